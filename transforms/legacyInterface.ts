@@ -1,7 +1,11 @@
 import type { LegacyPaths, LegacyWrites } from "../src/endpoint/legacyInterface.ts";
 
 /** Tried on the real server: each of these set a tag, as did `/index.php/api/v1`, `/?/api/v1` and `/index.php?/api/v1`. */
-export const legacyPaths: LegacyPaths = { interfaces: ["/api/v1", "/api_new/v1"], frontController: "/index.php" };
+export const legacyPaths: LegacyPaths = {
+  interfaces: ["/api/v1", "/api_new/v1"],
+  frontController: "/index.php",
+  longWords: ["evaluationmeasure", "estimationprocedure"],
+};
 
 /** The writes of the legacy interface, by the type in their path. */
 export const legacyWrites: LegacyWrites = {

@@ -1,8 +1,9 @@
 /**
  * The paths of legacy's interface on its server: the documented one and others that reach the same handlers. `frontController`: the
- * script that serves all of them. The interface's path may also follow that script's, or stand in the query.
+ * script that serves all of them. The interface's path may also follow that script's, or stand in the query. `longWords`: words of its
+ * paths that are as long as a key.
  */
-export type LegacyPaths = { interfaces: readonly string[]; frontController: string };
+export type LegacyPaths = { interfaces: readonly string[]; frontController: string; longWords: readonly string[] };
 
 /**
  * What writes of one type change: the entities of a kind that `fields` name. `adds`: the kinds that a POST to the type itself adds to, where

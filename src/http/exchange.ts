@@ -64,17 +64,21 @@ export class HttpExchange {
     if (this.isDeferred) this.begunAfter = performance.now() - this.started;
   }
 
-  /** Path and query without what may be secret; `undefined` where no request was read. */
+  /** What a log line may show of the target; `undefined` where no request was read, or it was let go before a line needed it. */
   get path(): string | undefined {
-    const { url, headers } = this.#request ?? {};
-    if (this.#path === undefined && url !== undefined && headers !== undefined)
-      this.#path = scrubTarget(url, keysOf(url, headers));
+    const { url } = this.#request ?? {};
+    if (this.#path === undefined && url !== undefined) this.#path = this.shown(url);
     return this.#path;
+  }
+
+  /** What a log line may show of a target that is asked for on behalf of this request: its keys stand in no part of it. */
+  shown(target: string): string {
+    const { url, headers } = this.#request ?? {};
+    return scrubTarget(target, url !== undefined && headers !== undefined ? keysOf(url, headers) : []);
   }
 
   /** Lets the request go: what runs on after its answer must not keep a key in memory. */
   forget(): void {
-    this.#path = this.path;
     this.#request = undefined;
   }
 }
@@ -109,6 +113,9 @@ export const inContext = <T>(context: RequestContext, run: () => T): T => contex
 
 /** The context of the request that this is done for; `undefined` for what the gateway does by itself. */
 export const currentContext = (): RequestContext | undefined => contexts.getStore();
+
+/** What a log line may show of a target that is asked for now. */
+export const shownTarget = (target: string): string => currentContext()?.exchange.shown(target) ?? scrubTarget(target);
 
 /** Headers that a request to legacy or modern gets, flat: `X-Request-Id`, `traceparent`, `tracestate`. */
 export const propagatedHeaders = ({ exchange, traceparent, tracestate }: RequestContext): string[] => {

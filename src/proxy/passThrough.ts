@@ -35,9 +35,12 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
   const counters = openCounters(options.meter);
   const report = ({ method, path }: RequestLine, context: RequestContext, kind: Trouble, error?: Error): void => {
     counters.over(performance.now() - context.exchange.started, kind);
-    const about = { kind, method, path: withoutQuery(path), why: error?.message, level: troubles[kind].level };
+    const { level } = troubles[kind];
     // What fails may do so on behalf of a connection, which another request may have opened.
-    inContext(context, () => options.observer.event("pass_through_failed", about));
+    inContext(context, () => {
+      const about = { kind, method, path: withoutQuery(path), why: error?.message, level };
+      options.observer.event("pass_through_failed", about);
+    });
   };
   return function passThroughListener(req, res) {
     const line = { method: req.method ?? "GET", path: req.url ?? "/" };

@@ -17,7 +17,7 @@ const named = [
 ];
 
 /** All that a client sends back, up to the end of its line. */
-const cookies = /(?<![\w-])cookie:[ \t]*[^\r\n"\\<]{1,4096}/gi;
+const cookies = /(?<![\w-])cookie:[ \t]*[^\r\n"\\<]+/gi;
 const cookie = /((?:^cookie:|;)[ \t]*[\w.-]{1,256}=)[^\s;]+/gi;
 
 /** `api_key=…`, `"api_key": "…"`, `Authorization: Bearer …`, `PHPSESSID=…` -> the same with `instead` */

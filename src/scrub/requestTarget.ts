@@ -1,62 +1,61 @@
-import { HIDDEN, openSecrets } from "./secrets.ts";
+/** What stands in a log for what is not shown. */
+const NOT_SHOWN = "(...)";
 
-/** Characters of a target that are looked at: what stands behind them is not shown. */
-const MAX_LOOKED_AT = 2000;
+/** A segment or a name as short and plain as those of routes, ids and tags are. */
+const shownForm = /^[A-Za-z0-9._~-]{1,64}$/;
+/** So much of a key shows which key it is: legacy's have 32 hexadecimal digits. */
+const longRun = /[A-Za-z0-9]{16}/;
 
-/** Nothing in it can be a secret: no name of one, no encoding, no letters and digits in a row that are as long as a key. */
-const harmless = /^(?!.*(?:key|sess|sid|auth|token|cookie|secret|pass|\w{32}))[\w/.~,-]*$/i;
-/** A name whose value follows it, in a query or as the next segment of a path. */
-const secretName =
-  /^(?:x[-_])?(?:api[-_ ]?key|key|apikey|session(?:[-_]\w+)?|ci[-_]session|phpsessid|sid|authorization|auth|(?:set-)?cookie|token|access[-_]token|secret|password)$/i;
-/** As long as a key of legacy, which has 32 hexadecimal digits. */
-const longRun = /[A-Za-z0-9]{32}/;
-const secrets = openSecrets();
+/** Words of routes with so long a run, which are known to be no keys. */
+const words = new Set<string>();
 
-/** Path and query for a log, `/data/61?api_key=(not shown)`: without `keys` wherever they stand, and without all else that may be one. */
-export const scrubTarget = (target: string, keys: readonly string[] = []): string =>
-  scrubTokens(target, keys, /([/?&=])/);
-
-/** A client's `User-Agent` for a log, without `keys` and all else that may be one. */
-export const scrubAgent = (agent: string, keys: readonly string[] = []): string =>
-  scrubTokens(agent, keys, /([ ;,()/=]+)/);
-
-const scrubTokens = (text: string, keys: readonly string[], delimiters: RegExp): string => {
-  if (text.length <= MAX_LOOKED_AT && harmless.test(text) && !holdsOne(text, keys)) return text;
-  const looked = text.length <= MAX_LOOKED_AT ? text : text.slice(0, MAX_LOOKED_AT);
-  let before = "";
-  const shown = looked.split(delimiters).map((token, at, all) => {
-    if (at % 2 === 1) return token;
-    const isCut = looked !== text && at === all.length - 1;
-    const plain = decoded(token);
-    const isNamed = secretName.test(before.trim());
-    // A delimiter in a row has nothing before it.
-    if (plain !== "") before = plain;
-    // As it was sent, too: decoding takes the first two digits of a key behind a bare "%" for an escape.
-    const isHidden = isCut || isNamed || isSecret(plain, keys) || (plain !== token && isSecret(token, keys));
-    return plain !== "" && isHidden ? HIDDEN : token;
-  });
-  return shown.join("");
+/** Lets `scrubTarget` show the segments of these paths, however long they are. */
+export const showSegments = (paths: Iterable<string>): void => {
+  for (const path of paths) for (const word of path.split("/")) if (longRun.test(word)) words.add(word);
 };
 
-const isSecret = (text: string, keys: readonly string[]): boolean =>
-  longRun.test(text) || holdsOne(text, keys) || secrets.text(text) !== text;
-
-const holdsOne = (text: string, keys: readonly string[]): boolean => {
-  if (keys.length === 0) return false;
-  const lower = text.toLowerCase();
-  return keys.some((key) => lower.includes(key.toLowerCase()));
+/**
+ * A target for a log: of its path the segments, and of its query the names without their values, that are as plain as words and ids; every
+ * other one is `(...)`. So is what holds one of `keys`, of any length and in any case. `/data/61?limit=5` -> `/data/61?limit`
+ */
+export const scrubTarget = (target: string, keys: readonly string[] = []): string => {
+  const holdsKey = holderOf(keys);
+  const end = target.indexOf("?");
+  const shownIn = (text: string, delimiter: string) =>
+    text
+      .split(delimiter)
+      .map((token) => shown(delimiter === "&" ? (token.split("=", 1)[0] as string) : token, holdsKey))
+      .join(delimiter);
+  const path = shownIn(end === -1 ? target : target.slice(0, end), "/");
+  const all = end === -1 ? path : `${path}?${shownIn(target.slice(end + 1), "&")}`;
+  // A key may hold a delimiter.
+  return holdsKey(all) ? NOT_SHOWN : all;
 };
 
-/** Rounds of percent-encoding that are undone. */
-const MAX_ROUNDS = 8;
+/** A client's `User-Agent` for a log, of which the same is shown: its words, without what stands behind a `=`. */
+export const scrubAgent = (agent: string, keys: readonly string[] = []): string => {
+  const holdsKey = holderOf(keys);
+  const all = agent
+    .split(/([ ;,()/=]+)/)
+    .map((token, at, tokens) => {
+      if (at % 2 === 1 || token === "...") return token;
+      return at > 0 && tokens[at - 1]?.includes("=") && token !== "" ? NOT_SHOWN : shown(token, holdsKey);
+    })
+    .join("");
+  return holdsKey(all) ? NOT_SHOWN : all;
+};
 
-/** `%2561` -> `a`; invalid percent-encoding stays, and `+` is a blank. */
-const decoded = (token: string): string => {
-  let text = token.replaceAll("+", " ");
-  for (let round = 0; round < MAX_ROUNDS && text.includes("%"); round++) {
-    const next = text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-    if (next === text) break;
-    text = next;
-  }
-  return text;
+const shown = (token: string, holdsKey: (text: string) => boolean): string => {
+  if (token === "") return token;
+  const isPlain = shownForm.test(token) && (!longRun.test(token) || words.has(token));
+  return isPlain && !holdsKey(token) ? token : NOT_SHOWN;
+};
+
+const holderOf = (keys: readonly string[]): ((text: string) => boolean) => {
+  const wanted = keys.filter((key) => key !== "").map((key) => key.toLowerCase());
+  if (wanted.length === 0) return () => false;
+  return (text) => {
+    const lower = text.toLowerCase();
+    return wanted.some((key) => lower.includes(key));
+  };
 };

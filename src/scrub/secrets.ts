@@ -23,6 +23,9 @@ export const isLongKey = (key: string): boolean => new RegExp(`^[A-Za-z0-9]{${MI
 /** What stands for a value that a message must not show. */
 export const HIDDEN = "(not shown)";
 
+/** Rounds in which a text is searched; one that still changes then is not shown at all. */
+const MAX_ROUNDS = 10;
+
 /** A text for a message, without what may be secret in a URL: what stands before an `@`, and after a `?` or `#`. */
 export const withoutUrlSecrets = (text: string): string =>
   text.replace(/^[^]*@/, `${HIDDEN}@`).replace(/[?#][^]*$/, `?${HIDDEN}`);
@@ -36,15 +39,15 @@ export const openSecrets = (keys: readonly string[] = []): Secrets => {
     const named = withoutEmails(withoutNamedSecrets(text, LAB_KEY));
     return known ? named.replaceAll(known, LAB_KEY) : named;
   };
-  // What one step made may be what another looks for.
-  const plain = (text: string): string => {
-    const after = once(text);
-    return after === text ? text : plain(after);
-  };
   const text = (before: string): string => {
-    if (!isDocument(before)) return plain(before);
-    const after = eachToken(before, text);
-    return after === before ? before : text(after);
+    let found = before;
+    // What one step made may be what another looks for.
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const after = isDocument(found) ? eachToken(found, text) : once(found);
+      if (after === found) return found;
+      found = after;
+    }
+    return isDocument(found) ? JSON.stringify(HIDDEN) : HIDDEN;
   };
   const secrets: Secrets = {
     text,

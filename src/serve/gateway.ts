@@ -8,6 +8,7 @@ import { type LegacyClient, legacyClient } from "../legacy/client.ts";
 import { legacyTargets } from "../legacy/legacyTarget.ts";
 import { passThrough } from "../proxy/passThrough.ts";
 import { openReader, type ReaderSettings } from "../reading/reader.ts";
+import { showSegments } from "../scrub/requestTarget.ts";
 import type { Settings, WhenOff } from "../settings/settings.ts";
 import { readCertificates } from "../settings/certificates.ts";
 import { upstreamSettings } from "../settings/upstreamSettings.ts";
@@ -139,6 +140,10 @@ export const openGateway = async (
   const knowledge = { legacyStudies: new Set(settings.LEGACY_STUDIES ?? catalogue.legacyStudies) };
   // Of this legacy, as far as answers differ by it.
   const identity = ["legacy", settings.LEGACY_URL, settings.LEGACY_PATH, host, [...knowledge.legacyStudies]];
+  showSegments([
+    ...Object.values(catalogue.endpoints).flatMap(({ routes }) => routes),
+    ...catalogue.legacyPaths.longWords,
+  ]);
   const endpoints = prepare(catalogue.endpoints, { legacy: JSON.stringify(identity), lifetimes });
   const reportReader = dependencies.add("reader_threads");
   const reader = openReader({

@@ -2,9 +2,9 @@ import type { Fetched } from "../cache/cacheRequest.ts";
 import { answerOf } from "../endpoint/answer.ts";
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
+import { shownTarget } from "../http/exchange.ts";
 import type { Caller, LegacyFailed, LegacyReply, LegacyAnswer } from "../legacy/client.ts";
 import { type CodedError, type LegacyReading, outcomeOf, ownStatusOf } from "../legacy/reading.ts";
-import { scrubTarget } from "../scrub/requestTarget.ts";
 import type { Read, ReadTask, Written } from "../reading/readAnswer.ts";
 import type { MaybePromise, ReadFailure } from "../reading/reader.ts";
 import type { EndpointRequest } from "./backend.ts";
@@ -214,7 +214,7 @@ const askAndRead = async <R extends Reading>(
     // A front's 5xx is no badly written answer but none, as an empty 500 is, except where legacy could not make JSON of a text that it
     // does not escape.
     if (reading.is === "unreadable" && (status < 500 || (status === 500 && (!reading.empty || hasMarkup === true)))) {
-      observer.event("json_broken", { endpoint: name, legacyPath: scrubTarget(request.path), why: reading.why });
+      observer.event("json_broken", { endpoint: name, legacyPath: shownTarget(request.path), why: reading.why });
       reply = await askFor("xml");
     }
     // Markup makes an object of a text in JSON; the XML form has the text.
@@ -228,7 +228,7 @@ const askAndRead = async <R extends Reading>(
   else if (reply.reading.is === "unreadable")
     observer.event("legacy_unreadable", {
       endpoint: name,
-      legacyPath: scrubTarget(request.path),
+      legacyPath: shownTarget(request.path),
       status: reply.status,
       why: reply.reading.why,
     });

@@ -1,4 +1,4 @@
-import { scrubTarget } from "../scrub/requestTarget.ts";
+import { shownTarget } from "../http/exchange.ts";
 import type { Observer } from "./observer.ts";
 
 /** Logs that the circuit of a backend has opened or closed; `openFor`: milliseconds. */
@@ -19,5 +19,5 @@ type Call = { method: string; path: string; ms: number };
 export const observeCalls = (observer: Observer, event: string): ((call: Call) => void) | undefined =>
   observer.isDebug
     ? ({ path, ms, ...call }) =>
-        observer.debug(event, { ...call, asked: scrubTarget(path), ms: Math.round(ms * 10) / 10 })
+        observer.debug(event, { ...call, asked: shownTarget(path), ms: Math.round(ms * 10) / 10 })
     : undefined;

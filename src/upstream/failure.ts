@@ -1,4 +1,5 @@
-import { scrubTarget } from "../scrub/requestTarget.ts";
+import { shownTarget } from "../http/exchange.ts";
+import { truncate } from "../scrub/truncate.ts";
 
 /** Every way in which a request to the upstream can fail. */
 export type FailureKind = "unreachable" | "timeout" | "overloaded" | "broken" | "tooLarge" | "crowded" | "aborted";
@@ -36,11 +37,8 @@ export class UpstreamFailure extends Error {
 const MAX_PATH = 200;
 
 /** The path for a message, without the query and what may be a key: `/data/1?api_key=x` -> `/data/1`; a long one is cut. */
-export const withoutQuery = (path: string): string => {
-  const end = path.search(/[?#]/);
-  const whole = scrubTarget(end === -1 ? path : path.slice(0, end));
-  return whole.length > MAX_PATH ? `${whole.slice(0, MAX_PATH)}…` : whole;
-};
+export const withoutQuery = (path: string): string =>
+  truncate(shownTarget(path.split(/[?#]/, 1)[0] as string), MAX_PATH);
 
 /** Code given to a reset on an established connection, see `upstream.ts`. */
 export const connectionReset = "ERR_UPSTREAM_RESET";

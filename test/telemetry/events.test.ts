@@ -43,8 +43,8 @@ const nowhere = async () => `http://127.0.0.1:${await freePort()}`;
 const idOf = (head: string) => /^x-request-id: (.*)\r$/im.exec(head)?.[1];
 
 test.each([
-  { path: `${ours}?api_key=${KEY}`, event: "legacy_failed", shown: `${ours}?api_key=(not shown)` },
-  { path: `/api/v1/json/data/${KEY}?a=1`, event: "pass_through_failed", shown: "/api/v1/json/data/(not shown)?a=1" },
+  { path: `${ours}?api_key=${KEY}`, event: "legacy_failed", shown: `${ours}?api_key` },
+  { path: `/api/v1/json/data/${KEY}?a=1`, event: "pass_through_failed", shown: "/api/v1/json/data/(...)?a" },
 ])("a legacy that cannot be reached is an error, with the request: $event", async ({ path, event, shown }) => {
   const { port, lines, text } = await logging(await nowhere());
   const { head } = await send(port, get(path));
@@ -94,9 +94,9 @@ test("debug shows what was asked of legacy, for both interfaces, without keys", 
   const asked = (await lines(2)).filter(({ event }) => event === "legacy_asked");
   expect(asked.length).toBeGreaterThanOrEqual(2);
   expect(asked[0]).toMatchObject({ level: 20, method: "GET", status: 200, bytes: 56, requestId: idOf(mine.head) });
-  expect(asked[0]?.["asked"]).toBe("/api/v1/json/evaluationmeasure/list?api_key=(not shown)");
+  expect(asked[0]?.["asked"]).toBe("/api/v1/json/evaluationmeasure/list?api_key");
   expect(asked.at(-1)).toMatchObject({
-    asked: "/api/v1/json/(not shown)?api_key=(not shown)",
+    asked: "/api/v1/json/(...)?api_key",
     requestId: idOf(theirs.head),
   });
   expect(text().toLowerCase()).not.toContain(KEY.toLowerCase());

@@ -84,7 +84,7 @@ const open = (_: Core, settings: TracingSettings, lastExport = LAST_EXPORT): Fea
       const span = spans.get(exchange) ?? begin(exchange, request?.method, parentOf(request?.headers ?? {}));
       const { status, endpoint } = exchange;
       if (endpoint !== undefined) span.updateName(`${request?.method} ${endpoint}`);
-      span.setAttributes(attributesOf(exchange, request?.method));
+      if (span.isRecording()) span.setAttributes(attributesOf(exchange, request?.method));
       if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
       span.end();
     },

@@ -55,6 +55,13 @@ export const pickRequest = (random: Random, nonce: string): WellFormed => {
   return refusal(random);
 };
 
+/** Names of secrets with values that name others: what takes secrets out of texts finds new ones in what it made. */
+const SECRET_NAMES = [
+  `/cookie:${";ab%3Dc".repeat(115)}`,
+  `/Set-Cookie:a=${";session_hash:b".repeat(60)}`,
+  `/api_key${"%253Dauthorization:bearer".repeat(40)}`,
+  `/${"api_key/session_hash=".repeat(40)}`,
+];
 const PROXIED = [
   "/echo",
   "/echo",
@@ -66,6 +73,7 @@ const PROXIED = [
   "/a/../b/%2e%2e/%41%2F~",
   "/v1x/datasets",
   "//other.example/path",
+  ...SECRET_NAMES,
 ];
 const FIELDS = [
   "X-API-Key: aaaa0000000000000000000000000001",
@@ -292,6 +300,7 @@ const refusal = (random: Random): WellFormed => {
     ["/v1/nowhere/at/all", 404],
     ["/v1/datasets", 404],
     ["/v1", 404],
+    ...SECRET_NAMES.map((named) => [`/v1${named}`, 404] as const),
   ] as const);
   return reading(random, { path, status });
 };

@@ -112,14 +112,17 @@ test("no value breaks out, from whichever side: the page is made of our own tags
 
 test("what is long is cut, and the page says where the rest is", async () => {
   const modern = await httpUpstream((_, response) => {
-    const fields = Object.fromEntries(Array.from({ length: 480 }, (_one, i) => [`field${i}`, "x".repeat(2000)]));
+    const fields = Object.fromEntries(Array.from({ length: 280 }, (_one, i) => [`field${i}`, "x".repeat(2000)]));
     response.setHeader("Content-Type", "application/json").end(JSON.stringify({ id: 61, ...fields }));
   });
-  const one = await staged({ getDataset: { stage: "shadow" } }, { environment: { MODERN_URL: modern } });
+  const shadow = { stage: "shadow" } as const;
+  const one = await staged({ getDataset: shadow, getTask: shadow }, { environment: { MODERN_URL: modern } });
   await one.ask("/datasets/61");
+  await one.ask("/tasks/59");
   for (let share = 0; share < 102; share++)
     await one.operate("POST", "/stages/getSetup", { stage: "shadow", share: share % 100, why: "again", by: "Ada" });
   await one.compared("getDataset", 1);
+  await one.compared("getTask", 1);
   const page = await (await operatorsOf(one)).markup();
   expect(Buffer.byteLength(page)).toBeLessThan(1_500_000);
   const cut = [...textOf(page).matchAll(/… and [\d,]+ more, in GET \/(\w+)/g)].map(([, path]) => path);
