@@ -9,10 +9,14 @@ import { MAX_ARRAY_LEVELS } from "./evaluations.ts";
 import { unknownRun } from "./outcomes.ts";
 import { lasting } from "./lifetimes.ts";
 
+/** A text that legacy escapes in neither form: where that breaks its JSON, the XML form has it as it was written. */
+const unescaped = verbatim(markup);
+
 const file = object({
   file_id: nullable(integer),
   name: nullable(text),
-  url: nullable(text),
+  // A file keeps the name that its uploader gave it.
+  url: nullable(unescaped),
   // It is -1 for every file.
   did: dropped,
 });
@@ -26,9 +30,7 @@ const evaluation = object({
   fold: nullable(integer),
 });
 
-/** A text that legacy escapes in neither form: where that breaks its JSON, the XML form has it as it was written. */
-const unescaped = verbatim(markup);
-/** The same where it has no field of its own. One that stands there twice has closed its element, and forged what is between. */
+/** An unescaped text that has no field of its own. One that stands there twice has closed its element, and forged what is between. */
 const unescapedAside: Rule<undefined> = {
   ...dropped,
   markup: true,
@@ -78,7 +80,7 @@ export const getRun = endpoint("GET /run/{run_id}", {
       error: withMember("error_message", list(text)),
       tag: anyOrder(list(text)),
       input_data: orEmpty(
-        object({ dataset: list(object({ did: nullable(integer), name: nullable(text), url: nullable(text) })) }),
+        object({ dataset: list(object({ did: nullable(integer), name: nullable(text), url: nullable(unescaped) })) }),
       ),
       output_data: orEmpty(object({ file: list(file), evaluation: list(evaluation) })),
       error_message: unescapedAside,

@@ -3,7 +3,7 @@ import { identifier } from "../src/endpoint/field.ts";
 import { entity } from "../src/endpoint/groups.ts";
 import { get } from "../src/endpoint/legacyRequest.ts";
 import { sortedBy, list, nullable, object, renamed, unwrapped } from "../src/rules/compose.ts";
-import { boolean, integer, number, text } from "../src/rules/values.ts";
+import { boolean, integer, markup, number, verbatim } from "../src/rules/values.ts";
 import { unknownTracedRun } from "./outcomes.ts";
 import { lasting } from "./lifetimes.ts";
 
@@ -11,7 +11,8 @@ const iteration = object({
   repeat: integer,
   fold: integer,
   iteration: integer,
-  setup_string: nullable(text),
+  // Legacy escapes it in neither form.
+  setup_string: nullable(verbatim(markup)),
   evaluation: number,
   selected: nullable(boolean),
 });

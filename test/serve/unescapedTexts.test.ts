@@ -44,6 +44,20 @@ test("a study whose texts break legacy's JSON is shown, and the list with it", a
   expect(await get(`/v1/studies/${study_id}`)).toMatchObject({ status: 200, body: { name, description } });
 });
 
+test("a trace and a run whose texts break legacy's JSON are shown as they were written", async () => {
+  const { get, legacy } = await running();
+  for (const path of ["run/trace/4", "run/2"])
+    expect((await fetch(`${legacy.url}/api/v1/json/${path}`)).status).toBe(500);
+  expect(await get("/v1/run/trace/4")).toMatchObject({
+    status: 200,
+    body: { trace: [{ setup_string: null }, { setup_string: "score=<function f at 0x7f> & more" }] },
+  });
+  expect(await get("/v1/run/2")).toMatchObject({
+    status: 200,
+    body: { output_data: { file: [{ url: "https://legacy.example/data/download/303/R&D.arff" }] } },
+  });
+});
+
 test("the new interface creates no study that legacy cannot show", async () => {
   const { get, post } = await running();
   const before = await get("/v1/studies/list");
