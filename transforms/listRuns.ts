@@ -6,8 +6,11 @@ import { idFilter, idList, listBy, page, tagFilter } from "./filters.ts";
 import { noRuns, unfiltered } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
 
+/** The filters of which legacy wants at least one. */
+const narrowing = ["task", "setup", "flow", "uploader", "run", "tag", "task_type", "study"] as const;
+
 export const listRuns = pagedList("POST /runs/list", {
-  summary: "The runs that match every filter: at least one of task, setup, flow, uploader, run.",
+  summary: `The runs that match every filter: at least one of ${narrowing.join(", ")}.`,
   also: ["GET /run/list/{...filters}"],
   input: {
     task: idList,
@@ -25,8 +28,7 @@ export const listRuns = pagedList("POST /runs/list", {
   legacy: ({ show_errors, ...filters }) =>
     listBy(["run", "list"], { ...filters, show_errors: show_errors ? String(show_errors) : undefined }),
   notFound: noRuns,
-  rejectEarly: ({ task, setup, flow, uploader, run }) =>
-    (task ?? setup ?? flow ?? uploader ?? run) === undefined ? unfiltered("510") : undefined,
+  rejectEarly: (input) => (narrowing.every((filter) => input[filter] === undefined) ? unfiltered("510") : undefined),
 
   // Legacy escapes a run's message and details in neither form.
   texts: {
