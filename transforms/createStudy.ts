@@ -6,10 +6,10 @@ import { collection } from "../src/endpoint/groups.ts";
 import { upload } from "../src/endpoint/legacyRequest.ts";
 import type { Outcome } from "../src/endpoint/outcome.ts";
 import { entriesOf, member, numberOf, object, renamed, unwrapped } from "../src/rules/compose.ts";
-import type { Json } from "../src/rules/rule.ts";
+import type { JsonObject } from "../src/rules/rule.ts";
 import { integer } from "../src/rules/values.ts";
 import { listBy } from "./filters.ts";
-import { noBenchmarkSuite, noTasks } from "./outcomes.ts";
+import { noBenchmarkSuite, noRuns, noTasks } from "./outcomes.ts";
 import { MAX_MEMBERS, studyEntity } from "./studies.ts";
 
 const refused = (code: string, message: string): Outcome => ({ kind: "refused", code, message });
@@ -44,22 +44,35 @@ const members = withDefault(identifierList(0, MAX_MEMBERS), []);
 const idsIn = (group: string, id: string, ids: readonly number[]) =>
   ids.length === 0 ? {} : { [`oml:${group}`]: { [`oml:${id}`]: [...new Set(ids)] } };
 
-/** Tasks that are looked up: legacy takes their ids in its path, which may have 8 KB. */
+/** Members that are looked up: legacy takes their ids in its path, which may have 8 KB. */
 const MAX_LOOKED_UP = 600;
 
-/** The first of the tasks, each once. */
-const lookedUp = (tasks: readonly number[]): number[] => [...new Set(tasks)].slice(0, MAX_LOOKED_UP);
+type Members = { main_entity_type: string; tasks: readonly number[]; runs: readonly number[] };
 
-/** The 422 that names the tasks which were looked up and are not in legacy's list; `undefined` where all of them are. */
-const unknownTasks = (tasks: readonly number[], listed: readonly Json[]): Outcome | undefined => {
-  const unknownIds = new Set(lookedUp(tasks));
-  for (const row of listed) unknownIds.delete(numberOf(member(row, "task_id")));
+/** How legacy lists the members of a study: by filters that show every one of these ids. */
+const memberLists = {
+  task: { field: "tasks", id: "task_id", by: (ids: number[]) => ({ task_id: ids, status: "all" }) },
+  run: { field: "runs", id: "run_id", by: (ids: number[]) => ({ run: ids, show_errors: "true" }) },
+} as const;
+
+const kindOf = ({ main_entity_type: type }: Members): "task" | "run" => (type === "run" ? "run" : "task");
+
+/** The first members of a new study, each once. */
+const lookedUp = (study: Members): number[] =>
+  [...new Set(study[memberLists[kindOf(study)].field])].slice(0, MAX_LOOKED_UP);
+
+/** The 422 that names the members which were looked up and are not in legacy's list; `undefined` where all of them are. */
+const unknownMembers = (study: Members, legacy: JsonObject): Outcome | undefined => {
+  const kind = kindOf(study);
+  const { field, id } = memberLists[kind];
+  const unknownIds = new Set(lookedUp(study));
+  for (const row of entriesOf(member(legacy, field, kind))) unknownIds.delete(numberOf(member(row, id)));
   const found = collectErrors("body");
-  for (const [i, task] of tasks.entries())
-    if (unknownIds.has(task))
-      found.add(["body", "tasks", i], { at: [], msg: `there is no task ${task}`, type: "value_error.unknown" });
-  const unknown = found.errors();
-  return unknown.length === 0 ? undefined : { kind: "refused", message: "There are unknown tasks.", errors: unknown };
+  for (const [i, one] of study[field].entries())
+    if (unknownIds.has(one))
+      found.add(["body", field, i], { at: [], msg: `there is no ${kind} ${one}`, type: "value_error.unknown" });
+  const errors = found.errors();
+  return errors.length === 0 ? undefined : { kind: "refused", message: `There are unknown ${field}.`, errors };
 };
 
 export const createStudy = endpoint("POST /studies", {
@@ -95,17 +108,19 @@ export const createStudy = endpoint("POST /studies", {
       }),
     }),
   notFound: noBenchmarkSuite,
-  // Legacy says so whatever the cause: its list shows the tasks that it has.
+  // Legacy says so whatever the cause: its list shows the members that it has.
   recover: {
     code: 1039,
-    look({ tasks }) {
-      const ids = lookedUp(tasks);
+    look(study) {
+      const ids = lookedUp(study);
+      const kind = kindOf(study);
       return ids.length === 0
-        ? { unsent: "There are no tasks to look up." }
-        : listBy(["task", "list"], { task_id: ids, status: "all", limit: ids.length, offset: 0 });
+        ? { unsent: "There are no members to look up." }
+        : listBy([kind, "list"], { ...memberLists[kind].by(ids), limit: ids.length, offset: 0 });
     },
-    errors: new Set([Number(noTasks.code)]),
-    outcome: ({ tasks }, legacy) => unknownTasks(tasks, entriesOf(member(legacy, "tasks", "task"))),
+    errors: new Set([noTasks, noRuns].map(({ code }) => Number(code))),
+    verbatim: ["runs.run.error_message", "runs.run.run_details"],
+    outcome: unknownMembers,
   },
   modern: { codes: [1038] },
   output: unwrapped("study_upload", object({ study_id: renamed("id", integer) })),

@@ -84,6 +84,8 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
     answer?(input: InputOf<F>, legacy: Json): JsonObject | undefined;
     /** The codes by which that request's own error says what happened. */
     errors?: ReadonlySet<number>;
+    /** Elements of that request's XML form (`runs.run.error_message`) that legacy does not escape. */
+    verbatim?: readonly string[];
     /** The outcome that the document shows (an empty one after such an error), in place of an answer. */
     outcome?(input: InputOf<F>, legacy: JsonObject): Outcome | undefined;
   };
@@ -134,6 +136,7 @@ export type Endpoint<T = unknown> = Omit<
     look(input: Record<string, unknown>): LegacyRequest | Unsent;
     answer?(input: Record<string, unknown>, legacy: Json): JsonObject | undefined;
     errors?: ReadonlySet<number>;
+    verbatim?: readonly string[];
     outcome?(input: Record<string, unknown>, legacy: JsonObject): Outcome | undefined;
   };
 };

@@ -74,10 +74,15 @@ export const xmlReader = (markup: readonly string[], verbatim: readonly string[]
   };
 };
 
-/** The reader for the XML form of an endpoint's answers. */
-export const xmlReaderFor = (endpoint: { output: Rule; harmlessNotices?: readonly RegExp[] }): XmlReader => {
-  const { output, harmlessNotices: harmless = [] } = endpoint;
-  return Object.assign(xmlReader(markupPaths(output), verbatimPaths(output)), { harmless });
+/** The reader for the XML form of an endpoint's answers, and of those that it looks at after an error. */
+export const xmlReaderFor = (endpoint: {
+  output: Rule;
+  harmlessNotices?: readonly RegExp[];
+  recover?: { verbatim?: readonly string[] };
+}): XmlReader => {
+  const { output, harmlessNotices: harmless = [], recover } = endpoint;
+  const verbatim = [...verbatimPaths(output), ...(recover?.verbatim ?? [])];
+  return Object.assign(xmlReader(markupPaths(output), verbatim), { harmless });
 };
 
 /**
