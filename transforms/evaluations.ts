@@ -4,8 +4,8 @@ import { collection } from "../src/endpoint/groups.ts";
 import { nullable, object, unwrapped } from "../src/rules/compose.ts";
 import type { JsonObject, Rule } from "../src/rules/rule.ts";
 import { integer, number, numberList, text, timestamp, verbatim } from "../src/rules/values.ts";
-import { idFilter, idList, listBy, tagFilter } from "./filters.ts";
-import { noEvaluations, unfiltered } from "./outcomes.ts";
+import { idFilter, idList, listBy, requireFilter, tagFilter } from "./filters.ts";
+import { noEvaluations } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
 import { exampleParameter, listedParameters } from "./setupParameters.ts";
 
@@ -84,7 +84,7 @@ const evaluationList = <T>(
     legacy: ({ per_fold, limit = LIMIT, ...filters }) =>
       listBy(legacyList, { ...filters, per_fold: per_fold ? String(per_fold) : undefined, limit }),
     notFound: noEvaluations,
-    rejectEarly: (input) => (narrowing.every((filter) => input[filter] === undefined) ? unfiltered("540") : undefined),
+    rejectEarly: requireFilter("540", narrowing, route, legacyList),
 
     wrappers: ["evaluations", "evaluation"],
     row: evaluation,
@@ -103,7 +103,7 @@ export const listEvaluations = evaluationList(
   "POST /evaluations/list",
   {
     summary: "The evaluations of the runs that match every filter. At least one filter is needed.",
-    also: ["GET /evaluation/list/{...filters}"],
+    also: ["GET /evaluations/list", "GET /evaluation/list/{...filters}"],
     list: ["evaluation", "list"],
   },
   object({ ...run, ...result }),
@@ -113,7 +113,7 @@ export const listEvaluationsWithSetups = evaluationList(
   "POST /evaluations/setup/list",
   {
     summary: "The same evaluations, with the parameters of each setup.",
-    also: ["GET /evaluation/setup/list/{...filters}"],
+    also: ["GET /evaluations/setup/list", "GET /evaluation/setup/list/{...filters}"],
     list: ["evaluation", "setup", "list"],
     exampleMembers: { parameters: [exampleParameter] },
   },

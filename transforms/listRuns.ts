@@ -2,8 +2,8 @@ import { flag, optionalField } from "../src/endpoint/field.ts";
 import { collection } from "../src/endpoint/groups.ts";
 import { dropped, entriesOf, member, nullable, object } from "../src/rules/compose.ts";
 import { integer, text, timestamp, verbatim } from "../src/rules/values.ts";
-import { idFilter, idList, listBy, page, tagFilter } from "./filters.ts";
-import { noRuns, unfiltered } from "./outcomes.ts";
+import { idFilter, idList, listBy, page, requireFilter, tagFilter } from "./filters.ts";
+import { noRuns } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
 
 /** The filters of which legacy wants at least one. */
@@ -11,7 +11,7 @@ const narrowing = ["task", "setup", "flow", "uploader", "run", "tag", "task_type
 
 export const listRuns = pagedList("POST /runs/list", {
   summary: `The runs that match every filter: at least one of ${narrowing.join(", ")}.`,
-  also: ["GET /run/list/{...filters}"],
+  also: ["GET /runs/list", "GET /run/list/{...filters}"],
   input: {
     task: idList,
     setup: idList,
@@ -28,7 +28,7 @@ export const listRuns = pagedList("POST /runs/list", {
   legacy: ({ show_errors, ...filters }) =>
     listBy(["run", "list"], { ...filters, show_errors: show_errors ? String(show_errors) : undefined }),
   notFound: noRuns,
-  rejectEarly: (input) => (narrowing.every((filter) => input[filter] === undefined) ? unfiltered("510") : undefined),
+  rejectEarly: requireFilter("510", narrowing, "POST /runs/list", ["run", "list"]),
 
   // Legacy escapes a run's message and details in neither form.
   texts: {

@@ -26,10 +26,4 @@ export const noEvaluations = notFound("542", "No results");
 export const noSetups = notFound("674", "No results, please check the filter.");
 export const noStudies = notFound("599", "No studies according to the specified criteria.");
 export const unknownFlow: Outcome = { kind: "notFound", message: "Flow not found." };
-/** Runs and evaluations are too many to be listed without a filter. */
-export const unfiltered = (code: string): Outcome => ({
-  kind: "refused",
-  code,
-  message: "Please provide at least task, flow or setup, uploader or run, to filter results.",
-});
 export const legacyStudy: Outcome = { kind: "gone", message: "Legacy studies are no longer supported." };
