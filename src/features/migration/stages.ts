@@ -113,15 +113,27 @@ export const openStages = ({
     return isStored;
   };
 
+  /** Stores that an endpoint is where the configuration has it now, unless another gateway has moved it meanwhile. This is no move. */
+  const storeConfigured = async (endpoint: string, { since, configured: text }: StageInForce): Promise<boolean> => {
+    if (store.get(endpoint) === undefined) return true;
+    return store.update(endpoint, (latest) =>
+      latest?.stage.since === since ? { ...latest, stage: { ...latest.stage, configured: text } } : undefined,
+    );
+  };
+
   /** Puts configured stages in force at once. Then stores them, so that the other gateways and a restart use the same. */
   const applyConfiguration = async (names: readonly string[]): Promise<void> => {
-    const before = stages;
-    for (const name of names) unwritten.set(name, fromConfiguration(name, "the configuration changed"));
+    const before = new Map(names.map((name) => [name, inForce(name)]));
+    for (const [name, from] of before) {
+      const isThere = isSameStage(from, configuredStage(name));
+      const there = { ...from, configured: configuredText(name) };
+      unwritten.set(name, isThere ? there : fromConfiguration(name, "the configuration changed"));
+    }
     refresh();
-    for (const endpoint of names) {
+    for (const [endpoint, from] of before) {
       const to = unwritten.get(endpoint) as StageInForce;
-      const from = before.get(endpoint) ?? store.get(endpoint)?.stage ?? to;
-      const written = await storeMove(endpoint, from, to).catch((error: Error) => onUnwritten(endpoint, error));
+      const writing = isSameStage(from, to) ? storeConfigured(endpoint, to) : storeMove(endpoint, from, to);
+      const written = await writing.catch((error: Error) => onUnwritten(endpoint, error));
       // `false`: another move came first, and stays in force.
       if (written !== undefined) unwritten.delete(endpoint);
     }
@@ -154,23 +166,32 @@ export const openStages = ({
         .flatMap(({ moves }) => moves)
         .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
         .slice(0, MAX_MOVES),
-    /** Moves one endpoint; false if another move came first. Rejects if the store does not confirm the write. */
+    /**
+     * Moves one endpoint; false if another move came first. Where it has this stage and share already, nothing changes. Rejects if the store
+     * does not confirm the write.
+     */
     async move(endpoint: string, to: Stage, by: string, why: string, note?: MoveNote): Promise<boolean> {
+      if (isSameStage(of(endpoint), to)) return true;
       const moved = await storeMove(endpoint, of(endpoint), stageFromNow(to, endpoint, by, why), note);
       if (moved) unwritten.delete(endpoint);
       refresh();
       return moved;
     },
-    /** Applies a new configuration. Endpoints that it does not name are `legacy`. */
+    /**
+     * Applies a new configuration, except where another gateway has applied the same already. Endpoints that it does not name are
+     * `legacy`.
+     */
     async configure(next: Readonly<Record<string, ConfiguredStage>>): Promise<void> {
       const before = new Map(endpoints.map((name) => [name, configuredText(name)]));
       configured = next;
-      await applyConfiguration(endpoints.filter((name) => before.get(name) !== configuredText(name)));
+      const changed = endpoints.filter((name) => before.get(name) !== configuredText(name));
+      await applyConfiguration(changed.filter((name) => inForce(name).configured !== configuredText(name)));
     },
   };
 };
 
-const hasMoved = (from: StageInForce, to: StageInForce): boolean =>
-  from.stage !== to.stage || from.share !== to.share || from.since !== to.since;
+const isSameStage = (one: Stage, other: Stage): boolean => one.stage === other.stage && one.share === other.share;
+
+const hasMoved = (from: StageInForce, to: StageInForce): boolean => !isSameStage(from, to) || from.since !== to.since;
 
 const stageAndShare = ({ stage, share }: Stage): Stage => ({ stage, share });

@@ -9,8 +9,8 @@ const gate = gateSchema.parse({ parity: 0.5, requests: 1, minutes: 0 });
 
 test("a move without who and why is recorded as such", async () => {
   const { move, migration } = await staged({ getDataset: { stage: "shadow" } });
-  for (const who of [{ despite }, { by: "", why: " " }, { by: " Ada " }])
-    expect(await move("getDataset", { stage: "canary", share: 5, ...who })).toMatchObject({ status: 200 });
+  for (const [share, who] of [{ despite }, { by: "", why: " ", despite }, { by: " Ada ", despite }].entries())
+    expect(await move("getDataset", { stage: "canary", share, ...who })).toMatchObject({ status: 200 });
   expect(migration.audit().map(({ by, why }) => [by, why])).toEqual([
     ["Ada", "not given"],
     ["not given", "not given"],

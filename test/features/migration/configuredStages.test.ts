@@ -63,6 +63,39 @@ describe("configured stages and moves", () => {
     expect(a.moves).toEqual(["legacy 100 -> canary 50", "canary 50 -> canary 60", "canary 60 -> legacy 100"]);
   });
 
+  test("gateways that reload one file move an endpoint once, and keep a move made since", async () => {
+    const store = await shared();
+    const [a, b, c] = [await gateway(store, {}), await gateway(store, {}), await gateway(store, {})] as const;
+    const sinceOfEach = () => [a, b, c].map(({ stages }) => stages.of("getThing").since);
+    await a.stages.configure(thing("canary", 5));
+    const since = sinceOfEach();
+    await b.stages.configure(thing("canary", 5));
+    expect(sinceOfEach()).toEqual(since);
+    await a.stages.move("getThing", { stage: "legacy", share: 100 }, "me", "something is wrong");
+    await c.stages.configure(thing("canary", 5));
+    expect([a.at(), b.at(), c.at()]).toEqual(["legacy 100 by me", "legacy 100 by me", "legacy 100 by me"]);
+    expect(a.stages.audit()).toHaveLength(2);
+  });
+
+  test("a stage that is configured as it is begins no time anew, and is undone with the configuration", async () => {
+    const store = await shared();
+    const { stages, at, moves } = await gateway(store, {});
+    await stages.move("getThing", { stage: "canary", share: 5 }, "me", "");
+    const before = stages.of("getThing");
+    await stages.configure(thing("canary", 5));
+    expect(stages.of("getThing")).toEqual({ ...before, configured: expect.any(String) as string });
+    expect([at(), stages.audit().length, moves]).toEqual(["canary 5 by me", 1, ["legacy 100 -> canary 5"]]);
+    expect((await gateway(store, {})).at()).toBe("legacy 100 by configuration");
+  });
+
+  test("a move to where the endpoint is changes nothing", async () => {
+    const { stages, moves } = await gateway(await shared(), {});
+    await stages.move("getThing", { stage: "canary", share: 5 }, "me", "");
+    const before = stages.of("getThing");
+    expect(await stages.move("getThing", { stage: "canary", share: 5 }, "you", "again")).toBe(true);
+    expect([stages.of("getThing"), stages.audit().length, moves.length]).toEqual([before, 1, 1]);
+  });
+
   test("what cannot be written down holds here all the same, at once and whole", async () => {
     const store: StageStore = {
       ...(await openStageStore(memoryStores())),
