@@ -21,7 +21,10 @@ export const serveCommand = (command: Command): Command =>
 /** Gives a command the options of `check`, and its action. */
 export const checkCommand = (command: Command): Command =>
   command
-    .option("--strict", "fail where the ledger of expected differences has an entry that has ended or allows nothing")
+    .option(
+      "--strict",
+      "fail also where modern differs and serves no caller, and for entries of the ledger that have ended or allow nothing",
+    )
     .option("--json", "print what was found as one JSON object")
     .addHelpText("after", "\nExit code: 0 good, 1 not, 2 bad configuration.")
     .action(runCheck);

@@ -85,7 +85,8 @@ const open = async (
     }),
     async check(report) {
       const { checkMigration } = await import("./check.ts");
-      return checkMigration(services, migration, modern, catalogue.endpoints, report);
+      const { endpoints } = catalogue;
+      return checkMigration({ services, migration, modern, stages: settings.STAGES, endpoints }, report);
     },
     reload(next) {
       const { STAGES, EXPECTED_DIFFERENCES } = next as MigrationSettings;

@@ -73,15 +73,27 @@ describe("--check", () => {
     ]);
   });
 
-  test("compares modern with legacy whatever the stages are, and nothing is mirrored", async () => {
+  test.each<[result: string, stage: object, strict: boolean]>([
+    ["note", {}, false],
+    ["note", { stage: "shadow" }, false],
+    ["FAIL", { stage: "canary", share: 5 }, false],
+    ["FAIL", { stage: "modern" }, false],
+    ["FAIL", {}, true],
+  ])("%s: modern is wrong at an endpoint with %j in STAGES; --strict: %s", async (result, stage, strict) => {
     const wrong = await standIn({ faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/version" }] });
-    const stages = { getDataset: { stage: "modern" }, getSetup: { stage: "canary" } };
-    const { ready, text } = await checked(wrong.url, { stages });
+    const stages = { getSetup: { stage: "canary" }, ...("stage" in stage ? { getDataset: stage } : {}) };
+    const { ready, text } = await checked(wrong.url, { stages, strict, expected: [] });
     expect([ready, text]).toEqual([
-      false,
-      expect.stringContaining("FAIL  modern getDataset first    value at /version\n"),
+      result === "note",
+      expect.stringContaining(`${result}  modern getDataset first    value at /version\n`),
     ]);
+    // Both sides are asked once for each example, whatever the stages are: nothing is mirrored.
     expect(wrong.asked()).toMatchObject({ getDataset: 2, getSetup: 2 });
+  });
+
+  test("is READY without a modern that answers, while it answers no caller", async () => {
+    const { ready, text } = await checked("http://127.0.0.1:1", { stages: { getDataset: { stage: "shadow" } } });
+    expect([ready, text]).toEqual([true, expect.stringMatching(/^note {2}modern getDataset first +\S/m)]);
   });
 
   test("takes the reference implementation for what the ledger says it is", async () => {
@@ -91,7 +103,9 @@ describe("--check", () => {
   });
 
   test("fails for a router's 404, and is content with the endpoint's own problem", async () => {
-    const rowOf = async (url: string) => /^.*modern findFlow unknown.*$/m.exec((await checked(url)).text)?.[0];
+    const stages = { findFlow: { stage: "modern" } };
+    const rowOf = async (url: string) =>
+      /^.*modern findFlow unknown.*$/m.exec((await checked(url, { stages })).text)?.[0];
     expect(await rowOf(await router())).toMatch(
       /^FAIL .*would not be served \(its 404 is no answer of this endpoint\)$/,
     );
