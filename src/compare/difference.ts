@@ -13,12 +13,15 @@ export type DifferenceResult = "equal" | Classification;
 /** The path of a difference that says that the answer would not be served. The ledger cannot allow it. */
 export const UNSERVED = "served";
 
+/** The path of the one difference of an answer of legacy's that can be read in no format, if the ledger expects it. */
+export const UNREADABLE = "unreadable";
+
 /** The path of the differences beyond the number that is kept apart: whoever answers may invent paths. */
 export const OTHER_PATHS = "(other paths)";
 
 /** One kind of difference at one path of one answer. */
 export type Difference = {
-  /** A JSON pointer with `*` for the entries of lists, `""` for the whole document; or `status`, `content-type`, `served`, `OTHER_PATHS`. */
+  /** A JSON pointer with `*` for the entries of lists, `""` for the whole document; or `status`, `content-type`, `served`, `unreadable`, `OTHER_PATHS`. */
   path: string;
   /** The pointer of the first such place, with indices. */
   at: string;

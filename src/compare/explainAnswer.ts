@@ -26,8 +26,7 @@ export const explainAnswer = (
   if (exchange === undefined) return wholeAnswer(explainedBy("input"), undefined, ours);
   const { reading, status } = exchange;
   const legacy: GivenAnswer = { status, body: legacyBody(reading) };
-  if (reading.is === "unreadable")
-    return wholeAnswer(ours.status === 502 ? explainedBy("unreadable") : { kind: "unexplained" }, legacy, ours);
+  if (reading.is === "unreadable") return wholeAnswer({ kind: "unexplained" }, legacy, ours);
   if (reading.is === "error") return wholeAnswer(madeOfError(about, exchange, ours), legacy, ours);
   if (ours.status === 200 && status === 200) return explainDocument(about, reading.document, ours.body);
   const rejected = about.endpoint.rejectDocument?.(reading.document, about.knowledge);

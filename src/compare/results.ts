@@ -7,8 +7,12 @@ export const comparisonResults = {
   expected: { sign: "§", means: "allowed by the ledger" },
   drift: { sign: "≈", means: "gone when asked again" },
   unexplained: { sign: "?", means: "without a reason" },
+  unreadable: { sign: "!", means: "not compared: legacy's answer can be read in no format" },
   failed: { sign: "×", means: "not compared: one side gave no answer" },
-} as const satisfies Record<DifferenceResult | "failed", { sign: string; means: string }>;
+} as const satisfies Record<DifferenceResult | NotCompared, { sign: string; means: string }>;
+
+/** Why an answer was not compared: legacy's can be read in no format, or one side gave none. */
+export type NotCompared = "unreadable" | "failed";
 
 /** One of these results. */
 export type ResultName = keyof typeof comparisonResults;

@@ -52,7 +52,7 @@ export const compareCommand = (command: Command, tools: CommandTools): Command =
     .option("--out <folder>", "where report.html, report.json, junit.xml and summary.md go", "comparison")
     .addHelpText(
       "after",
-      "\nExit code: 0 nothing is unexplained, 1 something is, 2 it could not run, or half of the requests got no answer.",
+      "\nExit code: 0 nothing is unexplained or unreadable, 1 something is, 2 it could not run, or half of the requests got no answer.",
     )
     .action((options: CompareOptions) => compare(options, tools));
 
@@ -61,10 +61,11 @@ const compare = async (options: CompareOptions, tools: CommandTools): Promise<vo
   const { columns, isTTY } = process.stdout;
   const lines = terminalReport(report, isTTY ? columns : 100, isTTY && !tools.environment["NO_COLOR"]);
   for (const line of [...lines, ...writeReports(report, options.out, scrub)]) tools.print(scrub(line));
-  const { compared, failed, unexplained } = report.summary;
+  const { compared, failed, unreadable, unexplained } = report.summary;
   // A promotion must not pass because a server was away.
-  if (failed >= compared) throw new Error(`${failed} of ${compared + failed} requests could not be compared`);
-  tools.exit(unexplained > 0 ? 1 : 0);
+  const answered = compared + unreadable;
+  if (failed >= answered) throw new Error(`${failed} of ${answered + failed} requests could not be compared`);
+  tools.exit(unexplained + unreadable > 0 ? 1 : 0);
 };
 
 /** The report for other programs: everything but the examples. */

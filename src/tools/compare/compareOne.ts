@@ -3,6 +3,7 @@ import { type Addresses, curlsOf } from "../../compare/curls.ts";
 import { originIn } from "../../compare/explain.ts";
 import { explainAnswer, legacyBody } from "../../compare/explainAnswer.ts";
 import { compareAnswers } from "../../compare/compareAnswers.ts";
+import { UNREADABLE } from "../../compare/difference.ts";
 import type { Ledger } from "../../compare/ledger.ts";
 import { explainedRows, comparedRows, plainRows } from "./sideBySide.ts";
 import type { ComparisonOutcome } from "./tally.ts";
@@ -31,6 +32,9 @@ type ComparedSides = {
 export type ComparedRequest = { outcome: ComparisonOutcome; document?: JsonObject };
 
 type Differing = Pick<Extract<ComparisonOutcome, { differences: unknown }>, "differences" | "example">;
+type Uncompared = Pick<Extract<ComparisonOutcome, { why: string }>, "notCompared" | "why">;
+
+const failed = (why: string): Uncompared => ({ notCompared: "failed", why });
 
 /** Sends one request to both sides, and compares the answers. `again`: bypassing all caches. */
 export const compareOne = async (
@@ -50,19 +54,20 @@ export const compareOne = async (
   const defined = catalogue.endpoints[request.endpoint] as Endpoint;
   const exchange = legacyExchange(decisive(exchanges, defined));
   const about = { endpoint: request.endpoint, curl: curlsOf(addresses, sent, key !== undefined, exchange) };
-  const outcome = (made: Differing | { failed: string }) => ({ outcome: { ...about, ...made } });
-  if (exchange && "failed" in exchange) return outcome({ failed: `legacy: ${withoutTarget(exchange.failed)}` });
-  if (given !== undefined && "failed" in given && !given.isThere) return outcome({ failed: given.failed });
+  const outcome = (made: Differing | Uncompared) => ({ outcome: { ...about, ...made } });
+  if (exchange && "failed" in exchange) return outcome(failed(`legacy: ${withoutTarget(exchange.failed)}`));
+  if (given !== undefined && "failed" in given && !given.isThere) return outcome(failed(given.failed));
 
   const endpoint = { ...defined, name: request.endpoint };
   const document = exchange && documentOf(exchange);
   const compared = { endpoint, question: formatRequest(request), ours, exchange, document };
   const made =
-    given === undefined
+    unreadable(sides.ledger, compared) ??
+    (given === undefined
       ? explained(sides, compared)
       : "failed" in given
         ? withoutAnswer(compared, given.failed)
-        : comparedWithCandidate(sides, compared, given);
+        : comparedWithCandidate(sides, compared, given));
   const from = candidate ? ours.status : exchange?.status;
   const to = candidate ? given && "status" in given && given.status : ours.status;
   const ms = {
@@ -70,7 +75,7 @@ export const compareOne = async (
     ...(asked ? { candidate: asked.ms } : {}),
   };
   const answers = from && to ? { answers: { statuses: [from, to] as const, ms } } : {};
-  return { outcome: { ...about, ...answers, ...made }, ...(document && !("failed" in made) ? { document } : {}) };
+  return { outcome: { ...about, ...answers, ...made }, ...(document && "differences" in made ? { document } : {}) };
 };
 
 /** An upstream's failure names the request last; failures of different requests are counted together. */
@@ -119,6 +124,27 @@ const legacyExchange = (
   };
 };
 
+/** Legacy's answer where it can be read in no format: there is nothing to compare. `undefined` where it can. */
+const unreadable = (
+  ledger: Ledger,
+  { endpoint, question, ours, exchange }: Compared,
+): Differing | Uncompared | undefined => {
+  if (exchange?.reading.is !== "unreadable" || ours.status !== 502) return undefined;
+  const { why } = exchange.reading;
+  const found = { path: UNREADABLE, at: UNREADABLE, form: "value", legacy: why, expected: ours.status } as const;
+  const entry = ledger.allowing(endpoint.name, found);
+  if (entry === undefined) return { notCompared: "unreadable", why: `legacy's answer cannot be read: ${why}` };
+  return {
+    differences: [{ ...found, kind: "expected", entry: entry.id, count: 1 }],
+    example: () => ({
+      question,
+      left: { title: "legacy", status: exchange.status },
+      right: { title: "the new interface", status: ours.status },
+      rows: plainRows(why, ours.body, []),
+    }),
+  };
+};
+
 /** Without a candidate: the gateway's answer against legacy's own. */
 const explained = (
   { catalogue, legacy, ledger }: ComparedSides,
@@ -149,7 +175,7 @@ const comparedWithCandidate = (
   { catalogue, ledger }: ComparedSides,
   { endpoint, question, ours, document }: Compared,
   given: GivenAnswer,
-): Differing | { failed: string } => {
+): Differing | Uncompared => {
   const { output, name } = endpoint;
   const about = {
     endpoint: name,
@@ -159,7 +185,7 @@ const comparedWithCandidate = (
     whyUnserved: (one: GivenAnswer) => whyUnserved(endpoint, { errors: catalogue.errors, ledger }, one),
   };
   const differences = compareAnswers(about, ours, given);
-  if (ours.status >= 500 && differences.length > 0) return { failed: noExpectation(ours) };
+  if (ours.status >= 500 && differences.length > 0) return failed(noExpectation(ours));
   return {
     differences,
     example: () => ({
@@ -172,8 +198,8 @@ const comparedWithCandidate = (
 };
 
 /** A candidate that can be reached and gives no answer lacks the whole answer. */
-const withoutAnswer = ({ ours, question }: Compared, why: string): Differing | { failed: string } => {
-  if (ours.status >= 500) return { failed: noExpectation(ours) };
+const withoutAnswer = ({ ours, question }: Compared, why: string): Differing | Uncompared => {
+  if (ours.status >= 500) return failed(noExpectation(ours));
   return {
     differences: [
       {

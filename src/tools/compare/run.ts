@@ -18,7 +18,7 @@ type RunTasks = {
   settle: number;
 };
 
-/** `before`: the differences of the first time; `undefined` where a side gave no answer. */
+/** `before`: the differences of the first time; `undefined` where the answers could not be compared. */
 type Recheck = { request: CorpusRequest; before: Difference[] | undefined };
 
 /** Mismatches that wait to be checked again; at this number no new request is sent. */
@@ -54,7 +54,7 @@ export const run = async (
   const compareFirst = async (request: CorpusRequest): Promise<void> => {
     const compared = await compare(request, false);
     const { outcome } = compared;
-    if ("failed" in outcome) rechecks.push({ request, before: undefined });
+    if (!("differences" in outcome)) rechecks.push({ request, before: undefined });
     else if (isMismatch(outcome)) rechecks.push({ request, before: outcome.differences });
     else count(request, compared);
   };
@@ -62,14 +62,14 @@ export const run = async (
   const compareAgain = async ({ request, before }: Recheck): Promise<void> => {
     const compared = await compare(request, true);
     const { outcome } = compared;
-    if ("failed" in outcome) return count(request, compared);
+    if (!("differences" in outcome)) return count(request, compared);
     const { differences } = outcome;
     if (before !== undefined)
       return count(request, {
         ...compared,
         outcome: { ...outcome, differences: markDrift(before, differences) },
       });
-    // The first time one side gave no answer: this is the first comparison.
+    // The answers could not be compared the first time: this is the first comparison.
     if (isMismatch(outcome)) rechecks.push({ request, before: differences });
     else count(request, compared);
   };

@@ -10,6 +10,7 @@ import {
   zeroCounts,
 } from "../../compare/difference.ts";
 import { openDifferenceGroups } from "../../compare/differenceGroups.ts";
+import type { NotCompared } from "../../compare/results.ts";
 import { fieldReports, type SeenFields } from "./fields.ts";
 import type { Cause, ExampleAnswer, Report, ReportedDifference, SideLatency, Summary } from "./report/report.ts";
 
@@ -22,7 +23,7 @@ type SideAnswers = {
 /** The outcome of one compared request: its differences and how to show them, or why it could not be compared. */
 export type ComparisonOutcome = { endpoint: string; curl: CurlPair; answers?: SideAnswers } & (
   | { differences: Difference[]; example: () => Omit<ExampleAnswer, "endpoint" | "curl" | "result"> }
-  | { failed: string }
+  | { notCompared: NotCompared; why: string }
 );
 
 /** What is counted of one endpoint. `statuses`: the answers of each pair of them (`412 404`). */
@@ -56,7 +57,7 @@ export const openTally = () => {
 
   const countedOf = (endpoint: string): Counted =>
     byEndpoint.getOrInsertComputed(endpoint, () => ({
-      summary: { ...zeroCounts(), failed: 0 },
+      summary: zeroSummary(),
       statuses: new Map(),
       latency: { legacy: openTimes(), candidate: openTimes() },
       fields: new Map(),
@@ -75,7 +76,7 @@ export const openTally = () => {
     shown.some(({ kind, answers }) => answers <= (kind === "explained" ? MAX_EXPLAINED_EXAMPLES : MAX_EXAMPLES));
 
   const summed = (): Summary => {
-    const sum: Summary = { ...zeroCounts(), failed: 0 };
+    const sum = zeroSummary();
     for (const { summary } of byEndpoint.values())
       for (const name of Object.keys(sum) as (keyof Summary)[]) sum[name] += summary[name];
     return sum;
@@ -84,19 +85,20 @@ export const openTally = () => {
   return {
     /** So far: the answers that are counted, and those that differ without a reason. */
     counts: () => {
-      const { compared, failed, unexplained } = summed();
-      return { done: compared + failed, unexplained };
+      const { compared, unreadable, failed, unexplained } = summed();
+      return { done: compared + unreadable + failed, unexplained };
     },
     /** What has been seen of an endpoint's legacy fields, to be added to. */
     fieldsOf: (endpoint: string): SeenFields => countedOf(endpoint).fields,
     add(outcome: ComparisonOutcome): void {
       const { endpoint, curl, answers } = outcome;
       const { summary, statuses, latency } = countedOf(endpoint);
-      if ("failed" in outcome) {
-        summary.failed++;
-        const isKnown = failures.size < MAX_FAILURES || failures.has(`${endpoint} ${outcome.failed}`);
-        const why = isKnown ? outcome.failed : "(other reasons)";
-        failures.getOrInsert(`${endpoint} ${why}`, { endpoint, why, count: 0, curl }).count++;
+      if ("notCompared" in outcome) {
+        const kind = outcome.notCompared;
+        summary[kind]++;
+        const isKnown = failures.size < MAX_FAILURES || failures.has(`${endpoint} ${kind} ${outcome.why}`);
+        const why = isKnown ? outcome.why : "(other reasons)";
+        failures.getOrInsert(`${endpoint} ${kind} ${why}`, { endpoint, kind, why, count: 0, curl }).count++;
         return;
       }
       if (answers) {
@@ -168,6 +170,8 @@ export const openTally = () => {
     },
   };
 };
+
+const zeroSummary = (): Summary => ({ ...zeroCounts(), unreadable: 0, failed: 0 });
 
 const rank: Record<DifferenceResult, number> = { unexplained: 0, drift: 1, expected: 2, explained: 3, equal: 4 };
 

@@ -237,6 +237,56 @@ test("a candidate that breaks off its answers makes it 1", async () => {
   expect(out).toContain("the candidate gives no answer");
 });
 
+describe("an answer of legacy's that can be read in no format", () => {
+  /** The sample, but dataset 1 is broken: this often, then it can be read. */
+  const broken = (times: number) =>
+    serve(({ url = "" }, response) => {
+      void (async () => {
+        const isBroken = /\/data\/1(\?|$)/.test(url) && times-- > 0;
+        const answer = isBroken ? new Response("<b>Fatal error</b>") : await fetch(legacy() + url);
+        response.writeHead(answer.status, { "Content-Type": "application/json" }).end(await answer.text());
+      })();
+    });
+  const unread = { id: "known", path: "unreadable", reason: "broken", owner: "us", until: "2999-01-01" };
+
+  test.each<[title: string, hasCandidate: boolean]>([
+    ["alone", false],
+    ["with a candidate", true],
+  ])("makes it 1, and is named, unless the ledger expects it: %s", async (_, hasCandidate) => {
+    const candidates = hasCandidate ? ["--candidate", await candidate(() => undefined)] : [];
+    const sides = ["--legacy", await broken(Infinity), ...candidates, "--ids", "1,2", "--endpoint", "getDataset"];
+    const { code, out, file } = await compare(sides);
+    const { summary, failures } = JSON.parse(file("report.json")) as Report;
+    expect([code, out]).toEqual([1, expect.stringMatching(/^Nothing unexplained in 1 answer; 1 unreadable\n/)]);
+    expect(summary).toMatchObject({ ...passes, compared: 1, unreadable: 1 });
+    expect(failures).toMatchObject([{ endpoint: "getDataset", kind: "unreadable", count: 1 }]);
+    for (const name of ["report.html", "summary.md"]) expect(file(name)).toContain("cannot be read");
+    expect(file("junit.xml")).toMatch(/<error message="[^"]*cannot be read[^"]*" type="unreadable">/);
+
+    const expecting = (endpoint: string) =>
+      compare([...sides, "--expected", ledger([{ ...unread, endpoint, kind: "*" }])]);
+    const [expected, another] = [await expecting("getDataset"), await expecting("getStudy")];
+    expect([expected.code, another.code]).toEqual([0, 1]);
+    expect((JSON.parse(expected.file("report.json")) as Report).summary).toMatchObject({
+      ...passes,
+      compared: 2,
+      expected: 1,
+      unreadable: 0,
+    });
+  });
+
+  test("makes it 1 where there is no other answer", async () => {
+    const { code, out } = await compare(["--legacy", await broken(9), "--ids", "1", "--endpoint", "getDataset"]);
+    expect([code, out]).toEqual([1, expect.stringMatching(/^Nothing was compared; 1 unreadable\n/)]);
+  });
+
+  test("counts only if it is so when legacy is asked again", async () => {
+    // Both formats are asked for.
+    const { code, file } = await compare(["--legacy", await broken(2), "--ids", "1", "--endpoint", "getDataset"]);
+    expect([code, JSON.parse(file("report.json"))]).toMatchObject([0, { summary: { compared: 1, unreadable: 0 } }]);
+  });
+});
+
 const ofFlow = ["--endpoint", "findFlow"];
 const noSuchFlow = "Flow not found.";
 const noSuchDataset = { code: "111", message: "Unknown dataset" };

@@ -37,6 +37,7 @@ test("report.json has the members that programs read", () => {
     expected: 0,
     drift: 0,
     unexplained: 2,
+    unreadable: 0,
     failed: 0,
   });
   const version = report.differences.find(({ path }) => path === "/version");
@@ -134,7 +135,7 @@ test("no value can drive the terminal or break its line", () => {
   expect(run.out.split("\n").join("")).not.toMatch(/[\p{Cc}\p{Cf}\u2028]/u);
   expect(stripVTControlCharacters(run.out)).toBe(run.out);
   expect(run.out).toMatch(/^2 of 4 answers differ without a reason\n/);
-  expect(run.out).toMatch(/\ngetDataset +4 +2 +0 +0 +0 +2 +0\n/);
+  expect(run.out).toMatch(/\ngetDataset +4 +2 +0 +0 +0 +2 +0 +0\n/);
   expect(run.out).toContain("type, where the rule is integer in getDataset");
   expect(run.out).toContain(`curl -si ${legacy()}/api/v1/json/data/61\ncurl -si http://`);
 });
@@ -159,6 +160,6 @@ test("answers that a side did not give are counted by reason", async () => {
   const { file, code, errors } = await compare(["--legacy", gone, "--ids", "1..3", "--endpoint", "getDataset"]);
   expect([code, errors]).toEqual([2, expect.stringMatching(/^3 of 3 requests could not be compared$/m)]);
   const { failures } = JSON.parse(file("report.json")) as Report;
-  expect(failures).toMatchObject([{ endpoint: "getDataset", count: 3 }]);
+  expect(failures).toMatchObject([{ endpoint: "getDataset", kind: "failed", count: 3 }]);
   for (const name of ["report.html", "summary.md", "junit.xml"]) expect(file(name)).toContain(failures[0]?.why);
 });

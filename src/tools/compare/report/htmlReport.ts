@@ -48,8 +48,8 @@ export const htmlReport = (report: Report): string => {
       ${section({
         id: "failures",
         title: "Not compared",
-        count: summary.failed,
-        about: "Answers that one side did not give.",
+        count: summary.unreadable + summary.failed,
+        about: "Answers that one side did not give, or that can be read in no format.",
         content: fitting(failures.map(failureItem), MAX_CHARS.failures),
       })}
     </main>`;
@@ -88,7 +88,7 @@ const overview = ({ sides: { legacy, candidate }, made, summary, endpoints }: Re
       ${candidate === undefined ? "with the new interface’s rules" : html`with candidate <code>${candidate}</code>`},
       <time datetime="${made}">${minute(made)}</time>
     </p>
-    <h1 class="${summary.unexplained > 0 ? "unexplained" : ""}">${formatSummary(summary)}</h1>
+    <h1 class="${summary.unexplained + summary.unreadable > 0 ? "unexplained" : ""}">${formatSummary(summary)}</h1>
     <table class="counts">
       <thead>
         <tr>
@@ -135,9 +135,9 @@ const causeItem = ({ kind, name, fields, answers, endpoints, curl }: Cause): Htm
     ${curlPair(curl)}
   </li>`;
 
-const failureItem = ({ endpoint, why, count, curl }: Report["failures"][number]): Html =>
-  html`<li data-endpoint="${endpoint}" data-kind="failed" data-text="${why}">
-    <p>${why} <span class="where">${endpoint} · ${counted(count, "answer")}</span></p>
+const failureItem = ({ endpoint, kind, why, count, curl }: Report["failures"][number]): Html =>
+  html`<li data-endpoint="${endpoint}" data-kind="${kind}" data-text="${why}">
+    <p>${badge(kind)} ${why} <span class="where">${endpoint} · ${counted(count, "answer")}</span></p>
     ${curlPair(curl)}
   </li>`;
 

@@ -40,9 +40,9 @@ const suiteOf = (endpoint: string, report: Report) => {
   });
   const errors = failures
     .filter((one) => one.endpoint === endpoint)
-    .map(({ why, count, curl }) => {
+    .map(({ kind, why, count, curl }) => {
       const message = `${why} (${counted(count, "answer")})`;
-      const error = { "@message": message, "@type": "failed", "#text": commandsOf(curl).join("\n") };
+      const error = { "@message": message, "@type": kind, "#text": commandsOf(curl).join("\n") };
       return caseOf(`answers: ${why}`, { error });
     });
   const testcase = [...counts, ...failed, ...errors];

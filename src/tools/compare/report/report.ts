@@ -1,8 +1,9 @@
 import type { CurlPair } from "../../../compare/curls.ts";
+import type { NotCompared } from "../../../compare/results.ts";
 import type { Classification, Difference, DifferenceForm, ResultCounts } from "../../../compare/difference.ts";
 
-/** Numbers of answers. `failed`: one side gave no answer, so they were not compared. */
-export type Summary = ResultCounts & { failed: number };
+/** Numbers of answers: of those that were compared, by their result, and of those that were not, by the reason. */
+export type Summary = ResultCounts & Record<NotCompared, number>;
 
 /** One kind of difference at one path of one endpoint, over all answers. */
 export type ReportedDifference = Omit<Difference, "at" | "count"> & {
@@ -97,7 +98,7 @@ export type Report = {
   differences: ReportedDifference[];
   causes: Cause[];
   /** Why answers could not be compared, by endpoint. */
-  failures: { endpoint: string; why: string; count: number; curl: CurlPair }[];
+  failures: { endpoint: string; kind: NotCompared; why: string; count: number; curl: CurlPair }[];
   examples: ExampleAnswer[];
   /** Every field that a rule reads: the coverage of this corpus. */
   coverage: FieldReport[];

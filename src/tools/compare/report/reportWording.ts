@@ -24,14 +24,18 @@ export const reasonsOf = (difference: ReportedDifference): string[] => [
 ];
 
 /** The whole comparison in one line. */
-export const formatSummary = ({ compared, unexplained, failed }: Summary): string => {
+export const formatSummary = ({ compared, unexplained, unreadable, failed }: Summary): string => {
   const said =
     compared === 0
       ? "Nothing was compared"
       : unexplained === 0
         ? `Nothing unexplained in ${counted(compared, "answer")}`
         : `${formatNumber(unexplained)} of ${counted(compared, "answer")} ${unexplained === 1 ? "differs" : "differ"} without a reason`;
-  return failed === 0 ? said : `${said}; ${formatNumber(failed)} could not be compared`;
+  return [
+    said,
+    ...(unreadable === 0 ? [] : [`${formatNumber(unreadable)} unreadable`]),
+    ...(failed === 0 ? [] : [`${formatNumber(failed)} could not be compared`]),
+  ].join("; ");
 };
 
 /** The two compared sides. */

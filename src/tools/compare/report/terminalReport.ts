@@ -18,7 +18,10 @@ export const terminalReport = (report: Report, width: number, colour: boolean): 
   };
   const signs = resultNames.map((name) => comparisonResults[name].sign);
   return [
-    style(summary.unexplained + summary.failed > 0 ? ["bold", "red"] : "green", line(formatSummary(summary))),
+    style(
+      summary.unexplained + summary.unreadable + summary.failed > 0 ? ["bold", "red"] : "green",
+      line(formatSummary(summary)),
+    ),
     style("dim", line(`${formatSides(report)}, ${minute(made)}`)),
     ...section(
       ["endpoint", "all", ...signs],
