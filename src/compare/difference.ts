@@ -81,7 +81,21 @@ export const causeOf = ({ kind, rule, entry, cause, form, path }: Omit<Differenc
   const innermost = rule?.split(" + ").at(-1);
   return innermost === undefined
     ? `${form} at ${path === "" ? "the whole answer" : path}`
-    : `${form}, where the rule is ${innermost}`;
+    : againstRule(form, innermost);
+};
+
+/** The rules whose names are the types that they make. */
+const typeRules: ReadonlySet<string> = new Set(["text", "integer", "number", "boolean", "list", "object", "timestamp"]);
+
+const articleOf = (name: string): string => (/^[aeiou]/.test(name) ? "an" : "a");
+
+/** How a difference goes against the rule that made the expected value. */
+const againstRule = (form: DifferenceForm, rule: string): string => {
+  const expected = typeRules.has(rule) ? `${articleOf(rule)} ${rule}` : `what the rule ${rule} makes`;
+  if (form === "missing") return `left out; ${expected} was expected`;
+  if (form === "extra") return "added; nothing was expected";
+  if (form === "type") return `another type; ${expected} was expected`;
+  return `another ${form === "moved" ? "place" : form} than the rule ${rule} makes`;
 };
 
 type JsonType = "null" | "boolean" | "number" | "text" | "list" | "object";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { causeOf, resultOf } from "../../src/compare/difference.ts";
+import { causeOf, type Difference, resultOf } from "../../src/compare/difference.ts";
 import type { GivenAnswer } from "../../src/compare/answers.ts";
 import { compareAnswers } from "../../src/compare/compareAnswers.ts";
 import { type LedgerEntry, ledgerSchema, openLedger } from "../../src/compare/ledger.ts";
@@ -83,7 +83,19 @@ describe("every form of difference, where it is", () => {
 
 test("a list in another order comes from its order, not from what made the list", () => {
   const [difference] = compare(answer(["a", "b"]), answer(["b", "a"]), list(text));
-  expect(difference && causeOf({ ...difference, rule: "unwrapped + list" })).toBe("order, where the rule is list");
+  const cause = difference && causeOf({ ...difference, rule: "unwrapped + list" });
+  expect(cause).toBe("another order than the rule list makes");
+});
+
+test.each<[cause: string, form: Difference["form"], rule?: string]>([
+  ["left out; a text was expected", "missing", "nullable + text"],
+  ["left out; what the rule lowercase makes was expected", "missing", "lowercase"],
+  ["another type; an integer was expected", "type", "integer"],
+  ["another value than the rule text makes", "value", "text"],
+  ["added; nothing was expected", "extra", "optional + text"],
+  ["missing at /a", "missing"],
+])("%s: the cause of %s, made by %s", (cause, form, rule) => {
+  expect(causeOf({ path: "/a", form, kind: "unexplained", count: 1, ...(rule && { rule }) })).toBe(cause);
 });
 
 describe("the ledger", () => {

@@ -136,7 +136,7 @@ test("no value can drive the terminal or break its line", () => {
   expect(stripVTControlCharacters(run.out)).toBe(run.out);
   expect(run.out).toMatch(/^2 of 4 answers differ without a reason\n/);
   expect(run.out).toMatch(/\ngetDataset +4 +2 +0 +0 +0 +2 +0 +0\n/);
-  expect(run.out).toContain("type, where the rule is integer in getDataset");
+  expect(run.out).toContain("another type; an integer was expected in getDataset");
   expect(run.out).toContain(`curl -si ${legacy()}/api/v1/json/data/61\ncurl -si http://`);
 });
 

@@ -110,7 +110,7 @@ const ledgerEntry = ({ endpoint, path, form: kind }: DifferenceView): Html => {
 
 const madeBy = ({ kind, rule, entry }: DifferenceView): Html =>
   html`${entry === undefined ? "" : html`, allowed by <code>${entry}</code>`}${
-    rule === undefined ? "" : html`, ${kind === "explained" ? "by" : "where the rule is"} <code>${rule}</code>`
+    rule === undefined ? "" : html`, ${kind === "explained" ? "by" : "expected by the rule"} <code>${rule}</code>`
   }`;
 
 /** One answer that shows the difference: the values of all sides, with changes marked, and the commands that request it. */
