@@ -5,6 +5,7 @@ import { described, describeIssue, type GivenSetting } from "./describeIssue.ts"
 import { fileSettingOf, readSecretFiles } from "./secretFiles.ts";
 import { slipWarnings } from "./slips.ts";
 import {
+  holdsSecret,
   type KnownEndpoints,
   secretSettings,
   type Settings,
@@ -59,7 +60,9 @@ export const loadSettings = (
     ...tooLarge(settings),
   ];
   if (errors.length > 0) return { errors };
-  const exposed = Object.keys(file.values).filter((name) => secrets.has(name));
+  const exposed = Object.entries(file.values)
+    .filter(([name, value]) => secrets.has(name) && holdsSecret(name, value))
+    .map(([name]) => name);
   const warnings = [
     ...readableByAll(path, exposed),
     ...(isStrict ? slipWarnings(environment, new Set([...names, "CONFIG"])) : []),

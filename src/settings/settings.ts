@@ -212,6 +212,10 @@ export const settingsByGroup = (fragments: readonly SettingsFragment[]): Record<
 export const secretSettings = (fragments: readonly SettingsFragment[]): ReadonlySet<string> =>
   new Set([...secretsOfCore, ...fragments.flatMap(({ secrets = [] }) => secrets)]);
 
+/** Whether a value of a secret setting holds a secret: a Redis URL without a password does not. */
+export const holdsSecret = (name: string, value: unknown): boolean =>
+  name !== "REDIS_URL" || URL.parse(String(value))?.password !== "";
+
 /** Endpoints that a setting names, and that do not exist. */
 export const unknownEndpoints = (setting: string, given: object, known: readonly string[]): string[] =>
   Object.keys(given)
