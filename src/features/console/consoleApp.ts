@@ -18,24 +18,21 @@ const MAX_BODY_BYTES = 64 * 1024;
 const OPEN_METRICS = "application/openmetrics-text";
 const TEXT = "text/plain";
 
-/** The lifetimes of an endpoint by the names that `GET /cache` has for them. */
-const lifetimesView = ({ fresh, staleIfError, ...others }: DeclaredLifetimes) => ({
-  fresh,
-  stale: others.staleWhileRevalidate,
-  staleIfError,
-  absent: others.notFoundTtl,
-  unready: others.preconditionTtl,
-});
+/** The lifetimes of an endpoint, by the names of `CACHE_LIFETIMES`. */
+const lifetimesView = (declared: DeclaredLifetimes) => {
+  const { mayTurnPrivate: _, ...lifetimes } = declared;
+  return lifetimes;
+};
 
 /** What `GET /cache` answers, besides the members that parts add. */
 export type CacheView = ReturnType<typeof cacheViewOf>;
 
-const cacheViewOf = ({ services: { cache }, settings, lifetimes }: Core) => {
+const cacheViewOf = ({ services: { cache }, settings, lifetimes: declared }: Core) => {
   const { bytes, entries, evicted } = cache.size();
   const shared = cache.sharing();
   const bound = { bytes: settings.CACHE_BYTES, entryBytes: maxEntryBytes(settings.CACHE_BYTES) };
-  const windows = Object.fromEntries(Object.entries(lifetimes).map(([name, one]) => [name, lifetimesView(one)]));
-  return { bound, bytes, entries, evicted, ...(shared && { shared }), windows };
+  const lifetimes = Object.fromEntries(Object.entries(declared).map(([name, one]) => [name, lifetimesView(one)]));
+  return { bound, bytes, entries, evicted, ...(shared && { shared }), lifetimes };
 };
 
 /** The operators' interface and page: the core's routes, and those that features add. `address`: where the new interface is served. */

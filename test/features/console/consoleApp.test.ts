@@ -319,22 +319,64 @@ describe("who is let in", () => {
   });
 });
 
-test("GET /cache: lifetimes in force, bounds, bytes and entries", async () => {
+test("GET /cache: lifetimes in force by the names of the setting, bounds, bytes and entries", async () => {
   const { ask, see } = await operated();
   await ask(kept.getDataset);
-  const view = (await (await see("/cache")).json()) as { bytes: number; windows: Record<string, unknown> };
+  const view = (await (await see("/cache")).json()) as { bytes: number; lifetimes: Record<string, unknown> };
   expect(view).toMatchObject({ bound: { bytes: 1000, entryBytes: 125 }, entries: 1, evicted: 0 });
   expect(view.bytes).toBeGreaterThan(400);
   const cached = Object.entries(endpoints).flatMap(([name, one]) => ("cache" in one ? [name] : []));
-  expect(Object.keys(view.windows)).toEqual(cached);
-  expect(view.windows).toMatchObject({
-    getDataset: { fresh: "10m", stale: "1h", staleIfError: "7d", absent: "60s", unready: "15s" },
-    listDatasets: { fresh: "1m", stale: "1h", staleIfError: "1h", absent: "60s", unready: "15s" },
-    getSetup: { fresh: "1h", stale: "7d", staleIfError: "7d", absent: "60s", unready: "15s" },
-    getStudy: { fresh: "5m", stale: "1h", staleIfError: "24h", absent: "60s", unready: "15s" },
-    findFlow: { fresh: "1h", stale: "7d", staleIfError: "7d", absent: "60s", unready: "15s" },
-    listEstimationProcedures: { fresh: "24h", stale: "7d", staleIfError: "7d", absent: "60s", unready: "15s" },
-    listEvaluationMeasures: { fresh: "24h", stale: "7d", staleIfError: "7d", absent: "60s", unready: "15s" },
+  expect(Object.keys(view.lifetimes)).toEqual(cached);
+  expect(view.lifetimes).toMatchObject({
+    getDataset: {
+      fresh: "10m",
+      staleWhileRevalidate: "1h",
+      staleIfError: "7d",
+      notFoundTtl: "60s",
+      preconditionTtl: "15s",
+    },
+    listDatasets: {
+      fresh: "1m",
+      staleWhileRevalidate: "1h",
+      staleIfError: "1h",
+      notFoundTtl: "60s",
+      preconditionTtl: "15s",
+    },
+    getSetup: {
+      fresh: "1h",
+      staleWhileRevalidate: "7d",
+      staleIfError: "7d",
+      notFoundTtl: "60s",
+      preconditionTtl: "15s",
+    },
+    getStudy: {
+      fresh: "5m",
+      staleWhileRevalidate: "1h",
+      staleIfError: "24h",
+      notFoundTtl: "60s",
+      preconditionTtl: "15s",
+    },
+    findFlow: {
+      fresh: "1h",
+      staleWhileRevalidate: "7d",
+      staleIfError: "7d",
+      notFoundTtl: "60s",
+      preconditionTtl: "15s",
+    },
+    listEstimationProcedures: {
+      fresh: "24h",
+      staleWhileRevalidate: "7d",
+      staleIfError: "7d",
+      notFoundTtl: "60s",
+      preconditionTtl: "15s",
+    },
+    listEvaluationMeasures: {
+      fresh: "24h",
+      staleWhileRevalidate: "7d",
+      staleIfError: "7d",
+      notFoundTtl: "60s",
+      preconditionTtl: "15s",
+    },
   });
 });
 

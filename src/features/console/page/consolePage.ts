@@ -122,11 +122,11 @@ const lifetimesTable = (cache: CacheView): Html =>
         </tr>
       </thead>
       <tbody>
-        ${Object.entries(cache.windows).map(
-          ([endpoint, { fresh, stale, staleIfError, absent, unready }]) =>
+        ${Object.entries(cache.lifetimes).map(
+          ([endpoint, { fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl }]) =>
             html`<tr data-key="${endpoint}">
               <th scope="row">${endpoint}</th>
-              ${[fresh, stale, staleIfError, absent, unready].map((lifetime) => html`<td>${lifetime ?? "–"}</td>`)}
+              ${[fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl].map((lifetime) => html`<td>${lifetime ?? "–"}</td>`)}
             </tr>`,
         )}
       </tbody>
