@@ -3,14 +3,9 @@ import { openStores } from "../../src/store/openStores.ts";
 
 /**
  * `storingChild.ts directory [how]`: stores values without end, and prints each key when it is stored. `full`: values that are too large for the
- * disk, then small ones. `nobody`: runs as the system user of that name.
+ * disk, then small ones.
  */
 const [directory = "", how] = process.argv.slice(2);
-// SQLite is loaded later, so that user has to be able to read it.
-await import("../../src/store/sqliteDisk.ts");
-// Root may write anywhere.
-if (how === "nobody" && process.getuid?.() === 0) process.setuid?.(65_534);
-
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 const stores = await openStores({
   REDIS_URL: undefined,
