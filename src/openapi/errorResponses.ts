@@ -85,11 +85,10 @@ const response = (description: string, status: number, body: ErrorBody, base: st
 });
 
 /** The keys of `errorResponses` that an endpoint's operation has. */
-export const errorsOf = (endpoint: Endpoint, method: string, isRateLimited: boolean): string[] => {
+export const errorsOf = (endpoint: Endpoint, method: string): string[] => {
   const has: Record<string, boolean> = {
     409: endpoint.writes !== undefined,
     415: method === "post",
-    429: isRateLimited,
   };
   return [...Object.keys(details), "default"].filter((status) => has[status] ?? true);
 };

@@ -10,8 +10,6 @@ import { documentedHeaders, headerRefs } from "./replyHeaders.ts";
 export type Deployment = {
   /** The prefix that paths are below. */
   prefix: string;
-  /** Whether requests may be answered 429. */
-  isRateLimited?: boolean;
 };
 
 type Endpoints = Readonly<Record<string, Endpoint>>;
@@ -32,9 +30,8 @@ const about = `Typed answers about the datasets, setups, studies, flows and eval
 
 /** The description of the new interface in OpenAPI 3.1, made of the definitions of its endpoints. It takes up to 200 ms. */
 export const openApiDocument = (settings: DocumentSettings): JsonObject => {
-  const { version, prefix, endpoints, isRateLimited = false } = settings;
-  const { 429: limited, ...errors } = errorResponses(prefix === "/" ? "" : prefix);
-  const operations = Object.entries(endpoints).map(([name, endpoint]) => operationOf(name, endpoint, isRateLimited));
+  const { version, prefix, endpoints } = settings;
+  const operations = Object.entries(endpoints).map(([name, endpoint]) => operationOf(name, endpoint));
   const paths: Record<string, JsonObject> = {};
   for (const { path, method, operation } of operations) (paths[path] ??= {})[method] = operation;
   return {
@@ -62,8 +59,7 @@ export const openApiDocument = (settings: DocumentSettings): JsonObject => {
       schemas: { ...answerSchemas(endpoints), ...errorSchemas },
       responses: {
         304: { description: "The client has the answer already." },
-        ...errors,
-        ...(isRateLimited ? { 429: limited } : {}),
+        ...errorResponses(prefix === "/" ? "" : prefix),
       },
       headers: documentedHeaders,
       parameters: {
@@ -86,11 +82,11 @@ const mainRoute = ({ routes }: Endpoint): string => routes[0] as string;
 const groupOf = (endpoint: Endpoint): string => mainRoute(endpoint).split("/")[1] ?? "";
 
 /** The endpoint under its main route. */
-const operationOf = (name: string, endpoint: Endpoint, isRateLimited: boolean) => {
+const operationOf = (name: string, endpoint: Endpoint) => {
   const [verb, template] = mainRoute(endpoint).split(" ") as [string, string];
   const [method, path] = [verb.toLowerCase(), template.replaceAll("?}", "}")];
   const isConditional = method === "get" && endpoint.cache !== undefined;
-  const statuses = [...(isConditional ? ["304"] : []), ...errorsOf(endpoint, method, isRateLimited)];
+  const statuses = [...(isConditional ? ["304"] : []), ...errorsOf(endpoint, method)];
   const description = describe(endpoint, template);
   const operation: JsonObject = {
     operationId: name,

@@ -13,13 +13,11 @@ import type { OpenApiThreadData } from "./openApiThread.ts";
 import { openResource, type Resource, type SendResource } from "./resource.ts";
 import type { DocumentsSettings } from "./settings.ts";
 
-type AllSettings = DocumentsSettings & { RATE_LIMIT?: number | undefined };
-
 /** Serves what describes the new interface: to people, to generators of clients, and to those who know only the domain. */
-const open = (core: Core, settings: AllSettings): Feature => {
+const open = (core: Core, settings: DocumentsSettings): Feature => {
   const { PREFIXES: prefixes, CORS_ORIGINS: origins } = settings;
   const bases = prefixes.map(baseOf);
-  const routes = routesOf(core, settings);
+  const routes = routesOf(core, prefixes);
   return {
     documents: {
       answer(request, response) {
@@ -58,8 +56,7 @@ const catalogLink = ["Link", CATALOG_LINK];
 const documentPaths = ["/openapi.json", "/docs", "/problems", ...problemSlugs.map((slug) => `/problems/${slug}`)];
 
 /** All paths that lead to a document. */
-const routesOf = (core: Core, settings: AllSettings): ReadonlyMap<string, SendResource> => {
-  const { PREFIXES: prefixes } = settings;
+const routesOf = (core: Core, prefixes: readonly string[]): ReadonlyMap<string, SendResource> => {
   const routes = new Map<string, SendResource>();
   const files = viewerFiles.map((name) => ({ name, send: openResource(() => viewerFile(name)) }));
   for (const prefix of prefixes) {
@@ -69,7 +66,7 @@ const routesOf = (core: Core, settings: AllSettings): ReadonlyMap<string, SendRe
       const send = openResource(make);
       routes.set(base + path, send).set(`${base}${path}/`, send);
     };
-    add("/openapi.json", () => openApiOf(prefix, core, settings));
+    add("/openapi.json", () => openApiOf(prefix, core));
     add("/docs", async () => (await import("./viewerPage.ts")).viewerPage(base, documentLinks(base)));
     for (const { name, send } of files) routes.set(`${base}/docs/${name}`, send);
     addProblems(add, base, core);
@@ -92,17 +89,9 @@ const viewerFile = async (name: string): Promise<Resource> => {
 };
 
 /** The document takes longer to make than the event loop may wait: a thread makes it. */
-const openApiOf = async (
-  prefix: string,
-  { catalogue: { module } }: Core,
-  { RATE_LIMIT }: AllSettings,
-): Promise<Resource> => {
+const openApiOf = async (prefix: string, { catalogue: { module } }: Core): Promise<Resource> => {
   if (module === undefined) throw new Error("openapi.json is made of the catalogue's `module`, and it has none");
-  const workerData: OpenApiThreadData = {
-    module,
-    prefix,
-    isRateLimited: RATE_LIMIT !== undefined,
-  };
+  const workerData: OpenApiThreadData = { module, prefix };
   // What the gateway was started with, keys among it, is not for the thread.
   const worker = new Worker(new URL("./openApiThread.ts", import.meta.url), { workerData, env: {} });
   worker.unref();

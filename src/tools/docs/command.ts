@@ -15,10 +15,7 @@ export const docsCommand = (command: Command, { version, ...definitions }: Defin
     .command("openapi")
     .description("print the description of the new interface in OpenAPI 3.1")
     .option("--prefix <path>", "where the new interface lies", "/v1")
-    .option("--rate-limit", "with 429, as where RATE_LIMIT is set")
-    .action(({ prefix, rateLimit = false }: { prefix: string; rateLimit?: boolean }) =>
-      print(openApiDocument({ version, prefix, isRateLimited: rateLimit, endpoints })),
-    );
+    .action(({ prefix }: { prefix: string }) => print(openApiDocument({ version, prefix, endpoints })));
   command
     .command("config-schema")
     .description("print the JSON Schema of the configuration file, for editors")

@@ -32,11 +32,10 @@ test("openapi.json is that of the deployment: its prefixes and limits", async ()
     "/v1/problems/not-found",
     "/api/v2/problems/not-found",
   ]);
-  expect(Object.keys(first.paths["/datasets/{dataset_id}"]?.["get"]?.responses ?? {})).not.toContain("429");
 });
 
-test("with RATE_LIMIT every operation of openapi.json may answer 429", async () => {
-  const { get } = await opened({ RATE_LIMIT: "1000" });
+test("every operation of openapi.json may answer 429", async () => {
+  const { get } = await opened();
   const { paths } = (await (await get("/v1/openapi.json")).json()) as Document;
   for (const methods of Object.values(paths))
     for (const { responses } of Object.values(methods)) expect(responses).toHaveProperty("429");

@@ -2,6 +2,7 @@ import { get } from "node:http";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openSharedBuckets } from "../../../src/features/rateLimit/sharedBuckets.ts";
 import { EXPOSED_HEADERS } from "../../../src/http/cors.ts";
+import { problemOf } from "../../../src/http/problemDetails.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { listeningGateway, recordingUpstream, xmlError } from "../../http/support.ts";
 import { keys } from "../../serve/support.ts";
@@ -70,6 +71,22 @@ describe("more requests than the rate limit allows", () => {
     expect(seen).toHaveLength(10);
     const { headers } = await ask(port, "/anything");
     expect([headers["retry-after"], headers["access-control-allow-origin"]]).toEqual(["1", "*"]);
+  });
+
+  test("are refused in both formats of errors", async () => {
+    const { port, statuses } = await limited({ PREFIXES: "/v1,/v2" });
+    expect(await statuses(10)).toEqual(burst);
+    const refused = async (path: string, Accept: string) => {
+      const { status, headers, body } = await ask(port, path, { headers: { Accept } });
+      return [status, headers["content-type"], headers["vary"], JSON.parse(body)] as unknown[];
+    };
+    const detail = "Too many requests: see Retry-After.";
+    const problem = problemOf(429, { detail }, "/v2");
+    expect(problem.type).toBe("/v2/problems/too-many-requests");
+    const problemJson = "application/problem+json";
+    expect(await refused("/v1/datasets/61", "*/*")).toEqual([429, "application/json", "Accept", { detail }]);
+    expect(await refused("/v2/datasets/61?a=b", problemJson)).toEqual([429, problemJson, "Accept", problem]);
+    expect(await refused("/other", problemJson)).toEqual([429, "application/json", undefined, { detail }]);
   });
 
   test("are accepted again when time has passed", async () => {
