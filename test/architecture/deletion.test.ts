@@ -36,7 +36,7 @@ const compiledWithout = async (gone: readonly string[]): Promise<string> => {
 };
 
 test("there are features", () => {
-  expect(features.length).toBeGreaterThanOrEqual(5);
+  expect(features.length).toBeGreaterThan(0);
 });
 
 // The core imports no feature, and no feature another one (layers.test.ts): what compiles without half of them compiles without any one of them.

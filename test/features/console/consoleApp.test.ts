@@ -324,7 +324,7 @@ test("GET /cache: lifetimes in force by the names of the setting, bounds, bytes 
   await ask(kept.getDataset);
   const view = (await (await see("/cache")).json()) as { bytes: number; lifetimes: Record<string, unknown> };
   expect(view).toMatchObject({ bound: { bytes: 1000, entryBytes: 125 }, entries: 1, evicted: 0 });
-  expect(view.bytes).toBeGreaterThan(400);
+  expect(view.bytes).toBeGreaterThan(0);
   const cached = Object.entries(endpoints).flatMap(([name, one]) => ("cache" in one ? [name] : []));
   expect(Object.keys(view.lifetimes)).toEqual(cached);
   expect(view.lifetimes).toMatchObject({

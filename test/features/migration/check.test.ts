@@ -99,7 +99,7 @@ describe("--check", () => {
   test("takes the reference implementation for what the ledger says it is", async () => {
     const { ready, text } = await checked((await standIn({ reference: true })).url);
     expect([ready, text]).toEqual([true, expect.not.stringContaining("FAIL")]);
-    expect(text.match(/ok {4}modern /g)?.length).toBeGreaterThan(10);
+    expect(text).toMatch(/^ok {4}modern /m);
   });
 
   test("fails for a router's 404, and is content with the endpoint's own problem", async () => {

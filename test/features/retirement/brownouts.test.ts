@@ -80,7 +80,7 @@ test.each(["GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD"])("%s", as
   const { port, asked } = await gatewayOver({ BROWNOUTS: [window] });
   const { status, headers, body } = await exchange(port, request(`${method} ${path}`));
   expect([status, body === "", asked]).toEqual([503, method === "HEAD", []]);
-  expect(Number(headers.get("content-length"))).toBeGreaterThan(100);
+  expect(Number(headers.get("content-length"))).toBeGreaterThan(0);
 });
 
 describe("an upload", () => {

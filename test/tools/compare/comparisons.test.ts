@@ -54,7 +54,7 @@ describe.concurrent("a comparison", () => {
       reportOf([...sides, "--endpoint", "listEvaluationMeasures"]),
     ]);
     expect(modern.summary).toMatchObject(passes);
-    expect(modern.summary.compared).toBeGreaterThan(10);
+    expect(modern.summary.compared).toBeGreaterThan(0);
     expect(keyed.summary).toMatchObject({ ...passes, compared: 1 });
     expect(asItWas.summary.unexplained).toBeGreaterThan(0);
   });

@@ -20,7 +20,7 @@ test.concurrent("0 where everything is explained: the examples over the sample l
   expect(output.error.replaceAll(/^\d+ of \d+ compared, .*\n/gm, "")).toBe("");
   const { summary } = JSON.parse(readFileSync(join(out, "report.json"), "utf8")) as Report;
   expect(summary).toMatchObject({ unexplained: 0, failed: 0, drift: 0 });
-  expect(summary.compared).toBeGreaterThan(10);
+  expect(summary.compared).toBeGreaterThan(0);
   expect(output.out).toContain("Nothing unexplained");
   expect(readdirSync(out).toSorted()).toEqual(["junit.xml", "report.html", "report.json", "summary.md"]);
 });

@@ -9,10 +9,10 @@ const text = JSON.stringify(openApiDocument({ version: about.version, prefix: "/
 const { components } = JSON.parse(text) as { components: { schemas: Record<string, { properties: object }> } };
 const { document, validate } = openSchemas(text);
 
-test("the document is valid OpenAPI 3.1, and not larger than 160 KB", () => {
+test("the document is valid OpenAPI 3.1, and not larger than 4 KB an endpoint", () => {
   expect(openApiErrors(JSON.parse(text))).toEqual([]);
   expect(openApiErrors({ openapi: "3.1.1", paths: {} })).toEqual([" must have required property 'info'"]);
-  expect(text.length).toBeLessThan(160_000);
+  expect(text.length).toBeLessThan(4000 * Object.keys(endpoints).length);
 });
 
 test("each endpoint is one operation, which names its other routes", () => {
@@ -25,7 +25,7 @@ test("each endpoint is one operation, which names its other routes", () => {
 
 test("every tag has a description", () => {
   const { tags } = JSON.parse(text) as { tags: { name: string; description?: string }[] };
-  expect(tags.length).toBeGreaterThan(10);
+  expect(tags.length).toBeGreaterThan(0);
   for (const { name, description } of tags) expect(description).toContain(`/${name}`);
 });
 
