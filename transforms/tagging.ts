@@ -61,7 +61,7 @@ export const tagging = (action: "tag" | "untag", of: Taggable) => {
   });
 };
 
-/** Legacy lets every key tag a private dataset, and answers with its tags. */
+/** Legacy and the public reference let every key tag a private dataset, and answer with its tags. */
 const readableDataset = { endpoint: "getDataset", input: ({ data_id }: Entity) => ({ dataset_id: data_id }) };
 
 /** When legacy's search index fails (105), the tag is stored nevertheless: the entity's own document shows it. */

@@ -61,7 +61,7 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
   /** For an endpoint that writes: the groups it invalidates. It needs a key that may write. */
   writes?(input: InputOf<F>): string[];
   /**
-   * What a caller must be allowed to read in order to write, where legacy does not check: another endpoint and its input. Without that
+   * What a caller must be allowed to read in order to write, where the backends do not check: another endpoint and its input. Without that
    * access the write is not sent.
    */
   access?: { endpoint: string; input(input: InputOf<F>): Record<string, unknown> };

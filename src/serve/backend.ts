@@ -27,6 +27,8 @@ export type RequestCaller = Caller & {
    * answer does not need legacy. If legacy cannot be asked then, a key that it accepted within the last hour counts, and another is 503.
    */
   authorize: (byModern?: boolean) => Promise<Answer | undefined>;
+  /** The same caller, for a read that its write depends on. */
+  asReader: () => RequestCaller;
   /** The same caller, for a request that no client waits for: with a deadline of its own. */
   background: () => Caller;
 };

@@ -30,6 +30,7 @@ import { observePassThrough } from "./proxiedWrites.ts";
 import { type Catalogue, lifetimesInForce, prepare } from "./prepared.ts";
 import { buildInfo } from "../telemetry/buildInfo.ts";
 import { openUnconfirmedWrites } from "./unconfirmedWrites.ts";
+import { afterAccess } from "./writeAccess.ts";
 
 /** All settings; the legacy server is known, be it the sample. */
 export type GatewaySettings = Settings & { LEGACY_URL: string };
@@ -235,7 +236,8 @@ export const openGateway = async (
 
   // Where a request may be answered; server.ts has the order, with the middleware and documents of features.
   const legacy = legacyBackend(services, parts.isUncached);
-  const backend = features.reduce((next, { layer }) => layer?.(next) ?? next, legacy);
+  const layered = features.reduce((next, { layer }) => layer?.(next) ?? next, legacy);
+  const backend = afterAccess(services, layered);
   const readTarget = legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths);
   const pass = passThrough(proxied, uploads, {
     host: settings.LEGACY_HOST,

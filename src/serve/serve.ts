@@ -67,22 +67,24 @@ const callerOf = (
     deadline: Date.now() + totalTimeout,
     spent: { calls: 0, ms: 0 },
   });
+  const authorize = async (isWrite: boolean, byModern: boolean): Promise<Answer | undefined> => {
+    if (key === undefined) return undefined;
+    const wasAccepted = byModern && keys.wasAccepted(keys.ownerOf(key));
+    // Other requests may wait for the same verification: it has a deadline of its own, and no request waits past its own deadline.
+    const left = Math.min(Math.max(1, caller.deadline - Date.now()), wasAccepted ? RECHECK_MS : Infinity);
+    const verified = await withTimeout(keys.verify({ ...background(), key }, isWrite), left);
+    const refusal = verified === "late" ? timedOut : verified;
+    if (refusal === undefined) return undefined;
+    const isSaid = refusal.kind === "unauthenticated" || refusal.kind === "forbidden";
+    if (!byModern || isSaid) return answerOf(refusal);
+    return wasAccepted ? undefined : answerOf(unverified);
+  };
   const caller: RequestCaller = {
     ...background(),
     header,
     background,
-    async authorize(byModern = false) {
-      if (key === undefined) return undefined;
-      const wasAccepted = byModern && keys.wasAccepted(keys.ownerOf(key));
-      // Other requests may wait for the same verification: it has a deadline of its own, and no request waits past its own deadline.
-      const left = Math.min(Math.max(1, caller.deadline - Date.now()), wasAccepted ? RECHECK_MS : Infinity);
-      const verified = await withTimeout(keys.verify({ ...background(), key }, writes), left);
-      const refusal = verified === "late" ? timedOut : verified;
-      if (refusal === undefined) return undefined;
-      const isSaid = refusal.kind === "unauthenticated" || refusal.kind === "forbidden";
-      if (!byModern || isSaid) return answerOf(refusal);
-      return wasAccepted ? undefined : answerOf(unverified);
-    },
+    authorize: (byModern = false) => authorize(writes, byModern),
+    asReader: () => ({ ...caller, authorize: (byModern = false) => authorize(false, byModern) }),
   };
   return caller;
 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { alice, bob, cachedGateway, clock } from "../cache/support.ts";
+import { alice, bob, cachedGateway, clock, tierWith } from "../cache/support.ts";
 import { recordingUpstream, xmlError } from "../http/support.ts";
 import { gatewayFor } from "../support/gateway.ts";
 
@@ -18,8 +18,9 @@ describe("before a dataset is tagged or untagged", () => {
     const { legacy, ask, post, as } = await cachedGateway();
     await ask("/v1/datasets/list");
     legacy.privateTo = bob;
-    const { status, body } = await post("/v1/datasets/tag", tag, as(alice));
+    const { status, body, headers } = await post("/v1/datasets/tag", tag, as(alice));
     expect([status, body]).toEqual([403, '{"detail":{"code":"112","message":"No access granted"}}']);
+    expect(headers.get("gateway-decision")).toBe("stage=legacy; backend=gateway; reason=access");
     expect(legacy.asked.filter((one) => one.startsWith("POST"))).toEqual([]);
     expect((await ask("/v1/datasets/list")).how).toMatch(/^hit/);
   });
@@ -52,6 +53,22 @@ describe("before a dataset is tagged or untagged", () => {
     await ask("/v1/datasets/61", as(bob));
     await ask("/v1/datasets/abc", as(alice));
     expect((await post("/v1/datasets/tag", tag, as(alice))).status).toBe(403);
+  });
+
+  test("an answer that is served because legacy fails is not enough", async () => {
+    let isTrusted = true;
+    const tier = tierWith({ trusted: () => isTrusted });
+    const { legacy, ask, post, as } = await cachedGateway({}, undefined, {
+      features: [{ sharedTier: () => () => tier }],
+    });
+    await ask("/v1/datasets/abc", as(alice));
+    await ask("/v1/datasets/61");
+    isTrusted = false;
+    legacy.mode = "erroring";
+    expect((await ask("/v1/datasets/61", as(alice))).how).toMatch(/stale-if-error$/);
+    const { status, body } = await post("/v1/datasets/tag", tag, as(alice));
+    expect([status, body]).toEqual([502, expect.stringContaining("could not be found out")]);
+    expect(legacy.asked.filter((one) => one.startsWith("POST /data/tag"))).toEqual([]);
   });
 
   test("a setup is not read", async () => {

@@ -93,7 +93,7 @@ export const openLayer = (
     return failed || status >= 500 ? undefined : answered;
   };
 
-  /** Sends a write to modern, once. If modern fails, the write is not sent to legacy. Modern checks the caller's access itself. */
+  /** Sends a write to modern, once. If modern fails, the write is not sent to legacy. */
   const write = async (request: EndpointRequest, caller: RequestCaller): Promise<Served> => {
     const reply = await ask(request, caller);
     return confirmWrite(services, request, caller, writeAnswer(reply));

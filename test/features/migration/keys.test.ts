@@ -2,12 +2,15 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { recordingUpstream, xmlError } from "../../http/support.ts";
 import { keys, measures } from "../../serve/support.ts";
 import { gatewayFor } from "../../support/gateway.ts";
+import { endpoints } from "../../../transforms/index.ts";
 
 const known = keys.user;
 const wrong = xmlError(103, "Authentication failed");
 const down = { status: 503, body: "<html>maintenance</html>" };
-const stages = (reads: object) => JSON.stringify({ listEvaluationMeasures: reads, tagDataset: { stage: "modern" } });
 const inModern = { stage: "modern", share: 0 };
+const stages = (reads: object) =>
+  JSON.stringify({ listEvaluationMeasures: reads, getDataset: inModern, tagDataset: inModern });
+const dataset = JSON.stringify(endpoints.getDataset.exampleAnswer);
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -18,9 +21,10 @@ const open = async (reads: object = inModern, environment: Record<string, string
     if (isDown) return down;
     return `${target} ${body}`.includes(known) ? { body: measures } : wrong;
   });
-  const modern = await recordingUpstream(({ method }) => ({
-    body: method === "GET" ? '["kappa"]' : '{"data_tag":{"id":1,"tag":["a"]}}',
-  }));
+  const modern = await recordingUpstream(({ method, target }) => {
+    if (method === "POST") return { body: '{"data_tag":{"id":1,"tag":["a"]}}' };
+    return { body: target.startsWith("/datasets/") ? dataset : '["kappa"]' };
+  });
   const { app } = await gatewayFor(legacy.url, { MODERN_URL: modern.url, STAGES: stages(reads), ...environment });
   const answered = async (response: Response | Promise<Response>) => {
     const { status, headers } = await response;

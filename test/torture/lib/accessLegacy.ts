@@ -1,3 +1,9 @@
+import { answerOf } from "../../../src/endpoint/answer.ts";
+import { outcomeOf } from "../../../src/legacy/reading.ts";
+import { servingNote } from "../../../src/rules/notes.ts";
+import type { JsonObject } from "../../../src/rules/rule.ts";
+import { endpoints } from "../../../transforms/index.ts";
+import { legacyErrors } from "../../../transforms/legacyErrors.ts";
 import { legacyOver } from "../fuzz/legacy.ts";
 import type { Context } from "./attack.ts";
 
@@ -23,7 +29,38 @@ export const isListed = (user: string | undefined, row: Row): boolean =>
   row.visibility === "public" || row.owner === user;
 export const isShown = (user: string | undefined, row: Row): boolean => isListed(user, row) || user === "admin";
 
-/** A small legacy server whose rows change by `data/edit`. */
+type ModernBody = { data_id?: number; tag?: string; pagination?: { limit?: number; offset?: number } };
+type Answering = (method: string, target: string, body: string) => { status: number; body: string };
+
+/** A new implementation over the same rows. Like legacy it lets every key tag every dataset. */
+const modernOver =
+  (legacy: Answering): Answering =>
+  (method, target, body) => {
+    const [path = "", query = ""] = target.split("?", 2);
+    const { data_id: id, tag = "", pagination = {} } = JSON.parse(body || "{}") as ModernBody;
+    const { limit = 100, offset = 0 } = pagination;
+    const [name, action, asked, form = ""] =
+      method === "GET"
+        ? (["getDataset", "GET", path.replace("/datasets", "/data")] as const)
+        : path === "/datasets/list"
+          ? (["listDatasets", "GET", `/data/list/limit/${limit}/offset/${offset}`] as const)
+          : (["tagDataset", "POST", "/data/tag", `data_id=${id}&tag=${tag}`] as const);
+    const given = legacy(action, `/api/v1/json${asked}?${query}`, form);
+    if (given.status === 200) {
+      const ours = endpoints[name].output.read(
+        JSON.parse(given.body) as JsonObject,
+        servingNote(() => undefined),
+        {},
+      );
+      return { status: 200, body: JSON.stringify(ours) };
+    }
+    const code = Number(/(?:"code": ?"?|<oml:code>)(\d+)/.exec(given.body)?.[1]);
+    const message = legacyErrors.get(code)?.message ?? "";
+    const answer = answerOf(outcomeOf({ is: "error", code, message }, legacyErrors));
+    return { status: answer.status, body: answer.body.toString() };
+  };
+
+/** A small legacy server whose rows change by `data/edit`, and a new implementation (`modern`) over the same rows. */
 export const openAccessLegacy = async (
   { openUpstream, random }: Pick<Context, "openUpstream" | "random">,
   count: number,
@@ -65,5 +102,9 @@ export const openAccessLegacy = async (
     if (random.chance(0.3)) go();
     else setTimeout(go, random.integer(10));
   });
-  return { url, rows };
+  const modern = await openUpstream((request, response, body) => {
+    const { status, body: text } = modernOver(answer)(request.method, request.url, body.toString("utf8"));
+    response.writeHead(status, { "Content-Type": "application/json" }).end(text);
+  });
+  return { url, rows, modern: modern.url };
 };
