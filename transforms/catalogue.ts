@@ -14,7 +14,7 @@ export const catalogue = {
   legacyStudies,
   legacyPaths,
   legacyWrites: { writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals },
-  /** The file with what is known of the public reference implementation. */
+  /** The file with how the public reference implementation is known to differ. */
   expectedDifferences: fileURLToPath(new URL("./expectedDifferences.json", import.meta.url)),
   /** Harmless questions that show what legacy thinks of a key: a short list, and a tag without a name on nothing. */
   keyProbes: { reads: get`/evaluationmeasure/list` as LegacyRequest, writes: post("/data/tag", {}) },

@@ -1,6 +1,8 @@
 import type { z } from "zod";
-import type { Json, Rule } from "../rules/rule.ts";
+import { servingNote } from "../rules/notes.ts";
+import { isObject, isShallow, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
 import type { DifferenceForm } from "./difference.ts";
+import { facetsOf, memberOf } from "./facets.ts";
 import type { Ledger } from "./ledger.ts";
 import { childPointer } from "./pointer.ts";
 
@@ -19,26 +21,62 @@ export type Misfit = {
   forms: readonly DifferenceForm[];
   /** The value there, if it is a short text, a number, a boolean or `null`. */
   candidate?: Json;
+  /** The rule for this place reads the value as one that fits: the document is served with that. */
+  isRead?: true;
 };
+
+/** What the rule for a place of a document reads there; `undefined`: the field is left out. */
+type Reading = { steps: readonly PropertyKey[]; value: Json | undefined };
+
+/** How a document fits its schema. `readings`: what stands in place of the misfits that rules read. */
+type Fit = { misfits: Misfit[]; readings: Reading[] };
 
 /** A document with more kinds of misfits is never allowed. */
 export const MAX_MISFITS = 100;
 /** Characters of a text. */
 const MAX_CANDIDATE = 400;
+/** Levels of a document that can be written anew. */
+const MAX_LEVELS = 1000;
 
-/** How a document departs from its rule's schema; each kind of misfit once. */
-export const misfitsOf = ({ schema }: Rule, document: Json): Misfit[] => {
+/**
+ * How a document departs from its rule's schema; each kind of misfit once. The ledger cannot allow a number as text, nor a list or an object
+ * that is missing or is something else. The rules read the first two as they read legacy's.
+ */
+export const fitOf = (output: Rule, document: Json): Fit => {
   const found = new Map<string, Misfit>();
-  for (const issue of schema.safeParse(document).error?.issues ?? []) {
-    const misfit = misfitOf(document, issue);
+  const readings: Reading[] = [];
+  const issues = output.schema.safeParse(document).error?.issues ?? [];
+  const mayRead = issues.length > 0 && isShallow(document, MAX_LEVELS);
+  for (const issue of issues) {
+    const place = placeOf(output, document, issue.path);
+    const reading = mayRead && isReadable(issue, place.value) ? read(place) : undefined;
+    if (reading) readings.push({ steps: issue.path, value: reading.value });
+    const misfit = misfitOf(issue, place, reading !== undefined);
     const { at: _, ...kind } = misfit;
     const key = JSON.stringify(kind);
     if (found.has(key)) continue;
     // One that is never allowed; the rest is not examined.
-    if (found.size === MAX_MISFITS) return [...found.values(), { ...misfit, forms: [] }];
+    if (found.size === MAX_MISFITS) return { misfits: [...found.values(), { ...misfit, forms: [] }], readings: [] };
     found.set(key, misfit);
   }
-  return [...found.values()];
+  return { misfits: [...found.values()], readings };
+};
+
+/** The document with what the rules read; it is changed itself. */
+export const withReadings = (document: Json, readings: readonly Reading[]): Json => {
+  let whole = document;
+  for (const { steps, value } of readings) {
+    const last = steps.at(-1);
+    if (last === undefined) whole = value ?? null;
+    else {
+      const within = steps
+        .slice(0, -1)
+        .reduce<Json>((inner, step) => (inner as JsonObject)[String(step)] as Json, whole);
+      if (value === undefined) delete (within as JsonObject)[String(last)];
+      else (within as JsonObject)[String(last)] = value;
+    }
+  }
+  return whole;
 };
 
 /** The place of the first misfit that the ledger of expected differences does not allow; `undefined` where the document fits. */
@@ -46,24 +84,51 @@ export const firstUnexpected = (endpoint: string, ledger: Ledger, misfits: reado
   misfits.find((misfit) => !misfit.forms.some((form) => ledger.allowing(endpoint, { ...misfit, form }) !== undefined))
     ?.at;
 
-const misfitOf = (document: Json, { code, path: steps }: Issue): Misfit => {
-  let value: Json | undefined = document;
-  let path = "";
+/** One place of a document: its value, the object around it and the rule for it. */
+type Place = { path: string; value: Json | undefined; parent: JsonObject; rule: Rule | undefined };
+
+const placeOf = (output: Rule, document: Json, steps: readonly PropertyKey[]): Place => {
+  const place: Place = { path: "", value: document, parent: {}, rule: output };
   for (const step of steps) {
-    const within: Json | undefined = value;
-    path = childPointer(path, Array.isArray(within) ? "*" : String(step));
-    value =
+    const within = place.value;
+    place.path = childPointer(place.path, Array.isArray(within) ? "*" : String(step));
+    place.rule = place.rule && memberOf(facetsOf(place.rule), String(step));
+    if (isObject(within)) place.parent = within;
+    place.value =
       typeof within === "object" && within !== null && Object.hasOwn(within, step)
         ? (within as Record<PropertyKey, Json>)[step]
         : undefined;
   }
-  return {
-    at: `/${steps.join("/")}`,
-    path,
-    forms: formsOf(code, value),
-    ...(isShort(value) ? { candidate: value } : {}),
-  };
+  return place;
 };
+
+/** What legacy writes too: numbers as texts, and lists as one value or not at all. */
+const isReadable = (issue: Issue, value: Json | undefined): boolean =>
+  issue.code === "invalid_type" &&
+  (issue.expected === "array" || (issue.expected === "number" && typeof value === "string"));
+
+/** What the first of the rules for this place reads that fits: the outer ones may take off what only legacy has around it. */
+const read = ({ rule, value, parent }: Place): { value: Json | undefined } | undefined => {
+  for (const one of rule ? facetsOf(rule).rules : []) {
+    const ours = one.read(value, unnoted, parent);
+    if (rule?.schema.safeParse(ours).success) return { value: ours };
+  }
+  return undefined;
+};
+
+const unnoted = servingNote(() => undefined);
+
+const misfitOf = (issue: Issue, { path, value }: Place, isRead: boolean): Misfit => ({
+  at: `/${issue.path.join("/")}`,
+  path,
+  forms: isRead || !isForbidden(issue, value) ? formsOf(issue.code, value) : [],
+  ...(isShort(value) ? { candidate: value } : {}),
+  ...(isRead ? { isRead } : {}),
+});
+
+/** What the specification forbids: ids as texts, and lists that are none. An object that is missing has no lists either. */
+const isForbidden = (issue: Issue, value: Json | undefined): boolean =>
+  isReadable(issue, value) || (issue.code === "invalid_type" && issue.expected === "object");
 
 /** The ledger names no lists and objects, and one may be nested too deep to be written. */
 const isShort = (value: Json | undefined): value is Json => {

@@ -64,6 +64,13 @@ const pathPattern = (path: string): RegExp =>
       .join("(?:/.*)?")}$`,
   );
 
+/** What names the ledger of the public reference implementation. */
+export const REFERENCE = "reference";
+
+/** The entries of the ledger with this name: a file's, the reference's, or none without a name. `reference`: the file of the reference's. */
+export const readNamedLedger = (named: string | undefined, setting: string, reference: string) =>
+  named === undefined ? { entries: [] } : readLedger(named === REFERENCE ? reference : named, setting);
+
 /** The entries in a file; or its errors, with the name of the setting that names the file. */
 export const readLedger = (file: string, setting: string): { entries: LedgerEntry[] } | { errors: string[] } => {
   let json: unknown;

@@ -29,7 +29,7 @@ export const comparedShape = {
     .min(1)
     .optional()
     .describe(
-      "File with the ledger of expected differences. Without it: [the one that ships](../transforms/expectedDifferences.json)",
+      "The ledger of expected differences: a file, or `reference` for [that of the public reference](../transforms/expectedDifferences.json). Without it nothing is expected",
     ),
 };
 

@@ -1,5 +1,5 @@
 import type { GivenAnswer } from "../compare/answers.ts";
-import { firstUnexpected, misfitsOf } from "../compare/fits.ts";
+import { firstUnexpected, fitOf } from "../compare/fits.ts";
 import type { Ledger } from "../compare/ledger.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { mediaTypeOf } from "../http/body.ts";
@@ -36,6 +36,6 @@ export const whyUnserved = (
   }
   if (!isJsonType(contentType)) return unservedReasons.notJsonType(contentType);
   if (body === undefined) return unservedReasons.notJson;
-  const misfit = firstUnexpected(endpoint.name, ledger, misfitsOf(endpoint.output, body));
+  const misfit = firstUnexpected(endpoint.name, ledger, fitOf(endpoint.output, body).misfits);
   return misfit === undefined ? undefined : unservedReasons.doesNotFit(misfit);
 };

@@ -1,4 +1,4 @@
-import { type Misfit, misfitsOf } from "../compare/fits.ts";
+import { fitOf, type Misfit, withReadings } from "../compare/fits.ts";
 import type { Answer } from "../endpoint/answer.ts";
 import type { Endpoint, Knowledge } from "../endpoint/endpoint.ts";
 import { type InputReading, readBodyInput } from "../endpoint/input.ts";
@@ -112,7 +112,7 @@ export type Jobs = {
 
 type OfEndpoint = { endpoint: string };
 
-/** A 200 of the new implementation: where it departs from its schema, and its bytes; or why it is no document. */
+/** A 200 of the new implementation: where it departs from its schema, and its document with what rules read there; or why it is none. */
 type Checked = { misfits: Misfit[]; written: Written } | { failed: string };
 
 /** What a thread is started with; it holds no secret. */
@@ -140,8 +140,10 @@ const readers: {
   modern: ({ output, excerpt }, _, body) => {
     const document = parseJson(body.toString("utf8"));
     if (document === undefined) return { failed: "its answer is no JSON" };
-    const written = { answer: { status: 200, body }, excerpt: excerptOf(document, excerpt) };
-    return { misfits: misfitsOf(output, document), written };
+    const { misfits, readings } = fitOf(output, document);
+    const ours = withReadings(document, readings);
+    const answer = { status: 200, body: readings.length === 0 ? body : JSON.stringify(ours) };
+    return { misfits, written: { answer, excerpt: excerptOf(ours, excerpt) } };
   },
   input: (endpoint, _, body) => readBodyInput(endpoint, body),
 };

@@ -20,7 +20,7 @@ export type Catalogue = {
   legacyWrites: LegacyWriteKnowledge;
   /** The URL of the module that exports the same `endpoints`, for the threads that read large answers; without it they are read in this one. */
   module?: string;
-  /** The path of the ledger of expected differences that ships. */
+  /** The path of the ledger of expected differences of the public reference implementation. */
   expectedDifferences: string;
 };
 

@@ -141,7 +141,7 @@ describe("the ledger", () => {
     ]);
   });
 
-  test("the ledger that ships allows the reference's problems, but no plain text", () => {
+  test("the ledger of the reference allows the reference's problems, but no plain text", () => {
     const file = new URL("../../transforms/expectedDifferences.json", import.meta.url);
     const ledger = ledgerSchema.parse(JSON.parse(readFileSync(file, "utf8")));
     const classifiedFor = (contentType: string, status: number) =>

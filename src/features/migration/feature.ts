@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { type LedgerEntry, readLedger } from "../../compare/ledger.ts";
+import { type LedgerEntry, readNamedLedger } from "../../compare/ledger.ts";
 import { buildId } from "../../cache/buildId.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { memoryStores } from "../../store/openStores.ts";
@@ -90,7 +90,7 @@ const open = async (
     },
     reload(next) {
       const { STAGES, EXPECTED_DIFFERENCES } = next as MigrationSettings;
-      const ledger = readLedger(EXPECTED_DIFFERENCES ?? catalogue.expectedDifferences, "EXPECTED_DIFFERENCES");
+      const ledger = readNamedLedger(EXPECTED_DIFFERENCES, "EXPECTED_DIFFERENCES", catalogue.expectedDifferences);
       return "errors" in ledger ? ledger : () => migration.configure(STAGES, ledger.entries);
     },
     start: () =>
@@ -106,8 +106,8 @@ const open = async (
 /** What is said where Redis has no stage: it may have lost them. */
 const NONE_SET = "Redis has none that was set at run time: those of STAGES hold";
 
-const ledgerOf = (settings: MigrationSettings, shipped: string): LedgerEntry[] => {
-  const read = readLedger(settings.EXPECTED_DIFFERENCES ?? shipped, "EXPECTED_DIFFERENCES");
+const ledgerOf = ({ EXPECTED_DIFFERENCES }: MigrationSettings, reference: string): LedgerEntry[] => {
+  const read = readNamedLedger(EXPECTED_DIFFERENCES, "EXPECTED_DIFFERENCES", reference);
   if ("errors" in read) throw new Error(read.errors.join("\n"));
   return read.entries;
 };

@@ -42,7 +42,10 @@ export const compareCommand = (command: Command, tools: CommandTools): Command =
     )
     .option("--limit <n>", "at most n requests: every endpoint, status and shape, the rarest first", numberFrom(1))
     .option("--key <env>", "environment variable with a key, for what was asked with one (examples and ids: for all)")
-    .option("--expected <file>", "ledger of expected differences, or none (default with --candidate: the gateway's)")
+    .option(
+      "--expected <file>",
+      "ledger of expected differences: a file, reference, or none (default with --candidate: the gateway's)",
+    )
     .option(
       "--rate <n>",
       "requests a second, 0: no limit (default: 10, but 0 for a legacy of this host)",

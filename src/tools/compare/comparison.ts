@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { z } from "zod";
 import { observeFields } from "./fields.ts";
-import { type LedgerEntry, openLedger, readLedger } from "../../compare/ledger.ts";
+import { type LedgerEntry, openLedger, readNamedLedger } from "../../compare/ledger.ts";
 import type { Report } from "./report/report.ts";
 import { openTally } from "./tally.ts";
 import { comparedShape, wrongRoutes } from "../../modern/settings.ts";
@@ -157,8 +157,8 @@ const entriesFor = (
   if (expected === "none" || (expected === undefined && candidate === undefined)) return [];
   const ledger =
     expected === undefined
-      ? readLedger(EXPECTED_DIFFERENCES ?? expectedDifferences, "EXPECTED_DIFFERENCES")
-      : readLedger(expected, "--expected");
+      ? readNamedLedger(EXPECTED_DIFFERENCES, "EXPECTED_DIFFERENCES", expectedDifferences)
+      : readNamedLedger(expected, "--expected", expectedDifferences);
   if ("errors" in ledger) throw new Error(ledger.errors.join("\n"));
   return ledger.entries;
 };

@@ -8,6 +8,7 @@ import { gatewayFor } from "../../support/gateway.ts";
 import { settingsOf } from "../../support/settings.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import { until } from "../../support/waiting.ts";
+import { migrationOf } from "./support.ts";
 
 const MODERN_URL = "http://127.0.0.1:1";
 
@@ -59,4 +60,13 @@ test.each<[Record<string, string>, string]>([
 test("a ledger that cannot be read stops the start", async () => {
   const refused = gatewayFor("http://127.0.0.1:1", { EXPECTED_DIFFERENCES: "/nowhere/at/all" });
   await expect(refused).rejects.toThrow("EXPECTED_DIFFERENCES: /nowhere/at/all cannot be read (ENOENT)");
+});
+
+test.each<[title: string, environment: Record<string, string>, first: string | undefined]>([
+  ["nothing", {}, undefined],
+  ["what the reference is known for", { EXPECTED_DIFFERENCES: "reference" }, "reference-errors-content-type"],
+])("without a file, the gateway expects %s: %j", async (_, environment, first) => {
+  const gateway = await gatewayFor("http://127.0.0.1:1", environment);
+  onTestFinished(gateway.close);
+  expect(migrationOf(gateway).expected()[0]?.id).toBe(first);
 });

@@ -49,13 +49,13 @@ describe("over a stand-in with the reference's routes and shapes, modern answers
   });
 
   test("tags and untags of datasets and setups", async () => {
-    for (const [entity, id, there] of [
-      ["datasets", { data_id: 61 }, "data"],
-      ["setup", { setup_id: 1 }, "setup"],
+    for (const [entity, id, there, number] of [
+      ["datasets", { data_id: 61 }, "data", 61],
+      ["setup", { setup_id: 1 }, "setup", 1],
     ] as const) {
       const tagged = await post(`/${entity}/tag`, { ...id, tag: "of-modern" });
       expect(tagged).toMatchObject({ status: 200, decision: byModern });
-      expect(JSON.stringify(tagged.body)).toMatch(`{"${there}_tag":{"id":"`);
+      expect(JSON.stringify(tagged.body)).toMatch(`{"${there}_tag":{"id":${number},"tag":[`);
       expect(await post(`/${entity}/tag`, { ...id, tag: "of-modern" })).toMatchObject({
         status: 409,
         decision: byModern,
@@ -63,7 +63,7 @@ describe("over a stand-in with the reference's routes and shapes, modern answers
       });
       const untagged = await post(`/${entity}/untag`, { ...id, tag: "of-modern" });
       expect(untagged).toMatchObject({ status: 200, decision: byModern });
-      expect(JSON.stringify(untagged.body)).toMatch(`{"${there}_untag":{"id":"`);
+      expect(JSON.stringify(untagged.body)).toMatch(`{"${there}_untag":{"id":${number},"tag":[`);
     }
   });
 

@@ -46,7 +46,7 @@ describe.concurrent("a comparison", () => {
   test("passes the reference implementation on its own routes, as the ledger says", async () => {
     const reference = await startStandIn({ legacyUrl: legacy(), reference: true });
     closing.push(() => reference.close());
-    const sides = ["--legacy", legacy(), "--candidate", reference.url];
+    const sides = ["--legacy", legacy(), "--candidate", reference.url, "--expected", "reference"];
     const environment = { MY_KEY: "DA1A0000000000000000000000000000" };
     const [modern, keyed, asItWas] = await Promise.all([
       reportOf([...sides, "--modern"]),
@@ -59,16 +59,23 @@ describe.concurrent("a comparison", () => {
     expect(asItWas.summary.unexplained).toBeGreaterThan(0);
   });
 
-  test("is by the ledger that ships, by another, or by none", async () => {
+  test("expects nothing, what the reference is known for, or what a file has", async () => {
     const url = await candidate((document) => ({ ...document, version_label: document["version_label"] ?? "" }));
-    const [shipped, none, configured] = await Promise.all([
-      reportOf(datasets(url, "61..70")),
-      reportOf([...datasets(url, "61..70"), "--expected", "none"]),
-      reportOf(datasets(url, "61..70"), { EXPECTED_DIFFERENCES: ledger([]) }),
+    const asked = datasets(url, "61..70");
+    const EXPECTED_DIFFERENCES = "reference";
+    const [unset, none, configured, other, ...references] = await Promise.all([
+      reportOf(asked),
+      reportOf([...asked, "--expected", "none"], { EXPECTED_DIFFERENCES }),
+      reportOf(asked, { EXPECTED_DIFFERENCES: ledger([]) }),
+      reportOf([...asked, "--expected", ledger([])], { EXPECTED_DIFFERENCES }),
+      reportOf(asked, { EXPECTED_DIFFERENCES }),
+      reportOf([...asked, "--expected", "reference"]),
     ]);
-    expect(shipped.summary).toMatchObject({ ...passes, compared: 10 });
-    expect(shipped.summary.expected).toBeGreaterThan(0);
-    for (const { summary } of [none, configured]) expect(summary.unexplained).toBeGreaterThan(0);
+    for (const { summary } of [unset, none, configured, other]) expect(summary.unexplained).toBeGreaterThan(0);
+    for (const { summary } of references) {
+      expect(summary).toMatchObject({ ...passes, compared: 10 });
+      expect(summary.expected).toBeGreaterThan(0);
+    }
   });
 
   test("passes what the ledger expects", async () => {
@@ -294,10 +301,22 @@ const noSuchDataset = { code: "111", message: "Unknown dataset" };
 const isThere = "status unexplained";
 
 test.each<[title: string, detail: unknown, args: string[], differences: string[]]>([
-  ["modern's router", "Not Found", ["--modern", ...ofFlow], [isThere, "served unexplained", "/detail expected"]],
-  ["a gateway's router", "Not Found", ofFlow, [isThere, "served unexplained", "/detail expected"]],
+  ["modern's router", "Not Found", ["--modern", ...ofFlow], [isThere, "/detail unexplained"]],
+  [
+    "modern's router, as the reference's ledger has it",
+    "Not Found",
+    ["--modern", ...ofFlow, "--expected", "reference"],
+    [isThere, "served unexplained", "/detail expected"],
+  ],
+  ["a gateway's router", "Not Found", ofFlow, [isThere, "/detail unexplained"]],
   ["a gateway for this endpoint", noSuchFlow, ofFlow, [isThere]],
   ["modern by legacy's code", noSuchDataset, ["--modern", "--endpoint", "getDataset", "--ids", "1000000"], []],
+  [
+    "modern in other words, whoever it is",
+    { ...noSuchDataset, message: "Not here." },
+    ["--modern", "--endpoint", "getDataset", "--ids", "1000000", "--expected", "reference"],
+    ["/detail/message unexplained"],
+  ],
 ])("a 404 by %s counts as the caller would be served", async (_, detail, args, expected) => {
   const url = await serve((_request, response) => {
     response.writeHead(404, { "Content-Type": "application/json" }).end(JSON.stringify({ detail }));
