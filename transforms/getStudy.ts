@@ -5,7 +5,7 @@ import { get } from "../src/endpoint/legacyRequest.ts";
 import { anyOrder, list, member, nullable, numberOf, object, renamed, unwrapped } from "../src/rules/compose.ts";
 import { isUnset, type Rule } from "../src/rules/rule.ts";
 import { integer, markup, timestamp } from "../src/rules/values.ts";
-import { legacyStudy, unknownStudy } from "./outcomes.ts";
+import { legacyStudy, privateStudy, unknownStudy } from "./outcomes.ts";
 import { firstId } from "./firstEntry.ts";
 
 /** The studies that were defined by tags only: they have no replacement (the specification, 4.7). */
@@ -32,7 +32,7 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
   },
 
   errors: { 603: legacyStudy },
-  modern: { problems: { "study-not-found": unknownStudy, "study-legacy": legacyStudy } },
+  modern: { problems: { "study-not-found": unknownStudy, "study-legacy": legacyStudy, "study-private": privateStudy } },
 
   output: unwrapped(
     "study",

@@ -26,4 +26,5 @@ export const noEvaluations = notFound("542", "No results");
 export const noSetups = notFound("674", "No results, please check the filter.");
 export const noStudies = notFound("599", "No studies according to the specified criteria.");
 export const unknownFlow: Outcome = { kind: "notFound", message: "Flow not found." };
+export const privateStudy: Outcome = { kind: "noAccess", code: "112", message: "No access granted" };
 export const legacyStudy: Outcome = { kind: "gone", message: "Legacy studies are no longer supported." };

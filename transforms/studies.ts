@@ -5,7 +5,7 @@ import { post } from "../src/endpoint/legacyRequest.ts";
 import type { Outcome } from "../src/endpoint/outcome.ts";
 import { object, renamed, unwrapped } from "../src/rules/compose.ts";
 import { integer, text } from "../src/rules/values.ts";
-import { legacyStudy, noStudyToAttachTo, noStudyToUpdate } from "./outcomes.ts";
+import { legacyStudy, noStudyToAttachTo, noStudyToUpdate, privateStudy } from "./outcomes.ts";
 
 /** What a study can be a collection of. */
 export const studyEntity = oneOf(["task", "run"]);
@@ -31,7 +31,9 @@ const membership = (action: "attach" | "detach", summary: string) =>
     notFound: noStudyToAttachTo,
     rejectEarly: rejectLegacyStudy,
     errors: { 1042: legacyStudy },
-    modern: { problems: { "study-not-found": noStudyToAttachTo, "study-legacy": legacyStudy } },
+    modern: {
+      problems: { "study-not-found": noStudyToAttachTo, "study-legacy": legacyStudy, "study-private": privateStudy },
+    },
     output: unwrapped(
       `study_${action}`,
       object({ study_id: renamed("id", integer), main_entity_type: text, linked_entities: integer }),
@@ -52,7 +54,9 @@ export const updateStudyStatus = endpoint("POST /studies/status/update", {
   legacy: ({ study_id, status }) => post("/study/status/update", { study_id, status }),
   notFound: noStudyToUpdate,
   rejectEarly: rejectLegacyStudy,
-  modern: { problems: { "study-not-found": noStudyToUpdate, "study-legacy": legacyStudy } },
+  modern: {
+    problems: { "study-not-found": noStudyToUpdate, "study-legacy": legacyStudy, "study-private": privateStudy },
+  },
   output: unwrapped("study_status_update", object({ study_id: renamed("id", integer), status: text })),
   examples: { activate: { study_id: 101, status: "active" } },
   exampleAnswer: { study_id: 101, status: "active" },

@@ -156,6 +156,7 @@ describe("an outcome of the endpoint is served", () => {
     ["/datasets/61", problem(401, { code: "103" }), coded("103", "Authentication failed")],
     ["/flow/exists/a/1", { status: 404, body: { detail: "Flow not found." } }, { detail: "Flow not found." }],
     ["/studies/7000", { status: 410, body: gone }, gone],
+    ["/studies/99", problem(403, { type: "https://x/problems/study-private" }), coded("112", "No access granted")],
     ["/datasets/61", { status: 422, body: misfit }, misfit],
   ])("%s: %j", async (path, given, body) => {
     said = given;
@@ -163,6 +164,16 @@ describe("an outcome of the endpoint is served", () => {
     expect(await ask(path)).toMatchObject({ status: given.status, body, backend: "modern" });
     expect(failures()).toEqual({});
   });
+
+  test.each(["getStudy", "attachToStudy", "detachFromStudy", "updateStudyStatus"] as const)(
+    "a private study is 403 with code 112: %s",
+    (name) => {
+      const { body } = problem(403, { type: "https://x/problems/study-private" });
+      const given = { status: 403, contentType: PROBLEM, text: JSON.stringify(body) };
+      const answer = errorAnswer(endpoints[name], catalogue.errors, given, body as Json);
+      expect([answer?.status, JSON.parse(String(answer?.body))]).toEqual([403, coded("112", "No access granted")]);
+    },
+  );
 
   test("a 401 says how to authenticate", async () => {
     said = { status: 401, body: coded("103", "Authentication failed") };

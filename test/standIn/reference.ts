@@ -142,7 +142,7 @@ const slugs: Record<string, string> = {
 };
 
 /** Our error -> its own: a problem (RFC 9457) with a sentence for its detail, and a code only where it knows one. */
-const errorOf = (path: string, { status, body }: Sendable): Sendable => {
+const errorOf = (path: string, isKeyed: boolean, { status, body }: Sendable): Sendable => {
   const { detail } = JSON.parse(body.toString()) as { detail: Json };
   if (status === 410) return problem("study-legacy", 410, "Legacy studies are no longer supported.");
   if (status === 422 && Array.isArray(detail))
@@ -152,6 +152,10 @@ const errorOf = (path: string, { status, body }: Sendable): Sendable => {
   if (!isObject(detail)) return problem("internal-error", status, JSON.stringify(detail));
   const { code } = detail as { code: string };
   if (code === "601") return problem("study-not-found", 404, "Study with this id or alias not found.");
+  if (code === "112" && path.startsWith("/studies/"))
+    return isKeyed
+      ? problem("study-private", 403, "Study is private.")
+      : problem("authentication-required", 401, "Must authenticate for private study.");
   return problem(slugs[code] ?? `code-${code}`, status, `A sentence of its own about ${code}.`, { code });
 };
 
@@ -189,7 +193,7 @@ export const likeReference =
     if (isBeyondLimit(target, body)) return problem("validation-error", 422, "Input validation failed.");
     const ours = await well(request, body);
     if (ours.status >= 500) return failed;
-    if (ours.status !== 200) return errorOf(target, ours);
+    if (ours.status !== 200) return errorOf(target, query.includes("api_key="), ours);
     const shaped = route.shape(JSON.parse(ours.body.toString()) as Json);
     const isOdd = route.path.test("/datasets/1") && isObject(shaped) && !formats.has(shaped["format"]);
     return isOdd ? failed : json(200, shaped);

@@ -8,6 +8,7 @@ const shipped = ledgerSchema.parse(
   JSON.parse(readFileSync(new URL("../../../transforms/expectedDifferences.json", import.meta.url), "utf8")),
 );
 const OWNER = "DA1A0000000000000000000000000000";
+const STRANGER = "00000000000000000000000000000000";
 const byModern = "stage=modern; backend=modern; reason=stage";
 const everywhere = Object.fromEntries(Object.keys(endpoints).map((name) => [name, { stage: "modern" as const }]));
 const failures = ({ observer }: Staged) =>
@@ -95,6 +96,13 @@ describe("over a stand-in with the reference's routes and shapes, modern answers
     expect(wrong).toMatchObject({ status: 401, body: { detail: { code: "103", message: "Authentication failed" } } });
   });
 
+  test("a private study to its creator alone", async () => {
+    const asked = (key: string) => sides.ask("/studies/105", { "X-API-Key": key });
+    expect(await asked(OWNER)).toMatchObject({ status: 200, decision: byModern, body: { id: 105 } });
+    const refused = { status: 403, body: { detail: { code: "112", message: "No access granted" } } };
+    expect(await asked(STRANGER)).toMatchObject({ ...refused, decision: byModern });
+  });
+
   test("nothing of which counts as a failure of modern", () => {
     expect(failures(sides)).toEqual([]);
   });
@@ -105,5 +113,13 @@ describe("legacy answers requests that only the gateway's interface allows, and 
     const { status, decision } = await post("/datasets/list", { limit: 10_000 });
     expect([status, decision]).toEqual([200, "stage=modern; backend=legacy; reason=fallback"]);
     expect(failures(sides)).toEqual([["modern_failed listDatasets", 1]]);
+  });
+
+  test("a private study without a key, which the reference calls an error of the credential", async () => {
+    expect(await sides.ask("/studies/105")).toMatchObject({
+      status: 403,
+      body: { detail: { code: "112" } },
+      decision: "stage=modern; backend=legacy; reason=fallback",
+    });
   });
 });
