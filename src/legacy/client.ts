@@ -97,12 +97,12 @@ export const legacyClient = (upstream: Upstream, settings: LegacyClientSettings)
   return (request, ...of) => runStep("legacy", { "http.request.method": request.method }, () => call(request, ...of));
 };
 
-/** Sends one request. Throws where legacy is at fault, which the circuit breaker counts. */
+/** Sends one request. Throws without an answer, which the circuit breaker counts where legacy is at fault. */
 const send = async (
   upstream: Upstream,
   { path, host, maxReply }: LegacyClientSettings,
   ...[request, form, { key, headers, deadline, signal, onReply }, readXml]: Parameters<LegacyClient>
-): Promise<LegacyReply | LegacyFailed> => {
+): Promise<LegacyReply> => {
   const isPost = request.method === "POST";
   const fields = isPost || key !== undefined ? new URLSearchParams(isPost ? request.form : undefined) : undefined;
   // Legacy takes a key from the query first, but a query ends up in its access log.
@@ -111,23 +111,18 @@ const send = async (
   const sent = ["host", host, "accept", form === "json" ? "application/json" : "text/xml", ...headers];
   const posted = isPost && fields !== undefined ? await formBody(fields, request.files) : undefined;
   if (posted) sent.push("content-type", posted.type);
-  try {
-    const reply = await ask(upstream, {
-      method: request.method,
-      path: `${path}/${form}${request.path}${query}`,
-      headers: sent,
-      ...(posted ? { body: posted.body } : {}),
-      maxBytes: maxReply,
-      totalTimeout: Math.max(1, deadline - Date.now()),
-      ...(signal ? { signal } : {}),
-    });
-    const answer = legacyReply(reply.status, reply.body, readXml, reply.contentType);
-    onReply?.(answer);
-    return answer;
-  } catch (error) {
-    if (isItsFault(error)) throw error;
-    return failedBy(error);
-  }
+  const reply = await ask(upstream, {
+    method: request.method,
+    path: `${path}/${form}${request.path}${query}`,
+    headers: sent,
+    ...(posted ? { body: posted.body } : {}),
+    maxBytes: maxReply,
+    totalTimeout: Math.max(1, deadline - Date.now()),
+    ...(signal ? { signal } : {}),
+  });
+  const answer = legacyReply(reply.status, reply.body, readXml, reply.contentType);
+  onReply?.(answer);
+  return answer;
 };
 
 /** Throws any other error than an UpstreamFailure. */

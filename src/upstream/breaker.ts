@@ -1,10 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
-// Each from its own file: the package's index also loads retries, timeouts and bulkheads.
-import { SamplingBreaker } from "cockatiel/dist/breaker/SamplingBreaker.js";
-import { CircuitBreakerPolicy, CircuitState } from "cockatiel/dist/CircuitBreakerPolicy.js";
-import { ExecuteWrapper } from "cockatiel/dist/common/Executor.js";
-import { BrokenCircuitError } from "cockatiel/dist/errors/Errors.js";
 import { LRUCache } from "lru-cache";
+import { monotonic } from "../concurrency/monotonic.ts";
 import { withTimeout } from "../concurrency/withTimeout.ts";
 import { isConnectionFailure, UpstreamFailure } from "./failure.ts";
 import { subnetOf } from "./forwarding.ts";
@@ -33,8 +29,22 @@ export type Breaker = {
 /** Called when the circuit has opened, or has closed again after so many milliseconds. */
 type OnCircuitChange = (change: "opened" | "closed", openFor?: number) => void;
 
-/** Milliseconds for which calls are remembered. */
-const WINDOW = 10_000;
+/** What the end of a call says of the backend. `unconnected`: it failed, whoever asked for whatever. `nothing`: it may not have been asked. */
+type Verdict = "answered" | "failed" | "unconnected" | "nothing";
+
+const verdictOf = async (running: Promise<unknown>): Promise<Verdict> => {
+  try {
+    await running;
+    return "answered";
+  } catch (error) {
+    if (isConnectionFailure(error)) return "unconnected";
+    if (isItsFault(error)) return "failed";
+    return error instanceof UpstreamFailure && error.kind === "tooLarge" ? "answered" : "nothing";
+  }
+};
+
+/** Seconds for which calls are remembered. */
+const WINDOW = 10;
 /** Milliseconds from opening until one call may find out whether the backend is back, and that it may take for that. */
 const RETRY = 5_000;
 /** Milliseconds for which a caller whose attempt failed while the circuit was open makes no further attempt, so that others do. */
@@ -45,114 +55,96 @@ const CALLERS = 3;
 
 /**
  * The circuit opens when more than half of the calls of the last ten seconds failed, five at least, and one caller cannot have caused it:
- * three callers had failures of three requests. After five seconds one call finds out whether the backend is back.
+ * three callers had failures of three requests. After five seconds one call finds out whether the backend is back. `callers`: how many
+ * callers it takes instead of three; with one it opens whoever asked.
  */
-export const openBreaker = (onChange: OnCircuitChange = () => undefined): Breaker => {
+export const openBreaker = (onChange: OnCircuitChange = () => undefined, callers = CALLERS): Breaker => {
   const salt = randomBytes(16).toString("hex");
-  const outage = new OutageBreaker(() => policy.state);
-  const policy = new CircuitBreakerPolicy({ halfOpenAfter: RETRY, breaker: outage }, new ExecuteWrapper(isItsFault));
-  observeChanges(policy, onChange);
+  const recent = openCounts();
+  /** Of each caller the last request that failed. */
+  const failures = new LRUCache<string, string>({ max: 100, ttl: WINDOW * 1000, perf: monotonic });
+  let connections = 0;
+  let openedAt: number | undefined;
+  let probeAt = 0;
+  let isProbing = false;
   let barred: { caller: string; until: number } | undefined;
 
   // Legacy ignores the case of keys: else one key would be as many callers as it has spellings.
   const callerOf = ({ key, client = "" }: Attempt["caller"]): string =>
     key === undefined ? `client ${subnetOf(client)}` : `key ${hash("sha256", salt + key.toLowerCase(), "base64")}`;
 
+  const note = (verdict: Verdict, { request, caller }: Attempt): void => {
+    if (verdict === "nothing") return;
+    recent.add(verdict !== "answered");
+    if (verdict === "failed") failures.set(callerOf(caller), hash("sha256", request(), "base64"));
+    if (verdict !== "unconnected") return;
+    const connection = `connection ${connections++ % callers}`;
+    failures.set(connection, connection);
+  };
+  const open = (): void => {
+    probeAt = performance.now() + RETRY;
+    // A probe that fails is no change.
+    if (openedAt !== undefined) return;
+    openedAt = performance.now();
+    onChange("opened");
+  };
+  const close = (): void => {
+    if (openedAt !== undefined) onChange("closed", performance.now() - openedAt);
+    openedAt = undefined;
+    recent.clear();
+    failures.clear();
+  };
+  const mayProbe = (caller: Attempt["caller"]): boolean => {
+    // The others do not wait for the probe.
+    if (isProbing || performance.now() < probeAt) return false;
+    // Otherwise the caller of a request that breaks the backend could keep the circuit open.
+    return barred === undefined || performance.now() >= barred.until || callerOf(caller) !== barred.caller;
+  };
+
   return {
-    circuit: () => circuits[policy.state],
-    async execute({ request, caller }, call) {
-      const isProbe = policy.state !== CircuitState.Closed;
-      // One call finds out whether the backend is back, and the others do not wait for it.
-      if (policy.state === CircuitState.HalfOpen) return undefined;
-      // Otherwise the caller of a request that breaks the backend could keep the circuit open.
-      if (isProbe && barred && Date.now() < barred.until && callerOf(caller) === barred.caller) return undefined;
-      let running: ReturnType<typeof call> | undefined;
-      try {
-        return await policy.execute(async () => {
-          running = call();
-          try {
-            return await (isProbe ? withinRetry(running) : running);
-          } catch (error) {
-            if (!isItsFault(error)) throw error;
-            const isUnconnected = isConnectionFailure(error);
-            if (isUnconnected) outage.unconnected();
-            else outage.failed(callerOf(caller), hash("sha256", request(), "base64"));
-            if (isProbe && !isUnconnected) barred = { caller: callerOf(caller), until: Date.now() + OTHERS_FIRST };
-            throw error;
-          }
-        });
-      } catch (error) {
-        if (error instanceof BrokenCircuitError) return undefined;
-        // Its caller still gets its answer.
-        if (error instanceof LateProbe) return running;
-        throw error;
+    circuit: () => (openedAt === undefined ? "closed" : isProbing ? "half_open" : "open"),
+    async execute(attempt, call) {
+      if (openedAt === undefined) {
+        const running = call();
+        note(await verdictOf(running), attempt);
+        // A call that ends after it opened decides nothing about the probe.
+        const isOutage = recent.areMostFailures() && new Set(failures.values()).size >= callers;
+        if (openedAt === undefined && isOutage) open();
+        return running;
       }
+      if (!mayProbe(attempt.caller)) return undefined;
+      isProbing = true;
+      const running = call();
+      const verdict = await withTimeout(verdictOf(running), RETRY);
+      isProbing = false;
+      if (verdict === "answered") close();
+      // A late one still gets its answer. Of one that says nothing the place is free at once.
+      else if (verdict !== "nothing") {
+        note(verdict === "late" ? "failed" : verdict, attempt);
+        open();
+        if (verdict !== "unconnected")
+          barred = { caller: callerOf(attempt.caller), until: performance.now() + OTHERS_FIRST };
+      }
+      return running;
     },
   };
 };
 
-const circuits = {
-  [CircuitState.Closed]: "closed",
-  [CircuitState.Open]: "open",
-  [CircuitState.HalfOpen]: "half_open",
-  [CircuitState.Isolated]: "open",
-} as const;
-
-/** An attempt that fails opens the circuit again: that is no change. */
-const observeChanges = (policy: CircuitBreakerPolicy, onChange: OnCircuitChange): void => {
-  let openedAt: number | undefined;
-  policy.onBreak(() => {
-    if (openedAt !== undefined) return;
-    openedAt = performance.now();
-    onChange("opened");
-  });
-  policy.onReset(() => {
-    if (openedAt !== undefined) onChange("closed", performance.now() - openedAt);
-    openedAt = undefined;
-  });
+/** Counts calls by the second. */
+const openCounts = () => {
+  let seconds: { second: number; calls: number; failures: number }[] = [];
+  const sum = (of: "calls" | "failures"): number => seconds.reduce((all, one) => all + one[of], 0);
+  return {
+    add(isFailure: boolean): void {
+      const second = Math.floor(performance.now() / 1000);
+      seconds = seconds.filter((one) => one.second > second - WINDOW);
+      let last = seconds.at(-1);
+      if (last?.second !== second) seconds.push((last = { second, calls: 0, failures: 0 }));
+      last.calls++;
+      if (isFailure) last.failures++;
+    },
+    /** Whether most of them are failures, and they are enough. */
+    areMostFailures: (): boolean => sum("calls") >= CALLS && sum("failures") > sum("calls") / 2,
+    clear: (): void => void (seconds = []),
+  };
 };
-
-/** A call that takes longer than this is no sign that the backend is back; another one may find out meanwhile. */
-class LateProbe extends BackendFailure {}
-
-const withinRetry = async <T>(running: Promise<T>): Promise<T> => {
-  const result = await withTimeout(running, RETRY);
-  if (result === "late") throw new LateProbe("it took too long");
-  return result;
-};
-
-/** Opens the circuit at a rate of failures, if they are those of three callers: each has one, the last. */
-class OutageBreaker extends SamplingBreaker {
-  readonly #failures = new LRUCache<string, string>({ max: 100, ttl: WINDOW, perf: Date });
-  readonly #current: () => CircuitState;
-  #connections = 0;
-
-  constructor(current: () => CircuitState) {
-    super({ threshold: 0.5, duration: WINDOW, minimumRps: CALLS / (WINDOW / 1000) });
-    this.#current = current;
-  }
-
-  /** A caller's request has failed. */
-  failed(caller: string, request: string): void {
-    this.#failures.set(caller, request);
-  }
-
-  /** A connection has failed, which is due to no caller: it counts as one of its own. */
-  unconnected(): void {
-    const connection = `connection ${this.#connections++ % CALLERS}`;
-    this.failed(connection, connection);
-  }
-
-  override success(state: CircuitState): void {
-    super.success(state);
-    if (state === CircuitState.HalfOpen) this.#failures.clear();
-  }
-
-  /** `state`: when the call began. */
-  override failure(state: CircuitState): boolean {
-    const isMost = super.failure(state);
-    if (state !== CircuitState.Closed) return isMost;
-    // A call that began before it opened decides nothing about the attempt.
-    return isMost && this.#current() === state && new Set(this.#failures.values()).size >= CALLERS;
-  }
-}

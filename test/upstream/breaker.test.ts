@@ -11,10 +11,10 @@ const open = { why: "the circuit is open" };
 type Who = { key?: string; client?: string };
 
 /** A backend that fails at paths that begin with `/bad`, and answers all others. */
-const backend = (kind: FailureKind = "broken") => {
+const backend = (kind: FailureKind = "broken", callers?: number) => {
   const state = { asked: 0 };
   let hold: Promise<void> | undefined;
-  const breaker = openBreaker();
+  const breaker = openBreaker(undefined, callers);
   const call = async (path: string) => {
     state.asked++;
     await hold;
@@ -34,7 +34,9 @@ const backend = (kind: FailureKind = "broken") => {
       release();
     };
   };
-  return { state, ask, holding };
+  /** From now on it fails in this way. */
+  const fail = (next: FailureKind) => void (kind = next);
+  return { state, ask, holding, fail };
 };
 
 /** Five requests that break it, by three callers. */
@@ -131,6 +133,46 @@ test("a caller whose request breaks the backend cannot keep the circuit open", a
   expect(state.asked).toBe(before);
   expect(await ask("/good")).toMatchObject({ status: 200 });
   expect(await ask("/good", evil)).toMatchObject({ status: 200 });
+});
+
+test("a clock that is set back keeps the circuit open no longer, nor a caller from finding out", async () => {
+  const { ask } = backend();
+  const hour = 3_600_000;
+  await breakIt(ask);
+  vi.setSystemTime(Date.now() - hour);
+  vi.advanceTimersByTime(5001);
+  const only = { client: "203.0.113.9" };
+  expect(await ask("/bad/10", only)).toMatchObject({ why: "it broke" });
+  vi.setSystemTime(Date.now() - hour);
+  vi.advanceTimersByTime(15_001);
+  expect(await ask("/good", only)).toMatchObject({ status: 200 });
+});
+
+test("a clock that is set back keeps no old failures", async () => {
+  const { ask } = backend();
+  for (let i = 0; i < 4; i++) await ask(`/bad/${i}`, { client: `192.0.2.${i}` });
+  vi.setSystemTime(Date.now() - 3_600_000);
+  vi.advanceTimersByTime(11_000);
+  await ask("/bad/4", { client: "192.0.2.4" });
+  expect(await ask("/good")).toMatchObject({ status: 200 });
+});
+
+test.each(["overloaded", "crowded", "aborted"] as const)("a probe that says nothing is no probe: %s", async (kind) => {
+  const { ask, fail } = backend();
+  await breakIt(ask);
+  vi.advanceTimersByTime(5001);
+  fail(kind);
+  expect(await ask("/bad/9", { client: "203.0.113.9" })).toMatchObject({ why: "it broke" });
+  fail("broken");
+  expect(await ask("/bad/10", { client: "198.51.100.1" })).toMatchObject({ why: "it broke" });
+  expect(await ask("/good")).toMatchObject(open);
+});
+
+test("with one caller it opens by failures, whoever asked", async () => {
+  const { ask } = backend("broken", 1);
+  for (let i = 0; i < 4; i++) expect(await ask("/bad")).toMatchObject({ why: "it broke" });
+  expect(await ask("/bad")).toMatchObject({ why: "it broke" });
+  expect(await ask("/good")).toMatchObject(open);
 });
 
 test("a caller who is the only one finds out later", async () => {
