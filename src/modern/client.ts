@@ -54,10 +54,12 @@ type ModernParts = {
 /** Asks the new implementation. */
 export type ModernClient = ReturnType<typeof openModern>["client"];
 
+const CALLS_UNTIL_OPEN = 3;
+
 /** Opens connections of its own to modern, so that requests that wait there delay no others. */
 export const openModern = (
   url: string,
-  settings: Settings & { MODERN_CA?: string | undefined },
+  settings: Settings & { MODERN_CA?: string | undefined; MODERN_TIMEOUT_MS: number },
   parts: ModernParts,
 ) => {
   const { memory, meter, dependencies, observer } = parts;
@@ -70,7 +72,13 @@ export const openModern = (
     health,
     onCall: observeCalls(observer, "modern_asked"),
   });
-  const breaker = openBreaker((...change) => observeCircuit(observer, "modern", ...change));
+  // Legacy answers the reads meanwhile: few failures are enough, of one caller that waits for each of them too.
+  const outage = {
+    seconds: 10 + (CALLS_UNTIL_OPEN * settings.MODERN_TIMEOUT_MS) / 1000,
+    calls: CALLS_UNTIL_OPEN,
+    callers: 1,
+  };
+  const breaker = openBreaker((...change) => observeCircuit(observer, "modern", ...change), outage);
   meter.addBackend({ name: "modern", circuit: () => breaker.circuit(), certificateExpiry: health.certificateExpiry });
   const sendCanonical = canonicalSender(upstream, url);
   const maxReply = settings.MAX_REPLY_BYTES;
@@ -87,13 +95,16 @@ export const openModern = (
     if (becomesAnother(request)) return { ...otherPath, isUnasked: true };
     const started = performance.now();
     const count = (result: CallResult) => meter.countCall("modern", result, performance.now() - started);
+    const call = async () => {
+      const given = await send(request, caller, false);
+      const read = await readModern(endpoint, given, parts, caller);
+      if (given.status >= 500) throw new BackendFailure(`it answered ${given.status}`);
+      return read;
+    };
     try {
-      const reply = await breaker.execute({ request: () => formatRequest(request), caller }, async () => {
-        const given = await send(request, caller, false);
-        const read = await readModern(endpoint, given, parts, caller);
-        if (given.status >= 500) throw new BackendFailure(`it answered ${given.status}`);
-        return read;
-      });
+      let reply = await breaker.execute({ request: () => formatRequest(request), caller }, call);
+      // Nobody else can answer a write. It has not been sent yet.
+      if (reply === undefined && endpoint.writes) reply = await call();
       count(reply === undefined ? "circuit_open" : "answered");
       return reply ?? { failed: "the circuit is open" };
     } catch (error) {

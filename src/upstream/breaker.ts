@@ -43,26 +43,26 @@ const verdictOf = async (running: Promise<unknown>): Promise<Verdict> => {
   }
 };
 
-/** Seconds for which calls are remembered. */
-const WINDOW = 10;
 /** Milliseconds from opening until one call may find out whether the backend is back, and that it may take for that. */
 const RETRY = 5_000;
 /** Milliseconds for which a caller whose attempt failed while the circuit was open makes no further attempt, so that others do. */
 const OTHERS_FIRST = 15_000;
-/** Calls in the window, of which most must have failed, and callers with different requests that failed. */
-const CALLS = 5;
-const CALLERS = 3;
-
 /**
- * The circuit opens when more than half of the calls of the last ten seconds failed, five at least, and one caller cannot have caused it:
- * three callers had failures of three requests. After five seconds one call finds out whether the backend is back. `callers`: how many
- * callers it takes instead of three; with one it opens whoever asked.
+ * What opens a circuit: in so many seconds so many calls at least, of which most failed, with failures of so many callers and requests. With
+ * one caller it opens whoever asked.
  */
-export const openBreaker = (onChange: OnCircuitChange = () => undefined, callers = CALLERS): Breaker => {
+type Outage = { seconds: number; calls: number; callers: number };
+
+/** One caller cannot cause it. */
+const OUTAGE: Outage = { seconds: 10, calls: 5, callers: 3 };
+
+/** The circuit opens in an outage. After five seconds one call finds out whether the backend is back. */
+export const openBreaker = (onChange: OnCircuitChange = () => undefined, outage: Outage = OUTAGE): Breaker => {
+  const { seconds, callers } = outage;
   const salt = randomBytes(16).toString("hex");
-  const recent = openCounts();
+  const recent = openCounts(outage);
   /** Of each caller the last request that failed. */
-  const failures = new LRUCache<string, string>({ max: 100, ttl: WINDOW * 1000, perf: monotonic });
+  const failures = new LRUCache<string, string>({ max: 100, ttl: seconds * 1000, perf: monotonic });
   let connections = 0;
   let openedAt: number | undefined;
   let probeAt = 0;
@@ -131,20 +131,20 @@ export const openBreaker = (onChange: OnCircuitChange = () => undefined, callers
 };
 
 /** Counts calls by the second. */
-const openCounts = () => {
+const openCounts = ({ seconds: window, calls }: Outage) => {
   let seconds: { second: number; calls: number; failures: number }[] = [];
   const sum = (of: "calls" | "failures"): number => seconds.reduce((all, one) => all + one[of], 0);
   return {
     add(isFailure: boolean): void {
       const second = Math.floor(performance.now() / 1000);
-      seconds = seconds.filter((one) => one.second > second - WINDOW);
+      seconds = seconds.filter((one) => one.second > second - window);
       let last = seconds.at(-1);
       if (last?.second !== second) seconds.push((last = { second, calls: 0, failures: 0 }));
       last.calls++;
       if (isFailure) last.failures++;
     },
     /** Whether most of them are failures, and they are enough. */
-    areMostFailures: (): boolean => sum("calls") >= CALLS && sum("failures") > sum("calls") / 2,
+    areMostFailures: (): boolean => sum("calls") >= calls && sum("failures") > sum("calls") / 2,
     clear: (): void => void (seconds = []),
   };
 };

@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { listeningGateway } from "../http/support.ts";
-import { get, httpUpstream } from "../proxy/support.ts";
-import { exchange, measures } from "./support.ts";
+import { get, httpUpstream, request } from "../proxy/support.ts";
+import { exchange, keys, measures } from "./support.ts";
 
 /** Breaks off its answers for datasets from 900 on, as legacy does if PHP aborts. */
 const breaking = async (text = measures) => {
@@ -39,15 +40,65 @@ test("five requests that break legacy, by three clients, give it time", async ()
   expect(legacy.asked).toHaveLength(asked);
 });
 
-test("one client's ids that break modern leave it to all others", async () => {
-  const legacy = await breaking();
-  const modern = await breaking('["kappa"]');
-  const { port } = await listeningGateway(legacy.url, {
-    ...behindProxy,
-    MODERN_URL: modern.url,
-    STAGES: '{"getDataset":{"stage":"modern"},"listEvaluationMeasures":{"stage":"modern"}}',
+describe("modern's circuit opens by its failures, whoever asked", () => {
+  /** A gateway whose new implementation breaks off or hangs at its first requests. */
+  const open = async (failing: "broken" | "hanging", MODERN_TIMEOUT_MS = "200") => {
+    const asked: string[] = [];
+    const modern = await httpUpstream((incoming, response) => {
+      asked.push(`${incoming.method} ${incoming.url?.split("?")[0]}`);
+      if (failing === "broken") response.writeHead(500).end();
+    });
+    const legacy = await startSampleLegacy();
+    onTestFinished(legacy.close);
+    const stage = { stage: "modern", share: 0 };
+    const { port } = await listeningGateway(legacy.url, {
+      MODERN_URL: modern,
+      MODERN_TIMEOUT_MS,
+      STAGES: JSON.stringify({ getDataset: stage, listEvaluationMeasures: stage, tagSetup: stage }),
+    });
+    return { port, asked };
+  };
+
+  test.each(["broken", "hanging"] as const)("of one that is %s: legacy answers at once", async (failing) => {
+    const { port, asked } = await open(failing);
+    const decisions: unknown[] = [];
+    for (const id of [61, 2, 3, 61, 2]) {
+      const { status, headers } = await exchange(port, get(`/v1/datasets/${id}`));
+      expect(status).toBe(200);
+      decisions.push(headers.get("gateway-decision"));
+    }
+    expect(new Set(decisions)).toEqual(new Set(["stage=modern; backend=legacy; reason=fallback"]));
+    const other = await exchange(port, get(list));
+    expect([other.status, other.headers.get("gateway-decision")]).toEqual([200, decisions[0]]);
+    expect(asked).toEqual(["GET /datasets/61", "GET /datasets/2", "GET /datasets/3"]);
   });
-  for (let id = 900; id < 940; id++) await exchange(port, from(`/v1/datasets/${id}`, "192.0.2.1"));
-  const { status, headers } = await exchange(port, from(list, "192.0.2.9"));
-  expect([status, headers.get("gateway-decision")]).toEqual([200, expect.stringContaining("backend=modern")]);
+
+  test("of one whose only caller has waited five seconds for each", async () => {
+    const { port, asked } = await open("broken", "5000");
+    const now = performance.now.bind(performance);
+    let later = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => now() + later);
+    onTestFinished(() => void vi.restoreAllMocks());
+    for (const id of [61, 2, 3]) {
+      later += 5000;
+      expect((await exchange(port, get(`/v1/datasets/${id}`))).status).toBe(200);
+    }
+    expect((await exchange(port, get(list))).status).toBe(200);
+    expect(asked).toHaveLength(3);
+  });
+
+  test("writes are sent on, each once", async () => {
+    const { port, asked } = await open("broken");
+    for (const id of [61, 2, 3, 61]) await exchange(port, get(`/v1/datasets/${id}`));
+    asked.length = 0;
+    const body = '{"setup_id":1,"tag":"a"}';
+    const head = ["X-API-Key", "Content-Type", "Content-Length"].map(
+      (name, i) => `${name}: ${[keys.user, "application/json", body.length][i]}`,
+    );
+    for (let i = 0; i < 2; i++) {
+      const { status } = await exchange(port, request("POST /v1/setup/tag", ...head), body);
+      expect(status).toBe(502);
+    }
+    expect(asked).toEqual(["POST /setup/tag", "POST /setup/tag"]);
+  });
 });

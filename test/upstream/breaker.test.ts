@@ -11,10 +11,10 @@ const open = { why: "the circuit is open" };
 type Who = { key?: string; client?: string };
 
 /** A backend that fails at paths that begin with `/bad`, and answers all others. */
-const backend = (kind: FailureKind = "broken", callers?: number) => {
+const backend = (kind: FailureKind = "broken", outage?: Parameters<typeof openBreaker>[1]) => {
   const state = { asked: 0 };
   let hold: Promise<void> | undefined;
-  const breaker = openBreaker(undefined, callers);
+  const breaker = openBreaker(undefined, outage);
   const call = async (path: string) => {
     state.asked++;
     await hold;
@@ -169,7 +169,7 @@ test.each(["overloaded", "crowded", "aborted"] as const)("a probe that says noth
 });
 
 test("with one caller it opens by failures, whoever asked", async () => {
-  const { ask } = backend("broken", 1);
+  const { ask } = backend("broken", { seconds: 10, calls: 5, callers: 1 });
   for (let i = 0; i < 4; i++) expect(await ask("/bad")).toMatchObject({ why: "it broke" });
   expect(await ask("/bad")).toMatchObject({ why: "it broke" });
   expect(await ask("/good")).toMatchObject(open);
