@@ -168,7 +168,15 @@ const responseNotedBy = (
     override writeHead(status: number, ...[first, second]: [first?: unknown, second?: unknown]): this {
       const { id } = this[exchangeKey];
       this[exchangeKey].begin(status);
-      if (Array.isArray(first)) return super.writeHead(status, first.concat("X-Request-Id", id) as string[]);
+      if (Array.isArray(first)) {
+        // A hit has the same list each time: its id is added for this call only, which costs less than a copy.
+        first.push("X-Request-Id", id);
+        try {
+          return super.writeHead(status, first as string[]);
+        } finally {
+          first.length -= 2;
+        }
+      }
       const headers = Array.isArray(second)
         ? (second.concat("X-Request-Id", id) as string[])
         : { ...(second ?? (typeof first === "object" ? first : undefined)), "X-Request-Id": id };
@@ -176,7 +184,7 @@ const responseNotedBy = (
     }
 
     override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
-      this.#count(chunk);
+      this.#count(chunk, encoding);
       const flows = super.write(chunk, encoding as BufferEncoding, callback as () => void);
       // A response that waits behind another one of its connection has no socket of its own yet.
       if (!flows) stalled.watch(this.req.socket);
@@ -186,13 +194,14 @@ const responseNotedBy = (
     override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
       super.end(chunk, encoding as BufferEncoding, callback as () => void);
       if (this.writableLength > 0) stalled.watch(this.req.socket);
-      this.#count(chunk);
+      this.#count(chunk, encoding);
       if (!this[exchangeKey].isDeferred) onOver(this[exchangeKey], this);
       return this;
     }
 
-    #count(chunk: unknown): void {
-      if (typeof chunk === "string") this[exchangeKey].bytes += Buffer.byteLength(chunk);
+    #count(chunk: unknown, encoding: unknown): void {
+      if (typeof chunk === "string")
+        this[exchangeKey].bytes += encoding === "latin1" ? chunk.length : Buffer.byteLength(chunk);
       else if (chunk instanceof Uint8Array) this[exchangeKey].bytes += chunk.length;
     }
   };

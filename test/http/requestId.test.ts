@@ -43,6 +43,7 @@ test("a hit has an X-Request-Id of its own, and so has the refusal of a connecti
   const { port } = await opened({ MAX_CLIENT_CONNECTIONS: "1" });
   const ids: string[] = [];
   for (let i = 0; i < 3; i++) ids.push(...idOf((await send(port, get(ours))).head));
+  expect(ids).toHaveLength(3);
   expect(new Set(ids).size).toBe(3);
   const held = connect(port, "127.0.0.1");
   await new Promise((resolve) => void held.once("connect", resolve));
