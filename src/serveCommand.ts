@@ -139,6 +139,9 @@ export const serveGateway = async (): Promise<void> => {
   // By default the heap may grow to several times what lives in it; here that is mostly the cache, which has its bound. During the
   // start nearly all that is made stays, so collecting it earlier would only take time.
   setFlagsFromString("--heap-growing-percent=30");
+  // That flag also bounds memory outside of the heap: every few megabytes of bodies would start a collection of the whole heap. This one has
+  // such bytes count with the heap.
+  setFlagsFromString("--external-memory-accounted-in-global-limit");
   // The gateway answers: what it did not need for that is loaded now.
   await upstream.load();
   const { collectDefaultMetrics } = await import("prom-client");

@@ -47,6 +47,7 @@ const compose = parse(read("compose.yaml")) as Compose;
 const [deployment] = parseAllDocuments(read("kubernetes/gateway.yaml")).map((document) => document.toJS() as unknown);
 const pod = (deployment as { spec: { template: { spec: Pod } } }).spec.template.spec;
 const unit = read("catalog-gateway@.service");
+const manifest = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: { start: string } };
 
 const shape = settingsSchemaOf(fragments).shape;
 const defaultOf = (setting: string): number => settingsSchemaOf(fragments).parse({})[setting] as number;
@@ -69,6 +70,19 @@ test("every setting that they give exists", () => {
   ];
   expect(given.length).toBeGreaterThan(0);
   expect(given.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("every way to start the gateway gives V8 the same options", () => {
+  const commands = {
+    npm: manifest.scripts.start,
+    image: dockerfile.entrypoint.join(" "),
+    unit: /^ExecStart=(.*)$/m.exec(unit)?.[1] ?? "",
+  };
+  const options = Object.entries(commands).map(([name, command]) => [name, command.match(/ --\S+/g)]);
+  expect(options).toEqual(Object.keys(commands).map((name) => [name, [" --max-semi-space-size=8"]]));
+  // A command of their own would replace that of the image.
+  for (const container of [pod.containers[0], compose.services["gateway"]])
+    for (const key of ["command", "entrypoint"]) expect(container).not.toHaveProperty(key);
 });
 
 test("every way to stop the gateway leaves it the time to drain", () => {
