@@ -75,8 +75,8 @@ const benchDataset = async (options: BenchOptions): Promise<void> => {
     ["hit", "bare node:http", { throughput: "0.95 or more" }],
     ["hit", "bare, two headers"],
     ["hit", "bare, optimized"],
-    ["hit", "varnish", { throughput: "1.1 or more" }],
-    ["hit", "nginx proxy_cache", { throughput: "0.5 or more" }],
+    ["hit", "varnish", { throughput: "1.2 or more" }],
+    ["hit", "nginx proxy_cache", { throughput: "0.7 or more" }],
     ["304", "bare node:http", { throughput: "1.05 or more" }],
   ]);
   stopAll();

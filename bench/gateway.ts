@@ -1,4 +1,6 @@
 import type { ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { start } from "./processes.ts";
 
 /** A gateway in a process of its own. */
@@ -12,13 +14,17 @@ export type RunningGateway = {
   cache: () => Promise<{ bytes: number; entries: number; evicted: number; bound: { bytes: number } }>;
 };
 
+const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: { start: string } };
+/** Starts the gateway of this checkout as `npm start` does, by the Node that runs this. */
+export const gatewayCommand = ["sh", "-c", `PATH="${dirname(process.execPath)}:$PATH"; ${scripts.start}`];
+
 /** Starts the gateway of this checkout over a legacy, with the default settings but for these. */
 export const startGateway = async (
   core: number | undefined,
   legacy: string,
   settings: Record<string, string> = {},
 ): Promise<RunningGateway> => {
-  const { child, line } = await start(core, [process.execPath, "src/main.ts"], /listens on .*operators: \S+/, {
+  const { child, line } = await start(core, gatewayCommand, /listens on .*operators: \S+/, {
     LEGACY_URL: legacy,
     PORT: "0",
     ADMIN_PORT: "0",

@@ -10,6 +10,8 @@ export type BenchOptions = { rounds: number; seconds: number };
 
 /** The share of a core that other processes may use in one lap without distorting it. */
 const OTHERS = 0.2;
+/** Seconds of load before a contender is measured: for about as long V8 goes on compiling. */
+const WARM_UP = 5;
 const REPEATS = 30;
 const PAUSE = 2000;
 
@@ -30,7 +32,7 @@ export type Contender = {
 };
 
 /** By round: processor time of one request in microseconds, requests a second, and the 99th percentile of how long they took in milliseconds. */
-type Lap = { cpu: number[]; perSecond: number[]; p99: number[] };
+export type Lap = { cpu: number[]; perSecond: number[]; p99: number[] };
 
 /** Throws if the contender gives another answer than expected. */
 const assertAnswer = async ({ name, url, headers, status, body }: Contender): Promise<void> => {
@@ -62,7 +64,7 @@ const lap = async (contender: Contender, seconds: number, measured: Lap, mayRepe
 /** Loads the contenders in turn, in a new order each round, after a warm-up. A disturbed lap is run again. */
 export const race = async (contenders: Contender[], { rounds, seconds }: BenchOptions): Promise<Map<string, Lap>> => {
   const laps = new Map<string, Lap>(contenders.map(({ name }) => [name, { cpu: [], perSecond: [], p99: [] }]));
-  for (const contender of contenders) await lap(contender, 1, { cpu: [], perSecond: [], p99: [] }, false);
+  for (const contender of contenders) await lap(contender, WARM_UP, { cpu: [], perSecond: [], p99: [] }, false);
   let repeated = 0;
   for (let round = 0; round < rounds; round++) {
     if (process.stdout.isTTY) process.stdout.write(`\rround ${round + 1} of ${rounds}`);
@@ -78,6 +80,18 @@ export const race = async (contenders: Contender[], { rounds, seconds }: BenchOp
       `${repeated} laps were repeated${repeated === REPEATS ? ", and some not any more" : ""}: others used the machine`,
     );
   return laps;
+};
+
+/** What one contender does and then another one, on the same core. */
+export const oneAfterTheOther = (first: Lap, second: Lap): Lap => {
+  const joined = (key: keyof Lap, join: (a: number, b: number) => number) =>
+    first[key].map((value, i) => join(value, second[key][i] as number));
+  const sum = (a: number, b: number) => a + b;
+  return {
+    cpu: joined("cpu", sum),
+    perSecond: joined("perSecond", (a, b) => 1 / (1 / a + 1 / b)),
+    p99: joined("p99", sum),
+  };
 };
 
 const ratios = (ours: number[], theirs: number[]): number[] => ours.map((value, i) => value / (theirs[i] as number));

@@ -1,4 +1,5 @@
 import { temporaryFolder } from "../test/support/temporaryFolder.ts";
+import { gatewayCommand } from "./gateway.ts";
 import { cpuMicroseconds, residentMegabytes, start, stop } from "./processes.ts";
 import { median, spread } from "./statistics.ts";
 
@@ -28,13 +29,13 @@ export const benchStartup = async (): Promise<void> => {
   const ours: Awaited<ReturnType<typeof once>>[] = [];
   const peer: typeof ours = [];
   for (let i = 0; i <= STARTS; i++) {
-    ours.push(await once([process.execPath, "src/main.ts"], { PORT: "0", NODE_COMPILE_CACHE: cache }));
+    ours.push(await once(gatewayCommand, { PORT: "0", ADMIN_PORT: "0", NODE_COMPILE_CACHE: cache }));
     peer.push(await once([process.execPath, "-e", bare], {}));
   }
   const [first, ...later] = ours;
   const of = (key: "took" | "cpu" | "idle" | "used", runs: typeof ours) => runs.map((run) => run[key]);
   console.log(
-    `start-up: first ${first?.took.toFixed(0)} ms, later ${spread(of("took", later))} ms (aim: 250 ms at most); bare node:http ${spread(of("took", peer))} ms; ratio ${(median(of("took", later)) / median(of("took", peer))).toFixed(2)}`,
+    `start-up: first ${first?.took.toFixed(0)} ms, later ${spread(of("took", later))} ms; bare node:http ${spread(of("took", peer))} ms; ratio ${(median(of("took", later)) / median(of("took", peer))).toFixed(2)} (aim: 5.5 at most)`,
   );
   console.log(
     `processor: ${spread(of("cpu", later))} ms; bare node:http ${spread(of("cpu", peer))} ms; ratio ${(median(of("cpu", later)) / median(of("cpu", peer))).toFixed(2)}`,
