@@ -26,6 +26,19 @@ export const dataDirectoryError = (directory: string, error: Error & { code?: st
   return `${subject}${reason} (${error.message}); needed is a directory with free space that this user may write to`;
 };
 
+/** The file of the database in a directory. */
+export const databaseIn = (directory: string): string => join(directory, "catalog-gateway.sqlite");
+
+/** The error with which the start is refused: a directory for `DATA_DIR` cannot be used. */
+export const refusal = (directory: string, why: Error): Error =>
+  new Error(`DATA_DIR: ${dataDirectoryError(directory, why)}`, { cause: why });
+
+/** The reason where the database, or what is in it, cannot be read. */
+export const unreadable = (directory: string, why: string): Error =>
+  new Error(
+    `${databaseIn(directory)}: ${why}; it is left as it is: repair it, or move it away to begin with nothing set`,
+  );
+
 /** Makes the directory, for this user alone, unless it exists. Throws the system's error if it cannot be made or written to. */
 export const makeDataDirectory = (directory: string): void => {
   const missing: string[] = [];

@@ -1,4 +1,4 @@
-import type { Disk } from "./sqliteDisk.ts";
+import type { Disk } from "./disk.ts";
 import {
   openHealth,
   type OnStoreEvent,
@@ -21,25 +21,35 @@ export const openStores = async ({
   // Loaded where they are used: Redis's client and SQLite take their time and memory.
   if (REDIS_URL !== undefined)
     return (await import("./redisStores.ts")).redisStores({ url: REDIS_URL, onEvent, ...times });
-  if (DATA_DIR !== undefined) return localStores(onEvent, (await import("./sqliteDisk.ts")).sqliteDisk(DATA_DIR));
-  return memoryStores();
+  if (DATA_DIR === undefined) return memoryStores();
+  const report = openHealth(onEvent);
+  const { openDisk } = await import("./disk.ts");
+  return localStores(onEvent, report, await openDisk({ directory: DATA_DIR, onEnded: report, ...times }));
 };
 
 /** Opens stores in memory: their values are gone with the process. */
-export const memoryStores = (): Stores => localStores(() => undefined);
+export const memoryStores = (): Stores =>
+  localStores(
+    () => undefined,
+    () => undefined,
+  );
 
 /** The stores of one process, on its disk or in memory. */
-const localStores = (onEvent: OnStoreEvent, disk?: Disk): Stores => {
-  const report = openHealth(onEvent);
-  let isClosed = false;
+const localStores = (onEvent: OnStoreEvent, report: ReturnType<typeof openHealth>, disk?: Disk): Stores => {
+  let closing: Promise<void> | undefined;
   return {
     place: disk === undefined ? "memory" : "directory",
     async open<T>(settings: StoreSettings<T>) {
       const { feature } = settings;
+      const takeAll = (isStart = false) => store.take(disk?.textsOf(feature) ?? new Map(), isStart);
+      const onLate = () => {
+        takeAll();
+        report();
+      };
       const write: WriteText = async (key, text) => {
-        if (isClosed) throw new Error("the store is closed");
+        if (closing !== undefined) throw new Error("the store is closed");
         try {
-          disk?.write(feature, key, text);
+          await disk?.write(feature, key, text, onLate);
         } catch (error) {
           report(error as Error);
           throw error;
@@ -49,16 +59,13 @@ const localStores = (onEvent: OnStoreEvent, disk?: Disk): Stores => {
       };
       const store = storeIn<T>(write, settings, onEvent);
       try {
-        store.take(disk?.found.get(feature) ?? new Map(), true);
+        takeAll(true);
       } catch (error) {
         throw disk?.refuse(`${feature}/${(error as Error).message}`);
       }
       return store;
     },
     claim: () => async () => true,
-    async close() {
-      if (!isClosed) disk?.close();
-      isClosed = true;
-    },
+    close: () => (closing ??= disk?.close().catch(report) ?? Promise.resolve()),
   };
 };

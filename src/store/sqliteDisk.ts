@@ -1,10 +1,6 @@
 import { closeSync, openSync } from "node:fs";
-import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { dataDirectoryError, makeDataDirectory } from "./dataDirectory.ts";
-
-/** Where the values of stores are written that no other process uses. */
-export type Disk = ReturnType<typeof sqliteDisk>;
+import { databaseIn, makeDataDirectory, refusal, unreadable } from "./dataDirectory.ts";
 
 /** A database with another number in `user_version` was written by another version. */
 const FORMAT = 1;
@@ -12,16 +8,13 @@ const FORMAT = 1;
 const BUSY = 5;
 const DAMAGED: ReadonlySet<unknown> = new Set([11, 26]);
 
-const ADVICE = "it is left as it is: repair it, or move it away to begin with nothing set";
-
 /**
- * Opens `catalog-gateway.sqlite`, in a directory that one process uses at a time. Throws with `DATA_DIR`, the file and the reason if it
+ * Opens the database of a directory that one process uses at a time. Throws with `DATA_DIR`, the file and the reason if it
  * cannot be used. The operating system frees the lock when the process ends, however it ends. A file with a process id in it would go stale
  * after a crash.
  */
 export const sqliteDisk = (directory: string) => {
-  const file = join(directory, "catalog-gateway.sqlite");
-  const refuse = (why: Error): Error => new Error(`DATA_DIR: ${dataDirectoryError(directory, why)}`, { cause: why });
+  const file = databaseIn(directory);
   let database: DatabaseSync | undefined;
   try {
     makeDataDirectory(directory);
@@ -30,25 +23,28 @@ export const sqliteDisk = (directory: string) => {
     database = new DatabaseSync(file);
     // In this mode the lock of the first transaction is kept.
     database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; BEGIN EXCLUSIVE; COMMIT");
-    prepare(database, file);
-    return { ...entriesOf(database), refuse: (why: string) => refuse(new Error(`${file}: ${why}; ${ADVICE}`)) };
+    prepare(database, directory);
+    return entriesOf(database);
   } catch (error) {
     database?.close();
     const { errcode, message } = error as Error & { errcode?: number };
     if (errcode === BUSY)
-      throw refuse(new Error(`another process uses it and holds ${file}; allowed is one gateway a directory`));
-    throw refuse(DAMAGED.has(errcode) ? new Error(`${file}: ${message}; ${ADVICE}`) : (error as Error));
+      throw refusal(
+        directory,
+        new Error(`another process uses it and holds ${file}; allowed is one gateway a directory`),
+      );
+    throw refusal(directory, DAMAGED.has(errcode) ? unreadable(directory, message) : (error as Error));
   }
 };
 
 /** Makes the table in a new database; throws if another version has written it. */
-const prepare = (database: DatabaseSync, file: string): void => {
+const prepare = (database: DatabaseSync, directory: string): void => {
   const format = database.prepare("PRAGMA user_version").get()?.["user_version"];
   // One write to the disk for each change.
   database.exec("PRAGMA journal_mode = WAL");
   if (format === FORMAT) return;
   if (format !== 0)
-    throw new Error(`${file}: another version's format (${String(format)}); this one reads ${FORMAT}; ${ADVICE}`);
+    throw unreadable(directory, `another version's format (${String(format)}); this one reads ${FORMAT}`);
   database.exec(
     `BEGIN; CREATE TABLE entries (feature TEXT, key TEXT, value TEXT NOT NULL, PRIMARY KEY (feature, key)) STRICT; PRAGMA user_version = ${FORMAT}; COMMIT`,
   );

@@ -39,7 +39,7 @@ export type StoresSettings = Pick<Settings, "REDIS_URL" | "DATA_DIR"> & {
   /** A check stores nothing, and may run beside the gateway. */
   isCheck?: boolean;
   onEvent: OnStoreEvent;
-  /** Milliseconds that an update waits for Redis at most, and the start; a test may change them. */
+  /** Milliseconds that an update waits at most, and that the start waits for Redis; a test may change them. */
   timeout?: number;
   patience?: number;
 };

@@ -33,7 +33,7 @@ export const coreEvents: EventDefinitions = {
     level: "error",
     msg: "What is set or found cannot be stored.",
     notes:
-      "Redis or the disk of `DATA_DIR` does not do what it is asked; `why` is its message. The gateway goes on with what it knows, refuses moves of stages, and stores the rest when it can. `store_up` ends it.",
+      "Redis or the disk of `DATA_DIR` does not do what it is asked, or not in time; `why` says more. The gateway goes on with what it knows, refuses moves of stages, and stores the rest when it can. `store_up` ends it.",
   },
   store_up: { level: "info", msg: "What is set or found is stored again." },
   store_emptied: {

@@ -21,7 +21,8 @@ export const migrationEvents: EventDefinitions = {
   stage_not_kept: {
     level: "error",
     msg: "A move of a stage could not be stored.",
-    notes: "It did not take effect. Look at `DATA_DIR` or Redis, and try again.",
+    notes:
+      "It did not take effect; a late write may still succeed, and `stage_moved` says so. Look at `DATA_DIR` or Redis, and try again.",
   },
   canary_one_bucket: {
     level: "warn",

@@ -48,7 +48,7 @@ export const openSavedEvidence = ({ store, of, requests, interval = SAVE_MS }: S
         return { of, requests: compared.toText() };
       });
       saved.set(endpoint, version);
-      // A store on a disk blocks while it writes: requests come in between.
+      // A store in memory does not wait for anything: requests come in between.
       await new Promise((resolve) => setImmediate(resolve));
     }
   };

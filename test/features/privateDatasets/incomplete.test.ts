@@ -1,5 +1,8 @@
-import { StatementSync } from "node:sqlite";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { openStores } from "../../../src/store/openStores.ts";
 import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
@@ -55,15 +58,24 @@ describe("a list that says that it may lack something", () => {
   });
 
   test("while nothing can be stored, until it can be", async () => {
-    const full = vi.spyOn(StatementSync.prototype, "run").mockImplementation(() => {
-      throw new Error("database or disk is full");
-    });
-    const about = { scan: { retry: 1 } };
-    const { list, scanned, state, observer } = await scanningThrough(undefined, { DATA_DIR: temporaryFolder() }, about);
+    const DATA_DIR = temporaryFolder();
+    await (await openStores({ DATA_DIR, REDIS_URL: undefined, onEvent: () => undefined })).close();
+    const file = new DatabaseSync(join(DATA_DIR, "catalog-gateway.sqlite"));
+    file.exec(`
+      CREATE TRIGGER full BEFORE INSERT ON entries
+      WHEN new.feature <> 'freed' AND NOT EXISTS (SELECT 1 FROM entries WHERE feature = 'freed')
+      BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`);
+    file.close();
+    const { list, scanned, state, observer, core } = await scanningThrough(
+      undefined,
+      { DATA_DIR },
+      { scan: { retry: 1 } },
+    );
+    const freed = await core.stores.open({ feature: "freed", schema: () => z.boolean() });
     await until(() => state()?.trouble !== undefined);
     expect(state()).toMatchObject({ state: "scanning", rows: 0, trouble: "database or disk is full" });
     expect(await list(administrator)).toMatchObject(own);
-    full.mockRestore();
+    await freed.update("now", () => true);
     await scanned();
     expect(await list(administrator)).toMatchObject(whole);
     expect(Object.keys(observer.counts()).filter((name) => /store|private/.test(name))).toEqual([

@@ -43,7 +43,10 @@ export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pi
         : c.json({ detail: "Somebody else has changed it just now." }, 409);
     } catch (error) {
       observer.event("stage_not_kept", { endpoint, why: (error as Error).message });
-      return c.json({ detail: "It could not be stored, so nothing has changed." }, 503);
+      return c.json(
+        { detail: "It could not be stored, so nothing has changed. Look at /audit before you try again." },
+        503,
+      );
     }
   };
 
