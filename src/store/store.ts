@@ -28,8 +28,10 @@ export type StoreSettings<T> = {
   feature: string;
   /** What a value looks like. */
   schema: (key: string) => z.ZodType<T>;
-  /** The start is refused where a value cannot be read. Else it is dropped. */
+  /** The start is refused where a value cannot be read. */
   isVital?: boolean;
+  /** What a value that cannot be read counts as. Else it is dropped, or what was read before holds. */
+  instead?: (key: string) => T | undefined;
   /** The start waits for Redis, and is refused without it. */
   needsRedis?: boolean;
 };
@@ -77,7 +79,7 @@ const MAX_COLLISIONS = 100;
 /** Makes the store of a feature, which is empty until it takes over what is stored. Reports `store_unreadable`. */
 export const storeIn = <T>(
   write: WriteText,
-  { feature, schema, isVital }: StoreSettings<T>,
+  { feature, schema, isVital, instead }: StoreSettings<T>,
   onEvent: OnStoreEvent,
 ): StoreInPlace<T> => {
   const known = new Map<string, { text: string; value: T | undefined }>();
@@ -100,8 +102,7 @@ export const storeIn = <T>(
       if (text === before?.text) continue;
       const read = text === undefined ? undefined : schema(key).safeParse(parseJson(text));
       if (read?.success === false) unreadable.push({ key, why: `${key}: ${describeIssues(read.error)}` });
-      // Where a value cannot be read the last one stays.
-      put(key, text, read?.success === false ? before?.value : read?.data);
+      put(key, text, read?.success === false ? (instead?.(key) ?? before?.value) : read?.data);
       changes.set(key, get(key));
     }
     const keys = unreadable.map(({ key }) => key);

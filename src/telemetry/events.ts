@@ -46,7 +46,7 @@ export const coreEvents: EventDefinitions = {
     level: "error",
     msg: "A stored value cannot be read.",
     notes:
-      "It is dropped, or what was read before holds. `feature` and `keys` name it, `why` says what is wrong with it.",
+      "It is dropped, or what was read before holds; a private dataset is read from legacy again. `feature` and `keys` name it, `why` says what is wrong with it.",
   },
   configuration_reloaded: {
     level: "info",

@@ -92,7 +92,14 @@ export const openFound = async ({ stores, scope, onChange }: FoundSettings) => {
   const feature = `private-rows:${scope}`;
   const claim = stores.claim(feature);
   const schema = (key: string): z.ZodType<FoundRecord> => (key === PROGRESS ? progressSchema : rowSchema);
-  const store = await stores.open<FoundRecord>({ feature, schema });
+  const unread = new Set<number>();
+  const instead = (key: string): PrivateRow | undefined => {
+    const { data: id } = idSchema.safeParse(Number(key));
+    if (id === undefined || String(id) !== key) return undefined;
+    unread.add(id);
+    return { id };
+  };
+  const store = await stores.open<FoundRecord>({ feature, schema, instead });
   let scansHere = false;
   let ordered: readonly PrivateRow[] | undefined;
   let version = 0;
@@ -132,6 +139,8 @@ export const openFound = async ({ stores, scope, onChange }: FoundSettings) => {
       (ordered ??= [...store.entries().values()]
         .flatMap((record) => rowOf(record) ?? [])
         .toSorted((a, b) => a.id - b.id)),
+    /** The ids of stored rows that could not be read. They count as private datasets of which nothing else is known. */
+    unread,
     /** Changes with every change of a row. */
     version: () => version,
     /** Another object after a change from outside: Redis has lost it, or another gateway has scanned. */
@@ -143,7 +152,7 @@ export const openFound = async ({ stores, scope, onChange }: FoundSettings) => {
         const uploader = next.uploader ?? before?.uploader;
         // As it will be read again.
         const row = { id, ...(shown && { shown }), ...(uploader !== undefined && { uploader }) };
-        return isDeepStrictEqual(before, row) ? undefined : row;
+        return isDeepStrictEqual(before, row) && !unread.has(id) ? undefined : row;
       });
       if (isChanged) changed();
     },

@@ -138,6 +138,7 @@ export const openScanner = (settings: ScannerSettings) => {
     signal.throwIfAborted();
     trouble = undefined;
     await record(id, state, isLast);
+    found.unread.delete(id);
   };
   /** Reads what is to be read next. */
   const readNext = async (): Promise<void> => {
@@ -208,6 +209,17 @@ export const openScanner = (settings: ScannerSettings) => {
   /** Whether the last scan was over within the last hour. */
   const isCurrent = (): boolean => Date.now() - (found.progress().completedAt ?? -Infinity) <= OUTDATED;
 
+  /** Reads an id before all others: it may have changed. */
+  const nameNext = (id: number): void => {
+    // Any request can name an impossible id.
+    if (signal.aborted || !(id >= 1 && id <= MAX_ID) || next.size >= MAX_NEXT) return;
+    if (next.size === 0) nonePending = Promise.withResolvers();
+    // At the end, also where it is being read.
+    next.delete(id);
+    next.set(id, ++requests);
+    woken.resolve();
+  };
+
   return {
     isCurrent,
     /** Scans until the signal aborts. */
@@ -215,6 +227,7 @@ export const openScanner = (settings: ScannerSettings) => {
       while (!signal.aborted) {
         // oxlint-disable no-await-in-loop -- one request at a time
         try {
+          if (found.unread.size > 0 && (await found.mayScan())) for (const id of found.unread) nameNext(id);
           if (performance.now() >= retryAt) await readNext();
           if ((await found.mayScan()) && isDue()) await scan();
         } catch (error) {
@@ -227,16 +240,7 @@ export const openScanner = (settings: ScannerSettings) => {
       }
       nonePending.resolve();
     },
-    /** Reads an id before all others: it may have changed. */
-    readNext: (id: number): void => {
-      // Any request can name an impossible id.
-      if (signal.aborted || !(id >= 1 && id <= MAX_ID) || next.size >= MAX_NEXT) return;
-      if (next.size === 0) nonePending = Promise.withResolvers();
-      // At the end, also where it is being read.
-      next.delete(id);
-      next.set(id, ++requests);
-      woken.resolve();
-    },
+    readNext: nameNext,
     /** The ids that are still to be read before all others. */
     pending: (): number[] => [...next.keys()],
     /** Resolves when there are none, or when legacy fails. */

@@ -84,6 +84,45 @@ describe("a list that says that it may lack something", () => {
     ]);
   });
 
+  test("where a stored row cannot be read, until it has been found again", async () => {
+    const front = await fronted();
+    const DATA_DIR = temporaryFolder();
+    const stored = await over(front, { DATA_DIR });
+    await stored.core.stores.close();
+    const file = new DatabaseSync(join(DATA_DIR, "catalog-gateway.sqlite"));
+    file.exec(`UPDATE entries SET value = '{"id":"text"}' WHERE key IN ('3', '5')`);
+    file.close();
+    front.replace(/(json|xml)\/data\/[35]\b/);
+    const { list, state, observer } = await scanningOver(front, { DATA_DIR });
+    expect(state()).toMatchObject({ state: "complete", rows: 3, hidden: 2 });
+    expect(observer.counts()).toMatchObject({ store_unreadable: 1 });
+    expect(await list(administrator)).toMatchObject({ ids: [2, 6, 9], isIncomplete: true });
+    expect(await list(administrator, "status/all/data_id/2,6")).toMatchObject({ ids: [2, 6], isIncomplete: false });
+    expect(await list(owner)).toMatchObject({ ids: [2, 3, 9], isIncomplete: false });
+    expect(await list(nobody)).toMatchObject({ ids: [2, 9], isIncomplete: false });
+    front.release();
+    await until(async () => !(await list(administrator)).isIncomplete);
+    expect(await list(administrator)).toMatchObject(whole);
+    expect(await list(administrator)).toMatchObject(whole);
+    expect(state()).toMatchObject({ hidden: 0 });
+  });
+
+  test("where a dataset whose stored row cannot be read has gone, until that is known", async () => {
+    const front = await fronted();
+    const DATA_DIR = temporaryFolder();
+    const stored = await over(front, { DATA_DIR });
+    await stored.core.stores.close();
+    const file = new DatabaseSync(join(DATA_DIR, "catalog-gateway.sqlite"));
+    file.exec(`UPDATE entries SET value = 'x' WHERE key = '3'`);
+    file.close();
+    front.bed.use(rows.filter(({ id }) => id !== 3));
+    const second = await scanningOver(front, { DATA_DIR });
+    await until(async () => !(await second.list(administrator)).isIncomplete);
+    expect(await second.list(administrator)).toMatchObject({ ids: [2, 5, 6, 9] });
+    await second.core.stores.close();
+    expect((await scanningOver(front, { DATA_DIR })).observer.counts()).not.toHaveProperty("store_unreadable");
+  });
+
   test.each<[string, Partial<DatasetRow>]>([
     ["without a file (113)", { file_id: null }],
     ["whose description legacy fails at (500)", { description: "a\u000cb" }],
