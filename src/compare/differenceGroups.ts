@@ -1,19 +1,10 @@
 import { type Difference, differenceKey, OTHER_PATHS } from "./difference.ts";
 
-/** One group of differences that are alike, over all answers of an endpoint. */
-type DifferenceGroup = {
-  endpoint: string;
-  /** Fields that differ. */
-  count: number;
-  /** Answers that show it. */
-  answers: number;
-};
-
 /**
  * Groups of differences, in memory that does not grow with the number of answers. `max`: groups of one endpoint, since a candidate may
  * invent paths; further differences of an endpoint share the group `(other paths)`.
  */
-export const openDifferenceGroups = <Group extends DifferenceGroup>(max: number) => {
+export const openDifferenceGroups = <Group extends { endpoint: string }>(max: number) => {
   const groups = new Map<string, Group>();
   const perEndpoint = new Map<string, number>();
   const countGroup = ({ endpoint }: Group, by: 1 | -1) =>
@@ -35,13 +26,8 @@ export const openDifferenceGroups = <Group extends DifferenceGroup>(max: number)
   };
 
   return {
-    /** Counts one difference of one answer. `create` makes its group, which counts 0 of both. */
-    add(endpoint: string, difference: Difference, create: (difference: Difference) => Group): Group {
-      const group = groupOf(endpoint, difference, create);
-      group.count += difference.count;
-      group.answers++;
-      return group;
-    },
+    /** The group of a difference of one answer. `create` makes it where there is none. */
+    of: groupOf,
     remove(wanted: (group: Group) => boolean): Group[] {
       const removed: Group[] = [];
       for (const [key, group] of groups)

@@ -1,11 +1,14 @@
+import { hash } from "node:crypto";
 import { causeOf, type Classification, type Difference } from "../../compare/difference.ts";
 import { openDifferenceGroups } from "../../compare/differenceGroups.ts";
 import type { CurlPair } from "../../compare/curls.ts";
 import { openSecrets, type Secrets } from "../../scrub/secrets.ts";
+import { MAX_COMPARED } from "./comparedRequests.ts";
 import type { DifferenceView } from "./views.ts";
 
-/** One compared request and what differs. `at`: ISO 8601. */
+/** One compared request and what differs. `id`: the same for the same request. `at`: ISO 8601. */
 export type ComparedAnswer = {
+  id: string;
   endpoint: string;
   question: string;
   at: string;
@@ -20,21 +23,57 @@ const MAX_PER_ENDPOINT = 500;
 const MAX_SAMPLE_CHARS = 8 * 1024 ** 2;
 
 /**
- * Opens an empty collection of the differences of live traffic: counted by endpoint, path and kind, with a few samples each. `onNew` is called with
- * each group before its first sample.
+ * Opens an empty collection of the differences of live traffic: counted by endpoint, path and kind, with a few samples each. Of the latest
+ * distinct requests of an endpoint that differ each counts once. `onNew` is called with each group before its first sample.
  */
-export const openDifferences = (onNew: (difference: DifferenceView) => void = () => undefined) => {
+export const openDifferences = (
+  onNew: (difference: Pick<DifferenceView, "endpoint" | "path" | "kind" | "form" | "cause">) => void = () => undefined,
+) => {
   const secrets = openSecrets();
   const groups = openDifferenceGroups<DifferenceView>(MAX_PER_ENDPOINT);
+  /** The requests that a group has seen, a bit for each at its number. */
+  const seen = new WeakMap<DifferenceView, Uint32Array>();
+  const seenBy = (group: DifferenceView) => seen.get(group) as Uint32Array;
+  /** The number of each request that differs, by endpoint; the one that was compared last is the last. */
+  const numbers = new Map<string, Map<string, number>>();
   let sampleChars = 0;
 
-  /** Stores the answer as a sample, with the same chance for every answer (reservoir sampling). */
+  const remove = (wanted: (group: DifferenceView) => boolean): void => {
+    for (const { samples } of groups.remove(wanted))
+      for (const one of samples) sampleChars -= JSON.stringify(one).length;
+  };
+  /** Frees a number: from now on no group has seen its request. */
+  const forget = (endpoint: string, number: number): void =>
+    remove((group) => {
+      if (group.endpoint !== endpoint || !flip(seenBy(group), number, false)) return false;
+      group.requests--;
+      return group.requests === 0;
+    });
+  /** A number below `MAX_COMPARED`: where there is none left, that of the request whose comparison is the longest ago. */
+  const numberOf = ({ endpoint, id }: ComparedAnswer): number => {
+    const known = numbers.getOrInsertComputed(endpoint, () => new Map<string, number>());
+    const digest = hash("sha256", id, "base64url").slice(0, 8);
+    let number = known.get(digest);
+    known.delete(digest);
+    if (number === undefined && known.size === MAX_COMPARED) {
+      const [[oldest, freed] = ["", 0]] = known;
+      known.delete(oldest);
+      forget(endpoint, freed);
+      number = freed;
+    }
+    number ??= known.size;
+    known.set(digest, number);
+    return number;
+  };
+
+  /** Stores the answer as a sample, with the same chance for every request (reservoir sampling). */
   const sample = (
     group: DifferenceView,
     { question, at, curl, key }: ComparedAnswer,
     { legacy, expected, candidate }: Difference,
   ) => {
-    const place = group.samples.length < MAX_SAMPLES ? group.samples.length : Math.floor(Math.random() * group.answers);
+    const place =
+      group.samples.length < MAX_SAMPLES ? group.samples.length : Math.floor(Math.random() * group.requests);
     if (place >= MAX_SAMPLES) return;
     const caller = secrets.ofCaller(key);
     const values = Object.entries({ legacy, expected, candidate }).filter(([, value]) => value !== undefined);
@@ -53,9 +92,11 @@ export const openDifferences = (onNew: (difference: DifferenceView) => void = ()
 
   return {
     add(answer: ComparedAnswer): void {
-      const { endpoint } = answer;
-      for (const difference of answer.differences) {
-        const group = groups.add(endpoint, difference, (one) => {
+      const { endpoint, differences } = answer;
+      if (differences.length === 0) return;
+      const number = numberOf(answer);
+      for (const difference of differences) {
+        const group = groups.of(endpoint, difference, (one) => {
           const made: DifferenceView = {
             endpoint,
             path: one.path,
@@ -64,34 +105,51 @@ export const openDifferences = (onNew: (difference: DifferenceView) => void = ()
             ...(one.rule === undefined ? {} : { rule: one.rule }),
             ...(one.entry === undefined ? {} : { entry: one.entry }),
             cause: causeOf(one),
-            count: 0,
-            answers: 0,
+            requests: 0,
+            causeRequests: 0,
             samples: [],
           };
+          seen.set(made, new Uint32Array(Math.ceil(MAX_COMPARED / 32)));
           onNew(made);
           return made;
         });
+        if (!flip(seenBy(group), number, true)) continue;
+        group.requests++;
         sample(group, answer, difference);
       }
     },
-    /** The differences of one kind; the causes behind most answers come first. */
+    /** The differences of one kind; the causes behind most requests come first. */
     view(kind: Classification): DifferenceView[] {
       const shown = groups.all().filter((group) => group.kind === kind);
-      return shown.toSorted(byCause(shown));
+      for (const alike of Object.values(Object.groupBy(shown, ({ cause }) => cause))) {
+        const byEndpoint = Object.values(Object.groupBy(alike ?? [], ({ endpoint }) => endpoint));
+        const requests = byEndpoint.reduce((sum, ones = []) => sum + distinct(ones.map(seenBy)), 0);
+        for (const group of alike ?? []) group.causeRequests = requests;
+      }
+      return shown.toSorted(mostFirst);
     },
     /** Removes the differences that match, such as those that are expected from now on. */
-    remove(wanted: (difference: DifferenceView) => boolean): void {
-      for (const { samples } of groups.remove(wanted))
-        for (const one of samples) sampleChars -= JSON.stringify(one).length;
-    },
+    remove,
   };
 };
 
-/** The causes behind most answers first, and within a cause the paths. */
-const byCause = (groups: readonly DifferenceView[]) => {
-  const weight = new Map<string, number>();
-  for (const { cause, answers } of groups) weight.set(cause, (weight.get(cause) ?? 0) + answers);
-  const of = ({ cause }: DifferenceView) => weight.get(cause) ?? 0;
-  return (a: DifferenceView, b: DifferenceView) =>
-    of(b) - of(a) || a.cause.localeCompare(b.cause) || b.answers - a.answers;
+/** Sets or clears the bit of a number; false where it is so already. */
+const flip = (bits: Uint32Array, number: number, isSet: boolean): boolean => {
+  const [word, bit] = [bits[number >> 5] ?? 0, 1 << (number & 31)];
+  if (((word & bit) !== 0) === isSet) return false;
+  bits[number >> 5] = word ^ bit;
+  return true;
 };
+
+/** The number of requests of one endpoint that any of these groups has seen: one may show a cause at many paths. */
+const distinct = (groups: readonly Uint32Array[]): number => {
+  const all = new Uint32Array(groups[0]?.length ?? 0);
+  for (const seen of groups) for (let i = 0; i < all.length; i++) all[i] = (all[i] ?? 0) | (seen[i] ?? 0);
+  let count = 0;
+  for (const word of all) for (let rest = word; rest !== 0; rest &= rest - 1) count++;
+  return count;
+};
+
+/** The causes behind most requests first, and within a cause the paths. */
+const mostFirst = (a: DifferenceView, b: DifferenceView): number =>
+  b.causeRequests - a.causeRequests || a.cause.localeCompare(b.cause) || b.requests - a.requests;

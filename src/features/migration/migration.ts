@@ -182,9 +182,9 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
       // In canary the share is of the callers: requests of all callers are compared.
       return stage === "canary" || (stage !== "legacy" && Math.random() * 100 < share);
     },
-    /** Both sides were compared on one request, identified by `id`. */
-    compared(id: string, answer: ComparedAnswer): void {
-      const { endpoint, differences: found } = answer;
+    /** Both sides were compared on one request. */
+    compared(answer: ComparedAnswer): void {
+      const { id, endpoint, differences: found } = answer;
       countResult(resultOf(found));
       trackOf(endpoint).compared(id, found);
       for (const { entry } of found) if (entry !== undefined) fired.add(entry);

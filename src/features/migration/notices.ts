@@ -20,7 +20,7 @@ export const openNotices = (notify: (notice: Notice) => void) => {
       notify({ type, at, endpoint, by, why, from, to, ...(despite && { despite }) });
     },
     /** An unexplained difference was seen for the first time since the endpoint moved. */
-    differs({ endpoint, path, form, cause }: DifferenceView): void {
+    differs({ endpoint, path, form, cause }: Pick<DifferenceView, "endpoint" | "path" | "form" | "cause">): void {
       const known = seen.get(endpoint);
       const of = known ?? { count: 0, differences: [] };
       of.count++;

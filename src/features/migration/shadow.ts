@@ -136,7 +136,8 @@ export const openShadow = (core: Core, modern: Modern, migration: Migration, rat
     if (differences === undefined) return;
     const legacyQuery: LegacyQuery | undefined =
       "unsent" in legacy ? undefined : { request: legacy, format: endpoint.format ?? "json" };
-    migration.compared(JSON.stringify([canonical.path, canonical.body]), {
+    migration.compared({
+      id: JSON.stringify([canonical.path, canonical.body]),
       endpoint: endpoint.name,
       question: formatRequest(canonical),
       at: new Date().toISOString(),

@@ -64,8 +64,9 @@ export type DifferenceView = {
   rule?: string;
   entry?: string;
   cause: string;
-  /** Fields that differ, and answers that show it. */
-  count: number;
-  answers: number;
+  /** Distinct requests that show it: of the latest 5000 of the endpoint that differed in this gateway since its start. */
+  requests: number;
+  /** Those that show the same cause, at any path of any endpoint. */
+  causeRequests: number;
   samples: DifferenceSample[];
 };

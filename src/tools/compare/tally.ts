@@ -113,15 +113,18 @@ export const openTally = () => {
       const result = resultOf(differences);
       summary.compared++;
       summary[result]++;
-      const shown = differences.map((difference) =>
-        groups.add(endpoint, difference, ({ at: _at, cause: _cause, ...one }) => ({
+      const shown = differences.map((difference) => {
+        const group = groups.of(endpoint, difference, ({ at: _at, cause: _cause, ...one }) => ({
           endpoint,
           ...one,
           count: 0,
           answers: 0,
           curl,
-        })),
-      );
+        }));
+        group.count += difference.count;
+        group.answers++;
+        return group;
+      });
       const causesOfAnswer = new Set<Cause>();
       for (const [i, difference] of differences.entries()) {
         // Of paths that a candidate invents, as many causes are counted as differences.

@@ -11,7 +11,7 @@ const writer = { "X-API-Key": "00000000000000000000000000000000" };
 /** A key, as the sample legacy knows it. */
 const owner = "DA1A0000000000000000000000000000";
 const formatDifferences = (differences: DifferenceView[]) =>
-  differences.map(({ path, form, count }) => `${path} ${form} ${count}`);
+  differences.map(({ path, form, requests }) => `${path} ${form} ${requests}`);
 
 describe("legacy", () => {
   test("is the default stage, and modern receives no requests", async () => {
@@ -124,7 +124,7 @@ describe("shadow", () => {
     await compared("getSetup", 2);
     await compared("getStudy", 2);
     const { body } = await operate("GET", "/differences");
-    expect((body as DifferenceView[]).map(({ cause, answers }) => [cause, answers])).toEqual([
+    expect((body as DifferenceView[]).map(({ cause, requests }) => [cause, requests])).toEqual([
       ["extra at /colour", 2],
       ["extra at /colour", 2],
       ["extra at /shade", 3],

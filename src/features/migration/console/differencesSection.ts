@@ -33,7 +33,7 @@ export const liveDifferencesSection = (
     title: "Differences",
     count: differences.length,
     about:
-      "What modern, or a rule, answers otherwise: by cause, those that explain the most first, and below each where it shows.",
+      "What modern, or a rule, answers otherwise: by cause, the most frequent first, and below each where it shows. Counted are distinct requests to this gateway since its start.",
     content: html`${filterForm(
         [
           { name: "kind", values: classifications, selected: "unexplained" },
@@ -54,13 +54,12 @@ const groupOf = ({ kind, cause }: DifferenceView): string => `${kind} ${cause}`;
 const group = (key: string, found: readonly { difference: DifferenceView; item: Html }[]): Html => {
   const [first] = found;
   if (first === undefined) return html``;
-  const { kind, cause } = first.difference;
-  const answers = found.reduce((sum, { difference }) => sum + difference.answers, 0);
+  const { kind, cause, causeRequests } = first.difference;
   return html`<li class="cause-group" data-key="${key}">
     <div class="cause-head">
       ${badge(kind)}
       <h3><code>${cause}</code></h3>
-      <span class="where">${counted(answers, "answer")}</span>
+      <span class="where">${counted(causeRequests, "request")}</span>
     </div>
     <ol>
       ${found.map(({ item }) => item)}
@@ -70,7 +69,7 @@ const group = (key: string, found: readonly { difference: DifferenceView; item: 
 
 /** One difference at one path of one endpoint, folded, with its samples and the entry that would allow it. */
 export const differenceItem = (difference: DifferenceView): Html => {
-  const { endpoint, path, kind, form, rule, entry, cause, count, answers, samples } = difference;
+  const { endpoint, path, kind, form, rule, entry, cause, requests, samples } = difference;
   const key = JSON.stringify([endpoint, path, kind, form, rule, entry]);
   return html`<li
     class="difference"
@@ -83,9 +82,7 @@ export const differenceItem = (difference: DifferenceView): Html => {
     <details data-key="fold">
       <summary>
         <span class="endpoint">${endpoint}</span> <code class="path">${formatPath(path)}</code>
-        <span class="where"
-          >${form}${madeBy(difference)} · ${counted(count, "field")} in ${counted(answers, "answer")}</span
-        >
+        <span class="where">${form}${madeBy(difference)} · ${counted(requests, "request")}</span>
       </summary>
       ${
         samples.length === 0

@@ -41,7 +41,7 @@ describeInChromium("the operators' page", (open) => {
     await compared("getDataset", 2);
     await look(page);
     const version = differenceAt(page, "/version");
-    await version.getByText("2 answers").first().waitFor();
+    await version.getByText("2 requests").first().waitFor();
     await version.locator("summary").first().click();
     expect(await version.locator("ins").first().innerText()).toBe('"');
     await version.locator(".curl summary").first().click();

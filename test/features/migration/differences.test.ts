@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import type { Difference } from "../../../src/compare/difference.ts";
+import { MAX_COMPARED } from "../../../src/features/migration/comparedRequests.ts";
+import { openDifferences } from "../../../src/features/migration/differences.ts";
+
+/** An answer in which a colour is there, though nobody asked for it, at these paths. */
+const coloured = (id: string, paths: readonly string[], endpoint = "getDataset") => ({
+  id,
+  endpoint,
+  question: `GET ${id}`,
+  at: "2026-11-24T10:00:00.000Z",
+  differences: paths.map((path): Difference => ({
+    at: path,
+    path,
+    kind: "unexplained",
+    form: "extra",
+    candidate: "red",
+    count: 1,
+    cause: "",
+  })),
+  curl: () => ({ candidate: "curl" }),
+});
+
+test("each request counts once, and samples are of different requests", () => {
+  const differences = openDifferences();
+  for (let i = 0; i < 534; i++) differences.add(coloured("/datasets/1", ["/colour"]));
+  for (const id of [2, 3]) differences.add(coloured(`/datasets/${id}`, ["/colour"]));
+  const [found] = differences.view("unexplained");
+  expect(found?.requests).toBe(3);
+  expect(found?.samples.map(({ question }) => question)).toEqual([1, 2, 3].map((id) => `GET /datasets/${id}`));
+});
+
+test("a request that shows a cause at many paths counts once for it; endpoints are added up", () => {
+  const differences = openDifferences();
+  differences.add(coloured("/datasets/1", ["/colour", "/creator/*/colour"]));
+  differences.add(coloured("/datasets/2", ["/creator/*/colour"]));
+  differences.add(coloured("/studies/1", ["/colour"], "getStudy"));
+  expect(
+    differences
+      .view("unexplained")
+      .map(({ endpoint, path, ...one }) => [endpoint, path, one.requests, one.causeRequests]),
+  ).toEqual([
+    ["getDataset", "/creator/*/colour", 2, 3],
+    ["getDataset", "/colour", 1, 3],
+    ["getStudy", "/colour", 1, 3],
+  ]);
+});
+
+test("the latest requests count, in memory that does not grow", () => {
+  const differences = openDifferences();
+  const isOdd = (i: number) => i % 2 === 1;
+  differences.add(coloured("/datasets/first", ["/only"]));
+  for (let i = 0; i < 2 * MAX_COMPARED; i++)
+    differences.add(coloured(`/datasets/${i}`, isOdd(i) ? ["/colour", "/shade"] : ["/shade"]));
+  const shown = () => differences.view("unexplained").map(({ path, requests }) => [path, requests]);
+  expect(shown()).toEqual([
+    ["/shade", MAX_COMPARED],
+    ["/colour", MAX_COMPARED / 2],
+  ]);
+  // The one that was compared just now is the last to go.
+  differences.add(coloured(`/datasets/${MAX_COMPARED}`, ["/colour"]));
+  expect(shown()).toContainEqual(["/colour", MAX_COMPARED / 2 + 1]);
+  differences.add(coloured("/datasets/new", ["/shade"]));
+  expect(shown()).toContainEqual(["/colour", MAX_COMPARED / 2]);
+});
