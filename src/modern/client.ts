@@ -63,7 +63,12 @@ export const openModern = (
   parts: ModernParts,
 ) => {
   const { memory, meter, dependencies, observer } = parts;
-  const health = openUpstreamHealth(dependencies.add("modern"));
+  const health = openUpstreamHealth(
+    dependencies.add("modern", {
+      trouble: "Modern has been failing",
+      effect: "legacy answers the reads, and writes in canary and modern are answered 502",
+    }),
+  );
   const upstream = openUpstream({
     ...upstreamSettings(settings),
     ...readCertificates("MODERN_CA", settings.MODERN_CA),

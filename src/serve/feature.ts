@@ -15,6 +15,7 @@ import type { Dependencies } from "../telemetry/dependencies.ts";
 import { coreEvents, type EventDefinitions } from "../telemetry/events.ts";
 import type { Meter } from "../telemetry/meter.ts";
 import type { Observer } from "../telemetry/observer.ts";
+import type { Traffic } from "../telemetry/traffic.ts";
 import type { UntrustedProxies } from "../upstream/forwarding.ts";
 import type { ConsolePart } from "../ui/consolePart.ts";
 import { type Decision, type Layer, legacyDecision, type RequestCaller } from "./backend.ts";
@@ -138,6 +139,7 @@ export type Services = {
   knowledge: Knowledge;
   observer: Observer;
   meter: Meter;
+  traffic: Traffic;
   dependencies: Dependencies;
   cache: Cache;
   hooks: Hooks;

@@ -17,6 +17,7 @@ import { openMeter } from "../telemetry/meter.ts";
 import { openStores } from "../store/openStores.ts";
 import type { Observer } from "../telemetry/observer.ts";
 import { observeCircuit, observeCalls } from "../telemetry/observeUpstream.ts";
+import { openTraffic } from "../telemetry/traffic.ts";
 import { openBreaker } from "../upstream/breaker.ts";
 import { openUntrustedProxies, trustedProxies } from "../upstream/forwarding.ts";
 import { openUpstream, openUpstreamHealth, type UpstreamSettings } from "../upstream/upstream.ts";
@@ -76,13 +77,19 @@ export const openGateway = async (
     () => observer.counts(),
     Object.entries(catalogue.endpoints).map(([name, { cache: cached }]) => ({ name, isCached: cached !== undefined })),
   );
+  const traffic = openTraffic(meter, Object.keys(catalogue.endpoints));
   meter.gauge("build_info", "Always 1: the version, the build of the code and of Node.", () => [buildInfo()]);
   meter.total("log_lines_dropped_total", "Lines of the log that were dropped because its reader was too slow.", () =>
     observer.droppedLines(),
   );
   const dependencies = openDependencies(meter);
   const isDurable = (settings.REDIS_URL ?? settings.DATA_DIR) !== undefined && !isCheck;
-  const reportStore = isDurable ? dependencies.add("store") : undefined;
+  const reportStore = isDurable
+    ? dependencies.add("store", {
+        trouble: `${settings.REDIS_URL === undefined ? "DATA_DIR" : "Redis"} has been failing`,
+        effect: "nothing is stored, and stages cannot be moved",
+      })
+    : undefined;
   const stores = await openStores({
     ...settings,
     isCheck,
@@ -97,7 +104,12 @@ export const openGateway = async (
   const memory = openByteBudget(settings.MEMORY_BYTES);
   meter.gauge("memory_bytes", "Bytes of answers and bodies that are collected or wait to be sent.", () => memory.held);
   meter.total("crowded_total", "Answers and bodies refused because of MEMORY_BYTES.", () => memory.refused);
-  const health = openUpstreamHealth(dependencies.add("legacy"));
+  const health = openUpstreamHealth(
+    dependencies.add("legacy", {
+      trouble: "Legacy has been failing",
+      effect: "what is not cached and needs it is answered 502, 503 or 504",
+    }),
+  );
   const toLegacy: UpstreamSettings = {
     ...upstreamSettings(settings),
     ...readCertificates("LEGACY_CA", settings.LEGACY_CA),
@@ -146,7 +158,10 @@ export const openGateway = async (
     ...catalogue.legacyPaths.longWords,
   ]);
   const endpoints = prepare(catalogue.endpoints, { legacy: JSON.stringify(identity), lifetimes });
-  const reportReader = dependencies.add("reader_threads");
+  const reportReader = dependencies.add("reader_threads", {
+    trouble: "Reading large answers has been failing",
+    effect: "their callers are answered 502 or 504",
+  });
   const reader = openReader({
     endpoints: new Map(endpoints.map((endpoint) => [endpoint.name, endpoint])),
     knowledge,
@@ -180,6 +195,7 @@ export const openGateway = async (
     reader,
     cache,
     meter,
+    traffic,
     dependencies,
     observer,
     hooks,
@@ -220,6 +236,7 @@ export const openGateway = async (
   };
   const close = async (): Promise<void> => {
     unconfirmed.close();
+    traffic.close();
     // What was opened last may use what was opened before it.
     for (const feature of features.toReversed()) await feature.close?.();
     await Promise.all(upstreams.map((upstream) => upstream.close()));

@@ -121,6 +121,7 @@ const openExchanges = ({ trusted, services, features }: Core) => {
       refused[exchange.status] = (refused[exchange.status] ?? 0) + 1;
       summary ??= setTimeout(report, SUMMARY).unref();
     }
+    if (exchange.isProxied && response?.headersSent === true) meter.countProxied(response.statusCode);
     for (const onExchange of ends) onExchange(exchange, response);
     // A hit leaves nothing that runs on.
     if (exchange.isDeferred) exchange.forget();

@@ -3,18 +3,29 @@ import type { Meter } from "./meter.ts";
 /** What the gateway uses, as it was seen last. `since`: ISO 8601, when this state began. `why`: what failed. */
 export type DependencyState = { name: string; state: "ok" | "failed"; since: string; why?: string };
 
+/**
+ * What operators are told while a dependency fails, before and behind the time: `Redis has been failing` since 15:50, `stages cannot be moved`.
+ * Dependencies that fail alike have the same `trouble`.
+ */
+type FailureMeaning = { trouble: string; effect: string };
+
+/** A dependency that fails now. */
+export type FailedDependency = DependencyState & FailureMeaning;
+
 /** The dependencies of the gateway, for `/readyz?verbose` and the metrics. */
 export type Dependencies = ReturnType<typeof openDependencies>;
 
 /** Opens an empty list. */
 export const openDependencies = (meter: Pick<Meter, "gauge">) => {
   const states = new Map<string, DependencyState>();
+  const meanings = new Map<string, FailureMeaning>();
   meter.gauge("dependency_up", "Whether a dependency works, as it was seen last: 1 or 0.", () =>
     [...states.values()].map(({ name, state }) => ({ labels: { dependency: name }, value: state === "ok" ? 1 : 0 })),
   );
   return {
     /** Adds one, which counts as ok until a failure is reported: `why` says what failed. */
-    add(name: string) {
+    add(name: string, meaning: FailureMeaning) {
+      meanings.set(name, meaning);
       states.set(name, { name, state: "ok", since: new Date().toISOString() });
       return (isOk: boolean, why?: string): void => {
         const state = isOk ? "ok" : "failed";
@@ -27,5 +38,11 @@ export const openDependencies = (meter: Pick<Meter, "gauge">) => {
     },
     /** All of them, in the order in which they were added. */
     states: (): DependencyState[] => [...states.values()],
+    /** Those that fail now, in the same order. */
+    failed: (): FailedDependency[] =>
+      [...states.values()].flatMap((one) => {
+        const meaning = meanings.get(one.name);
+        return one.state === "ok" || meaning === undefined ? [] : [{ ...one, ...meaning }];
+      }),
   };
 };

@@ -30,8 +30,8 @@ export type CallResult = "answered" | "failed" | "circuit_open";
 /** One answer that the router gave. `backend`: who made it, the gateway perhaps. `ms`: milliseconds from the request's arrival. */
 type MeteredAnswer = { backend: string; status: number; how: CacheStatus; ms: number; bytes: number };
 
-/** Answers since the start; `hits`: from the cache, fresh or stale. */
-export type AnswerCounts = { requests: number; hits: number };
+/** Answers since the start; `hits`: from the cache, fresh or stale; `errors`: with a 5xx. */
+export type AnswerCounts = { requests: number; hits: number; errors: number };
 
 /**
  * Counts what happens, for `/metrics`. Labels are names of ours: never a key, a path or a value. Names are given without their beginning,
@@ -47,8 +47,10 @@ export type Meter = {
   countAnswer: (endpoint: string, answer: MeteredAnswer) => void;
   /** A backend was called, and the call took so many milliseconds. */
   countCall: (backend: string, result: CallResult, ms: number) => void;
-  /** The answers of an endpoint until now, and those of them that the cache gave. */
-  traffic: (endpoint: string) => AnswerCounts;
+  /** A client got an answer of the legacy interface with this status, legacy's or the gateway's. */
+  countProxied: (status: number) => void;
+  /** The answers of an endpoint until now; without one, those of the legacy interface. */
+  traffic: (endpoint?: string) => Readonly<AnswerCounts>;
   cache: (event: string) => void;
   /** The series of this backend exist from now on. */
   addBackend: (backend: MeteredBackend) => void;
@@ -132,6 +134,8 @@ export const openMeter = (events: () => Record<string, number>, endpoints: reado
   };
 };
 
+const noAnswers: Readonly<AnswerCounts> = { requests: 0, hits: 0, errors: 0 };
+
 type Registering = Pick<Meter, "counter" | "histogram" | "gauge">;
 
 const samplesOf = (value: LookedUp): readonly Sample[] => (typeof value === "number" ? [{ labels: {}, value }] : value);
@@ -156,7 +160,9 @@ const eventSamples = (events: Record<string, number>, endpoints: readonly Metere
 const meterAnswers = (
   meter: Registering,
   endpoints: readonly MeteredEndpoint[],
-): Pick<Meter, "countHit" | "countAnswer" | "traffic" | "cache"> & { expectBackend: (name: string) => void } => {
+): Pick<Meter, "countHit" | "countAnswer" | "countProxied" | "traffic" | "cache"> & {
+  expectBackend: (name: string) => void;
+} => {
   const requests = meter.counter("requests_total", "Answers of the new interface.", ["endpoint", "status"]);
   const results = meter.counter("cache_answers_total", "These answers, by how they were made (error: 5xx).", [
     "result",
@@ -176,17 +182,23 @@ const meterAnswers = (
   const ownTook = took("", "gateway");
   /** An endpoint's traffic, and what its answers with a status count in: looked up once. */
   const byEndpoint = new Map<string, AnswerCounts & { byStatus: Map<number, CounterChild> }>();
+  const proxied: AnswerCounts = { ...noAnswers };
   const count = (endpoint: string, status: number, isHit: boolean): void => {
     let traffic = byEndpoint.get(endpoint);
-    if (traffic === undefined) byEndpoint.set(endpoint, (traffic = { requests: 0, hits: 0, byStatus: new Map() }));
+    if (traffic === undefined) byEndpoint.set(endpoint, (traffic = { ...noAnswers, byStatus: new Map() }));
     traffic.requests++;
     if (isHit) traffic.hits++;
+    if (status >= 500) traffic.errors++;
     let child = traffic.byStatus.get(status);
     if (child === undefined) traffic.byStatus.set(status, (child = requests(endpoint, statusLabel(status))));
     child.value++;
   };
   return {
-    traffic: (endpoint) => byEndpoint.get(endpoint) ?? { requests: 0, hits: 0 },
+    traffic: (endpoint) => (endpoint === undefined ? proxied : (byEndpoint.get(endpoint) ?? noAnswers)),
+    countProxied(status) {
+      proxied.requests++;
+      if (status >= 500) proxied.errors++;
+    },
     countHit(endpoint, status, bytes, ms) {
       count(endpoint, status, true);
       hits.value++;

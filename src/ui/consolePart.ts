@@ -32,11 +32,11 @@ type PageContent = {
   numbers?: readonly OverviewNumber[];
   /** Mistakes in the deployment, one sentence or two each: they stand above everything else. */
   notices?: readonly Html[];
-  headline?: Headline;
+  headlines?: readonly Headline[];
 };
 
-/** The most urgent fact in one line. The page shows every trouble; where there is none, the first headline. */
-export type Headline = { heading: Html; isTrouble?: boolean };
+/** The most urgent fact in one line, and below it why it is so. The page shows every trouble; where there is none, the first headline. */
+export type Headline = { heading: Html; why?: string; isTrouble?: boolean };
 
 /** One section of the page. */
 export type PageSection = {
@@ -51,5 +51,5 @@ export type PageSection = {
   content: Html;
 };
 
-/** One number of the overview, with its name and its place. `isUnexplained` marks it as such a difference. */
-export type OverviewNumber = { order: number; name: string; value: string; isUnexplained?: boolean };
+/** One number of the overview: its name with the time that it covers, and its place. `about`: a few words below it. `isTrouble` marks it. */
+export type OverviewNumber = { order: number; name: string; value: string; about?: string; isTrouble?: boolean };

@@ -1,7 +1,11 @@
 import { type ResultName, comparisonResults } from "../compare/results.ts";
 import type { CurlPair } from "../compare/curls.ts";
+import { RECENT_MINUTES } from "../telemetry/traffic.ts";
 import { html, type Html } from "./html.ts";
 import { formatNumber, minute, percent } from "./wording.ts";
+
+/** The time that figures of recent traffic cover. */
+export const RECENT = `last ${RECENT_MINUTES} min`;
 
 type Section = { id: string; title: string; count: number; about: string; content: Html | Html[] };
 

@@ -18,6 +18,10 @@ export const enumerate = <T>(parts: readonly T[]): (T | string)[] =>
 /** `2026-11-21T07:36:45.120Z` -> `2026-11-21 07:36 UTC`; another text stays as it is. */
 export const minute = (iso: string): string => iso.replace(/^(.{10})T(\d\d:\d\d).*Z$/, "$1 $2 UTC");
 
+/** `15:50 UTC`, of another day than `now` with the day. */
+export const timeOfDay = (iso: string, now: Date): string =>
+  minute(iso).replace(`${now.toISOString().slice(0, 10)} `, "");
+
 /** 0.9987 -> `99.8 %`: rounded down, so that only all of it reads as 100 %; `–` for NaN and infinite shares. */
 export const percent = (share: number): string =>
   Number.isFinite(share) ? `${formatNumber(Math.floor(share * 1000 + 1e-9) / 10)} %` : "–";

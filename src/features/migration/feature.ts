@@ -34,7 +34,7 @@ const open = async (
   const stores = url === undefined ? memoryStores() : core.stores;
   const store = parts.store ?? (await openStageStore(stores));
   const isShared = stores.place === "redis";
-  const reportStages = url === undefined ? undefined : services.dependencies.add("stages");
+  const reportStages = url === undefined ? undefined : services.dependencies.add("stages", STAGES_LOST);
   const isAnySet = () => store.entries().size > 0;
   if (isShared && !isAnySet()) reportStages?.(true, NONE_SET);
   store.onChange(() => isAnySet() && reportStages?.(true));
@@ -59,6 +59,7 @@ const open = async (
       observer.event("stages_lost", { endpoints });
       reportStages?.(false, "Redis has lost those that were set: those of STAGES hold");
     },
+    onSet: () => reportStages?.(true),
     hasModern: url !== undefined,
     evidenceOf: isCheck || url === undefined ? "" : hash("sha256", `${buildId()} ${identity}`, "base64url"),
     ...parts.times,
@@ -105,6 +106,12 @@ const open = async (
 
 /** What is said where Redis has no stage: it may have lost them. */
 const NONE_SET = "Redis has none that was set at run time: those of STAGES hold";
+
+/** What is said where Redis had some, and has lost them. */
+const STAGES_LOST = {
+  trouble: "The stages that were set at run time have been lost",
+  effect: "those of STAGES hold",
+};
 
 const ledgerOf = ({ EXPECTED_DIFFERENCES }: MigrationSettings, reference: string): LedgerEntry[] => {
   const read = readNamedLedger(EXPECTED_DIFFERENCES, "EXPECTED_DIFFERENCES", reference);

@@ -31,6 +31,8 @@ type MigrationOptions = {
   evidenceOf: string;
   /** Called with the endpoints whose stage Redis has lost. */
   onLost: (endpoints: string[]) => void;
+  /** Called when this gateway has stored a move. */
+  onSet: () => void;
   /** Milliseconds between two checks of the gates, and two savings of the evidence. */
   look?: number | undefined;
   save?: number | undefined;
@@ -38,14 +40,12 @@ type MigrationOptions = {
 
 /** Opens the migration of the catalogue's endpoints. */
 export const openMigration = (core: Core, options: MigrationOptions) => {
-  const { observer, meter, cache } = core.services;
+  const { observer, meter, cache, traffic } = core.services;
   const { endpoints } = core.catalogue;
   const { store, hasModern, look = 5000 } = options;
   const names = Object.keys(endpoints);
   const requests = new Map(names.map((name) => [name, openComparedRequests()]));
-  const tracks = new Map(
-    [...requests].map(([name, compared]) => [name, openTrack(compared, () => meter.traffic(name))]),
-  );
+  const tracks = new Map([...requests].map(([name, compared]) => [name, openTrack(compared)]));
   const trackOf = (endpoint: string) => tracks.get(endpoint) as Track;
   const notices = openNotices((notice) => void core.services.events.emit("notice", notice));
   const differences = openDifferences((one) => {
@@ -72,7 +72,10 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
       observer.event("stage_moved", { endpoint, from: from.stage, to: stage, share, by, why });
     },
     onLost: options.onLost,
-    onStored: (move) => notices.moved(move),
+    onStored(move) {
+      options.onSet();
+      notices.moved(move);
+    },
   });
 
   /** Moves an endpoint; meanwhile its gate does not act. False if another move came first; rejects if it could not be stored. */
@@ -95,7 +98,6 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
     if (to) move(endpoint, to, "gate", reason).catch((error: Error) => onUnwritten(endpoint, error));
   };
   const checking = setInterval(() => names.forEach(checkGate), look).unref();
-  const sampling = setInterval(() => tracks.forEach((track) => track.sample()), SAMPLE_MS).unref();
   const savedEvidence = openSavedEvidence({
     store: options.evidence,
     of: options.evidenceOf,
@@ -139,6 +141,7 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
   const viewOf = (endpoint: string): StageView => {
     const { configured: _, ...stage } = stageOf(endpoint);
     const [track, decision] = [trackOf(endpoint), gateDecision(endpoint)];
+    const { hits, errors, ...recent } = traffic.of(endpoint);
     return {
       ...stage,
       gate: stages.gateOf(endpoint),
@@ -148,9 +151,10 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
       former: stages.formerOf(endpoint),
       parity: track.parity(),
       parityInStage: track.parityInStage(stageOf(endpoint)),
-      rate: track.rate(),
-      hitRatio: track.hitRatio(),
-      spark: track.curve(),
+      ...recent,
+      serverErrors: errors,
+      hitRatio: recent.requests === 0 ? undefined : hits / recent.requests,
+      spark: traffic.curve(endpoint),
       latency: { legacy: track.latency("legacy"), modern: track.latency("modern") },
       errorRate: track.errorRate(),
       oneBucket: stage.stage === "canary" ? track.oneBucket() : undefined,
@@ -221,7 +225,6 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
     },
     async close(): Promise<void> {
       clearInterval(checking);
-      clearInterval(sampling);
       notices.close();
       await savedEvidence.close();
     },
@@ -229,6 +232,3 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
 };
 
 const legacyAlone = { stage: "legacy", share: 100 } as const;
-
-/** Milliseconds between two samples of the traffic. */
-const SAMPLE_MS = 60_000;

@@ -1,20 +1,19 @@
-import type { AnswerCounts } from "../../telemetry/meter.ts";
 import { type Difference, type ResultCounts, resultOf } from "../../compare/difference.ts";
 import type { ComparedRequests } from "./comparedRequests.ts";
 import { type Evidence, wilson } from "./gate.ts";
 import type { StageInForce } from "./stage.ts";
 import type { Latency, Parity } from "./views.ts";
 
-/** Measures one endpoint: its traffic, how its sides answer, and how they agree. */
+/** Measures one endpoint: how its sides answer, and how they agree. */
 export type Track = ReturnType<typeof openTrack>;
 
 /** The recent answers and comparisons that evidence covers. */
-const RECENT = 200;
+export const RECENT_ANSWERS = 200;
 /** Requests of a canary after which callers of one bucket alone are worth a warning. */
 const MANY_CALLS = 100;
 
-/** Opens a track. `traffic`: what the metrics have counted until now. */
-export const openTrack = (requests: ComparedRequests, traffic: () => AnswerCounts) => {
+/** Opens a track of an endpoint whose compared requests these are. */
+export const openTrack = (requests: ComparedRequests) => {
   const times: Record<"legacy" | "modern", number[]> = { legacy: [], modern: [] };
   /** 1 for each request to modern that failed. */
   const failures: number[] = [];
@@ -32,7 +31,6 @@ export const openTrack = (requests: ComparedRequests, traffic: () => AnswerCount
   };
 
   return {
-    ...openTraffic(traffic),
     /** A side has answered after `ms` milliseconds, or failed. */
     asked(side: "legacy" | "modern", ms: number, failed: boolean): void {
       if (side === "modern") addRecent(failures, failed ? 1 : 0);
@@ -97,7 +95,7 @@ const evidenceOf = ({
 /** Adds to the last values of a sequence. */
 const addRecent = (values: number[], value: number): void => {
   values.push(value);
-  if (values.length > RECENT) values.shift();
+  if (values.length > RECENT_ANSWERS) values.shift();
 };
 
 const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
@@ -106,30 +104,4 @@ const sum = (values: readonly number[]): number => values.reduce((all, one) => a
 const quantile = (values: readonly number[], share: number): number | undefined => {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-};
-
-/** Minutes that the curve of an endpoint's requests covers. */
-const MINUTES = 180;
-
-/** The requests of callers to one endpoint, by samples of what the metrics count: a request costs nothing more. `sample` is called each minute. */
-const openTraffic = (traffic: () => AnswerCounts) => {
-  const take = () => ({ at: Date.now(), ...traffic() });
-  const samples = [take()];
-  /** One to two minutes ago, or the start. */
-  const earlier = () => (samples.at(-2) ?? samples[0]) as (typeof samples)[number];
-  return {
-    sample(): void {
-      samples.push(take());
-      if (samples.length > MINUTES + 1) samples.shift();
-    },
-    /** Requests a second. */
-    rate: (): number => (traffic().requests - earlier().requests) / Math.max(1, (Date.now() - earlier().at) / 1000),
-    /** The share of them (0-1) that the cache answered. */
-    hitRatio(): number {
-      const { requests, hits } = traffic();
-      return (hits - earlier().hits) / Math.max(1, requests - earlier().requests);
-    },
-    /** The requests of each minute, the oldest first. */
-    curve: (): number[] => samples.slice(1).map((one, i) => one.requests - (samples[i]?.requests ?? 0)),
-  };
 };

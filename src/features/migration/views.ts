@@ -24,9 +24,12 @@ export type StageView = StageInForce & {
   against?: string;
   /** Where it was until everything went back to legacy, if it has not moved since. */
   former?: Pick<StageInForce, "stage" | "share">;
-  /** Requests a second over the last minute or two, and the share of them (0-1) that the cache answered. */
+  /** Of the last five minutes: requests, also a second, those with a 5xx, and the share (0-1) that the cache answered; absent without a request. */
+  requests: number;
   rate: number;
-  hitRatio: number;
+  serverErrors: number;
+  hitRatio?: number | undefined;
+  /** Of the last 200 answers of each side. */
   latency: { legacy: Latency; modern: Latency };
   /** The share (0-1) of requests to modern that failed, were too slow or got an answer that does not fit. */
   errorRate: number;

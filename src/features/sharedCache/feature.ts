@@ -17,7 +17,10 @@ const TIMEOUT_MS = 50;
 const sharedTier = (settings: Settings, { observer, meter, dependencies, longest }: TierParts): OpenSharedTier => {
   const calls = meter.counter("shared_tier_calls_total", "Requests to the shared tier.", ["call", "result"]);
   for (const [call, results] of Object.entries(knownCalls)) for (const result of results) calls(call, result);
-  const report = dependencies.add("redis");
+  const report = dependencies.add("redis", {
+    trouble: "Redis has been failing",
+    effect: "nothing that is cached is served",
+  });
   report(false, "not connected yet");
   return redisTier({
     url: settings.REDIS_URL as string,

@@ -1,12 +1,13 @@
 import { raw } from "hono/html";
-import type { Core } from "../../../serve/feature.ts";
+import type { Core, Services } from "../../../serve/feature.ts";
 import type { WhenOff } from "../../../settings/settings.ts";
-import type { Headline, PagePart, PageSection } from "../../../ui/consolePart.ts";
+import type { Headline, OverviewNumber, PagePart, PageSection } from "../../../ui/consolePart.ts";
 import { documentFrame, joinModules, readAsset, sharedStyle } from "../../../ui/documentFrame.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { fillBar, section, timeAt } from "../../../ui/parts.ts";
+import { fillBar, RECENT, section, timeAt } from "../../../ui/parts.ts";
 import { buildInfo } from "../../../telemetry/buildInfo.ts";
-import { bytes, counted, enumerate, formatNumber } from "../../../ui/wording.ts";
+import type { Traffic } from "../../../telemetry/traffic.ts";
+import { bytes, counted, enumerate, formatNumber, percent, rate, timeOfDay } from "../../../ui/wording.ts";
 import type { UntrustedProxy } from "../../../upstream/forwarding.ts";
 import type { CacheView } from "../consoleApp.ts";
 
@@ -70,26 +71,74 @@ const scriptOf = (parts: readonly PagePart[]): string =>
     joinModules([asset("client/live.js")]),
   ].join("\n");
 
-/** The cache, the sections of features that are off for lack of a setting, open circuits, and proxies that are not trusted. */
-const corePart = ({ off, services, untrustedProxies }: Core, cacheView: () => CacheView): PagePart => ({
-  show() {
-    const open = services.meter.openCircuits();
-    const names = enumerate(open).join("");
-    const fails = open.length === 1 ? "fails: its circuit breaker is open" : "fail: their circuit breakers are open";
-    return {
-      sections: [cacheSection(cacheView()), ...off.flatMap(offSection)],
-      notices: noticesOf(untrustedProxies.list()),
-      ...(open.length === 0
-        ? {}
-        : {
-            headline: {
-              heading: html`${names.charAt(0).toUpperCase()}${names.slice(1)} ${fails}`,
-              isTrouble: true,
-            },
-          }),
-    };
-  },
+/** What fails, recent traffic, the cache, the sections of features that are off for lack of a setting, and proxies that are not trusted. */
+const corePart = ({ off, services, settings, untrustedProxies }: Core, cacheView: () => CacheView): PagePart => ({
+  show: (now) => ({
+    sections: [cacheSection(cacheView()), ...off.flatMap(offSection)],
+    notices: noticesOf(untrustedProxies.list()),
+    headlines: troublesOf(services, now),
+    numbers: trafficNumbers(services.traffic, settings.REDIS_URL !== undefined),
+  }),
 });
+
+/** What fails, since when, and what that means: dependencies, and backends that answer but whose circuit is open. */
+const troublesOf = ({ dependencies, meter }: Pick<Services, "dependencies" | "meter">, now: Date): Headline[] => {
+  const failed = dependencies.failed();
+  const groups = Object.entries(Object.groupBy(failed, ({ trouble }) => trouble));
+  const open = meter.openCircuits().filter((backend) => failed.every(({ name }) => name !== backend));
+  const names = enumerate(open).join("");
+  return [
+    ...groups.map(([trouble, alike = []]) => {
+      const since = alike.map((one) => one.since).toSorted()[0] ?? "";
+      const effects = alike.map(({ effect }) => effect).join("; ");
+      return {
+        heading: html`${trouble} since ${timeOfDay(since, now)}: ${effects}`,
+        why: alike.flatMap(({ why }) => why ?? []).join("; "),
+        isTrouble: true,
+      };
+    }),
+    ...(open.length === 0
+      ? []
+      : [
+          {
+            heading: html`${names.charAt(0).toUpperCase()}${names.slice(1)}
+            ${open.length === 1 ? "fails: its circuit breaker is open" : "fail: their circuit breakers are open"}`,
+            isTrouble: true,
+          },
+        ]),
+  ];
+};
+
+/** The share of answers with a 5xx that is no trouble yet: the objective of deploy/alerts.yaml. */
+const MAX_ERRORS = 0.001;
+
+/** The answers of both interfaces in the last minutes. `isShared`: other gateways may have answered more. */
+const trafficNumbers = (traffic: Traffic, isShared: boolean): OverviewNumber[] => {
+  const [ours, proxied] = [traffic.all(), traffic.proxied()];
+  const errors = ours.errors + proxied.errors;
+  const ofWhom = (share: string): string => `${share} proxied${isShared ? "; this gateway" : ""}`;
+  return [
+    {
+      order: 40,
+      name: `requests / s, ${RECENT}`,
+      value: rate(ours.rate + proxied.rate),
+      about: ofWhom(rate(proxied.rate)),
+    },
+    {
+      order: 41,
+      name: `5xx, ${RECENT}`,
+      value: formatNumber(errors),
+      about: ofWhom(formatNumber(proxied.errors)),
+      isTrouble: errors > MAX_ERRORS * (ours.requests + proxied.requests),
+    },
+    {
+      order: 42,
+      name: `hits, ${RECENT}`,
+      value: percent(ours.hits / ours.requests),
+      ...(isShared && { about: "this gateway" }),
+    },
+  ];
+};
 
 /** The size of the cache against its bounds, and the lifetimes of its answers. */
 const cacheSection = (cache: CacheView): PageSection => ({
@@ -97,7 +146,7 @@ const cacheSection = (cache: CacheView): PageSection => ({
   id: "cache",
   title: "Cache",
   count: cache.entries,
-  about: "Cached answers, and how long those of each endpoint hold.",
+  about: "Answers in the memory of this gateway, and how long those of each endpoint hold.",
   content: html`<p>
       <strong>${bytes(cache.bytes)}</strong> of ${bytes(cache.bound.bytes)}
       ${fillBar(shareOf(cache), "of the room is taken")}
@@ -166,7 +215,7 @@ const contentOf = (
   const shown = parts.map((part) => part.show(now, query, address));
   const sections = shown.flatMap((one) => one.sections).toSorted((a, b) => a.order - b.order);
   const numbers = shown.flatMap((one) => one.numbers ?? []).toSorted((a, b) => a.order - b.order);
-  const heading = joinHeadlines(shown.flatMap(({ headline }) => headline ?? []));
+  const { heading, why } = joinHeadlines(shown.flatMap(({ headlines = [] }) => headlines));
   const first = sections[0] ?? { id: "main", title: "content" };
   const content = html`<a class="skip" href="#${first.id}">Skip to the ${first.title.toLowerCase()}</a>
     <div class="connection where">
@@ -180,12 +229,14 @@ const contentOf = (
         ${gateway}, as of <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
       </p>
       <h1>${heading}</h1>
+      ${why === "" ? "" : html`<p class="where">${why}</p>`}
       <dl class="numbers">
         ${numbers.map(
-          ({ name, value, isUnexplained }) =>
+          ({ name, value, about, isTrouble }) =>
             html`<div>
               <dt>${name}</dt>
-              <dd class="${isUnexplained ? "unexplained" : ""}">${value}</dd>
+              <dd class="${isTrouble ? "trouble" : ""}">${value}</dd>
+              ${about === undefined ? "" : html`<dd class="where">${about}</dd>`}
             </div>`,
         )}
       </dl>
@@ -207,11 +258,12 @@ const contentOf = (
 };
 
 /** All troubles in one, else the first headline. */
-const joinHeadlines = (headlines: readonly Headline[]): Html => {
+const joinHeadlines = (headlines: readonly Headline[]): { heading: Html; why: string } => {
   const troubles = headlines.filter(({ isTrouble }) => isTrouble);
   const shown = troubles.length > 0 ? troubles : headlines.slice(0, 1);
-  if (shown.length === 0) return html`Legacy answers everything`;
-  return html`${shown.map(({ heading }, i) => html`${i === 0 ? "" : "; "}${heading}`)}`;
+  const why = shown.flatMap((one) => one.why || []).join("; ");
+  if (shown.length === 0) return { heading: html`Legacy answers everything`, why };
+  return { heading: html`${shown.map(({ heading }, i) => html`${i === 0 ? "" : "; "}${heading}`)}`, why };
 };
 
 const signInForm = (): Html =>

@@ -1,14 +1,15 @@
 import type { Headline, OverviewNumber, PagePart } from "../../../ui/consolePart.ts";
 import { joinModules, readAsset } from "../../../ui/documentFrame.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { counted, enumerate, formatNumber, rate } from "../../../ui/wording.ts";
+import { counted, enumerate, formatNumber, timeOfDay } from "../../../ui/wording.ts";
 import type { Migration } from "../migration.ts";
-import { type StageName, stageNames, stageText } from "../stage.ts";
+import { type Move, type StageName, stageNames, stageText } from "../stage.ts";
 import type { StagesView, StageView } from "../views.ts";
 import { liveDifferencesSection } from "./differencesSection.ts";
 import { auditSection, ledgerSection } from "./recordSections.ts";
 import { classifications } from "./routes.ts";
-import { sortByTrouble, stagesSection } from "./stagesSection.ts";
+import { endpointsSection } from "./endpointsSection.ts";
+import { returnToLegacy, sortByTrouble, stagesSection } from "./stagesSection.ts";
 
 const fileUrl = (file: string): URL => new URL(file, import.meta.url);
 
@@ -20,16 +21,18 @@ export const migrationPage = (migration: Migration): PagePart => ({
   script: joinModules(scripts.map(fileUrl)),
   dialogs: moveDialog(),
   show(now, _query, address) {
-    const { hasModern } = migration;
+    const { hasModern, isShared } = migration;
     const [stages, audit, expected] = [migration.view(), migration.audit(), migration.expected()];
     const differences = classifications.flatMap((kind) => migration.differences(kind));
-    const views = Object.values(stages);
+    const returned = returnToLegacy(stages, audit);
     return {
-      ...(hasModern && { headline: headlineOf(stages) }),
-      numbers: numbersOf(views, hasModern),
+      headlines: hasModern ? [headlineOf(stages, returned, now)] : [],
+      numbers: hasModern ? numbersOf(Object.values(stages), isShared) : [],
       notices: Object.entries(stages).flatMap(([endpoint, view]) => oneBucketNotice(endpoint, view)),
       sections: [
-        stagesSection(stages, { hasModern, isShared: migration.isShared, address }, now),
+        hasModern
+          ? stagesSection(stages, { isShared, isNew: audit.length === 0, returned, address }, now)
+          : endpointsSection(stages, address),
         ...(hasModern ? [liveDifferencesSection(differences, Object.keys(stages))] : []),
         ...(hasModern || audit.length > 0 ? [auditSection(audit)] : []),
         ...(hasModern ? [ledgerSection(expected, now)] : []),
@@ -47,20 +50,22 @@ const oneBucketNotice = (endpoint: string, { oneBucket, share }: StageView): Htm
           <code>TRUSTED_PROXIES</code> to its address, and let it send <code>X-Forwarded-For</code>.`,
       ];
 
-const numbersOf = (views: readonly StageView[], hasModern: boolean): OverviewNumber[] => {
-  const unexplained = views.reduce((sum, { parity }) => sum + parity.unexplained, 0);
+const numbersOf = (views: readonly StageView[], isShared: boolean): OverviewNumber[] => {
+  // What differs of an endpoint in legacy concerns nobody now.
+  const unexplained = views.reduce((sum, { stage, parity }) => sum + (stage === "legacy" ? 0 : parity.unexplained), 0);
   return [
-    ...(hasModern
-      ? [
-          ...stageNames.map((name) => ({
-            order: 10,
-            name: `in ${name}`,
-            value: formatNumber(views.filter(({ stage }) => stage === name).length),
-          })),
-          { order: 20, name: "unexplained", value: formatNumber(unexplained), isUnexplained: unexplained > 0 },
-        ]
-      : []),
-    { order: 40, name: "requests a second", value: rate(views.reduce((sum, view) => sum + view.rate, 0)) },
+    ...stageNames.map((name) => ({
+      order: 10,
+      name: `in ${name}`,
+      value: formatNumber(views.filter(({ stage }) => stage === name).length),
+    })),
+    {
+      order: 20,
+      name: "unexplained requests",
+      value: formatNumber(unexplained),
+      ...(isShared && { about: "of all gateways" }),
+      isTrouble: unexplained > 0,
+    },
   ];
 };
 
@@ -68,7 +73,7 @@ const numbersOf = (views: readonly StageView[], hasModern: boolean): OverviewNum
 const MAX_NAMED = 3;
 
 /** Names the endpoints that need an operator, the most urgent one with its reason, and links to them. */
-const headlineOf = (stages: StagesView): Headline => {
+const headlineOf = (stages: StagesView, returned: Move | undefined, now: Date): Headline => {
   const views = Object.values(stages);
   const { troubled } = sortByTrouble(stages);
   const [first, ...others] = troubled.map(({ endpoint }) => endpoint);
@@ -81,6 +86,11 @@ const headlineOf = (stages: StagesView): Headline => {
     const heading = html`${link(first)}${reason}${also}${enumerate([...named.map(link), ...more])}`;
     return { isTrouble: true, heading };
   }
+  if (returned !== undefined)
+    return {
+      heading: html`Legacy has answered everything since ${timeOfDay(returned.at, now)}`,
+      why: `by ${returned.by}: ${returned.why}`,
+    };
   const moved = views.filter(({ stage }) => stage === "modern").length;
   return {
     heading:
@@ -126,6 +136,7 @@ const moveDialog = (): Html =>
         </p>
       </fieldset>
       <p class="will" aria-live="polite" data-part="will"></p>
+      <p class="evidence" aria-live="polite" data-part="evidence"></p>
       <p>
         <label for="move-why">Why</label>
         <input id="move-why" name="why" required maxlength="500" />

@@ -1,16 +1,19 @@
+import { CURVE_MINUTES } from "../../../telemetry/traffic.ts";
 import type { PageSection } from "../../../ui/consolePart.ts";
 import { html, type Html } from "../../../ui/html.ts";
-import { rowsTable, timeAgo } from "../../../ui/parts.ts";
+import { RECENT, rowsTable, timeAgo, timeAt } from "../../../ui/parts.ts";
 import { counted, duration, formatNumber, percent, rate } from "../../../ui/wording.ts";
 import { nextStep } from "../gate.ts";
-import { stageText } from "../stage.ts";
+import { isForward, type Move, stageText } from "../stage.ts";
+import { RECENT_ANSWERS } from "../track.ts";
+import { firstRequest } from "./endpointsSection.ts";
 import type { Latency, StagesView, StageView } from "../views.ts";
 
-/** Why an endpoint needs an operator, the most urgent reason first; empty if it does not. */
-const troublesOf = ({ parity, gateSays, isGateFailing }: StageView): string[] => [
-  ...(parity.unexplained > 0
+/** Why an endpoint needs an operator, the most urgent reason first; empty if it does not. In legacy modern answers nobody. */
+const troublesOf = ({ stage, parity, gateSays, isGateFailing }: StageView): string[] => [
+  ...(parity.unexplained > 0 && stage !== "legacy"
     ? [
-        `${counted(parity.unexplained, "answer")} ${parity.unexplained === 1 ? "differs" : "differ"}, and nothing explains it`,
+        `${counted(parity.unexplained, "request")} ${parity.unexplained === 1 ? "differs" : "differ"}, and nothing explains it`,
       ]
     : []),
   ...(isGateFailing === true ? [`its gate fails: ${gateSays?.replace(/^\w+: /, "") ?? ""}`] : []),
@@ -36,43 +39,69 @@ export const sortByTrouble = (stages: StagesView): Record<"troubled" | "moved" |
   };
 };
 
+/** The move by which legacy has come to answer everything again; `undefined` while something else is moved, or nothing ever was. */
+export const returnToLegacy = (stages: StagesView, audit: readonly Move[]): Move | undefined =>
+  Object.values(stages).every(({ stage }) => stage === "legacy")
+    ? audit.find(({ from }) => from.stage !== "legacy")
+    : undefined;
+
+type About = {
+  isShared: boolean;
+  /** Nothing was ever moved. */
+  isNew: boolean;
+  returned: Move | undefined;
+  address: string;
+};
+
 /** Every endpoint: those that need an operator, those that are being moved, and folded those in legacy. */
 export const stagesSection = (
   stages: StagesView,
-  { hasModern, isShared, address }: { hasModern: boolean; isShared: boolean; address: string },
+  { isShared, isNew, returned, address }: About,
   now: Date,
 ): PageSection => {
   const { troubled, moved, inLegacy } = sortByTrouble(stages);
   const shown = [...troubled, ...moved];
-  const isMoved = Object.values(stages).some(({ stage }) => stage !== "legacy");
+  const isMoved = shown.length > 0;
   return {
     order: 10,
     id: "stages",
-    title: hasModern ? "Stages" : "Endpoints",
+    title: "Stages",
     count: Object.keys(stages).length,
-    about: hasModern
-      ? `Who answers each endpoint. Those that need somebody come first.${isShared ? " Compared requests are those of all gateways, traffic and times of this one." : ""}`
-      : "No modern implementation is configured, so that there is nothing to move to: legacy answers every endpoint.",
-    content: html`${isMoved ? "" : beginning(hasModern, address)} ${hasModern ? allButtons(stages, isMoved) : ""}
-    ${shown.length === 0 ? "" : stagesTable(shown, hasModern, now)}
+    about: `Who answers each endpoint. Those that need somebody come first. Traffic is that of the ${RECENT}, times are those of the last ${RECENT_ANSWERS} answers of each side.${isShared ? " Compared requests are those of all gateways, traffic and times of this one." : ""}`,
+    content: html`${isMoved || !isNew ? "" : beginning(address)} ${returned === undefined ? "" : sinceWhen(returned)}
+    ${allButtons(stages, isMoved)} ${isMoved ? stagesTable(shown, now) : ""}
     ${
       inLegacy.length === 0
         ? ""
         : html`<details class="in-legacy" data-key="in-legacy" ${isMoved ? "" : html`open`}>
             <summary>${counted(inLegacy.length, "endpoint")} in legacy</summary>
-            ${stagesTable(inLegacy, hasModern, now)}
+            ${stagesTable(inLegacy, now)}
           </details>`
     }`,
   };
 };
 
+const sinceWhen = ({ at, by, why }: Move): Html =>
+  html`<p>Legacy has answered everything since ${timeAt(at)}, by ${by}: ${why}</p>`;
+
 /** What moves all endpoints at once: back to legacy, and back from there. */
 const allButtons = (stages: StagesView, isMoved: boolean): Html => {
-  const former = Object.entries(stages).flatMap(([endpoint, { former: to }]) =>
-    to === undefined ? [] : `${endpoint}: ${stageText(to)}`,
+  const former = Object.entries(stages).flatMap(([endpoint, view]) =>
+    view.former === undefined ? [] : [{ endpoint, view, to: view.former }],
   );
-  const button = (stage: "legacy" | "former", title: string, will: string): Html =>
-    html`<button type="button" data-all="${stage}" data-will="${will}" aria-haspopup="dialog">${title}</button>`;
+  const against = former.flatMap(({ endpoint, view, to }) =>
+    view.against !== undefined && isForward(view, to) ? `${endpoint}: ${view.against}` : [],
+  );
+  const button = (stage: "legacy" | "former", title: string, will: string, objections: readonly string[] = []): Html =>
+    html`<button
+      type="button"
+      data-all="${stage}"
+      data-will="${will}"
+      data-against="${objections.map((one) => `\n${one}`).join("")}"
+      aria-haspopup="dialog"
+    >
+      ${title}
+    </button>`;
   return html`<p class="all-buttons scripted">
     ${
       isMoved
@@ -89,44 +118,48 @@ const allButtons = (stages: StagesView, isMoved: boolean): Html => {
         : button(
             "former",
             "Undo “Everything back to legacy”",
-            ["These endpoints will be where they were before:", ...former].join("\n"),
+            [
+              "These endpoints will be where they were before:",
+              ...former.map(({ endpoint, to }) => `${endpoint}: ${stageText(to)}`),
+            ].join("\n"),
+            against,
           )
     }
   </p>`;
 };
 
 /** What to do where nothing has been moved yet. */
-const beginning = (hasModern: boolean, address: string): Html =>
+const beginning = (address: string): Html =>
   html`<p class="about">
-    Send the gateway a request, <code>curl ${address}/…</code>: its endpoint then shows traffic here.
-    ${
-      hasModern
-        ? html`Move one endpoint that is read often to <strong>shadow</strong>: legacy goes on answering, and modern is
-            compared. What differs is listed below.`
-        : html`Set <code>MODERN_URL</code> to the new implementation and restart the gateway. Every endpoint stays with
-            legacy until you move it.`
-    }
+    ${firstRequest(address)} Move one endpoint that is read often to <strong>shadow</strong>: legacy goes on answering,
+    and modern is compared. What differs is listed below.
   </p>`;
 
-const stagesTable = (views: readonly NamedView[], hasModern: boolean, now: Date): Html =>
+const stagesTable = (views: readonly NamedView[], now: Date): Html =>
   rowsTable({
     rows: views,
     heads: [
       "endpoint",
       "stage",
-      "traffic",
-      "hits",
-      "p50 / p95",
+      `traffic, ${RECENT}; curve: ${CURVE_MINUTES / 60} h`,
+      `hits, ${RECENT}`,
+      `p50 / p95, last ${RECENT_ANSWERS}`,
       "parity",
-      ...(hasModern ? [html`<span class="unseen">actions</span>`] : []),
+      html`<span class="unseen">actions</span>`,
     ],
     none: "None.",
     route: "/stages",
-    row: (one) => row(one, hasModern, now),
+    row: (one) => row(one, now),
   });
 
-const row = ({ endpoint, view, troubles }: NamedView, hasModern: boolean, now: Date): Html =>
-  html`<tr id="stage-${endpoint}" data-stage="${view.stage}" data-share="${view.share}">
+const row = ({ endpoint, view, troubles }: NamedView, now: Date): Html =>
+  html`<tr
+    id="stage-${endpoint}"
+    data-stage="${view.stage}"
+    data-share="${view.share}"
+    data-evidence="${evidenceOf(view)}"
+    data-against="${view.against ?? ""}"
+  >
     <th scope="row">
       ${endpoint} ${troubles.map((trouble) => html`<span class="where trouble">? ${trouble}</span>`)}
       <span class="where">for ${timeAgo(view.since, now)}, by ${view.by}${view.why === "" ? "" : `: ${view.why}`}</span>
@@ -138,8 +171,15 @@ const row = ({ endpoint, view, troubles }: NamedView, hasModern: boolean, now: D
           : html`<span class="where">${view.gateSays}</span>`
       }
     </td>
-    <td class="traffic">${rate(view.rate)} /s${sparkline(view.spark)}</td>
-    <td class="hits"><span class="short-label">hits </span>${percent(view.hitRatio)}</td>
+    <td class="traffic">
+      ${rate(view.rate)}
+      /s${sparkline(view.spark)}${
+        view.serverErrors === 0
+          ? ""
+          : html`<span class="where trouble">${formatNumber(view.serverErrors)} with a 5xx</span>`
+      }
+    </td>
+    <td class="hits"><span class="short-label">hits </span>${percent(view.hitRatio ?? Number.NaN)}</td>
     <td class="latency">
       ${side("legacy", view.latency.legacy)}${view.stage === "legacy" ? "" : side("modern", view.latency.modern)}${
         view.errorRate > 0
@@ -150,8 +190,14 @@ const row = ({ endpoint, view, troubles }: NamedView, hasModern: boolean, now: D
       }
     </td>
     <td class="parity">${parityCell(endpoint, view)}</td>
-    ${hasModern ? html`<td class="move scripted">${moveButton(endpoint, view)}</td>` : ""}
+    <td class="move scripted">${moveButton(endpoint, view)}</td>
   </tr>`;
+
+/** What was compared, as a sentence; empty where the objection to a step towards modern says it. */
+const evidenceOf = ({ against, parity: { compared, drift, lower } }: StageView): string =>
+  against === undefined
+    ? `No difference is unexplained in ${counted(compared - drift, "compared request")}: parity 100 %, at least ${percent(lower)}.`
+    : "";
 
 /** Opens the dialog at the next step on the way to modern. */
 const moveButton = (endpoint: string, view: StageView): Html => {

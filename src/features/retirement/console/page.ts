@@ -20,12 +20,18 @@ export const retirementPage = (list: ListClients): PagePart => ({
     const callers = new Set(clients.map(({ caller, agent }) => `${caller} ${agent}`)).size;
     const search = (query.get("clients") ?? "").slice(0, MAX_SEARCH);
     return {
-      numbers: [{ order: 30, name: "callers of legacy", value: formatNumber(callers) }],
+      numbers: [{ order: 30, name: "callers of legacy", value: formatNumber(callers), ...sinceFirst(clients) }],
       // The overview counts none.
       sections: clients.length === 0 ? [] : [clientsSection(clients, search, now)],
     };
   },
 });
+
+const sinceFirst = ([one, ...others]: readonly ClientView[]): { about?: string } => {
+  if (one === undefined) return {};
+  const first = others.reduce((earliest, { first: at }) => (at < earliest ? at : earliest), one.first);
+  return { about: `since ${first.slice(0, 10)}` };
+};
 
 const clientsSection = (clients: readonly ClientView[], search: string, now: Date): PageSection => {
   const groups = groupClients(clients);

@@ -4,7 +4,9 @@ import { minute } from "../../../../src/ui/wording.ts";
 import { httpUpstream } from "../../../proxy/support.ts";
 import { gatewayFor } from "../../../support/gateway.ts";
 import { hostileTexts } from "../../../support/hostileText.ts";
-import { staged } from "../../migration/support.ts";
+import { describeWithRedis, startRedis } from "../../../store/redis/redisServer.ts";
+import { until } from "../../../support/waiting.ts";
+import { staged, wrongType } from "../../migration/support.ts";
 import { address, markupOf, operatorsOf, textOf, underWay } from "./operators.ts";
 
 const sectionsOf = (page: string) => [...page.matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id);
@@ -17,11 +19,15 @@ test("without a script all is in its order, and every control has its label", as
   const text = textOf(page);
   const began = minute(new Date(performance.timeOrigin).toISOString());
   for (const sentence of [
-    "getDataset : 1 answer differs, and nothing explains it; also listDatasets",
+    "getDataset : 1 request differs, and nothing explains it; also listDatasets",
+    "unexplained requests 2 callers of legacy 1",
+    "traffic, last 5 min; curve: 3 h hits, last 5 min p50 / p95, last 200 parity",
     `at ${address} , started ${began}`,
     "shadow , 100 % mirrored held: 1 of 500 distinct requests compared",
     "1 request compared · 1 unexplained Move getDataset",
     "modern , 100 % checked",
+    // Nothing was asked.
+    "getFlow for a moment , by configuration: default legacy 0 /s hits –",
     "endpoints in legacy",
     `Legacy "1" Expected 1 Modern " 1 "`,
     "/api/v1/json/data/61 curl -si http://127.0.0.1",
@@ -131,11 +137,80 @@ test("what is long is cut, and the page says where the rest is", async () => {
 
 test("without modern no section is empty, and what is off names its setting", async () => {
   const page = await (await operatorsOf({ gateway: await gatewayFor("http://127.0.0.1:1") })).markup();
-  expect(textOf(page)).toMatch(/as of [\d:]+ UTC Legacy answers everything callers of legacy 0/);
+  expect(textOf(page)).toMatch(
+    /as of [\d:]+ UTC Legacy answers everything callers of legacy 0 requests \/ s, last 5 min 0 0 proxied 5xx, last 5 min 0 0 proxied hits, last 5 min – /,
+  );
+  expect(textOf(page)).toContain("43 endpoints without a request in the last 5 min");
   expect(textOf(page)).toContain(`curl ${address}/…`);
   expect(textOf(page)).toContain("LEGACY_ADMIN_KEY is not set");
   expect(page).not.toContain("data-move=");
   expect(sectionsOf(page)).toEqual(["stages", "cache", "private-rows"]);
+});
+
+test("without modern each endpoint shows its requests, 5xx, hits and p95, and those without any are folded", async () => {
+  const one = await staged({}, { environment: { MODERN_URL: "" } });
+  for (const path of ["/datasets/61", "/datasets/61", "/datasets/61", "/setup/1"]) await one.ask(path);
+  await one.legacy.close();
+  await one.ask("/tasks/59");
+  for (let i = 0; i < 3; i++) await (await fetch(`http://127.0.0.1:${one.port}/api/v1/json/data/61`)).arrayBuffer();
+  const text = textOf(await (await operatorsOf(one)).markup());
+  for (const sentence of [
+    "endpoint requests, last 5 min 5xx, last 5 min hits, last 5 min p95, last 200 getDataset requests 3 5xx 0 hits 66.6 % p95",
+    "getTask requests 1 5xx 1 hits 0 % p95 –",
+    "40 endpoints without a request in the last 5 min",
+    "5xx, last 5 min 4 3 proxied",
+  ])
+    expect(text).toContain(sentence);
+  expect(text).not.toMatch(/requests \/ s, last 5 min 0 /);
+  expect(text).not.toMatch(/default|parity|curl http/);
+});
+
+test("the heading says what fails, since when and what that means, the most urgent first", async () => {
+  const one = await staged({ getDataset: { stage: "shadow" } }, { faults: [wrongType] });
+  await one.ask("/datasets/61");
+  await one.compared("getDataset", 1);
+  const { markup } = await operatorsOf(one);
+  expect(textOf(headingOf(await markup()))).not.toContain("failing");
+  await one.legacy.close();
+  await one.ask("/tasks/59");
+  const page = await markup();
+  expect(textOf(headingOf(page)).trim()).toMatch(
+    /^Legacy has been failing since \d\d:\d\d UTC: what is not cached and needs it is answered 502, 503 or 504; getDataset : 1 request differs/,
+  );
+  expect(textOf(page)).toMatch(/nothing explains it it cannot be reached in legacy 42/);
+  expect(textOf(page)).toContain("5xx, last 5 min 1 0 proxied");
+});
+
+describeWithRedis("with Redis", () => {
+  test("one sentence says that it fails and that stages cannot be moved, and whose the figures are", async () => {
+    const redis = await startRedis();
+    const one = await staged({}, { environment: { REDIS_URL: redis.url } });
+    const { markup } = await operatorsOf(one);
+    await until(async () => !textOf(headingOf(await markup())).includes("failing"));
+    expect(textOf(await markup())).toMatch(
+      /unexplained requests 0 of all gateways .*requests \/ s, last 5 min 0 0 proxied; this gateway 5xx, last 5 min 0 0 proxied; this gateway/,
+    );
+    await redis.kill();
+    await until(async () =>
+      /^ *Redis has been failing since \d\d:\d\d UTC: nothing is stored, and stages cannot be moved; nothing that is cached is served *$/.test(
+        textOf(headingOf(await markup())),
+      ),
+    );
+  });
+});
+
+test("after everything went back to legacy it says since when, by whom and why, and offers to undo it", async () => {
+  const { markup, operate } = await underWay();
+  await operate("POST", "/stages", { stage: "legacy", by: "Grace", why: "an outage" });
+  const page = await markup();
+  const text = textOf(page);
+  expect(textOf(headingOf(page)).trim()).toMatch(/^Legacy has answered everything since \d\d:\d\d UTC$/);
+  expect(text).toMatch(/ UTC by Grace: an outage in legacy 43 .*unexplained requests 0/);
+  expect(text).toMatch(
+    /Legacy has answered everything since \S+ \S+ UTC , by Grace: an outage Undo “Everything back to legacy”/,
+  );
+  expect(text).not.toMatch(/differs, and nothing|Move one endpoint/);
+  expect(page).toContain("getStudy: nothing has been compared");
 });
 
 test("empty sections say so", async () => {
@@ -144,7 +219,7 @@ test("empty sections say so", async () => {
     expect(text).toContain(sentence);
 });
 
-test("the heading links to three endpoints in trouble, open circuits first", async () => {
+test("the heading links to three endpoints in trouble, behind what fails", async () => {
   const trouble = ["getDataset", "getSetup", "getStudy", "listDatasets", "listEvaluationMeasures"];
   const shadows = Object.fromEntries(trouble.map((name) => [name, { stage: "shadow" }] as const));
   const { ask, compared, modern, ...one } = await staged(shadows, {
@@ -164,7 +239,7 @@ test("the heading links to three endpoints in trouble, open circuits first", asy
   for (const name of trouble) await compared(name, name === "getStudy" ? 2 : 1);
   const heading = headingOf(await markup());
   expect(textOf(heading).trim()).toMatch(
-    /^getStudy : 2 answers differ, and nothing explains it; also \w+ , \w+ and 2 more$/,
+    /^getStudy : 2 requests differ, and nothing explains it; also \w+ , \w+ and 2 more$/,
   );
   expect([...heading.matchAll(/href="#stage-(\w+)"/g)]).toHaveLength(3);
   modern.use([{ endpoint: "*", fault: "down" }]);
@@ -173,6 +248,17 @@ test("the heading links to three endpoints in trouble, open circuits first", asy
     await ask(`/tasks/${i}`, { "X-Forwarded-For": `192.0.2.${i}` });
   }
   expect(textOf(headingOf(await markup()))).toMatch(
-    /^ *Modern fails: its circuit breaker is open; getStudy : 2 answers/,
+    /^ *Modern has been failing since \d\d:\d\d UTC: legacy answers the reads, .*; getStudy : 2 requests/,
   );
+});
+
+test("a backend that answers, but whose circuit is open, is in the heading", async () => {
+  const modern = await httpUpstream((_, response) => response.writeHead(500).end());
+  const one = await staged(
+    { getTask: { stage: "modern", share: 0 } },
+    { environment: { MODERN_URL: modern, TRUSTED_PROXIES: "127.0.0.1" } },
+  );
+  for (let i = 1; i < 9; i++) await one.ask(`/tasks/${i}`, { "X-Forwarded-For": `192.0.2.${i}` });
+  const { markup } = await operatorsOf(one);
+  expect(textOf(headingOf(await markup())).trim()).toBe("Modern fails: its circuit breaker is open");
 });

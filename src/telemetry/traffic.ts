@@ -1,0 +1,60 @@
+import type { AnswerCounts, Meter } from "./meter.ts";
+
+/** Minutes that figures of recent traffic cover; in the first of them there are fewer. */
+export const RECENT_MINUTES = 5;
+/** Minutes that a curve covers. */
+export const CURVE_MINUTES = 180;
+
+/** What clients were answered in the last minutes. `rate`: requests a second. */
+export type RecentTraffic = AnswerCounts & { rate: number };
+
+/** The recent traffic of this gateway. */
+export type Traffic = ReturnType<typeof openTraffic>;
+
+/** Takes a sample of what the metrics count each minute: a request costs nothing more. */
+export const openTraffic = ({ traffic }: Pick<Meter, "traffic">, endpoints: readonly string[]) => {
+  const byEndpoint = new Map(endpoints.map((name) => [name, openSamples(() => traffic(name))]));
+  const proxied = openSamples(() => traffic());
+  const timer = setInterval(() => {
+    for (const samples of [...byEndpoint.values(), proxied]) samples.take();
+  }, 60_000).unref();
+  const samplesOf = (endpoint: string) => byEndpoint.get(endpoint) as ReturnType<typeof openSamples>;
+  return {
+    of: (endpoint: string): RecentTraffic => samplesOf(endpoint).recent(),
+    /** Of all endpoints together. */
+    all: (): RecentTraffic => [...byEndpoint.values()].map((samples) => samples.recent()).reduce(sumOf, noTraffic),
+    /** Of the legacy interface. */
+    proxied: (): RecentTraffic => proxied.recent(),
+    /** The requests of each minute, the oldest first. */
+    curve: (endpoint: string): number[] => samplesOf(endpoint).curve(),
+    close: () => clearInterval(timer),
+  };
+};
+
+const noTraffic: RecentTraffic = { requests: 0, hits: 0, errors: 0, rate: 0 };
+
+const sumOf = (a: RecentTraffic, b: RecentTraffic): RecentTraffic => ({
+  requests: a.requests + b.requests,
+  hits: a.hits + b.hits,
+  errors: a.errors + b.errors,
+  rate: a.rate + b.rate,
+});
+
+const openSamples = (counts: () => Readonly<AnswerCounts>) => {
+  const now = () => ({ at: performance.now(), ...counts() });
+  const samples = [now()];
+  return {
+    take(): void {
+      samples.push(now());
+      if (samples.length > CURVE_MINUTES + 1) samples.shift();
+    },
+    recent(): RecentTraffic {
+      const last = now();
+      const first = samples.at(-RECENT_MINUTES) ?? samples[0] ?? last;
+      const requests = last.requests - first.requests;
+      const rate = requests / Math.max(1, (last.at - first.at) / 1000);
+      return { requests, hits: last.hits - first.hits, errors: last.errors - first.errors, rate };
+    },
+    curve: (): number[] => samples.slice(1).map((one, i) => one.requests - (samples[i]?.requests ?? 0)),
+  };
+};
