@@ -133,10 +133,13 @@ export const openMigration = (core: Core, options: MigrationOptions) => {
     if (endpoints[endpoint]?.writes !== undefined) return "writes are never compared";
     const { compared, drift, unexplained, lower } = trackOf(endpoint).parity();
     const conclusive = compared - drift;
-    if (conclusive === 0) return "nothing has been compared";
+    if (conclusive === 0)
+      return stageOf(endpoint).stage === "legacy"
+        ? "nothing has been compared: put it in shadow first"
+        : "nothing has been compared yet";
     if (unexplained === 0) return undefined;
     const parity = `parity ${percent(1 - unexplained / conclusive)}, at least ${percent(lower)}`;
-    return `${formatNumber(unexplained)} of ${counted(conclusive, "compared request")} unexplained (${parity})`;
+    return `${formatNumber(unexplained)} of ${counted(conclusive, "compared request")} unexplained (${parity}): mend modern, or allow it in the ledger`;
   };
   const viewOf = (endpoint: string): StageView => {
     const { configured: _, ...stage } = stageOf(endpoint);

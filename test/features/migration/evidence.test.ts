@@ -14,12 +14,13 @@ describe("a step towards modern", () => {
     for (const id of [1, 2, 3, 61]) await ask(`/datasets/${id}`);
     await compared("getDataset", 4);
     const moveDataset = (to: object) => move("getDataset", to);
-    const why = "4 of 4 compared requests unexplained (parity 0 %, at least 0 %)";
+    const why =
+      "4 of 4 compared requests unexplained (parity 0 %, at least 0 %): mend modern, or allow it in the ledger";
     const refused = await moveDataset(canary);
     expect(refused).toMatchObject({
       status: 409,
       body: {
-        detail: expect.stringContaining(`getDataset: ${why}.`) as string,
+        detail: `getDataset: ${why}. To move it all the same, say why (despite).`,
         evidence: { compared: 4, unexplained: 4, comparisons: 4 },
       },
     });
@@ -42,11 +43,12 @@ describe("a step towards modern", () => {
   });
 
   test("is 409 while nothing was compared, and free when all agrees", async () => {
-    const { ask, compared, move } = await staged({});
+    const { ask, compared, move, migration } = await staged({});
+    expect(migration.viewOf("getDataset").against).toBe("nothing has been compared: put it in shadow first");
     expect(await move("getDataset", { stage: "shadow" })).toMatchObject({ status: 200 });
     expect(await move("getDataset", { stage: "modern" })).toMatchObject({
       status: 409,
-      body: { detail: expect.stringContaining("nothing has been compared") as string, evidence: { compared: 0 } },
+      body: { detail: expect.stringContaining("nothing has been compared yet.") as string, evidence: { compared: 0 } },
     });
     await ask("/datasets/61");
     await compared("getDataset", 1);

@@ -29,7 +29,8 @@ const allAllowed =
 const moveAllowed =
   'allowed is {"stage": "legacy", "shadow", "canary" or "modern", "share": 0 to 100, "by": "who", "why": "..."}, and "despite": "..." for a step against the evidence; gates are set in STAGES';
 const noModern = { detail: "There is no modern backend: MODERN_URL is not set." };
-const remedy = 'Mend it or allow it in the ledger, or say why it moves all the same: "despite": "...".';
+/** How to move against the evidence: `despite` is a member of the body. */
+const remedy = "To move it all the same, say why (despite).";
 
 /** Adds the routes of stages, differences, the audit log and the ledger. */
 export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pick<Observer, "event">): void => {

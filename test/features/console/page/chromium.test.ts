@@ -69,14 +69,15 @@ describeInChromium("the operators' page", (open) => {
     await page.selectOption("#move select", "canary");
     await fill(page, { share: "20", why: "looks good", by: "Ada" });
     expect(await textOf(page, "#move .will")).toBe("Modern will answer 20 % of the callers, legacy the others.");
+    expect(await textOf(page, "#move .evidence")).toMatch(
+      /^Against it: 1 of 1 compared request unexplained \(parity 0 %/,
+    );
+    expect(await textOf(page, "#move")).not.toMatch(/[{}"]/);
+    await fill(page, { despite: "it is known" });
     await page.route("**/stages/*", (route) => route.fulfill({ status: 422, body: '{"detail":"No modern."}' }));
     await page.click("#move [type=submit]");
     await page.getByText("No modern.").waitFor();
-    expect(await page.isVisible("#move [name=despite]")).toBe(false);
     await page.unroute("**/stages/*");
-    await page.click("#move [type=submit]");
-    await page.getByText(/^getDataset: 1 of 1 compared request unexplained/).waitFor();
-    await fill(page, { despite: "it is known" });
     await page.click("#move [type=submit]");
     await page.waitForSelector(`${row("getDataset")} .stage.canary`);
     expect(migration.stageOf("getDataset")).toMatchObject({ stage: "canary", share: 20, by: "Ada" });
@@ -91,9 +92,31 @@ describeInChromium("the operators' page", (open) => {
     expect(await page.inputValue("#move [name=by]")).toBe("Ada");
   });
 
+  test("a refusal that the page did not expect asks for the reason", async () => {
+    const { url, ask, compared, migration } = await underWay();
+    await migration.move("listEvaluationMeasures", { stage: "shadow", share: 100 }, "Ada", "a try");
+    await ask("/evaluationmeasures/list");
+    await compared("listEvaluationMeasures", 1);
+    const page = await open(url, { may: /409/ });
+    await page.click(`${row("listEvaluationMeasures")} [data-move]`);
+    expect(await textOf(page, "#move .evidence")).toBe(
+      "No difference is unexplained in 1 compared request: parity 100 %, at least 20.6 %.",
+    );
+    expect(await page.isVisible("#move [name=despite]")).toBe(false);
+    const refused = { detail: "listEvaluationMeasures: 1 of 2 unexplained.", evidence: {} };
+    await page.route("**/stages/*", (route) => route.fulfill({ status: 409, json: refused }));
+    await fill(page, { why: "looks good", by: "Ada" });
+    await page.click("#move [type=submit]");
+    await page.getByText("1 of 2 unexplained.").waitFor();
+    await fill(page, { despite: "it is known" });
+    await page.unroute("**/stages/*");
+    await page.click("#move [type=submit]");
+    await page.waitForSelector(`${row("listEvaluationMeasures")} .stage.canary`);
+  });
+
   test("all goes to legacy and comes back", async () => {
     const { url, migration } = await underWay();
-    const page = await open(url, { may: /409/ });
+    const page = await open(url);
     await page.click("[data-all=legacy]");
     await fill(page, { why: "an outage", by: "Ada" });
     await page.click("#move [type=submit]");
@@ -101,10 +124,8 @@ describeInChromium("the operators' page", (open) => {
     expect(migration.stageOf("getStudy").stage).toBe("legacy");
     await page.click("[data-all=former]");
     expect(await textOf(page, "#move .will")).toContain("getStudy: modern, 100 % checked");
-    await fill(page, { why: "the outage is over" });
-    await page.click("#move [type=submit]");
-    await page.getByText(/getStudy: nothing has been compared/).waitFor();
-    await fill(page, { despite: "known" });
+    expect(await textOf(page, "#move .evidence")).toMatch(/^Against it: getStudy: nothing has been compared/);
+    await fill(page, { why: "the outage is over", despite: "known" });
     await page.click("#move [type=submit]");
     await page.getByText("The former stages are back.").waitFor();
     expect(migration.stageOf("getStudy")).toMatchObject({ stage: "modern", share: 100 });
@@ -205,8 +226,7 @@ describeInChromium("the operators' page", (open) => {
     await page.keyboard.type("by hand");
     await press("Tab");
     await page.keyboard.type("Ada");
-    await press("Enter");
-    await page.waitForSelector("#move [name=despite]:focus");
+    await press("Tab");
     await page.keyboard.type("they are known");
     await press("Enter");
     await page.getByText("getDataset is in modern, 99 % checked.").waitFor();

@@ -18,10 +18,22 @@ const partOf = (dialog, name) => dialog.querySelector(`[data-part="${name}"]`);
 const formatStage = ({ stage, share }) =>
   document.querySelector(`#move [value=${stage}]`).dataset.text.replace("{share}", share);
 
-/** Shows what will happen, after a field has changed or the endpoint has moved meanwhile. */
+/** The share of callers that modern answers, as far as it decides whether a step leads towards modern. */
+const callersOf = ({ stage, share }) => (stage === "modern" ? 101 : stage === "canary" ? Number(share) : 0);
+
+/** Shows what was compared. A step against it needs a reason. */
+const showEvidence = (dialog, fields, evidence, against) => {
+  fields.against.disabled = !against && !wanted.isRefused;
+  const part = partOf(dialog, "evidence");
+  part.classList.toggle("trouble", Boolean(against));
+  setText(part, against ? `Against it: ${against}.` : evidence);
+};
+
+/** Shows what will happen, after a field has changed, or the endpoint or what was compared of it meanwhile. */
 const showMove = () => {
   const { dialog, fields, now } = readMove();
-  if (!dialog.open || !now) return;
+  if (!dialog.open) return;
+  if (!now) return showEvidence(dialog, fields, "", wanted.against);
   const stage = fields.stage.value;
   const share = fields.share.value || "0";
   const isSame = stage === now.stage && (stage === "legacy" || share === now.share);
@@ -31,6 +43,8 @@ const showMove = () => {
   setText(partOf(dialog, "will"), isSame ? "It is there already." : will.replace("{share}", share));
   setText(partOf(dialog, "confirm"), `Move to ${formatStage({ stage, share })}`);
   partOf(dialog, "confirm").disabled = isSame;
+  const isForward = callersOf({ stage, share }) > callersOf(now);
+  showEvidence(dialog, fields, now.evidence, isForward && now.against);
 };
 
 const openMove = ({ dataset, textContent }) => {
@@ -38,7 +52,6 @@ const openMove = ({ dataset, textContent }) => {
   const { dialog, form, fields } = readMove();
   form.reset();
   fields.to.disabled = wanted.move === undefined;
-  fields.against.disabled = true;
   fields.by.value = operatorName.get();
   fields.stage.value = wanted.stage ?? "legacy";
   fields.share.value = wanted.share ?? "100";
@@ -50,11 +63,11 @@ const openMove = ({ dataset, textContent }) => {
   (fields.to.disabled ? fields.why : fields.stage).focus();
 };
 
-/** Another stage begins with its own share, and what speaks against it is not known yet. */
+/** Another stage begins with its own share. */
 const changeMove = ({ name, value }) => {
   const { fields, now } = readMove();
+  if (name === "stage" || name === "share") wanted.isRefused = false;
   if (name === "stage") fields.share.value = value === now?.stage ? now.share : value === "canary" ? 5 : 100;
-  if (name === "stage" || name === "share") fields.against.disabled = true;
   showMove();
 };
 
@@ -78,9 +91,10 @@ const sendMove = async () => {
     document.dispatchEvent(new Event("page:changed"));
   } catch (problem) {
     partOf(dialog, "error").textContent = problem.message;
-    // A step against the evidence needs a reason.
+    // What was compared has changed since the page was made.
     if (problem.evidence) {
-      fields.against.disabled = false;
+      wanted.isRefused = true;
+      showMove();
       fields.despite.focus();
     }
   } finally {
