@@ -33,7 +33,7 @@ type CacheSettings = {
 type FetchResult = { answered: Answered; isForOne?: boolean };
 
 /** Opens the cache over a store, and over a shared tier where one is given. */
-export const openCache = ({ store, openTier, count, onError, now = Date.now }: CacheSettings): Cache => {
+export const openCache = ({ store, openTier, count, onError, now = monotonic.now }: CacheSettings): Cache => {
   const fetches = openSingleFlight<FetchResult>();
   const uncacheable = new LRUCache<string, true>({ max: 10_000, ttl: UNCACHEABLE_FOR, perf: monotonic });
   const entries = openTieredEntries({

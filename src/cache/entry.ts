@@ -1,7 +1,7 @@
 import type { Coding } from "./compression.ts";
 import type { Representation } from "./reply.ts";
 
-/** A stored answer: its lifetimes, and the groups it belongs to. Times in milliseconds since the epoch. */
+/** A stored answer: its lifetimes, and the groups it belongs to. Times are on the clock of `performance.now()`. */
 export type Entry = Representation & {
   endpoint: string;
   storedAt: number;

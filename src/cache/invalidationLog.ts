@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { monotonic } from "../concurrency/monotonic.ts";
 
 type Write = { sequence: number; until: number };
 
@@ -10,7 +11,7 @@ const OVERHEAD = 200;
  * it has to, never fewer. That concerns reads that began before these writes.
  */
 export const openInvalidationLog = ({
-  now = Date.now,
+  now = monotonic.now,
   maxBytes = 2 * 1024 ** 2,
 }: {
   now?: () => number;
@@ -36,7 +37,7 @@ export const openInvalidationLog = ({
   return {
     /** Taken before a read begins. */
     mark: (): number => sequence,
-    /** Records a write to these groups. `until`: the write may still be going on until then (ms since the epoch). */
+    /** Records a write to these groups. `until`: the write may still be going on until then. */
     write(groups: readonly string[], until = 0): void {
       sequence++;
       lastUntil = Math.max(lastUntil, until);

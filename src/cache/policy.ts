@@ -9,7 +9,8 @@ import {
 } from "./entry.ts";
 
 // The cache's policy: may an answer be stored, may it be served, for how long, and to whom. docs/caching.md says the same in the same
-// order. All else in this folder is the mechanism. Times are in milliseconds, since the epoch where they are moments.
+// order. All else in this folder is the mechanism. Times are in milliseconds, moments on the clock of `performance.now()`: no entry lasts
+// longer because the clock of the day is set back.
 
 // ---- Lifetimes
 
@@ -133,8 +134,7 @@ export const mayStore = ({ noStore }: Directives): boolean => noStore !== true;
 
 /** How a request with these directives may use the entry (RFC 9111, RFC 5861). `isInStep`: no invalidation was missed. */
 export const freshnessOf = (entry: Entry, now: number, wanted: Directives, isInStep = true): Freshness => {
-  // An entry from the future: the clock was set back, so its age is not known.
-  if (wanted.noCache || wanted.noStore || now < entry.storedAt) return "not";
+  if (wanted.noCache || wanted.noStore) return "not";
   const staleness = now - entry.freshUntil;
   const allowance = wanted.maxStale ?? 0;
   if (wanted.maxAge !== undefined && (wanted.maxAge === 0 || now - entry.storedAt > wanted.maxAge + allowance))

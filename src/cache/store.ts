@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { monotonic } from "../concurrency/monotonic.ts";
 import type { Coding } from "./compression.ts";
 import type { Entry } from "./entry.ts";
 import { isExpired } from "./policy.ts";
@@ -30,7 +31,7 @@ export const maxEntryBytes = (bytes: number): number => Math.floor(bytes * ENTRY
  * Opens a store of at most `bytes`, each entry at most `entryBytes`; 0 bytes store nothing. Keys, headers and every coding count. The least
  * recently used entry is evicted.
  */
-export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: number }, now = Date.now) => {
+export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: number }, now = monotonic.now) => {
   const members = new Map<string, Set<string>>();
   let evicted = 0;
   const leaveGroups = (key: string, entry: Entry) => {

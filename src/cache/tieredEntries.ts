@@ -26,6 +26,8 @@ type WriteMark = { here: number; shared: string | undefined };
 export type TieredEntries = ReturnType<typeof openTieredEntries>;
 
 const EVERYTHING = "*";
+/** Milliseconds by which the moment of an entry may have changed on its way through the tier. */
+const IMPRECISION = 1000;
 
 /** Opens the entries over a store, with their invalidation log, their compression and the shared tier. */
 export const openTieredEntries = ({
@@ -55,7 +57,7 @@ export const openTieredEntries = ({
     lookups.clear();
     const named = endpoint === undefined ? groups : [...groups, `@${endpoint}`];
     // A soft invalidation is logged as well: a fetch that began before it must not be stored as fresh.
-    invalidations.write(all ? [EVERYTHING] : named, now() + hold);
+    invalidations.write(all ? [EVERYTHING] : named, hold && now() + hold);
     const byGroup = store.inGroups(groups);
     const byEndpoint =
       all || endpoint !== undefined ? store.all().filter(([, entry]) => all || entry.endpoint === endpoint) : [];
@@ -75,7 +77,7 @@ export const openTieredEntries = ({
       ? { entry, freshness: freshnessOf(entry, at, request.wanted, tier?.trusted()) }
       : undefined;
 
-  /** The most useful entry in memory for a request: the owner's own, or the public one. `at`: ms since the epoch. `shared`: the public entry. */
+  /** The most useful entry in memory for a request: the owner's own, or the public one. `at`: on the clock of the entries. `shared`: the public entry. */
   const lookUp = (request: CacheRequest, at: number, shared?: Entry): FoundEntry | undefined => {
     const { cacheKey, owner } = request;
     const own = owner === undefined ? undefined : found(request, store.get(entryKey(request, owner)), at);
@@ -89,7 +91,7 @@ export const openTieredEntries = ({
     const mark = invalidations.mark();
     const theirs = await tier?.get(key);
     if (theirs === undefined || wasWritten(theirs, mark)) return undefined;
-    if (theirs.storedAt <= (store.get(key)?.storedAt ?? -Infinity)) return undefined;
+    if (theirs.storedAt <= (store.get(key)?.storedAt ?? -Infinity) + IMPRECISION) return undefined;
     // Another gateway may be configured with longer lifetimes.
     const entry = withinLifetimes(theirs, lifetimesOf(theirs.status));
     if (entry === undefined || isExpired(entry, now())) return undefined;

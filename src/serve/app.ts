@@ -177,7 +177,7 @@ const answerBy =
           ? undefined
           : parts.errorFormats(request.header("accept"), pathOf(request.target)),
     };
-    const reply = replyWith({ ...served, took }, replyRequest, Date.now());
+    const reply = replyWith({ ...served, took }, replyRequest, performance.now());
     const sent = (isSent: boolean) => {
       const [status, bytes] = isSent ? [reply.status, reply.body?.length ?? 0] : [503, 0];
       const by = decision ?? legacyDecision;

@@ -52,7 +52,7 @@ export const openHitPath = ({ services, settings, features, errorFormats }: Core
       const { endpoint } = cacheKey;
       for (const mayHitPathAnswer of conditions)
         if (!mayHitPathAnswer(endpoint, owner !== undefined, headers)) return false;
-      const now = Date.now();
+      const now = performance.now();
       const wanted = readDirectives(headers["cache-control"], headers.pragma);
       const found = cache.lookUp({ cacheKey, owner, wanted }, now);
       if (found?.freshness !== "fresh") return false;

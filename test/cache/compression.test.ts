@@ -38,7 +38,7 @@ const openWith = (entryBytes = MIB, tier?: Partial<SharedTier>) => {
       async () => undefined,
     );
     const request = { method: "GET", acceptEncoding, ifNoneMatch, keyed: false, cors: [] };
-    const { status, headers, body } = replyWith(answered, request, Date.now());
+    const { status, headers, body } = replyWith(answered, request, performance.now());
     const header = (name: string) => (headers.includes(name) ? headers[headers.indexOf(name) + 1] : undefined);
     return {
       status,

@@ -16,7 +16,6 @@ test("what is no duration is none", () => {
 const turning = entry({ lifetimes: { ...lifetimes, mayTurnPrivate: true } });
 const owned = entry({ owner: "a" });
 const patient: Directives = { maxStale: 1000 };
-/** Milliseconds since the epoch. */
 const moments = [0, 9, 10, 29, 30, 49, 50, 1009, 1010];
 
 test.each<[string, Entry, Directives, boolean, string]>([
@@ -26,7 +25,6 @@ test.each<[string, Entry, Directives, boolean, string]>([
   ["where it has an owner", owned, patient, true, "fresh fresh not not not not not not not"],
   ["where a write may be missed", entry(), {}, false, "ifError ifError ifError ifError ifError ifError not not not"],
   ["where it may, and has an owner", owned, {}, false, "not not not not not not not not not"],
-  ["where it is from the future", entry({ storedAt: 29 }), {}, true, "not not not fresh fresh stale stale not not"],
 ])("how long an entry may be used %s", (_, one, wanted, isInStep, expected) => {
   expect(moments.map((now) => freshnessOf(one, now, wanted, isInStep)).join(" ")).toBe(expected);
 });

@@ -24,8 +24,6 @@ export type RedisTierSettings = {
 
 /** Milliseconds without reads after a late answer. */
 const REST = 1000;
-/** Milliseconds by which the clocks of two machines may differ. */
-const SKEW = 60_000;
 
 /**
  * The cache that gateways share by a Redis or Valkey. Correctness goes before speed: a gateway that has lost Redis trusts nothing that it has
@@ -43,9 +41,7 @@ export const redisTier =
       const bytes = await run(scripts.get, [entryName(build, key)], [VERSIONS]);
       if (!(bytes instanceof Buffer)) return undefined;
       const entry = await fromWire(bytes);
-      const now = Date.now();
-      if (isExpired(entry, now) || entry.storedAt > now + SKEW) return undefined;
-      return { ...entry, storedAt: Math.min(entry.storedAt, now) };
+      return entry === undefined || isExpired(entry, performance.now()) ? undefined : entry;
     };
 
     return {
@@ -68,7 +64,7 @@ export const redisTier =
       set(key, entry, mark) {
         if (!isTrusted() || mark === undefined || entry.owner !== undefined || !entry.groups.every(isListable)) return;
         const groups = groupsFor(entry).join("\n");
-        const left = entry.storedAt + totalLifetime(entry.lifetimes) - Date.now();
+        const left = entry.storedAt + totalLifetime(entry.lifetimes) - performance.now();
         if (left <= 0) return;
         const about = [VERSIONS, mark, randomUUID(), String(longest), String(Math.ceil(left)), toWire(entry), groups];
         run(scripts.set, [entryName(build, key), EPOCH], about).then(

@@ -4,11 +4,13 @@ import { z } from "zod";
 import { type Entry, entryOf } from "../../cache/entry.ts";
 import { copyOf } from "../../cache/compression.ts";
 import { tagOf } from "../../cache/reply.ts";
+import { fromStored, toStored } from "../../concurrency/monotonic.ts";
 
 /** The first byte of an entry: the version of the format. */
 const VERSION = 2;
 
-// Whether a resource may turn private is not sent: each gateway finds it by the endpoint.
+// Whether a resource may turn private is not sent: each gateway finds it by the endpoint. Nor are failed refreshes: they are this
+// gateway's own. Moments are milliseconds since the epoch.
 const headSchema = z.object({
   endpoint: z.string(),
   status: z.int(),
@@ -29,24 +31,31 @@ const MAX_BODY = 32 * 1024 ** 2;
 /** An entry as bytes: the version, the length of a JSON head, the head, the body (compressed where that is smaller). */
 export const toWire = (entry: Entry): Buffer => {
   const { br } = entry.coded;
-  const head = Buffer.from(JSON.stringify(headSchema.parse({ ...entry, isBrotli: br !== undefined })));
+  const storedAt = toStored(entry.storedAt);
+  const moments = { storedAt, freshUntil: storedAt + entry.freshUntil - entry.storedAt };
+  const head = Buffer.from(JSON.stringify(headSchema.parse({ ...entry, ...moments, isBrotli: br !== undefined })));
   const start = Buffer.alloc(5);
   start.writeUInt8(VERSION, 0);
   start.writeUInt32BE(head.length, 1);
   return Buffer.concat([start, head, br ?? entry.body]);
 };
 
-/** Reads an entry. Rejects if another version wrote it, if the bytes have changed, or if they stand for too many. */
-export const fromWire = async (bytes: Buffer): Promise<Entry> => {
+/**
+ * Reads an entry; `undefined` for one that was stored in the future. Rejects if another version wrote it, if the bytes have changed, or if
+ * they stand for too many.
+ */
+export const fromWire = async (bytes: Buffer): Promise<Entry | undefined> => {
   if (bytes.readUInt8(0) !== VERSION) throw new Error("written by another version");
   const end = 5 + bytes.readUInt32BE(1);
   if (end > bytes.length) throw new Error("cut off");
-  const { isBrotli, status, tag, headers, freshUntil, ...about } = headSchema.parse(
-    JSON.parse(bytes.toString("utf8", 5, end)),
-  );
+  const head = headSchema.parse(JSON.parse(bytes.toString("utf8", 5, end)));
+  const { isBrotli, status, tag, headers, freshUntil, ...about } = head;
+  const storedAt = fromStored(about.storedAt);
+  if (storedAt === undefined) return undefined;
   const bodyBytes = bytes.subarray(end);
   const body = copyOf(isBrotli ? await decompress(bodyBytes, { maxOutputLength: MAX_BODY }) : bodyBytes);
   if (tagOf(body) !== tag) throw new Error("not the bytes that were written");
   const coded = isBrotli ? { br: copyOf(bodyBytes) } : {};
-  return { ...entryOf({ status, tag, body, coded, ...(headers && { headers }) }, about), freshUntil };
+  const entry = entryOf({ status, tag, body, coded, ...(headers && { headers }) }, { ...about, storedAt });
+  return { ...entry, freshUntil: storedAt + freshUntil - about.storedAt };
 };

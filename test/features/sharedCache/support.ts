@@ -18,7 +18,7 @@ export const entry = async (body: string, about: Partial<Entry> = {}): Promise<E
       endpoint: "getDataset",
       groups: ["dataset/61", "dataset"],
       lifetimes,
-      storedAt: Date.now(),
+      storedAt: performance.now(),
       ...about,
     },
   );
