@@ -44,7 +44,11 @@ const scripts = {
   /** KEYS: a claim. ARGV: gateway, milliseconds. -> 1 if it is this gateway's now */
   claim: `
     local owner = redis.call('GET', KEYS[1])
-    if owner and owner ~= ARGV[1] then return 0 end
+    if owner and owner ~= ARGV[1] then
+      -- The clock of Redis was set back: the claim of a gateway that is gone would hold for as long.
+      if redis.call('PTTL', KEYS[1]) > tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+      return 0
+    end
     redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
     return 1`,
 };

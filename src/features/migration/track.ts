@@ -1,4 +1,5 @@
 import { type Difference, type ResultCounts, resultOf } from "../../compare/difference.ts";
+import { fromStored } from "../../concurrency/monotonic.ts";
 import type { ComparedRequests } from "./comparedRequests.ts";
 import { type Evidence, wilson } from "./gate.ts";
 import type { StageInForce } from "./stage.ts";
@@ -23,8 +24,12 @@ export const openTrack = (requests: ComparedRequests) => {
   const buckets = new Set<number>();
   let calls = 0;
   const startedAt = Date.now();
+  const openedAt = performance.now();
+  let movedAt: number | undefined;
   /** When the endpoint moved last, or this gateway started: evidence for its gate begins then. */
   const beginOf = ({ since }: StageInForce): number => Math.max(startedAt, Date.parse(since));
+  /** When it moved last, on the clock of `performance.now()`; in the future of the clock of the day: when this gateway started. */
+  const moveOf = ({ since }: StageInForce): number => (movedAt ??= fromStored(Date.parse(since)) ?? openedAt);
   const parityOf = (counts: ResultCounts, made: number): Parity => {
     const { good, conclusive } = evidenceOf(counts);
     return { ...counts, comparisons: made, lower: wilson(good, conclusive).lower };
@@ -54,6 +59,7 @@ export const openTrack = (requests: ComparedRequests) => {
     oneBucket: (): number | undefined => (calls >= MANY_CALLS && buckets.size === 1 ? calls : undefined),
     /** The endpoint has moved: its gate begins anew. */
     moved(): void {
+      movedAt = performance.now();
       comparisons.inStage = 0;
       calls = 0;
       buckets.clear();
@@ -70,12 +76,12 @@ export const openTrack = (requests: ComparedRequests) => {
     errorRate: (): number => sum(failures) / Math.max(1, failures.length),
     evidence: (at: StageInForce): Evidence => ({
       ...evidenceOf(requests.counts(beginOf(at))),
-      minutes: (Date.now() - beginOf(at)) / 60_000,
+      minutes: (performance.now() - Math.max(openedAt, moveOf(at))) / 60_000,
       recent: { good: sum(results), conclusive: results.length },
       modern: { asked: failures.length, failed: sum(failures), times: times.modern },
       // A gate moves an endpoint to shadow only down. A hold does not end with a restart, nor begin again in another gateway.
       ...(at.by === "gate" && at.stage === "shadow"
-        ? { sinceDemotion: (Date.now() - Date.parse(at.since)) / 60_000 }
+        ? { sinceDemotion: (performance.now() - moveOf(at)) / 60_000 }
         : {}),
     }),
   };

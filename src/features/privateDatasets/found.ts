@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
+import { fromStored } from "../../concurrency/monotonic.ts";
 import type { Settings } from "../../settings/settings.ts";
 import type { Stores } from "../../store/store.ts";
 
@@ -39,7 +40,7 @@ const rowSchema = z.strictObject({
   uploader: idSchema.optional(),
 });
 
-/** How far the scan is. The sets of ids are texts. Times are milliseconds since the epoch. */
+/** How far the scan is, as it is stored. The sets of ids are texts. `completedAt`: milliseconds since the epoch. */
 const progressSchema = z.strictObject({
   highest: countSchema,
   listed: z.base64(),
@@ -62,7 +63,8 @@ type Progress = {
   unknown: IdSet;
   /** These were read again up to here. */
   recheckedUpTo: number;
-  completedAt?: number | undefined;
+  /** When the last scan was over: milliseconds since the epoch, and by `performance.now()`. A stored one in the future is none. */
+  completed?: { at: number; moment: number } | undefined;
 };
 
 /** The settings that say where legacy is. */
@@ -115,13 +117,16 @@ export const openFound = async ({ stores, scope, onChange }: FoundSettings) => {
     const record = store.get(PROGRESS);
     if (record === undefined || "id" in record)
       return { highest: 0, listed: openIdSet(), unknown: openIdSet(), recheckedUpTo: 0 };
-    return { ...record, listed: openIdSet(record.listed), unknown: openIdSet(record.unknown) };
+    const { completedAt: at, ...others } = record;
+    const moment = at === undefined ? undefined : fromStored(at);
+    const completed = at === undefined || moment === undefined ? undefined : { at, moment };
+    return { ...others, listed: openIdSet(record.listed), unknown: openIdSet(record.unknown), completed };
   };
   let progress = readProgress();
   const progressRecord = (): FoundRecord => {
-    const { listed, unknown, completedAt, ...others } = progress;
+    const { listed, unknown, completed, ...others } = progress;
     const texts = { listed: listed.toText(), unknown: unknown.toText() };
-    return { ...others, ...texts, ...(completedAt !== undefined && { completedAt }) };
+    return { ...others, ...texts, ...(completed && { completedAt: completed.at }) };
   };
   /** Where that fails, the next time is early enough. */
   const saveProgress = async (): Promise<void> => {
@@ -163,7 +168,7 @@ export const openFound = async ({ stores, scope, onChange }: FoundSettings) => {
     saveProgress,
     /** A scan is over, with these ids in the public list. */
     async complete(listed: IdSet): Promise<void> {
-      Object.assign(progress, { listed, completedAt: Date.now() });
+      Object.assign(progress, { listed, completed: { at: Date.now(), moment: performance.now() } });
       onChange();
       await saveProgress();
     },

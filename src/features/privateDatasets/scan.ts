@@ -175,7 +175,7 @@ export const openScanner = (settings: ScannerSettings) => {
       listing.add(id);
       progress.highest = Math.max(progress.highest, id);
     }
-    let left = progress.completedAt === undefined ? 0 : slice;
+    let left = progress.completed === undefined ? 0 : slice;
     let reads = 0;
     for (let id = 1; id <= progress.highest + margin; id++) {
       if (found.get(id) === undefined) {
@@ -204,10 +204,11 @@ export const openScanner = (settings: ScannerSettings) => {
     await found.complete(listing);
   };
 
-  const isDue = (): boolean =>
-    performance.now() >= retryAt && Date.now() - (found.progress().completedAt ?? -Infinity) >= pause;
+  /** Milliseconds since the last scan was over; infinite before the first one. */
+  const age = (): number => performance.now() - (found.progress().completed?.moment ?? -Infinity);
+  const isDue = (): boolean => performance.now() >= retryAt && age() >= pause;
   /** Whether the last scan was over within the last hour. */
-  const isCurrent = (): boolean => Date.now() - (found.progress().completedAt ?? -Infinity) <= OUTDATED;
+  const isCurrent = (): boolean => age() <= OUTDATED;
 
   /** Reads an id before all others: it may have changed. */
   const nameNext = (id: number): void => {
@@ -246,16 +247,16 @@ export const openScanner = (settings: ScannerSettings) => {
     /** Resolves when there are none, or when legacy fails. */
     whenNonePending: (): Promise<void> => (next.size === 0 ? Promise.resolve() : nonePending.promise),
     view: (): PrivateRowsView => {
-      const { highest, completedAt } = found.progress();
+      const { highest, completed } = found.progress();
       const rows = found.rows();
       return {
-        state: completedAt === undefined ? "scanning" : isCurrent() ? "complete" : "outdated",
+        state: completed === undefined ? "scanning" : isCurrent() ? "complete" : "outdated",
         ...(trouble !== undefined && { trouble }),
         rows: rows.length,
         hidden: rows.filter(({ shown }) => shown === undefined).length,
         at,
         lastId: highest === 0 ? 0 : highest + margin,
-        ...(completedAt !== undefined && { completedAt: new Date(completedAt).toISOString() }),
+        ...(completed && { completedAt: new Date(completed.at).toISOString() }),
         calls: spent.calls,
         kept: found.place,
         scansHere: found.scansHere(),

@@ -10,7 +10,10 @@ const REST = 1000;
 const take = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
-local full = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now) + ARGV[1]
+local known = tonumber(redis.call('GET', KEYS[1]) or now)
+-- More than a whole burst ahead: the clock of Redis was set back.
+if known - now > ARGV[2] + 1 then known = now end
+local full = math.max(known, now) + ARGV[1]
 local wait = full - now - ARGV[2]
 if wait > 0.001 then return math.ceil(wait) end
 redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.ceil(full - now))

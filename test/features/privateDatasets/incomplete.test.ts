@@ -7,6 +7,7 @@ import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.t
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import { until } from "../../support/waiting.ts";
+import { startScanned } from "./scanned.ts";
 import { administrator, nobody, otherOwner, owner, secondAdministrator, user } from "./people.ts";
 import { fronted, over, scanningOver, rows, scanningThrough, through } from "./through.ts";
 
@@ -41,11 +42,28 @@ describe("a list that says that it may lack something", () => {
     const { list, state } = await over(front);
     expect(await list(administrator)).toMatchObject(whole);
     front.replace(/xml\/data\/list/);
-    const now = Date.now;
-    const later = vi.spyOn(Date, "now").mockImplementation(() => now() + 61 * 60_000);
+    const now = performance.now.bind(performance);
+    const later = vi.spyOn(performance, "now").mockImplementation(() => now() + 61 * 60_000);
     expect(state()?.state).toBe("outdated");
     expect(await list(administrator)).toMatchObject({ ...whole, isIncomplete: true });
     later.mockRestore();
+    expect(await list(administrator)).toMatchObject(whole);
+  });
+
+  test("where the last scan was over in the future: the clock was set back since", async () => {
+    const front = await fronted();
+    const DATA_DIR = temporaryFolder();
+    const now = Date.now;
+    const ahead = vi.spyOn(Date, "now").mockImplementation(() => now() + 86_400_000);
+    const first = await startScanned(front.url, { DATA_DIR });
+    await first.close();
+    ahead.mockRestore();
+    front.replace(/xml\/data\/list/);
+    const { list, state, scanned } = await scanningOver(front, { DATA_DIR }, { scan: { retry: 1 } });
+    expect(state()).toMatchObject({ state: "scanning", rows: 3 });
+    expect(await list(administrator)).toMatchObject({ ...whole, isIncomplete: true });
+    front.release();
+    await scanned();
     expect(await list(administrator)).toMatchObject(whole);
   });
 

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { openFound } from "../../../src/features/privateDatasets/found.ts";
 import { openScanner } from "../../../src/features/privateDatasets/scan.ts";
 import { memoryStores } from "../../../src/store/openStores.ts";
@@ -6,7 +6,7 @@ import { datasetRow } from "../../../transforms/datasetRow.ts";
 import { until } from "../../support/waiting.ts";
 
 /** A scan of 20 unknown ids while callers use this share of the connections; `asked`: when each id was asked for. */
-const scanUnder = async (load: () => number) => {
+const scanUnder = async (load: () => number, pause?: number) => {
   const asked: number[] = [];
   const stopping = new AbortController();
   const found = await openFound({
@@ -27,7 +27,7 @@ const scanUnder = async (load: () => number) => {
     onEvent: () => undefined,
     spent: { calls: 0 },
     signal: stopping.signal,
-    options: { margin: 20 },
+    options: { margin: 20, ...(pause !== undefined && { pause }) },
   });
   const running = scanner.run();
   onTestFinished(async () => {
@@ -54,4 +54,16 @@ test("while callers use a quarter of the connections the scan asks nothing", asy
   });
   await until(isComplete);
   expect([askedMeanwhile, asked.length]).toEqual([0, 20]);
+});
+
+test("the next scan begins in time where the clock is set back", async () => {
+  const { asked, isComplete } = await scanUnder(() => 0, 100);
+  await until(isComplete);
+  const now = Date.now;
+  const back = vi.spyOn(Date, "now").mockImplementation(() => now() - 86_400_000);
+  onTestFinished(() => back.mockRestore());
+  const before = asked.length;
+  // One scan may have begun before.
+  await until(() => asked.length > before + 20);
+  expect(isComplete()).toBe(true);
 });

@@ -193,6 +193,16 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect([await first(), await second()]).toEqual([false, true]);
   });
 
+  test("a claim ends in time where the clock of Redis is set back", async () => {
+    const { redis, a, b } = await begin();
+    expect(await a.stores.claim("scan")()).toBe(true);
+    const claim = "catalog-gateway:1:state:claim:scan";
+    // As long as it would hold then.
+    await redis.talk(`PEXPIRE ${claim} 3600000`);
+    expect(await b.stores.claim("scan")()).toBe(false);
+    expect(await redis.talk(`PTTL ${claim}`)).toMatch(/^:\d{1,5}\r/);
+  });
+
   test("a start that needs a Redis that is away fails, and names it without password", async () => {
     const redis = await startRedis();
     await redis.kill();

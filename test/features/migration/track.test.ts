@@ -1,0 +1,38 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { openComparedRequests } from "../../../src/features/migration/comparedRequests.ts";
+import type { StageInForce } from "../../../src/features/migration/stage.ts";
+import { openTrack } from "../../../src/features/migration/track.ts";
+
+const minute = 60_000;
+
+/** A track of an endpoint that its gate has just moved to `shadow`, by a clock that differs by so many milliseconds. */
+const trackAt = (difference = 0) => {
+  vi.useFakeTimers({ toFake: ["Date", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const track = openTrack(openComparedRequests(), () => ({ requests: 0, hits: 0 }));
+  const since = new Date(Date.now() + difference).toISOString();
+  const at: StageInForce = { stage: "shadow", share: 100, since, by: "gate", why: "", configured: "" };
+  return { track, evidence: () => track.evidence(at) };
+};
+
+test("the minutes of a gate go on where the clock is set back", () => {
+  const { track, evidence } = trackAt();
+  track.moved();
+  vi.advanceTimersByTime(10 * minute);
+  vi.setSystemTime(Date.now() - 60 * minute);
+  expect(evidence()).toMatchObject({ minutes: 10, sinceDemotion: 10 });
+  vi.advanceTimersByTime(minute);
+  expect(evidence()).toMatchObject({ minutes: 11, sinceDemotion: 11 });
+});
+
+test("a stored move in the future counts from the start", () => {
+  const { evidence } = trackAt(60 * minute);
+  vi.advanceTimersByTime(10 * minute);
+  expect(evidence()).toMatchObject({ minutes: 10, sinceDemotion: 10 });
+});
+
+test("a stored move counts from when it was made, and the evidence from the start", () => {
+  const { evidence } = trackAt(-60 * minute);
+  vi.advanceTimersByTime(10 * minute);
+  expect(evidence()).toMatchObject({ minutes: 10, sinceDemotion: 70 });
+});
