@@ -30,7 +30,7 @@ export const legacyReply = (status: number, body: Buffer, readXml: XmlReader, co
 
 /**
  * On whose behalf legacy is asked. `key` is sent along. `client`: the address of a request from outside. `headers`: who asks (Forwarded,
- * Via, ...). `deadline`: milliseconds since the epoch. `signal` ends the call. `spent` grows with every call.
+ * Via, ...). `deadline`: on the clock of `performance.now()`. `signal` ends the call. `spent` grows with every call.
  */
 export type Caller = {
   key?: string;
@@ -117,7 +117,7 @@ const send = async (
     headers: sent,
     ...(posted ? { body: posted.body } : {}),
     maxBytes: maxReply,
-    totalTimeout: Math.max(1, deadline - Date.now()),
+    totalTimeout: Math.max(1, deadline - performance.now()),
     ...(signal ? { signal } : {}),
   });
   const answer = legacyReply(reply.status, reply.body, readXml, reply.contentType);

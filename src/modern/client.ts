@@ -35,7 +35,7 @@ export type ModernReply =
 /** Modern's answer, served or not. */
 type ModernGiven = { status: number; contentType: string; text: string };
 
-/** `client`: the address of the caller. `deadline`: milliseconds since the epoch. */
+/** `client`: the address of the caller. `deadline`: on the clock of `performance.now()`. */
 type ModernCaller = { key?: string; client?: string; headers: string[]; deadline: number };
 
 type NamedEndpoint = Endpoint & { name: string };
@@ -88,7 +88,7 @@ export const openModern = (
   const sendCanonical = canonicalSender(upstream, url);
   const maxReply = settings.MAX_REPLY_BYTES;
   const send = (request: CanonicalRequest, caller: ModernCaller, again: boolean, maxBytes = maxReply) => {
-    const totalTimeout = Math.max(1, caller.deadline - Date.now());
+    const totalTimeout = Math.max(1, caller.deadline - performance.now());
     return sendCanonical(request, { ...caller, again, maxBytes, totalTimeout });
   };
 

@@ -122,7 +122,7 @@ export type ThreadData = {
   legacyStudies: readonly number[];
 };
 
-/** What a thread is sent. `deadline`: milliseconds since the epoch. */
+/** What a thread is sent. `deadline`: on the clock of `performance.now()`, which all threads share. */
 export type ThreadMessage = {
   of: keyof Jobs;
   task: ReadTask | OfEndpoint;

@@ -19,7 +19,7 @@ export type ReadFailure = { failure: "full" | "late" | "broken" };
 /** A result, or a promise of it where it takes another thread. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** `deadline`: milliseconds since the epoch. */
+/** `deadline`: on the clock of `performance.now()`. */
 type ReadBody<K extends keyof Jobs> = (
   task: Jobs[K]["task"],
   body: Buffer,
@@ -87,7 +87,7 @@ export const openReader = (settings: ReaderSettings): Reader => {
     opening ??= openPool(settings, data);
     pool = await opening;
     // A thread begins nothing that is late: one that is ended has read for all of `overtime`.
-    const signal = AbortSignal.timeout(Math.max(0, message.deadline - Date.now()) + overtime);
+    const signal = AbortSignal.timeout(Math.ceil(Math.max(0, message.deadline - performance.now()) + overtime));
     try {
       const options = { ...THREAD, transferList: { transfer: [message.body.buffer] }, signal };
       const result = withBuffer((await pool.run(message, options)) as ThreadResult);
@@ -116,7 +116,7 @@ export const openReader = (settings: ReaderSettings): Reader => {
       jobs--;
       held.release(bytes);
     });
-    return withTimeout(reading, Math.max(0, deadline - Date.now())).then((read) =>
+    return withTimeout(reading, Math.max(0, deadline - performance.now())).then((read) =>
       read === "late" ? { failure: read } : read,
     );
   };

@@ -18,7 +18,7 @@ export const readLarge = (message?: ThreadMessage): unknown => {
     body: { buffer, byteOffset, byteLength },
     deadline,
   } = message;
-  if (Date.now() >= deadline) return { failure: "late" };
+  if (performance.now() >= deadline) return { failure: "late" };
   const result = runJob(readable, knowledge, of, task, Buffer.from(buffer, byteOffset, byteLength));
   if (!("written" in result)) return result;
   // Bytes of their own, with their hash: they cross without being copied.

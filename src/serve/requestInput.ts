@@ -121,7 +121,7 @@ const inputOfBody = async (
   const limits = { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS, budget: memory };
   const collected = await readBody(request.body(), header, limits);
   if (!collected.ok) return collected.answer;
-  const reading = await reader.readInput({ endpoint: name }, collected.body, Date.now() + totalTimeout);
+  const reading = await reader.readInput({ endpoint: name }, collected.body, performance.now() + totalTimeout);
   return "failure" in reading ? answerOf(readFailures[reading.failure]) : reading;
 };
 

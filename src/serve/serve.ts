@@ -64,14 +64,14 @@ const callerOf = (
     headers,
     client,
     key,
-    deadline: Date.now() + totalTimeout,
+    deadline: performance.now() + totalTimeout,
     spent: { calls: 0, ms: 0 },
   });
   const authorize = async (isWrite: boolean, byModern: boolean): Promise<Answer | undefined> => {
     if (key === undefined) return undefined;
     const wasAccepted = byModern && keys.wasAccepted(keys.ownerOf(key));
     // Other requests may wait for the same verification: it has a deadline of its own, and no request waits past its own deadline.
-    const left = Math.min(Math.max(1, caller.deadline - Date.now()), wasAccepted ? RECHECK_MS : Infinity);
+    const left = Math.min(Math.max(1, caller.deadline - performance.now()), wasAccepted ? RECHECK_MS : Infinity);
     const verified = await withTimeout(keys.verify({ ...background(), key }, isWrite), left);
     const refusal = verified === "late" ? timedOut : verified;
     if (refusal === undefined) return undefined;

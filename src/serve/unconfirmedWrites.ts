@@ -56,7 +56,7 @@ export const openUnconfirmedWrites = ({
       sleeping.add(wake);
     });
   const ask = (key: string): Promise<Outcome | undefined> =>
-    keys.verify({ key, headers: ["user-agent", "catalog-gateway"], deadline: Date.now() + timeout }, false);
+    keys.verify({ key, headers: ["user-agent", "catalog-gateway"], deadline: performance.now() + timeout }, false);
   const invalidateIfKnown = async (key: string, invalidate: Invalidate): Promise<void> => {
     for (const delay of delays) {
       // oxlint-disable-next-line no-await-in-loop -- one attempt after the other

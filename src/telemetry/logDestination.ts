@@ -41,8 +41,8 @@ export const openLogDestination = (
     if (endings.length === 0) process.once("exit", () => endings.forEach((end) => end()));
     endings.push(() => {
       const pause = new Int32Array(new SharedArrayBuffer(4));
-      const until = Date.now() + LAST_WORDS;
-      while (writeWaiting() === "EAGAIN" && Date.now() < until) Atomics.wait(pause, 0, 0, 10);
+      const until = performance.now() + LAST_WORDS;
+      while (writeWaiting() === "EAGAIN" && performance.now() < until) Atomics.wait(pause, 0, 0, 10);
     });
   };
 

@@ -49,7 +49,7 @@ export const check = async (gateway: Gateway, { settings, strict, print }: Check
       add({ result: ok ? "ok" : "FAIL", name, found, ...(ok || advice === undefined ? {} : { advice }) }),
     note: (name, found) => add({ result: "note", name, found }),
     async keyRow(name, key, writes, accepted) {
-      const caller = { key, headers: [], deadline: Date.now() + services.totalTimeout };
+      const caller = { key, headers: [], deadline: performance.now() + services.totalTimeout };
       const refusal = await services.keys.verify(caller, writes);
       const { ok, found } = refusal === undefined ? await accepted(caller) : { ok: false, found: refusal.message };
       report.row(ok, name, found, `set ${name} to a key that legacy accepts for this, or leave it out`);
@@ -69,7 +69,7 @@ const askLegacy = ({ services }: Gateway, request: LegacyRequest) =>
   services.client(
     request,
     "json",
-    { headers: ["user-agent", "catalog-gateway-check"], deadline: Date.now() + services.totalTimeout },
+    { headers: ["user-agent", "catalog-gateway-check"], deadline: performance.now() + services.totalTimeout },
     xmlReader([]),
   );
 

@@ -71,7 +71,7 @@ test("every body is read the same in this thread and in another one", async () =
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...prepared), bodies, async (endpoint, body) => {
       const here = readBodyInput(endpoint, Buffer.from(body));
-      const there = await reader.readInput({ endpoint: endpoint.name }, body, Date.now() + 300_000);
+      const there = await reader.readInput({ endpoint: endpoint.name }, body, performance.now() + 300_000);
       expect(there).toEqual(here);
     }),
     { numRuns: 300 },

@@ -12,13 +12,16 @@ const patient = async () => {
   onTestFinished(() => void vi.useRealTimers());
   const state = { hangs: false };
   const document = { data_set_description: { id: "61", name: "a", format: "arff" } };
-  const client: LegacyClient = (_request, _form, { deadline }, readXml) =>
-    state.hangs
+  const client: LegacyClient = (_request, _form, { deadline }, readXml) => {
+    // The clock of the day is set back while a request is on its way.
+    if (state.hangs) vi.setSystemTime(Date.now() - 3_600_000);
+    return state.hangs
       ? new Promise((resolve) => {
           const failed = { kind: "tooSlow", message: "" } as const;
-          setTimeout(() => resolve({ failed, why: "" }), deadline - Date.now());
+          setTimeout(() => resolve({ failed, why: "" }), deadline - performance.now());
         })
       : Promise.resolve(legacyReply(200, Buffer.from(JSON.stringify(document)), readXml));
+  };
   const { app, services } = await gatewayFor(
     "http://127.0.0.1:1",
     { TOTAL_TIMEOUT_MS: String(TOTAL) },

@@ -49,12 +49,12 @@ export const openLayer = (
     { endpoint, input }: EndpointRequest,
     { key, headers, client = "", deadline }: Caller,
   ): Promise<ModernReply> => {
-    if (deadline <= Date.now()) return { failed: "it took too long" };
+    if (deadline <= performance.now()) return { failed: "it took too long" };
     const started = performance.now();
     const reply = await modern.client.ask(endpoint, canonicalRequest(endpoint, input, modern.routes[endpoint.name]), {
       headers,
       client,
-      deadline: Math.min(deadline, Date.now() + modern.timeout),
+      deadline: Math.min(deadline, performance.now() + modern.timeout),
       ...(key === undefined ? {} : { key }),
     });
     if (!("failed" in reply && reply.isUnasked))
@@ -71,7 +71,7 @@ export const openLayer = (
     const { endpoint, input, wanted } = request;
     let failed = false;
     // A request may wait for the same fetch of another one. If that fails, the wait has used up its time as well.
-    const own = { ...caller, deadline: Math.min(caller.deadline, Date.now() + modern.timeout) };
+    const own = { ...caller, deadline: Math.min(caller.deadline, performance.now() + modern.timeout) };
     const fetch = async (): Promise<Fetched> => {
       const reply = await ask(request, own);
       failed = "failed" in reply;

@@ -173,7 +173,7 @@ const mirrorCaller = (caller: RequestCaller, timeout: number): RequestCaller => 
   ...caller,
   headers: [...caller.headers, "gateway-mirror", "1"],
   client: "",
-  deadline: Date.now() + timeout,
+  deadline: performance.now() + timeout,
   spent: { calls: 0, ms: 0 },
 });
 

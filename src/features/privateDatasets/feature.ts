@@ -34,7 +34,7 @@ const open = async (
   const spent = { calls: 0, ms: 0 };
   const callerNow = () => ({
     headers: ["user-agent", "catalog-gateway"],
-    deadline: Date.now() + timeout,
+    deadline: performance.now() + timeout,
     signal,
     spent,
   });

@@ -146,7 +146,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
 
   const answerList = async (next: Backend, request: EndpointRequest, caller: KeyedCaller): Promise<Served> => {
     const { input, bypass } = request;
-    const wait = Math.min(MAX_WAIT, Math.max(1, MAX_SHARE * (caller.deadline - Date.now())));
+    const wait = Math.min(MAX_WAIT, Math.max(1, MAX_SHARE * (caller.deadline - performance.now())));
     const until = performance.now() + wait;
     const owner = services.keys.ownerOf(caller.key);
     const status = await adminStatuses.of({ owner, ask: askAs(services, caller) }, wait);
