@@ -1,9 +1,34 @@
+import { globSync, readFileSync } from "node:fs";
 import { createClient } from "@redis/client";
 import { describe, expect, test } from "vitest";
 import { settingsHelp } from "../../src/settings/help.ts";
 import { settingsSchemaOf } from "../../src/settings/settings.ts";
 import { fragments } from "../support/settings.ts";
 import { errorsIn as errors, fileWith as file, settingsIn as settings } from "./support.ts";
+
+/** The code without comments and texts: of a template what it fills in. */
+const codeOf = (source: string): string =>
+  source
+    .replaceAll(/"(?:\\.|[^"\\\n])*"|\/\*[^]*?\*\/|(?<!:)\/\/.*/g, "")
+    .replaceAll(/`[^`]*`/g, (text) => (text.match(/\$\{[^}]*\}/g) ?? []).join(" "));
+
+test("each setting is read in some other file than that which defines it", () => {
+  const files = globSync("src/**/*.ts", { exclude: ["**/settings.ts"] });
+  const code = files.map((one) => codeOf(readFileSync(one, "utf8"))).join("\n");
+  // What decides whether a feature is loaded stands beside its definition.
+  const deciding = new Set<PropertyKey>();
+  const watched = new Proxy(settings({}), {
+    get(all, name) {
+      deciding.add(name);
+      return Reflect.get(all, name) as unknown;
+    },
+  });
+  for (const { isOn } of fragments) isOn?.(watched);
+  // `NAME?:` is a type.
+  const isRead = (name: string) => deciding.has(name) || new RegExp(`\\b${name}\\b(?!\\?:)`).test(code);
+  const names = Object.keys(settingsSchemaOf(fragments).shape);
+  expect(["NO_SUCH_SETTING", ...names].filter((name) => !isRead(name))).toEqual(["NO_SUCH_SETTING"]);
+});
 
 describe("settings", () => {
   test("have defaults", () => {
