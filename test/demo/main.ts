@@ -39,7 +39,8 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const run = async ({ rate }: { rate: number }): Promise<void> => {
   const stopping = new AbortController();
   const { signal } = stopping;
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => stopping.abort());
+  // Also where its terminal is closed: a process that a signal ends leaves its gateway behind.
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => stopping.abort());
   const legacy = await startSampleLegacy();
   const modern = await startStandIn({
     legacyUrl: legacy.url,
