@@ -9,7 +9,7 @@ const minute = 60_000;
 const trackAt = (difference = 0) => {
   vi.useFakeTimers({ toFake: ["Date", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
-  const track = openTrack(openComparedRequests(), () => ({ requests: 0, hits: 0 }));
+  const track = openTrack(openComparedRequests());
   const since = new Date(Date.now() + difference).toISOString();
   const at: StageInForce = { stage: "shadow", share: 100, since, by: "gate", why: "", configured: "" };
   return { track, evidence: () => track.evidence(at) };
