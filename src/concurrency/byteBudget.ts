@@ -1,11 +1,21 @@
 /** The first bytes of each answer are not counted: small answers are given however many large ones there are. */
 export const UNCOUNTED = 64 * 1024;
 
+/** The bytes of an answer that are counted. */
+export const countedBytes = ({ length }: { length: number }): number => Math.max(0, length - UNCOUNTED);
+
 /** A bound on the bytes that several holders have at the same time. Each holder releases what it took. */
 export type ByteBudget = {
   /** Takes so many bytes; where they do not fit it takes none, and gives false. */
   take(bytes: number): boolean;
   release(bytes: number): void;
+  /**
+   * Takes the counted bytes of a body that waits for a client, once for all of its clients. Gives the function that releases them, or
+   * `undefined` where they do not fit. Bodies that wait take half of the budget at most, but one alone has room.
+   */
+  send(body: Buffer | string): (() => void) | undefined;
+  /** Whether that half has room for so many bytes now. */
+  maySend(bytes: number): boolean;
   /** Bytes that are taken now. */
   readonly held: number;
   /** How often bytes did not fit. */
@@ -16,23 +26,89 @@ export type ByteBudget = {
 export const openByteBudget = (max: number): ByteBudget => {
   let held = 0;
   let refused = 0;
+  /** The bodies that wait, how many clients each has, and the bytes of all. */
+  const clients = new Map<Buffer | string, number>();
+  let sending = 0;
+
+  const fits = (isRoom: boolean): boolean => {
+    if (!isRoom) refused++;
+    return isRoom;
+  };
+  const take = (bytes: number): boolean => {
+    if (!fits(held + bytes <= max)) return false;
+    held += bytes;
+    return true;
+  };
+  const maySend = (bytes: number): boolean => fits(sending === 0 || sending + bytes <= max / 2);
+
   return {
-    take(bytes) {
-      if (held + bytes > max) {
-        refused++;
-        return false;
-      }
-      held += bytes;
-      return true;
-    },
+    take,
     release(bytes) {
       held -= bytes;
+    },
+    maySend,
+    send(body) {
+      const others = clients.get(body) ?? 0;
+      const bytes = countedBytes(body);
+      if (others === 0) {
+        if (!maySend(bytes) || !take(bytes)) return undefined;
+        sending += bytes;
+      }
+      clients.set(body, others + 1);
+      return () => {
+        const left = (clients.get(body) ?? 0) - 1;
+        clients.set(body, left);
+        if (left > 0) return;
+        clients.delete(body);
+        sending -= bytes;
+        held -= bytes;
+      };
     },
     get held() {
       return held;
     },
     get refused() {
       return refused;
+    },
+  };
+};
+
+/**
+ * The bytes of a budget that one request holds while its answer goes from the fetch to the reader, to the sender. Who releases them and takes
+ * them for itself before anything else runs is not refused.
+ */
+export type Holding = {
+  /** Takes so many bytes of the budget; false where they do not fit, or the holding is closed. */
+  take(bytes: number): boolean;
+  /** The same for an answer that is being fetched. One for a client is refused also while no more may wait to be sent. */
+  takeAnswer(bytes: number): boolean;
+  /** Gives so many bytes back, all where it holds fewer. */
+  release(bytes?: number): void;
+  /** Gives all bytes back, and takes none from now on. */
+  close(): void;
+};
+
+/** Opens a holding of no bytes. `isForClient`: the answer is sent to a client. */
+export const openHolding = (budget: ByteBudget, isForClient = false): Holding => {
+  let held = 0;
+  let isClosed = false;
+  const take = (bytes: number): boolean => {
+    if (isClosed || !budget.take(bytes)) return false;
+    held += bytes;
+    return true;
+  };
+  const release = (bytes = held): void => {
+    const given = Math.min(bytes, held);
+    held -= given;
+    budget.release(given);
+  };
+  return {
+    take,
+    takeAnswer: (bytes) => (!isForClient || budget.maySend(held + bytes)) && take(bytes),
+    release,
+    close() {
+      isClosed = true;
+      release();
     },
   };
 };

@@ -1,10 +1,10 @@
-import type { ByteBudget } from "../concurrency/byteBudget.ts";
+import type { Holding } from "../concurrency/byteBudget.ts";
 import { withTimeout } from "../concurrency/withTimeout.ts";
 import { type Answer, plainAnswer } from "../endpoint/answer.ts";
 import type { Result } from "../endpoint/result.ts";
 
-/** `most`: bytes of one body. `timeout`: milliseconds until it has arrived. `budget`: bytes of all bodies that are being collected. */
-type BodyLimits = { most: number; timeout: number; budget: ByteBudget };
+/** `most`: bytes of one body. `timeout`: milliseconds until it has arrived. `holding` takes the bytes that are collected, and keeps them. */
+type BodyLimits = { most: number; timeout: number; holding: Holding };
 
 /** The first bytes of each body are not counted: small ones are taken however many large ones come. */
 const UNCOUNTED = 4096;
@@ -13,12 +13,12 @@ const UNCOUNTED = 4096;
 export const readBody = async (
   chunks: AsyncIterable<Uint8Array> | null,
   header: (name: string) => string | undefined,
-  { most, timeout, budget }: BodyLimits,
+  { most, timeout, holding }: BodyLimits,
 ): Promise<Result<{ body: Buffer }, { answer: Answer }>> => {
   const length = Number(header("content-length")) || most;
   if (length > most) return refuse(tooLarge(most));
   if (!/^(identity)?$/i.test(header("content-encoding")?.trim() ?? "")) return refuse(coded);
-  const collecting = collect(chunks ?? (async function* () {})(), { most, length, budget });
+  const collecting = collect(chunks ?? (async function* () {})(), { most, length, holding });
   const body = await withTimeout(collecting, timeout);
   if (body === "late") return refuse(plainAnswer(408, "The body took too long to come.", { Connection: "close" }));
   if (body === "crowded") return refuse(crowded);
@@ -44,36 +44,32 @@ const crowded = plainAnswer(503, "Too many large bodies are being received.", {
 });
 
 /**
- * Copies the chunks into one buffer, whose size doubles and is taken from the budget: each chunk of one byte would take 400 bytes by itself.
+ * Copies the chunks into one buffer, whose size doubles and is taken by the holding: each chunk of one byte would take 400 bytes by itself.
  * `length`: bytes that may come.
  */
 const collect = async (
   chunks: AsyncIterable<Uint8Array>,
-  { most, length, budget }: Pick<BodyLimits, "most" | "budget"> & { length: number },
+  { most, length, holding }: Pick<BodyLimits, "most" | "holding"> & { length: number },
 ): Promise<Buffer | "tooLarge" | "crowded"> => {
   let collected = Buffer.alloc(0);
   let size = 0;
   let taken = 0;
-  try {
-    for await (const chunk of chunks) {
-      const end = size + chunk.length;
-      if (end > most) return "tooLarge";
-      if (end > collected.length) {
-        const room = Math.max(end, Math.min(length, 2 * end));
-        const more = Math.max(0, room - UNCOUNTED) - taken;
-        if (!budget.take(more)) return "crowded";
-        taken += more;
-        const grown = Buffer.allocUnsafe(room);
-        collected.copy(grown, 0, 0, size);
-        collected = grown;
-      }
-      collected.set(chunk, size);
-      size = end;
+  for await (const chunk of chunks) {
+    const end = size + chunk.length;
+    if (end > most) return "tooLarge";
+    if (end > collected.length) {
+      const room = Math.max(end, Math.min(length, 2 * end));
+      const more = Math.max(0, room - UNCOUNTED) - taken;
+      if (!holding.take(more)) return "crowded";
+      taken += more;
+      const grown = Buffer.allocUnsafe(room);
+      collected.copy(grown, 0, 0, size);
+      collected = grown;
     }
-    return collected.subarray(0, size);
-  } finally {
-    budget.release(taken);
+    collected.set(chunk, size);
+    size = end;
   }
+  return collected.subarray(0, size);
 };
 
 /** A body without a type is taken for JSON. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { type ByteBudget, UNCOUNTED } from "../concurrency/byteBudget.ts";
+import { type ByteBudget, type Holding, UNCOUNTED } from "../concurrency/byteBudget.ts";
 import { exchangeKey, HttpExchange } from "./exchange.ts";
 import * as http from "./nodeHttp.ts";
 import { type WriteError, writeDetail } from "./problemDetails.ts";
@@ -115,27 +115,31 @@ const memoryKey = Symbol("memory");
 
 /**
  * Sends a whole answer, `headers` as flat names and values. False where its bytes do not fit into the memory beside others: then 503 is sent
- * instead, before anything was.
+ * instead, before anything was. `holding`: has the bytes of the answer until then.
  */
 export const sendWhole = (
   response: ServerResponse & { [memoryKey]?: ByteBudget },
   { status, headers, body }: { status: number; headers: string[]; body: Buffer | string | undefined },
+  holding?: Holding,
 ): boolean => {
   const { req } = response;
-  const counted = (body?.length ?? 0) - UNCOUNTED;
-  const memory = counted > 0 ? response[memoryKey] : undefined;
-  if (memory?.take(counted) === false) {
-    refuseRequest(response, tooManyBytes);
-    return false;
+  let release: (() => void) | undefined;
+  if (body !== undefined && body.length > UNCOUNTED && response[memoryKey] !== undefined) {
+    holding?.release();
+    release = response[memoryKey].send(body);
+    if (release === undefined) {
+      refuseRequest(response, tooManyBytes);
+      return false;
+    }
   }
   // Otherwise a body that never comes would hold its connection.
   if (!req.complete && !req.readableEnded)
     response.once("finish", () => void setTimeout(discard, REST_OF_BODY, req).unref());
   response.writeHead(status, headers);
   response.end(body, "latin1");
-  if (memory !== undefined) {
-    if (response.writableLength === 0) memory.release(counted);
-    else response.once("close", () => memory.release(counted));
+  if (release !== undefined) {
+    if (response.writableLength === 0) release();
+    else response.once("close", release);
   }
   return true;
 };

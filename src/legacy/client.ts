@@ -1,3 +1,4 @@
+import type { Holding } from "../concurrency/byteBudget.ts";
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import { ask } from "../upstream/ask.ts";
@@ -30,7 +31,8 @@ export const legacyReply = (status: number, body: Buffer, readXml: XmlReader, co
 
 /**
  * On whose behalf legacy is asked. `key` is sent along. `client`: the address of a request from outside. `headers`: who asks (Forwarded,
- * Via, ...). `deadline`: on the clock of `performance.now()`. `signal` ends the call. `spent` grows with every call.
+ * Via, ...). `deadline`: on the clock of `performance.now()`. `signal` ends the call. `spent` grows with every call. `holding` takes the bytes
+ * of large answers, and of what is made of them.
  */
 export type Caller = {
   key?: string;
@@ -39,6 +41,7 @@ export type Caller = {
   deadline: number;
   signal?: AbortSignal;
   spent?: { calls: number; ms: number };
+  holding?: Holding | undefined;
   /** Gets each reply of legacy's: a comparison shows what legacy itself said. */
   onReply?: (reply: LegacyReply) => void;
 };
@@ -101,7 +104,7 @@ export const legacyClient = (upstream: Upstream, settings: LegacyClientSettings)
 const send = async (
   upstream: Upstream,
   { path, host, maxReply }: LegacyClientSettings,
-  ...[request, form, { key, headers, deadline, signal, onReply }, readXml]: Parameters<LegacyClient>
+  ...[request, form, { key, headers, deadline, signal, holding, onReply }, readXml]: Parameters<LegacyClient>
 ): Promise<LegacyReply> => {
   const isPost = request.method === "POST";
   const fields = isPost || key !== undefined ? new URLSearchParams(isPost ? request.form : undefined) : undefined;
@@ -119,6 +122,7 @@ const send = async (
     maxBytes: maxReply,
     totalTimeout: Math.max(1, deadline - performance.now()),
     ...(signal ? { signal } : {}),
+    holding,
   });
   const answer = legacyReply(reply.status, reply.body, readXml, reply.contentType);
   onReply?.(answer);

@@ -1,7 +1,7 @@
 import { firstUnexpected } from "../compare/fits.ts";
 import { MAX_COMPARED_BYTES } from "../compare/compareAnswers.ts";
 import type { Ledger } from "../compare/ledger.ts";
-import type { ByteBudget } from "../concurrency/byteBudget.ts";
+import type { ByteBudget, Holding } from "../concurrency/byteBudget.ts";
 import type { Answer } from "../endpoint/answer.ts";
 import { becomesAnother, type CanonicalRequest, formatRequest } from "../endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
@@ -35,8 +35,14 @@ export type ModernReply =
 /** Modern's answer, served or not. */
 type ModernGiven = { status: number; contentType: string; text: string };
 
-/** `client`: the address of the caller. `deadline`: on the clock of `performance.now()`. */
-type ModernCaller = { key?: string; client?: string; headers: string[]; deadline: number };
+/** `client`: the address of the caller. `deadline`: on the clock of `performance.now()`. `holding` takes the bytes of large answers. */
+type ModernCaller = {
+  key?: string;
+  client?: string;
+  headers: string[];
+  deadline: number;
+  holding?: Holding | undefined;
+};
 
 type NamedEndpoint = Endpoint & { name: string };
 
@@ -154,6 +160,7 @@ type Sending = {
   maxBytes: number;
   /** Milliseconds. */
   totalTimeout: number;
+  holding?: Holding | undefined;
 };
 
 /** Sends requests of the new interface to an implementation at a URL such as `http://host/v1`. It rejects with an UpstreamFailure. */
@@ -162,7 +169,7 @@ export const canonicalSender = (upstream: Upstream, url: string) => {
   const base = pathname.replace(/\/$/, "");
   return (
     { method, path, body }: CanonicalRequest,
-    { again, key, headers, maxBytes, totalTimeout }: Sending,
+    { again, key, headers, maxBytes, totalTimeout, holding }: Sending,
   ): Promise<UpstreamReply> => {
     // Every implementation takes a key in the query, not every one in a header.
     const query = key === undefined ? "" : `?api_key=${encodeURIComponent(key)}`;
@@ -181,6 +188,7 @@ export const canonicalSender = (upstream: Upstream, url: string) => {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       maxBytes,
       totalTimeout,
+      holding,
     });
   };
 };
@@ -201,12 +209,12 @@ const readModern = async (
   endpoint: NamedEndpoint,
   given: UpstreamReply,
   { errors, ledger, reader }: Pick<ModernParts, "errors" | "ledger" | "reader">,
-  { deadline }: ModernCaller,
+  { deadline, holding }: ModernCaller,
 ): Promise<ModernReply> => {
   const { status, contentType, body: bytes } = given;
   if (status === 200) {
     if (!isJsonType(contentType)) return { failed: unservedReasons.notJsonType(contentType), status };
-    const checked = await reader.checkModern({ endpoint: endpoint.name }, bytes, deadline);
+    const checked = await reader.checkModern({ endpoint: endpoint.name }, bytes, deadline, holding);
     if ("failure" in checked) return { failed: `its answer could not be read (${checked.failure})`, status };
     if ("failed" in checked) return { ...checked, status };
     // What a write has done is done: an answer that rules can read is served, whether or not the ledger expects it.

@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 import type { Tinypool } from "tinypool";
-import { openByteBudget } from "../concurrency/byteBudget.ts";
+import { type ByteBudget, countedBytes, type Holding } from "../concurrency/byteBudget.ts";
 import { withTimeout } from "../concurrency/withTimeout.ts";
 import type { Knowledge } from "../endpoint/endpoint.ts";
 import { runStep } from "../telemetry/steps.ts";
@@ -19,11 +19,12 @@ export type ReadFailure = { failure: "full" | "late" | "broken" };
 /** A result, or a promise of it where it takes another thread. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** `deadline`: on the clock of `performance.now()`. */
+/** `deadline`: on the clock of `performance.now()`. `holding`: has the bytes of the body, and gets those of what is made of it. */
 type ReadBody<K extends keyof Jobs> = (
   task: Jobs[K]["task"],
   body: Buffer,
   deadline: number,
+  holding?: Holding,
 ) => MaybePromise<Jobs[K]["result"] | ReadFailure>;
 
 /**
@@ -57,9 +58,10 @@ export type ReaderSettings = {
   heap?: number;
   /** Milliseconds without a body after which a thread ends, and gives its memory back (default: a minute). */
   idle?: number;
-  /** Large bodies that wait or are being read, at most (default: 500); and bytes of these. */
+  /** Large bodies that wait or are being read, at most (default: 500). */
   jobs?: number;
-  bytes: number;
+  /** Bounds their bytes, and those of answers that are fetched or wait to be sent. */
+  memory: ByteBudget;
   /** Milliseconds after its deadline that a thread may go on with a body; then the thread is ended (default: 30 s). */
   overtime?: number;
   /** A thread failed. `endpoint`: of the body that it read. */
@@ -76,10 +78,19 @@ const PER_MEMBER = 2;
 
 /** Opens a reader; threads start when the first large body comes. */
 export const openReader = (settings: ReaderSettings): Reader => {
-  const { endpoints, knowledge, module, large = LARGE, jobs: maxJobs = 500, overtime = 30_000, onFailed } = settings;
+  const {
+    endpoints,
+    knowledge,
+    module,
+    large = LARGE,
+    jobs: maxJobs = 500,
+    overtime = 30_000,
+    memory,
+    onFailed,
+  } = settings;
   const threadData = module === undefined ? undefined : { module, legacyStudies: [...knowledge.legacyStudies] };
-  const held = openByteBudget(settings.bytes);
   let jobs = 0;
+  let bytes = 0;
   let opening: Promise<Tinypool> | undefined;
   let pool: Tinypool | undefined;
 
@@ -106,17 +117,30 @@ export const openReader = (settings: ReaderSettings): Reader => {
     task: Jobs[K]["task"],
     body: Buffer,
     deadline: number,
+    holding?: Holding,
   ): MaybePromise<Jobs[K]["result"] | ReadFailure> => {
-    const bytes = body.byteLength;
+    const { length } = body;
+    const counted = countedBytes(body);
     const largeFrom = of === "input" ? large.json / PER_MEMBER : isJson(body) ? large.json : large.xml;
-    if (threadData === undefined || bytes < largeFrom) return runJob(endpoints, knowledge, of, task, body);
-    if (jobs >= maxJobs || !held.take(bytes)) return { failure: "full" };
+    if (threadData === undefined || length < largeFrom) return runJob(endpoints, knowledge, of, task, body);
+    // The thread has the bytes, also after the request has ended.
+    holding?.release(counted);
+    if (jobs >= maxJobs || !memory.take(counted)) return { failure: "full" };
     jobs++;
-    const reading = inThread({ of, task, body: transferable(body), deadline }, threadData).finally(() => {
-      jobs--;
-      held.release(bytes);
-    });
-    return withTimeout(reading, Math.max(0, deadline - performance.now())).then((read) =>
+    bytes += length;
+    const reading = async (): Promise<ThreadResult | ReadFailure> => {
+      let result: ThreadResult | ReadFailure;
+      try {
+        result = await inThread({ of, task, body: transferable(body), deadline }, threadData);
+      } finally {
+        jobs--;
+        bytes -= length;
+        memory.release(counted);
+      }
+      const made = "written" in result ? countedBytes(result.written.answer.body) : 0;
+      return holding?.take(made) === false ? { failure: "full" } : result;
+    };
+    return withTimeout(reading(), Math.max(0, deadline - performance.now())).then((read) =>
       read === "late" ? { failure: read } : read,
     );
   };
@@ -125,7 +149,7 @@ export const openReader = (settings: ReaderSettings): Reader => {
     read: (task, ...of) => runStep("transform", { endpoint: task.endpoint }, () => run("legacy", task, ...of)),
     checkModern: (...of) => run("modern", ...of),
     readInput: (...of) => run("input", ...of),
-    size: () => ({ threads: pool?.threads.length ?? 0, waiting: pool?.queueSize ?? 0, bytes: held.held }),
+    size: () => ({ threads: pool?.threads.length ?? 0, waiting: pool?.queueSize ?? 0, bytes }),
     close: async () => (await opening)?.destroy(),
   };
 };

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TrieRouter } from "hono/router/trie-router";
 import { type Reply, replyWith } from "../cache/reply.ts";
+import { type Holding, openHolding } from "../concurrency/byteBudget.ts";
 import { type Answer, plainAnswer } from "../endpoint/answer.ts";
 import { unescaped } from "../endpoint/input.ts";
 import { corsList, preflightHeaders } from "../http/cors.ts";
@@ -39,8 +40,15 @@ export type App = {
 
 /** A reply, and what is to be done once it has been sent. `isSent` is false where other clients' bytes left no room for it. */
 type Handled = { reply: Reply; afterwards?: (() => void) | undefined; sent?: (isSent: boolean) => void };
-/** Answers one request of one route; `params` are the segments that the route names, as they were sent. */
-type Handler = (request: AppRequest, params: Readonly<Record<string, string>>) => Handled | Promise<Handled>;
+/**
+ * Answers one request of one route; `params` are the segments that the route names, as they were sent. `holding` has the bytes of the answer
+ * until it is sent.
+ */
+type Handler = (
+  request: AppRequest,
+  params: Readonly<Record<string, string>>,
+  holding: Holding,
+) => Handled | Promise<Handled>;
 
 /** The new interface, below each of its prefixes. */
 export const gatewayApp = (parts: AppParts): App => {
@@ -51,10 +59,10 @@ export const gatewayApp = (parts: AppParts): App => {
   const candidates = [...known, ...documentPaths(parts).map((path) => ({ path }))];
 
   /** `undefined` where the request belongs to legacy's own interface. */
-  const answer = async (request: AppRequest): Promise<Handled | undefined> => {
+  const answer = async (request: AppRequest, holding: Holding): Promise<Handled | undefined> => {
     const path = pathOf(request.target);
     const [[found]] = router.match(request.method === "HEAD" ? "GET" : request.method, path);
-    if (found !== undefined) return found[0](request, paramsOf(found[1]));
+    if (found !== undefined) return found[0](request, paramsOf(found[1]), holding);
     const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
     if (prefix !== undefined) return unstoredReply(parts, request, notFoundBelow(prefix, path, candidates));
     return request.incoming === undefined ? unstoredReply(parts, request, notFound) : undefined;
@@ -68,26 +76,31 @@ export const gatewayApp = (parts: AppParts): App => {
   const app: App = {
     async handle(incoming, outgoing) {
       const request = fromNode(incoming);
-      const answered = await answer(request).catch((error: unknown) =>
+      const holding = openHolding(services.memory, true);
+      const answered = await answer(request, holding).catch((error: unknown) =>
         // A client that leaves in the middle of its body is not an error.
         incoming.destroyed && !incoming.complete ? "left" : failed(request, error),
       );
-      if (answered === "left") return;
       try {
+        if (answered === "left") return;
         if (answered === undefined) return passThrough(incoming, outgoing);
         // The caller comes first: what is compared is compared when the answer has been sent.
         if (answered.afterwards) outgoing.once("close", answered.afterwards);
-        const isSent = sendWhole(outgoing, answered.reply);
+        const isSent = sendWhole(outgoing, answered.reply, holding);
         answered.sent?.(isSent);
       } catch (error) {
         const { reply } = failed(request, error);
         if (outgoing.headersSent) outgoing.destroy();
         else sendWhole(outgoing, reply);
+      } finally {
+        holding.close();
       }
     },
     async fetch(web, env) {
       const request = fromWeb(web, env?.incoming);
-      const answered = await answer(request).catch((error: unknown) => failed(request, error));
+      const holding = openHolding(services.memory, true);
+      const answered = await answer(request, holding).catch((error: unknown) => failed(request, error));
+      holding.close();
       const { reply, afterwards, sent } = answered ?? unstoredReply(parts, request, notFound);
       if (afterwards) setImmediate(afterwards);
       sent?.(true);
@@ -151,15 +164,15 @@ const routerOf = (known: readonly Pattern[], parts: AppParts): TrieRouter<Handle
 
 const answerBy =
   (parts: AppParts, endpoint: PreparedEndpoint, pairsBelow: string | undefined): Handler =>
-  async (request, params) => {
+  async (request, params, holding) => {
     const { services, backend } = parts;
     if (isLoop(request.header("via"))) {
       services.observer.event("request_loop", { endpoint: endpoint.name });
       return unstoredReply(parts, request, plainAnswer(502, "The gateway's upstream is the gateway itself."));
     }
     const started = performance.now();
-    const requestInput = await readRequest(request, endpoint, { params, pairsBelow }, parts);
-    const served = await serve(services, backend, endpoint, requestInput);
+    const requestInput = await readRequest(request, endpoint, { params, pairsBelow }, parts, holding);
+    const served = await serve(services, backend, endpoint, requestInput, holding);
     const { how, cacheKey, decision, isIncomplete, afterwards } = served;
     // A body may ask for anything; a path always asks for the same.
     if (cacheKey && request.method !== "POST") parts.hitPath.learn(pathOf(request.target), cacheKey);

@@ -142,6 +142,8 @@ export type Services = {
   traffic: Traffic;
   dependencies: Dependencies;
   cache: Cache;
+  /** Bounds the bytes of bodies and answers: that are collected, wait to be read, or wait to be sent. */
+  memory: ByteBudget;
   hooks: Hooks;
   events: EventEmitter<ServiceEvents>;
   /** The gateway's own key, for what legacy answers only with one. */
@@ -162,8 +164,6 @@ export type Core = {
   lifetimes: Readonly<Record<string, DeclaredLifetimes>>;
   /** The features that have been opened, in their order; complete when the first of them starts. */
   features: readonly Feature[];
-  /** The bound on answers that are being collected, over all upstreams. */
-  memory: ByteBudget;
   clientLimits: ClientLimits;
   /** The format of errors that a request prefers, and the function that writes them so. */
   errorFormats: ErrorFormats;

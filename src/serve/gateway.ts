@@ -102,7 +102,11 @@ export const openGateway = async (
   });
 
   const memory = openByteBudget(settings.MEMORY_BYTES);
-  meter.gauge("memory_bytes", "Bytes of answers and bodies that are collected or wait to be sent.", () => memory.held);
+  meter.gauge(
+    "memory_bytes",
+    "Bytes of answers and bodies that are collected, wait to be read, or wait to be sent.",
+    () => memory.held,
+  );
   meter.total("crowded_total", "Answers and bodies refused because of MEMORY_BYTES.", () => memory.refused);
   const health = openUpstreamHealth(
     dependencies.add("legacy", {
@@ -168,7 +172,7 @@ export const openGateway = async (
     module: catalogue.module,
     threads: Math.min(settings.READER_THREADS, availableParallelism()),
     maxReply: settings.MAX_REPLY_BYTES,
-    bytes: Math.max(settings.MEMORY_BYTES, settings.MAX_BODY_BYTES),
+    memory,
     onFailed(why, endpoint) {
       reportReader(false, "the last large answer was not read");
       observer.event("large_answer_failed", { endpoint, why });
@@ -194,6 +198,7 @@ export const openGateway = async (
     knowledge,
     reader,
     cache,
+    memory,
     meter,
     traffic,
     dependencies,
@@ -218,7 +223,6 @@ export const openGateway = async (
     endpoints,
     lifetimes,
     features,
-    memory,
     clientLimits: {
       sendTimeout: parts.sendTimeout ?? SEND_TIMEOUT,
       memory,

@@ -1,3 +1,4 @@
+import { openHolding } from "../concurrency/byteBudget.ts";
 import type { Fetched } from "../cache/cacheRequest.ts";
 import { answerOf } from "../endpoint/answer.ts";
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
@@ -14,7 +15,7 @@ import type { PreparedEndpoint } from "./prepared.ts";
 /** What asking legacy needs. */
 type AskServices = Pick<Services, "client" | "observer" | "keys" | "errors">;
 /** What fetching from legacy needs; it knows no cache. */
-export type FetchServices = AskServices & Pick<Services, "reader" | "events" | "serviceKey">;
+export type FetchServices = AskServices & Pick<Services, "reader" | "memory" | "events" | "serviceKey">;
 
 /**
  * What became of a write, by its answer. `written`: the backend has looked at it, and what it is about may have changed. `unknown`: the backend
@@ -53,7 +54,11 @@ export const fetchAnswer = async (
   if ("unsent" in legacy) return answerTo(request, { kind: "broken", message: legacy.unsent }, { fate: "refused" });
   const started = performance.now();
   const byPost = legacy.method === "POST" && endpoint.writes === undefined;
-  const fetched = await (byPost ? fetchByPost : fetchDocument)(services, { ...request, legacy }, caller, as);
+  const fetchBy = byPost ? fetchByPost : fetchDocument;
+  // No client waits for what has no holding: its bytes are given back as soon as it is read.
+  const own = caller.holding === undefined ? openHolding(services.memory) : undefined;
+  const by = own === undefined ? caller : { ...caller, holding: own };
+  const fetched = await fetchBy(services, { ...request, legacy }, by, as).finally(() => own?.close());
   const { status } = fetched.answer;
   services.events.emit("legacyAnswer", { endpoint: endpoint.name, ms: performance.now() - started, status });
   return fetched;
@@ -83,7 +88,7 @@ const fetchDocument = async (
   const { observer, reader } = services;
   const { endpoint, input, legacy } = request;
   const task: ReadTask = { endpoint: endpoint.name, as, input };
-  const read = ({ body }: LegacyReply) => reader.read(task, body, caller.deadline);
+  const read = ({ body }: LegacyReply) => reader.read(task, body, caller.deadline, caller.holding);
   const reply = await askAndRead(services, endpoint, legacy, caller, read, endpoint.format);
   if ("failed" in reply) {
     const { failed, isUnsent, isForOne } = reply;
@@ -157,7 +162,7 @@ const recover = async (
   const look = endpoint.recover?.look(input);
   if (!look || "unsent" in look) return undefined;
   const task: ReadTask = { endpoint: endpoint.name, as: "recovered", input };
-  const read = ({ body }: LegacyReply) => services.reader.read(task, body, caller.deadline);
+  const read = ({ body }: LegacyReply) => services.reader.read(task, body, caller.deadline, caller.holding);
   const reply = await askAndRead(services, endpoint, look, caller, read);
   if ("failed" in reply) return undefined;
   const { reading } = reply;

@@ -7,6 +7,7 @@ import type { InputError } from "../endpoint/problem.ts";
 import { elsewhere, extra } from "../endpoint/problem.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { ReadFailure } from "../reading/reader.ts";
+import type { Holding } from "../concurrency/byteBudget.ts";
 import { readBody } from "../http/body.ts";
 import { type Credential, readCredential } from "../http/credential.ts";
 import { givenInPairs, givenInPath, type InputReading, readInput } from "../endpoint/input.ts";
@@ -65,12 +66,13 @@ export type RequestInput = {
   header: (name: string) => string | undefined;
 };
 
-/** What a request asks of an endpoint. */
+/** What a request asks of an endpoint. `holding` has the bytes of its body until that is read. */
 export const readRequest = async (
   request: AppRequest,
   endpoint: PreparedEndpoint,
   path: PathInput,
   core: Core,
+  holding: Holding,
 ): Promise<RequestInput> => {
   const { header, incoming } = request;
   const query = queryOf(request.target);
@@ -82,7 +84,9 @@ export const readRequest = async (
     header,
     reading: withQueryErrors(
       queryErrors(query, endpoint),
-      request.method === "POST" ? await inputOfBody(request, endpoint, core) : inputOfPath(request, endpoint, path),
+      request.method === "POST"
+        ? await inputOfBody(request, endpoint, core, holding)
+        : inputOfPath(request, endpoint, path),
     ),
     wanted: readDirectives(header("cache-control"), header("pragma")),
     headers: sentAlong(request, core.trusted),
@@ -115,13 +119,15 @@ const withQueryErrors = (errors: InputError[], reading: InputReading | Answer): 
 const inputOfBody = async (
   request: AppRequest,
   { name }: PreparedEndpoint,
-  { services: { reader, totalTimeout }, settings, memory }: Core,
+  { services: { reader, totalTimeout }, settings }: Core,
+  holding: Holding,
 ): Promise<InputReading | Answer> => {
   const { header } = request;
-  const limits = { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS, budget: memory };
+  const limits = { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS, holding };
   const collected = await readBody(request.body(), header, limits);
   if (!collected.ok) return collected.answer;
-  const reading = await reader.readInput({ endpoint: name }, collected.body, performance.now() + totalTimeout);
+  const reading = await reader.readInput({ endpoint: name }, collected.body, performance.now() + totalTimeout, holding);
+  holding.release();
   return "failure" in reading ? answerOf(readFailures[reading.failure]) : reading;
 };
 

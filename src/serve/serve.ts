@@ -1,3 +1,4 @@
+import type { Holding } from "../concurrency/byteBudget.ts";
 import { withTimeout } from "../concurrency/withTimeout.ts";
 import { type Answer, answerOf, inputErrors } from "../endpoint/answer.ts";
 import type { InputReading } from "../endpoint/input.ts";
@@ -14,16 +15,20 @@ const RECHECK_MS = 2000;
 const unverified: Outcome = { kind: "unavailable", message: "The legacy interface could not be asked about the key." };
 const timedOut: Outcome = { kind: "tooSlow", message: "The legacy interface took too long to answer." };
 
-/** Checks the credential, then the input, then asks the backend: in this order, so that no error says more than the caller may know. */
+/**
+ * Checks the credential, then the input, then asks the backend: in this order, so that no error says more than the caller may know. `holding`
+ * takes the bytes of what is fetched.
+ */
 export const serve = async (
   services: Services,
   backend: Backend,
   endpoint: PreparedEndpoint,
   request: RequestInput,
+  holding: Holding,
 ): Promise<Served> => {
   const { credential, reading, wanted } = request;
   const isWrite = endpoint.writes !== undefined;
-  const caller = callerOf(services, request, isWrite);
+  const caller = callerOf(services, request, isWrite, holding);
   /** The gateway answers by itself. */
   const rejected = (answer: Answer, reason: string): Served => {
     const { stage } = services.hooks.decide(endpoint.name, caller);
@@ -59,6 +64,7 @@ const callerOf = (
   { keys, totalTimeout }: Services,
   { credential: { key }, headers, client, header }: RequestInput,
   writes: boolean,
+  holding: Holding,
 ): RequestCaller => {
   const background = () => ({
     headers,
@@ -82,6 +88,7 @@ const callerOf = (
   const caller: RequestCaller = {
     ...background(),
     header,
+    holding,
     background,
     authorize: (byModern = false) => authorize(writes, byModern),
     asReader: () => ({ ...caller, authorize: (byModern = false) => authorize(false, byModern) }),

@@ -111,7 +111,7 @@ const coreGroups = {
   "Large answers": {
     MAX_REPLY_BYTES: bytesField(32 * 1024 ** 2).describe("Largest answer of legacy to be transformed, in bytes"),
     MEMORY_BYTES: integerField(1024, 64 * 1024 ** 3, 256 * 1024 ** 2).describe(
-      "Most bytes of answers and bodies in memory: that are collected, or that clients have not taken yet. As many again may wait to be read. What does not fit is answered 503. At least `MAX_REPLY_BYTES`",
+      "Most bytes of answers and bodies in memory: that are collected, wait to be read, or that clients have not taken yet; the last take half at most. What does not fit is answered 503. At least `MAX_REPLY_BYTES`",
     ),
     READER_THREADS: integerField(1, 32, 2).describe(
       "Most threads that read large answers. One for each core at most; they start when they are needed",

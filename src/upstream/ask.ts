@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
-import { UNCOUNTED } from "../concurrency/byteBudget.ts";
+import { type Holding, UNCOUNTED } from "../concurrency/byteBudget.ts";
 import { type RequestLine, UpstreamFailure } from "./failure.ts";
 import { currentContext, propagatedHeaders } from "../http/exchange.ts";
 import type { Upstream } from "./upstream.ts";
@@ -17,6 +17,8 @@ export type AskOptions = {
   /** Milliseconds for everything: waiting, connecting, reading. */
   totalTimeout: number;
   signal?: AbortSignal;
+  /** Takes the answer's bytes of the budget, and keeps them; without it they are given back with the answer. */
+  holding?: Holding | undefined;
 };
 
 /** An answer with its whole body. `contentType` is empty where the answer has none. */
@@ -31,7 +33,7 @@ const MAX_LOOSE_BYTES = 1024 ** 2;
 
 /**
  * Sends a request, with `X-Request-Id` and trace context of the client's that it is for, and collects its answer; a GET or HEAD is sent once more where its connection was dead. The answer's bytes count in
- * the budget until it is returned. Rejects with an UpstreamFailure only.
+ * the budget until it is returned, or in the holding. Rejects with an UpstreamFailure only.
  */
 export const ask = async (upstream: Upstream, options: AskOptions): Promise<UpstreamReply> => {
   const started = performance.now();
@@ -110,7 +112,8 @@ class CollectedRequest extends UpstreamRequest {
   #reserve(size: number): boolean {
     const more = size - UNCOUNTED - this.#taken;
     if (this.isOver || !(more > 0)) return true;
-    if (!this.upstream.memory.take(more)) return false;
+    const { holding } = this.#options;
+    if (!(holding?.takeAnswer(more) ?? this.upstream.memory.take(more))) return false;
     this.#taken += more;
     return true;
   }
@@ -136,6 +139,7 @@ class CollectedRequest extends UpstreamRequest {
     super.onResponseEnd();
     if (this.isOver) return;
     this.isOver = true;
+    if (this.#options.holding !== undefined) this.#taken = 0;
     this.#release();
     const [first] = this.#chunks;
     const body =
@@ -156,7 +160,7 @@ class CollectedRequest extends UpstreamRequest {
 
   /** Lets go of what is held until it is over. */
   #release(): void {
-    if (this.#taken > 0) this.upstream.memory.release(this.#taken);
+    if (this.#taken > 0) (this.#options.holding ?? this.upstream.memory).release(this.#taken);
     clearTimeout(this.#timer);
     this.#options.signal?.removeEventListener("abort", this.#abort);
   }

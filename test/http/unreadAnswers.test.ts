@@ -68,7 +68,8 @@ describe("a client that takes nothing", () => {
   });
 });
 
-test("while unread answers fill the memory, a large one is 503, a small one is sent", async () => {
+/** A gateway with so much memory, in front of a legacy whose datasets have LARGE bytes; `held` gives the bytes that are taken of it. */
+const largeDatasets = async (memory: number) => {
   const url = await httpUpstream((request, response) =>
     request.url?.includes("/data/") === true
       ? response.end(
@@ -78,8 +79,11 @@ test("while unread answers fill the memory, a large one is 503, a small one is s
         )
       : response.end('{"evaluation_measures":{"measures":{"measure":"kappa"}}}'),
   );
-  const MEMORY_BYTES = String(1.5 * LARGE);
-  const environment = { MEMORY_BYTES, MAX_REPLY_BYTES: MEMORY_BYTES, CACHE_BYTES: String(2 ** 29) };
+  const environment = {
+    MEMORY_BYTES: String(memory),
+    MAX_REPLY_BYTES: String(1.5 * LARGE),
+    CACHE_BYTES: String(2 ** 29),
+  };
   const gateway = await listeningGateway(url, environment, { sendTimeout: LIMIT });
   const ask = async (path: string) => {
     const response = await fetch(gateway.url + path, { headers: { Connection: "close" } });
@@ -89,15 +93,37 @@ test("while unread answers fill the memory, a large one is 503, a small one is s
     const metric = gateway.services.meter.registry.getSingleMetric("catalog_gateway_memory_bytes");
     return (await metric?.get())?.values[0]?.value ?? 0;
   };
-  const { status, text } = await ask("/v1/datasets/1");
-  expect(status).toBe(200);
-  unreader(gateway.port, staying("/v1/datasets/1"));
+  return { port: gateway.port, ask, held };
+};
+
+test.each([
+  ["the memory", 1.5],
+  ["half of the memory", 3.5],
+])("while an unread answer fills %s, another large one is 503, a small one is sent", async (_, memory) => {
+  const { port, ask, held } = await largeDatasets(memory * LARGE);
+  for (const id of [1, 2]) expect((await ask(`/v1/datasets/${id}`)).status).toBe(200);
+  const { text } = await ask("/v1/datasets/1");
+  unreader(port, staying("/v1/datasets/1"));
   await until(async () => (await held()) === text.length - 64 * 1024);
-  // One of the cache, and one of legacy's.
-  for (const id of [1, 2]) expect(await ask(`/v1/datasets/${id}`)).toMatchObject({ status: 503, retryAfter: "5" });
+  const refused = (why: string) => ({ status: 503, retryAfter: "5", text: expect.stringContaining(why) as string });
+  expect(await ask("/v1/datasets/2")).toEqual(refused("other answers are in memory"));
+  // Before it is collected.
+  expect(await ask("/v1/datasets/3")).toEqual(refused("answers of the legacy interface"));
   expect((await ask("/v1/evaluationmeasures/list")).status).toBe(200);
   await untilCut(async () => (await held()) === 0);
+  expect((await ask("/v1/datasets/2")).status).toBe(200);
+});
+
+test("an answer counts once, however many clients have not read it", async () => {
+  const { port, ask, held } = await largeDatasets(1.5 * LARGE);
+  const { text } = await ask("/v1/datasets/1");
+  const clients = [1, 2, 3].map(() => unreader(port, staying("/v1/datasets/1")));
+  await until(async () => (await held()) > 0);
   expect((await ask("/v1/datasets/1")).status).toBe(200);
+  clients.pop()?.destroy();
+  expect((await ask("/v1/datasets/1")).status).toBe(200);
+  expect(await held()).toBe(text.length - 64 * 1024);
+  await untilCut(async () => (await held()) === 0);
 });
 
 test("a client that takes some within each time limit gets all of a proxied answer", async () => {

@@ -54,9 +54,12 @@ const gatewayWith = async (reading: Partial<ReaderSettings>, environment: Record
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= gateway.close());
   onTestFinished(close);
-  const { reader, dependencies } = gateway.services;
+  const { reader, dependencies, meter } = gateway.services;
+  const valueOf = async (name: string) =>
+    (await meter.registry.getSingleMetric(`catalog_gateway_${name}`)?.get())?.values[0]?.value;
   return {
     close,
+    memory: async () => ({ held: await valueOf("memory_bytes"), refused: await valueOf("crowded_total") }),
     reader,
     ask: async (tag: string) => gateway.app.request(`/v1/data/list/limit/10000/tag/${tag}`),
     statusOf: async (tag: string) => (await gateway.app.request(`/v1/data/list/tag/${tag}`)).status,
@@ -111,13 +114,22 @@ test("an answer that is read without end is 504, and its thread is replaced", as
   expect(reader.size().bytes).toBe(0);
 });
 
+/** Rows of a list that counts for more than it leaves uncounted, and its bytes in legacy's JSON. */
+const MANY = 2000;
+const listBytes = jsonList(datasetRows(MANY, "another")).length;
+const memoryOf = (lists: number) => ({
+  MEMORY_BYTES: String(Math.floor(lists * listBytes)),
+  MAX_REPLY_BYTES: String(listBytes),
+});
+
 test.each([
-  ["answers", { jobs: 2 }],
-  ["bytes", { bytes: 2.5 * jsonList(datasetRows(20)).length }],
-])("where there is no room for more %s, the newest is 503 with Retry-After", async (_, bound) => {
+  ["answers", { jobs: 2 }, {}],
+  ["bytes", {}, memoryOf(2.5)],
+])("where there is no room for more %s, the newest is 503 with Retry-After", async (_, bound, environment) => {
   const { reader, ask, statusOf } = await gatewayWith(
     { ...small, module: badEndpoints, overtime: 500, ...bound },
-    { TOTAL_TIMEOUT_MS: "3000" },
+    { TOTAL_TIMEOUT_MS: "3000", ...environment },
+    MANY,
   );
   const running = [ask("hang")];
   await until(() => reader.size().bytes > 0);
@@ -127,6 +139,27 @@ test.each([
   expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
   expect((await Promise.all(running)).map((one) => one.status)).toEqual([504, 504]);
   await until(async () => (await statusOf("good")) === 200);
+});
+
+test("an answer keeps its room from its fetch to its client; the one behind it is refused before it is read", async () => {
+  const { reader, memory, statusOf } = await gatewayWith({ ...small, module: badEndpoints }, memoryOf(1.5), MANY);
+  const first = statusOf("good");
+  await until(() => reader.size().bytes > 0);
+  expect((await memory()).held).toBeGreaterThan(0);
+  expect(await statusOf("another")).toBe(503);
+  expect([await first, await memory()]).toEqual([200, { held: 0, refused: 1 }]);
+});
+
+test("the bytes of a body that is still read count, though its request has been answered", async () => {
+  const { reader, memory, statusOf } = await gatewayWith(
+    { ...small, module: badEndpoints, overtime: 500 },
+    { TOTAL_TIMEOUT_MS: "3000", ...memoryOf(1.5) },
+    MANY,
+  );
+  expect(await statusOf("hang")).toBe(504);
+  expect((await memory()).held).toBeGreaterThan(0);
+  await until(() => reader.size().bytes === 0);
+  expect((await memory()).held).toBe(0);
 });
 
 test("no thread starts before the first large answer, and an idle one ends", async () => {

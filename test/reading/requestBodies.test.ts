@@ -38,7 +38,7 @@ test("a body of 64 KiB is read in another thread, a smaller one here", async () 
 test("a body that no thread can read is 503, and so is one for which there is no room", async () => {
   const body = unknownFields(64 * 1024);
   expect((await post(body, { module: noSuchModule })).status).toBe(503);
-  const full = await post(body, { bytes: 1000 });
+  const full = await post(body, { jobs: 0 });
   expect([full.status, full.retryAfter]).toEqual([503, "5"]);
 });
 

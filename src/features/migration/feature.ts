@@ -44,7 +44,7 @@ const open = async (
       ? undefined
       : (await import("../../modern/client.ts")).openModern(url, settings, {
           ...services,
-          memory: core.memory,
+          memory: core.services.memory,
           ledger: () => migration.ledger(),
         });
   const identity = JSON.stringify(["modern", url, settings.MODERN_ROUTES]);

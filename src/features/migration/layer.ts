@@ -47,7 +47,7 @@ export const openLayer = (
   /** Asks modern for one answer, within its timeout. */
   const ask = async (
     { endpoint, input }: EndpointRequest,
-    { key, headers, client = "", deadline }: Caller,
+    { key, headers, client = "", deadline, holding }: Caller,
   ): Promise<ModernReply> => {
     if (deadline <= performance.now()) return { failed: "it took too long" };
     const started = performance.now();
@@ -55,6 +55,7 @@ export const openLayer = (
       headers,
       client,
       deadline: Math.min(deadline, performance.now() + modern.timeout),
+      holding,
       ...(key === undefined ? {} : { key }),
     });
     if (!("failed" in reply && reply.isUnasked))

@@ -7,6 +7,7 @@ import { leaks } from "./leaks.ts";
 import { pipelinedHeads } from "./pipelinedHeads.ts";
 import { stalls } from "./stalls.ts";
 import { towardsLegacy } from "./towardsLegacy.ts";
+import { unreadLists } from "./unreadLists.ts";
 
 /** Every attack, in the order in which they run. */
 export const attacks: readonly Attack[] = [
@@ -16,6 +17,7 @@ export const attacks: readonly Attack[] = [
   chunkedBodies,
   pipelinedHeads,
   stalls,
+  unreadLists,
   accessModel,
   fuzz,
 ];
