@@ -174,6 +174,8 @@ const mirrorCaller = (caller: RequestCaller, timeout: number): RequestCaller => 
   headers: [...caller.headers, "gateway-mirror", "1"],
   client: "",
   deadline: performance.now() + timeout,
+  // That of the request is closed once its answer is sent.
+  holding: undefined,
   spent: { calls: 0, ms: 0 },
 });
 
