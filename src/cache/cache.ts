@@ -1,10 +1,12 @@
+import type { CacheStatus } from "../telemetry/meter.ts";
 import { LRUCache } from "lru-cache";
 import { type CacheRequest, entryKey, type Fetch } from "./cacheRequest.ts";
 import { type Entry, entryOf } from "./entry.ts";
 import { backOff, isFailure, mayStore, storedFor, UNCACHEABLE_FOR } from "./policy.ts";
 import { monotonic } from "../concurrency/monotonic.ts";
 import type { Store } from "./store.ts";
-import { type Answer, type Answered, type CacheStatus, HIT, tagged, untagged } from "./reply.ts";
+import { type Answer } from "../endpoint/answer.ts";
+import { type Answered, HIT, tagged, untagged } from "./reply.ts";
 import type { OpenSharedTier } from "./sharedTier.ts";
 import { openSingleFlight } from "./singleFlight.ts";
 import { openTieredEntries, type TieredEntries } from "./tieredEntries.ts";

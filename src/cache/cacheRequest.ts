@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { LifetimesOf } from "./entry.ts";
-import type { Answer } from "./reply.ts";
+import type { Answer } from "../endpoint/answer.ts";
 
 /** What a request asks for, independent of its caller. */
 export type CacheKey = {

@@ -1,6 +1,5 @@
 import { openByteBudget } from "../concurrency/byteBudget.ts";
-import type { Entry } from "./entry.ts";
-import type { Store } from "./store.ts";
+import type { Coding, Entry } from "./entry.ts";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { LRUCache } from "lru-cache";
@@ -14,11 +13,17 @@ const MIN_BODY = 860;
  */
 const MAX_COMPRESSING = 32 * 1024 ** 2;
 
+/** The store of the entries that are compressed. */
+type CompressedStore = {
+  holds(key: string, entry: Entry): boolean;
+  setCoding(key: string, entry: Entry, coding: Coding, content: Buffer): void;
+};
+
 /**
  * Opens the background compression of a store's entries, in the codings that requests ask for. Results for entries that the store no longer
  * holds are dropped.
  */
-export const openCompression = (store: Pick<Store, "holds" | "setCoding">, onError: (error: unknown) => void) => {
+export const openCompression = (store: CompressedStore, onError: (error: unknown) => void) => {
   const budget = openByteBudget(MAX_COMPRESSING);
 
   const compressInto = async (key: string, entry: Entry, coding: Coding): Promise<void> => {
@@ -52,10 +57,7 @@ export const openCompression = (store: Pick<Store, "holds" | "setCoding">, onErr
   };
 };
 
-const codings = ["br", "gzip"] as const;
-
-/** A content coding that answers are stored in (RFC 9110, section 8.4.1). */
-export type Coding = (typeof codings)[number];
+const codings: readonly Coding[] = ["br", "gzip"];
 
 const readAcceptEncoding = (header: string): readonly Coding[] => {
   const weights = new Map<string, number>();

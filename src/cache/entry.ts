@@ -1,5 +1,16 @@
-import type { Coding } from "./compression.ts";
-import type { Representation } from "./reply.ts";
+/** A content coding that answers are stored in (RFC 9110, section 8.4.1). */
+export type Coding = "br" | "gzip";
+
+/** An answer's bytes: as they are, and in the codings that were made so far. */
+export type Representation = {
+  status: number;
+  body: Buffer;
+  coded: Partial<Record<Coding, Buffer>>;
+  /** The strong validator of `body`, without quotes; that of a coding has `-br` or `-gzip` appended. Empty for an answer that is not stored. */
+  tag: string;
+  /** Headers of this answer alone. */
+  headers?: Record<string, string>;
+};
 
 /** A stored answer: its lifetimes, and the groups it belongs to. Times are on the clock of `performance.now()`. */
 export type Entry = Representation & {
@@ -32,36 +43,6 @@ export const entryOf = (
   failures: 0,
   retryAt: 0,
 });
-
-/** `"90s"`, `"10m"`, `"24h"`, `"7d"` */
-export type Duration = `${number}${"s" | "m" | "h" | "d"}`;
-
-const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Whether a text is a duration of at most six digits. */
-export const isDuration = (text: string): text is Duration => /^\d{1,6}[smhd]$/.test(text);
-
-/** `"10m"` -> 600000 */
-export const milliseconds = (duration: Duration): number =>
-  Number(duration.slice(0, -1)) * units[duration.slice(-1) as keyof typeof units];
-
-/**
- * How long answers of an endpoint may be served, by definition or by the setting `CACHE_LIFETIMES`. `staleWhileRevalidate` and
- * `staleIfError` (RFC 5861) both count from the end of `fresh`; the default of both is 0.
- */
-export type DeclaredLifetimes = {
-  fresh: Duration;
-  /** Served while it is fetched anew in the background. */
-  staleWhileRevalidate?: Duration;
-  /** Served where legacy fails. */
-  staleIfError?: Duration;
-  /** Of 404 and 410; default 60 s. */
-  notFoundTtl?: Duration;
-  /** Of 412, a state that will change soon; default 15 s. */
-  preconditionTtl?: Duration;
-  /** The resource may turn private: `staleWhileRevalidate` is an hour at most, whatever is declared. */
-  mayTurnPrivate?: true;
-};
 
 /** The lifetimes of one answer in milliseconds. `mayTurnPrivate`: no client can extend `staleWhileRevalidate` by `max-stale`. */
 export type Lifetimes = { fresh: number; staleWhileRevalidate: number; staleIfError: number; mayTurnPrivate?: true };

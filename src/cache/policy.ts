@@ -1,12 +1,6 @@
 import type { CacheRequest, Directives } from "./cacheRequest.ts";
-import {
-  type DeclaredLifetimes,
-  type Duration,
-  type Entry,
-  type Lifetimes,
-  type LifetimesOf,
-  milliseconds,
-} from "./entry.ts";
+import { type DeclaredLifetimes, type Duration, milliseconds } from "../endpoint/lifetimes.ts";
+import { type Entry, type Lifetimes, type LifetimesOf } from "./entry.ts";
 
 // The cache's policy: may an answer be stored, may it be served, for how long, and to whom. docs/caching.md says the same in the same
 // order. All else in this folder is the mechanism. Times are in milliseconds, moments on the clock of `performance.now()`: no entry lasts

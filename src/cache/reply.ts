@@ -1,5 +1,7 @@
-import { type Coding, acceptedCodings } from "./compression.ts";
-import type { Entry } from "./entry.ts";
+import type { CacheStatus } from "../telemetry/meter.ts";
+import { acceptedCodings } from "./compression.ts";
+import type { Coding, Entry, Representation } from "./entry.ts";
+import type { Answer } from "../endpoint/answer.ts";
 import { isAscii } from "node:buffer";
 import { hash } from "node:crypto";
 
@@ -36,18 +38,6 @@ export type Answered = {
   /** Milliseconds that the backend took, and that the whole request took. */
   upstream?: number;
   took?: number;
-};
-
-/** How an answer came about, in the words of Cache-Status (RFC 9211). */
-export type CacheStatus = {
-  /** From an entry, without asking a backend. */
-  hit?: true;
-  /** Why a backend was asked. */
-  fwd?: "uri-miss" | "stale" | "request" | "method" | "bypass";
-  /** The request waited for another one's fetch. */
-  collapsed?: true;
-  stored?: boolean;
-  detail?: string;
 };
 
 const CACHE_NAME = "catalog-gateway";
@@ -212,17 +202,6 @@ const write = (
   };
 };
 
-/** An answer's bytes: as they are, and in the codings that were made so far. */
-export type Representation = {
-  status: number;
-  body: Buffer;
-  coded: Partial<Record<Coding, Buffer>>;
-  /** The strong validator of `body`, without quotes; that of a coding has `-br` or `-gzip` appended. Empty for an answer that is not stored. */
-  tag: string;
-  /** Headers of this answer alone. */
-  headers?: Record<string, string>;
-};
-
 /** The bytes of a text, alone in their block of memory; a buffer is returned as it is. */
 export const bytesOf = (text: string | Buffer): Buffer => {
   if (typeof text !== "string") return text;
@@ -230,9 +209,6 @@ export const bytesOf = (text: string | Buffer): Buffer => {
   bytes.write(text);
   return bytes;
 };
-
-/** An answer before it is written: always JSON. A large body is bytes already, with `tag`, their hash. */
-export type Answer = { status: number; body: string | Buffer; tag?: string; headers?: Record<string, string> };
 
 /** The representation of an answer that is not stored: it needs no tag. */
 export const untagged = ({ status, body, headers }: Answer): Representation => ({

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { monotonic } from "../concurrency/monotonic.ts";
-import type { Coding } from "./compression.ts";
+import type { Coding } from "./entry.ts";
 import type { Entry } from "./entry.ts";
 import { isExpired } from "./policy.ts";
 

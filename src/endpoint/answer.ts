@@ -1,9 +1,8 @@
-import type { Answer } from "../cache/reply.ts";
 import type { Outcome, OutcomeKind } from "./outcome.ts";
 import type { InputError, Problem } from "./problem.ts";
 
-// The cache may not import this folder, which needs its lifetimes; all others take the type from here.
-export type { Answer };
+/** An answer before it is written: always JSON. A large body is bytes already, with `tag`, their hash. */
+export type Answer = { status: number; body: string | Buffer; tag?: string; headers?: Record<string, string> };
 
 const statuses: Record<OutcomeKind, number> = {
   unauthenticated: 401,

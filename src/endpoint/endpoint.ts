@@ -1,4 +1,4 @@
-import type { DeclaredLifetimes } from "../cache/entry.ts";
+import type { DeclaredLifetimes } from "./lifetimes.ts";
 import type { Json, JsonObject, Rule } from "../rules/rule.ts";
 import type { Fields, InputOf } from "./field.ts";
 import type { LegacyRequest, Unsent } from "./legacyRequest.ts";
@@ -140,6 +140,9 @@ export type Endpoint<T = unknown> = Omit<
     outcome?(input: Record<string, unknown>, legacy: JsonObject): Outcome | undefined;
   };
 };
+
+/** An endpoint with its name. */
+export type NamedEndpoint = Endpoint & { name: string };
 
 /** Defines an endpoint under its first route; the types of its input and its answer follow from `input` and `output`. */
 export const endpoint = <F extends Fields, T, const Name extends string = never>(

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerOptions, ServerResponse } 
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ByteBudget, type Holding, UNCOUNTED } from "../concurrency/byteBudget.ts";
-import { exchangeKey, HttpExchange } from "./exchange.ts";
+import { exchangeKey, HttpExchange } from "../telemetry/exchange.ts";
 import * as http from "./nodeHttp.ts";
 import { type WriteError, writeDetail } from "./problemDetails.ts";
 import { boundConnections, type Refusal, refuseRequest, refuseSocket, refuseUnparsed } from "./refusal.ts";

@@ -1,6 +1,7 @@
+import { pathOf } from "../endpoint/target.ts";
 import { parseAccept } from "hono/utils/accept";
 import { truncate } from "../scrub/truncate.ts";
-import { isBelow, isBelowAny, pathOf } from "./requestTarget.ts";
+import { isBelow, isBelowAny } from "./requestTarget.ts";
 import type { InputError } from "../endpoint/problem.ts";
 
 const PROBLEM_TYPE = "application/problem+json";

@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { exchangeOf } from "./exchange.ts";
+import { exchangeOf } from "../telemetry/exchange.ts";
 import { STATUS_CODES } from "./nodeHttp.ts";
 import { type WriteError, writeDetail } from "./problemDetails.ts";
 

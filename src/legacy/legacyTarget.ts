@@ -1,5 +1,5 @@
 import type { LegacyPaths } from "../endpoint/legacyInterface.ts";
-import { pathOf, queryOf } from "../http/requestTarget.ts";
+import { pathOf, queryOf } from "../endpoint/target.ts";
 
 /** A request to legacy's interface: its path below the configured one, and the query that legacy reads. */
 export type LegacyTarget = {

@@ -4,14 +4,14 @@ import type { Ledger } from "../compare/ledger.ts";
 import type { ByteBudget, Holding } from "../concurrency/byteBudget.ts";
 import type { Answer } from "../endpoint/answer.ts";
 import { becomesAnother, type CanonicalRequest, formatRequest } from "../endpoint/canonicalRequest.ts";
-import type { Endpoint } from "../endpoint/endpoint.ts";
+import type { NamedEndpoint } from "../endpoint/endpoint.ts";
 import type { ErrorTable } from "../legacy/reading.ts";
 import type { Reader } from "../reading/reader.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import type { Json } from "../rules/rule.ts";
 import type { Settings } from "../settings/settings.ts";
 import { readCertificates } from "../settings/certificates.ts";
-import { upstreamSettings } from "../settings/upstreamSettings.ts";
+import { upstreamSettings } from "../upstream/upstreamSettings.ts";
 import type { Dependencies } from "../telemetry/dependencies.ts";
 import type { CallResult, Meter } from "../telemetry/meter.ts";
 import { runStep } from "../telemetry/steps.ts";
@@ -43,8 +43,6 @@ type ModernCaller = {
   deadline: number;
   holding?: Holding | undefined;
 };
-
-type NamedEndpoint = Endpoint & { name: string };
 
 /** What of the gateway modern's client uses. `ledger`: the one in force, how modern's documents may differ. */
 type ModernParts = {

@@ -1,5 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { currentContext, exchangeOf, inContext, propagatedHeaders, type RequestContext } from "../http/exchange.ts";
+import {
+  currentContext,
+  exchangeOf,
+  inContext,
+  propagatedHeaders,
+  type RequestContext,
+} from "../telemetry/exchange.ts";
 import type { Observer } from "../telemetry/observer.ts";
 import { runStep, steps } from "../telemetry/steps.ts";
 import { isLoop } from "../upstream/forwarding.ts";

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import type { Dispatcher } from "undici";
 import { codeOf, type RequestLine, type UpstreamFailure } from "../upstream/failure.ts";
 import { exposeProxied } from "../http/cors.ts";
-import { inContext, type RequestContext } from "../http/exchange.ts";
+import { inContext, type RequestContext } from "../telemetry/exchange.ts";
 import type { Meter } from "../telemetry/meter.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { UpstreamRequest } from "../upstream/upstreamRequest.ts";

@@ -1,3 +1,4 @@
+import { pathOf } from "../endpoint/target.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TrieRouter } from "hono/router/trie-router";
 import { type Reply, replyWith } from "../cache/reply.ts";
@@ -5,9 +6,9 @@ import { type Holding, openHolding } from "../concurrency/byteBudget.ts";
 import { type Answer, plainAnswer } from "../endpoint/answer.ts";
 import { unescaped } from "../endpoint/input.ts";
 import { corsList, preflightHeaders } from "../http/cors.ts";
-import { currentContext } from "../http/exchange.ts";
+import { currentContext } from "../telemetry/exchange.ts";
 import { sendWhole, unstoredHeaders } from "../http/httpServer.ts";
-import { isBelow, pathOf } from "../http/requestTarget.ts";
+import { isBelow } from "../http/requestTarget.ts";
 import type { PassThrough } from "../proxy/passThrough.ts";
 import { isLoop } from "../upstream/forwarding.ts";
 import { type Backend, decisionHeader, legacyDecision } from "./backend.ts";

@@ -2,10 +2,10 @@ import type { EventEmitter } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { z } from "zod";
 import type { OpenSharedTier } from "../cache/sharedTier.ts";
-import type { DeclaredLifetimes } from "../cache/entry.ts";
+import type { DeclaredLifetimes } from "../endpoint/lifetimes.ts";
 import type { ByteBudget } from "../concurrency/byteBudget.ts";
 import { allOf } from "../concurrency/allOf.ts";
-import type { HttpExchange } from "../http/exchange.ts";
+import type { HttpExchange } from "../telemetry/exchange.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
 import type { ErrorFormats, WriteError } from "../http/problemDetails.ts";
 import type { Beginning } from "../proxy/heldAnswer.ts";
@@ -17,7 +17,6 @@ import type { Meter } from "../telemetry/meter.ts";
 import type { Observer } from "../telemetry/observer.ts";
 import type { Traffic } from "../telemetry/traffic.ts";
 import type { UntrustedProxies } from "../upstream/forwarding.ts";
-import type { ConsolePart } from "../ui/consolePart.ts";
 import { type Decision, type Layer, legacyDecision, type RequestCaller } from "./backend.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { Knowledge } from "../endpoint/endpoint.ts";
@@ -92,8 +91,8 @@ export type Documents = {
   linksOf: (path: string) => string | undefined;
 };
 
-/** Everything the core asks of a feature that is open; every member is optional. */
-export type Feature = {
+/** Everything the core asks of a feature that is open; every member is optional. `Part`: what it adds to the operators' page. */
+export type Feature<Part = unknown> = {
   /** Sees each request of a client first. It calls `next`, at once or later, or answers by itself. */
   middleware?: (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
   documents?: Documents;
@@ -107,7 +106,8 @@ export type Feature = {
   /** The answer to the write waits for what it returns. */
   onWrite?: (write: Write) => Promise<void> | undefined | void;
   proxy?: ProxyHooks;
-  console?: ConsolePart;
+  /** For the feature `console` alone, which knows its type. */
+  console?: Part;
   /** What `--check` finds of the feature. */
   check?: (report: CheckReport) => Promise<void>;
   /** Takes over changed settings: what is wrong with them, or a function that puts them in force. */

@@ -4,11 +4,11 @@ import { type CacheKey, readDirectives } from "../cache/cacheRequest.ts";
 import { sendWhole } from "../http/httpServer.ts";
 import { HIT, replyWith } from "../cache/reply.ts";
 import { corsList } from "../http/cors.ts";
-import { readCredential } from "../http/credential.ts";
-import { exchangeOf } from "../http/exchange.ts";
+import { readCredential } from "../endpoint/credential.ts";
+import { exchangeOf } from "../telemetry/exchange.ts";
 import type { Core } from "./feature.ts";
 import { headerOf } from "./requestInput.ts";
-import { pathOf, queryOf } from "../http/requestTarget.ts";
+import { pathOf, queryOf } from "../endpoint/target.ts";
 
 /** Stands before the router: it answers from memory at once, and knows a path by the cache key that the router has made of it. */
 export type HitPath = {

@@ -3,7 +3,7 @@ import type { Fetched } from "../cache/cacheRequest.ts";
 import { answerOf } from "../endpoint/answer.ts";
 import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
-import { shownTarget } from "../http/exchange.ts";
+import { shownTarget } from "../telemetry/exchange.ts";
 import type { Caller, LegacyFailed, LegacyReply, LegacyAnswer } from "../legacy/client.ts";
 import { type CodedError, type LegacyReading, outcomeOf, ownStatusOf } from "../legacy/reading.ts";
 import type { Read, ReadTask, Written } from "../reading/readAnswer.ts";

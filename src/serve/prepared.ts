@@ -1,5 +1,5 @@
 import { cacheKeyOf, type CacheKey } from "../cache/cacheRequest.ts";
-import type { DeclaredLifetimes } from "../cache/entry.ts";
+import type { DeclaredLifetimes } from "../endpoint/lifetimes.ts";
 import { lifetimesBy, withDefaults } from "../cache/policy.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { LegacyPaths, LegacyWriteKnowledge } from "../endpoint/legacyInterface.ts";

@@ -9,9 +9,9 @@ import type { Outcome } from "../endpoint/outcome.ts";
 import type { ReadFailure } from "../reading/reader.ts";
 import type { Holding } from "../concurrency/byteBudget.ts";
 import { readBody } from "../http/body.ts";
-import { type Credential, readCredential } from "../http/credential.ts";
+import { type Credential, readCredential } from "../endpoint/credential.ts";
 import { givenInPairs, givenInPath, type InputReading, readInput } from "../endpoint/input.ts";
-import { pathOf, queryOf } from "../http/requestTarget.ts";
+import { pathOf, queryOf } from "../endpoint/target.ts";
 import type { Core } from "./feature.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 

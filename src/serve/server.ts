@@ -1,12 +1,19 @@
+import { pathOf } from "../endpoint/target.ts";
 import { Server as NetServer } from "node:net";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { openHttpServer } from "../http/httpServer.ts";
 import { listen } from "../http/listen.ts";
-import { exchangeOf, type HttpExchange, inContext, type RequestContext, traceContextOf } from "../http/exchange.ts";
+import {
+  exchangeOf,
+  type HttpExchange,
+  inContext,
+  type RequestContext,
+  traceContextOf,
+} from "../telemetry/exchange.ts";
 import { requestBegins } from "../telemetry/steps.ts";
 import type { Core, Feature } from "./feature.ts";
 import type { Gateway } from "./gateway.ts";
-import { isBelowAny, pathOf } from "../http/requestTarget.ts";
+import { isBelowAny } from "../http/requestTarget.ts";
 
 /** A listening server that can be stopped without cutting a request. */
 export type RunningServer = {

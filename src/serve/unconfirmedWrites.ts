@@ -1,5 +1,5 @@
 import type { Outcome } from "../endpoint/outcome.ts";
-import { isKey } from "../http/credential.ts";
+import { isKey } from "../endpoint/credential.ts";
 import type { Keys } from "./keys.ts";
 
 /** Milliseconds for which a write whose answer is lost may still be going on. */

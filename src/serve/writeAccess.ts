@@ -1,4 +1,4 @@
-import type { Representation } from "../cache/reply.ts";
+import type { Representation } from "../cache/entry.ts";
 import { answerOf } from "../endpoint/answer.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import type { ErrorTable } from "../legacy/reading.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Duration, isDuration } from "../cache/entry.ts";
+import { type Duration, isDuration } from "../endpoint/lifetimes.ts";
 import {
   bytesField,
   countField,

@@ -1,5 +1,5 @@
 import about from "../../package.json" with { type: "json" };
-import { buildId } from "../cache/buildId.ts";
+import { buildId } from "./buildId.ts";
 import type { Sample } from "./series.ts";
 
 /** What runs: the version of the package, the build of the code and of Node. The build is `unknown` where its files are not there, as in a bundle. */

@@ -1,5 +1,4 @@
 import type { Registry as PromRegistry } from "prom-client";
-import type { CacheStatus } from "../cache/reply.ts";
 import { Registry } from "./promClient.ts";
 import {
   type CounterChild,
@@ -26,6 +25,18 @@ type MeteredBackend = {
 
 /** How a call to a backend ended; `circuit_open`: it was not made. */
 export type CallResult = "answered" | "failed" | "circuit_open";
+
+/** How an answer came about, in the words of Cache-Status (RFC 9211). */
+export type CacheStatus = {
+  /** From an entry, without asking a backend. */
+  hit?: true;
+  /** Why a backend was asked. */
+  fwd?: "uri-miss" | "stale" | "request" | "method" | "bypass";
+  /** The request waited for another one's fetch. */
+  collapsed?: true;
+  stored?: boolean;
+  detail?: string;
+};
 
 /** One answer that the router gave. `backend`: who made it, the gateway perhaps. `ms`: milliseconds from the request's arrival. */
 type MeteredAnswer = { backend: string; status: number; how: CacheStatus; ms: number; bytes: number };

@@ -1,4 +1,4 @@
-import { shownTarget } from "../http/exchange.ts";
+import { shownTarget } from "./exchange.ts";
 import type { Observer } from "./observer.ts";
 
 /** Logs that the circuit of a backend has opened or closed; `openFor`: milliseconds. */

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type * as pino from "pino";
-import { currentContext } from "../http/exchange.ts";
+import { currentContext } from "./exchange.ts";
 import { truncate } from "../scrub/truncate.ts";
 import { coreEvents, type EventDefinition, type EventDefinitions, type EventLevel } from "./events.ts";
 import { openLogDestination } from "./logDestination.ts";

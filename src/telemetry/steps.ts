@@ -1,6 +1,6 @@
 import { channel, tracingChannel } from "node:diagnostics_channel";
 import type { IncomingMessage } from "node:http";
-import type { RequestContext } from "../http/exchange.ts";
+import type { RequestContext } from "./exchange.ts";
 
 /** What is done for a request, beside the request itself. `about`: names and numbers of ours, never a key or a value of a client's. */
 export type Step = { name: "cache" | "legacy" | "modern" | "transform"; about: Record<string, string> };

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { type Holding, UNCOUNTED } from "../concurrency/byteBudget.ts";
 import { type RequestLine, UpstreamFailure } from "./failure.ts";
-import { currentContext, propagatedHeaders } from "../http/exchange.ts";
+import { currentContext, propagatedHeaders } from "../telemetry/exchange.ts";
 import type { Upstream } from "./upstream.ts";
 import { UpstreamRequest } from "./upstreamRequest.ts";
 

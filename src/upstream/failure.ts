@@ -1,4 +1,4 @@
-import { shownTarget } from "../http/exchange.ts";
+import { shownTarget } from "../telemetry/exchange.ts";
 import { truncate } from "../scrub/truncate.ts";
 
 /** Every way in which a request to the upstream can fail. */

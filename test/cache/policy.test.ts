@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Directives } from "../../src/cache/cacheRequest.ts";
-import { type Entry, entryOf, isDuration } from "../../src/cache/entry.ts";
+import { type Entry, entryOf } from "../../src/cache/entry.ts";
+import { isDuration } from "../../src/endpoint/lifetimes.ts";
 import { freshnessOf, makeStale, withinLifetimes } from "../../src/cache/policy.ts";
 import { untagged } from "../../src/cache/reply.ts";
 

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { traceContextOf } from "../../src/http/exchange.ts";
+import { traceContextOf } from "../../src/telemetry/exchange.ts";
 import { get, request, send } from "../proxy/support.ts";
 import { listeningGateway, recordingUpstream, type Seen } from "./support.ts";
 import { anyText } from "../support/anyText.ts";

@@ -1,8 +1,8 @@
+import { trustedProxies } from "../../src/settings/addresses.ts";
 import type { Socket } from "node:net";
 import { expect, test } from "vitest";
 import {
   clientAddress,
-  trustedProxies,
   type ForwardedRequest,
   forwardedHeaders,
   isLoop,

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
-import { type HttpExchange, keysOf } from "../../http/exchange.ts";
+import { type HttpExchange, keysOf } from "../../telemetry/exchange.ts";
 import { scrubAgent } from "../../scrub/requestTarget.ts";
 import { truncate } from "../../scrub/truncate.ts";
 import type { Core, Feature } from "../../serve/feature.ts";

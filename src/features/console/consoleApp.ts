@@ -4,12 +4,13 @@ import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
 import { bodyLimit } from "hono/body-limit";
 import { z } from "zod";
-import type { DeclaredLifetimes } from "../../cache/entry.ts";
+import type { DeclaredLifetimes } from "../../endpoint/lifetimes.ts";
 import type { Invalidation } from "../../cache/sharedTier.ts";
 import { maxEntryBytes } from "../../cache/store.ts";
 import { parseJson } from "../../rules/parseJson.ts";
-import type { Core } from "../../serve/feature.ts";
+import type { Core, Feature } from "../../serve/feature.ts";
 import { writeExposition } from "../../telemetry/exposition.ts";
+import type { ConsolePart } from "../../ui/consolePart.ts";
 import { guardMiddleware, type GuardSettings } from "./guard.ts";
 import type { ConsolePage } from "./page/consolePage.ts";
 
@@ -38,7 +39,7 @@ const cacheViewOf = ({ services: { cache }, settings, lifetimes: declared }: Cor
 /** The operators' interface and page: the core's routes, and those that features add. `address`: where the new interface is served. */
 export const consoleApp = (core: Core, guard: GuardSettings, address: string): Hono => {
   const { cache, meter, dependencies, observer } = core.services;
-  const parts = core.features.flatMap((feature) => feature.console ?? []);
+  const parts = (core.features as readonly Feature<ConsolePart>[]).flatMap(({ console }) => console ?? []);
   const endpoints = Object.keys(core.lifetimes);
   const app = new Hono();
   const cacheView = () => cacheViewOf(core);

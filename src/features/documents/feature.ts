@@ -1,3 +1,4 @@
+import { pathOf } from "../../endpoint/target.ts";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
@@ -6,7 +7,7 @@ import { plainAnswer } from "../../endpoint/answer.ts";
 import { sendWhole, unstoredHeaders } from "../../http/httpServer.ts";
 import { corsList } from "../../http/cors.ts";
 import { problemSlugs } from "../../http/problemDetails.ts";
-import { isBelow, pathOf } from "../../http/requestTarget.ts";
+import { isBelow } from "../../http/requestTarget.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { apiCatalog, CATALOG_LINK, CATALOG_PATH, documentLinks, OPENAPI_TYPE } from "./apiCatalog.ts";
 import type { OpenApiThreadData } from "./openApiThread.ts";

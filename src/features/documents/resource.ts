@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { acceptedCodings, type Coding, compress } from "../../cache/compression.ts";
+import { acceptedCodings, compress } from "../../cache/compression.ts";
+import { type Coding } from "../../cache/entry.ts";
 import { bytesOf, matchesTag, tagOf } from "../../cache/reply.ts";
 import { sendWhole } from "../../http/httpServer.ts";
 import { headerOf } from "../../serve/requestInput.ts";

@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import { type LedgerEntry, readNamedLedger } from "../../compare/ledger.ts";
-import { buildId } from "../../cache/buildId.ts";
+import { buildId } from "../../telemetry/buildId.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
+import type { ConsolePart } from "../../ui/consolePart.ts";
 import { memoryStores } from "../../store/openStores.ts";
 import { migrationEvents } from "./events.ts";
 import { addMigrationRoutes } from "./console/routes.ts";
@@ -25,7 +26,7 @@ const open = async (
   core: Core,
   settings: MigrationSettings,
   parts: MigrationParts = {},
-): Promise<Feature & { migration: Migration }> => {
+): Promise<Feature<ConsolePart> & { migration: Migration }> => {
   const { services, catalogue, isCheck } = core;
   const { meter, observer, events } = services;
   const expected = parts.expected ?? ledgerOf(settings, catalogue.expectedDifferences);

@@ -1,4 +1,5 @@
 import type { CheckReport, Core, Feature, Services } from "../../serve/feature.ts";
+import type { ConsolePart } from "../../ui/consolePart.ts";
 import type { Meter } from "../../telemetry/meter.ts";
 import { askAs, isAdministrators, LIST_ENDPOINT, openAdminStatuses } from "./askLegacy.ts";
 import { privateDatasetsEvents } from "./events.ts";
@@ -20,7 +21,7 @@ const open = async (
   { services, endpoints, load, stores }: Core,
   settings: PrivateDatasetsSettings,
   { scan = {} }: PrivateDatasetsParts = {},
-): Promise<Feature & PrivateDatasets> => {
+): Promise<Feature<ConsolePart> & PrivateDatasets> => {
   const endpoint = endpoints.find(({ name }) => name === LIST_ENDPOINT);
   const rowById = endpoint?.rowById;
   const { LEGACY_ADMIN_KEY: key, TOTAL_TIMEOUT_MS: timeout } = settings;

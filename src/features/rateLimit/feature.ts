@@ -1,13 +1,16 @@
+import { pathOf, queryOf } from "../../endpoint/target.ts";
 import { createHmac } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { corsList, legacyCorsList } from "../../http/cors.ts";
-import { readCredential } from "../../http/credential.ts";
+import { readCredential } from "../../endpoint/credential.ts";
 import { sendWhole, unstoredHeaders } from "../../http/httpServer.ts";
-import { isBelowAny, pathOf, queryOf } from "../../http/requestTarget.ts";
+import { isBelowAny } from "../../http/requestTarget.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
+import type { ConsolePart } from "../../ui/consolePart.ts";
 import { headerOf } from "../../serve/requestInput.ts";
 import { formatNumber } from "../../ui/wording.ts";
-import { clientAddress, subnetOf, trustedProxies } from "../../upstream/forwarding.ts";
+import { trustedProxies } from "../../settings/addresses.ts";
+import { clientAddress, subnetOf } from "../../upstream/forwarding.ts";
 import { BURST_MS, openBuckets } from "./buckets.ts";
 import { rateLimitEvents } from "./events.ts";
 import type { RateLimitSettings } from "./settings.ts";
@@ -18,7 +21,7 @@ type LimitedCaller = { own: string; shared: () => string };
 const detail = Buffer.from(JSON.stringify({ detail: "Too many requests: see Retry-After." }));
 
 /** Limits how many requests each caller sends, before anything else is done for them. */
-const open = async (core: Core, settings: RateLimitSettings): Promise<Feature> => {
+const open = async (core: Core, settings: RateLimitSettings): Promise<Feature<ConsolePart>> => {
   const { meter, observer, keys } = core.services;
   const { RATE_LIMIT: rate = 1, REDIS_URL: url, CORS_ORIGINS, PREFIXES } = settings;
   const burst = (rate * BURST_MS) / 1000;

@@ -1,9 +1,11 @@
+import { pathOf } from "../../endpoint/target.ts";
 import type { IncomingMessage } from "node:http";
-import { isBelow, pathOf } from "../../http/requestTarget.ts";
+import { isBelow } from "../../http/requestTarget.ts";
 import { legacyKeyOf } from "../../legacy/formFields.ts";
 import { type LegacyTarget, legacyTargets } from "../../legacy/legacyTarget.ts";
 import { answerItself } from "../../proxy/refuse.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
+import type { ConsolePart } from "../../ui/consolePart.ts";
 import { brownoutAnswer } from "./brownoutAnswer.ts";
 import { type ClientView, openCallers } from "./callers.ts";
 import { clientsCsv } from "./console/clientGroups.ts";
@@ -25,7 +27,10 @@ const byLength = (a: { path: string }, b: { path: string }): number => b.path.le
 export type ListClients = (below?: string) => readonly ClientView[];
 
 /** Deprecation headers and brown-outs for legacy paths, and a list of the callers of the legacy interface. */
-const open = async (core: Core, settings: RetirementSettings): Promise<Feature & { clients: ListClients }> => {
+const open = async (
+  core: Core,
+  settings: RetirementSettings,
+): Promise<Feature<ConsolePart> & { clients: ListClients }> => {
   const { meter, observer } = core.services;
   const { LEGACY_PATH } = settings;
   const legacyPath = LEGACY_PATH === "/" ? "" : LEGACY_PATH;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { buildId } from "../../cache/buildId.ts";
+import { buildId } from "../../telemetry/buildId.ts";
 import type { Entry } from "../../cache/entry.ts";
 import { isExpired, totalLifetime } from "../../cache/policy.ts";
 import type { OpenSharedTier, SharedTier } from "../../cache/sharedTier.ts";

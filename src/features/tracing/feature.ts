@@ -21,8 +21,8 @@ import {
 } from "@opentelemetry/sdk-trace";
 import type { IncomingHttpHeaders } from "node:http";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
-import { contexts, currentContext, type HttpExchange, traceContextOf } from "../../http/exchange.ts";
-import { pathOf } from "../../http/requestTarget.ts";
+import { contexts, currentContext, type HttpExchange, traceContextOf } from "../../telemetry/exchange.ts";
+import { pathOf } from "../../endpoint/target.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { type RequestBegin, requestBegins, type Step, steps } from "../../telemetry/steps.ts";
 import type { TracingSettings } from "./settings.ts";

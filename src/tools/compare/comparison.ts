@@ -9,7 +9,7 @@ import type { Catalogue } from "../../serve/prepared.ts";
 import { readCertificates } from "../../settings/certificates.ts";
 import { loadSettings } from "../../settings/load.ts";
 import { fragmentOf, type Settings } from "../../settings/settings.ts";
-import { upstreamSettings } from "../../settings/upstreamSettings.ts";
+import { upstreamSettings } from "../../upstream/upstreamSettings.ts";
 import { legacySettings, readKeyVariable } from "../optionValues.ts";
 import { openQuietGateway } from "../quietGateway.ts";
 import type { CommandTools } from "../runCommand.ts";

@@ -16,9 +16,6 @@ export type CorpusRequest = {
   shape: string;
 };
 
-/** An endpoint with its name. */
-export type NamedEndpoint = Endpoint & { name: string };
-
 /** Why a request of the traffic is not sent. */
 export type SkipReason =
   | "not an endpoint"

@@ -1,9 +1,11 @@
+import { pathOf, queryOf } from "../../endpoint/target.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { unescaped } from "../../endpoint/input.ts";
-import { isBelow, pathOf, queryOf, originForm } from "../../http/requestTarget.ts";
+import { isBelow, originForm } from "../../http/requestTarget.ts";
 import { keysInForm } from "../../legacy/formFields.ts";
+import { legacyPattern } from "../../legacy/readLegacyPath.ts";
 import type { CorpusRequest, SkipReason } from "./corpusRequest.ts";
-import { legacyPattern, mapLegacyPath } from "./mapLegacyPath.ts";
+import { mapLegacyPath } from "./mapLegacyPath.ts";
 import { mapModernPath, type Routed, routeTable } from "./mapModernPath.ts";
 import type { Traffic } from "./trafficLine.ts";
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { accessLogFeature } from "../../../src/features/accessLog/feature.ts";
 import type { AccessLogSettings } from "../../../src/features/accessLog/settings.ts";
-import { HttpExchange } from "../../../src/http/exchange.ts";
+import { HttpExchange } from "../../../src/telemetry/exchange.ts";
 import type { Feature, FeatureModule } from "../../../src/serve/feature.ts";
 import { listeningGateway, recordingUpstream } from "../../http/support.ts";
 import { get, request, send } from "../../proxy/support.ts";

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { afterEach, expect, test, vi } from "vitest";
 import { migrationFeature } from "../../../src/features/migration/feature.ts";
 import { tracingFeature } from "../../../src/features/tracing/feature.ts";
-import { HttpExchange } from "../../../src/http/exchange.ts";
+import { HttpExchange } from "../../../src/telemetry/exchange.ts";
 import type { Feature, FeatureModule } from "../../../src/serve/feature.ts";
 import { listeningGateway, recordingUpstream } from "../../http/support.ts";
 import { get, httpUpstream, send } from "../../proxy/support.ts";

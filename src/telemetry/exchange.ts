@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { keysGiven } from "./credential.ts";
-import { queryOf } from "./requestTarget.ts";
+import { keysGiven } from "../endpoint/credential.ts";
+import { queryOf } from "../endpoint/target.ts";
 import { scrubTarget } from "../scrub/requestTarget.ts";
 
 /** Ids of requests: as unique as a UUID for each, over gateways and starts, at the price of a counter. */

@@ -1,5 +1,5 @@
-import type { UpstreamSettings } from "../upstream/upstream.ts";
-import type { Settings } from "./settings.ts";
+import type { UpstreamSettings } from "./upstream.ts";
+import type { Settings } from "../settings/settings.ts";
 
 /** The limits and timeouts (milliseconds) of connections to any backend. */
 export const upstreamSettings = (settings: Settings) =>

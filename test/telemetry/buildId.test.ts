@@ -2,7 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { cpSync, globSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { buildId, hashOf } from "../../src/cache/buildId.ts";
+import { buildId, hashOf } from "../../src/telemetry/buildId.ts";
 import { describeWithRedis, startRedis } from "../store/redis/redisServer.ts";
 import { watchProgram } from "../support/program.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
