@@ -1,10 +1,7 @@
 import { z } from "zod";
 import { HIDDEN, withoutUrlSecrets } from "../scrub/secrets.ts";
-import { fileSettingOf } from "./secretFiles.ts";
+import { fileSettingOf, type GivenSetting } from "./givenSetting.ts";
 import { suggestSetting } from "./slips.ts";
-
-/** A value that was given for a setting, and where: `from` is "in the environment" or "in <file>". */
-export type GivenSetting = { value: unknown; from: string };
 
 /** The parts of a JSON Schema that messages are made of. */
 type Described = {

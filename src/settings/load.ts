@@ -1,8 +1,9 @@
+import { type GivenSetting, fileSettingOf } from "./givenSetting.ts";
 import type { z } from "zod";
 import { parseJson } from "../rules/parseJson.ts";
 import { readableByAll, readConfigurationFile } from "./configurationFile.ts";
-import { described, describeIssue, type GivenSetting } from "./describeIssue.ts";
-import { fileSettingOf, readSecretFiles } from "./secretFiles.ts";
+import { described, describeIssue } from "./describeIssue.ts";
+import { readSecretFiles } from "./secretFiles.ts";
 import { slipWarnings } from "./slips.ts";
 import {
   holdsSecret,

@@ -1,11 +1,8 @@
-import type { GivenSetting } from "./describeIssue.ts";
+import { fileSettingOf, type GivenSetting } from "./givenSetting.ts";
 import { readText } from "./readText.ts";
 
 /** Bytes of a file with a secret at most. */
 const MAX_BYTES = 64 * 1024;
-
-/** The setting that names a file with the value of a secret one: `ADMIN_TOKEN` -> `ADMIN_TOKEN_FILE`. */
-export const fileSettingOf = (secret: string): string => `${secret}_FILE`;
 
 /** Replaces each `..._FILE` by the secret in that file, without the newline at its end. Returns what is wrong. */
 export const readSecretFiles = (given: Map<string, GivenSetting>, secrets: ReadonlySet<string>): string[] => {

@@ -85,6 +85,9 @@ export type ClientView = {
   last: string;
 };
 
+/** The callers of the legacy interface: all, or those of paths below one path. */
+export type ListClients = (below?: string) => readonly ClientView[];
+
 /** Opens the callers that are stored. What could not be stored is stored later. */
 export const openCallers = async ({ open }: Pick<Stores, "open">) => {
   const store = await open<CallersRecord>({ feature: "clients", schema: () => recordSchema, isVital: true });

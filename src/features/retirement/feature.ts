@@ -7,7 +7,7 @@ import { answerItself } from "../../proxy/refuse.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import type { ConsolePart } from "../../ui/consolePart.ts";
 import { brownoutAnswer } from "./brownoutAnswer.ts";
-import { type ClientView, openCallers } from "./callers.ts";
+import { type ListClients, openCallers } from "./callers.ts";
 import { clientsCsv } from "./console/clientGroups.ts";
 import { deprecationHeaders } from "./deprecationHeaders.ts";
 import { retirementEvents } from "./events.ts";
@@ -22,9 +22,6 @@ const configured = ({ DEPRECATED, BROWNOUTS }: Pick<RetirementSettings, "DEPRECA
 });
 
 const byLength = (a: { path: string }, b: { path: string }): number => b.path.length - a.path.length;
-
-/** The callers of the legacy interface: all, or those of paths below one path. */
-export type ListClients = (below?: string) => readonly ClientView[];
 
 /** Deprecation headers and brown-outs for legacy paths, and a list of the callers of the legacy interface. */
 const open = async (

@@ -4,21 +4,16 @@ import type { Entry } from "../../cache/entry.ts";
 import { isExpired, totalLifetime } from "../../cache/policy.ts";
 import type { OpenSharedTier, SharedTier } from "../../cache/sharedTier.ts";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
-import { openReplication } from "./replication.ts";
-import type { SharedTierEvent } from "./replicationLease.ts";
+import { openReplication, type ReplicationSettings } from "./replication.ts";
 import { entryName, EPOCH, groupsFor, isListable, scripts, VERSIONS } from "./scripts.ts";
 import { fromWire, toWire } from "./wire.ts";
 
 /** What the tier is opened with. */
-export type RedisTierSettings = {
-  url: string;
-  /** Milliseconds that a request waits for Redis at most. */
-  timeout: number;
-  /** Milliseconds after which any entry expires. */
-  longest: number;
-  onEvent: (event: SharedTierEvent, about: Record<string, unknown>) => void;
+type RedisTierSettings = Omit<ReplicationSettings, "build"> & {
   /** Entries of other builds are not read; default: this build's id. */
   build?: string;
+  /** Milliseconds after which any entry expires. */
+  longest: number;
   count: (call: "get" | "set" | "drop", result: string) => void;
 };
 

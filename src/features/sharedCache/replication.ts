@@ -4,8 +4,7 @@ import type { Invalidation, OpenSharedTier } from "../../cache/sharedTier.ts";
 import { withTimeout } from "../../concurrency/withTimeout.ts";
 import { parseJson } from "../../rules/parseJson.ts";
 import { connectRedis } from "../../store/redis.ts";
-import type { RedisTierSettings } from "./redisTier.ts";
-import { openReplicationLease } from "./replicationLease.ts";
+import { openReplicationLease, type SharedTierEvent } from "./replicationLease.ts";
 import { acknowledgementsOf, CHANNEL, EPOCH, EVERYTHING, namesOf, scripts } from "./scripts.ts";
 
 /** The message of a gateway to the others: its id, an invalidation, and the epoch that begins with it. */
@@ -25,15 +24,21 @@ const messageSchema: z.ZodType<InvalidationMessage> = z.strictObject({
   }),
 });
 
+/** What gateways on one Redis share. */
+export type ReplicationSettings = {
+  url: string;
+  /** Milliseconds that a request waits for Redis at most. */
+  timeout: number;
+  build: string;
+  onEvent: (event: SharedTierEvent, about: Record<string, unknown>) => void;
+};
+
 /** More pending invalidations become a single one of everything. */
 const MAX_PENDING = 1000;
 
-/**
- * Sends invalidations between the gateways on one Redis. It connects in the background.
- * @param timeout milliseconds that `invalidate` waits at most.
- */
+/** Sends invalidations between the gateways on one Redis. It connects in the background. */
 export const openReplication = (
-  { url, timeout, onEvent, build }: Pick<RedisTierSettings, "url" | "timeout" | "onEvent"> & { build: string },
+  { url, timeout, onEvent, build }: ReplicationSettings,
   owner: Parameters<OpenSharedTier>[0],
 ) => {
   const self = randomUUID();

@@ -1,10 +1,11 @@
+import type { CompareOptions } from "./options.ts";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { readIds } from "../corpus/madeRequests.ts";
 import { numberFrom, readUrl, severalOf } from "../optionValues.ts";
 import type { CommandTools } from "../runCommand.ts";
-import { type CompareOptions, performComparison } from "./comparison.ts";
+import { performComparison } from "./comparison.ts";
 import { htmlReport } from "./report/htmlReport.ts";
 import { junitReport } from "./report/junitReport.ts";
 import { markdownReport } from "./report/markdownReport.ts";

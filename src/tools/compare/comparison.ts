@@ -15,27 +15,10 @@ import { openQuietGateway } from "../quietGateway.ts";
 import type { CommandTools } from "../runCommand.ts";
 import { openAsModern, openCandidateSide, USER_AGENT } from "./candidateSide.ts";
 import { compareOne } from "./compareOne.ts";
+import type { CompareOptions } from "./options.ts";
 import { showProgress } from "./progress.ts";
 import { requestsOf } from "./requests.ts";
 import { run } from "./run.ts";
-
-/** What to compare, by the command line. */
-export type CompareOptions = {
-  legacy?: string;
-  candidate?: string;
-  /** The candidate is the new implementation, not a gateway. */
-  modern?: boolean;
-  endpoint?: string[];
-  ids?: Iterable<number>;
-  corpus?: string;
-  limit?: number;
-  /** The environment variable that holds the key. */
-  key?: string;
-  expected?: string;
-  rate?: number;
-  concurrency?: number;
-  out: string;
-};
 
 /** Milliseconds until a mismatch is checked again. */
 const SETTLE_MS = 1000;

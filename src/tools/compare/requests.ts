@@ -6,7 +6,7 @@ import { exampleRequests, idRequests } from "../corpus/madeRequests.ts";
 import { trafficMapper } from "../corpus/mapTraffic.ts";
 import { readCorpus } from "../corpus/readCorpus.ts";
 import { sampleRequests } from "../corpus/sample.ts";
-import type { CompareOptions } from "./comparison.ts";
+import type { CompareOptions } from "./options.ts";
 
 /** The requests of a run, and their number if it is known. Lines of the traffic that are not sent are counted by reason. */
 type RunRequests = {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { fileSettingOf } from "../../settings/secretFiles.ts";
+import { fileSettingOf } from "../../settings/givenSetting.ts";
 import { secretSettings, type SettingsFragment, settingsSchemaOf } from "../../settings/settings.ts";
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;

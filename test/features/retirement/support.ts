@@ -1,5 +1,5 @@
 import { expect, onTestFinished, vi } from "vitest";
-import type { ListClients } from "../../../src/features/retirement/feature.ts";
+import type { ListClients } from "../../../src/features/retirement/callers.ts";
 import type { Brownout, Deprecation } from "../../../src/features/retirement/settings.ts";
 import { listeningGateway } from "../../http/support.ts";
 import { httpUpstream } from "../../proxy/support.ts";

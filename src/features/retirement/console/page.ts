@@ -3,8 +3,7 @@ import { joinModules } from "../../../ui/documentFrame.ts";
 import { html, type Html } from "../../../ui/html.ts";
 import { rowsTable, timeAgo, timeAt } from "../../../ui/parts.ts";
 import { counted, formatNumber } from "../../../ui/wording.ts";
-import type { ClientView } from "../callers.ts";
-import type { ListClients } from "../feature.ts";
+import type { ClientView, ListClients } from "../callers.ts";
 import { type ClientGroup, groupClients, matchesSearch } from "./clientGroups.ts";
 
 /** Groups that are not folded, and clients of one group. */

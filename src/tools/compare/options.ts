@@ -1,0 +1,17 @@
+/** What to compare, by the command line. */
+export type CompareOptions = {
+  legacy?: string;
+  candidate?: string;
+  /** The candidate is the new implementation, not a gateway. */
+  modern?: boolean;
+  endpoint?: string[];
+  ids?: Iterable<number>;
+  corpus?: string;
+  limit?: number;
+  /** The environment variable that holds the key. */
+  key?: string;
+  expected?: string;
+  rate?: number;
+  concurrency?: number;
+  out: string;
+};
