@@ -1,5 +1,5 @@
-import { createRequire } from "node:module";
 import type * as fastXmlParser from "fast-xml-parser";
+import { xmlPackage } from "../rules/parsers.ts";
 
 /** A document in XML 1.0; `@name` is an attribute, `#text` the text beside attributes. Characters that no XML can hold become U+FFFD. */
 export const buildXml = (document: Record<string, object>): string =>
@@ -16,9 +16,8 @@ const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;
 
 let builder: fastXmlParser.XMLBuilder | undefined;
 
-/** Loads the library with the first document: as CommonJS it is one file instead of forty. */
 const openBuilder = (): fastXmlParser.XMLBuilder => {
-  const { XMLBuilder } = createRequire(import.meta.url)("fast-xml-parser") as typeof fastXmlParser;
+  const { XMLBuilder } = xmlPackage();
   return new XMLBuilder({
     ignoreAttributes: false,
     attributeNamePrefix: "@",

@@ -1,10 +1,7 @@
-import { createRequire } from "node:module";
-import type * as decoding from "entities/decode";
+import { entitiesPackage } from "../rules/parsers.ts";
 
-let loaded: typeof decoding | undefined;
-
-/** The package is loaded with the first text: its tables take 12 ms of a start. */
-const entities = (): typeof decoding => (loaded ??= createRequire(import.meta.url)("entities/decode"));
+let loaded: ReturnType<typeof entitiesPackage> | undefined;
+const entities = () => (loaded ??= entitiesPackage());
 
 /** Decodes the references that XML has of itself, and numeric ones. */
 export const decodeXml = (text: string): string => (text.includes("&") ? entities().decodeXML(text) : text);

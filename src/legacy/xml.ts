@@ -1,5 +1,5 @@
-import { createRequire } from "node:module";
 import type * as fastXmlParser from "fast-xml-parser";
+import { xmlPackage } from "../rules/parsers.ts";
 import { isObject, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
 import { decodeXml } from "./entities.ts";
 import { readPlainXml, type Unescaped } from "./plainXml.ts";
@@ -9,9 +9,6 @@ import { readPlainXml, type Unescaped } from "./plainXml.ts";
  * precede a whole document.
  */
 export type XmlReader = ((xml: string) => JsonObject | undefined) & { harmless?: readonly RegExp[] };
-
-/** The parser, loaded with the first XML document; as CommonJS it is one file instead of forty. */
-const loadParser = (): typeof fastXmlParser => createRequire(import.meta.url)("fast-xml-parser");
 
 /** No element can have this name; legacy's JSON says `value` for it. */
 const TEXT = "#text";
@@ -36,7 +33,7 @@ export const xmlReader = (markup: readonly string[], verbatim: readonly string[]
   const unescaped = { asWritten: new Set(verbatim), withMarkup: new Set(markup) };
   const valueOf = (text: string, path: string) => textValue(text, path, unescaped);
   const open = () => {
-    const { XMLParser, XMLValidator } = loadParser();
+    const { XMLParser, XMLValidator } = xmlPackage();
     return { validator: XMLValidator, parser: new XMLParser(options) };
   };
   const options: fastXmlParser.X2jOptions = {
