@@ -1,10 +1,11 @@
+import type { DifferenceForm } from "../reading/fits.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { mediaTypeOf } from "../http/body.ts";
 import type { Json } from "../rules/rule.ts";
 import type { GivenAnswer } from "./answers.ts";
 import { collectDifferences } from "./collectDifferences.ts";
 import { type ComparedPlace, differ } from "./differ.ts";
-import { type Difference, type DifferenceForm, differenceFormOf, UNSERVED } from "./difference.ts";
+import { type Difference, differenceFormOf, UNSERVED } from "./difference.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** Bytes of an answer that is compared while callers are served. A larger one would hold them up. */

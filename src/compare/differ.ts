@@ -1,8 +1,9 @@
+import type { DifferenceForm } from "../reading/fits.ts";
 import { isObject, type Json, type Rule } from "../rules/rule.ts";
-import { type DifferenceForm, differenceFormOf } from "./difference.ts";
-import { type Facets, facetsOf, memberOf } from "./facets.ts";
+import { differenceFormOf } from "./difference.ts";
+import { type Facets, facetsOf, memberOf } from "../reading/facets.ts";
 import { pairEntries } from "./pairing.ts";
-import { childPointer } from "./pointer.ts";
+import { childPointer } from "../rules/pointer.ts";
 
 /** One place of two documents. `form`: how they differ there, if they do. `allowedBy`: the rule to which the difference means nothing. */
 export type ComparedPlace = {

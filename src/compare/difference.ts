@@ -1,8 +1,6 @@
+import type { DifferenceForm } from "../reading/fits.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { Json } from "../rules/rule.ts";
-
-/** How two answers differ at one place. `moved`: the same value at another place. */
-export type DifferenceForm = "status" | "missing" | "extra" | "type" | "value" | "order" | "moved";
 
 /** Whether a difference is made by a named rule, allowed by the ledger, gone when it is checked again, or unexplained. */
 export type Classification = "explained" | "expected" | "drift" | "unexplained";

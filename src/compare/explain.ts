@@ -1,9 +1,10 @@
+import type { DifferenceForm } from "../reading/fits.ts";
 import { collectChanges, type RuleChange } from "../rules/notes.ts";
 import { isObject, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
-import { type DifferenceForm, differenceFormOf, isSame } from "./difference.ts";
-import { type Facets, facetsOf, memberOf } from "./facets.ts";
+import { differenceFormOf, isSame } from "./difference.ts";
+import { type Facets, facetsOf, memberOf } from "../reading/facets.ts";
 import type { Origin } from "./compareAnswers.ts";
-import { childPointer, pointerSteps } from "./pointer.ts";
+import { childPointer, pointerSteps } from "../rules/pointer.ts";
 
 /** One step from the legacy value to ours at one place; without `rule` no rule explains it. */
 type Step = { form: DifferenceForm; rule?: string; legacy?: Json; ours?: Json };

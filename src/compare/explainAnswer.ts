@@ -9,7 +9,7 @@ import type { AnsweredExchange, GivenAnswer } from "./answers.ts";
 import { collectDifferences } from "./collectDifferences.ts";
 import { type Difference, differenceFormOf, isSame } from "./difference.ts";
 import { changesByPlace, changesIn, explain, lookUp } from "./explain.ts";
-import { pointerSteps } from "./pointer.ts";
+import { pointerSteps } from "../rules/pointer.ts";
 
 /** What an answer is explained by. */
 type Explaining = { endpoint: Endpoint; errors: ErrorTable; knowledge: Knowledge };

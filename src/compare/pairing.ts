@@ -1,5 +1,5 @@
 import { isObject, type Json } from "../rules/rule.ts";
-import type { Facets } from "./facets.ts";
+import type { Facets } from "../reading/facets.ts";
 
 /** The indices of entries that belong together, those of entries without a partner, and whether the order is the same. */
 type Pairing = { pairs: [number, number][]; missing: number[]; extra: number[]; inOrder: boolean };

@@ -1,6 +1,5 @@
-import { firstUnexpected } from "../compare/fits.ts";
 import { MAX_COMPARED_BYTES } from "../compare/compareAnswers.ts";
-import type { Ledger } from "../compare/ledger.ts";
+import { type Ledger, firstUnexpected } from "../compare/ledger.ts";
 import type { ByteBudget, Holding } from "../concurrency/byteBudget.ts";
 import type { Answer } from "../endpoint/answer.ts";
 import { becomesAnother, type CanonicalRequest, formatRequest } from "../endpoint/canonicalRequest.ts";

@@ -1,6 +1,6 @@
 import type { GivenAnswer } from "../compare/answers.ts";
-import { firstUnexpected, fitOf } from "../compare/fits.ts";
-import type { Ledger } from "../compare/ledger.ts";
+import { fitOf } from "../reading/fits.ts";
+import { type Ledger, firstUnexpected } from "../compare/ledger.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { mediaTypeOf } from "../http/body.ts";
 import type { ErrorTable } from "../legacy/reading.ts";

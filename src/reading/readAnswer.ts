@@ -1,4 +1,4 @@
-import { fitOf, type Misfit, withReadings } from "../compare/fits.ts";
+import { fitOf, type Misfit, withReadings } from "./fits.ts";
 import type { Answer } from "../endpoint/answer.ts";
 import type { Endpoint, Knowledge } from "../endpoint/endpoint.ts";
 import { type InputReading, readBodyInput } from "../endpoint/input.ts";

@@ -5,7 +5,7 @@ import { readLegacy } from "../../src/legacy/reading.ts";
 import { xmlReaderFor } from "../../src/legacy/xml.ts";
 import { servingNote } from "../../src/rules/notes.ts";
 import { isObject, type Json, type JsonObject } from "../../src/rules/rule.ts";
-import { pointerSteps } from "../../src/compare/pointer.ts";
+import { pointerSteps } from "../../src/rules/pointer.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 
 export const endpoints: Readonly<Record<string, Endpoint>> = catalogue.endpoints;

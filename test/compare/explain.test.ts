@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { changesByPlace, explain, lookUp } from "../../src/compare/explain.ts";
-import { pointerSteps } from "../../src/compare/pointer.ts";
+import { pointerSteps } from "../../src/rules/pointer.ts";
 import { list, nullable, object, renamed, unwrapped } from "../../src/rules/compose.ts";
 import { collectChanges } from "../../src/rules/notes.ts";
 import type { Json, JsonObject, Rule } from "../../src/rules/rule.ts";

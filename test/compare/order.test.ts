@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { facetsOf } from "../../src/compare/facets.ts";
+import { facetsOf } from "../../src/reading/facets.ts";
 import type { Endpoint } from "../../src/endpoint/endpoint.ts";
 import type { Rule } from "../../src/rules/rule.ts";
 import { endpoints } from "../../transforms/index.ts";

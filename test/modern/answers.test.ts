@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import type { GatewayParts } from "../support/gateway.ts";
 import { errorAnswer } from "../../src/modern/errorAnswer.ts";
-import { MAX_MISFITS } from "../../src/compare/fits.ts";
+import { MAX_MISFITS } from "../../src/reading/fits.ts";
 import type { Json } from "../../src/rules/rule.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { endpoints } from "../../transforms/index.ts";

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import type { DifferenceForm } from "../../src/compare/difference.ts";
-import { facetsOf, memberOf } from "../../src/compare/facets.ts";
-import { childPointer, pointerSteps } from "../../src/compare/pointer.ts";
+import type { DifferenceForm } from "../../src/reading/fits.ts";
+import { facetsOf, memberOf } from "../../src/reading/facets.ts";
+import { childPointer, pointerSteps } from "../../src/rules/pointer.ts";
 import { isObject, type Json, type JsonObject, type Rule } from "../../src/rules/rule.ts";
 
 /** Change something inside a document. */

@@ -4,13 +4,12 @@ import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
 import { bodyLimit } from "hono/body-limit";
 import { z } from "zod";
-import type { DeclaredLifetimes } from "../../endpoint/lifetimes.ts";
 import type { Invalidation } from "../../cache/sharedTier.ts";
-import { maxEntryBytes } from "../../cache/store.ts";
 import { parseJson } from "../../rules/parseJson.ts";
 import type { Core, Feature } from "../../serve/feature.ts";
 import { writeExposition } from "../../telemetry/exposition.ts";
 import type { ConsolePart } from "../../ui/consolePart.ts";
+import { cacheViewOf, type CacheView } from "./cacheView.ts";
 import { guardMiddleware, type GuardSettings } from "./guard.ts";
 import type { ConsolePage } from "./page/consolePage.ts";
 
@@ -18,23 +17,6 @@ const MAX_BODY_BYTES = 64 * 1024;
 
 const OPEN_METRICS = "application/openmetrics-text";
 const TEXT = "text/plain";
-
-/** The lifetimes of an endpoint, by the names of `CACHE_LIFETIMES`. */
-const lifetimesView = (declared: DeclaredLifetimes) => {
-  const { mayTurnPrivate: _, ...lifetimes } = declared;
-  return lifetimes;
-};
-
-/** What `GET /cache` answers, besides the members that parts add. */
-export type CacheView = ReturnType<typeof cacheViewOf>;
-
-const cacheViewOf = ({ services: { cache }, settings, lifetimes: declared }: Core) => {
-  const { bytes, entries, evicted } = cache.size();
-  const shared = cache.sharing();
-  const bound = { bytes: settings.CACHE_BYTES, entryBytes: maxEntryBytes(settings.CACHE_BYTES) };
-  const lifetimes = Object.fromEntries(Object.entries(declared).map(([name, one]) => [name, lifetimesView(one)]));
-  return { bound, bytes, entries, evicted, ...(shared && { shared }), lifetimes };
-};
 
 /** The operators' interface and page: the core's routes, and those that features add. `address`: where the new interface is served. */
 export const consoleApp = (core: Core, guard: GuardSettings, address: string): Hono => {

@@ -8,7 +8,7 @@ import { whyUnserved } from "../../modern/whyUnserved.ts";
 import type { Json } from "../../rules/rule.ts";
 import type { CheckReport, Services } from "../../serve/feature.ts";
 import { counted } from "../../ui/wording.ts";
-import type { Modern } from "./layer.ts";
+import type { Modern } from "./modern.ts";
 import type { Migration } from "./migration.ts";
 import type { Stage } from "./stage.ts";
 

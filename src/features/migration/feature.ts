@@ -6,7 +6,7 @@ import type { ConsolePart } from "../../ui/consolePart.ts";
 import { memoryStores } from "../../store/openStores.ts";
 import { migrationEvents } from "./events.ts";
 import { addMigrationRoutes } from "./console/routes.ts";
-import type { Modern } from "./layer.ts";
+import type { Modern } from "./modern.ts";
 import { meterStages } from "./metrics.ts";
 import { type Migration, openMigration } from "./migration.ts";
 import { openEvidenceStore } from "./savedEvidence.ts";
@@ -71,7 +71,7 @@ const open = async (
       : { url, client: opened.client, timeout: settings.MODERN_TIMEOUT_MS, routes: settings.MODERN_ROUTES, identity };
   const layer =
     modern && (await import("./layer.ts")).openLayer(core, settings, modern, migration, parts.times?.recheck ?? 1000);
-  meterStages(meter, migration, () => layer?.shed() ?? 0);
+  meterStages(meter, migration.view, () => layer?.shed() ?? 0);
   events.on("legacyAnswer", ({ endpoint, ms, status }) => migration.track(endpoint).asked("legacy", ms, status >= 500));
   return {
     migration,

@@ -4,7 +4,7 @@ import type { Answered } from "../../cache/reply.ts";
 import { type Answer, answerOf } from "../../endpoint/answer.ts";
 import { canonicalRequest } from "../../endpoint/canonicalRequest.ts";
 import type { Caller } from "../../legacy/client.ts";
-import type { ModernClient, ModernReply } from "../../modern/client.ts";
+import type { ModernReply } from "../../modern/client.ts";
 import { type EndpointRequest, type Layer, type RequestCaller, type Served, uncached } from "../../serve/backend.ts";
 import type { Core } from "../../serve/feature.ts";
 import type { WriteFate } from "../../serve/legacyFetch.ts";
@@ -12,19 +12,8 @@ import { confirmWrite } from "../../serve/legacyBackend.ts";
 import { type Bucketing, bucketOf, decide } from "./decide.ts";
 import type { Migration } from "./migration.ts";
 import type { MigrationSettings } from "./settings.ts";
+import type { Modern } from "./modern.ts";
 import { openShadow } from "./shadow.ts";
-
-/** The new implementation, and how to send requests to it. */
-export type Modern = {
-  url: string;
-  client: ModernClient;
-  /** Milliseconds for one answer; after that legacy answers instead. */
-  timeout: number;
-  /** The routes that the operator has set, by endpoint. */
-  routes: Readonly<Record<string, string>>;
-  /** Identifies the implementation in cache keys. */
-  identity: string;
-};
 
 /**
  * Modern answers if the endpoint's stage says so. Legacy answers a read that modern fails. Both sides are compared after the answer; `recheck`:

@@ -1,9 +1,8 @@
 import type { Meter } from "../../telemetry/meter.ts";
 import type { Sample } from "../../telemetry/series.ts";
 import { type DifferenceResult, differenceResults } from "../../compare/difference.ts";
-import type { Migration } from "./migration.ts";
 import { stageNames } from "./stage.ts";
-import type { StageView } from "./views.ts";
+import type { StagesView, StageView } from "./views.ts";
 
 /** Counts the comparisons, each answer by its worst difference. */
 export const countComparisons = (meter: Meter): ((result: DifferenceResult) => void) => {
@@ -14,10 +13,10 @@ export const countComparisons = (meter: Meter): ((result: DifferenceResult) => v
 };
 
 /** Registers what is known of the stages when the metrics are read. `shed`: the comparisons that were left out. */
-export const meterStages = (meter: Meter, migration: Migration, shed: () => number): void => {
+export const meterStages = (meter: Meter, views: () => StagesView, shed: () => number): void => {
   /** One sample of each endpoint that has a value. */
   const each = (valueOf: (view: StageView) => number | undefined) => (): Sample[] =>
-    Object.entries(migration.view()).flatMap(([endpoint, view]) => {
+    Object.entries(views()).flatMap(([endpoint, view]) => {
       const value = valueOf(view);
       return value === undefined ? [] : [{ labels: { endpoint }, value }];
     });

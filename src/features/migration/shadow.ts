@@ -14,7 +14,7 @@ import { collectChanges } from "../../rules/notes.ts";
 import type { Backend, EndpointRequest, RequestCaller } from "../../serve/backend.ts";
 import type { Core } from "../../serve/feature.ts";
 import type { Side } from "./decide.ts";
-import type { Modern } from "./layer.ts";
+import type { Modern } from "./modern.ts";
 import type { Migration } from "./migration.ts";
 
 /** One request that the gateway has answered. */

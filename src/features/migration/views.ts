@@ -1,5 +1,6 @@
+import type { DifferenceForm } from "../../reading/fits.ts";
 import type { Json } from "../../rules/rule.ts";
-import type { ResultCounts, DifferenceForm, Classification } from "../../compare/difference.ts";
+import type { ResultCounts, Classification } from "../../compare/difference.ts";
 import type { CurlPair } from "../../compare/curls.ts";
 import type { Gate, StageInForce } from "./stage.ts";
 

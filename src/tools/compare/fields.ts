@@ -3,8 +3,8 @@ import { entriesOf } from "../../rules/compose.ts";
 import { isObject, isUnset, type Json, type JsonObject, type Rule } from "../../rules/rule.ts";
 import { truncate } from "../../scrub/truncate.ts";
 import { typeOf } from "../../compare/difference.ts";
-import { facetsOf } from "../../compare/facets.ts";
-import { childPointer } from "../../compare/pointer.ts";
+import { facetsOf } from "../../reading/facets.ts";
+import { childPointer } from "../../rules/pointer.ts";
 import type { FieldReport } from "./report/report.ts";
 
 /** What has been seen at one place. */

@@ -3,7 +3,7 @@ import { truncate } from "../../scrub/truncate.ts";
 import { differ } from "../../compare/differ.ts";
 import type { Difference } from "../../compare/difference.ts";
 import { changesIn, explain } from "../../compare/explain.ts";
-import { pointerSteps } from "../../compare/pointer.ts";
+import { pointerSteps } from "../../rules/pointer.ts";
 import type { Row } from "./report/report.ts";
 
 type Placed = Row & { at: string };

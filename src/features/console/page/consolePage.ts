@@ -9,7 +9,7 @@ import { buildInfo } from "../../../telemetry/buildInfo.ts";
 import type { Traffic } from "../../../telemetry/traffic.ts";
 import { bytes, counted, enumerate, formatNumber, percent, rate, timeOfDay } from "../../../ui/wording.ts";
 import type { UntrustedProxy } from "../../../upstream/forwarding.ts";
-import type { CacheView } from "../consoleApp.ts";
+import type { CacheView } from "../cacheView.ts";
 
 /** The operators' page: its headers, and how it is rendered for each request. */
 export type ConsolePage = ReturnType<typeof openConsolePage>;

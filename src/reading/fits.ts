@@ -1,12 +1,13 @@
 import type { z } from "zod";
 import { servingNote } from "../rules/notes.ts";
 import { isObject, isShallow, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
-import type { DifferenceForm } from "./difference.ts";
 import { facetsOf, memberOf } from "./facets.ts";
-import type { Ledger } from "./ledger.ts";
-import { childPointer } from "./pointer.ts";
+import { childPointer } from "../rules/pointer.ts";
 
 type Issue = z.core.$ZodIssue;
+
+/** How two answers differ at one place. `moved`: the same value at another place. */
+export type DifferenceForm = "status" | "missing" | "extra" | "type" | "value" | "order" | "moved";
 
 /**
  * One way in which a document departs from its schema, described as the ledger describes differences. Plain data: one thread finds it,
@@ -78,11 +79,6 @@ export const withReadings = (document: Json, readings: readonly Reading[]): Json
   }
   return whole;
 };
-
-/** The place of the first misfit that the ledger of expected differences does not allow; `undefined` where the document fits. */
-export const firstUnexpected = (endpoint: string, ledger: Ledger, misfits: readonly Misfit[]): string | undefined =>
-  misfits.find((misfit) => !misfit.forms.some((form) => ledger.allowing(endpoint, { ...misfit, form }) !== undefined))
-    ?.at;
 
 /** One place of a document: its value, the object around it and the rule for it. */
 type Place = { path: string; value: Json | undefined; parent: JsonObject; rule: Rule | undefined };

@@ -1,0 +1,21 @@
+import { maxEntryBytes } from "../../cache/store.ts";
+import type { DeclaredLifetimes } from "../../endpoint/lifetimes.ts";
+import type { Core } from "../../serve/feature.ts";
+
+/** The lifetimes of an endpoint, by the names of `CACHE_LIFETIMES`. */
+const lifetimesView = (declared: DeclaredLifetimes) => {
+  const { mayTurnPrivate: _, ...lifetimes } = declared;
+  return lifetimes;
+};
+
+/** What `GET /cache` answers, besides the members that parts add. */
+export type CacheView = ReturnType<typeof cacheViewOf>;
+
+/** Describes the cache as it is now. */
+export const cacheViewOf = ({ services: { cache }, settings, lifetimes: declared }: Core) => {
+  const { bytes, entries, evicted } = cache.size();
+  const shared = cache.sharing();
+  const bound = { bytes: settings.CACHE_BYTES, entryBytes: maxEntryBytes(settings.CACHE_BYTES) };
+  const lifetimes = Object.fromEntries(Object.entries(declared).map(([name, one]) => [name, lifetimesView(one)]));
+  return { bound, bytes, entries, evicted, ...(shared && { shared }), lifetimes };
+};
