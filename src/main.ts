@@ -91,7 +91,7 @@ const commands: Record<string, [about: string, load: (command: Command) => Promi
         import("./tools/docs/command.ts"),
         import("./features/index.ts"),
         import("../transforms/index.ts"),
-        import("./serve/feature.ts"),
+        import("./gateway/answer/feature.ts"),
       ]);
       const fragments = features.map(({ settings }) => settings);
       docsCommand(command, { version: about.version, endpoints, fragments, events: await allEvents(features) });
@@ -109,7 +109,7 @@ const runCommandLine = async (args: readonly string[], first: string): Promise<v
   if (first === "--help" || first === "-h") {
     const [{ features }, { settingsHelp }] = await Promise.all([
       import("./features/index.ts"),
-      import("./settings/help.ts"),
+      import("./operation/settings/help.ts"),
     ]);
     program.addHelpText("after", settingsHelp(features.map(({ settings }) => settings)));
   }

@@ -3,8 +3,8 @@ import { flushCompileCache } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
-import type { RunningServer } from "./serve/server.ts";
-import type { Settings } from "./settings/settings.ts";
+import type { RunningServer } from "./gateway/server.ts";
+import type { Settings } from "./operation/settings/settings.ts";
 
 type CheckOptions = { strict?: boolean; json?: boolean };
 
@@ -45,10 +45,10 @@ const startUpstream = async (url: string | undefined) => {
 const open = async (isCheck: boolean) => {
   const [{ features }, { loadFeatures }, { catalogue }, { loadSettings }, { ownAddressErrors }] = await Promise.all([
     import("./features/index.ts"),
-    import("./serve/feature.ts"),
+    import("./gateway/answer/feature.ts"),
     import("../transforms/catalogue.ts"),
-    import("./settings/load.ts"),
-    import("./settings/ownAddress.ts"),
+    import("./operation/settings/load.ts"),
+    import("./operation/settings/ownAddress.ts"),
   ]);
   const fragments = features.map(({ settings }) => settings);
   const loaded = loadSettings(process.env, catalogue.endpoints, fragments);
@@ -58,8 +58,8 @@ const open = async (isCheck: boolean) => {
   const errors = ownAddressErrors(settings);
   if (errors.length > 0) return { errors };
   const [{ openGateway }, { openObserver }, { modules, off }] = await Promise.all([
-    import("./serve/gateway.ts"),
-    import("./telemetry/observer.ts"),
+    import("./gateway/openGateway.ts"),
+    import("./operation/telemetry/observer.ts"),
     loadFeatures(features, settings),
   ]);
   const observer = openObserver(settings.LOG_LEVEL);
@@ -99,8 +99,8 @@ const runCheck = async ({ strict = false, json = false }: CheckOptions): Promise
 /** Listens and starts the features; `undefined` if that cannot be, and the reason has been printed. */
 const begin = async ({ gateway, settings, close }: Opened) => {
   const [{ startServer, cannotListen }, { urlOf }] = await Promise.all([
-    import("./serve/server.ts"),
-    import("./http/listen.ts"),
+    import("./gateway/server.ts"),
+    import("./gateway/http/listen.ts"),
   ]);
   const { HOST: host, PORT: port, PREFIXES: prefixes } = settings;
   const server = await startServer(gateway, { host, port, prefixes }).catch((error: NodeJS.ErrnoException) => error);
@@ -124,7 +124,7 @@ export const serveGateway = async (): Promise<void> => {
   const begun = await begin(opened);
   if (!begun) return;
   const { server, started } = begun;
-  const { openReload } = await import("./settings/reload.ts");
+  const { openReload } = await import("./operation/settings/reload.ts");
   const reload = openReload({
     environment: process.env,
     endpoints,
@@ -155,7 +155,7 @@ const printStart = async (
   port: number,
   started: Awaited<ReturnType<Opened["gateway"]["start"]>>,
 ): Promise<void> => {
-  const { urlOf } = await import("./http/listen.ts");
+  const { urlOf } = await import("./gateway/http/listen.ts");
   const { HOST: host, PREFIXES: prefixes } = settings;
   const listening = [
     `catalog-gateway listens on ${urlOf(host, port)}, asks ${upstream.description}, serves ${prefixes.join(" ")}`,

@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { get, type LegacyRequest, post } from "../src/endpoint/legacyRequest.ts";
+import { get, type LegacyRequest, post } from "../src/catalogue/endpoint/legacyRequest.ts";
 import { legacyStudies } from "./getStudy.ts";
 import { endpoints } from "./index.ts";
 import { legacyErrors } from "./legacyErrors.ts";

@@ -1,13 +1,20 @@
-import { collectErrors } from "../src/endpoint/answer.ts";
-import { buildXml } from "../src/endpoint/buildXml.ts";
-import { endpoint } from "../src/endpoint/endpoint.ts";
-import { explained, identifier, identifierList, matching, optionalField, withDefault } from "../src/endpoint/field.ts";
-import { collection } from "../src/endpoint/groups.ts";
-import { upload } from "../src/endpoint/legacyRequest.ts";
-import type { Outcome } from "../src/endpoint/outcome.ts";
-import { entriesOf, member, numberOf, object, renamed, unwrapped } from "../src/rules/compose.ts";
-import type { JsonObject } from "../src/rules/rule.ts";
-import { integer } from "../src/rules/values.ts";
+import { collectErrors } from "../src/catalogue/endpoint/answer.ts";
+import { buildXml } from "../src/catalogue/endpoint/buildXml.ts";
+import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
+import {
+  explained,
+  identifier,
+  identifierList,
+  matching,
+  optionalField,
+  withDefault,
+} from "../src/catalogue/endpoint/field.ts";
+import { collection } from "../src/catalogue/endpoint/groups.ts";
+import { upload } from "../src/catalogue/endpoint/legacyRequest.ts";
+import type { Outcome } from "../src/catalogue/endpoint/outcome.ts";
+import { entriesOf, member, numberOf, object, renamed, unwrapped } from "../src/catalogue/rules/compose.ts";
+import type { JsonObject } from "../src/catalogue/rules/rule.ts";
+import { integer } from "../src/catalogue/rules/values.ts";
 import { listBy } from "./filters.ts";
 import { noBenchmarkSuite, noRuns, noTasks } from "./outcomes.ts";
 import { MAX_MEMBERS, studyEntity } from "./studies.ts";

@@ -1,6 +1,6 @@
-import type { RowById } from "../src/endpoint/endpoint.ts";
-import { entriesOf, member } from "../src/rules/compose.ts";
-import type { Json, JsonObject } from "../src/rules/rule.ts";
+import type { RowById } from "../src/catalogue/endpoint/endpoint.ts";
+import { entriesOf, member } from "../src/catalogue/rules/compose.ts";
+import type { Json, JsonObject } from "../src/catalogue/rules/rule.ts";
 
 /** The qualities that legacy's list shows. */
 const listedQualities = new Set([

@@ -1,9 +1,9 @@
-import type { Route } from "../src/endpoint/endpoint.ts";
-import { flag, integerFrom, matching, oneOf, optionalField, withDefault } from "../src/endpoint/field.ts";
-import { collection } from "../src/endpoint/groups.ts";
-import { nullable, object, unwrapped } from "../src/rules/compose.ts";
-import type { JsonObject, Rule } from "../src/rules/rule.ts";
-import { integer, number, numberList, text, timestamp, verbatim } from "../src/rules/values.ts";
+import type { Route } from "../src/catalogue/endpoint/endpoint.ts";
+import { flag, integerFrom, matching, oneOf, optionalField, withDefault } from "../src/catalogue/endpoint/field.ts";
+import { collection } from "../src/catalogue/endpoint/groups.ts";
+import { nullable, object, unwrapped } from "../src/catalogue/rules/compose.ts";
+import type { JsonObject, Rule } from "../src/catalogue/rules/rule.ts";
+import { integer, number, numberList, text, timestamp, verbatim } from "../src/catalogue/rules/values.ts";
 import { idFilter, idList, listBy, requireFilter, tagFilter } from "./filters.ts";
 import { noEvaluations } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";

@@ -7,9 +7,9 @@ import {
   optionalField,
   range,
   withDefault,
-} from "../src/endpoint/field.ts";
-import type { Outcome } from "../src/endpoint/outcome.ts";
-import { getSegments, type LegacyRequest, type Unsent } from "../src/endpoint/legacyRequest.ts";
+} from "../src/catalogue/endpoint/field.ts";
+import type { Outcome } from "../src/catalogue/endpoint/outcome.ts";
+import { getSegments, type LegacyRequest, type Unsent } from "../src/catalogue/endpoint/legacyRequest.ts";
 import { tagName } from "./tagging.ts";
 
 /** The largest number of ids, and of their characters: legacy takes filters in its path, which may have 8 KB. */

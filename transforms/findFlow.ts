@@ -1,9 +1,9 @@
-import { endpoint } from "../src/endpoint/endpoint.ts";
-import { textUpTo } from "../src/endpoint/field.ts";
-import { collection, entity } from "../src/endpoint/groups.ts";
-import { get, post } from "../src/endpoint/legacyRequest.ts";
-import { dropped, member, object, renamed, unwrapped } from "../src/rules/compose.ts";
-import { integer } from "../src/rules/values.ts";
+import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
+import { textUpTo } from "../src/catalogue/endpoint/field.ts";
+import { collection, entity } from "../src/catalogue/endpoint/groups.ts";
+import { get, post } from "../src/catalogue/endpoint/legacyRequest.ts";
+import { dropped, member, object, renamed, unwrapped } from "../src/catalogue/rules/compose.ts";
+import { integer } from "../src/catalogue/rules/values.ts";
 import { firstEntry } from "./firstEntry.ts";
 import { unknownFlow } from "./outcomes.ts";
 import { lasting } from "./lifetimes.ts";

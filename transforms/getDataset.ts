@@ -1,10 +1,10 @@
-import { endpoint } from "../src/endpoint/endpoint.ts";
-import { identifier } from "../src/endpoint/field.ts";
-import { get } from "../src/endpoint/legacyRequest.ts";
-import { commaSeparated, urlList } from "../src/rules/commaSeparated.ts";
-import { anyOrder, list, nullable, object, onlyWhen, optional, unwrapped } from "../src/rules/compose.ts";
-import type { JsonObject } from "../src/rules/rule.ts";
-import { integer, lowercase, text, timestamp } from "../src/rules/values.ts";
+import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
+import { identifier } from "../src/catalogue/endpoint/field.ts";
+import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
+import { commaSeparated, urlList } from "../src/catalogue/rules/commaSeparated.ts";
+import { anyOrder, list, nullable, object, onlyWhen, optional, unwrapped } from "../src/catalogue/rules/compose.ts";
+import type { JsonObject } from "../src/catalogue/rules/rule.ts";
+import { integer, lowercase, text, timestamp } from "../src/catalogue/rules/values.ts";
 import { unknownDataset } from "./outcomes.ts";
 import { firstDataset } from "./firstEntry.ts";
 import { ofDataset } from "./lifetimes.ts";

@@ -1,10 +1,19 @@
-import { endpoint } from "../src/endpoint/endpoint.ts";
-import { identifier } from "../src/endpoint/field.ts";
-import { get } from "../src/endpoint/legacyRequest.ts";
-import { dropped, entriesOf, list, nullable, object, own, sortedBy, unwrapped } from "../src/rules/compose.ts";
-import { parseJson } from "../src/rules/parseJson.ts";
-import { isUnset, type Json, type Rule } from "../src/rules/rule.ts";
-import { boolean, integer, text } from "../src/rules/values.ts";
+import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
+import { identifier } from "../src/catalogue/endpoint/field.ts";
+import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
+import {
+  dropped,
+  entriesOf,
+  list,
+  nullable,
+  object,
+  own,
+  sortedBy,
+  unwrapped,
+} from "../src/catalogue/rules/compose.ts";
+import { parseJson } from "../src/catalogue/rules/parseJson.ts";
+import { isUnset, type Json, type Rule } from "../src/catalogue/rules/rule.ts";
+import { boolean, integer, text } from "../src/catalogue/rules/values.ts";
 import { firstDataset } from "./firstEntry.ts";
 import { noDatasetWithFeatures } from "./outcomes.ts";
 import { ofDataset } from "./lifetimes.ts";

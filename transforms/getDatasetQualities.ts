@@ -1,8 +1,8 @@
-import { endpoint } from "../src/endpoint/endpoint.ts";
-import { identifier } from "../src/endpoint/field.ts";
-import { get } from "../src/endpoint/legacyRequest.ts";
-import { anyOrder, list, object, unwrapped } from "../src/rules/compose.ts";
-import { number, text } from "../src/rules/values.ts";
+import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
+import { identifier } from "../src/catalogue/endpoint/field.ts";
+import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
+import { anyOrder, list, object, unwrapped } from "../src/catalogue/rules/compose.ts";
+import { number, text } from "../src/catalogue/rules/values.ts";
 import { firstDataset } from "./firstEntry.ts";
 import { noDatasetWithQualities } from "./outcomes.ts";
 import { ofDataset } from "./lifetimes.ts";

@@ -1,10 +1,19 @@
-import { endpoint } from "../src/endpoint/endpoint.ts";
-import { identifier } from "../src/endpoint/field.ts";
-import { collection, entity } from "../src/endpoint/groups.ts";
-import { get } from "../src/endpoint/legacyRequest.ts";
-import { anyOrder, dropped, list, nested, nullable, object, renamed, unwrapped } from "../src/rules/compose.ts";
-import type { Rule } from "../src/rules/rule.ts";
-import { integer, text, timestamp } from "../src/rules/values.ts";
+import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
+import { identifier } from "../src/catalogue/endpoint/field.ts";
+import { collection, entity } from "../src/catalogue/endpoint/groups.ts";
+import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
+import {
+  anyOrder,
+  dropped,
+  list,
+  nested,
+  nullable,
+  object,
+  renamed,
+  unwrapped,
+} from "../src/catalogue/rules/compose.ts";
+import type { Rule } from "../src/catalogue/rules/rule.ts";
+import { integer, text, timestamp } from "../src/catalogue/rules/values.ts";
 import { unknownFlowId } from "./outcomes.ts";
 import { lasting } from "./lifetimes.ts";
 

@@ -1,10 +1,20 @@
-import { endpoint } from "../src/endpoint/endpoint.ts";
-import { identifier } from "../src/endpoint/field.ts";
-import { entity } from "../src/endpoint/groups.ts";
-import { get } from "../src/endpoint/legacyRequest.ts";
-import { anyOrder, dropped, entriesOf, list, nullable, object, orEmpty, own, unwrapped } from "../src/rules/compose.ts";
-import type { Rule } from "../src/rules/rule.ts";
-import { integer, markup, number, numberList, text, verbatim } from "../src/rules/values.ts";
+import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
+import { identifier } from "../src/catalogue/endpoint/field.ts";
+import { entity } from "../src/catalogue/endpoint/groups.ts";
+import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
+import {
+  anyOrder,
+  dropped,
+  entriesOf,
+  list,
+  nullable,
+  object,
+  orEmpty,
+  own,
+  unwrapped,
+} from "../src/catalogue/rules/compose.ts";
+import type { Rule } from "../src/catalogue/rules/rule.ts";
+import { integer, markup, number, numberList, text, verbatim } from "../src/catalogue/rules/values.ts";
 import { MAX_ARRAY_LEVELS } from "./evaluations.ts";
 import { unknownRun } from "./outcomes.ts";
 import { lasting } from "./lifetimes.ts";

@@ -1,9 +1,9 @@
-import { endpoint } from "../src/endpoint/endpoint.ts";
-import { identifier } from "../src/endpoint/field.ts";
-import { entity } from "../src/endpoint/groups.ts";
-import { get } from "../src/endpoint/legacyRequest.ts";
-import { sortedBy, list, nullable, object, renamed, unwrapped } from "../src/rules/compose.ts";
-import { boolean, integer, markup, number, verbatim } from "../src/rules/values.ts";
+import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
+import { identifier } from "../src/catalogue/endpoint/field.ts";
+import { entity } from "../src/catalogue/endpoint/groups.ts";
+import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
+import { sortedBy, list, nullable, object, renamed, unwrapped } from "../src/catalogue/rules/compose.ts";
+import { boolean, integer, markup, number, verbatim } from "../src/catalogue/rules/values.ts";
 import { unknownTracedRun } from "./outcomes.ts";
 import { lasting } from "./lifetimes.ts";
 

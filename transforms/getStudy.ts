@@ -1,10 +1,19 @@
-import { endpoint } from "../src/endpoint/endpoint.ts";
-import { identifierOr } from "../src/endpoint/field.ts";
-import { entity } from "../src/endpoint/groups.ts";
-import { get } from "../src/endpoint/legacyRequest.ts";
-import { anyOrder, list, member, nullable, numberOf, object, renamed, unwrapped } from "../src/rules/compose.ts";
-import { isUnset, type Rule } from "../src/rules/rule.ts";
-import { integer, markup, timestamp } from "../src/rules/values.ts";
+import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
+import { identifierOr } from "../src/catalogue/endpoint/field.ts";
+import { entity } from "../src/catalogue/endpoint/groups.ts";
+import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
+import {
+  anyOrder,
+  list,
+  member,
+  nullable,
+  numberOf,
+  object,
+  renamed,
+  unwrapped,
+} from "../src/catalogue/rules/compose.ts";
+import { isUnset, type Rule } from "../src/catalogue/rules/rule.ts";
+import { integer, markup, timestamp } from "../src/catalogue/rules/values.ts";
 import { legacyStudy, privateStudy, unknownStudy } from "./outcomes.ts";
 import { firstId } from "./firstEntry.ts";
 

@@ -1,4 +1,4 @@
-import type { LegacyPaths, LegacyWrites } from "../src/endpoint/legacyInterface.ts";
+import type { LegacyPaths, LegacyWrites } from "../src/catalogue/endpoint/legacyInterface.ts";
 
 /** Tried on the real server: each of these set a tag, as did `/index.php/api/v1`, `/?/api/v1` and `/index.php?/api/v1`. */
 export const legacyPaths: LegacyPaths = {

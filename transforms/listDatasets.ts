@@ -1,8 +1,8 @@
-import { withDefault } from "../src/endpoint/field.ts";
-import { collection } from "../src/endpoint/groups.ts";
-import { dropped, havingValue, list, nullable, object } from "../src/rules/compose.ts";
-import { integer, lowercase, number, text, verbatim } from "../src/rules/values.ts";
-import { getSegments } from "../src/endpoint/legacyRequest.ts";
+import { withDefault } from "../src/catalogue/endpoint/field.ts";
+import { collection } from "../src/catalogue/endpoint/groups.ts";
+import { dropped, havingValue, list, nullable, object } from "../src/catalogue/rules/compose.ts";
+import { integer, lowercase, number, text, verbatim } from "../src/catalogue/rules/values.ts";
+import { getSegments } from "../src/catalogue/endpoint/legacyRequest.ts";
 import { datasetRow } from "./datasetRow.ts";
 import {
   datasetName,

@@ -1,8 +1,8 @@
-import { endpoint } from "../src/endpoint/endpoint.ts";
-import { collection } from "../src/endpoint/groups.ts";
-import { get } from "../src/endpoint/legacyRequest.ts";
-import { list, nullable, object, optional, renamed, unwrapped } from "../src/rules/compose.ts";
-import { boolean, integer, text } from "../src/rules/values.ts";
+import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
+import { collection } from "../src/catalogue/endpoint/groups.ts";
+import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
+import { list, nullable, object, optional, renamed, unwrapped } from "../src/catalogue/rules/compose.ts";
+import { boolean, integer, text } from "../src/catalogue/rules/values.ts";
 import { fixed } from "./lifetimes.ts";
 
 export const listEstimationProcedures = endpoint("GET /estimationprocedure/list", {

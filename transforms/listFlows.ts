@@ -1,6 +1,6 @@
-import { collection } from "../src/endpoint/groups.ts";
-import { nullable, object } from "../src/rules/compose.ts";
-import { integer, text, verbatim } from "../src/rules/values.ts";
+import { collection } from "../src/catalogue/endpoint/groups.ts";
+import { nullable, object } from "../src/catalogue/rules/compose.ts";
+import { integer, text, verbatim } from "../src/catalogue/rules/values.ts";
 import { idFilter, listBy, page, tagFilter } from "./filters.ts";
 import { noFlows } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";

@@ -1,7 +1,7 @@
-import { flag, optionalField } from "../src/endpoint/field.ts";
-import { collection } from "../src/endpoint/groups.ts";
-import { dropped, entriesOf, member, nullable, object } from "../src/rules/compose.ts";
-import { integer, text, timestamp, verbatim } from "../src/rules/values.ts";
+import { flag, optionalField } from "../src/catalogue/endpoint/field.ts";
+import { collection } from "../src/catalogue/endpoint/groups.ts";
+import { dropped, entriesOf, member, nullable, object } from "../src/catalogue/rules/compose.ts";
+import { integer, text, timestamp, verbatim } from "../src/catalogue/rules/values.ts";
 import { idFilter, idList, listBy, page, requireFilter, tagFilter } from "./filters.ts";
 import { noRuns } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";

@@ -1,6 +1,6 @@
-import { collection } from "../src/endpoint/groups.ts";
-import { object, optional } from "../src/rules/compose.ts";
-import { integer } from "../src/rules/values.ts";
+import { collection } from "../src/catalogue/endpoint/groups.ts";
+import { object, optional } from "../src/catalogue/rules/compose.ts";
+import { integer } from "../src/catalogue/rules/values.ts";
 import { idList, listBy, page, tagFilter } from "./filters.ts";
 import { noSetups } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";

@@ -1,7 +1,7 @@
-import { optionalField } from "../src/endpoint/field.ts";
-import { collection } from "../src/endpoint/groups.ts";
-import { entriesOf, member, nullable, object } from "../src/rules/compose.ts";
-import { integer, markup, text, timestamp } from "../src/rules/values.ts";
+import { optionalField } from "../src/catalogue/endpoint/field.ts";
+import { collection } from "../src/catalogue/endpoint/groups.ts";
+import { entriesOf, member, nullable, object } from "../src/catalogue/rules/compose.ts";
+import { integer, markup, text, timestamp } from "../src/catalogue/rules/values.ts";
 import { datasetStatus, idFilter, listBy, page } from "./filters.ts";
 import { noStudies } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";

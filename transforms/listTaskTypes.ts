@@ -1,9 +1,9 @@
-import { endpoint } from "../src/endpoint/endpoint.ts";
-import { collection } from "../src/endpoint/groups.ts";
-import { get } from "../src/endpoint/legacyRequest.ts";
-import { commaSeparated } from "../src/rules/commaSeparated.ts";
-import { list, nullable, object } from "../src/rules/compose.ts";
-import { integer, text } from "../src/rules/values.ts";
+import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
+import { collection } from "../src/catalogue/endpoint/groups.ts";
+import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
+import { commaSeparated } from "../src/catalogue/rules/commaSeparated.ts";
+import { list, nullable, object } from "../src/catalogue/rules/compose.ts";
+import { integer, text } from "../src/catalogue/rules/values.ts";
 import { fixed } from "./lifetimes.ts";
 
 export const listTaskTypes = endpoint("GET /tasktype/list", {

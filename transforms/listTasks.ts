@@ -1,7 +1,7 @@
-import { optionalField } from "../src/endpoint/field.ts";
-import { collection } from "../src/endpoint/groups.ts";
-import { anyOrder, havingValue, list, nullable, object } from "../src/rules/compose.ts";
-import { integer, lowercase, number, text, verbatim } from "../src/rules/values.ts";
+import { optionalField } from "../src/catalogue/endpoint/field.ts";
+import { collection } from "../src/catalogue/endpoint/groups.ts";
+import { anyOrder, havingValue, list, nullable, object } from "../src/catalogue/rules/compose.ts";
+import { integer, lowercase, number, text, verbatim } from "../src/catalogue/rules/values.ts";
 import { datasetName, datasetSizes, datasetStatus, idFilter, idList, listBy, page, tagFilter } from "./filters.ts";
 import { noTasks } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";

@@ -1,7 +1,7 @@
-import { type Definition, endpoint, type Route } from "../src/endpoint/endpoint.ts";
-import type { Fields, InputOf } from "../src/endpoint/field.ts";
-import { list, unwrapped } from "../src/rules/compose.ts";
-import type { Rule } from "../src/rules/rule.ts";
+import { type Definition, endpoint, type Route } from "../src/catalogue/endpoint/endpoint.ts";
+import type { Fields, InputOf } from "../src/catalogue/endpoint/field.ts";
+import { list, unwrapped } from "../src/catalogue/rules/compose.ts";
+import type { Rule } from "../src/catalogue/rules/rule.ts";
 import { bodyObjects } from "./filters.ts";
 
 /** One of legacy's lists, a page of it at a time: its rows stand in two wrappers. */

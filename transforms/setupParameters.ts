@@ -1,6 +1,6 @@
-import { entriesOf, list, nullable, object, renamed } from "../src/rules/compose.ts";
-import { type Json, type Rule } from "../src/rules/rule.ts";
-import { integer, text } from "../src/rules/values.ts";
+import { entriesOf, list, nullable, object, renamed } from "../src/catalogue/rules/compose.ts";
+import { type Json, type Rule } from "../src/catalogue/rules/rule.ts";
+import { integer, text } from "../src/catalogue/rules/values.ts";
 
 /** Legacy lists each parameter of a setup once for each tag of the setup. */
 const withoutRepeats = <T>(inner: Rule<T>): Rule<T> => ({

@@ -1,10 +1,10 @@
-import { endpoint, type Knowledge } from "../src/endpoint/endpoint.ts";
-import { identifier, identifierList, oneOf } from "../src/endpoint/field.ts";
-import { written } from "../src/endpoint/groups.ts";
-import { post } from "../src/endpoint/legacyRequest.ts";
-import type { Outcome } from "../src/endpoint/outcome.ts";
-import { object, renamed, unwrapped } from "../src/rules/compose.ts";
-import { integer, text } from "../src/rules/values.ts";
+import { endpoint, type Knowledge } from "../src/catalogue/endpoint/endpoint.ts";
+import { identifier, identifierList, oneOf } from "../src/catalogue/endpoint/field.ts";
+import { written } from "../src/catalogue/endpoint/groups.ts";
+import { post } from "../src/catalogue/endpoint/legacyRequest.ts";
+import type { Outcome } from "../src/catalogue/endpoint/outcome.ts";
+import { object, renamed, unwrapped } from "../src/catalogue/rules/compose.ts";
+import { integer, text } from "../src/catalogue/rules/values.ts";
 import { legacyStudy, noStudyToAttachTo, noStudyToUpdate, privateStudy } from "./outcomes.ts";
 
 /** What a study can be a collection of. */

@@ -1,10 +1,10 @@
-import { endpoint, type Route } from "../src/endpoint/endpoint.ts";
-import { identifier, matching } from "../src/endpoint/field.ts";
-import { collection, written } from "../src/endpoint/groups.ts";
-import { get, post } from "../src/endpoint/legacyRequest.ts";
-import { anyOrder, entriesOf, list, member, object, unwrapped } from "../src/rules/compose.ts";
-import { isObject, type Json } from "../src/rules/rule.ts";
-import { integer, text, verbatim } from "../src/rules/values.ts";
+import { endpoint, type Route } from "../src/catalogue/endpoint/endpoint.ts";
+import { identifier, matching } from "../src/catalogue/endpoint/field.ts";
+import { collection, written } from "../src/catalogue/endpoint/groups.ts";
+import { get, post } from "../src/catalogue/endpoint/legacyRequest.ts";
+import { anyOrder, entriesOf, list, member, object, unwrapped } from "../src/catalogue/rules/compose.ts";
+import { isObject, type Json } from "../src/catalogue/rules/rule.ts";
+import { integer, text, verbatim } from "../src/catalogue/rules/values.ts";
 import { unknownEntity } from "./outcomes.ts";
 
 /** A tag's name. */

@@ -1,9 +1,9 @@
-import { endpoint } from "../src/endpoint/endpoint.ts";
-import { identifier, oneOf } from "../src/endpoint/field.ts";
-import { written } from "../src/endpoint/groups.ts";
-import { post } from "../src/endpoint/legacyRequest.ts";
-import { object, renamed, unwrapped } from "../src/rules/compose.ts";
-import { integer, text } from "../src/rules/values.ts";
+import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
+import { identifier, oneOf } from "../src/catalogue/endpoint/field.ts";
+import { written } from "../src/catalogue/endpoint/groups.ts";
+import { post } from "../src/catalogue/endpoint/legacyRequest.ts";
+import { object, renamed, unwrapped } from "../src/catalogue/rules/compose.ts";
+import { integer, text } from "../src/catalogue/rules/values.ts";
 import { noDatasetToUpdate } from "./outcomes.ts";
 
 export const updateDatasetStatus = endpoint("POST /datasets/status/update", {

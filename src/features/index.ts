@@ -1,4 +1,4 @@
-import { feature } from "../serve/feature.ts";
+import { feature } from "../gateway/answer/feature.ts";
 
 /**
  * The features, in the order in which they are opened; the layers of later ones go around those of earlier ones. `feature` takes what a

@@ -1,13 +1,13 @@
-import { exampleTarget } from "../endpoint/canonicalRequest.ts";
-import type { Endpoint } from "../endpoint/endpoint.ts";
-import type { LegacyRequest, Unsent } from "../endpoint/legacyRequest.ts";
-import type { LegacyReply, LegacyFailed } from "../legacy/client.ts";
-import { xmlReader } from "../legacy/xml.ts";
-import type { Json } from "../rules/rule.ts";
-import type { Settings } from "../settings/settings.ts";
-import { dataDirectoryTrouble } from "../store/dataDirectory.ts";
-import type { CheckReport, Examples } from "../serve/feature.ts";
-import type { Gateway } from "../serve/gateway.ts";
+import { exampleTarget } from "../catalogue/endpoint/canonicalRequest.ts";
+import type { Endpoint } from "../catalogue/endpoint/endpoint.ts";
+import type { LegacyRequest, Unsent } from "../catalogue/endpoint/legacyRequest.ts";
+import type { LegacyReply, LegacyFailed } from "../gateway/upstream/legacyClient.ts";
+import { xmlReader } from "../catalogue/legacy/xml.ts";
+import type { Json } from "../catalogue/rules/rule.ts";
+import type { Settings } from "../operation/settings/settings.ts";
+import { dataDirectoryTrouble } from "../operation/store/dataDirectory.ts";
+import type { CheckReport, Examples } from "../gateway/answer/feature.ts";
+import type { Gateway } from "../gateway/openGateway.ts";
 
 /** What `--check` is run with. */
 type CheckSettings = {

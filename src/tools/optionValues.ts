@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { withoutUrlSecrets } from "../scrub/secrets.ts";
+import { withoutUrlSecrets } from "../operation/secrets/secrets.ts";
 
 /** Reads the value of an option: an integer from `least` to `most`; where 0 is allowed, with up to three decimals. */
 export const numberFrom =

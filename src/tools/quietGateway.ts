@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { CanonicalRequest } from "../endpoint/canonicalRequest.ts";
-import type { LegacyRequest } from "../endpoint/legacyRequest.ts";
-import type { LegacyReply, LegacyFailed } from "../legacy/client.ts";
-import type { Catalogue } from "../serve/prepared.ts";
-import { openGateway } from "../serve/gateway.ts";
-import type { Settings } from "../settings/settings.ts";
-import { openObserver } from "../telemetry/observer.ts";
+import type { CanonicalRequest } from "../catalogue/endpoint/canonicalRequest.ts";
+import type { LegacyRequest } from "../catalogue/endpoint/legacyRequest.ts";
+import type { LegacyReply, LegacyFailed } from "../gateway/upstream/legacyClient.ts";
+import type { Catalogue } from "../gateway/answer/prepared.ts";
+import { openGateway } from "../gateway/openGateway.ts";
+import type { Settings } from "../operation/settings/settings.ts";
+import { openObserver } from "../operation/telemetry/observer.ts";
 
 /** One exchange with legacy: the gateway's request, and the response. */
 export type CapturedExchange = {

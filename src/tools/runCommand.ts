@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import type { Catalogue } from "../serve/prepared.ts";
+import type { Catalogue } from "../gateway/answer/prepared.ts";
 
 /** What a command has of the process. An error that it throws is printed, and the exit code is 2. */
 export type CommandTools = {

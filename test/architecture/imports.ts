@@ -1,21 +1,30 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
-const root = join(import.meta.dirname, "../..");
+/** The folder of the project. */
+export const root = join(import.meta.dirname, "../..");
 
-/** The part of the source that a file belongs to: `cache`, `features/console`, `tools/docs`, `transforms`, or `src` for files directly in it. */
-export const partOf = (file: string): string => {
-  const [top = "", folder = "", name = ""] = file.split("/");
+/** The floor that a file lies on: `catalogue`, `gateway`, `transforms` ...; `root` for a file directly in `src`. */
+export const floorOf = (file: string): string => {
+  const [top = "", floor = ""] = file.split("/");
   if (top !== "src") return top;
-  if (folder.endsWith(".ts")) return "src";
-  return (folder === "features" || folder === "tools") && !name.endsWith(".ts") ? `${folder}/${name}` : folder;
+  return /\.(ts|cjs)$/.test(floor) ? "root" : floor;
 };
+
+/** The folder of a floor that a file belongs to: `gateway/cache`, `features/console`; for files directly on it the file itself. */
+export const partOf = (file: string): string => {
+  const [top = "", floor = "", folder = ""] = file.split("/");
+  return top === "src" ? `${floor}/${folder}` : top;
+};
+
+/** All files of `src` and `transforms`. */
+export const sourceFiles = (): string[] => globSync("{src,transforms}/**/*.{ts,js}", { cwd: root });
 
 export type Import = { from: string; to: string };
 
 /** Every import in a file of `src` and `transforms` of one of these or of `fixtures`, types included. */
 export const importsOf = (): Import[] => {
-  const files = new Set(globSync("{src,transforms}/**/*.{ts,js}", { cwd: root }));
+  const files = new Set(sourceFiles());
   const targets = new Set([...files, ...globSync("fixtures/*.ts", { cwd: root })]);
   return [...files].flatMap((file) =>
     [...readFileSync(join(root, file), "utf8").matchAll(/\b(?:from|import)\s*\(?\s*["'](\.[^"']+)["']/g)]

@@ -14,7 +14,7 @@ const importersOf = (name: string): string[] =>
   );
 
 test("the importers of a package are found", () => {
-  expect(importersOf("lru-cache")).toContain("src/cache/store.ts");
+  expect(importersOf("lru-cache")).toContain("src/gateway/cache/store.ts");
 });
 
 test.each(["node:http", "undici", "prom-client", "pino", "fast-xml-parser", "entities/decode", "yaml", "commander"])(

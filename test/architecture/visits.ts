@@ -2,7 +2,7 @@ import { Agent, request } from "node:http";
 import { Session } from "node:inspector/promises";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import { startServer } from "../../src/serve/server.ts";
+import { startServer } from "../../src/gateway/server.ts";
 import { gatewayFor } from "../support/gateway.ts";
 
 // Prints what requests run: lines of JSON, a path and the functions by file. The arguments: legacy's URL, then the paths.

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { listeningGateway } from "../http/support.ts";
-import { keys } from "../serve/support.ts";
+import { listeningGateway } from "../gateway/http/support.ts";
+import { keys } from "../gateway/answer/support.ts";
 
 /** Codes that openml-python's V2 client calls an empty result. */
 const noResult = new Set([111, 372, 512, 500, 482, 542, 674]);

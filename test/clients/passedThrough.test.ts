@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { listeningGateway } from "../http/support.ts";
+import { listeningGateway } from "../gateway/http/support.ts";
 
 /** One request of a client to legacy's interface: `form` is sent as a POST. */
 type ClientRequest = { path: string; form?: Record<string, string>; headers?: Record<string, string> };

@@ -3,8 +3,8 @@ import { chmodSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, symli
 import { dirname, join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { secretSettings, settingsSchemaOf } from "../../src/settings/settings.ts";
-import { WAIT_TIMEOUT } from "../../src/upstream/upstream.ts";
+import { secretSettings, settingsSchemaOf } from "../../src/operation/settings/settings.ts";
+import { WAIT_TIMEOUT } from "../../src/gateway/upstream/upstream.ts";
 import { describeWith } from "../support/needs.ts";
 import { freePort } from "../support/freePort.ts";
 import { watchProgram } from "../support/program.ts";

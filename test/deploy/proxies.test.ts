@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http";
 import { expect, test } from "vitest";
-import { listeningGateway } from "../http/support.ts";
-import { httpUpstream } from "../proxy/support.ts";
+import { listeningGateway } from "../gateway/http/support.ts";
+import { httpUpstream } from "../gateway/proxy/support.ts";
 import { describeWith } from "../support/needs.ts";
 import { caddyProxies, nginxProxies } from "./proxyPrograms.ts";
 

@@ -1,13 +1,13 @@
 import { collectDefaultMetrics } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";
 import { features } from "../../src/features/index.ts";
-import { allEvents } from "../../src/serve/feature.ts";
-import { writeExposition } from "../../src/telemetry/exposition.ts";
+import { allEvents } from "../../src/gateway/answer/feature.ts";
+import { writeExposition } from "../../src/operation/telemetry/exposition.ts";
 import { exampleRequests } from "../../src/tools/corpus/madeRequests.ts";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { endpoints } from "../../transforms/index.ts";
 import { startStandIn } from "../standIn/startStandIn.ts";
-import { listeningGateway } from "../http/support.ts";
+import { listeningGateway } from "../gateway/http/support.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { until } from "../support/waiting.ts";
 

@@ -1,15 +1,15 @@
 import { type Pair, readPairs } from "../../fixtures/pairs.ts";
-import type { GivenAnswer, AnsweredExchange } from "../../src/compare/answers.ts";
-import { type Difference, differenceKey } from "../../src/compare/difference.ts";
-import { explainAnswer } from "../../src/compare/explainAnswer.ts";
-import { compareAnswers } from "../../src/compare/compareAnswers.ts";
-import { openLedger } from "../../src/compare/ledger.ts";
-import type { Endpoint } from "../../src/endpoint/endpoint.ts";
-import { transform } from "../../src/endpoint/transform.ts";
-import { readLegacy } from "../../src/legacy/reading.ts";
-import { xmlReaderFor } from "../../src/legacy/xml.ts";
-import { servingNote } from "../../src/rules/notes.ts";
-import type { Json, JsonObject } from "../../src/rules/rule.ts";
+import type { GivenAnswer, AnsweredExchange } from "../../src/libraries/compare/answers.ts";
+import { type Difference, differenceKey } from "../../src/libraries/compare/difference.ts";
+import { explainAnswer } from "../../src/libraries/compare/explainAnswer.ts";
+import { compareAnswers } from "../../src/libraries/compare/compareAnswers.ts";
+import { openLedger } from "../../src/libraries/compare/ledger.ts";
+import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
+import { transform } from "../../src/catalogue/endpoint/transform.ts";
+import { readLegacy } from "../../src/catalogue/legacy/reading.ts";
+import { xmlReaderFor } from "../../src/catalogue/legacy/xml.ts";
+import { servingNote } from "../../src/catalogue/rules/notes.ts";
+import type { Json, JsonObject } from "../../src/catalogue/rules/rule.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 
 const ledger = openLedger([], "2000-01-01");

@@ -17,9 +17,9 @@ export const openTests = async (): Promise<{
     setupFiles: [`${import.meta.dirname}/setup.ts`],
     include: [
       "test/fixtures/fixtures.test.ts",
-      "test/rules/foreignTypes.test.ts",
+      "test/catalogue/rules/foreignTypes.test.ts",
       "test/fixtures/ruleCoverage.test.ts",
-      "test/compare/order.test.ts",
+      "test/libraries/compare/order.test.ts",
     ],
   });
   const specifications = await vitest.globTestSpecifications();

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
 import { severalOf } from "../../src/tools/optionValues.ts";
 import { endpoints } from "../../transforms/index.ts";
 import { runCheck } from "../support/runCheck.ts";

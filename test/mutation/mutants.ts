@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Endpoint } from "../../src/endpoint/endpoint.ts";
-import type { Json, Rule } from "../../src/rules/rule.ts";
+import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
+import type { Json, Rule } from "../../src/catalogue/rules/rule.ts";
 
 /** One change of one rule at one place of one endpoint's tree. */
 export type Mutant = {

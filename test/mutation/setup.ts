@@ -1,5 +1,5 @@
 import { inject } from "vitest";
-import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
 import { endpoints } from "../../transforms/index.ts";
 import { type Mutant, mutated } from "./mutants.ts";
 

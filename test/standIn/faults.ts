@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
-import type { DifferenceForm } from "../../src/reading/fits.ts";
-import { facetsOf, memberOf } from "../../src/reading/facets.ts";
-import { childPointer, pointerSteps } from "../../src/rules/pointer.ts";
-import { isObject, type Json, type JsonObject, type Rule } from "../../src/rules/rule.ts";
+import type { DifferenceForm } from "../../src/catalogue/reading/fits.ts";
+import { facetsOf, memberOf } from "../../src/catalogue/reading/facets.ts";
+import { childPointer, pointerSteps } from "../../src/catalogue/rules/pointer.ts";
+import { isObject, type Json, type JsonObject, type Rule } from "../../src/catalogue/rules/rule.ts";
 
 /** Change something inside a document. */
 export const documentFaults = [

@@ -1,5 +1,5 @@
-import type { Endpoint } from "../../src/endpoint/endpoint.ts";
-import { isObject, type Json, type JsonObject } from "../../src/rules/rule.ts";
+import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
+import { isObject, type Json, type JsonObject } from "../../src/catalogue/rules/rule.ts";
 import { endpoints } from "../../transforms/index.ts";
 import type { Answering, Sendable } from "./startStandIn.ts";
 

@@ -1,11 +1,11 @@
-import { pathOf, queryOf } from "../../src/endpoint/target.ts";
+import { pathOf, queryOf } from "../../src/catalogue/endpoint/target.ts";
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
-import { readCredential } from "../../src/endpoint/credential.ts";
-import { listen } from "../../src/http/listen.ts";
-import { isBelow } from "../../src/http/requestTarget.ts";
-import type { Json } from "../../src/rules/rule.ts";
-import type { NamedEndpoint } from "../../src/endpoint/endpoint.ts";
+import { readCredential } from "../../src/catalogue/endpoint/credential.ts";
+import { listen } from "../../src/gateway/http/listen.ts";
+import { isBelow } from "../../src/gateway/http/requestTarget.ts";
+import type { Json } from "../../src/catalogue/rules/rule.ts";
+import type { NamedEndpoint } from "../../src/catalogue/endpoint/endpoint.ts";
 import { trafficMapper } from "../../src/tools/corpus/mapTraffic.ts";
 import { endpoints } from "../../transforms/index.ts";
 import { gatewayFor, type TestGateway } from "../support/gateway.ts";

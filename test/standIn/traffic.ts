@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { pseudoRandom } from "../../bench/pseudoRandom.ts";
-import type { JsonObject } from "../../src/rules/rule.ts";
+import type { JsonObject } from "../../src/catalogue/rules/rule.ts";
 import type { CorpusRequest } from "../../src/tools/corpus/corpusRequest.ts";
 import { exampleRequests, idRequests, requestFor } from "../../src/tools/corpus/madeRequests.ts";
 import { sampleCatalogue } from "../../src/tools/sampleLegacy/catalogue.ts";

@@ -1,7 +1,7 @@
 import { features } from "../../src/features/index.ts";
-import { type Feature, type FeatureModule, loadFeatures } from "../../src/serve/feature.ts";
-import { type GatewayParts as CoreParts, openGateway } from "../../src/serve/gateway.ts";
-import { openObserver } from "../../src/telemetry/observer.ts";
+import { type Feature, type FeatureModule, loadFeatures } from "../../src/gateway/answer/feature.ts";
+import { type GatewayParts as CoreParts, openGateway } from "../../src/gateway/openGateway.ts";
+import { openObserver } from "../../src/operation/telemetry/observer.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { settingsOf } from "./settings.ts";
 

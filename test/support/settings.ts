@@ -1,5 +1,5 @@
 import { features } from "../../src/features/index.ts";
-import { loadSettings } from "../../src/settings/load.ts";
+import { loadSettings } from "../../src/operation/settings/load.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 
 /** What settings may name. */

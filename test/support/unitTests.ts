@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, "../..");
 const outside =
   /^(node:(child_process|cluster|dgram|http|https|net|tls|worker_threads)|@redis\/client|playwright-core|undici)$/;
 const outsideOfSrc =
-  /^src\/(serve\/(gateway|server)|http\/httpServer|features\/console\/adminServer|upstream\/upstream)\.ts$/;
+  /^src\/(gateway\/(openGateway|server|http\/httpServer|upstream\/upstream)|features\/console\/adminServer)\.ts$/;
 
 const imports = /^\s*(?:import|export)\s+(?!type\b)(?:[^"';]*?\bfrom\s+)?"([^"]+)"|\bimport\("([^"]+)"\)/gm;
 

@@ -2,12 +2,12 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { check } from "../../src/tools/check.ts";
-import { startServer } from "../../src/serve/server.ts";
+import { startServer } from "../../src/gateway/server.ts";
 import { type SampleLegacy, startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { httpUpstream } from "../proxy/support.ts";
+import { httpUpstream } from "../gateway/proxy/support.ts";
 import { freePort } from "../support/freePort.ts";
 import { gatewayFor } from "../support/gateway.ts";
-import { keys } from "../serve/support.ts";
+import { keys } from "../gateway/answer/support.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 let legacy: SampleLegacy;

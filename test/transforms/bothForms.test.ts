@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Endpoint } from "../../src/endpoint/endpoint.ts";
-import { readableOf, readLegacyAnswer } from "../../src/reading/readAnswer.ts";
+import { type Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
+import { readableOf, readLegacyAnswer } from "../../src/catalogue/reading/readAnswer.ts";
 import { type SampleLegacy, startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { endpoints } from "../../transforms/index.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { recordingUpstream } from "../http/support.ts";
-import { keys } from "../serve/support.ts";
+import { recordingUpstream } from "../gateway/http/support.ts";
+import { keys } from "../gateway/answer/support.ts";
 import { gatewayFor } from "../support/gateway.ts";
-import type { Field } from "../../src/endpoint/field.ts";
+import type { Field } from "../../src/catalogue/endpoint/field.ts";
 import { createStudy } from "../../transforms/createStudy.ts";
 import { endpoints } from "../../transforms/index.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { transform } from "../../src/endpoint/transform.ts";
-import { xmlReaderFor } from "../../src/legacy/xml.ts";
-import { servingNote } from "../../src/rules/notes.ts";
-import type { JsonObject } from "../../src/rules/rule.ts";
+import { transform } from "../../src/catalogue/endpoint/transform.ts";
+import { xmlReaderFor } from "../../src/catalogue/legacy/xml.ts";
+import { servingNote } from "../../src/catalogue/rules/notes.ts";
+import type { JsonObject } from "../../src/catalogue/rules/rule.ts";
 import { getFlow } from "../../transforms/getFlow.ts";
 
 /** A flow with so many flows inside, one in the other. */

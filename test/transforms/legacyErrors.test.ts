@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { OutcomeKind } from "../../src/endpoint/outcome.ts";
-import { answerOf } from "../../src/endpoint/answer.ts";
-import { outcomeOf } from "../../src/legacy/reading.ts";
+import type { OutcomeKind } from "../../src/catalogue/endpoint/outcome.ts";
+import { answerOf } from "../../src/catalogue/endpoint/answer.ts";
+import { outcomeOf } from "../../src/catalogue/legacy/reading.ts";
 import { legacyErrors } from "../../transforms/legacyErrors.ts";
 
 /** Every code that the legacy interface is known to have, with its message. */

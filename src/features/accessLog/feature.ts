@@ -1,12 +1,12 @@
 import { hash, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
-import { type HttpExchange, keysOf } from "../../telemetry/exchange.ts";
-import { scrubAgent } from "../../scrub/requestTarget.ts";
-import { truncate } from "../../scrub/truncate.ts";
-import type { Core, Feature } from "../../serve/feature.ts";
-import { openLogDestination } from "../../telemetry/logDestination.ts";
-import { clientAddress } from "../../upstream/forwarding.ts";
+import { type HttpExchange, keysOf } from "../../operation/telemetry/exchange.ts";
+import { scrubAgent } from "../../operation/secrets/requestTarget.ts";
+import { truncate } from "../../operation/secrets/truncate.ts";
+import type { Core, Feature } from "../../gateway/answer/feature.ts";
+import { openLogDestination } from "../../operation/telemetry/logDestination.ts";
+import { clientAddress } from "../../gateway/upstream/forwarding.ts";
 import { accessLogEvents } from "./events.ts";
 import type { AccessLogSettings } from "./settings.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { millisecondsField } from "../../settings/fields.ts";
-import type { Settings } from "../../settings/settings.ts";
+import { millisecondsField } from "../../operation/settings/fields.ts";
+import type { Settings } from "../../operation/settings/settings.ts";
 
 const shape = {
   ACCESS_LOG: z

@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
-import { type ClientLimits, openHttpServer } from "../../http/httpServer.ts";
-import { listen } from "../../http/listen.ts";
+import { type ClientLimits, openHttpServer } from "../../gateway/http/httpServer.ts";
+import { listen } from "../../gateway/http/listen.ts";
 
 /** A bound of their own, so that clients' connections do not keep operators out. */
 const MAX_CONNECTIONS = 256;

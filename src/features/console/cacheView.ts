@@ -1,6 +1,6 @@
-import { maxEntryBytes } from "../../cache/store.ts";
-import type { DeclaredLifetimes } from "../../endpoint/lifetimes.ts";
-import type { Core } from "../../serve/feature.ts";
+import { maxEntryBytes } from "../../gateway/cache/store.ts";
+import type { DeclaredLifetimes } from "../../catalogue/endpoint/lifetimes.ts";
+import type { Core } from "../../gateway/answer/feature.ts";
 
 /** The lifetimes of an endpoint, by the names of `CACHE_LIFETIMES`. */
 const lifetimesView = (declared: DeclaredLifetimes) => {

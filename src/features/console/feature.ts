@@ -1,8 +1,8 @@
 import type { RequestListener } from "node:http";
-import { refuseRequest } from "../../http/refusal.ts";
-import type { Core, Feature } from "../../serve/feature.ts";
-import { urlOf } from "../../http/listen.ts";
-import { cannotListen } from "../../serve/server.ts";
+import { refuseRequest } from "../../gateway/http/refusal.ts";
+import type { Core, Feature } from "../../gateway/answer/feature.ts";
+import { urlOf } from "../../gateway/http/listen.ts";
+import { cannotListen } from "../../gateway/server.ts";
 import { consoleEvents } from "./events.ts";
 import { startAdminServer } from "./adminServer.ts";
 import type { ConsoleSettings } from "./settings.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Settings } from "../../settings/settings.ts";
-import { hostField } from "../../settings/fields.ts";
+import type { Settings } from "../../operation/settings/settings.ts";
+import { hostField } from "../../operation/settings/fields.ts";
 
 const tokenField = z
   .string()

@@ -1,9 +1,9 @@
-import { answerOf } from "../../endpoint/answer.ts";
-import { otherProblem, problemOf, problemTypes, type ProblemType } from "../../http/problemDetails.ts";
-import { STATUS_CODES } from "../../http/nodeHttp.ts";
-import { type ErrorTable, outcomeOf } from "../../legacy/reading.ts";
-import { documentFrame, readAsset, sharedStyle } from "../../ui/documentFrame.ts";
-import { html, type Html } from "../../ui/html.ts";
+import { answerOf } from "../../catalogue/endpoint/answer.ts";
+import { otherProblem, problemOf, problemTypes, type ProblemType } from "../../gateway/http/problemDetails.ts";
+import { STATUS_CODES } from "../../gateway/http/nodeHttp.ts";
+import { type ErrorTable, outcomeOf } from "../../catalogue/legacy/reading.ts";
+import { documentFrame, readAsset, sharedStyle } from "../../libraries/ui/documentFrame.ts";
+import { html, type Html } from "../../libraries/ui/html.ts";
 import { pageHeaders, type Resource } from "./resource.ts";
 
 /** What the pages are made of. `base`: the prefix, "" for "/". `link`: the value of their `Link`. */

@@ -1,6 +1,11 @@
 import { hash } from "node:crypto";
 import { z } from "zod";
-import { type DifferenceResult, differenceResults, type ResultCounts, zeroCounts } from "../../compare/difference.ts";
+import {
+  type DifferenceResult,
+  differenceResults,
+  type ResultCounts,
+  zeroCounts,
+} from "../../libraries/compare/difference.ts";
 
 /** The latest distinct requests of an endpoint are its evidence: so many can show a parity of 0.999. */
 export const MAX_COMPARED = 5000;

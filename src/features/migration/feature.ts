@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
-import { type LedgerEntry, readNamedLedger } from "../../compare/ledger.ts";
-import { buildId } from "../../telemetry/buildId.ts";
-import type { Core, Feature } from "../../serve/feature.ts";
-import type { ConsolePart } from "../../ui/consolePart.ts";
-import { memoryStores } from "../../store/openStores.ts";
+import { type LedgerEntry, readNamedLedger } from "../../libraries/compare/ledger.ts";
+import { buildId } from "../../operation/telemetry/buildId.ts";
+import type { Core, Feature } from "../../gateway/answer/feature.ts";
+import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
+import { memoryStores } from "../../operation/store/openStores.ts";
 import { migrationEvents } from "./events.ts";
 import { addMigrationRoutes } from "./console/routes.ts";
 import type { Modern } from "./modern.ts";
@@ -43,7 +43,7 @@ const open = async (
   const opened =
     url === undefined
       ? undefined
-      : (await import("../../modern/client.ts")).openModern(url, settings, {
+      : (await import("../../libraries/modern/client.ts")).openModern(url, settings, {
           ...services,
           memory: core.services.memory,
           ledger: () => migration.ledger(),

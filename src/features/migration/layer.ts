@@ -1,14 +1,20 @@
-import type { Fetched } from "../../cache/cacheRequest.ts";
-import { freshOnly } from "../../cache/policy.ts";
-import type { Answered } from "../../cache/reply.ts";
-import { type Answer, answerOf } from "../../endpoint/answer.ts";
-import { canonicalRequest } from "../../endpoint/canonicalRequest.ts";
-import type { Caller } from "../../legacy/client.ts";
-import type { ModernReply } from "../../modern/client.ts";
-import { type EndpointRequest, type Layer, type RequestCaller, type Served, uncached } from "../../serve/backend.ts";
-import type { Core } from "../../serve/feature.ts";
-import type { WriteFate } from "../../serve/legacyFetch.ts";
-import { confirmWrite } from "../../serve/legacyBackend.ts";
+import type { Fetched } from "../../gateway/cache/cacheRequest.ts";
+import { freshOnly } from "../../gateway/cache/policy.ts";
+import type { Answered } from "../../gateway/cache/reply.ts";
+import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
+import { canonicalRequest } from "../../catalogue/endpoint/canonicalRequest.ts";
+import type { Caller } from "../../gateway/upstream/legacyClient.ts";
+import type { ModernReply } from "../../libraries/modern/client.ts";
+import {
+  type EndpointRequest,
+  type Layer,
+  type RequestCaller,
+  type Served,
+  uncached,
+} from "../../gateway/answer/backend.ts";
+import type { Core } from "../../gateway/answer/feature.ts";
+import type { WriteFate } from "../../gateway/answer/legacyFetch.ts";
+import { confirmWrite } from "../../gateway/answer/legacyBackend.ts";
 import { type Bucketing, bucketOf, decide } from "./decide.ts";
 import type { Migration } from "./migration.ts";
 import type { MigrationSettings } from "./settings.ts";

@@ -1,7 +1,7 @@
-import { type Ledger, type LedgerEntry, openLedger } from "../../compare/ledger.ts";
-import { type Classification, resultOf } from "../../compare/difference.ts";
-import type { Core } from "../../serve/feature.ts";
-import { counted, formatNumber, percent } from "../../ui/wording.ts";
+import { type Ledger, type LedgerEntry, openLedger } from "../../libraries/compare/ledger.ts";
+import { type Classification, resultOf } from "../../libraries/compare/difference.ts";
+import type { Core } from "../../gateway/answer/feature.ts";
+import { counted, formatNumber, percent } from "../../libraries/ui/wording.ts";
 import { openComparedRequests } from "./comparedRequests.ts";
 import { type Bucketing, decide, type StageDecision } from "./decide.ts";
 import { type ComparedAnswer, openDifferences } from "./differences.ts";

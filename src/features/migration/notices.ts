@@ -1,5 +1,5 @@
-import { truncate } from "../../scrub/truncate.ts";
-import type { Notice } from "../../serve/feature.ts";
+import { truncate } from "../../operation/secrets/truncate.ts";
+import type { Notice } from "../../gateway/answer/feature.ts";
 import type { Move } from "./stage.ts";
 import type { DifferenceView } from "./views.ts";
 

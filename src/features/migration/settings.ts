@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { comparedShape, wrongRoutes } from "../../modern/settings.ts";
-import { baseUrlField, countField, millisecondsField } from "../../settings/fields.ts";
-import { type KnownEndpoints, type Settings, unknownEndpoints } from "../../settings/settings.ts";
+import { comparedShape, wrongRoutes } from "../../libraries/modern/settings.ts";
+import { baseUrlField, countField, millisecondsField } from "../../operation/settings/fields.ts";
+import { type KnownEndpoints, type Settings, unknownEndpoints } from "../../operation/settings/settings.ts";
 import { configuredStageSchema } from "./stage.ts";
 
 const shape = {

@@ -1,7 +1,7 @@
-import type { DifferenceForm } from "../../reading/fits.ts";
-import type { Json } from "../../rules/rule.ts";
-import type { ResultCounts, Classification } from "../../compare/difference.ts";
-import type { CurlPair } from "../../compare/curls.ts";
+import type { DifferenceForm } from "../../catalogue/reading/fits.ts";
+import type { Json } from "../../catalogue/rules/rule.ts";
+import type { ResultCounts, Classification } from "../../libraries/compare/difference.ts";
+import type { CurlPair } from "../../libraries/compare/curls.ts";
 import type { Gate, StageInForce } from "./stage.ts";
 
 /**

@@ -1,15 +1,15 @@
 import { LRUCache } from "lru-cache";
-import { monotonic } from "../../concurrency/monotonic.ts";
-import { withTimeout } from "../../concurrency/withTimeout.ts";
-import type { RowById } from "../../endpoint/endpoint.ts";
-import type { LegacyRequest } from "../../endpoint/legacyRequest.ts";
-import type { OutcomeKind } from "../../endpoint/outcome.ts";
-import type { Caller } from "../../legacy/client.ts";
-import { outcomeOf } from "../../legacy/reading.ts";
-import { xmlReader } from "../../legacy/xml.ts";
-import type { JsonObject } from "../../rules/rule.ts";
-import { fetchReadable } from "../../serve/legacyFetch.ts";
-import type { Services } from "../../serve/feature.ts";
+import { monotonic } from "../../operation/limits/monotonic.ts";
+import { withTimeout } from "../../operation/limits/withTimeout.ts";
+import type { RowById } from "../../catalogue/endpoint/endpoint.ts";
+import type { LegacyRequest } from "../../catalogue/endpoint/legacyRequest.ts";
+import type { OutcomeKind } from "../../catalogue/endpoint/outcome.ts";
+import type { Caller } from "../../gateway/upstream/legacyClient.ts";
+import { outcomeOf } from "../../catalogue/legacy/reading.ts";
+import { xmlReader } from "../../catalogue/legacy/xml.ts";
+import type { JsonObject } from "../../catalogue/rules/rule.ts";
+import { fetchReadable } from "../../gateway/answer/legacyFetch.ts";
+import type { Services } from "../../gateway/answer/feature.ts";
 
 /** The endpoint whose lists lack private datasets. */
 export const LIST_ENDPOINT = "listDatasets";

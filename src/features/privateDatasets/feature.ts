@@ -1,6 +1,6 @@
-import type { CheckReport, Core, Feature, Services } from "../../serve/feature.ts";
-import type { ConsolePart } from "../../ui/consolePart.ts";
-import type { Meter } from "../../telemetry/meter.ts";
+import type { CheckReport, Core, Feature, Services } from "../../gateway/answer/feature.ts";
+import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
+import type { Meter } from "../../operation/telemetry/meter.ts";
 import { askAs, isAdministrators, LIST_ENDPOINT, openAdminStatuses } from "./askLegacy.ts";
 import { privateDatasetsEvents } from "./events.ts";
 import { openFound, scopeOf } from "./found.ts";

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { fromStored } from "../../concurrency/monotonic.ts";
-import type { Settings } from "../../settings/settings.ts";
-import type { Stores } from "../../store/store.ts";
+import { fromStored } from "../../operation/limits/monotonic.ts";
+import type { Settings } from "../../operation/settings/settings.ts";
+import type { Stores } from "../../operation/store/store.ts";
 
 /** The highest id that is accepted: each id takes a bit. */
 export const MAX_ID = 2 ** 24;

@@ -1,5 +1,5 @@
-import { entriesOf } from "../../rules/compose.ts";
-import { isObject, type Json, type JsonObject } from "../../rules/rule.ts";
+import { entriesOf } from "../../catalogue/rules/compose.ts";
+import { isObject, type Json, type JsonObject } from "../../catalogue/rules/rule.ts";
 import type { PrivateRow } from "./found.ts";
 
 /** As legacy's database compares texts (utf8_general_ci): without regard to case, accents and blanks at the end. */

@@ -1,11 +1,11 @@
-import { entryOf } from "../../cache/entry.ts";
-import { tagged, untagged } from "../../cache/reply.ts";
-import { withTimeout } from "../../concurrency/withTimeout.ts";
-import { type Answer, answerOf } from "../../endpoint/answer.ts";
-import type { Endpoint, RowById } from "../../endpoint/endpoint.ts";
-import type { Outcome } from "../../endpoint/outcome.ts";
-import { transform } from "../../endpoint/transform.ts";
-import { servingNote } from "../../rules/notes.ts";
+import { entryOf } from "../../gateway/cache/entry.ts";
+import { tagged, untagged } from "../../gateway/cache/reply.ts";
+import { withTimeout } from "../../operation/limits/withTimeout.ts";
+import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
+import type { Endpoint, RowById } from "../../catalogue/endpoint/endpoint.ts";
+import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
+import { transform } from "../../catalogue/endpoint/transform.ts";
+import { servingNote } from "../../catalogue/rules/notes.ts";
 import {
   type Backend,
   type EndpointRequest,
@@ -13,9 +13,9 @@ import {
   type RequestCaller,
   type Served,
   uncached,
-} from "../../serve/backend.ts";
-import { unauthenticated } from "../../serve/legacyFetch.ts";
-import type { Services } from "../../serve/feature.ts";
+} from "../../gateway/answer/backend.ts";
+import { unauthenticated } from "../../gateway/answer/legacyFetch.ts";
+import type { Services } from "../../gateway/answer/feature.ts";
 import { type AdminStatuses, askAs, LIST_ENDPOINT } from "./askLegacy.ts";
 import type { Found, PrivateRow } from "./found.ts";
 import { rowMatcher, uploaderIn } from "./matching.ts";

@@ -1,5 +1,5 @@
-import { withTimeout } from "../../concurrency/withTimeout.ts";
-import type { RowById } from "../../endpoint/endpoint.ts";
+import { withTimeout } from "../../operation/limits/withTimeout.ts";
+import type { RowById } from "../../catalogue/endpoint/endpoint.ts";
 import { type AskLegacy, type DatasetState, isAdministrators, LegacyFailure, readDataset } from "./askLegacy.ts";
 import { type Found, MAX_ID, openIdSet } from "./found.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Settings } from "../../settings/settings.ts";
+import type { Settings } from "../../operation/settings/settings.ts";
 
 const shape = {
   LEGACY_ADMIN_KEY: z

@@ -1,11 +1,11 @@
-import type { Directives, Fetched } from "../../cache/cacheRequest.ts";
-import { freshOnly } from "../../cache/policy.ts";
-import { type Answered, bytesOf } from "../../cache/reply.ts";
-import type { Caller } from "../../legacy/client.ts";
-import { uncached } from "../../serve/backend.ts";
-import { fetchAnswer } from "../../serve/legacyFetch.ts";
-import type { PreparedEndpoint } from "../../serve/prepared.ts";
-import type { Services } from "../../serve/feature.ts";
+import type { Directives, Fetched } from "../../gateway/cache/cacheRequest.ts";
+import { freshOnly } from "../../gateway/cache/policy.ts";
+import { type Answered, bytesOf } from "../../gateway/cache/reply.ts";
+import type { Caller } from "../../gateway/upstream/legacyClient.ts";
+import { uncached } from "../../gateway/answer/backend.ts";
+import { fetchAnswer } from "../../gateway/answer/legacyFetch.ts";
+import type { PreparedEndpoint } from "../../gateway/answer/prepared.ts";
+import type { Services } from "../../gateway/answer/feature.ts";
 import { LegacyFailure } from "./askLegacy.ts";
 
 type Input = Record<string, unknown>;

@@ -1,6 +1,6 @@
-import type { Feature } from "../../serve/feature.ts";
-import { plainBody } from "../../proxy/heldAnswer.ts";
-import { UNCONFIRMED_MS } from "../../serve/unconfirmedWrites.ts";
+import type { Feature } from "../../gateway/answer/feature.ts";
+import { plainBody } from "../../gateway/proxy/heldAnswer.ts";
+import { UNCONFIRMED_MS } from "../../gateway/answer/unconfirmedWrites.ts";
 
 /** Has datasets read next that a write names: tags are of interest only if the dataset is known to be private. */
 export const readWritten =

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { networksField } from "../../settings/fields.ts";
-import type { Settings } from "../../settings/settings.ts";
+import { networksField } from "../../operation/settings/fields.ts";
+import type { Settings } from "../../operation/settings/settings.ts";
 
 const shape = {
   RATE_LIMIT: z

@@ -1,5 +1,5 @@
-import { isBelow } from "../../http/requestTarget.ts";
-import type { OwnAnswer } from "../../proxy/refuse.ts";
+import { isBelow } from "../../gateway/http/requestTarget.ts";
+import type { OwnAnswer } from "../../gateway/proxy/refuse.ts";
 import { deprecationHeaders, deprecationLink } from "./deprecationHeaders.ts";
 import type { Brownout, Deprecation } from "./settings.ts";
 

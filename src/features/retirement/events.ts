@@ -1,4 +1,4 @@
-import type { EventDefinitions } from "../../telemetry/events.ts";
+import type { EventDefinitions } from "../../operation/telemetry/events.ts";
 
 /** The events of the feature. */
 export const retirementEvents: EventDefinitions = {

@@ -1,11 +1,11 @@
-import { pathOf } from "../../endpoint/target.ts";
+import { pathOf } from "../../catalogue/endpoint/target.ts";
 import type { IncomingMessage } from "node:http";
-import { isBelow } from "../../http/requestTarget.ts";
-import { legacyKeyOf } from "../../legacy/formFields.ts";
-import { type LegacyTarget, legacyTargets } from "../../legacy/legacyTarget.ts";
-import { answerItself } from "../../proxy/refuse.ts";
-import type { Core, Feature } from "../../serve/feature.ts";
-import type { ConsolePart } from "../../ui/consolePart.ts";
+import { isBelow } from "../../gateway/http/requestTarget.ts";
+import { legacyKeyOf } from "../../catalogue/legacy/formFields.ts";
+import { type LegacyTarget, legacyTargets } from "../../catalogue/legacy/legacyTarget.ts";
+import { answerItself } from "../../gateway/proxy/refuse.ts";
+import type { Core, Feature } from "../../gateway/answer/feature.ts";
+import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { brownoutAnswer } from "./brownoutAnswer.ts";
 import { type ListClients, openCallers } from "./callers.ts";
 import { clientsCsv } from "./console/clientGroups.ts";

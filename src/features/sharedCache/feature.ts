@@ -1,8 +1,8 @@
-import type { OpenSharedTier } from "../../cache/sharedTier.ts";
-import type { Core, Feature, TierParts } from "../../serve/feature.ts";
+import type { OpenSharedTier } from "../../gateway/cache/sharedTier.ts";
+import type { Core, Feature, TierParts } from "../../gateway/answer/feature.ts";
 import { sharedCacheEvents } from "./events.ts";
 import { redisTier } from "./redisTier.ts";
-import type { Settings } from "../../settings/settings.ts";
+import type { Settings } from "../../operation/settings/settings.ts";
 
 const knownCalls = {
   get: ["hit", "miss", "late", "failed"],

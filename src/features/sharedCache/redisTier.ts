@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { buildId } from "../../telemetry/buildId.ts";
-import type { Entry } from "../../cache/entry.ts";
-import { isExpired, totalLifetime } from "../../cache/policy.ts";
-import type { OpenSharedTier, SharedTier } from "../../cache/sharedTier.ts";
-import { withTimeout } from "../../concurrency/withTimeout.ts";
+import { buildId } from "../../operation/telemetry/buildId.ts";
+import type { Entry } from "../../gateway/cache/entry.ts";
+import { isExpired, totalLifetime } from "../../gateway/cache/policy.ts";
+import type { OpenSharedTier, SharedTier } from "../../gateway/cache/sharedTier.ts";
+import { withTimeout } from "../../operation/limits/withTimeout.ts";
 import { openReplication, type ReplicationSettings } from "./replication.ts";
 import { entryName, EPOCH, groupsFor, isListable, scripts, VERSIONS } from "./scripts.ts";
 import { fromWire, toWire } from "./wire.ts";

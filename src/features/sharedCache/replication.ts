@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { Invalidation, OpenSharedTier } from "../../cache/sharedTier.ts";
-import { withTimeout } from "../../concurrency/withTimeout.ts";
-import { parseJson } from "../../rules/parseJson.ts";
-import { connectRedis } from "../../store/redis.ts";
+import type { Invalidation, OpenSharedTier } from "../../gateway/cache/sharedTier.ts";
+import { withTimeout } from "../../operation/limits/withTimeout.ts";
+import { parseJson } from "../../catalogue/rules/parseJson.ts";
+import { connectRedis } from "../../operation/store/redis.ts";
 import { openReplicationLease, type SharedTierEvent } from "./replicationLease.ts";
 import { acknowledgementsOf, CHANNEL, EPOCH, EVERYTHING, namesOf, scripts } from "./scripts.ts";
 

@@ -1,5 +1,5 @@
-import type { Entry } from "../../cache/entry.ts";
-import type { Invalidation } from "../../cache/sharedTier.ts";
+import type { Entry } from "../../gateway/cache/entry.ts";
+import type { Invalidation } from "../../gateway/cache/sharedTier.ts";
 
 const PREFIX = "catalog-gateway:1:";
 

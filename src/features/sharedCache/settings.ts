@@ -1,4 +1,4 @@
-import type { Settings } from "../../settings/settings.ts";
+import type { Settings } from "../../operation/settings/settings.ts";
 
 /** The feature is on if `REDIS_URL` is set. */
 const isOn = ({ REDIS_URL }: Pick<Settings, "REDIS_URL">): boolean => REDIS_URL !== undefined;

@@ -1,10 +1,10 @@
 import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
 import { z } from "zod";
-import { type Entry, entryOf } from "../../cache/entry.ts";
-import { copyOf } from "../../cache/compression.ts";
-import { tagOf } from "../../cache/reply.ts";
-import { fromStored, toStored } from "../../concurrency/monotonic.ts";
+import { type Entry, entryOf } from "../../gateway/cache/entry.ts";
+import { copyOf } from "../../gateway/cache/compression.ts";
+import { tagOf } from "../../gateway/cache/reply.ts";
+import { fromStored, toStored } from "../../operation/limits/monotonic.ts";
 
 /** The first byte of an entry: the version of the format. */
 const VERSION = 2;

@@ -20,11 +20,11 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { IncomingHttpHeaders } from "node:http";
-import { withTimeout } from "../../concurrency/withTimeout.ts";
-import { contexts, currentContext, type HttpExchange, traceContextOf } from "../../telemetry/exchange.ts";
-import { pathOf } from "../../endpoint/target.ts";
-import type { Core, Feature } from "../../serve/feature.ts";
-import { type RequestBegin, requestBegins, type Step, steps } from "../../telemetry/steps.ts";
+import { withTimeout } from "../../operation/limits/withTimeout.ts";
+import { contexts, currentContext, type HttpExchange, traceContextOf } from "../../operation/telemetry/exchange.ts";
+import { pathOf } from "../../catalogue/endpoint/target.ts";
+import type { Core, Feature } from "../../gateway/answer/feature.ts";
+import { type RequestBegin, requestBegins, type Step, steps } from "../../operation/telemetry/steps.ts";
 import type { TracingSettings } from "./settings.ts";
 
 /** Milliseconds that a stop waits for the last spans to be exported. */

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { baseUrlField } from "../../settings/fields.ts";
-import type { Settings } from "../../settings/settings.ts";
+import { baseUrlField } from "../../operation/settings/fields.ts";
+import type { Settings } from "../../operation/settings/settings.ts";
 
 const shape = {
   OTEL_EXPORTER_OTLP_ENDPOINT: baseUrlField

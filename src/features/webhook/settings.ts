@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Settings } from "../../settings/settings.ts";
+import type { Settings } from "../../operation/settings/settings.ts";
 
 const isWebhookUrl = (text: string): boolean =>
   /^https?:\/\/\S+$/.test(text) && URL.canParse(text) && new URL(text).username === "" && new URL(text).hash === "";

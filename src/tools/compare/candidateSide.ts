@@ -1,10 +1,10 @@
-import { type GivenAnswer, parseAnswer } from "../../compare/answers.ts";
-import { type CanonicalRequest, canonicalRequest } from "../../endpoint/canonicalRequest.ts";
-import type { Endpoint } from "../../endpoint/endpoint.ts";
-import { givenInBody, type InputReading, readInput } from "../../endpoint/input.ts";
-import { canonicalSender } from "../../modern/client.ts";
-import { UpstreamFailure } from "../../upstream/failure.ts";
-import { openUpstream, type UpstreamSettings } from "../../upstream/upstream.ts";
+import { type GivenAnswer, parseAnswer } from "../../libraries/compare/answers.ts";
+import { type CanonicalRequest, canonicalRequest } from "../../catalogue/endpoint/canonicalRequest.ts";
+import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
+import { givenInBody, type InputReading, readInput } from "../../catalogue/endpoint/input.ts";
+import { canonicalSender } from "../../libraries/modern/client.ts";
+import { UpstreamFailure } from "../../gateway/upstream/failure.ts";
+import { openUpstream, type UpstreamSettings } from "../../gateway/upstream/upstream.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import { givenInUrl, routeTable } from "../corpus/mapModernPath.ts";
 

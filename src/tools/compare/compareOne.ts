@@ -1,17 +1,22 @@
-import { type AnsweredExchange, type GivenAnswer, type LegacyQuery, parseAnswer } from "../../compare/answers.ts";
-import { type Addresses, curlsOf } from "../../compare/curls.ts";
-import { originIn } from "../../compare/explain.ts";
-import { explainAnswer, legacyBody } from "../../compare/explainAnswer.ts";
-import { compareAnswers } from "../../compare/compareAnswers.ts";
-import { UNREADABLE } from "../../compare/difference.ts";
-import type { Ledger } from "../../compare/ledger.ts";
+import {
+  type AnsweredExchange,
+  type GivenAnswer,
+  type LegacyQuery,
+  parseAnswer,
+} from "../../libraries/compare/answers.ts";
+import { type Addresses, curlsOf } from "../../libraries/compare/curls.ts";
+import { originIn } from "../../libraries/compare/explain.ts";
+import { explainAnswer, legacyBody } from "../../libraries/compare/explainAnswer.ts";
+import { compareAnswers } from "../../libraries/compare/compareAnswers.ts";
+import { UNREADABLE } from "../../libraries/compare/difference.ts";
+import type { Ledger } from "../../libraries/compare/ledger.ts";
 import { explainedRows, comparedRows, plainRows } from "./sideBySide.ts";
 import type { ComparisonOutcome } from "./tally.ts";
-import { formatRequest } from "../../endpoint/canonicalRequest.ts";
-import type { Endpoint } from "../../endpoint/endpoint.ts";
-import { whyUnserved } from "../../modern/whyUnserved.ts";
-import type { JsonObject } from "../../rules/rule.ts";
-import type { Catalogue } from "../../serve/prepared.ts";
+import { formatRequest } from "../../catalogue/endpoint/canonicalRequest.ts";
+import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
+import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
+import type { JsonObject } from "../../catalogue/rules/rule.ts";
+import type { Catalogue } from "../../gateway/answer/prepared.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { CapturedExchange, QuietGateway } from "../quietGateway.ts";
 import type { CandidateSide, RouteAsModern } from "./candidateSide.ts";

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { entriesOf } from "../../rules/compose.ts";
-import { isObject, isUnset, type Json, type JsonObject, type Rule } from "../../rules/rule.ts";
-import { truncate } from "../../scrub/truncate.ts";
-import { typeOf } from "../../compare/difference.ts";
-import { facetsOf } from "../../reading/facets.ts";
-import { childPointer } from "../../rules/pointer.ts";
+import { entriesOf } from "../../catalogue/rules/compose.ts";
+import { isObject, isUnset, type Json, type JsonObject, type Rule } from "../../catalogue/rules/rule.ts";
+import { truncate } from "../../operation/secrets/truncate.ts";
+import { typeOf } from "../../libraries/compare/difference.ts";
+import { facetsOf } from "../../catalogue/reading/facets.ts";
+import { childPointer } from "../../catalogue/rules/pointer.ts";
 import type { FieldReport } from "./report/report.ts";
 
 /** What has been seen at one place. */

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
-import type { Endpoint } from "../../endpoint/endpoint.ts";
-import type { Settings } from "../../settings/settings.ts";
+import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
+import type { Settings } from "../../operation/settings/settings.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import { exampleRequests, idRequests } from "../corpus/madeRequests.ts";
 import { trafficMapper } from "../corpus/mapTraffic.ts";

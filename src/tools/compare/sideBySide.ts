@@ -1,9 +1,9 @@
-import type { Json, JsonObject, Rule } from "../../rules/rule.ts";
-import { truncate } from "../../scrub/truncate.ts";
-import { differ } from "../../compare/differ.ts";
-import type { Difference } from "../../compare/difference.ts";
-import { changesIn, explain } from "../../compare/explain.ts";
-import { pointerSteps } from "../../rules/pointer.ts";
+import type { Json, JsonObject, Rule } from "../../catalogue/rules/rule.ts";
+import { truncate } from "../../operation/secrets/truncate.ts";
+import { differ } from "../../libraries/compare/differ.ts";
+import type { Difference } from "../../libraries/compare/difference.ts";
+import { changesIn, explain } from "../../libraries/compare/explain.ts";
+import { pointerSteps } from "../../catalogue/rules/pointer.ts";
 import type { Row } from "./report/report.ts";
 
 type Placed = Row & { at: string };

@@ -1,6 +1,6 @@
-import type { Endpoint } from "../../endpoint/endpoint.ts";
-import type { Given, givenInBody } from "../../endpoint/input.ts";
-import type { JsonObject } from "../../rules/rule.ts";
+import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
+import type { Given, givenInBody } from "../../catalogue/endpoint/input.ts";
+import type { JsonObject } from "../../catalogue/rules/rule.ts";
 
 /** One request to the new interface, below its prefix. `keyed`: it was made with a key, which is itself never stored. */
 export type CorpusRequest = {

@@ -1,8 +1,8 @@
-import type { Endpoint } from "../../endpoint/endpoint.ts";
-import { exampleTarget } from "../../endpoint/canonicalRequest.ts";
-import type { Field } from "../../endpoint/field.ts";
-import { givenInBody, givenInPath } from "../../endpoint/input.ts";
-import type { Json, JsonObject } from "../../rules/rule.ts";
+import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
+import { exampleTarget } from "../../catalogue/endpoint/canonicalRequest.ts";
+import type { Field } from "../../catalogue/endpoint/field.ts";
+import { givenInBody, givenInPath } from "../../catalogue/endpoint/input.ts";
+import type { Json, JsonObject } from "../../catalogue/rules/rule.ts";
 import { bodyShape, type CorpusRequest, shapeOf } from "./corpusRequest.ts";
 
 /** The request with this input: a GET where a route takes it. `undefined` for endpoints that write, and where a required field is missing. */

@@ -1,6 +1,6 @@
-import { givenInPath, readInput } from "../../endpoint/input.ts";
-import { type LegacyPattern, readLegacyPath, segmentsOf, textsIn } from "../../legacy/readLegacyPath.ts";
-import type { JsonObject } from "../../rules/rule.ts";
+import { givenInPath, readInput } from "../../catalogue/endpoint/input.ts";
+import { type LegacyPattern, readLegacyPath, segmentsOf, textsIn } from "../../catalogue/legacy/readLegacyPath.ts";
+import type { JsonObject } from "../../catalogue/rules/rule.ts";
 import type { CorpusRequest, SkipReason } from "./corpusRequest.ts";
 import { requestFor } from "./madeRequests.ts";
 

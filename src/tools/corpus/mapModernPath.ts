@@ -1,8 +1,8 @@
-import type { NamedEndpoint } from "../../endpoint/endpoint.ts";
-import { givenInBody, givenInPairs, givenInPath, unescaped } from "../../endpoint/input.ts";
-import { parseJson } from "../../rules/parseJson.ts";
-import { isObject } from "../../rules/rule.ts";
-import { type Pattern, patterns } from "../../serve/prepared.ts";
+import type { NamedEndpoint } from "../../catalogue/endpoint/endpoint.ts";
+import { givenInBody, givenInPairs, givenInPath, unescaped } from "../../catalogue/endpoint/input.ts";
+import { parseJson } from "../../catalogue/rules/parseJson.ts";
+import { isObject } from "../../catalogue/rules/rule.ts";
+import { type Pattern, patterns } from "../../gateway/answer/prepared.ts";
 import { bodyShape, type CorpusRequest, shapeOf, type SkipReason } from "./corpusRequest.ts";
 
 /** A path of the new interface: its endpoints by method, and the texts in it or its pairs. */

@@ -1,9 +1,9 @@
-import { pathOf, queryOf } from "../../endpoint/target.ts";
-import type { Endpoint } from "../../endpoint/endpoint.ts";
-import { unescaped } from "../../endpoint/input.ts";
-import { isBelow, originForm } from "../../http/requestTarget.ts";
-import { keysInForm } from "../../legacy/formFields.ts";
-import { legacyPattern } from "../../legacy/readLegacyPath.ts";
+import { pathOf, queryOf } from "../../catalogue/endpoint/target.ts";
+import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
+import { unescaped } from "../../catalogue/endpoint/input.ts";
+import { isBelow, originForm } from "../../gateway/http/requestTarget.ts";
+import { keysInForm } from "../../catalogue/legacy/formFields.ts";
+import { legacyPattern } from "../../catalogue/legacy/readLegacyPath.ts";
 import type { CorpusRequest, SkipReason } from "./corpusRequest.ts";
 import { mapLegacyPath } from "./mapLegacyPath.ts";
 import { mapModernPath, type Routed, routeTable } from "./mapModernPath.ts";

@@ -1,5 +1,5 @@
-import { parseJson } from "../../rules/parseJson.ts";
-import { isObject, type JsonObject } from "../../rules/rule.ts";
+import { parseJson } from "../../catalogue/rules/parseJson.ts";
+import { isObject, type JsonObject } from "../../catalogue/rules/rule.ts";
 
 /** One request as it is found in traffic. */
 export type Traffic = {

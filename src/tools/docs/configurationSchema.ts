@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { fileSettingOf } from "../../settings/givenSetting.ts";
-import { secretSettings, type SettingsFragment, settingsSchemaOf } from "../../settings/settings.ts";
+import { fileSettingOf } from "../../operation/settings/givenSetting.ts";
+import { secretSettings, type SettingsFragment, settingsSchemaOf } from "../../operation/settings/settings.ts";
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
 

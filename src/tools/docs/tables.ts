@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { withDefaults } from "../../cache/policy.ts";
+import { withDefaults } from "../../gateway/cache/policy.ts";
 import type { z } from "zod";
-import type { Endpoint } from "../../endpoint/endpoint.ts";
-import { shownDefault } from "../../settings/help.ts";
-import { settingsByGroup, type SettingsFragment } from "../../settings/settings.ts";
-import type { EventDefinitions } from "../../telemetry/events.ts";
+import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
+import { shownDefault } from "../../operation/settings/help.ts";
+import { settingsByGroup, type SettingsFragment } from "../../operation/settings/settings.ts";
+import type { EventDefinitions } from "../../operation/telemetry/events.ts";
 
 type Endpoints = Record<string, Endpoint>;
 

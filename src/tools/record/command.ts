@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { observeFields, type SeenFields } from "../compare/fields.ts";
-import { exampleTarget } from "../../endpoint/canonicalRequest.ts";
-import type { Endpoint } from "../../endpoint/endpoint.ts";
-import { readInput } from "../../endpoint/input.ts";
-import { isLongKey, MIN_KEY_LENGTH, openSecrets } from "../../scrub/secrets.ts";
+import { exampleTarget } from "../../catalogue/endpoint/canonicalRequest.ts";
+import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
+import { readInput } from "../../catalogue/endpoint/input.ts";
+import { isLongKey, MIN_KEY_LENGTH, openSecrets } from "../../operation/secrets/secrets.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import { idRequests, readIds } from "../corpus/madeRequests.ts";
 import { trafficMapper } from "../corpus/mapTraffic.ts";

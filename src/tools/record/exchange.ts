@@ -1,4 +1,4 @@
-import { parseJson } from "../../rules/parseJson.ts";
+import { parseJson } from "../../catalogue/rules/parseJson.ts";
 
 /** What a client requests of the new interface, below its prefix. `json` is sent as JSON, `text` as it stands. */
 export type FixtureAsk = {

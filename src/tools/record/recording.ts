@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
-import { parseJson } from "../../rules/parseJson.ts";
-import type { JsonObject } from "../../rules/rule.ts";
-import type { Secrets } from "../../scrub/secrets.ts";
-import type { Catalogue } from "../../serve/prepared.ts";
-import { loadSettings } from "../../settings/load.ts";
+import { parseJson } from "../../catalogue/rules/parseJson.ts";
+import type { JsonObject } from "../../catalogue/rules/rule.ts";
+import type { Secrets } from "../../operation/secrets/secrets.ts";
+import type { Catalogue } from "../../gateway/answer/prepared.ts";
+import { loadSettings } from "../../operation/settings/load.ts";
 import { legacySettings } from "../optionValues.ts";
 import { type CapturedExchange, openQuietGateway, type QuietGateway } from "../quietGateway.ts";
 import type { Exchange, FixtureAsk } from "./exchange.ts";

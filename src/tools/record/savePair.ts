@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Endpoint } from "../../endpoint/endpoint.ts";
-import { type LegacyReading, readLegacy } from "../../legacy/reading.ts";
-import { xmlReaderFor } from "../../legacy/xml.ts";
-import { collectChanges } from "../../rules/notes.ts";
-import type { Json } from "../../rules/rule.ts";
-import type { Secrets } from "../../scrub/secrets.ts";
-import { truncate } from "../../scrub/truncate.ts";
+import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
+import { type LegacyReading, readLegacy } from "../../catalogue/legacy/reading.ts";
+import { xmlReaderFor } from "../../catalogue/legacy/xml.ts";
+import { collectChanges } from "../../catalogue/rules/notes.ts";
+import type { Json } from "../../catalogue/rules/rule.ts";
+import type { Secrets } from "../../operation/secrets/secrets.ts";
+import { truncate } from "../../operation/secrets/truncate.ts";
 import { type Exchange, type StoredCase, storedExchange } from "./exchange.ts";
 import type { Recorded, Recording } from "./recording.ts";
 

@@ -1,4 +1,4 @@
-import { editDistance } from "../../settings/editDistance.ts";
+import { editDistance } from "../../operation/settings/editDistance.ts";
 
 /** A request that a pair of fixtures answers, by either interface. `target` has no key in it; `key` is one of the sample legacy's. */
 export type KnownRequest = { pair: string; method: string; target: string; body?: string; key?: string };

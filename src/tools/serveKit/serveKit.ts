@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { getResponse, type RequestHandler } from "msw";
-import { type Listening, listen } from "../../http/listen.ts";
+import { type Listening, listen } from "../../gateway/http/listen.ts";
 import { closestPairs, type KnownRequest } from "./closestPairs.ts";
 
 /** What the server answers with. `toWeb`: a request of Node's with its body, as `fetch` has it; throws where it refuses that. */

@@ -3,12 +3,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { accessLogFeature } from "../../../src/features/accessLog/feature.ts";
 import type { AccessLogSettings } from "../../../src/features/accessLog/settings.ts";
-import { HttpExchange } from "../../../src/telemetry/exchange.ts";
-import type { Feature, FeatureModule } from "../../../src/serve/feature.ts";
-import { listeningGateway, recordingUpstream } from "../../http/support.ts";
-import { get, request, send } from "../../proxy/support.ts";
+import { HttpExchange } from "../../../src/operation/telemetry/exchange.ts";
+import type { Feature, FeatureModule } from "../../../src/gateway/answer/feature.ts";
+import { listeningGateway, recordingUpstream } from "../../gateway/http/support.ts";
+import { get, request, send } from "../../gateway/proxy/support.ts";
 import { until } from "../../support/waiting.ts";
-import { openPipe } from "../../telemetry/support.ts";
+import { openPipe } from "../../operation/telemetry/support.ts";
 
 const ours = "/v1/evaluationmeasures/list";
 const theirs = "/api/v1/json/anything";

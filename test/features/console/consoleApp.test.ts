@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { clock, kept, markOf } from "../../cache/support.ts";
+import { clock, kept, markOf } from "../../gateway/cache/support.ts";
 import type { GuardSettings } from "../../../src/features/console/guard.ts";
 import { operated } from "./operated.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { consoleApp } from "../../../src/features/console/consoleApp.ts";
-import type { ConsolePart } from "../../../src/ui/consolePart.ts";
-import { exchange, expectDetail } from "../../serve/support.ts";
-import { request, send } from "../../proxy/support.ts";
-import { pathTo } from "../../store/redis/pathTo.ts";
-import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
+import type { ConsolePart } from "../../../src/libraries/ui/consolePart.ts";
+import { exchange, expectDetail } from "../../gateway/answer/support.ts";
+import { request, send } from "../../gateway/proxy/support.ts";
+import { pathTo } from "../../operation/store/redis/pathTo.ts";
+import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
 import { settled, until } from "../../support/waiting.ts";
-import type { DependencyState } from "../../../src/telemetry/dependencies.ts";
+import type { DependencyState } from "../../../src/operation/telemetry/dependencies.ts";
 import { endpoints } from "../../../transforms/index.ts";
 
 const { core } = await gatewayFor("http://127.0.0.1:1");

@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import { startAdminServer } from "../../../src/features/console/adminServer.ts";
 import { consoleApp, consoleListener } from "../../../src/features/console/consoleApp.ts";
 import type { GuardSettings } from "../../../src/features/console/guard.ts";
-import { cachedGateway } from "../../cache/support.ts";
+import { cachedGateway } from "../../gateway/cache/support.ts";
 
 /** A gateway with its operators' listener. */
 export const operated = async (guard: Partial<GuardSettings> = {}, environment: Record<string, string> = {}) => {

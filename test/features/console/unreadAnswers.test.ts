@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { consoleListener } from "../../../src/features/console/consoleApp.ts";
 import { startAdminServer } from "../../../src/features/console/adminServer.ts";
-import { LARGE, large, roomyLimits, staying, unreader } from "../../http/openServer.ts";
+import { LARGE, large, roomyLimits, staying, unreader } from "../../gateway/http/openServer.ts";
 import { until } from "../../support/waiting.ts";
 
 test("a client that takes nothing is cut off after the time limit", async () => {

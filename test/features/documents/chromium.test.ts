@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { listeningGateway } from "../../http/support.ts";
+import { listeningGateway } from "../../gateway/http/support.ts";
 import { describeInChromium } from "../../support/browser.ts";
 import { endpoints } from "../../../transforms/index.ts";
 

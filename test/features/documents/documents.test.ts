@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { listeningGateway, recordingUpstream } from "../../http/support.ts";
-import { openApiErrors } from "../../openapi/schemas.ts";
+import { listeningGateway, recordingUpstream } from "../../gateway/http/support.ts";
+import { openApiErrors } from "../../libraries/openapi/schemas.ts";
 
 type Document = {
   servers: unknown;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type LedgerEntry, readLedger } from "../../../src/compare/ledger.ts";
+import { type LedgerEntry, readLedger } from "../../../src/libraries/compare/ledger.ts";
 import { check } from "../../../src/tools/check.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";
-import { httpUpstream } from "../../proxy/support.ts";
+import { httpUpstream } from "../../gateway/proxy/support.ts";
 import { startStandIn } from "../../standIn/startStandIn.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { until } from "../../support/waiting.ts";

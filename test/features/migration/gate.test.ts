@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { bucketOf, decide } from "../../../src/features/migration/decide.ts";
 import { type Evidence, decideGate, wilson } from "../../../src/features/migration/gate.ts";
 import { gateSchema, type Stage } from "../../../src/features/migration/stage.ts";
-import { decisionHeader } from "../../../src/serve/backend.ts";
+import { decisionHeader } from "../../../src/gateway/answer/backend.ts";
 
 describe("Wilson's bounds", () => {
   test.each([

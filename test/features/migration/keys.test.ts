@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { recordingUpstream, xmlError } from "../../http/support.ts";
-import { keys, measures } from "../../serve/support.ts";
+import { recordingUpstream, xmlError } from "../../gateway/http/support.ts";
+import { keys, measures } from "../../gateway/answer/support.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { endpoints } from "../../../transforms/index.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { StageView } from "../../../src/features/migration/views.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { start } from "../../serve/support.ts";
+import { start } from "../../gateway/answer/support.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { settingsOf } from "../../support/settings.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";

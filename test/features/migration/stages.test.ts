@@ -1,8 +1,8 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { DifferenceView } from "../../../src/features/migration/views.ts";
-import { exchange } from "../../serve/support.ts";
-import { get } from "../../proxy/support.ts";
+import { exchange } from "../../gateway/answer/support.ts";
+import { get } from "../../gateway/proxy/support.ts";
 import type { Fault } from "../../standIn/faults.ts";
 import { despite, known, staged, wrongType } from "./support.ts";
 import { settled, until } from "../../support/waiting.ts";

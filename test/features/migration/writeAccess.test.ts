@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { endpoints } from "../../../transforms/index.ts";
-import { recordingUpstream, xmlError } from "../../http/support.ts";
-import { keys } from "../../serve/support.ts";
+import { recordingUpstream, xmlError } from "../../gateway/http/support.ts";
+import { keys } from "../../gateway/answer/support.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 
 const PRIVATE = 61;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { clock } from "../../cache/support.ts";
+import { clock } from "../../gateway/cache/support.ts";
 import {
   administrator,
   type Caller,

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
-import { xmlError } from "../../http/support.ts";
+import { xmlError } from "../../gateway/http/support.ts";
 import { settled, until } from "../../support/waiting.ts";
 import { fronted, over } from "./through.ts";
 import { administrator, nobody, owner, secondAdministrator, user, wrongKey } from "./people.ts";

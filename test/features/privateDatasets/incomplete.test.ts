@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { openStores } from "../../../src/store/openStores.ts";
+import { openStores } from "../../../src/operation/store/openStores.ts";
 import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";

@@ -1,4 +1,4 @@
-import type { Feature } from "../../../src/serve/feature.ts";
+import type { Feature } from "../../../src/gateway/answer/feature.ts";
 import type { PrivateRowsView } from "../../../src/features/privateDatasets/scan.ts";
 import type { PrivateDatasets, PrivateDatasetsParts } from "../../../src/features/privateDatasets/feature.ts";
 import { type GatewayParts, gatewayFor, openedBy, type TestGateway } from "../../support/gateway.ts";

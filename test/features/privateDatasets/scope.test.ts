@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { loadSettings } from "../../../src/settings/load.ts";
+import { loadSettings } from "../../../src/operation/settings/load.ts";
 import { scopeOf } from "../../../src/features/privateDatasets/found.ts";
 
 /** As the program has it from its environment. */

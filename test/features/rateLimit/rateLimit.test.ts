@@ -1,13 +1,13 @@
 import { get } from "node:http";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openSharedBuckets } from "../../../src/features/rateLimit/sharedBuckets.ts";
-import { EXPOSED_HEADERS } from "../../../src/http/cors.ts";
-import { problemOf } from "../../../src/http/problemDetails.ts";
+import { EXPOSED_HEADERS } from "../../../src/gateway/http/cors.ts";
+import { problemOf } from "../../../src/gateway/http/problemDetails.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { listeningGateway, recordingUpstream, xmlError } from "../../http/support.ts";
-import { keys } from "../../serve/support.ts";
-import { connectRedis } from "../../../src/store/redis.ts";
-import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
+import { listeningGateway, recordingUpstream, xmlError } from "../../gateway/http/support.ts";
+import { keys } from "../../gateway/answer/support.ts";
+import { connectRedis } from "../../../src/operation/store/redis.ts";
+import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
 import { until } from "../../support/waiting.ts";
 
 type Options = { headers?: Record<string, string>; from?: string; method?: string };

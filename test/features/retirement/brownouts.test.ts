@@ -1,7 +1,7 @@
 import { XMLParser } from "fast-xml-parser";
 import { describe, expect, test } from "vitest";
-import { exchange, openConnection } from "../../serve/support.ts";
-import { get, request, send } from "../../proxy/support.ts";
+import { exchange, openConnection } from "../../gateway/answer/support.ts";
+import { get, request, send } from "../../gateway/proxy/support.ts";
 import { datasets, datasetsHeaders, gatewayOver, linesOf, ofDeprecation, page, stoppedAt, window } from "./support.ts";
 import { until } from "../../support/waiting.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { deprecationHeaders } from "../../../src/features/retirement/deprecationHeaders.ts";
 import type { Deprecation } from "../../../src/features/retirement/settings.ts";
-import { get, openProxy, rawUpstream, request, send } from "../../proxy/support.ts";
+import { get, openProxy, rawUpstream, request, send } from "../../gateway/proxy/support.ts";
 import { until } from "../../support/waiting.ts";
 import { datasets, datasetsHeaders, gatewayOver, ofDeprecation, page } from "./support.ts";
 
@@ -96,7 +96,7 @@ describe("an answer is the same but for the added lines", () => {
   });
 });
 
-const pseudonymOf = async () => (await import("../../../src/upstream/forwarding.ts")).pseudonym;
+const pseudonymOf = async () => (await import("../../../src/gateway/upstream/forwarding.ts")).pseudonym;
 
 describe("over the whole gateway", () => {
   test.each([

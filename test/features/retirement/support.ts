@@ -1,9 +1,9 @@
 import { expect, onTestFinished, vi } from "vitest";
 import type { ListClients } from "../../../src/features/retirement/callers.ts";
 import type { Brownout, Deprecation } from "../../../src/features/retirement/settings.ts";
-import { listeningGateway } from "../../http/support.ts";
-import { httpUpstream } from "../../proxy/support.ts";
-import type { Feature } from "../../../src/serve/feature.ts";
+import { listeningGateway } from "../../gateway/http/support.ts";
+import { httpUpstream } from "../../gateway/proxy/support.ts";
+import type { Feature } from "../../../src/gateway/answer/feature.ts";
 import { openedBy } from "../../support/gateway.ts";
 
 export const page = "https://catalogue.example/move";

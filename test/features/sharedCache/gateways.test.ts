@@ -1,7 +1,14 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { alice, cachedGateway, kept, markOf, type ScriptedLegacy, scriptedLegacy } from "../../cache/support.ts";
-import { pathTo } from "../../store/redis/pathTo.ts";
-import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
+import {
+  alice,
+  cachedGateway,
+  kept,
+  markOf,
+  type ScriptedLegacy,
+  scriptedLegacy,
+} from "../../gateway/cache/support.ts";
+import { pathTo } from "../../operation/store/redis/pathTo.ts";
+import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
 import { settled, until } from "../../support/waiting.ts";
 
 const path = kept.getDataset;

@@ -1,11 +1,11 @@
 import { brotliCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
-import type { Entry } from "../../../src/cache/entry.ts";
-import { tagOf } from "../../../src/cache/reply.ts";
-import type { Invalidation } from "../../../src/cache/sharedTier.ts";
+import type { Entry } from "../../../src/gateway/cache/entry.ts";
+import { tagOf } from "../../../src/gateway/cache/reply.ts";
+import type { Invalidation } from "../../../src/gateway/cache/sharedTier.ts";
 import { fromWire, toWire } from "../../../src/features/sharedCache/wire.ts";
-import { pathTo } from "../../store/redis/pathTo.ts";
-import { describeWithRedis, startRedis } from "../../store/redis/redisServer.ts";
+import { pathTo } from "../../operation/store/redis/pathTo.ts";
+import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
 import { begin, entry, heartbeats, open } from "./support.ts";
 import { until } from "../../support/waiting.ts";
 

@@ -1,10 +1,10 @@
 import { onTestFinished } from "vitest";
-import { type Entry, entryOf } from "../../../src/cache/entry.ts";
-import { compress } from "../../../src/cache/compression.ts";
-import { tagged } from "../../../src/cache/reply.ts";
-import type { Invalidation } from "../../../src/cache/sharedTier.ts";
+import { type Entry, entryOf } from "../../../src/gateway/cache/entry.ts";
+import { compress } from "../../../src/gateway/cache/compression.ts";
+import { tagged } from "../../../src/gateway/cache/reply.ts";
+import type { Invalidation } from "../../../src/gateway/cache/sharedTier.ts";
 import { redisTier } from "../../../src/features/sharedCache/redisTier.ts";
-import type { startRedis } from "../../store/redis/redisServer.ts";
+import type { startRedis } from "../../operation/store/redis/redisServer.ts";
 import { until } from "../../support/waiting.ts";
 
 const lifetimes = { fresh: 60_000, staleWhileRevalidate: 60_000, staleIfError: 120_000 };

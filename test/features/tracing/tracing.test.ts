@@ -2,10 +2,10 @@ import type { IncomingMessage } from "node:http";
 import { afterEach, expect, test, vi } from "vitest";
 import { migrationFeature } from "../../../src/features/migration/feature.ts";
 import { tracingFeature } from "../../../src/features/tracing/feature.ts";
-import { HttpExchange } from "../../../src/telemetry/exchange.ts";
-import type { Feature, FeatureModule } from "../../../src/serve/feature.ts";
-import { listeningGateway, recordingUpstream } from "../../http/support.ts";
-import { get, httpUpstream, send } from "../../proxy/support.ts";
+import { HttpExchange } from "../../../src/operation/telemetry/exchange.ts";
+import type { Feature, FeatureModule } from "../../../src/gateway/answer/feature.ts";
+import { listeningGateway, recordingUpstream } from "../../gateway/http/support.ts";
+import { get, httpUpstream, send } from "../../gateway/proxy/support.ts";
 
 const ours = "/v1/evaluationmeasures/list";
 const theirs = "/api/v1/json/anything";

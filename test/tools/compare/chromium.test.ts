@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { describeInChromium } from "../../support/browser.ts";
-import { httpUpstream } from "../../proxy/support.ts";
+import { httpUpstream } from "../../gateway/proxy/support.ts";
 import { compare, openServers } from "./support.ts";
 
 const { candidate, legacy } = openServers();

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { idRequests } from "../../../src/tools/corpus/madeRequests.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { startStandIn } from "../../standIn/startStandIn.ts";
-import type { JsonObject } from "../../../src/rules/rule.ts";
+import type { JsonObject } from "../../../src/catalogue/rules/rule.ts";
 import type { Report } from "../../../src/tools/compare/report/report.ts";
 import { compare, openServers, reportOf } from "./support.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";

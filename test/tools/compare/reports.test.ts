@@ -4,7 +4,7 @@ import { decodeHTMLStrict } from "entities";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Report } from "../../../src/tools/compare/report/report.ts";
-import type { JsonObject } from "../../../src/rules/rule.ts";
+import type { JsonObject } from "../../../src/catalogue/rules/rule.ts";
 import { hostileTexts } from "../../support/hostileText.ts";
 import { compare, openServers } from "./support.ts";
 
@@ -65,8 +65,8 @@ test("report.json has the members that programs read", () => {
 });
 
 describe("the page", () => {
-  const ours = ["ui/style.css", "tools/compare/report/report.css", "ui/client/filter.js"].map((file) =>
-    readFileSync(new URL(`../../../src/${file}`, import.meta.url), "utf8"),
+  const ours = ["libraries/ui/style.css", "tools/compare/report/report.css", "libraries/ui/client/filter.js"].map(
+    (file) => readFileSync(new URL(`../../../src/${file}`, import.meta.url), "utf8"),
   );
   /** Without what we wrote as styles and scripts. */
   const markup = () => ours.reduce((rest, part) => rest.replace(part, () => ""), run.file("report.html"));

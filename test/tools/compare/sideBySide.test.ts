@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { compareAnswers } from "../../../src/compare/compareAnswers.ts";
-import { openLedger } from "../../../src/compare/ledger.ts";
+import { compareAnswers } from "../../../src/libraries/compare/compareAnswers.ts";
+import { openLedger } from "../../../src/libraries/compare/ledger.ts";
 import { explainedRows, comparedRows } from "../../../src/tools/compare/sideBySide.ts";
-import { list, object } from "../../../src/rules/compose.ts";
-import { commaSeparated } from "../../../src/rules/commaSeparated.ts";
-import { integer, text } from "../../../src/rules/values.ts";
+import { list, object } from "../../../src/catalogue/rules/compose.ts";
+import { commaSeparated } from "../../../src/catalogue/rules/commaSeparated.ts";
+import { integer, text } from "../../../src/catalogue/rules/values.ts";
 
 const rows = list(object({ id: integer, name: text }));
 const documents = (count: number) => Array.from({ length: count }, (_, id) => ({ id, name: `n${id}` }));

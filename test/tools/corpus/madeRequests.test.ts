@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { exampleRequests, idRequests, readIds, requestFor } from "../../../src/tools/corpus/madeRequests.ts";
-import { endpoint } from "../../../src/endpoint/endpoint.ts";
-import { identifier } from "../../../src/endpoint/field.ts";
-import { get } from "../../../src/endpoint/legacyRequest.ts";
-import { text } from "../../../src/rules/values.ts";
+import { endpoint } from "../../../src/catalogue/endpoint/endpoint.ts";
+import { identifier } from "../../../src/catalogue/endpoint/field.ts";
+import { get } from "../../../src/catalogue/endpoint/legacyRequest.ts";
+import { text } from "../../../src/catalogue/rules/values.ts";
 import { endpoints } from "../../../transforms/index.ts";
 
 const shown = { summary: "", legacy: () => get`/x`, output: text, examples: { one: {} } };

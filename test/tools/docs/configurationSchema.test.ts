@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { configurationSchema } from "../../../src/tools/docs/configurationSchema.ts";
 import { fragments, known, settingsOf } from "../../support/settings.ts";
-import { fileWith } from "../../settings/support.ts";
+import { fileWith } from "../../operation/settings/support.ts";
 
 const schema = configurationSchema(fragments, Object.keys(known));
 const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, formats: { "date-time": true } });

@@ -1,12 +1,12 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { exampleTarget } from "../../../src/endpoint/canonicalRequest.ts";
+import { exampleTarget } from "../../../src/catalogue/endpoint/canonicalRequest.ts";
 import { documentsWithTables, withTables } from "../../../src/tools/docs/tables.ts";
-import { allEvents } from "../../../src/serve/feature.ts";
+import { allEvents } from "../../../src/gateway/answer/feature.ts";
 import { features } from "../../../src/features/index.ts";
 import { fragments } from "../../support/settings.ts";
-import type { Endpoint } from "../../../src/endpoint/endpoint.ts";
+import type { Endpoint } from "../../../src/catalogue/endpoint/endpoint.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { anchorsOf, relativeLinks } from "./markdown.ts";
 

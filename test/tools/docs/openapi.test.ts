@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { readPairs } from "../../../fixtures/pairs.ts";
 import about from "../../../package.json" with { type: "json" };
-import { openApiDocument } from "../../../src/openapi/openApiDocument.ts";
+import { openApiDocument } from "../../../src/libraries/openapi/openApiDocument.ts";
 import { endpoints } from "../../../transforms/index.ts";
-import { openApiErrors, openSchemas } from "../../openapi/schemas.ts";
+import { openApiErrors, openSchemas } from "../../libraries/openapi/schemas.ts";
 
 const text = JSON.stringify(openApiDocument({ version: about.version, prefix: "/v1", endpoints }));
 const { components } = JSON.parse(text) as { components: { schemas: Record<string, { properties: object }> } };

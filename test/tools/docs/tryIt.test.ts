@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { httpUpstream } from "../../proxy/support.ts";
+import { httpUpstream } from "../../gateway/proxy/support.ts";
 import { describeWith } from "../../support/needs.ts";
 import { type Program, startProgram } from "../../support/program.ts";
 import { consoleCommands } from "./markdown.ts";

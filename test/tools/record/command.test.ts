@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Pair, readPairs } from "../../../fixtures/pairs.ts";
 import { type SampleLegacy, startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { httpUpstream } from "../../proxy/support.ts";
+import { httpUpstream } from "../../gateway/proxy/support.ts";
 import { everythingIn, expectSound, run } from "./support.ts";
 import { spawnProgram } from "../../support/program.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";

@@ -1,7 +1,7 @@
-import { answerOf } from "../../../src/endpoint/answer.ts";
-import { outcomeOf } from "../../../src/legacy/reading.ts";
-import { servingNote } from "../../../src/rules/notes.ts";
-import type { JsonObject } from "../../../src/rules/rule.ts";
+import { answerOf } from "../../../src/catalogue/endpoint/answer.ts";
+import { outcomeOf } from "../../../src/catalogue/legacy/reading.ts";
+import { servingNote } from "../../../src/catalogue/rules/notes.ts";
+import type { JsonObject } from "../../../src/catalogue/rules/rule.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { legacyErrors } from "../../../transforms/legacyErrors.ts";
 import { legacyOver } from "../fuzz/legacy.ts";

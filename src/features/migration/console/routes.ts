@@ -1,7 +1,7 @@
 import type { Context, Hono } from "hono";
 import { z } from "zod";
-import { parseJson } from "../../../rules/parseJson.ts";
-import type { Observer } from "../../../telemetry/observer.ts";
+import { parseJson } from "../../../catalogue/rules/parseJson.ts";
+import type { Observer } from "../../../operation/telemetry/observer.ts";
 import type { Migration } from "../migration.ts";
 import { type MoveNote, type Stage, stageSchema } from "../stage.ts";
 import type { StageView } from "../views.ts";

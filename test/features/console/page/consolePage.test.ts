@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
-import { minute } from "../../../../src/ui/wording.ts";
-import { httpUpstream } from "../../../proxy/support.ts";
+import { minute } from "../../../../src/libraries/ui/wording.ts";
+import { httpUpstream } from "../../../gateway/proxy/support.ts";
 import { gatewayFor } from "../../../support/gateway.ts";
 import { hostileTexts } from "../../../support/hostileText.ts";
-import { describeWithRedis, startRedis } from "../../../store/redis/redisServer.ts";
+import { describeWithRedis, startRedis } from "../../../operation/store/redis/redisServer.ts";
 import { until } from "../../../support/waiting.ts";
 import { staged, wrongType } from "../../migration/support.ts";
 import { address, markupOf, operatorsOf, textOf, underWay } from "./operators.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clock } from "../../../cache/support.ts";
+import { clock } from "../../../gateway/cache/support.ts";
 import { operated } from "../../console/operated.ts";
 
 test("GET /clients: callers of legacy, the newest first, or those below ?path=", async () => {

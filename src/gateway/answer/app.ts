@@ -1,0 +1,230 @@
+import { pathOf } from "../../catalogue/endpoint/target.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { TrieRouter } from "hono/router/trie-router";
+import { type Reply, replyWith } from "../cache/reply.ts";
+import { type Holding, openHolding } from "../../operation/limits/byteBudget.ts";
+import { type Answer, plainAnswer } from "../../catalogue/endpoint/answer.ts";
+import { unescaped } from "../../catalogue/endpoint/input.ts";
+import { corsList, preflightHeaders } from "../http/cors.ts";
+import { currentContext } from "../../operation/telemetry/exchange.ts";
+import { sendWhole, unstoredHeaders } from "../http/httpServer.ts";
+import { isBelow } from "../http/requestTarget.ts";
+import type { PassThrough } from "../proxy/passThrough.ts";
+import { isLoop } from "../upstream/forwarding.ts";
+import { type Backend, decisionHeader, legacyDecision } from "./backend.ts";
+import type { HitPath } from "./hitPath.ts";
+import { type PreparedEndpoint, allowed, type Pattern, patterns } from "./prepared.ts";
+import { type AppRequest, fromNode, fromWeb, readRequest } from "./requestInput.ts";
+import { answerResultOf } from "../../operation/telemetry/meter.ts";
+import { serve } from "./serve.ts";
+import { type Candidate, suggestPath } from "./suggestPath.ts";
+import type { Core } from "./feature.ts";
+
+/** What the app is made of. */
+type AppParts = Core & {
+  backend: Backend;
+  /** Gets the requests that no route below a prefix of `/` answers. */
+  passThrough: PassThrough;
+  /** Learns the cache key of a path, so that the next request for it is answered before it comes here. */
+  hitPath: HitPath;
+};
+
+/** The new interface, for requests from sockets and from this process. */
+export type App = {
+  /** Answers a request that Node has read. Never rejects. */
+  handle: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+  /** Answers a request of a program in this process. `incoming`: a request of Node's that has the target and headers, where there is one. */
+  fetch: (request: Request, env?: { incoming?: IncomingMessage }) => Promise<Response>;
+  /** The same for a path below the origin, or a whole URL. */
+  request: (path: string, init?: RequestInit) => Promise<Response>;
+};
+
+/** A reply, and what is to be done once it has been sent. `isSent` is false where other clients' bytes left no room for it. */
+type Handled = { reply: Reply; afterwards?: (() => void) | undefined; sent?: (isSent: boolean) => void };
+/**
+ * Answers one request of one route; `params` are the segments that the route names, as they were sent. `holding` has the bytes of the answer
+ * until it is sent.
+ */
+type Handler = (
+  request: AppRequest,
+  params: Readonly<Record<string, string>>,
+  holding: Holding,
+) => Handled | Promise<Handled>;
+
+/** The new interface, below each of its prefixes. */
+export const gatewayApp = (parts: AppParts): App => {
+  const { services, endpoints, passThrough } = parts;
+  const { PREFIXES: prefixes } = parts.settings;
+  const known = patterns(endpoints);
+  const router = routerOf(known, parts);
+  const candidates = [...known, ...documentPaths(parts).map((path) => ({ path }))];
+
+  /** `undefined` where the request belongs to legacy's own interface. */
+  const answer = async (request: AppRequest, holding: Holding): Promise<Handled | undefined> => {
+    const path = pathOf(request.target);
+    const [[found]] = router.match(request.method === "HEAD" ? "GET" : request.method, path);
+    if (found !== undefined) return found[0](request, paramsOf(found[1]), holding);
+    const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
+    if (prefix !== undefined) return unstoredReply(parts, request, notFoundBelow(prefix, path, candidates));
+    return request.incoming === undefined ? unstoredReply(parts, request, notFound) : undefined;
+  };
+
+  const failed = (request: AppRequest, error: unknown): Handled => {
+    services.observer.event("internal_error", { error: (error as Error).stack });
+    return unstoredReply(parts, request, plainAnswer(500, "Internal Server Error"));
+  };
+
+  const app: App = {
+    async handle(incoming, outgoing) {
+      const request = fromNode(incoming);
+      const holding = openHolding(services.memory, true);
+      const answered = await answer(request, holding).catch((error: unknown) =>
+        // A client that leaves in the middle of its body is not an error.
+        incoming.destroyed && !incoming.complete ? "left" : failed(request, error),
+      );
+      try {
+        if (answered === "left") return;
+        if (answered === undefined) return passThrough(incoming, outgoing);
+        // The caller comes first: what is compared is compared when the answer has been sent.
+        if (answered.afterwards) outgoing.once("close", answered.afterwards);
+        const isSent = sendWhole(outgoing, answered.reply, holding);
+        answered.sent?.(isSent);
+      } catch (error) {
+        const { reply } = failed(request, error);
+        if (outgoing.headersSent) outgoing.destroy();
+        else sendWhole(outgoing, reply);
+      } finally {
+        holding.close();
+      }
+    },
+    async fetch(web, env) {
+      const request = fromWeb(web, env?.incoming);
+      const holding = openHolding(services.memory, true);
+      const answered = await answer(request, holding).catch((error: unknown) => failed(request, error));
+      holding.close();
+      const { reply, afterwards, sent } = answered ?? unstoredReply(parts, request, notFound);
+      if (afterwards) setImmediate(afterwards);
+      sent?.(true);
+      const body = request.method === "HEAD" ? undefined : (reply.body as Uint8Array<ArrayBuffer> | undefined);
+      return new Response(body, { status: reply.status, headers: pairs(reply.headers) });
+    },
+    request: (path, init) => app.fetch(new Request(new URL(path, "http://localhost"), init)),
+  };
+  return app;
+};
+
+const documentPaths = ({ features }: AppParts): string[] => features.flatMap(({ documents }) => documents?.paths ?? []);
+
+const notFound = plainAnswer(404, "Not Found");
+
+const notFoundBelow = (prefix: string, path: string, candidates: readonly Candidate[]): Answer => {
+  const suggested = suggestPath(path.slice(prefix.length), candidates);
+  return suggested === undefined ? notFound : plainAnswer(404, `Not Found. Did you mean ${prefix}${suggested}?`);
+};
+
+const corsOf = ({ settings }: AppParts, request: AppRequest) =>
+  corsList(settings.CORS_ORIGINS, request.header("origin"));
+
+/** An answer that no cache may store. */
+const unstoredReply = (parts: AppParts, request: AppRequest, { status, body, headers = {} }: Answer): Handled => {
+  const { target, header } = request;
+  const written = parts.writeError({ target, accept: header("accept") }, status, Buffer.from(body));
+  const shared = [...written.vary, ...corsOf(parts, request)];
+  for (const { documents } of parts.features) {
+    const links = documents?.linksOf(pathOf(target));
+    if (links !== undefined) shared.push("Link", links);
+  }
+  return {
+    reply: {
+      status,
+      headers: [...unstoredHeaders(written.type, written.body.length), ...shared, ...Object.entries(headers).flat()],
+      body: written.body,
+    },
+  };
+};
+
+/** Routes each path, with and without a slash at its end, to its endpoints; other methods get 405, or the answer to a preflight. */
+const routerOf = (known: readonly Pattern[], parts: AppParts): TrieRouter<Handler> => {
+  const router = new TrieRouter<Handler>();
+  for (const prefix of parts.settings.PREFIXES) {
+    // Below "/" other methods are legacy's.
+    for (const path of prefix === "/" ? [] : documentPaths(parts))
+      for (const written of writtenAs(prefix, { path })) router.add("ALL", written, otherMethods(parts, readOnly));
+    for (const pattern of known) {
+      const base = prefix === "/" ? "" : prefix;
+      const pairsBelow = pattern.pairsBelow === undefined ? undefined : base + pattern.pairsBelow;
+      for (const path of writtenAs(base, pattern)) {
+        for (const [method, endpoint] of pattern.methods)
+          router.add(method, path, answerBy(parts, endpoint, pairsBelow));
+        router.add("ALL", path, otherMethods(parts, pattern));
+      }
+    }
+  }
+  return router;
+};
+
+const answerBy =
+  (parts: AppParts, endpoint: PreparedEndpoint, pairsBelow: string | undefined): Handler =>
+  async (request, params, holding) => {
+    const { services, backend } = parts;
+    if (isLoop(request.header("via"))) {
+      services.observer.event("request_loop", { endpoint: endpoint.name });
+      return unstoredReply(parts, request, plainAnswer(502, "The gateway's upstream is the gateway itself."));
+    }
+    const started = performance.now();
+    const requestInput = await readRequest(request, endpoint, { params, pairsBelow }, parts, holding);
+    const served = await serve(services, backend, endpoint, requestInput, holding);
+    const { how, cacheKey, decision, isIncomplete, afterwards } = served;
+    // A body may ask for anything; a path always asks for the same.
+    if (cacheKey && request.method !== "POST") parts.hitPath.learn(pathOf(request.target), cacheKey);
+    const { key, refused } = requestInput.credential;
+    const took = performance.now() - started;
+    const replyRequest = {
+      method: request.method,
+      acceptEncoding: request.header("accept-encoding"),
+      ifNoneMatch: request.header("if-none-match"),
+      keyed: key !== undefined || refused === true || served.isDivided === true,
+      cors: corsOf(parts, request),
+      decision: decision || isIncomplete ? decisionHeader(decision ?? legacyDecision, isIncomplete) : undefined,
+      errorFormat:
+        served.representation.status < 400
+          ? undefined
+          : parts.errorFormats(request.header("accept"), pathOf(request.target)),
+    };
+    const reply = replyWith({ ...served, took }, replyRequest, performance.now());
+    const sent = (isSent: boolean) => {
+      const [status, bytes] = isSent ? [reply.status, reply.body?.length ?? 0] : [503, 0];
+      const by = decision ?? legacyDecision;
+      const exchange = currentContext()?.exchange;
+      if (exchange !== undefined) {
+        const cached = answerResultOf(status, how);
+        Object.assign(exchange, { endpoint: endpoint.name, cache: cached, stage: by.stage, backend: by.backend });
+      }
+      const { backend: answeredBy } = by;
+      services.meter.countAnswer(endpoint.name, { backend: answeredBy, status, how, ms: took, bytes });
+    };
+    return { reply, afterwards, sent };
+  };
+
+const readOnly = { methods: new Map([["GET", undefined]] as const) };
+
+const otherMethods =
+  (parts: AppParts, pattern: Parameters<typeof allowed>[0]): Handler =>
+  (request) => {
+    if (request.method !== "OPTIONS")
+      return unstoredReply(parts, request, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) }));
+    const headers = [...corsOf(parts, request), ...Object.entries(preflightHeaders(allowed(pattern))).flat()];
+    return { reply: { status: 204, headers, body: undefined } };
+  };
+
+/** The segments that a route names. */
+const paramsOf = (sent: Record<string, string | number>): Record<string, string> =>
+  Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, unescaped(String(value))]));
+
+/** Flat names and values -> pairs of them. */
+const pairs = (flat: readonly string[]): [string, string][] =>
+  Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] as string, flat[2 * i + 1] as string]);
+
+/** Every path answers with and without a slash at its end. */
+const writtenAs = (base: string, { path, pairsBelow }: Candidate): string[] =>
+  pairsBelow === undefined ? [base + path, `${base}${path}/`] : [base + pairsBelow, base + path];

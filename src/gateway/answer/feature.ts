@@ -1,0 +1,236 @@
+import type { EventEmitter } from "node:events";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { z } from "zod";
+import type { OpenSharedTier } from "../cache/sharedTier.ts";
+import type { DeclaredLifetimes } from "../../catalogue/endpoint/lifetimes.ts";
+import type { ByteBudget } from "../../operation/limits/byteBudget.ts";
+import { allOf } from "../../operation/limits/allOf.ts";
+import type { HttpExchange } from "../../operation/telemetry/exchange.ts";
+import type { ClientLimits } from "../http/httpServer.ts";
+import type { ErrorFormats, WriteError } from "../http/problemDetails.ts";
+import type { Beginning } from "../proxy/heldAnswer.ts";
+import { fragmentOf, type Settings, type SettingsFragment, type WhenOff } from "../../operation/settings/settings.ts";
+import type { Stores } from "../../operation/store/store.ts";
+import type { Dependencies } from "../../operation/telemetry/dependencies.ts";
+import { coreEvents, type EventDefinitions } from "../../operation/telemetry/events.ts";
+import type { Meter } from "../../operation/telemetry/meter.ts";
+import type { Observer } from "../../operation/telemetry/observer.ts";
+import type { Traffic } from "../../operation/telemetry/traffic.ts";
+import type { UntrustedProxies } from "../upstream/forwarding.ts";
+import { type Decision, type Layer, legacyDecision, type RequestCaller } from "./backend.ts";
+import type { Cache } from "../cache/cache.ts";
+import type { Knowledge } from "../../catalogue/endpoint/endpoint.ts";
+import type { Caller, LegacyClient } from "../upstream/legacyClient.ts";
+import type { ErrorTable } from "../../catalogue/legacy/reading.ts";
+import type { Reader } from "../threads/reader.ts";
+import type { Json } from "../../catalogue/rules/rule.ts";
+import type { Keys } from "./keys.ts";
+import type { Catalogue, PreparedEndpoint } from "./prepared.ts";
+import type { UnconfirmedWrites } from "./unconfirmedWrites.ts";
+
+/** Legacy's answer to one request of an endpoint: milliseconds for all requests that it took, and the status that the client gets. */
+type LegacyAnswered = { endpoint: string; ms: number; status: number };
+
+/** A write that legacy or the new implementation has got. `isLost`: its answer is lost, so it may have happened or not. */
+export type Write = {
+  groups: readonly string[];
+  isLost: boolean;
+  /** A write of the legacy interface: its path, the entities that it names beside its groups, and how its answer begins. */
+  proxied?: { path: string; named: readonly string[]; answer: Beginning | undefined };
+};
+
+/** What a feature does with requests that are passed through to legacy. */
+type ProxyHooks = {
+  /** Headers, flat, for any answer to this target. */
+  headers?: (target: string) => readonly string[] | undefined;
+  /** Answers in legacy's place; false lets the request go on. */
+  standIn?: (req: IncomingMessage, res: ServerResponse, target: string) => boolean;
+  /** Sees a write when its answer has begun, or none will come. `body`: the beginning of its body (latin1). */
+  onBody?: (req: IncomingMessage, body: string) => void;
+};
+
+/**
+ * An event that operators may want to know of at once: its type such as `stage.moved`, when (ISO 8601), and facts without secrets.
+ */
+export type Notice = { type: string; at: string } & Record<string, unknown>;
+
+/** What the check of a key comes to. */
+type KeyFound = { ok: boolean; found: string };
+
+/** Inputs of an endpoint, by name. */
+export type Examples = Record<string, Record<string, Json>>;
+
+/** What a feature's part of `--check` works with. */
+export type CheckReport = {
+  /** Asks the gateway for a path below its prefix, past the cache. */
+  ask: (target: string) => Promise<Response>;
+  /** Inputs of each endpoint that this legacy server knows, where they could be found; none while legacy does not answer. */
+  examples: Map<string, Examples>;
+  /** Prints a line; `ok: false` makes the check fail. `advice`: what to do then, for the summary. */
+  row: (ok: boolean, name: string, found: string, advice?: string) => void;
+  /** Prints a line that never makes the check fail. */
+  note: (name: string, found: string) => void;
+  /** Verifies a key with legacy (`writes`: for writing), and prints the refusal or what `accepted` finds. */
+  keyRow: (
+    name: string,
+    key: string,
+    writes: boolean,
+    accepted: (caller: Caller & { key: string }) => KeyFound | Promise<KeyFound>,
+  ) => Promise<void>;
+  /** Entries of a ledger that have ended, or that allow nothing, are failures. */
+  strict: boolean;
+};
+
+/** Answers beside those of endpoints: what describes them. */
+export type Documents = {
+  /** Answers a request that the hit path left, in place of the router and legacy; false lets it go on. */
+  answer: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** The paths below each prefix that it answers to GET and HEAD. The router suggests them, and refuses other methods there. */
+  paths: readonly string[];
+  /** A value of `Link` for the answers to this path that no endpoint made: unknown paths, other methods. */
+  linksOf: (path: string) => string | undefined;
+};
+
+/** Everything the core asks of a feature that is open; every member is optional. `Part`: what it adds to the operators' page. */
+export type Feature<Part = unknown> = {
+  /** Sees each request of a client first. It calls `next`, at once or later, or answers by itself. */
+  middleware?: (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
+  documents?: Documents;
+  layer?: Layer;
+  /** False where an answer from the cache needs more than looking it up: the request then takes the way through the layers. */
+  mayHitPathAnswer?: (endpoint: string, isKeyed: boolean, headers: IncomingHttpHeaders) => boolean;
+  /** Which backend answers this caller, and in which stage: for requests that are refused before their layer decides. */
+  decide?: (endpoint: string, caller: RequestCaller) => Decision;
+  /** An exchange is over. `response` is absent where no request was read: the HTTP parser refused it, or its connection was refused. */
+  onExchange?: (exchange: HttpExchange, response?: ServerResponse) => void;
+  /** The answer to the write waits for what it returns. */
+  onWrite?: (write: Write) => Promise<void> | undefined | void;
+  proxy?: ProxyHooks;
+  /** For the feature `console` alone, which knows its type. */
+  console?: Part;
+  /** What `--check` finds of the feature. */
+  check?: (report: CheckReport) => Promise<void>;
+  /** Takes over changed settings: what is wrong with them, or a function that puts them in force. */
+  reload?: (settings: Settings) => { errors: string[] } | (() => Promise<void> | void);
+  /**
+   * Begins what runs in the background. `address`: where the new interface is served, `http://127.0.0.1:8000/v1`. `listensOn` joins the
+   * first line printed at start, `line` follows it. Rejects with what stops the start.
+   */
+  start?: (address: string) => Promise<{ listensOn?: string; line?: string }>;
+  close?: () => Promise<void>;
+};
+
+/** What happens while the gateway serves, with what listeners get. */
+export type ServiceEvents = {
+  legacyAnswer: [LegacyAnswered];
+  /** Legacy has refused a key: its salted hash. */
+  keyRefused: [owner: string];
+  /** A feature has a notice for operators. */
+  notice: [Notice];
+};
+
+/** What answering any request needs. It is made once, and nothing is assigned to it afterwards. */
+export type Services = {
+  client: LegacyClient;
+  reader: Reader;
+  keys: Keys;
+  unconfirmed: UnconfirmedWrites;
+  errors: ErrorTable;
+  knowledge: Knowledge;
+  observer: Observer;
+  meter: Meter;
+  traffic: Traffic;
+  dependencies: Dependencies;
+  cache: Cache;
+  /** Bounds the bytes of bodies and answers: that are collected, wait to be read, or wait to be sent. */
+  memory: ByteBudget;
+  hooks: Hooks;
+  events: EventEmitter<ServiceEvents>;
+  /** The gateway's own key, for what legacy answers only with one. */
+  serviceKey?: string;
+  /** Milliseconds for one request, all of its requests to legacy together. */
+  totalTimeout: number;
+};
+
+/** What the core offers to a feature. */
+export type Core = {
+  settings: Settings & { LEGACY_URL: string };
+  catalogue: Catalogue;
+  services: Services;
+  /** Where features store what outlives the process, or what gateways share. */
+  stores: Stores;
+  endpoints: readonly PreparedEndpoint[];
+  /** How long answers are cached, by endpoint, as in force. */
+  lifetimes: Readonly<Record<string, DeclaredLifetimes>>;
+  /** The features that have been opened, in their order; complete when the first of them starts. */
+  features: readonly Feature[];
+  clientLimits: ClientLimits;
+  /** The format of errors that a request prefers, and the function that writes them so. */
+  errorFormats: ErrorFormats;
+  writeError: WriteError;
+  /** The share of the connections to legacy that requests use or wait for: 0 where there are none. */
+  load: () => number;
+  isStopping: () => boolean;
+  /** Says whether a peer's forwarded headers are believed. */
+  trusted: (address: string) => boolean;
+  /** The peers whose forwarded headers are not believed. */
+  untrustedProxies: UntrustedProxies;
+  /** What is said of features that are not loaded. */
+  off: readonly WhenOff[];
+  /** The gateway only checks its configuration: it stores nothing, and legacy answers everything. */
+  isCheck: boolean;
+};
+
+/** What the cache's second tier is opened with, before there are services. `longest`: milliseconds that any entry is stored. */
+export type TierParts = { observer: Observer; meter: Meter; dependencies: Dependencies; longest: number };
+
+/** The part of a feature that is loaded where its settings ask for it. `S`: all settings with its own. */
+export type FeatureModule<S = Settings> = {
+  events?: EventDefinitions;
+  /** The first feature that has a tier gives it to the cache. */
+  sharedTier?: (settings: S, parts: TierParts) => OpenSharedTier;
+  /** Rejects with what is wrong, by the setting's name. */
+  open?: (core: Core, settings: S) => Feature | Promise<Feature>;
+};
+
+/** A feature as `features/index.ts` lists it: what its settings are, and how the rest of it is loaded. */
+type FeatureDefinition = { settings: SettingsFragment; load: () => Promise<FeatureModule> };
+
+/** A module with one export. */
+type OneExport<T> = Readonly<Record<string, T>>;
+const onlyExport = <T>(module: OneExport<T>): T => Object.values(module)[0] as T;
+
+/** Lists a feature: the module of its settings, which every start reads, and that of the rest, which is loaded where `isOn` says so. */
+export const feature = <Shape extends z.ZodRawShape>(
+  settings: OneExport<SettingsFragment<Shape>>,
+  load: () => Promise<OneExport<FeatureModule<Settings & z.infer<z.ZodObject<Shape>>>>>,
+): FeatureDefinition => ({
+  settings: fragmentOf(onlyExport(settings)),
+  // The settings of all features are one object: each takes it as the type of its own.
+  load: async () => onlyExport(await load()) as unknown as FeatureModule,
+});
+
+/** Loads the features that these settings ask for, in their order. */
+export const loadFeatures = async (
+  features: readonly FeatureDefinition[],
+  settings: Settings,
+): Promise<{ modules: FeatureModule[]; off: WhenOff[] }> => {
+  const on = features.filter((one) => one.settings.isOn?.(settings) ?? true);
+  const off = features.flatMap((one) => (on.includes(one) ? [] : (one.settings.whenOff ?? [])));
+  return { modules: await Promise.all(on.map(({ load }) => load())), off };
+};
+
+/** All events: the core's, and those of features. */
+export const allEvents = async (features: readonly FeatureDefinition[]): Promise<EventDefinitions> => {
+  const modules = await Promise.all(features.map(({ load }) => load()));
+  return Object.assign({}, coreEvents, ...modules.map(({ events }) => events)) as EventDefinitions;
+};
+
+/** What the core asks its features while it serves, and waits for. */
+type Hooks = Required<Pick<Feature, "decide" | "onWrite">>;
+
+/** Calls the same member of each feature; `features` may grow until the first request. */
+export const hooksOf = (features: readonly Feature[]): Hooks => ({
+  decide: (...about) => features.find(({ decide }) => decide)?.decide?.(...about) ?? legacyDecision,
+  onWrite: (write) => allOf(features.map((one) => one.onWrite?.(write))),
+});

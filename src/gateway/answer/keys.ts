@@ -1,0 +1,99 @@
+import { hash, randomBytes } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import { monotonic } from "../../operation/limits/monotonic.ts";
+import type { LegacyRequest } from "../../catalogue/endpoint/legacyRequest.ts";
+import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
+import type { Caller, LegacyClient } from "../upstream/legacyClient.ts";
+import { xmlReader } from "../../catalogue/legacy/xml.ts";
+import { type ErrorTable, outcomeOf } from "../../catalogue/legacy/reading.ts";
+
+/** Harmless requests that show whether legacy accepts a key: one for any key, and one for keys that may write. */
+export type KeyProbes = { reads: LegacyRequest; writes: LegacyRequest };
+
+/** What legacy has said of callers' keys, for a minute each. */
+export type Keys = {
+  /** Asks legacy about a key, unless it said so within the last minute. `undefined`: it is good (and may write, if `writes`). */
+  verify(caller: Caller & { key: string }, writes: boolean): Promise<Outcome | undefined>;
+  /** Legacy has just accepted this key. */
+  accepted(key: string): void;
+  /** Legacy has just refused it. */
+  refused(key: string): void;
+  /** The owner of a key: its salted hash, the same in capitals and small letters. */
+  ownerOf(key: string): string;
+  /** Legacy accepted it within the last minute. */
+  isProven(owner: string): boolean;
+  /** Legacy accepted it within the last hour, and has not refused it since. */
+  wasAccepted(owner: string): boolean;
+};
+
+const MINUTE = 60_000;
+const MAX_KEYS = 10_000;
+
+/** Opens the store of verified keys. `onRefused` is called for every key that legacy refuses, with its salted hash. */
+export const openKeys = (
+  client: LegacyClient,
+  probes: KeyProbes,
+  errors: ErrorTable,
+  onRefused: (owner: string) => void = () => undefined,
+  // Keys are remembered by a salted hash: a heap dump or a log does not show them.
+  salt: string = randomBytes(16).toString("hex"),
+): Keys => {
+  // Legacy ignores the case of keys: all spellings of one have one owner.
+  const digest = (key: string) => hash("sha256", salt + key.toLowerCase(), "base64");
+  const known = new LRUCache<string, { writes?: Outcome | "allowed" }>({
+    max: MAX_KEYS,
+    ttl: MINUTE,
+    perf: monotonic,
+  });
+  const acceptedWithinHour = new LRUCache<string, true>({ max: MAX_KEYS, ttl: 60 * MINUTE, perf: monotonic });
+  const readXml = xmlReader([]);
+
+  const forget = (id: string) => {
+    known.delete(id);
+    acceptedWithinHour.delete(id);
+    onRefused(id);
+  };
+
+  const inFlight = new Map<string, Promise<Outcome | undefined>>();
+
+  const probe = async (caller: Caller, id: string, writes: boolean): Promise<Outcome | undefined> => {
+    const reply = await client(writes ? probes.writes : probes.reads, "json", caller, readXml);
+    if ("failed" in reply) return reply.failed;
+    const { reading, status } = reply;
+    const outcome = reading.is === "error" ? outcomeOf(reading, errors) : undefined;
+    // Only an answer of legacy's own says anything of a key.
+    const isAnswer = outcome ? outcome.kind !== "unknown" : reading.is === "document" && status === 200;
+    if (!isAnswer) return { kind: "broken", message: "The legacy interface could not be asked about the key." };
+    if (outcome?.kind === "unauthenticated") forget(id);
+    if (outcome?.kind === "unauthenticated" || outcome?.kind === "unavailable") return outcome;
+    // The probe for writing names nothing to write, so any other answer than "may not" means "may".
+    const refused = outcome?.kind === "forbidden" ? outcome : undefined;
+    known.set(id, writes ? { writes: refused ?? "allowed" } : {});
+    acceptedWithinHour.set(id, true);
+    return writes ? refused : undefined;
+  };
+
+  return {
+    ownerOf: digest,
+    isProven: (owner) => known.has(owner),
+    wasAccepted: (owner) => acceptedWithinHour.has(owner),
+    refused: (key) => forget(digest(key)),
+    accepted(key) {
+      const id = digest(key);
+      if (!known.has(id)) known.set(id, {});
+      acceptedWithinHour.set(id, true);
+    },
+    verify(caller, writes) {
+      const id = digest(caller.key);
+      const remembered = known.get(id);
+      if (remembered && !writes) return Promise.resolve(undefined);
+      if (remembered?.writes) return Promise.resolve(remembered.writes === "allowed" ? undefined : remembered.writes);
+      // Concurrent requests with the same key wait for one verification.
+      const verification = `${id} ${writes}`;
+      const running =
+        inFlight.get(verification) ?? probe(caller, id, writes).finally(() => inFlight.delete(verification));
+      inFlight.set(verification, running);
+      return running;
+    },
+  };
+};

@@ -1,0 +1,132 @@
+import { cacheKeyOf, type CacheKey } from "../cache/cacheRequest.ts";
+import type { DeclaredLifetimes } from "../../catalogue/endpoint/lifetimes.ts";
+import { lifetimesBy, withDefaults } from "../cache/policy.ts";
+import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
+import type { LegacyPaths, LegacyWriteKnowledge } from "../../catalogue/endpoint/legacyInterface.ts";
+import type { ErrorTable } from "../../catalogue/legacy/reading.ts";
+import { markupPaths } from "../../catalogue/legacy/xml.ts";
+import { type Readable, readableOf } from "../../catalogue/reading/readAnswer.ts";
+import type { KeyProbes } from "./keys.ts";
+
+/** What is known of one legacy interface and of what replaces it. */
+export type Catalogue = {
+  endpoints: Record<string, Endpoint>;
+  errors: ErrorTable;
+  keyProbes: KeyProbes;
+  legacyStudies: readonly number[];
+  /** The paths under which the legacy interface answers, and writes. */
+  legacyPaths: LegacyPaths;
+  /** What is written, and only read, through the legacy interface itself. */
+  legacyWrites: LegacyWriteKnowledge;
+  /** The URL of the module that exports the same `endpoints`, for the threads that read large answers; without it they are read in this one. */
+  module?: string;
+  /** The path of the ledger of expected differences of the public reference implementation. */
+  expectedDifferences: string;
+};
+
+/** An endpoint with what is made of it once, at the start. */
+export type PreparedEndpoint = Endpoint &
+  Readable & {
+    hasMarkup: boolean;
+    /** The cache key of an input, where answers may be cached. `backend` identifies who answers, as far as answers differ by it; default: this legacy. */
+    cacheKey?: (input: Record<string, unknown>, backend?: string) => CacheKey;
+    /** The endpoint that has to show a caller what this one writes, and its input by this one's. */
+    mustRead?: { endpoint: PreparedEndpoint; inputOf(input: Record<string, unknown>): Record<string, unknown> };
+  };
+
+/** What endpoints are prepared with. */
+type Preparing = {
+  /** Identifies the legacy interface, as far as answers differ by it. */
+  legacy: string;
+  lifetimes: Readonly<Record<string, DeclaredLifetimes>>;
+};
+
+/** The lifetimes of each endpoint whose answers are cached. `changed`: by the settings. */
+export const lifetimesInForce = (
+  endpoints: Record<string, Endpoint>,
+  changed: Readonly<Record<string, Partial<DeclaredLifetimes>>>,
+): Record<string, DeclaredLifetimes> =>
+  Object.fromEntries(
+    Object.entries(endpoints).flatMap(([name, { cache }]) =>
+      cache === undefined ? [] : [[name, withDefaults({ ...cache, ...changed[name] })]],
+    ),
+  );
+
+/** Prepares all endpoints, once at the start. Throws where an endpoint names another one that does not exist. */
+export const prepare = (endpoints: Record<string, Endpoint>, { legacy, lifetimes }: Preparing): PreparedEndpoint[] => {
+  const cacheKeyFor = (name: string, { cache }: Endpoint): Pick<PreparedEndpoint, "cacheKey"> => {
+    if (cache === undefined) return {};
+    const lifetimesOf = lifetimesBy({ ...cache, ...lifetimes[name] });
+    const personal = cache.personal ?? false;
+    return {
+      cacheKey: (input, backend = legacy) => ({
+        key: cacheKeyOf(name, backend, input),
+        lifetimesOf,
+        endpoint: name,
+        personal,
+      }),
+    };
+  };
+  const all = Object.entries(endpoints).map(([name, endpoint]): PreparedEndpoint => {
+    return {
+      ...endpoint,
+      ...readableOf(name, endpoint),
+      hasMarkup: markupPaths(endpoint.output).length > 0,
+      ...cacheKeyFor(name, endpoint),
+    };
+  });
+  for (const one of all) if (one.access) one.mustRead = mustReadOf(one.access, all);
+  return all;
+};
+
+/** Throws where there is no such endpoint: a mistake in the definition. */
+const mustReadOf = (
+  access: NonNullable<Endpoint["access"]>,
+  all: readonly PreparedEndpoint[],
+): NonNullable<PreparedEndpoint["mustRead"]> => {
+  const found = all.find(({ name }) => name === access.endpoint);
+  if (found === undefined) throw new Error(`There is no endpoint "${access.endpoint}" to ask for access.`);
+  return { endpoint: found, inputOf: (input) => access.input(input) };
+};
+
+/** One path of the interface and who answers which method there. */
+export type Pattern<E = PreparedEndpoint> = {
+  /** As hono writes it, below the prefix: `/datasets/:dataset_id`. */
+  path: string;
+  /** The path before its pairs of filters, where it takes any. */
+  pairsBelow?: string;
+  methods: Map<"GET" | "POST", E>;
+};
+
+/** Every path of every endpoint: fixed words before ids, so that `/datasets/list` and `/flow/list/limit/5` are lists. */
+export const patterns = <E extends Pick<Endpoint, "routes">>(endpoints: readonly E[]): Pattern<E>[] => {
+  const all = new Map<string, Pattern<E>>();
+  for (const endpoint of endpoints)
+    for (const route of endpoint.routes) {
+      const [method, template] = route.split(" ", 2) as ["GET" | "POST", string];
+      const pairsBelow = template.endsWith("/{...filters}") ? template.slice(0, -"/{...filters}".length) : undefined;
+      const path =
+        pairsBelow === undefined
+          ? template.replaceAll(/\{(\w+)\??\}/g, (segment, name: string) =>
+              segment.endsWith("?}") ? `:${name}{[^/]*}` : `:${name}`,
+            )
+          : `${pairsBelow}/*`;
+      const pattern: Pattern<E> = all.get(path) ?? {
+        path,
+        methods: new Map(),
+        ...(pairsBelow === undefined ? {} : { pairsBelow }),
+      };
+      all.set(path, { ...pattern, methods: pattern.methods.set(method, endpoint) });
+    }
+  const hasName = ({ path }: Pattern<E>) => path.includes(":");
+  const isFixed = (pattern: Pattern<E>) => !hasName(pattern) && pattern.pairsBelow === undefined;
+  const rank = (pattern: Pattern<E>) => (isFixed(pattern) ? 0 : hasName(pattern) ? 2 : 1);
+  return [...all.values()].toSorted((a, b) => rank(a) - rank(b));
+};
+
+/** The methods a path answers, for `Allow`. */
+export const allowed = ({ methods }: { methods: ReadonlyMap<"GET" | "POST", unknown> }): string =>
+  [...methods.keys()]
+    .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))
+    .concat("OPTIONS")
+    .join(", ");

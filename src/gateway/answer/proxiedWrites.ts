@@ -1,0 +1,204 @@
+import type { IncomingMessage } from "node:http";
+import { allOf } from "../../operation/limits/allOf.ts";
+import { collection, written } from "../../catalogue/endpoint/groups.ts";
+import type { LegacyWrite, LegacyWriteKnowledge } from "../../catalogue/endpoint/legacyInterface.ts";
+import { type FieldReader, fieldReader, legacyKeyOf } from "../../catalogue/legacy/formFields.ts";
+import type { LegacyTarget, ReadLegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
+import { type Beginning, plainBody } from "../proxy/heldAnswer.ts";
+import type { PassThroughOptions } from "../proxy/passThrough.ts";
+import type { Feature, Services } from "./feature.ts";
+import type { WriteFate } from "./legacyFetch.ts";
+import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
+
+const safe = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
+
+/** Observes writes that are passed through: they invalidate cached answers, and features see their bodies. */
+export const observePassThrough = (
+  services: Services,
+  features: readonly Feature[],
+  legacyWrites: LegacyWriteKnowledge,
+  readTarget: ReadLegacyTarget,
+): NonNullable<PassThroughOptions["observe"]> => {
+  const observers = features.flatMap(({ proxy }) => proxy?.onBody ?? []);
+  return (method, target, req) => {
+    const legacy = safe.has(method) ? undefined : readTarget(target);
+    const write = legacy && proxiedWrite(legacyWrites, method, legacy);
+    if (legacy === undefined || write === undefined) return undefined;
+    return {
+      chunk: write.chunk,
+      over(answer, isSent) {
+        for (const onBody of observers) onBody(req, write.body());
+        if (!isSent || !req.complete) return undefined;
+        return invalidate(services, legacy, req, write, answer, fateOf(answer, legacyWrites.refusals));
+      },
+    };
+  };
+};
+
+/**
+ * Invalidates what a write touched. A write with a key counts unless it was refused. Without a key it counts only if its answer is no error, and
+ * it has a session or a body too long to be searched for a key. Otherwise anybody could empty the cache.
+ */
+const invalidate = (
+  { cache, unconfirmed, hooks }: Services,
+  { path }: LegacyTarget,
+  req: IncomingMessage,
+  write: ProxiedWrite,
+  answer: Beginning | undefined,
+  fate: WriteFate,
+): Promise<void> | undefined => {
+  if (fate === "refused") return undefined;
+  const onWrite = (isLost: boolean) =>
+    hooks.onWrite({
+      groups: write.groups(),
+      isLost,
+      proxied: { path, named: write.named(), answer: isLost ? undefined : answer },
+    });
+  const key = write.key(req.headers["content-type"]);
+  if (fate === "unknown")
+    return unconfirmed.note(key, () =>
+      allOf([onWrite(true), cache.invalidate({ groups: write.groups(), soft: true, hold: UNCONFIRMED_MS })]),
+    );
+  const isError = answer === undefined || answer.status >= 300;
+  if (key === undefined && (isError || !(hasSession(req) || write.isCut()))) return undefined;
+  return allOf([onWrite(false), cache.invalidate({ groups: write.groups() })]);
+};
+
+/** Legacy's website logs people in by this cookie, and its interface then knows them. */
+const hasSession = ({ headers }: IncomingMessage): boolean => /(?:^|[;\s])ci_session=[^;\s]/.test(headers.cookie ?? "");
+
+/** Bytes of a body that are looked at for the key and for the fields that say what is written. */
+const LOOKED_AT = 64 * 1024;
+/** Entities that one write names at most; one that names more is about everything of its kind. */
+export const MAX_NAMED = 100;
+
+/** A proxied request that may write. Its body is read when one of the members asks for it. */
+type ProxiedWrite = {
+  chunk: (bytes: Buffer) => void;
+  /** The key that it comes with; `contentType` is its body's. */
+  key: (contentType: string | undefined) => string | undefined;
+  /** The body is longer than what is looked at: a key may stand behind it. */
+  isCut: () => boolean;
+  /** The groups that it touches. */
+  groups: () => string[];
+  /** The entities that it names, whatever else it touches. */
+  named: () => string[];
+  /** The beginning of its body (latin1). */
+  body: () => string;
+};
+
+/** What a request to legacy's interface writes; `undefined` where no answer of ours depends on that. */
+export const proxiedWrite = (
+  { writes, reads }: LegacyWriteKnowledge,
+  method: string,
+  { segments: given, query }: LegacyTarget,
+): ProxiedWrite | undefined => {
+  const segments = given[0] === "json" || given[0] === "xml" ? given.slice(1) : given;
+  const type = segments[0] ?? "";
+  const write = Object.hasOwn(writes, type) ? writes[type] : undefined;
+  if (write === undefined || reads.some((read) => read.test(`/${segments.join("/")}`))) return undefined;
+  const gone = method === "DELETE" ? (write.deletes ?? []).flatMap((kind) => written(kind, [])) : [];
+  if (write.kind === undefined && gone.length === 0) return undefined;
+
+  const collected = collectBeginning();
+  let ids: { all: string[]; isCertain: boolean } | undefined;
+  const idsNamed = () => (ids ??= idsIn(write, segments, query, collected));
+  return {
+    chunk: collected.add,
+    key: (contentType) => legacyKeyOf(query, contentType, collected.text()),
+    isCut: collected.isCut,
+    body: collected.text,
+    named: () => (write.kind === undefined ? [] : idsNamed().all.map((id) => `${write.kind}/${Number(id)}`)),
+    groups() {
+      if (write.kind === undefined) return gone;
+      if (write.adds !== undefined && method === "POST" && segments.length === 1) return write.adds.map(collection);
+      const { all, isCertain } = idsNamed();
+      // Where the entity is not certain, it may be any of its kind.
+      return [...written(write.kind, isCertain ? all.map(Number) : []), ...gone];
+    },
+  };
+};
+
+type CollectedBody = { add: (bytes: Buffer) => void; text: () => string; isCut: () => boolean };
+
+/** The beginning of a body in one block, however small the parts in which it comes. */
+const collectBeginning = (): CollectedBody => {
+  let block = Buffer.alloc(0);
+  let size = 0;
+  let isCut = false;
+  let text: string | undefined;
+  return {
+    add(bytes) {
+      const wanted = Math.min(size + bytes.length, LOOKED_AT);
+      isCut ||= size + bytes.length > LOOKED_AT;
+      if (wanted === size) return;
+      if (wanted > block.length) {
+        const larger = Buffer.alloc(Math.min(LOOKED_AT, Math.max(wanted, 2 * block.length)));
+        block.copy(larger, 0, 0, size);
+        block = larger;
+      }
+      bytes.copy(block, size, 0, wanted - size);
+      size = wanted;
+      text = undefined;
+    },
+    text: () => (text ??= block.toString("latin1", 0, size)),
+    isCut: () => isCut,
+  };
+};
+
+const readers = new WeakMap<LegacyWrite, FieldReader>();
+const readerOf = (write: Extract<LegacyWrite, { kind: string }>): FieldReader => {
+  const reader = readers.get(write) ?? fieldReader(write.fields);
+  readers.set(write, reader);
+  return reader;
+};
+
+/** The ids that a request names, in its path, query or body, each once; whether these are all of them for certain. */
+const idsIn = (
+  write: LegacyWrite,
+  segments: readonly string[],
+  query: string,
+  { text, isCut }: CollectedBody,
+): { all: string[]; isCertain: boolean } => {
+  if (write.kind === undefined) return { all: [], isCertain: true };
+  const reader = readerOf(write);
+  const found = [reader.inForm(query), reader.inForm(text()), reader.inParts(text()), reader.inXml(text())];
+  const given = [
+    ...segments.slice(1).filter((segment) => /^\d+$/.test(segment)),
+    ...found.flatMap(({ values }) => values.map(({ value }) => value.trim())),
+  ];
+  const all = [...new Set(given.filter(isId).map((id) => String(Number(id))))];
+  const isCertain = !isCut() && found.every(({ isWhole }) => isWhole) && given.every(isId) && all.length <= MAX_NAMED;
+  return { all: all.slice(0, MAX_NAMED), isCertain };
+};
+
+const isId = (text: string): boolean => /^\d{1,15}$/.test(text);
+
+/** What became of a write, by its answer. `refusals`: the codes of errors that legacy raises before it reads a request, always as XML. */
+export const fateOf = (answer: Beginning | undefined, refusals: ReadonlySet<number>): WriteFate => {
+  if (answer === undefined) return "unknown";
+  const { status } = answer;
+  const type = answer.headers["content-type"] ?? "";
+  // A page is not legacy's interface: its front refuses by 4xx; one of another status may be what PHP wrote as it broke.
+  const isPage = /^text\/html\b/i.test(type);
+  if (status < 300) return isPage ? "unknown" : refusedIn(answer, type, refusals) ? "refused" : "written";
+  if (status < 400) return "refused";
+  if (isPage) return status < 500 ? "refused" : "unknown";
+  // Legacy's own errors have a code, whatever their status; only legacy sends 412 and 450.
+  const isOwn = status === 412 || status === 450 || hasCode(answer);
+  if (!isOwn) return status < 500 ? "refused" : "unknown";
+  return refusedIn(answer, type, refusals) ? "refused" : "written";
+};
+
+const hasCode = (answer: Beginning): boolean =>
+  /^\s*\{\s*"error"\s*:\s*\{\s*"code"|^\s*(?:<\?xml[^>]{0,100}>\s*)?<oml:error/.test(beginningOf(answer));
+
+const refusedIn = (answer: Beginning, type: string, refusals: ReadonlySet<number>): boolean => {
+  if (!type.startsWith("text/xml")) return false;
+  const found = /^\s*(?:<\?xml[^>]{0,100}>\s*)?<oml:error[^>]{0,200}>\s*<oml:code>\s*(\d{1,6})\s*</.exec(
+    beginningOf(answer),
+  );
+  return found?.[1] !== undefined && refusals.has(Number(found[1]));
+};
+
+const beginningOf = (answer: Beginning): string => plainBody(answer).toString("latin1", 0, 4096);

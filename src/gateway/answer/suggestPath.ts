@@ -1,0 +1,46 @@
+import { editDistance } from "../../operation/settings/editDistance.ts";
+import type { Pattern } from "./prepared.ts";
+
+/** The longest path that is looked at, in characters. */
+const MAX_PATH = 200;
+/** The most letters in which a path may differ from one of ours, in all and as a share of a segment. */
+const MAX_EDITS = 3;
+const MAX_SHARE = 1 / 3;
+
+/** A path that may be suggested. */
+export type Candidate = Pick<Pattern, "path" | "pairsBelow">;
+
+/**
+ * The path of ours that a path below a prefix nearly is: with a segment misspelt, in another case, or with empty segments. The segments
+ * that a route names stay as they were sent. `undefined`: there is none. `path` and the answer begin behind the prefix.
+ */
+export const suggestPath = (path: string, candidates: readonly Candidate[]): string | undefined => {
+  if (path.length > MAX_PATH) return undefined;
+  const given = path.split("/").filter((segment) => segment !== "");
+  const found = candidates
+    .map((candidate) => suggestionOf(given, candidate))
+    .filter((one) => one !== undefined)
+    .toSorted((a, b) => a.edits - b.edits);
+  return found[0]?.path;
+};
+
+const suggestionOf = (
+  given: readonly string[],
+  { path, pairsBelow }: Candidate,
+): { path: string; edits: number } | undefined => {
+  const wanted = (pairsBelow ?? path).replaceAll("{[^/]*}", "").split("/").slice(1);
+  // A list takes its filters in pairs below it.
+  const rest = pairsBelow === undefined ? [] : given.slice(wanted.length);
+  if (given.length - rest.length !== wanted.length || rest.length % 2 === 1) return undefined;
+  let edits = 0;
+  const segments: string[] = [];
+  for (const [i, segment] of wanted.entries()) {
+    const sent = given[i] as string;
+    const isNamed = segment.startsWith(":");
+    const distance = isNamed ? 0 : editDistance(sent.toLowerCase(), segment.toLowerCase());
+    edits += distance;
+    if (distance > segment.length * MAX_SHARE || edits > MAX_EDITS) return undefined;
+    segments.push(isNamed ? sent : segment);
+  }
+  return { path: `/${[...segments, ...rest].join("/")}`, edits };
+};

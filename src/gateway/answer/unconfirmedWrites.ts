@@ -1,0 +1,90 @@
+import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
+import { isKey } from "../../catalogue/endpoint/credential.ts";
+import type { Keys } from "./keys.ts";
+
+/** Milliseconds for which a write whose answer is lost may still be going on. */
+export const UNCONFIRMED_MS = 30_000;
+
+/** Makes stale what a write may have touched. Resolves when all gateways know. */
+type Invalidate = () => Promise<void> | undefined;
+
+/** Writes that were sent, and whose answers are lost. */
+export type UnconfirmedWrites = {
+  /**
+   * Makes stale what such a write may have touched, where its key is one that legacy knows: otherwise anybody could make everything stale. A key
+   * that legacy did not accept within the last minute is verified in the background, and no request waits for that.
+   */
+  note(key: string | undefined, invalidate: Invalidate): Promise<void> | undefined;
+  /** How many wait for what legacy says of their key. */
+  waiting(): number;
+  close(): void;
+};
+
+/** What unconfirmed writes need. */
+type UnconfirmedWritesSettings = {
+  keys: Pick<Keys, "ownerOf" | "isProven" | "verify">;
+  /** Milliseconds for one verification of a key. */
+  timeout: number;
+  /** Milliseconds before each attempt to ask: legacy has just failed, and may be back while the write is going on. */
+  delays?: readonly number[];
+  /** Gets what a verification in the background threw. */
+  onError: (error: unknown) => void;
+};
+
+/** Writes at most that wait for what legacy says of their key; more are left out. */
+export const MAX_UNCONFIRMED = 100;
+
+/** Opens the list of unconfirmed writes, of bounded length. */
+export const openUnconfirmedWrites = ({
+  keys,
+  timeout,
+  delays = [0, 6000, 15_000],
+  onError,
+}: UnconfirmedWritesSettings): UnconfirmedWrites => {
+  let waiting = 0;
+  let isClosed = false;
+  const sleeping = new Set<() => void>();
+
+  const pause = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        sleeping.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, isClosed ? 0 : ms).unref();
+      sleeping.add(wake);
+    });
+  const ask = (key: string): Promise<Outcome | undefined> =>
+    keys.verify({ key, headers: ["user-agent", "catalog-gateway"], deadline: performance.now() + timeout }, false);
+  const invalidateIfKnown = async (key: string, invalidate: Invalidate): Promise<void> => {
+    for (const delay of delays) {
+      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
+      if (delay > 0) await pause(delay);
+      if (isClosed) return;
+      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
+      const refusal = await ask(key);
+      if (refusal === undefined) return invalidate();
+      if (refusal.kind === "unauthenticated") return;
+    }
+  };
+
+  return {
+    note(given, invalidate) {
+      const key = given?.trim();
+      if (key === undefined || !isKey(key)) return undefined;
+      if (keys.isProven(keys.ownerOf(key))) return invalidate();
+      if (waiting >= MAX_UNCONFIRMED) return undefined;
+      waiting++;
+      invalidateIfKnown(key, invalidate)
+        .catch(onError)
+        .finally(() => waiting--);
+      return undefined;
+    },
+    waiting: () => waiting,
+    close() {
+      isClosed = true;
+      for (const wake of sleeping) wake();
+    },
+  };
+};

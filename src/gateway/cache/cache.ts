@@ -1,0 +1,173 @@
+import type { CacheStatus } from "../../operation/telemetry/meter.ts";
+import { LRUCache } from "lru-cache";
+import { type CacheRequest, entryKey, type Fetch } from "./cacheRequest.ts";
+import { type Entry, entryOf } from "./entry.ts";
+import { backOff, isFailure, mayStore, storedFor, UNCACHEABLE_FOR } from "./policy.ts";
+import { monotonic } from "../../operation/limits/monotonic.ts";
+import type { Store } from "./store.ts";
+import { type Answer } from "../../catalogue/endpoint/answer.ts";
+import { type Answered, HIT, tagged, untagged } from "./reply.ts";
+import type { OpenSharedTier } from "./sharedTier.ts";
+import { openSingleFlight } from "./singleFlight.ts";
+import { openTieredEntries, type TieredEntries } from "./tieredEntries.ts";
+
+/** The cache of answers: fresh and stale entries, one fetch for concurrent misses, invalidation by writes. */
+export type Cache = Pick<TieredEntries, "lookUp" | "invalidate" | "invalidateLocally" | "sharing" | "close"> & {
+  /** Answers from an entry or by a fetch. `authorize` is asked before an entry is served; what it returns is answered instead. */
+  answer(request: CacheRequest, fetchAnswer: Fetch, authorize: () => Promise<Answer | undefined>): Promise<Answered>;
+  size: Store["size"];
+};
+
+/** What the cache does beside answering, as the metrics count it. */
+type CacheEvent = "refreshed" | "refresh_failed" | "coalesced" | "dropped" | "not_stored";
+
+/** What a cache is opened with. */
+type CacheSettings = {
+  store: Store;
+  openTier?: OpenSharedTier | undefined;
+  count: (event: CacheEvent) => void;
+  /** Called with failures in the background, which no client waits for. */
+  onError: (error: unknown) => void;
+  now?: () => number;
+};
+
+/** The result of a fetch. `isForOne`: others who wait for it ask for themselves. */
+type FetchResult = { answered: Answered; isForOne?: boolean };
+
+/** Opens the cache over a store, and over a shared tier where one is given. */
+export const openCache = ({ store, openTier, count, onError, now = monotonic.now }: CacheSettings): Cache => {
+  const fetches = openSingleFlight<FetchResult>();
+  const uncacheable = new LRUCache<string, true>({ max: 10_000, ttl: UNCACHEABLE_FOR, perf: monotonic });
+  const entries = openTieredEntries({
+    store,
+    openTier,
+    now,
+    onInvalidation: () => fetches.clear(),
+    onInvalidated: () => count("dropped"),
+    onError,
+  });
+
+  /** Fetches the answer, and stores it where that is allowed. */
+  const fetchAndStore = async (
+    request: CacheRequest,
+    owner: string | undefined,
+    fetchAnswer: Fetch,
+    how: CacheStatus,
+    background = false,
+  ): Promise<FetchResult> => {
+    const { endpoint, lifetimesOf } = request.cacheKey;
+    const key = entryKey(request, owner);
+    const mark = entries.mark();
+    const { answer, groups, isForOne } = await fetchAnswer(owner, background);
+    const lifetimes = storedFor(lifetimesOf, answer.status, owner);
+    if (lifetimes === undefined) {
+      if (!isFailure(answer.status)) uncacheable.set(key, true);
+      return {
+        answered: { representation: untagged(answer), cacheable: true, how },
+        isForOne: isForOne ?? !isFailure(answer.status),
+      };
+    }
+    const about = { endpoint, groups, lifetimes, storedAt: now(), ...(owner === undefined ? {} : { owner }) };
+    const entry = entryOf(tagged(answer), about);
+    uncacheable.delete(key);
+    const stored = mayStore(request.wanted) && entries.put(key, entry, mark);
+    if (!stored) count("not_stored");
+    return { answered: { representation: entry, entry, how: { ...how, stored } } };
+  };
+
+  /** One fetch, and its failure, for all who ask the same at the same time. Any other answer that cannot be stored is for one caller alone. */
+  const fetchOnce = async (
+    request: CacheRequest,
+    fetchAnswer: Fetch,
+    how: CacheStatus,
+    isAgain = false,
+  ): Promise<Answered> => {
+    const { owner, wanted } = request;
+    const key = entryKey(request, owner);
+    const start = () => fetchAndStore(request, owner, fetchAnswer, how);
+    if (uncacheable.has(key) || !mayStore(wanted)) return (await start()).answered;
+    const running = fetches.get(key);
+    if (running === undefined) return (await fetches.launch(key, start())).answered;
+    count("coalesced");
+    const { answered, isForOne } = await running;
+    // Else each of them in turn would ask legacy, in vain.
+    const isLast = isAgain && answered.entry === undefined && isFailure(answered.representation.status);
+    if (isForOne && !isLast) return fetchOnce(request, fetchAnswer, how, true);
+    return { ...answered, how: { ...how, collapsed: true } };
+  };
+
+  /** Fetches an entry anew while it is still being served. */
+  const refresh = async (request: CacheRequest, served: Entry, fetchAnswer: Fetch): Promise<void> => {
+    const { owner, retryAt } = served;
+    const key = entryKey(request, owner);
+    if (now() < retryAt || fetches.get(key)) return;
+    let status = 500;
+    try {
+      const fetching = fetchAndStore({ ...request, wanted: {} }, owner, fetchAnswer, { fwd: "stale" }, true);
+      const { answered } = await fetches.launch(key, fetching);
+      if (answered.entry) return count("refreshed");
+      ({ status } = answered.representation);
+    } catch (error) {
+      onError(error);
+    }
+    applyFailure(key, status, served);
+    count("refresh_failed");
+  };
+
+  /** Waits longer before the next refresh. Any answer but a failure means that the entry is no longer right. */
+  const applyFailure = (key: string, status: number, entry: Entry): void => {
+    if (!isFailure(status)) return entries.invalidateEntry(key, entry);
+    entry.failures++;
+    entry.retryAt = now() + backOff(entry.failures);
+  };
+
+  return {
+    lookUp: entries.lookUp,
+    invalidate: entries.invalidate,
+    invalidateLocally: entries.invalidateLocally,
+    sharing: entries.sharing,
+    size: store.size,
+    close: entries.close,
+
+    async answer(request, fetchAnswer, authorize) {
+      const { wanted } = request;
+      let found = entries.lookUp(request, now());
+      if (found?.freshness !== "fresh") found = (await entries.lookUpShared(request)) ?? found;
+      const serve = async (entry: Entry, how: CacheStatus): Promise<Answered> => {
+        const refusal = await authorize();
+        return refusal
+          ? { representation: untagged(refusal), cacheable: true, how: { fwd: "request" } }
+          : { representation: entry, entry, how };
+      };
+      if (found?.freshness === "fresh") return serve(found.entry, HIT);
+      if (found?.freshness === "stale") {
+        void refresh(request, found.entry, fetchAnswer);
+        return serve(found.entry, { hit: true, detail: "stale-while-revalidate" });
+      }
+      if (wanted.onlyIfCached) {
+        const refusal = await authorize();
+        return refusal ? { ...notCached, representation: untagged(refusal) } : notCached;
+      }
+      const ifError = found?.freshness === "ifError" ? found.entry : undefined;
+      const serveStale = (entry: Entry) => serve(entry, { fwd: "stale", detail: "stale-if-error" });
+      // Legacy is known to be down: a request need not wait to find that out again.
+      if (ifError && now() < ifError.retryAt) return serveStale(ifError);
+
+      const fwd = found === undefined ? "uri-miss" : ifError ? "stale" : "request";
+      const answered = await fetchOnce(request, fetchAnswer, { fwd });
+      if (found === undefined || answered.entry) return answered;
+      const { status } = answered.representation;
+      const { owner } = found.entry;
+      // Those who waited for one failed fetch count it once.
+      if (request.owner === owner && !answered.how.collapsed)
+        applyFailure(entryKey(request, owner), status, found.entry);
+      return ifError && isFailure(status) ? serveStale(ifError) : answered;
+    },
+  };
+};
+
+const notCached: Answered = {
+  representation: untagged({ status: 504, body: '{"detail":"No cached answer can be used for this request."}' }),
+  cacheable: true,
+  how: { detail: "only-if-cached" },
+};

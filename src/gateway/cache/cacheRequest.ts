@@ -1,0 +1,85 @@
+import { hash } from "node:crypto";
+import type { LifetimesOf } from "./entry.ts";
+import type { Answer } from "../../catalogue/endpoint/answer.ts";
+
+/** What a request asks for, independent of its caller. */
+export type CacheKey = {
+  key: string;
+  endpoint: string;
+  lifetimesOf: LifetimesOf;
+  /** Callers with a key may be shown more: they never get an entry that was fetched without a key. */
+  personal: boolean;
+};
+
+/** One request to the cache. `owner`: the caller's key, hashed; `undefined` for a caller without one. `wanted`: its Cache-Control. */
+export type CacheRequest = { cacheKey: CacheKey; owner: string | undefined; wanted: Directives };
+
+/** An answer just fetched from a backend, and the groups it belongs to. `isForOne`: it says that there was no room for this caller, so that others ask for themselves. */
+export type Fetched = { answer: Answer; groups: readonly string[]; isForOne?: boolean };
+
+/** Fetches the answer, as the owner or (`undefined`) without a key. `background`: no client waits for it. */
+export type Fetch = (owner: string | undefined, background: boolean) => Promise<Fetched>;
+
+/** A digest of fixed length; parts are separated, so that different lists never share one. */
+const digest = (parts: readonly unknown[]): string => hash("sha256", JSON.stringify(parts), "base64url");
+
+/** The key of a request: an endpoint, the backend that answers, and the input as the endpoint reads it. */
+export const cacheKeyOf = (endpoint: string, backend: string, input: Readonly<Record<string, unknown>>): string =>
+  digest([endpoint, backend, ...Object.values(input)]);
+
+/** The key of the same request, sent by one owner. */
+const ownerKey = (key: string, owner: string): string => digest([key, owner]);
+
+/** The key under which an answer is stored that was fetched as this owner. */
+export const entryKey = ({ cacheKey }: CacheRequest, owner: string | undefined): string =>
+  owner === undefined ? cacheKey.key : ownerKey(cacheKey.key, owner);
+
+/** The Cache-Control of a request (RFC 9111, section 5.2.1); times in milliseconds. */
+export type Directives = {
+  /** Legacy has to be asked. */
+  noCache?: true;
+  /** The answer must not be stored. */
+  noStore?: true;
+  onlyIfCached?: true;
+  maxAge?: number;
+  minFresh?: number;
+  maxStale?: number;
+};
+
+/** The directives of a request without Cache-Control. */
+const noDirectives: Directives = {};
+
+/** Reads `Cache-Control`, or `Pragma` where there is none of it. Unknown and malformed directives are ignored. */
+export const readDirectives = (cacheControl: string | undefined, pragma?: string): Directives => {
+  if (cacheControl === undefined || cacheControl === "")
+    return pragma !== undefined && /\bno-cache\b/i.test(pragma) ? { noCache: true } : noDirectives;
+  const directives: Directives = {};
+  for (const part of cacheControl.split(",")) {
+    const [name = "", value] = part.split("=", 2).map((side) => side.trim());
+    const seconds = /^"?(\d{1,10})"?$/.exec(value ?? "")?.[1];
+    const time = seconds === undefined ? undefined : Number(seconds) * 1000;
+    switch (name.toLowerCase()) {
+      case "no-cache":
+        directives.noCache = true;
+        break;
+      case "no-store":
+        directives.noStore = true;
+        break;
+      case "only-if-cached":
+        directives.onlyIfCached = true;
+        break;
+      case "max-age":
+        if (time !== undefined) directives.maxAge = time;
+        break;
+      case "min-fresh":
+        if (time !== undefined) directives.minFresh = time;
+        break;
+      case "max-stale":
+        // Without a number it means any age.
+        if (value === undefined || time !== undefined) directives.maxStale = time ?? Infinity;
+        break;
+      default:
+    }
+  }
+  return directives;
+};

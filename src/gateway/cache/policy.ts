@@ -1,0 +1,160 @@
+import type { CacheRequest, Directives } from "./cacheRequest.ts";
+import { type DeclaredLifetimes, type Duration, milliseconds } from "../../catalogue/endpoint/lifetimes.ts";
+import { type Entry, type Lifetimes, type LifetimesOf } from "./entry.ts";
+
+// The cache's policy: may an answer be stored, may it be served, for how long, and to whom. docs/caching.md says the same in the same
+// order. All else in this folder is the mechanism. Times are in milliseconds, moments on the clock of `performance.now()`: no entry lasts
+// longer because the clock of the day is set back.
+
+// ---- Lifetimes
+
+/** How an entry may be used now. `stale`: served, and refreshed meanwhile. `ifError`: served if legacy, asked first, fails. */
+export type Freshness = "fresh" | "stale" | "ifError" | "not";
+
+const MAX_PRIVATE_STALE: Duration = "1h";
+/** The right to see an answer that was fetched with a key may be withdrawn without the gateway knowing. */
+const MAX_OWNED_FRESH = 60_000;
+
+/** The lifetimes in force. What may turn private is stale while revalidated for an hour at most, whatever was declared. */
+export const withDefaults = ({
+  fresh,
+  staleWhileRevalidate = "0s",
+  staleIfError = "0s",
+  notFoundTtl = "60s",
+  preconditionTtl = "15s",
+  mayTurnPrivate,
+}: DeclaredLifetimes): Required<Omit<DeclaredLifetimes, "mayTurnPrivate">> => {
+  const isTooLong = mayTurnPrivate === true && milliseconds(staleWhileRevalidate) > milliseconds(MAX_PRIVATE_STALE);
+  return {
+    fresh,
+    staleWhileRevalidate: isTooLong ? MAX_PRIVATE_STALE : staleWhileRevalidate,
+    staleIfError,
+    notFoundTtl,
+    preconditionTtl,
+  };
+};
+
+const freshFor = (fresh: number): Lifetimes => ({ fresh, staleWhileRevalidate: 0, staleIfError: 0 });
+
+/** By status. An answer with any other must not be stored: an error, or a key that was refused. */
+const lifetimesByStatus = (declared: DeclaredLifetimes): Record<number, Lifetimes> => {
+  const { fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl } = withDefaults(declared);
+  const found: Lifetimes = {
+    fresh: milliseconds(fresh),
+    staleWhileRevalidate: milliseconds(staleWhileRevalidate),
+    staleIfError: milliseconds(staleIfError),
+    ...(declared.mayTurnPrivate ? { mayTurnPrivate: true } : {}),
+  };
+  const notFound = freshFor(milliseconds(notFoundTtl));
+  return { 200: found, 404: notFound, 410: notFound, 412: freshFor(milliseconds(preconditionTtl)) };
+};
+
+/** Looks up the lifetimes of an endpoint's answers. */
+export const lifetimesBy = (declared: DeclaredLifetimes): LifetimesOf => {
+  const byStatus = lifetimesByStatus(declared);
+  return (status) => byStatus[status];
+};
+
+/** The same lifetimes, but no answer is ever served stale. */
+export const freshOnly =
+  (lifetimesOf: LifetimesOf): LifetimesOf =>
+  (status) => {
+    const lifetimes = lifetimesOf(status);
+    return lifetimes && { ...lifetimes, staleWhileRevalidate: 0, staleIfError: 0 };
+  };
+
+/** For how long the answer may be stored that was fetched as this owner; `undefined`: it must not be. */
+export const storedFor = (
+  lifetimesOf: LifetimesOf,
+  status: number,
+  owner: string | undefined,
+): Lifetimes | undefined => {
+  const lifetimes = lifetimesOf(status);
+  return lifetimes && owner !== undefined ? freshFor(Math.min(lifetimes.fresh, MAX_OWNED_FRESH)) : lifetimes;
+};
+
+/** From the moment at which an answer is stored to the last one at which it may be served. */
+export const totalLifetime = ({ fresh, staleWhileRevalidate, staleIfError }: Lifetimes): number =>
+  fresh + Math.max(staleWhileRevalidate, staleIfError);
+
+/** The longest time for which any answer of an endpoint may be stored. */
+export const longestLifetime = (declared: DeclaredLifetimes): number =>
+  Math.max(...Object.values(lifetimesByStatus(declared)).map(totalLifetime));
+
+/** Whether the entry may no longer be served at all. */
+export const isExpired = (entry: Entry, now: number): boolean => now >= entry.storedAt + totalLifetime(entry.lifetimes);
+
+/** Until the next refresh, after so many failures in a row: 1 s, doubled each time, 60 s at most. */
+export const backOff = (failures: number): number => Math.min(1000 * 2 ** (failures - 1), 60_000);
+
+// ---- Who gets a cached answer
+
+/** Whether a caller may be served from the entries that were fetched without a key. With a key some lists show more. */
+export const mayUsePublic = ({ owner, cacheKey }: CacheRequest): boolean => owner === undefined || !cacheKey.personal;
+
+/** Callers with a key may use a public 200, but no public 404: the resource may be their own private one. */
+export const mayUse = ({ owner }: CacheRequest, entry: Entry): boolean =>
+  owner === undefined || entry.owner !== undefined || entry.status === 200;
+
+/** Whether an entry may leave this gateway: what was fetched with a key stays. */
+export const isShared = ({ owner }: Pick<Entry, "owner">): boolean => owner === undefined;
+
+// ---- Writes
+
+/**
+ * Makes an entry stale; false: it must go. `isUnconfirmed`: the write may not have happened, so the entry is only served where legacy,
+ * asked first, fails.
+ */
+export const makeStale = (entry: Entry, now: number, isUnconfirmed: boolean): boolean => {
+  const { staleWhileRevalidate, staleIfError } = entry.lifetimes;
+  if (staleIfError === 0 && (staleWhileRevalidate === 0 || isUnconfirmed)) return false;
+  entry.freshUntil = Math.min(entry.freshUntil, now);
+  if (isUnconfirmed) entry.lifetimes = { ...entry.lifetimes, staleWhileRevalidate: 0 };
+  return true;
+};
+
+// ---- Concurrent requests
+
+/** After an answer that must not be stored, concurrent requests do not wait for each other for so long. */
+export const UNCACHEABLE_FOR = 5000;
+
+/** Legacy's failure: the next request asks again, and those who wait share it. It says nothing against an entry. */
+export const isFailure = (status: number): boolean => status >= 500;
+
+// ---- What clients may ask for
+
+/** Whether the answer to this request may be stored, where its status allows it. */
+export const mayStore = ({ noStore }: Directives): boolean => noStore !== true;
+
+/** How a request with these directives may use the entry (RFC 9111, RFC 5861). `isInStep`: no invalidation was missed. */
+export const freshnessOf = (entry: Entry, now: number, wanted: Directives, isInStep = true): Freshness => {
+  if (wanted.noCache || wanted.noStore) return "not";
+  const staleness = now - entry.freshUntil;
+  const allowance = wanted.maxStale ?? 0;
+  if (wanted.maxAge !== undefined && (wanted.maxAge === 0 || now - entry.storedAt > wanted.maxAge + allowance))
+    return "not";
+  if (wanted.minFresh !== undefined && staleness > -wanted.minFresh) return "not";
+  // An owner's entry is never served stale, whatever the client allows: the right to see it may be gone.
+  if (entry.owner !== undefined) return isInStep && staleness < 0 ? "fresh" : "not";
+  const { staleWhileRevalidate, staleIfError, mayTurnPrivate } = entry.lifetimes;
+  const revalidated = mayTurnPrivate ? staleWhileRevalidate : Math.max(staleWhileRevalidate, allowance);
+  if (!isInStep) return staleness < Math.max(revalidated, staleIfError) ? "ifError" : "not";
+  if (staleness < 0) return "fresh";
+  if (staleness < revalidated) return "stale";
+  return staleness < staleIfError ? "ifError" : "not";
+};
+
+// ---- More than one gateway
+
+/** Another gateway's entry within the lifetimes of this one; `undefined` where it may not be stored here. */
+export const withinLifetimes = (entry: Entry, allowed: Lifetimes | undefined): Entry | undefined => {
+  if (allowed === undefined) return undefined;
+  const fresh = Math.min(entry.lifetimes.fresh, allowed.fresh);
+  const staleWhileRevalidate = Math.min(entry.lifetimes.staleWhileRevalidate, allowed.staleWhileRevalidate);
+  const staleIfError = Math.min(entry.lifetimes.staleIfError, allowed.staleIfError);
+  return {
+    ...entry,
+    lifetimes: { ...allowed, fresh, staleWhileRevalidate, staleIfError },
+    freshUntil: Math.min(entry.freshUntil, entry.storedAt + fresh),
+  };
+};

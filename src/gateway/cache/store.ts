@@ -1,0 +1,100 @@
+import { LRUCache } from "lru-cache";
+import { monotonic } from "../../operation/limits/monotonic.ts";
+import type { Coding } from "./entry.ts";
+import type { Entry } from "./entry.ts";
+import { isExpired } from "./policy.ts";
+
+/** The entries in memory. */
+export type Store = ReturnType<typeof openStore>;
+
+/** Bytes of an entry beside its bodies: objects, places in the maps. Measured. */
+const OVERHEAD = 1536;
+const PER_GROUP = 160;
+
+const groupsOf = ({ groups, owner }: Entry): readonly string[] => (owner === undefined ? groups : [...groups, owner]);
+
+/** The bytes that an entry counts for: key, body, codings, groups, and a constant. */
+export const sizeOf = (key: string, entry: Entry): number => {
+  let size = OVERHEAD + 2 * key.length + entry.body.length;
+  for (const bytes of Object.values(entry.coded)) size += bytes.length;
+  for (const group of groupsOf(entry)) size += PER_GROUP + group.length;
+  return size;
+};
+
+/** The share of the cache's bytes that one entry may take: 8 MiB by default. */
+const ENTRY_SHARE = 1 / 8;
+
+/** The bytes of the largest entry that a cache of so many bytes stores. */
+export const maxEntryBytes = (bytes: number): number => Math.floor(bytes * ENTRY_SHARE);
+
+/**
+ * Opens a store of at most `bytes`, each entry at most `entryBytes`; 0 bytes store nothing. Keys, headers and every coding count. The least
+ * recently used entry is evicted.
+ */
+export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: number }, now = monotonic.now) => {
+  const members = new Map<string, Set<string>>();
+  let evicted = 0;
+  const leaveGroups = (key: string, entry: Entry) => {
+    for (const group of groupsOf(entry)) {
+      const keys = members.get(group);
+      keys?.delete(key);
+      if (keys?.size === 0) members.delete(group);
+    }
+  };
+  const entries = new LRUCache<string, Entry>({
+    // No entry has so few bytes; lru-cache takes 0 for no bound.
+    maxSize: Math.max(1, bytes),
+    maxEntrySize: Math.max(1, Math.min(entryBytes, bytes)),
+    sizeCalculation: (entry, key) => sizeOf(key, entry),
+    dispose(entry, key, reason) {
+      leaveGroups(key, entry);
+      if (reason === "evict") evicted++;
+    },
+  });
+  const fits = (key: string, entry: Entry) => sizeOf(key, entry) <= entries.maxEntrySize;
+  /** Whether this very entry is still stored under the key. */
+  const holds = (key: string, entry: Entry): boolean => entries.peek(key) === entry;
+  /** False where the entry is too large; the previous entry is then deleted as well. */
+  const set = (key: string, entry: Entry): boolean => {
+    entries.set(key, entry);
+    // lru-cache deletes what is too large, and what was there before with it.
+    if (!holds(key, entry)) return false;
+    for (const group of groupsOf(entry)) {
+      const keys = members.get(group);
+      if (keys) keys.add(key);
+      else members.set(group, new Set([key]));
+    }
+    return true;
+  };
+  return {
+    /** `undefined` also for an entry that has expired, which is deleted. */
+    get(key: string): Entry | undefined {
+      const entry = entries.get(key);
+      if (entry === undefined || !isExpired(entry, now())) return entry;
+      entries.delete(key);
+      return undefined;
+    },
+    set,
+    holds,
+    /** Adds a coding to an entry that is stored, and counts its bytes. Drops it where the entry is gone, or would become too large. */
+    setCoding(key: string, entry: Entry, coding: Coding, content: Buffer): void {
+      const coded = { ...entry.coded, [coding]: content };
+      if (!holds(key, entry) || !fits(key, { ...entry, coded })) return;
+      entry.coded = coded;
+      // lru-cache takes a new size only with another value.
+      entries.delete(key);
+      set(key, entry);
+    },
+    delete: (key: string): void => void entries.delete(key),
+    /** The keys and entries of these groups, or of an owner. */
+    inGroups(groups: readonly string[]): [string, Entry][] {
+      const keys = new Set(groups.flatMap((group) => [...(members.get(group) ?? [])]));
+      return [...keys].flatMap((key) => {
+        const entry = entries.peek(key);
+        return entry ? [[key, entry] as [string, Entry]] : [];
+      });
+    },
+    all: (): [string, Entry][] => [...entries.entries()],
+    size: () => ({ bytes: entries.calculatedSize, entries: entries.size, evicted }),
+  };
+};

@@ -1,0 +1,297 @@
+import type { IncomingMessage, RequestListener, ServerOptions, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { type ByteBudget, type Holding, UNCOUNTED } from "../../operation/limits/byteBudget.ts";
+import { exchangeKey, HttpExchange } from "../../operation/telemetry/exchange.ts";
+import * as http from "./nodeHttp.ts";
+import { type WriteError, writeDetail } from "./problemDetails.ts";
+import { boundConnections, type Refusal, refuseRequest, refuseSocket, refuseUnparsed } from "./refusal.ts";
+import { readHead } from "./requestTarget.ts";
+import { openStalledClients, type StalledClients } from "./stalledClients.ts";
+
+/** Bounds on what clients may hold of a server. */
+export type ClientLimits = {
+  /** Milliseconds in which a client has to take some of the bytes that wait for it. */
+  sendTimeout: number;
+  /** Bounds the bytes of whole answers that wait to be sent, over all connections. */
+  memory: ByteBudget;
+  /** Connections at a time. */
+  maxConnections: number;
+};
+
+/** What a server does with the exchanges of its clients. */
+type ExchangeOptions = {
+  /** Says whether the `X-Request-Id` of this peer is taken. */
+  trusted: (address: string) => boolean;
+  /** Called with each exchange once it is over; `response` where a request was read. */
+  onOver?: (exchange: HttpExchange, response?: ServerResponse) => void;
+};
+
+/** Headers of one request; each takes ten times the memory of its bytes. Apache has the same limit. */
+const MAX_HEADERS = 100;
+
+/** Requests of one connection that may wait behind the one that is answered (pipelining). */
+const MAX_PIPELINED = 8;
+
+/** Requests behind those that wait, of all connections, in what was read with them; none of them is answered, but Node keeps each, with 2 KiB. */
+const MAX_IGNORED = 30_000;
+
+/** Milliseconds after an answer in which the rest of a body may come that was not read; then the connection is closed. */
+const REST_OF_BODY = 500;
+
+const tooManyBytes: Refusal = { status: 503, detail: "Too many bytes of other answers are in memory.", retryAfter: 5 };
+const unknownExpectation: Refusal = { status: 417, detail: "Expectation Failed" };
+
+/**
+ * A server whose listener gets sound requests only: `url` is in origin form, `headers.host` the host that the request is for
+ * (`undefined` where it names none), the body's length is known. Everything else is answered here, as `{"detail": ...}`, and 501 by `writeError`.
+ * A connection's requests are answered one after the other (RFC 9112 9.3.2).
+ */
+export const openHttpServer = (
+  options: ServerOptions,
+  { sendTimeout, memory, maxConnections }: ClientLimits,
+  listener: RequestListener,
+  { trusted, onOver = () => undefined, writeError = writeDetail }: ExchangeOptions & { writeError?: WriteError } = {
+    trusted: () => false,
+  },
+) => {
+  const stalled = openStalledClients(sendTimeout);
+  const answer: RequestListener = (request, response) => {
+    // The connection has ended with a refusal: a request that follows it must not be acted on (RFC 9112 9.6).
+    if (request.socket.writableEnded) return;
+    const refusal = readHead(request);
+    // The request is sound, only more than the server does: it may say how it wants errors.
+    if (refusal !== undefined) refuseRequest(response, refusal, refusal.status === 501 ? writeError : writeDetail);
+    else if (request.url === "*") response.writeHead(204).end();
+    else listener(request, response);
+  };
+  const { inTurn, hasWaiting } = openPipelining();
+  const server = http.createServer(
+    // Node refuses a request without a Host with an empty body: it is refused here, in our format.
+    {
+      ...options,
+      requireHostHeader: false,
+      IncomingMessage: JoiningRequest,
+      ServerResponse: responseNotedBy({ stalled, memory }, trusted, onOver),
+    },
+    inTurn(answer),
+  );
+  server.maxHeadersCount = MAX_HEADERS;
+  const refuseOn = (socket: Duplex, refusal: Refusal): void => {
+    const exchange = new HttpExchange();
+    if (!refuseSocket(socket, refusal, exchange.id)) return;
+    exchange.status = refusal.status;
+    exchange.isRefused = true;
+    onOver(exchange);
+  };
+  server.on("clientError", (error, socket) => refuseUnparsed(error, socket, refuseOn));
+  server.on(
+    "checkContinue",
+    inTurn((request, response) => {
+      response.writeContinue();
+      answer(request, response);
+    }),
+  );
+  server.on(
+    "checkExpectation",
+    inTurn((_, response) => refuseRequest(response, unknownExpectation)),
+  );
+  server.on("connect", (_, socket) => refuseOn(socket, { status: 400, detail: "This server is no proxy." }));
+  const connections = boundConnections(server, maxConnections, refuseOn);
+  return { server, stalled, connections, hasWaiting };
+};
+
+/** The flat headers of a whole answer that no cache may store. `length`: bytes of its body. */
+export const unstoredHeaders = (type: string, length: number): string[] => [
+  "Content-Type",
+  type,
+  "Content-Length",
+  String(length),
+  "Cache-Control",
+  "no-store",
+];
+
+const memoryKey = Symbol("memory");
+
+/**
+ * Sends a whole answer, `headers` as flat names and values. False where its bytes do not fit into the memory beside others: then 503 is sent
+ * instead, before anything was. `holding`: has the bytes of the answer until then.
+ */
+export const sendWhole = (
+  response: ServerResponse & { [memoryKey]?: ByteBudget },
+  { status, headers, body }: { status: number; headers: string[]; body: Buffer | string | undefined },
+  holding?: Holding,
+): boolean => {
+  const { req } = response;
+  let release: (() => void) | undefined;
+  if (body !== undefined && body.length > UNCOUNTED && response[memoryKey] !== undefined) {
+    holding?.release();
+    release = response[memoryKey].send(body);
+    if (release === undefined) {
+      refuseRequest(response, tooManyBytes);
+      return false;
+    }
+  }
+  // Otherwise a body that never comes would hold its connection.
+  if (!req.complete && !req.readableEnded)
+    response.once("finish", () => void setTimeout(discard, REST_OF_BODY, req).unref());
+  response.writeHead(status, headers);
+  response.end(body, "latin1");
+  if (release !== undefined) {
+    if (response.writableLength === 0) release();
+    else response.once("close", release);
+  }
+  return true;
+};
+
+const discard = (request: IncomingMessage): void => {
+  if (!request.complete) request.destroy();
+};
+
+/**
+ * The class of responses. Each has its exchange, whose id it sends as `X-Request-Id`. While bytes wait for its client, the client is watched; a
+ * response that is sent at once costs only a comparison.
+ */
+const responseNotedBy = (
+  { stalled, memory }: { stalled: StalledClients; memory: ByteBudget },
+  trusted: ExchangeOptions["trusted"],
+  onOver: NonNullable<ExchangeOptions["onOver"]>,
+) =>
+  class<Request extends IncomingMessage> extends http.ServerResponse<Request> {
+    readonly [exchangeKey]: HttpExchange;
+
+    constructor(...args: ConstructorParameters<typeof http.ServerResponse<Request>>) {
+      super(...args);
+      this[exchangeKey] = new HttpExchange(args[0], trusted);
+    }
+
+    get [memoryKey](): ByteBudget {
+      return memory;
+    }
+
+    override writeHead(status: number, ...[first, second]: [first?: unknown, second?: unknown]): this {
+      const { id } = this[exchangeKey];
+      this[exchangeKey].begin(status);
+      if (Array.isArray(first)) {
+        // A hit has the same list each time: its id is added for this call only, which costs less than a copy.
+        first.push("X-Request-Id", id);
+        try {
+          return super.writeHead(status, first as string[]);
+        } finally {
+          first.length -= 2;
+        }
+      }
+      const headers = Array.isArray(second)
+        ? (second.concat("X-Request-Id", id) as string[])
+        : { ...(second ?? (typeof first === "object" ? first : undefined)), "X-Request-Id": id };
+      return super.writeHead(status, typeof first === "string" ? first : undefined, headers);
+    }
+
+    override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
+      this.#count(chunk, encoding);
+      const flows = super.write(chunk, encoding as BufferEncoding, callback as () => void);
+      // A response that waits behind another one of its connection has no socket of its own yet.
+      if (!flows) stalled.watch(this.req.socket);
+      return flows;
+    }
+
+    override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
+      super.end(chunk, encoding as BufferEncoding, callback as () => void);
+      if (this.writableLength > 0) stalled.watch(this.req.socket);
+      this.#count(chunk, encoding);
+      if (!this[exchangeKey].isDeferred) onOver(this[exchangeKey], this);
+      return this;
+    }
+
+    #count(chunk: unknown, encoding: unknown): void {
+      if (typeof chunk === "string")
+        this[exchangeKey].bytes += encoding === "latin1" ? chunk.length : Buffer.byteLength(chunk);
+      else if (chunk instanceof Uint8Array) this[exchangeKey].bytes += chunk.length;
+    }
+  };
+
+/** Chunks of up to so many bytes are joined. */
+const SMALL = 1024;
+
+const nothing = Buffer.alloc(0);
+
+/**
+ * A request that joins the small chunks of a body that is not read yet, those of each turn of the event loop: apart, each would take
+ * 150 bytes more than its own. Emits `whole` when all of the body is there, be it unread.
+ */
+class JoiningRequest extends http.IncomingMessage {
+  #joined: Buffer = nothing;
+  #size = 0;
+
+  override push(chunk: Buffer | null): boolean {
+    if (chunk === null || this.readableLength === 0 || chunk.length > SMALL) {
+      if (this.#size > 0) this.#pushJoined();
+      const wantsMore = super.push(chunk);
+      if (chunk === null) this.emit("whole");
+      return wantsMore;
+    }
+    if (this.#size === 0) setImmediate(() => this.#pushJoined());
+    const end = this.#size + chunk.length;
+    if (end > this.#joined.length) this.#joined = Buffer.concat([this.#joined.subarray(0, this.#size)], 2 * end);
+    this.#joined.set(chunk, this.#size);
+    this.#size = end;
+    return this.readableLength + end < this.readableHighWaterMark;
+  }
+
+  #pushJoined(): void {
+    if (this.#size === 0 || this.destroyed) return;
+    const joined = this.#joined.subarray(0, this.#size);
+    this.#joined = nothing;
+    this.#size = 0;
+    super.push(joined);
+  }
+}
+
+/**
+ * Node hands a request over while an earlier one of its connection is still answered, and reads on. But what does not go through the response's
+ * buffer (1xx answers, a reset) needs the connection, and it bounds only the bytes of the answers that wait, not their number.
+ */
+const openPipelining = () => {
+  /** Requests that wait, by connection; those behind `last` are ignored. */
+  const queues = new WeakMap<Socket, { waiting: number; ignored: number; last: ServerResponse }>();
+  /** Of all connections. */
+  let ignored = 0;
+
+  const wait = (answer: RequestListener, request: IncomingMessage, response: ServerResponse): void => {
+    const { socket } = request;
+    const queue = queues.get(socket) ?? { waiting: 0, ignored: 0, last: response };
+    queues.set(socket, queue);
+    if (queue.ignored > 0 || queue.waiting === MAX_PIPELINED) {
+      // The end of the connection says that these were not carried out (RFC 9112 9.3.2).
+      queue.last.shouldKeepAlive = false;
+      if (queue.ignored++ === 0) socket.once("close", () => (ignored -= queue.ignored));
+      if (++ignored > MAX_IGNORED) socket.destroy();
+      // At the end of a request Node reads on.
+      else process.nextTick(() => socket.pause());
+      return;
+    }
+    queue.waiting++;
+    queue.last = response;
+    // Its turn has come: the response gets the connection. Where the client leaves before, that never happens.
+    response.once("socket", () => {
+      queue.waiting--;
+      // The response before it closes first.
+      process.nextTick(() => {
+        if (!socket.destroyed) answer(request, response);
+      });
+    });
+  };
+
+  return {
+    /** The same, but each request of a connection has to wait until the one before it is answered. */
+    inTurn:
+      (answer: RequestListener): RequestListener =>
+      (request, response) => {
+        // A response has no connection of its own while an earlier one of the same connection is not finished.
+        if (response.socket !== null) answer(request, response);
+        else wait(answer, request, response);
+      },
+    /** Whether requests of this connection wait for their turn. */
+    hasWaiting: (socket: Socket): boolean => (queues.get(socket)?.waiting ?? 0) > 0,
+  };
+};

@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { legacyCorsList } from "../http/cors.ts";
+import { STATUS_CODES } from "../http/nodeHttp.ts";
+import type { EventLevel } from "../../operation/telemetry/events.ts";
+import type { FailureKind } from "../upstream/failure.ts";
+
+/** An answer in the upstream's place; `headers` are a flat list, without those of the body. */
+export type OwnAnswer = { status: number; type: string; headers: readonly string[]; body: string };
+
+/** Answers at once; the rest of the request's body is discarded. */
+export const answerItself = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  { status, type, headers, body }: OwnAnswer,
+): void => {
+  res.sendDate = true;
+  res.writeHead(status, STATUS_CODES[status], [
+    "Content-Type",
+    type,
+    "Content-Length",
+    String(Buffer.byteLength(body)),
+    ...legacyCorsList,
+    ...headers,
+  ]);
+  res.end(req.method === "HEAD" ? undefined : body);
+};
+
+/** What can go wrong with a proxied request; `loop`, `badRequest` and `slowClient` are the client's fault. */
+export type Trouble = FailureKind | "loop" | "badRequest" | "slowClient";
+
+/**
+ * What the client is answered, and the level of the event. What a client causes is no fault of legacy's; what the gateway refuses for want of
+ * room is one of ours.
+ */
+export const troubles: Record<Trouble, { status: number; detail: string; level: EventLevel }> = {
+  unreachable: { status: 502, detail: "The upstream could not be reached.", level: "error" },
+  broken: { status: 502, detail: "The upstream gave no sound answer.", level: "error" },
+  tooLarge: { status: 502, detail: "The upstream's answer is too large.", level: "warn" },
+  aborted: { status: 502, detail: "The request was given up.", level: "info" },
+  loop: { status: 502, detail: "The request has been through this gateway before.", level: "debug" },
+  crowded: { status: 503, detail: "Too many bodies are being received.", level: "warn" },
+  overloaded: { status: 503, detail: "Too many requests wait for the upstream.", level: "warn" },
+  timeout: { status: 504, detail: "The upstream took too long.", level: "error" },
+  badRequest: { status: 400, detail: "The request cannot be passed on.", level: "debug" },
+  slowClient: { status: 408, detail: "The request's body stopped coming.", level: "debug" },
+};
+
+/** Answers `{"detail": ...}` with these headers added; only before any part of another answer was written. */
+export const refuse = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  trouble: Trouble,
+  added: readonly string[] = [],
+): void => {
+  const { status, detail } = troubles[trouble];
+  const headers: string[] = [];
+  if (status === 503) headers.push("Retry-After", "1");
+  // The rest of this body may never come, so the connection cannot carry another request.
+  if (trouble === "slowClient") headers.push("Connection", "close");
+  answerItself(req, res, {
+    status,
+    type: "application/json",
+    headers: [...headers, ...added],
+    body: JSON.stringify({ detail }),
+  });
+};
+
+/** Ends a connection in mid-answer. Where the body is not `framed` (an HTTP/1.0 client), only a reset shows that it is not whole. */
+export const cut = (res: ServerResponse, framed: boolean): void => {
+  const { socket } = res;
+  if (!framed && socket !== null && !("encrypted" in socket)) socket.resetAndDestroy();
+  res.destroy();
+};

@@ -1,0 +1,208 @@
+import { pathOf } from "../catalogue/endpoint/target.ts";
+import { Server as NetServer } from "node:net";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import { openHttpServer } from "./http/httpServer.ts";
+import { listen } from "./http/listen.ts";
+import {
+  exchangeOf,
+  type HttpExchange,
+  inContext,
+  type RequestContext,
+  traceContextOf,
+} from "../operation/telemetry/exchange.ts";
+import { requestBegins } from "../operation/telemetry/steps.ts";
+import type { Core, Feature } from "./answer/feature.ts";
+import type { Gateway } from "./openGateway.ts";
+import { isBelowAny } from "./http/requestTarget.ts";
+
+/** A listening server that can be stopped without cutting a request. */
+export type RunningServer = {
+  port: number;
+  /**
+   * Serves on until `delay` resolves, and closes connections after their next answer. Then closes the port and answers what is in flight.
+   * True where all was answered within `timeout` ms of that.
+   */
+  stop(timeout: number, delay?: Promise<unknown>): Promise<boolean>;
+};
+
+/** Why the start fails where an address is taken or does not exist; `settings` names what sets it. */
+export const cannotListen = (settings: string, host: string, port: number, error: NodeJS.ErrnoException): string =>
+  `${settings}: ${host}:${port} cannot be listened on (${error.code ?? error.message}); allowed is a free port of this machine`;
+
+/** Long enough for a request that is on its way to an idle connection. */
+const GRACE_MS = 250;
+/** Milliseconds of a turn of the event loop in which hardly a connection can have come unseen, and to wait for such a turn. */
+const SHORT_TURN_MS = 0.02;
+const MAX_TURNS_MS = 500;
+
+/** Listens for clients. Rejects where the address is taken or does not exist. */
+export const startServer = async (
+  gateway: Gateway,
+  { host, port, prefixes }: { host: string; port: number; prefixes: readonly string[] },
+): Promise<RunningServer> => {
+  let stopping = false;
+  const exchanges = openExchanges(gateway.core);
+  const { features, untrustedProxies } = gateway.core;
+  const documents = features.flatMap((one) => one.documents ?? []);
+  const answer = behindMiddleware(features, (request, response) => {
+    if (gateway.hitPath.answer(request, response)) return;
+    // A prefix of "/" leaves it to the router what is ours.
+    const ours = isBelowAny(pathOf(request.url ?? "/"), prefixes);
+    exchanges.answer(request, response, ours, () => {
+      if (documents.some((one) => one.answer(request, response))) return;
+      if (ours) void gateway.app.handle(request, response);
+      else gateway.passThrough(request, response);
+    });
+  });
+  const { server, stalled, connections, hasWaiting } = openHttpServer(
+    {
+      // An upload may take longer than any fixed time; silence within one is bounded by the pass-through.
+      requestTimeout: 0,
+      headersTimeout: 60_000,
+      // Longer than load balancers keep an idle connection: the side that closes first must not be ours.
+      keepAliveTimeout: 75_000,
+      optimizeEmptyRequests: true,
+    },
+    gateway.core.clientLimits,
+    (request, response) => {
+      // What waits behind it is answered as well.
+      if (stopping && !hasWaiting(request.socket)) response.shouldKeepAlive = false;
+      const { forwarded, "x-forwarded-for": forwardedFor } = request.headers;
+      if (forwarded !== undefined || forwardedFor !== undefined) untrustedProxies.note(request);
+      answer(request, response);
+    },
+    { ...exchanges, writeError: gateway.core.writeError },
+  );
+  const { meter } = gateway.services;
+  meter.gauge("client_connections", "Connections of clients.", () => connections().open);
+  meter.total(
+    "refused_connections_total",
+    "Connections refused because of MAX_CLIENT_CONNECTIONS.",
+    () => connections().refused,
+  );
+  meter.total("slow_clients_total", "Connections reset because their clients took nothing.", () => stalled.resets);
+  const listening = await listen(server, { host, port });
+  return {
+    port: listening.port,
+    async stop(timeout, delay) {
+      stopping = true;
+      gateway.beginStop();
+      await delay;
+      const isWhole = await drain(server, timeout);
+      exchanges.close();
+      return isWhole;
+    },
+  };
+};
+
+/** Milliseconds between two lines about refused requests. */
+const SUMMARY = 60_000;
+
+/** Calls the features with each exchange that is over, and counts the requests that are refused. */
+const openExchanges = ({ trusted, services, features }: Core) => {
+  const { meter, observer } = services;
+  const ends = features.flatMap(({ onExchange }) => onExchange ?? []);
+  /** Refused requests by status, since the last line. */
+  let refused: Record<number, number> = {};
+  const total: Record<number, number> = {};
+  let inFlight = 0;
+  let summary: NodeJS.Timeout | undefined;
+  meter.total("refused_requests_total", "Requests refused before anything was looked up for them, by status.", () =>
+    Object.entries(total).map(([status, value]) => ({ labels: { status }, value })),
+  );
+  meter.gauge(
+    "requests_in_flight",
+    "Requests of clients that are being answered; a hit is answered at once.",
+    () => inFlight,
+  );
+
+  const report = (): void => {
+    clearTimeout(summary);
+    summary = undefined;
+    if (Object.keys(refused).length > 0) observer.event("requests_refused", { statuses: refused });
+    refused = {};
+  };
+  const over = (exchange: HttpExchange, response?: ServerResponse): void => {
+    if (exchange.isRefused) {
+      total[exchange.status] = (total[exchange.status] ?? 0) + 1;
+      refused[exchange.status] = (refused[exchange.status] ?? 0) + 1;
+      summary ??= setTimeout(report, SUMMARY).unref();
+    }
+    if (exchange.isProxied && response?.headersSent === true) meter.countProxied(response.statusCode);
+    for (const onExchange of ends) onExchange(exchange, response);
+    // A hit leaves nothing that runs on.
+    if (exchange.isDeferred) exchange.forget();
+  };
+  return {
+    trusted,
+    onOver: over,
+    /** Answers a request that the hit path left; `isOurs`: its path is one of the new interface. */
+    answer(request: IncomingMessage, response: ServerResponse, isOurs: boolean, answer: () => void): void {
+      const exchange = exchangeOf(response);
+      exchange.isDeferred = true;
+      inFlight++;
+      response.once("close", () => {
+        inFlight--;
+        over(exchange, response);
+      });
+      // What is passed through has these headers anyway, valid or not.
+      const context: RequestContext = { exchange, ...(isOurs ? traceContextOf(request.headers) : {}) };
+      if (requestBegins.hasSubscribers) requestBegins.publish({ context, request });
+      inContext(context, answer);
+    },
+    /** Logs what is still to be said of refused requests. */
+    close: report,
+  };
+};
+
+/**
+ * Closes the port, behind a turn of the event loop that was short and brought no connection, or after `MAX_TURNS_MS`. The kernel resets
+ * connections that wait to be accepted when the port closes, and the event loop accepts one a turn. `onClosed` is called when no connection is left.
+ */
+const closePort = (server: Server, onClosed: () => void): void => {
+  const end = performance.now() + MAX_TURNS_MS;
+  let isQuiet = false;
+  server.on("connection", () => void (isQuiet = false));
+  // http.Server's own close() cuts idle connections at once, and with them a request that is just arriving. At the end it stops its timer.
+  const close = () =>
+    NetServer.prototype.close.call(server, () => {
+      server.close();
+      onClosed();
+    });
+  const turn = (began: number): void => {
+    const now = performance.now();
+    if ((isQuiet && now - began < SHORT_TURN_MS) || now > end) close();
+    else {
+      isQuiet = true;
+      setImmediate(turn, performance.now());
+    }
+  };
+  turn(0);
+};
+
+/** Lets the middleware of the features see each request before it is answered. */
+const behindMiddleware = (features: readonly Feature[], answer: RequestListener): RequestListener =>
+  features.reduceRight<RequestListener>(
+    (next, { middleware }) =>
+      middleware === undefined
+        ? next
+        : (request, response) => middleware(request, response, () => next(request, response)),
+    answer,
+  );
+
+/** Closes the port and the connections when they are idle; true where that was all within `timeout` ms. */
+const drain = (server: Server, timeout: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    closePort(server, () => finish(true));
+    // Immediates run behind the reads: a connection whose request has arrived is not idle any more.
+    const idle = setInterval(() => setImmediate(() => server.closeIdleConnections()), GRACE_MS);
+    const late = setTimeout(() => {
+      finish(false);
+      server.closeAllConnections();
+    }, timeout);
+    const finish = (whole: boolean) => {
+      clearInterval(idle);
+      clearTimeout(late);
+      resolve(whole);
+    };
+  });

@@ -1,0 +1,179 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Dispatcher } from "undici";
+import { type Holding, UNCOUNTED } from "../../operation/limits/byteBudget.ts";
+import { type RequestLine, UpstreamFailure } from "./failure.ts";
+import { currentContext, propagatedHeaders } from "../../operation/telemetry/exchange.ts";
+import type { Upstream } from "./upstream.ts";
+import { UpstreamRequest } from "./upstreamRequest.ts";
+
+/** One request whose answer is collected. `headers` must not have accept-encoding, which `ask` sets. */
+export type AskOptions = {
+  method: string;
+  path: string;
+  headers: Record<string, string> | string[];
+  body?: string | Buffer;
+  /** Bytes at most of the answer's body. */
+  maxBytes: number;
+  /** Milliseconds for everything: waiting, connecting, reading. */
+  totalTimeout: number;
+  signal?: AbortSignal;
+  /** Takes the answer's bytes of the budget, and keeps them; without it they are given back with the answer. */
+  holding?: Holding | undefined;
+};
+
+/** An answer with its whole body. `contentType` is empty where the answer has none. */
+export type UpstreamReply = { status: number; contentType: string; body: Buffer };
+
+/**
+ * Chunks, and their bytes, that are collected before they are joined. Many small chunks take more memory than their bytes, and many of 64 KiB
+ * leave holes behind that the allocator does not give back to the system.
+ */
+const MAX_LOOSE = 1024;
+const MAX_LOOSE_BYTES = 1024 ** 2;
+
+/**
+ * Sends a request, with `X-Request-Id` and trace context of the client's that it is for, and collects its answer; a GET or HEAD is sent once more where its connection was dead. The answer's bytes count in
+ * the budget until it is returned, or in the holding. Rejects with an UpstreamFailure only.
+ */
+export const ask = async (upstream: Upstream, options: AskOptions): Promise<UpstreamReply> => {
+  const started = performance.now();
+  const { method, path } = options;
+  let end: { status: number; bytes: number } | { failure: string } = { failure: "broken" };
+  try {
+    const reply = await new Promise<UpstreamReply>((resolve, reject) => {
+      new CollectedRequest(upstream, options, resolve, reject).begin();
+    });
+    end = { status: reply.status, bytes: reply.body.length };
+    return reply;
+  } catch (error) {
+    if (error instanceof UpstreamFailure) end = { failure: error.kind };
+    throw error;
+  } finally {
+    const ms = performance.now() - started;
+    currentContext()?.exchange.countCall(ms);
+    upstream.onCall?.({ method, path, ms, ...end });
+  }
+};
+
+/** Collects the answer to one request, within its bounds. */
+class CollectedRequest extends UpstreamRequest {
+  readonly #options: AskOptions;
+  readonly #resolve: (reply: UpstreamReply) => void;
+  readonly #reject: (failure: UpstreamFailure) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #status = 0;
+  #contentType = "";
+  #chunks: Buffer[] = [];
+  #size = 0;
+  /** Of the chunks, those that have been joined, and the bytes of the others. */
+  #joined = 0;
+  #looseBytes = 0;
+  /** The whole body, filled as it comes, where a large one has a Content-Length: then it is copied bit by bit, not at its end. */
+  #whole: Buffer | undefined;
+  /** Bytes taken of the budget for all answers. */
+  #taken = 0;
+
+  constructor(
+    upstream: Upstream,
+    options: AskOptions,
+    resolve: (reply: UpstreamReply) => void,
+    reject: (failure: UpstreamFailure) => void,
+  ) {
+    super(upstream, requestOf(upstream, options));
+    this.#options = options;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  begin(): void {
+    if (this.#options.signal?.aborted === true) return this.fail("aborted");
+    this.#timer = setTimeout(this.#expire, this.#options.totalTimeout);
+    this.#options.signal?.addEventListener("abort", this.#abort);
+    this.enter();
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) {
+      if (!this.isInterimAllowed()) this.fail("broken");
+      return;
+    }
+    const encoding = headers["content-encoding"];
+    if (encoding !== undefined && encoding !== "" && encoding.toLowerCase() !== "identity") return this.fail("broken");
+    const hasBody = this.#options.method !== "HEAD" && status !== 204 && status !== 304;
+    if (hasBody && Number(headers["content-length"]) > this.#options.maxBytes) return this.fail("tooLarge");
+    const length = hasBody ? Number(headers["content-length"] ?? 0) : 0;
+    if (!this.#reserve(length)) return this.fail("crowded");
+    if (length > UNCOUNTED) this.#whole = Buffer.allocUnsafeSlow(length);
+    this.#status = status;
+    this.#contentType = headers["content-type"] ?? "";
+  }
+
+  /** Takes a place for the first `size` bytes of the answer; false where there is none. */
+  #reserve(size: number): boolean {
+    const more = size - UNCOUNTED - this.#taken;
+    if (this.isOver || !(more > 0)) return true;
+    const { holding } = this.#options;
+    if (!(holding?.takeAnswer(more) ?? this.upstream.memory.take(more))) return false;
+    this.#taken += more;
+    return true;
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.isOver) return;
+    this.#size += chunk.length;
+    if (this.#size > this.#options.maxBytes) return this.fail("tooLarge");
+    if (!this.#reserve(this.#size)) return this.fail("crowded");
+    if (this.#whole !== undefined) return void chunk.copy(this.#whole, this.#size - chunk.length);
+    this.#chunks.push(chunk);
+    this.#looseBytes += chunk.length;
+    if (this.#looseBytes >= MAX_LOOSE_BYTES || this.#chunks.length - this.#joined > MAX_LOOSE) this.#join();
+  }
+
+  #join(): void {
+    const loose = this.#chunks.splice(this.#joined);
+    this.#joined = this.#chunks.push(Buffer.concat(loose, this.#looseBytes));
+    this.#looseBytes = 0;
+  }
+
+  override onResponseEnd(): void {
+    super.onResponseEnd();
+    if (this.isOver) return;
+    this.isOver = true;
+    if (this.#options.holding !== undefined) this.#taken = 0;
+    this.#release();
+    const [first] = this.#chunks;
+    const body =
+      this.#whole ??
+      (first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size));
+    this.#resolve({ status: this.#status, contentType: this.#contentType, body });
+  }
+
+  readonly #expire = (): void => this.fail("timeout");
+  readonly #abort = (): void => this.fail("aborted");
+
+  protected override onFailure(failure: UpstreamFailure): void {
+    this.#chunks = [];
+    this.#whole = undefined;
+    this.#release();
+    this.#reject(failure);
+  }
+
+  /** Lets go of what is held until it is over. */
+  #release(): void {
+    if (this.#taken > 0) (this.#options.holding ?? this.upstream.memory).release(this.#taken);
+    clearTimeout(this.#timer);
+    this.#options.signal?.removeEventListener("abort", this.#abort);
+  }
+}
+
+const requestOf = (upstream: Upstream, options: AskOptions): Dispatcher.DispatchOptions & RequestLine => {
+  const headers = ["accept-encoding", "identity"];
+  if (Array.isArray(options.headers)) for (const text of options.headers) headers.push(text);
+  else for (const name of Object.keys(options.headers)) headers.push(name, options.headers[name] ?? "");
+  const context = currentContext();
+  if (context !== undefined) headers.push(...propagatedHeaders(context));
+  return Object.assign(
+    { method: options.method, path: options.path, headers, body: options.body ?? null },
+    { servername: upstream.servername },
+  );
+};

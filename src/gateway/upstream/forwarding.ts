@@ -1,0 +1,149 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { randomBytes } from "node:crypto";
+import { plainAddress } from "../../operation/settings/addresses.ts";
+
+/** What the forwarding headers are made of. `host` is the client's Host header, `incoming` the request's headers. */
+export type ForwardedRequest = {
+  remoteAddress: string | undefined;
+  encrypted: boolean;
+  host: string | undefined;
+  httpVersion?: string;
+  incoming: IncomingHttpHeaders;
+  trusted: (address: string) => boolean;
+};
+
+/** The headers that only the gateway may set; a client's are removed first. */
+export const forwardingNames: ReadonlySet<string> = new Set([
+  "forwarded",
+  "via",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-port",
+  "x-forwarded-proto",
+  "x-request-id",
+]);
+
+/** Via (RFC 9110), Forwarded (RFC 7239) and X-Forwarded-* for a request: a flat list of names and values. */
+export const forwardedHeaders = (request: ForwardedRequest): string[] => {
+  const { host, incoming } = request;
+  const peer = plainAddress(request.remoteAddress ?? "");
+  const believed = peer !== undefined && request.trusted(peer);
+  const scheme = request.encrypted ? "https" : "http";
+  const forwarded = forwardedElement(peer, host, scheme);
+  const address = peer ?? "unknown";
+  const headers = ["Via", viaThis(incoming.via, request.httpVersion)];
+
+  if (!believed) {
+    headers.push("X-Forwarded-For", address, "X-Forwarded-Proto", scheme, "X-Forwarded-Port", portOf(host, scheme));
+    if (host !== undefined) headers.push("X-Forwarded-Host", host);
+    headers.push("Forwarded", forwarded);
+    return headers;
+  }
+
+  const proto = sent(incoming, "x-forwarded-proto") ?? scheme;
+  const hosts = sent(incoming, "x-forwarded-host") ?? host;
+  headers.push("X-Forwarded-For", appended(sent(incoming, "x-forwarded-for"), address));
+  headers.push("X-Forwarded-Proto", proto);
+  headers.push("X-Forwarded-Port", sent(incoming, "x-forwarded-port") ?? portOf(hosts, proto));
+  if (hosts !== undefined) headers.push("X-Forwarded-Host", hosts);
+  headers.push("Forwarded", appended(sent(incoming, "forwarded"), forwarded));
+  return headers;
+};
+
+const sent = (headers: IncomingHttpHeaders, name: string): string | undefined => {
+  const value = headers[name];
+  return value === undefined || value === "" ? undefined : String(value);
+};
+
+const appended = (chain: string | undefined, last: string): string =>
+  chain === undefined ? last : `${chain}, ${last}`;
+
+const portOf = (host: string | undefined, scheme: string): string =>
+  /:(\d{1,5})$/.exec(host ?? "")?.[1] ?? (scheme === "https" ? "443" : "80");
+
+/** `for=192.0.2.1;host="a.example:80";proto=http`; an IPv6 address stands in brackets and quotes. */
+const forwardedElement = (peer: string | undefined, host: string | undefined, scheme: string): string => {
+  const node = peer === undefined ? "unknown" : peer.includes(":") ? `"[${peer}]"` : peer;
+  return host === undefined ? `for=${node};proto=${scheme}` : `for=${node};host=${token(host)};proto=${scheme}`;
+};
+
+const token = (text: string): string =>
+  /^[\w!#$%&'*+.^`|~-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, String.raw`\$&`)}"`;
+
+/** This process's name in Via, different in each so that one gateway may stand behind another. */
+export const pseudonym = `catalog-gateway-${randomBytes(4).toString("hex")}`;
+
+/** Appends this gateway to an incoming Via; `version` is the request's HTTP version. */
+export const viaThis = (incoming: string | undefined, version = "1.1"): string =>
+  incoming === undefined || incoming === "" ? `${version} ${pseudonym}` : `${incoming}, ${version} ${pseudonym}`;
+
+/** Whether a request has been through this process before. */
+export const isLoop = (via: string | undefined): boolean => via !== undefined && via.includes(pseudonym);
+
+/** The addresses that one caller may have: an IPv4 address itself, or the /64 of an IPv6 address, as `2001:db8:0:1::/64`. */
+export const subnetOf = (address: string): string => {
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.toLowerCase().split("::");
+  const groups = head.split(":");
+  // What `::` stands for is zeros, up to eight groups in all.
+  const after = tail === undefined || tail === "" ? [] : tail.split(":");
+  const width = after.length + (after.at(-1)?.includes(".") === true ? 1 : 0);
+  if (tail !== undefined) while (groups.length + width < 8) groups.push("0");
+  const first = [...groups, ...after].slice(0, 4).map((group) => Number.parseInt(group || "0", 16).toString(16));
+  return `${first.join(":")}::/64`;
+};
+
+/** The client's address: the right-most of X-Forwarded-For and the peer that is no trusted proxy's, else the left-most. */
+export const clientAddress = (
+  peer: string | undefined,
+  forwardedFor: string | undefined,
+  trusted: (address: string) => boolean,
+): string => {
+  let client = plainAddress(peer ?? "") ?? "";
+  if (forwardedFor === undefined || !trusted(client)) return client;
+  const chain = forwardedFor.split(",");
+  for (let i = chain.length - 1; i >= 0; i--) {
+    const address = plainAddress((chain[i] ?? "").trim());
+    // What stands left of an invalid address cannot be believed.
+    if (address === undefined) return client;
+    client = address;
+    if (!trusted(client)) return client;
+  }
+  return client;
+};
+
+/** A peer that sends forwarded headers and is not trusted. `requests`: how many, of its subnet, since the start. */
+export type UntrustedProxy = { address: string; requests: number };
+
+/** Remembers the peers whose forwarded headers are not believed: behind such a proxy all callers look like one. */
+export type UntrustedProxies = {
+  /** Notes the peer of a request with forwarded headers. */
+  note: (request: Pick<IncomingMessage, "socket">) => void;
+  /** The busiest first. */
+  list: () => UntrustedProxy[];
+};
+
+/** Subnets that are remembered: anybody may send these headers. */
+const MAX_SUBNETS = 20;
+
+/** `onFirst` is called once for each subnet. */
+export const openUntrustedProxies = (
+  trusted: (address: string) => boolean,
+  onFirst: (address: string) => void,
+): UntrustedProxies => {
+  const proxies = new Map<string, UntrustedProxy>();
+  return {
+    note({ socket }) {
+      const address = plainAddress(socket.remoteAddress ?? "");
+      if (address === undefined || trusted(address)) return;
+      const subnet = subnetOf(address);
+      const known = proxies.get(subnet);
+      if (known !== undefined) known.requests++;
+      else if (proxies.size < MAX_SUBNETS) {
+        proxies.set(subnet, { address, requests: 1 });
+        onFirst(address);
+      }
+    },
+    list: () => [...proxies.values()].toSorted((a, b) => b.requests - a.requests),
+  };
+};

@@ -1,0 +1,176 @@
+import type { Holding } from "../../operation/limits/byteBudget.ts";
+import type { LegacyRequest } from "../../catalogue/endpoint/legacyRequest.ts";
+import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
+import { ask } from "./ask.ts";
+import { type Breaker, isItsFault } from "./breaker.ts";
+import { type FailureKind, UpstreamFailure } from "./failure.ts";
+import type { Meter } from "../../operation/telemetry/meter.ts";
+import { runStep } from "../../operation/telemetry/steps.ts";
+import type { Upstream } from "./upstream.ts";
+import { type LegacyReading, readLegacy } from "../../catalogue/legacy/reading.ts";
+import type { XmlReader } from "../../catalogue/legacy/xml.ts";
+
+/** A legacy answer that was read. */
+export type LegacyAnswer<R = LegacyReading> = { status: number; readonly reading: R };
+
+/** An answer's bytes. The first look at `reading` parses them in this thread; large ones go to the reader instead. */
+export type LegacyReply = LegacyAnswer & { contentType: string; body: Buffer };
+
+/** The answer with this status and body. `contentType` is empty where there is none. */
+export const legacyReply = (status: number, body: Buffer, readXml: XmlReader, contentType = ""): LegacyReply => {
+  let reading: LegacyReading | undefined;
+  return {
+    status,
+    contentType,
+    body,
+    get reading() {
+      return (reading ??= readLegacy(body, readXml));
+    },
+  };
+};
+
+/**
+ * On whose behalf legacy is asked. `key` is sent along. `client`: the address of a request from outside. `headers`: who asks (Forwarded,
+ * Via, ...). `deadline`: on the clock of `performance.now()`. `signal` ends the call. `spent` grows with every call. `holding` takes the bytes
+ * of large answers, and of what is made of them.
+ */
+export type Caller = {
+  key?: string;
+  client?: string;
+  headers: string[];
+  deadline: number;
+  signal?: AbortSignal;
+  spent?: { calls: number; ms: number };
+  holding?: Holding | undefined;
+  /** Gets each reply of legacy's: a comparison shows what legacy itself said. */
+  onReply?: (reply: LegacyReply) => void;
+};
+
+/** Asks legacy for one form of one resource. Without an answer it returns the outcome of the failure. */
+export type LegacyClient = (
+  request: LegacyRequest,
+  form: "json" | "xml",
+  caller: Caller,
+  readXml: XmlReader,
+) => Promise<LegacyReply | LegacyFailed>;
+
+/**
+ * A call without an answer. `why`: for the log. `isItsFault`: legacy could not be reached, took too long or broke off. `isUnsent`: legacy cannot have received any part of the request. `isForOne`: the gateway had no room or time for
+ * this caller's request; another one may have its answer.
+ */
+export type LegacyFailed = {
+  failed: Outcome;
+  why: string;
+  isItsFault?: boolean;
+  isUnsent?: boolean;
+  isForOne?: boolean;
+};
+
+/** Where legacy's interface is, and what follows the calls to it. */
+type LegacyClientSettings = {
+  /** Where the interface begins: `/api/v1`. */
+  path: string;
+  /** The Host that legacy is addressed by. */
+  host: string;
+  /** Bytes at most of an answer. */
+  maxReply: number;
+  /** While legacy fails, calls fail at once. */
+  breaker: Breaker;
+  meter: Pick<Meter, "countCall">;
+};
+
+/** A client for legacy's interface at this upstream. */
+export const legacyClient = (upstream: Upstream, settings: LegacyClientSettings): LegacyClient => {
+  const { breaker, meter } = settings;
+  const call: LegacyClient = async (request, form, caller, readXml) => {
+    const started = performance.now();
+    const describe = () => `${request.method} ${request.path} ${new URLSearchParams(request.form).toString()}`;
+    const answered = await breaker
+      .execute({ request: describe, caller }, () => send(upstream, settings, request, form, caller, readXml))
+      .catch(failedBy);
+    const took = performance.now() - started;
+    const result = answered === undefined ? "circuit_open" : "failed" in answered ? "failed" : "answered";
+    meter.countCall("legacy", result, took);
+    if (caller.spent) {
+      caller.spent.calls++;
+      caller.spent.ms += took;
+    }
+    return answered ?? circuitOpen;
+  };
+  return (request, ...of) => runStep("legacy", { "http.request.method": request.method }, () => call(request, ...of));
+};
+
+/** Sends one request. Throws without an answer, which the circuit breaker counts where legacy is at fault. */
+const send = async (
+  upstream: Upstream,
+  { path, host, maxReply }: LegacyClientSettings,
+  ...[request, form, { key, headers, deadline, signal, holding, onReply }, readXml]: Parameters<LegacyClient>
+): Promise<LegacyReply> => {
+  const isPost = request.method === "POST";
+  const fields = isPost || key !== undefined ? new URLSearchParams(isPost ? request.form : undefined) : undefined;
+  // Legacy takes a key from the query first, but a query ends up in its access log.
+  if (key !== undefined) fields?.set("api_key", key);
+  const query = isPost || fields === undefined ? "" : `?${fields.toString()}`;
+  const sent = ["host", host, "accept", form === "json" ? "application/json" : "text/xml", ...headers];
+  const posted = isPost && fields !== undefined ? await formBody(fields, request.files) : undefined;
+  if (posted) sent.push("content-type", posted.type);
+  const reply = await ask(upstream, {
+    method: request.method,
+    path: `${path}/${form}${request.path}${query}`,
+    headers: sent,
+    ...(posted ? { body: posted.body } : {}),
+    maxBytes: maxReply,
+    totalTimeout: Math.max(1, deadline - performance.now()),
+    ...(signal ? { signal } : {}),
+    holding,
+  });
+  const answer = legacyReply(reply.status, reply.body, readXml, reply.contentType);
+  onReply?.(answer);
+  return answer;
+};
+
+/** Throws any other error than an UpstreamFailure. */
+const failedBy = (error: unknown): LegacyFailed => {
+  if (!(error instanceof UpstreamFailure)) throw error;
+  return {
+    failed: failures[error.kind],
+    why: error.message,
+    isItsFault: isItsFault(error),
+    isUnsent: error.isUnsent,
+    isForOne: isForOne.has(error.kind),
+  };
+};
+
+const isForOne: ReadonlySet<FailureKind> = new Set(["overloaded", "crowded", "aborted"]);
+
+/** A form's bytes and their media type. */
+const formBody = async (
+  fields: URLSearchParams,
+  files: Record<string, string> | undefined,
+): Promise<{ type: string; body: string | Buffer }> => {
+  if (files === undefined) return { type: "application/x-www-form-urlencoded", body: fields.toString() };
+  const form = new FormData();
+  for (const [name, value] of fields) form.append(name, value);
+  for (const [name, xml] of Object.entries(files))
+    form.append(name, new Blob([xml], { type: "text/xml" }), `${name}.xml`);
+  const written = new Response(form);
+  return { type: written.headers.get("content-type") as string, body: Buffer.from(await written.arrayBuffer()) };
+};
+
+const failures: Record<FailureKind, Outcome> = {
+  unreachable: { kind: "broken", message: "The legacy interface could not be reached." },
+  timeout: { kind: "tooSlow", message: "The legacy interface took too long to answer." },
+  overloaded: { kind: "unavailable", message: "Too many requests wait for the legacy interface." },
+  broken: { kind: "broken", message: "The legacy interface broke off its answer." },
+  tooLarge: { kind: "broken", message: "The legacy interface's answer is too large." },
+  crowded: { kind: "unavailable", message: "Too many large answers of the legacy interface come at the same time." },
+  aborted: { kind: "broken", message: "The request to the legacy interface was given up." },
+};
+
+const circuitOpen: LegacyFailed = {
+  failed: { kind: "unavailable", message: "The legacy interface is failing. Try again later." },
+  why: "the circuit is open",
+  isUnsent: true,
+  // The next request for the same may find legacy back.
+  isForOne: true,
+};

@@ -1,0 +1,182 @@
+import { createRequire } from "node:module";
+import { isIP } from "node:net";
+import { TLSSocket } from "node:tls";
+import type * as Undici from "undici";
+import { type ByteBudget, openByteBudget } from "../../operation/limits/byteBudget.ts";
+import { type Semaphore, openSemaphore } from "./semaphore.ts";
+import { connectionReset, type FailureKind } from "./failure.ts";
+
+/**
+ * The parts of undici that the gateway uses, each from its own file: the package's index also loads fetch, WebSocket, caches and
+ * mocks, which takes longer than the rest of the start. A new version may move these files; any start then fails.
+ */
+const require = createRequire(import.meta.resolve("undici"));
+
+/** One connection to an upstream. */
+const Client = require("./lib/dispatcher/client.js") as typeof Undici.Client;
+/** Connections to one upstream. */
+const Pool = require("./lib/dispatcher/pool.js") as typeof Undici.Pool;
+/** Makes the function that opens connections. */
+const buildConnector = require("./lib/core/connect.js") as typeof Undici.buildConnector;
+
+/** A call that is over: what was asked, the answer's status and bytes or how it failed, and its milliseconds. `path` may hold a key. */
+type UpstreamCall = { method: string; path: string; ms: number } & (
+  | { status: number; bytes: number }
+  | { failure: string }
+);
+
+type OnUpstreamCall = (call: UpstreamCall) => void;
+
+/** How to reach an upstream, and its bounds. All times are in milliseconds. */
+export type UpstreamSettings = {
+  /** `http://127.0.0.1:8080`, https too; no path. */
+  origin: string;
+  /** Sockets at most. */
+  connections: number;
+  /** Requests at most that wait beyond those (default: 1,000); more are refused at once. */
+  waiting?: number | undefined;
+  /** Milliseconds that a request waits at most (default: 10 s). */
+  waitTimeout?: number;
+  /** Certificates (PEM) of the authorities that the server's must come from, in place of those that Node trusts. */
+  ca?: string | undefined;
+  connectTimeout: number;
+  headersTimeout: number;
+  /** Silence at most within a body, either way. */
+  bodyTimeout: number;
+  /** Bounds the bytes of answers that are being collected, shared with other upstreams (default: no bound). */
+  memory?: ByteBudget;
+  /** Notes what requests and connections show of the upstream. */
+  health?: UpstreamHealth;
+  /** Called with each call when it is over. */
+  onCall?: OnUpstreamCall | undefined;
+};
+
+/** A pool of keep-alive connections to one upstream. Every request goes through the semaphore, so undici never queues for long. */
+export type Upstream = {
+  readonly pool: Undici.Pool;
+  readonly semaphore: Semaphore;
+  readonly memory: ByteBudget;
+  readonly bodyTimeout: number;
+  readonly health: UpstreamHealth | undefined;
+  readonly onCall: OnUpstreamCall | undefined;
+  /** The name for TLS, so that a client's Host header cannot choose it. */
+  readonly servername: string | undefined;
+  /** Waits for what is in flight (at most its timeouts), then closes all connections. */
+  close(): Promise<void>;
+};
+
+/** Requests that wait for a connection: with 64 connections a second's worth, if legacy takes 60 ms for each. */
+const MAX_WAITING = 1000;
+/** Milliseconds that a request waits; then its client gets a 503. */
+export const WAIT_TIMEOUT = 10_000;
+
+/** Opens an upstream without a connection yet. Throws a TypeError where the origin is no URL. */
+export const openUpstream = (settings: UpstreamSettings): Upstream => {
+  const url = new URL(settings.origin);
+  const { connections, waiting = MAX_WAITING, waitTimeout = WAIT_TIMEOUT } = settings;
+  const pool = new Pool(url.origin, {
+    connections,
+    factory: (origin, options) => new PooledClient(origin, options),
+    // Where HTTP/2 is possible, the pool lets requests wait for the first connection to find out.
+    allowH2: false,
+    // More than one request on a connection would let undici send a request again when an earlier one breaks.
+    pipelining: 1,
+    connect: connector(settings),
+    headersTimeout: settings.headersTimeout,
+    bodyTimeout: settings.bodyTimeout,
+    // Shorter than any server keeps an idle connection, or requests meet a closed one.
+    keepAliveTimeout: 4000,
+    keepAliveMaxTimeout: 8000,
+    keepAliveTimeoutThreshold: 1000,
+    maxHeaderSize: 64 * 1024,
+  });
+  const semaphore = openSemaphore({ places: connections, queue: waiting, waitTimeout });
+  return {
+    pool,
+    semaphore,
+    memory: settings.memory ?? openByteBudget(Number.POSITIVE_INFINITY),
+    bodyTimeout: settings.bodyTimeout,
+    health: settings.health,
+    onCall: settings.onCall,
+    servername: url.protocol === "https:" && isIP(url.hostname) === 0 ? url.hostname : undefined,
+    async close() {
+      await semaphore.idle();
+      await pool.close();
+    },
+  };
+};
+
+/** Opens connections to one upstream: HTTP/1.1 only, both address families tried, `timeout` in ms. */
+const connector = ({ connectTimeout: timeout, ca, health }: UpstreamSettings): Undici.buildConnector.connector => {
+  const connect = buildConnector({
+    timeout,
+    ...(ca === undefined ? {} : { ca }),
+    allowH2: false,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: Math.max(10, Math.min(500, Math.floor(timeout / 2))),
+  });
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error !== null) return callback(error, null);
+      socket.on("error", renameReset);
+      // A connection that continues a TLS session may have no certificate.
+      if (socket instanceof TLSSocket) health?.certified(socket.getPeerCertificate()?.valid_to ?? "");
+      return callback(null, socket);
+    });
+};
+
+/**
+ * undici takes ECONNRESET for the clean end of a body that has no length (lib/dispatcher/client-h1.js, onHttpSocketError), so that
+ * a cut answer would look whole. Under another code it fails the request. This listener is there before undici's.
+ */
+const renameReset = (error: NodeJS.ErrnoException): void => {
+  if (error.code === "ECONNRESET") error.code = connectionReset;
+};
+
+/**
+ * A connection of a pool that a refused request does not use up. undici answers `false` for a request that it refuses and for a
+ * connection that is busy (DispatcherBase.dispatch). The pool takes both for busy and waits for `drain`, which an idle connection
+ * never emits: it would not be used again. A connection that holds no request is not busy.
+ */
+class PooledClient extends Client {
+  override dispatch(options: Undici.Dispatcher.DispatchOptions, handler: Undici.Dispatcher.DispatchHandler): boolean {
+    return super.dispatch(options, handler) || (this.stats.size === 0 && !this.closed && !this.destroyed);
+  }
+}
+
+/** What requests and connections show of an upstream. */
+type UpstreamHealth = {
+  /** It has begun an answer. */
+  answered(): void;
+  /** A request got no answer, or not all of it. */
+  failed(kind: FailureKind): void;
+  /** It has shown a certificate that is valid until then, as TLS writes it (`Jan  1 00:00:00 2030 GMT`). */
+  certified(validTo: string): void;
+  /** Seconds since the epoch at which its certificate expires; `undefined`: none was seen. */
+  certificateExpiry: () => number | undefined;
+};
+
+/** Answers that took too long or broke off, one after the other, that mean an outage: one alone may be due to its request. */
+const FAILURES = 3;
+
+/** Opens the health of an upstream that counts as up. `report`: whether it is up, and what failed. */
+export const openUpstreamHealth = (report: (isUp: boolean, why?: string) => void): UpstreamHealth => {
+  let failures = 0;
+  let expiry: number | undefined;
+  return {
+    answered() {
+      failures = 0;
+      report(true);
+    },
+    failed(kind) {
+      if (kind === "unreachable") report(false, "it cannot be reached");
+      else if ((kind === "timeout" || kind === "broken") && ++failures >= FAILURES)
+        report(false, kind === "timeout" ? "it takes too long to answer" : "it breaks off its answers");
+    },
+    certified(validTo) {
+      const time = Date.parse(validTo);
+      if (!Number.isNaN(time)) expiry = time / 1000;
+    },
+    certificateExpiry: () => expiry,
+  };
+};

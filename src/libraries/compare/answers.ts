@@ -1,0 +1,27 @@
+import type { LegacyRequest } from "../../catalogue/endpoint/legacyRequest.ts";
+import type { LegacyReading } from "../../catalogue/legacy/reading.ts";
+import { parseJson } from "../../catalogue/rules/parseJson.ts";
+import type { Json } from "../../catalogue/rules/rule.ts";
+
+/** An answer in the new interface's terms, by any backend; a `body` that is not JSON is `undefined`, and `text` is its beginning. */
+export type GivenAnswer = { status: number; contentType?: string; body: Json | undefined; text?: string };
+
+/** A request to legacy, below its interface's path, and the format of its answer. */
+export type LegacyQuery = { request: LegacyRequest; format: "json" | "xml" };
+
+/** A request to legacy, and the answer. */
+export type AnsweredExchange = LegacyQuery & { status: number; reading: LegacyReading };
+
+/** Characters of a body that is not JSON. */
+const MAX_TEXT = 400;
+
+/** The answer of this status and text. */
+export const parseAnswer = (status: number, contentType: string | undefined, text: string): GivenAnswer => {
+  const body = parseJson(text);
+  return {
+    status,
+    ...(contentType === undefined ? {} : { contentType }),
+    body,
+    ...(body === undefined ? { text: text.slice(0, MAX_TEXT) } : {}),
+  };
+};

@@ -1,0 +1,230 @@
+import { MAX_COMPARED_BYTES } from "../compare/compareAnswers.ts";
+import { type Ledger, firstUnexpected } from "../compare/ledger.ts";
+import type { ByteBudget, Holding } from "../../operation/limits/byteBudget.ts";
+import type { Answer } from "../../catalogue/endpoint/answer.ts";
+import { becomesAnother, type CanonicalRequest, formatRequest } from "../../catalogue/endpoint/canonicalRequest.ts";
+import type { NamedEndpoint } from "../../catalogue/endpoint/endpoint.ts";
+import type { ErrorTable } from "../../catalogue/legacy/reading.ts";
+import type { Reader } from "../../gateway/threads/reader.ts";
+import { parseJson } from "../../catalogue/rules/parseJson.ts";
+import type { Json } from "../../catalogue/rules/rule.ts";
+import type { Settings } from "../../operation/settings/settings.ts";
+import { readCertificates } from "../../operation/settings/certificates.ts";
+import { upstreamSettings } from "../../gateway/upstream/upstreamSettings.ts";
+import type { Dependencies } from "../../operation/telemetry/dependencies.ts";
+import type { CallResult, Meter } from "../../operation/telemetry/meter.ts";
+import { runStep } from "../../operation/telemetry/steps.ts";
+import type { Observer } from "../../operation/telemetry/observer.ts";
+import { observeCalls, observeCircuit } from "../../operation/telemetry/observeUpstream.ts";
+import { ask as askUpstream, type UpstreamReply } from "../../gateway/upstream/ask.ts";
+import { BackendFailure, isItsFault, openBreaker } from "../../gateway/upstream/breaker.ts";
+import { UpstreamFailure } from "../../gateway/upstream/failure.ts";
+import { openUpstream, openUpstreamHealth, type Upstream } from "../../gateway/upstream/upstream.ts";
+import { errorAnswer } from "./errorAnswer.ts";
+import { isJsonType, unservedReasons } from "./whyUnserved.ts";
+
+/**
+ * Modern's answer as it is served, with the excerpt of its document if it is one; or why it is not served. `status`: modern's own, where
+ * it answered.
+ */
+export type ModernReply =
+  | { answer: Answer; document?: Json }
+  | { failed: string; status?: number; /** The failure says nothing about modern. */ isUnasked?: boolean };
+
+/** Modern's answer, served or not. */
+type ModernGiven = { status: number; contentType: string; text: string };
+
+/** `client`: the address of the caller. `deadline`: on the clock of `performance.now()`. `holding` takes the bytes of large answers. */
+type ModernCaller = {
+  key?: string;
+  client?: string;
+  headers: string[];
+  deadline: number;
+  holding?: Holding | undefined;
+};
+
+/** What of the gateway modern's client uses. `ledger`: the one in force, how modern's documents may differ. */
+type ModernParts = {
+  errors: ErrorTable;
+  reader: Pick<Reader, "checkModern">;
+  ledger: () => Ledger;
+  memory: ByteBudget;
+  meter: Meter;
+  dependencies: Dependencies;
+  observer: Observer;
+};
+
+/** Asks the new implementation. */
+export type ModernClient = ReturnType<typeof openModern>["client"];
+
+const CALLS_UNTIL_OPEN = 3;
+
+/** Opens connections of its own to modern, so that requests that wait there delay no others. */
+export const openModern = (
+  url: string,
+  settings: Settings & { MODERN_CA?: string | undefined; MODERN_TIMEOUT_MS: number },
+  parts: ModernParts,
+) => {
+  const { memory, meter, dependencies, observer } = parts;
+  const health = openUpstreamHealth(
+    dependencies.add("modern", {
+      trouble: "Modern has been failing",
+      effect: "legacy answers the reads, and writes in canary and modern are answered 502",
+    }),
+  );
+  const upstream = openUpstream({
+    ...upstreamSettings(settings),
+    ...readCertificates("MODERN_CA", settings.MODERN_CA),
+    origin: new URL(url).origin,
+    memory,
+    health,
+    onCall: observeCalls(observer, "modern_asked"),
+  });
+  // Legacy answers the reads meanwhile: few failures are enough, of one caller that waits for each of them too.
+  const outage = {
+    seconds: 10 + (CALLS_UNTIL_OPEN * settings.MODERN_TIMEOUT_MS) / 1000,
+    calls: CALLS_UNTIL_OPEN,
+    callers: 1,
+  };
+  const breaker = openBreaker((...change) => observeCircuit(observer, "modern", ...change), outage);
+  meter.addBackend({ name: "modern", circuit: () => breaker.circuit(), certificateExpiry: health.certificateExpiry });
+  const sendCanonical = canonicalSender(upstream, url);
+  const maxReply = settings.MAX_REPLY_BYTES;
+  const send = (request: CanonicalRequest, caller: ModernCaller, again: boolean, maxBytes = maxReply) => {
+    const totalTimeout = Math.max(1, caller.deadline - performance.now());
+    return sendCanonical(request, { ...caller, again, maxBytes, totalTimeout });
+  };
+
+  const ask = async (
+    endpoint: NamedEndpoint,
+    request: CanonicalRequest,
+    caller: ModernCaller,
+  ): Promise<ModernReply> => {
+    if (becomesAnother(request)) return { ...otherPath, isUnasked: true };
+    const started = performance.now();
+    const count = (result: CallResult) => meter.countCall("modern", result, performance.now() - started);
+    const call = async () => {
+      const given = await send(request, caller, false);
+      const read = await readModern(endpoint, given, parts, caller);
+      if (given.status >= 500) throw new BackendFailure(`it answered ${given.status}`);
+      return read;
+    };
+    try {
+      let reply = await breaker.execute({ request: () => formatRequest(request), caller }, call);
+      // Nobody else can answer a write. It has not been sent yet.
+      if (reply === undefined && endpoint.writes) reply = await call();
+      count(reply === undefined ? "circuit_open" : "answered");
+      return reply ?? { failed: "the circuit is open" };
+    } catch (error) {
+      count("failed");
+      if (error instanceof UpstreamFailure || error instanceof BackendFailure)
+        return { failed: error.message, isUnasked: !isItsFault(error) };
+      throw error;
+    }
+  };
+
+  const look = async (
+    request: CanonicalRequest,
+    caller: ModernCaller,
+    again = false,
+  ): Promise<ModernGiven | { failed: string }> => {
+    if (becomesAnother(request)) return otherPath;
+    try {
+      return textOf(await send(request, caller, again, Math.min(maxReply, MAX_COMPARED_BYTES)));
+    } catch (error) {
+      if (error instanceof UpstreamFailure) return { failed: error.message };
+      throw error;
+    }
+  };
+
+  return {
+    client: {
+      /** Asks once. Never rejects because of what modern does. */
+      ask: (endpoint: NamedEndpoint, request: CanonicalRequest, caller: ModernCaller) =>
+        runStep("modern", { endpoint: endpoint.name }, () => ask(endpoint, request, caller)),
+      /** Asks for a comparison, `again` past its caches: failures do not open the circuit for callers. */
+      look: (...about: Parameters<typeof look>) => runStep("modern", { endpoint: "comparison" }, () => look(...about)),
+    },
+    close: () => upstream.close(),
+  };
+};
+
+/** How a request is sent: past the caches (`again`), with a key in the query, with further headers. */
+type Sending = {
+  again: boolean;
+  key?: string | undefined;
+  headers: readonly string[];
+  maxBytes: number;
+  /** Milliseconds. */
+  totalTimeout: number;
+  holding?: Holding | undefined;
+};
+
+/** Sends requests of the new interface to an implementation at a URL such as `http://host/v1`. It rejects with an UpstreamFailure. */
+export const canonicalSender = (upstream: Upstream, url: string) => {
+  const { host, pathname } = new URL(url);
+  const base = pathname.replace(/\/$/, "");
+  return (
+    { method, path, body }: CanonicalRequest,
+    { again, key, headers, maxBytes, totalTimeout, holding }: Sending,
+  ): Promise<UpstreamReply> => {
+    // Every implementation takes a key in the query, not every one in a header.
+    const query = key === undefined ? "" : `?api_key=${encodeURIComponent(key)}`;
+    return askUpstream(upstream, {
+      method,
+      path: `${base}${path}${query}`,
+      headers: [
+        "host",
+        host,
+        "accept",
+        "application/json",
+        ...headers,
+        ...(again ? ["cache-control", "no-cache"] : []),
+        ...(body === undefined ? [] : ["content-type", "application/json"]),
+      ],
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      maxBytes,
+      totalTimeout,
+      holding,
+    });
+  };
+};
+
+const otherPath = { failed: "the path would become another" };
+
+const textOf = ({ status, contentType, body }: UpstreamReply): ModernGiven => ({
+  status,
+  contentType,
+  text: body.toString("utf8"),
+});
+
+/** Bytes; no error of the interface has more. */
+const MAX_ERROR_BYTES = 128 * 1024;
+
+/** Checks modern's answer against the schema of the endpoint's document and against its outcomes. */
+const readModern = async (
+  endpoint: NamedEndpoint,
+  given: UpstreamReply,
+  { errors, ledger, reader }: Pick<ModernParts, "errors" | "ledger" | "reader">,
+  { deadline, holding }: ModernCaller,
+): Promise<ModernReply> => {
+  const { status, contentType, body: bytes } = given;
+  if (status === 200) {
+    if (!isJsonType(contentType)) return { failed: unservedReasons.notJsonType(contentType), status };
+    const checked = await reader.checkModern({ endpoint: endpoint.name }, bytes, deadline, holding);
+    if ("failure" in checked) return { failed: `its answer could not be read (${checked.failure})`, status };
+    if ("failed" in checked) return { ...checked, status };
+    // What a write has done is done: an answer that rules can read is served, whether or not the ledger expects it.
+    const misfits = endpoint.writes ? checked.misfits.filter(({ isRead }) => !isRead) : checked.misfits;
+    const misfit = firstUnexpected(endpoint.name, ledger(), misfits);
+    if (misfit !== undefined) return { failed: unservedReasons.doesNotFit(misfit), status };
+    const { answer, excerpt } = checked.written;
+    return { answer, document: excerpt };
+  }
+  if (status < 400 || status >= 500 || bytes.length > MAX_ERROR_BYTES)
+    return { failed: unservedReasons.notAnOutcome(status), status };
+  const document = parseJson(bytes.toString("utf8"));
+  if (document === undefined) return { failed: unservedReasons.notJson, status };
+  const answer = errorAnswer(endpoint, errors, textOf(given), document);
+  return answer ? { answer } : { failed: unservedReasons.notAnOutcome(status), status };
+};

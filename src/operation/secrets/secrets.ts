@@ -1,0 +1,111 @@
+import { parseJson } from "../../catalogue/rules/parseJson.ts";
+import { isObject, type Json } from "../../catalogue/rules/rule.ts";
+import { withoutEmails, withoutNamedSecrets } from "./namedSecrets.ts";
+
+/** Takes keys, sessions, cookies and mail addresses out of texts and documents. Doing it twice changes no more than doing it once. */
+export type Secrets = {
+  text: (text: string) => string;
+  /** The same for all texts of a document, the names of its members among them. */
+  json: <T>(document: T) => T;
+  /** The same, and a caller's key, of any length and in any case. A short key is removed wherever it stands, even within a word. */
+  ofCaller: (key: string | undefined) => Secrets;
+};
+
+/** What stands for every key and session: the sample legacy's writing key. */
+export const LAB_KEY = "0".repeat(32);
+
+/** Letters and digits of a key that is taken out in every encoding: shorter ones could be any word. */
+export const MIN_KEY_LENGTH = 16;
+
+/** Whether a text is such a key. */
+export const isLongKey = (key: string): boolean => new RegExp(`^[A-Za-z0-9]{${MIN_KEY_LENGTH},}$`).test(key);
+
+/** What stands for a value that a message must not show. */
+export const HIDDEN = "(not shown)";
+
+/** Rounds in which a text is searched; one that still changes then is not shown at all. */
+const MAX_ROUNDS = 10;
+
+/** A text for a message, without what may be secret in a URL: what stands before an `@`, and after a `?` or `#`. */
+export const withoutUrlSecrets = (text: string): string =>
+  text.replace(/^[^]*@/, `${HIDDEN}@`).replace(/[?#][^]*$/, `?${HIDDEN}`);
+
+/** `keys`: known keys that are long (`isLongKey`), found in any case and encoding. Throws a RangeError for others. */
+export const openSecrets = (keys: readonly string[] = []): Secrets => {
+  if (!keys.every(isLongKey)) throw new RangeError(`A key has at least ${MIN_KEY_LENGTH} letters and digits.`);
+  const secret = keys.filter((key) => !/^0+$/.test(key)).map((key) => Array.from(key, anyEncoding).join(""));
+  const known = secret.length === 0 ? undefined : new RegExp(secret.join("|"), "gi");
+  const once = (text: string) => {
+    const named = withoutEmails(withoutNamedSecrets(text, LAB_KEY));
+    return known ? named.replaceAll(known, LAB_KEY) : named;
+  };
+  const text = (before: string): string => {
+    let found = before;
+    // What one step made may be what another looks for.
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const after = isDocument(found) ? eachToken(found, text) : once(found);
+      if (after === found) return found;
+      found = after;
+    }
+    return isDocument(found) ? JSON.stringify(HIDDEN) : HIDDEN;
+  };
+  const secrets: Secrets = {
+    text,
+    json: (document) => JSON.parse(text(JSON.stringify(document))) as typeof document,
+    ofCaller(key) {
+      if (key === undefined) return secrets;
+      return isLongKey(key) ? openSecrets([...keys, key]) : withoutWord(secrets, key);
+    },
+  };
+  return secrets;
+};
+
+/** The same without this key, which may be any word. */
+const withoutWord = (secrets: Secrets, key: string): Secrets => {
+  const pattern = new RegExp(RegExp.escape(key), "gi");
+  const text = (one: string) => secrets.text(one).replaceAll(pattern, "(key)");
+  const within = (value: Json): Json => {
+    if (typeof value === "string") return text(value);
+    if (typeof value === "number") return String(value) === key ? 0 : value;
+    if (Array.isArray(value)) return value.map(within);
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [text(name), within(member)]));
+  };
+  return {
+    text,
+    json: (document) => within(secrets.json(document) as Json) as typeof document,
+    ofCaller: (other) => withoutWord(secrets.ofCaller(other), key),
+  };
+};
+
+/** One letter or digit plain, percent-encoded, escaped in JSON (once or more) or written as a reference of XML; in any case. */
+const anyEncoding = (letter: string): string => {
+  const codes = [letter.toLowerCase(), letter.toUpperCase()].map((one) => one.charCodeAt(0));
+  const hex = codes.map((code) => code.toString(16)).join("|");
+  return String.raw`(?:${letter}|%(?:25)*(?:${hex})|\\{1,16}u00(?:${hex})|&(?:amp;)*#(?:0*(?:${codes.join("|")})|x0*(?:${hex}));)`;
+};
+
+/** JSON that can be cut into its tokens. */
+const isDocument = (text: string): boolean => /^\s*[{["]/.test(text) && parseJson(text) !== undefined;
+
+const secretMember = /^(api_?key|x-api-key|authorization|(set-)?cookie|session_hash|ci_session|phpsessid)$/i;
+const sessionMember = /^session/i;
+const token = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}]|-?\d[\d.eE+-]*/g;
+
+/** Scrubs the texts of a JSON document one by one, and leaves everything between them as it is written. */
+const eachToken = (document: string, scrubbed: (text: string) => string): string => {
+  let member = "";
+  return document.replaceAll(token, (written, colon?: string) => {
+    if (written === "{" || written === "}") member = "";
+    if (!written.startsWith('"')) return /^[{}]/.test(written) || scrubbed(written) === written ? written : "0";
+    const literal = colon === undefined ? written : written.slice(0, -colon.length);
+    const before = JSON.parse(literal) as Json & string;
+    const isSecret =
+      colon === undefined &&
+      before !== "" &&
+      (secretMember.test(member) || (sessionMember.test(member) && /^[0-9a-f]{32}$/i.test(before)));
+    const after = isSecret ? LAB_KEY : scrubbed(before);
+    if (colon !== undefined) member = before;
+    return after === before ? written : JSON.stringify(after) + (colon ?? "");
+  });
+};

@@ -1,0 +1,98 @@
+import { z } from "zod";
+import { HIDDEN, withoutUrlSecrets } from "../secrets/secrets.ts";
+import { fileSettingOf, type GivenSetting } from "./givenSetting.ts";
+import { suggestSetting } from "./slips.ts";
+
+/** The parts of a JSON Schema that messages are made of. */
+type Described = {
+  type?: string;
+  anyOf?: Described[];
+  enum?: string[];
+  minimum?: number;
+  maximum?: number;
+  description?: string;
+  default?: unknown;
+  items?: Described;
+  properties?: Record<string, Described>;
+  additionalProperties?: Described | boolean;
+};
+
+/** Describes what a setting takes, by the first sentence of its description without its Markdown. */
+export const described = (field: z.ZodType): Described => {
+  const about = z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Described;
+  const [description = ""] = about.description?.split(". ") ?? [];
+  return { ...about, description: description.replaceAll("`", "") };
+};
+
+type Shown = {
+  schema: z.ZodObject<z.ZodRawShape>;
+  secrets: ReadonlySet<string>;
+  given: ReadonlyMap<string, GivenSetting>;
+};
+
+type Issue = Pick<z.core.$ZodIssue, "code" | "message">;
+/** A value in a setting by its path, and what describes it. */
+type Place = { name: string; value: unknown; about: Described };
+
+/** Describes one issue of the settings, one line for each place: the name, what was given, what is allowed. */
+export const describeIssue = (issue: z.core.$ZodIssue, { schema, secrets, given }: Shown): string[] => {
+  if (issue.code === "unrecognized_keys" && issue.path.length === 0)
+    return issue.keys.map(
+      (name) => `${name}: unknown setting ${given.get(name)?.from}; ${nearest(name, { schema, secrets })}`,
+    );
+  const name = String(issue.path[0]);
+  const { value, from } = given.get(name) ?? { value: undefined, from: "" };
+  return placesOf(issue, value, schema.shape[name] as z.ZodType).map((place) => {
+    const text = place.value === undefined ? "nothing" : JSON.stringify(place.value);
+    const shown = secrets.has(name) ? HIDDEN : withoutUrlSecrets(text);
+    return `${place.name}: ${shown} given ${from}; allowed is ${allowedFor(place.about, issue)}`;
+  });
+};
+
+/** `STAGES.getDataset.share` or `DEPRECATED[0].since`, its value and what describes it; for a whole entry of a list the list. */
+const placesOf = ({ path, ...issue }: z.core.$ZodIssue, value: unknown, field: z.ZodType): Place[] => {
+  const place = { name: String(path[0]), value, about: described(field) };
+  for (const [i, step] of path.slice(1).entries()) {
+    const inner = innerOf(place.about, step);
+    const isEntry = typeof step === "number" && i === path.length - 2 && issue.code !== "unrecognized_keys";
+    if (inner === undefined || isEntry) break;
+    place.value = (place.value as Record<PropertyKey, unknown> | undefined)?.[step];
+    place.name += typeof step === "number" ? `[${step}]` : `.${String(step)}`;
+    place.about = inner;
+  }
+  if (issue.code !== "unrecognized_keys") return [place];
+  return issue.keys.map((key) => ({
+    name: `${place.name}.${key}`,
+    value: (place.value as Record<string, unknown>)[key],
+    about: { enum: Object.keys(place.about.properties ?? {}) },
+  }));
+};
+
+const innerOf = ({ properties, additionalProperties, items }: Described, step: PropertyKey): Described | undefined => {
+  if (typeof step === "number") return items?.type === "object" ? items : undefined;
+  return properties?.[String(step)] ?? (typeof additionalProperties === "object" ? additionalProperties : undefined);
+};
+
+const allowedFor = (
+  { type, enum: values, minimum, maximum, description = "", ...about }: Described,
+  issue: Issue,
+): string => {
+  if (values) return `one of ${values.join(", ")}`;
+  if (type === "boolean") return "true or false";
+  const bounds = maximum === undefined ? "" : ` from ${minimum} to ${maximum}`;
+  if (type === "integer") return `an integer${bounds}`;
+  if (type === "number") return `a number${bounds}`;
+  const within = description.charAt(0).toLowerCase() + description.slice(1);
+  if (type === "object" && issue.code === "invalid_type")
+    return within || `an object with ${Object.keys(about.properties ?? {}).join(", ")}`;
+  if (type === "array" && issue.code === "invalid_type") return `a list: ${within}`;
+  return issue.message;
+};
+
+const nearest = (name: string, { schema, secrets }: Pick<Shown, "schema" | "secrets">): string => {
+  const names = Object.keys(schema.shape);
+  const suggested = suggestSetting(name, new Set([...names, ...Array.from(secrets, fileSettingOf)]));
+  if (suggested !== undefined) return `is ${suggested} meant?`;
+  const near = names.filter((known) => known.includes(name.toUpperCase()) || name.toUpperCase().includes(known));
+  return `allowed are ${(near.length > 0 ? near : names).join(", ")}`;
+};

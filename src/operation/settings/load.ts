@@ -1,0 +1,97 @@
+import { type GivenSetting, fileSettingOf } from "./givenSetting.ts";
+import type { z } from "zod";
+import { parseJson } from "../../catalogue/rules/parseJson.ts";
+import { readableByAll, readConfigurationFile } from "./configurationFile.ts";
+import { described, describeIssue } from "./describeIssue.ts";
+import { readSecretFiles } from "./secretFiles.ts";
+import { slipWarnings } from "./slips.ts";
+import {
+  holdsSecret,
+  type KnownEndpoints,
+  secretSettings,
+  type Settings,
+  type SettingsFragment,
+  settingsSchemaOf,
+  unknownEndpoints,
+} from "./settings.ts";
+
+/** What is wrong with the configuration, one line each: the name, what was given, what is allowed. */
+type ConfigurationErrors = { errors: string[] };
+
+/**
+ * Reads the settings from the file named by `CONFIG` and from the environment, which wins. `warnings` has one line for each likely
+ * slip, and for a file with secrets that all may read.
+ * `fragments`: the settings of features. Without `isStrict`, unknown settings are ignored: other programs' features may have them.
+ */
+export const loadSettings = (
+  environment: Record<string, string | undefined>,
+  endpoints: KnownEndpoints,
+  fragments: readonly SettingsFragment[] = [],
+  isStrict = true,
+): { settings: Settings; warnings: string[] } | ConfigurationErrors => {
+  const schema = settingsSchemaOf(fragments, isStrict);
+  const secrets = secretSettings(fragments);
+  const path = environment["CONFIG"] ?? "";
+  const file = path === "" ? { values: {} } : readConfigurationFile(path);
+  if ("errors" in file) return file;
+  const given = new Map<string, GivenSetting>(
+    Object.entries(file.values).map(([name, value]) => [name, { value, from: `in ${path}` }]),
+  );
+  const names = [...Object.keys(schema.shape), ...Array.from(secrets, fileSettingOf)];
+  for (const name of names) {
+    const text = environment[name];
+    if (text)
+      given.set(name, {
+        value: fromText(text, schema.shape[name] as z.ZodType | undefined),
+        from: "in the environment",
+      });
+  }
+  const wrong = readSecretFiles(given, secrets);
+  if (wrong.length > 0) return { errors: wrong };
+  const parsed = schema.safeParse(Object.fromEntries([...given].map(([name, { value }]) => [name, value])));
+  if (!parsed.success) {
+    const shown = { schema, secrets, given };
+    return { errors: [...new Set(parsed.error.issues.flatMap((issue) => describeIssue(issue, shown)))] };
+  }
+  const settings = parsed.data as Settings;
+  const cached = Object.keys(endpoints).filter((name) => endpoints[name]?.cache !== undefined);
+  const errors = [
+    ...unknownEndpoints("CACHE_LIFETIMES", settings.CACHE_LIFETIMES, cached),
+    ...fragments.flatMap(({ errorsOf }) => errorsOf?.(settings, endpoints) ?? []),
+    ...tooLarge(settings),
+  ];
+  if (errors.length > 0) return { errors };
+  const exposed = Object.entries(file.values)
+    .filter(([name, value]) => secrets.has(name) && holdsSecret(name, value))
+    .map(([name]) => name);
+  const warnings = [
+    ...readableByAll(path, exposed),
+    ...(isStrict ? slipWarnings(environment, new Set([...names, "CONFIG"])) : []),
+  ];
+  return { settings, warnings };
+};
+
+const tooLarge = ({ MAX_REPLY_BYTES, MEMORY_BYTES }: Settings): string[] =>
+  MAX_REPLY_BYTES <= MEMORY_BYTES
+    ? []
+    : [
+        `MEMORY_BYTES: ${MEMORY_BYTES} given; allowed is at least MAX_REPLY_BYTES (${MAX_REPLY_BYTES}), so that one answer alone has room`,
+      ];
+
+const numeric = (text: string): unknown => (/^[+-]?\d+$/.test(text) ? Number(text) : text);
+
+/** The environment has only text: numbers are digits, lists are JSON or parted by commas. */
+const fromText = (text: string, field: z.ZodType | undefined): unknown => {
+  if (field === undefined) return text;
+  const { type, anyOf = [], items } = described(field);
+  if ([type, ...anyOf.map((one) => one.type)].includes("integer")) return numeric(text.trim());
+  if (type === "number") return /^\d*\.?\d+$/.test(text.trim()) ? Number(text) : text;
+  if (type === "boolean") return { true: true, false: false }[text.trim()] ?? text;
+  if (type !== "array" && type !== "object") return text;
+  if (type === "array" && !text.trim().startsWith("[")) {
+    const entries = text.split(",").map((entry) => entry.trim());
+    return items?.type === "integer" ? entries.map(numeric) : entries;
+  }
+  // Left as the text it is, the schema refuses it by name.
+  return parseJson(text) ?? text;
+};

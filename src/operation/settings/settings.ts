@@ -1,0 +1,223 @@
+import { z } from "zod";
+import { type Duration, isDuration } from "../../catalogue/endpoint/lifetimes.ts";
+import {
+  bytesField,
+  countField,
+  hostField,
+  integerField,
+  millisecondsField,
+  networksField,
+  originField,
+  prefixField,
+} from "./fields.ts";
+
+const corsOrigin = z
+  .string()
+  .regex(
+    /^(\*|null|[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]+)$/,
+    "* or origins such as https://page.example, without a slash at the end",
+  );
+const duration = z
+  .custom<Duration>((text) => typeof text === "string" && isDuration(text), "durations such as 90s, 10m, 24h or 7d")
+  .meta({ type: "string", pattern: "^[0-9]{1,6}[smhd]$" });
+const lifetimes = z.record(
+  z.string(),
+  z
+    .strictObject({
+      fresh: duration,
+      staleWhileRevalidate: duration,
+      staleIfError: duration,
+      notFoundTtl: duration,
+      preconditionTtl: duration,
+    })
+    .partial(),
+);
+
+/** Whether the Redis client accepts the URL, so that an error names the setting. */
+const isRedisUrl = (text: string): boolean => {
+  try {
+    const { pathname, username, password } = new URL(text);
+    for (const part of [username, password]) decodeURIComponent(part);
+    return /^rediss?:\/\/\S+$/.test(text) && /^\/?\d*$/.test(pathname);
+  } catch {
+    return false;
+  }
+};
+
+/** The settings of the core by heading: their names in the environment and in the file, their bounds, what they are for. */
+const coreGroups = {
+  "Where it listens": {
+    PORT: integerField(0, 65_535, 8000).describe("Port of the public listener. 0 takes a free one"),
+    HOST: hostField.default("127.0.0.1").describe("Address of the public listener"),
+    PREFIXES: z
+      .array(prefixField)
+      .min(1)
+      .refine((list) => new Set(list).size === list.length, "each prefix once")
+      .default(["/v1"])
+      .describe("Path prefixes of the new interface. Under `/` it has its own paths only"),
+    CORS_ORIGINS: z.array(corsOrigin).default(["*"]).describe("Origins whose pages may read answers"),
+    TRUSTED_PROXIES: networksField.describe(
+      "Addresses and networks (`10.0.0.0/8`) whose `X-Forwarded-*` and `Forwarded` are believed",
+    ),
+  },
+  "The legacy server": {
+    LEGACY_URL: originField.optional().describe("Origin of the legacy server; without it a sample legacy is started"),
+    LEGACY_PATH: prefixField.default("/api/v1").describe("Path of legacy's interface, before `json` or `xml`"),
+    LEGACY_HOST: hostField
+      .optional()
+      .describe(
+        "`Host` that legacy is addressed by. Without it: the client's for proxied requests, that of `LEGACY_URL` for the gateway's own",
+      ),
+    LEGACY_CA: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "File with the certificates (PEM) of the authorities that legacy's must come from. Without it: those that Node trusts",
+      ),
+    LEGACY_API_KEY: z
+      .string()
+      .regex(/^[A-Za-z0-9]{1,64}$/, "1-64 letters and digits")
+      .optional()
+      .describe(
+        "The gateway's own key, for what legacy answers only with one. Flow names with `=`, `+`, `/` and the like need it",
+      ),
+    LEGACY_STUDIES: z
+      .array(z.int().min(1))
+      .optional()
+      .describe("Ids of the studies that are no longer supported. Without it: the specification's 25"),
+    MAX_CONNECTIONS: countField(64).describe(
+      "Most connections to legacy: for transforms, for pass-through and for uploads each",
+    ),
+    CONNECT_TIMEOUT_MS: millisecondsField(5_000).describe("Longest time to connect to legacy, in ms"),
+    HEADERS_TIMEOUT_MS: millisecondsField(30_000).describe("Longest wait for legacy's first byte, in ms"),
+    BODY_TIMEOUT_MS: millisecondsField(30_000).describe("Longest silence within a body, in ms"),
+    TOTAL_TIMEOUT_MS: millisecondsField(60_000).describe(
+      "Longest time for one answer of the new interface, in ms. Proxied requests have no such limit",
+    ),
+  },
+  Clients: {
+    MAX_BODY_BYTES: bytesField(1024 ** 2).describe("Largest JSON body of a client, in bytes"),
+    MAX_CLIENT_CONNECTIONS: countField(10_000).describe(
+      "Most connections of clients. Beyond it the newest is answered 503",
+    ),
+    DRAIN_DELAY_MS: integerField(0, 3_600_000, 5_000).describe(
+      "Time from SIGTERM until the port closes, in ms. Load balancers see `/readyz` meanwhile; 0 closes it at once",
+    ),
+    DRAIN_TIMEOUT_MS: millisecondsField(30_000).describe(
+      "Longest time for requests in flight when the port has closed, in ms",
+    ),
+  },
+  "Large answers": {
+    MAX_REPLY_BYTES: bytesField(32 * 1024 ** 2).describe("Largest answer of legacy to be transformed, in bytes"),
+    MEMORY_BYTES: integerField(1024, 64 * 1024 ** 3, 256 * 1024 ** 2).describe(
+      "Most bytes of answers and bodies in memory: that are collected, wait to be read, or that clients have not taken yet; the last take half at most. What does not fit is answered 503. At least `MAX_REPLY_BYTES`",
+    ),
+    READER_THREADS: integerField(1, 32, 2).describe(
+      "Most threads that read large answers. One for each core at most; they start when they are needed",
+    ),
+  },
+  "Cache and storage": {
+    CACHE_BYTES: integerField(0, 64 * 1024 ** 3, 64 * 1024 ** 2).describe(
+      "Memory for cached answers, in bytes. Keys, headers and every encoding count; 0 switches the cache off",
+    ),
+    CACHE_LIFETIMES: lifetimes
+      .default({})
+      .describe(
+        'Lifetimes of cached answers, by endpoint: `{"getDataset": {"fresh": "5m"}}`. Also `staleWhileRevalidate`, `staleIfError`, `notFoundTtl` and `preconditionTtl`; without it each endpoint\'s own',
+      ),
+    REDIS_URL: z
+      .string()
+      .refine(isRedisUrl, "a URL such as redis://127.0.0.1:6379/0, a % in its password written %25")
+      .optional()
+      .describe("URL of a Redis or Valkey that several gateways share"),
+    DATA_DIR: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "Directory for what was set at run time, and for what the scan for private datasets found. Both then survive a restart. The start fails if it cannot be made or written to",
+      ),
+  },
+  "The log": {
+    LOG_LEVEL: z
+      .enum(["debug", "info", "warn", "error", "silent"])
+      .default("info")
+      .describe("Least level that is logged: `debug`, `info`, `warn`, `error` or `silent`"),
+  },
+};
+
+const coreShape = {
+  ...coreGroups["Where it listens"],
+  ...coreGroups["The legacy server"],
+  ...coreGroups.Clients,
+  ...coreGroups["Large answers"],
+  ...coreGroups["Cache and storage"],
+  ...coreGroups["The log"],
+};
+
+/** The settings of the core. The features' own settings stand in the same object. */
+export type Settings = z.infer<z.ZodObject<typeof coreShape>>;
+
+/** The endpoints that settings may name. */
+export type KnownEndpoints = Readonly<Record<string, { cache?: unknown; routes?: readonly string[] }>>;
+
+/** What one feature adds to the settings. `All`: all settings with its own. */
+export type SettingsFragment<Shape extends z.ZodRawShape = z.ZodRawShape> = {
+  shape: Shape;
+  /** The heading that they stand under. */
+  group?: string;
+  /** Those that come first, because most operators set them. */
+  usual?: readonly string[];
+  /** Settings whose value is never shown. */
+  secrets?: readonly string[];
+  /** Settings that may change while the gateway runs. */
+  reloadable?: readonly string[];
+  /** What is wrong with settings that are valid one by one: the name, what was given, what is allowed. */
+  errorsOf?: (settings: Settings & z.infer<z.ZodObject<Shape>>, endpoints: KnownEndpoints) => string[];
+  /** Whether the feature is loaded; default: always. */
+  isOn?: (settings: Settings & z.infer<z.ZodObject<Shape>>) => boolean;
+  /** What the console shows of the feature if it is not loaded. */
+  whenOff?: WhenOff;
+};
+
+/** The setting that loads a feature, and the effect of its absence; `section`: where the operators' page says so. */
+export type WhenOff = { setting: string; effect: string; section?: { id: string; title: string; about: string } };
+
+/** A fragment without the types of its settings: all of them are validated as one object. */
+export const fragmentOf = <Shape extends z.ZodRawShape>(fragment: SettingsFragment<Shape>): SettingsFragment =>
+  fragment as unknown as SettingsFragment;
+
+const usualOfCore = ["PORT", "LEGACY_URL", "PREFIXES", "TRUSTED_PROXIES", "REDIS_URL", "DATA_DIR"];
+const secretsOfCore = ["LEGACY_API_KEY", "REDIS_URL"];
+
+/** All settings: the core's, and those that the fragments of features add. */
+export const settingsSchemaOf = (fragments: readonly SettingsFragment[], isStrict = true): z.ZodObject<z.ZodRawShape> =>
+  (isStrict ? z.strictObject : z.object)(
+    Object.assign({}, coreShape, ...fragments.map(({ shape }) => shape)) as z.ZodRawShape,
+  );
+
+/** All settings by heading. The first heading has those that most operators set. */
+export const settingsByGroup = (fragments: readonly SettingsFragment[]): Record<string, z.ZodRawShape> => {
+  const usual = new Set([...usualOfCore, ...fragments.flatMap((one) => one.usual ?? [])]);
+  const groups: Record<string, Record<string, z.core.$ZodType>> = { "The usual ones": {} };
+  const given = fragments.map(({ group = "More", shape }) => [group, shape] as const);
+  for (const [group, shape] of [...Object.entries(coreGroups), ...given])
+    for (const [name, field] of Object.entries(shape))
+      (groups[usual.has(name) ? "The usual ones" : group] ??= {})[name] = field;
+  return groups;
+};
+
+/** Settings whose value is never shown. */
+export const secretSettings = (fragments: readonly SettingsFragment[]): ReadonlySet<string> =>
+  new Set([...secretsOfCore, ...fragments.flatMap(({ secrets = [] }) => secrets)]);
+
+/** Whether a value of a secret setting holds a secret: a Redis URL without a password does not. */
+export const holdsSecret = (name: string, value: unknown): boolean =>
+  name !== "REDIS_URL" || URL.parse(String(value))?.password !== "";
+
+/** Endpoints that a setting names, and that do not exist. */
+export const unknownEndpoints = (setting: string, given: object, known: readonly string[]): string[] =>
+  Object.keys(given)
+    .filter((name) => !known.includes(name))
+    .map((name) => `${setting}: unknown endpoint ${JSON.stringify(name)} given; allowed are ${known.join(", ")}`);

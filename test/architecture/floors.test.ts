@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { cyclesOf, floorOf, type Import, importsOf, partOf, root, sourceFiles } from "./imports.ts";
+
+const imports = importsOf();
+/** What each floor may import beside itself; `root`: `main.ts` and `serveCommand.ts`, which put everything together. */
+const below: Record<string, readonly string[]> = {
+  catalogue: [],
+  transforms: ["catalogue"],
+  operation: ["catalogue"],
+  gateway: ["operation", "catalogue"],
+  libraries: ["gateway", "operation", "catalogue"],
+  features: ["libraries", "gateway", "operation", "catalogue"],
+  tools: ["libraries", "gateway", "operation", "catalogue", "transforms", "fixtures"],
+  root: ["tools", "features", "libraries", "gateway", "operation", "catalogue", "transforms", "fixtures"],
+};
+const departures = (isWrong: (one: Import) => boolean): string[] =>
+  imports.filter(isWrong).map(({ from, to }) => `${from} -> ${to}`);
+
+test("the imports are found, and each file lies on a floor", () => {
+  expect(imports).toContainEqual({ from: "transforms/getSetup.ts", to: "src/catalogue/endpoint/endpoint.ts" });
+  expect(new Set(sourceFiles().map(floorOf))).toEqual(new Set(Object.keys(below)));
+});
+
+test("a floor imports itself and the floors below it", () => {
+  expect(
+    departures(({ from, to }) => floorOf(from) !== floorOf(to) && !below[floorOf(from)]?.includes(floorOf(to))),
+  ).toEqual([]);
+});
+
+test("a feature imports no other feature, and the list of them is imported by the command line alone", () => {
+  const isOther = ({ from, to }: Import) => floorOf(to) === "features" && partOf(from) !== partOf(to);
+  const isList = ({ from }: Import) => from === "src/features/index.ts";
+  const isRoot = ({ from }: Import) => floorOf(from) === "root";
+  expect(departures((one) => isOther(one) && !isList(one) && !isRoot(one))).toEqual([]);
+});
+
+test("no folder is in an import cycle", () => {
+  expect(cyclesOf(imports.filter(({ from }) => floorOf(from) !== "root"))).toEqual([]);
+});
+
+test("no file is in an import cycle, not even by a type", () => {
+  expect(cyclesOf(imports, (file) => file)).toEqual([]);
+});
+
+/** What the catalogue and `transforms` may import of Node, by the file that imports it. */
+const ofNode: Record<string, readonly string[]> = {
+  "src/catalogue/rules/parsers.ts": ["node:module"],
+  "transforms/catalogue.ts": ["node:path", "node:url"],
+};
+
+test("the catalogue and its endpoints know no network, file, thread, clock or process", () => {
+  const pure = sourceFiles().filter((file) => ["catalogue", "transforms"].includes(floorOf(file)));
+  const found = pure.flatMap((file) => {
+    const text = readFileSync(join(root, file), "utf8").replaceAll(/\/\*[^]*?\*\//g, "");
+    const modules = [...text.matchAll(/from "(node:[^"]+)"/g)].map(([, name = ""]) => name);
+    const globals = [...text.matchAll(/\b(process|performance|setTimeout|setInterval|fetch)\b[.(]|\bDate\.now\b/g)];
+    return [
+      ...modules.filter((name) => name !== "node:buffer" && !ofNode[file]?.includes(name)),
+      ...globals.map(([name]) => name),
+    ].map((name) => `${file}: ${name}`);
+  });
+  expect(found).toEqual([]);
+});

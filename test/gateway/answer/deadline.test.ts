@@ -1,0 +1,51 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { legacyReply, type LegacyClient } from "../../../src/gateway/upstream/legacyClient.ts";
+import { gatewayFor } from "../../support/gateway.ts";
+import { keys } from "./support.ts";
+
+const TOTAL = 3000;
+const path = "/v1/datasets/61";
+
+/** A gateway by the test's clock, over a legacy that answers until it hangs. */
+const patient = async () => {
+  vi.useFakeTimers({ toFake: ["Date", "performance", "setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const state = { hangs: false };
+  const document = { data_set_description: { id: "61", name: "a", format: "arff" } };
+  const client: LegacyClient = (_request, _form, { deadline }, readXml) => {
+    // The clock of the day is set back while a request is on its way.
+    if (state.hangs) vi.setSystemTime(Date.now() - 3_600_000);
+    return state.hangs
+      ? new Promise((resolve) => {
+          const failed = { kind: "tooSlow", message: "" } as const;
+          setTimeout(() => resolve({ failed, why: "" }), deadline - performance.now());
+        })
+      : Promise.resolve(legacyReply(200, Buffer.from(JSON.stringify(document)), readXml));
+  };
+  const { app, services } = await gatewayFor(
+    "http://127.0.0.1:1",
+    { TOTAL_TIMEOUT_MS: String(TOTAL) },
+    { aroundClient: () => client },
+  );
+  // The request that verifies a key is answered after all callers have left.
+  vi.spyOn(services.keys, "verify").mockImplementation(() => new Promise(() => undefined));
+  const ask = async (target: string, headers: Record<string, string> = {}) =>
+    (await app.request(target, { headers })).status;
+  return { ask, state };
+};
+
+test("however many questions to legacy a request takes, all of them have one deadline", async () => {
+  const { ask, state } = await patient();
+  expect(await ask(path)).toBe(200);
+  state.hangs = true;
+  // Only stale-if-error is left: legacy gets the request first, and then verifies the key.
+  await vi.advanceTimersByTimeAsync(2 * 24 * 60 * 60 * 1000);
+  const answers: [string, number][] = [];
+  const asked = [path, "/v1/datasets/abc"].map(async (target) =>
+    answers.push([target, await ask(target, { "X-API-Key": keys.unknown })]),
+  );
+  await vi.advanceTimersByTimeAsync(TOTAL + 10);
+  await vi.waitFor(() => expect(answers).toHaveLength(2));
+  expect(Object.fromEntries(answers)).toEqual({ [path]: 504, "/v1/datasets/abc": 504 });
+  await Promise.all(asked);
+});

@@ -1,0 +1,160 @@
+import { connect } from "node:net";
+import { describe, expect, test } from "vitest";
+import { get, httpUpstream } from "../proxy/support.ts";
+import { exchange, keys, openConnection, start, within } from "./support.ts";
+import { until } from "../../support/waiting.ts";
+
+/** A legacy that never answers. */
+const silentLegacy = async () => {
+  let asked = 0;
+  const url = await httpUpstream(() => void asked++);
+  return { url, asked: () => asked };
+};
+const stayingGet = (path: string) => get(path).replace("Connection: close", "Accept: */*");
+const portOf = async ({ listening }: ReturnType<typeof start>) => Number(new URL(await listening()).port);
+
+/** "connected", or the code of the error. */
+const connectTo = (port: number) =>
+  new Promise<string | undefined>((resolve) => {
+    const socket = connect(port, "127.0.0.1")
+      .on("error", (error: NodeJS.ErrnoException) => resolve(error.code))
+      .on("connect", () => {
+        resolve("connected");
+        socket.destroy();
+      });
+  });
+
+describe("the delay of a stop", () => {
+  test("keeps the port open: every request is answered, and its connection closed", async () => {
+    const program = start({ DRAIN_DELAY_MS: "3000" });
+    const port = await portOf(program);
+    const operators = /operators: (\S+)/.exec(program.output.out)?.[1];
+    const probe = async (path: string) => (await fetch(`${operators}${path}`)).status;
+    const [used, unused] = [openConnection(port), openConnection(port)];
+    used.socket.write(stayingGet("/v1/evaluationmeasures/list"));
+    await until(() => used.text().includes("]"));
+    expect(await probe("/readyz")).toBe(200);
+    program.child.kill("SIGTERM");
+    const began = performance.now();
+    await until(() => program.output.error.includes('"stopping"'));
+    expect([await probe("/healthz"), await probe("/readyz")]).toEqual([200, 503]);
+
+    used.socket.write(stayingGet("/v1/evaluationmeasures/list"));
+    await used.closed;
+    expect(used.text()).toMatch(/]HTTP\/1\.1 200 OK[^]*connection: close/i);
+    // It was open before, and asks late.
+    setTimeout(() => unused.socket.write(stayingGet("/v1/evaluationmeasures/list")), 300);
+    const answers: string[] = [];
+    let cut = 0;
+    let refused = 0;
+    const ask = async (path: string): Promise<void> => {
+      while (refused === 0) {
+        const { text, status, headers } = await exchange(port, stayingGet(path));
+        if (text !== "") answers.push(`${path} ${status} ${headers.get("connection")}`);
+        else if ((await connectTo(port)) === "ECONNREFUSED") refused = performance.now() - began;
+        else cut++;
+      }
+    };
+    // A hit, one that asks legacy, a proxied request.
+    const paths = ["/v1/evaluationmeasures/list", "/v1/datasets/61?api_key=x", "/api/v1/json/data/61"];
+    await Promise.all(paths.map(ask));
+    expect(refused).toBeGreaterThan(2990);
+    // A connection may still come in the microseconds in which the port closes.
+    expect(cut).toBeLessThanOrEqual(1);
+    expect(new Set(answers)).toEqual(
+      new Set([`${paths[0]} 200 close`, `${paths[1]} 401 close`, `${paths[2]} 200 close`]),
+    );
+    await within(unused.closed, 30_000);
+    expect(unused.text()).toMatch(/^HTTP\/1\.1 200 OK[^]*connection: close/i);
+    expect(await within(program.ended, 30_000)).toBe(0);
+  });
+});
+
+describe("a stop", () => {
+  test("by SIGINT does not wait for the delay, nor for connections without a request", async () => {
+    const program = start({ DRAIN_DELAY_MS: "60000" });
+    const port = await portOf(program);
+    const [used, unused] = [openConnection(port), openConnection(port)];
+    used.socket.write(stayingGet("/v1/evaluationmeasures/list"));
+    await until(() => used.text().includes("]"));
+    expect(used.text()).not.toMatch(/connection: close/i);
+    program.child.kill("SIGINT");
+    expect(await within(program.ended, 30_000)).toBe(0);
+    await Promise.all([used.closed, unused.closed]);
+  });
+
+  test.each(["POST /v1/nothing", "PUT /v1/datasets/list"])("does not wait for the rest of a body of %s", async (of) => {
+    const program = start({});
+    const client = openConnection(await portOf(program));
+    client.socket.write(`${of} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc`);
+    await until(() => client.text().includes("HTTP/1.1 40"));
+    program.child.kill("SIGTERM");
+    expect(await within(program.ended, 30_000)).toBe(0);
+  });
+
+  test.each([
+    ["POST /v1/nothing", "404"],
+    ["GET /v1/evaluationmeasures/list", "200 OK[^]*: catalog-gateway; hit"],
+  ])("a body of %s that never comes does not hold its connection", async (of, answer) => {
+    const port = await portOf(start({}));
+    await exchange(port, get("/v1/evaluationmeasures/list"));
+    const client = openConnection(port);
+    client.socket.write(`${of} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc`);
+    expect(await within(client.closed, 30_000)).not.toBe("too late");
+    expect(client.text()).toMatch(new RegExp(`^HTTP/1\\.1 ${answer}`));
+  });
+
+  test("lets a POST and its answer through, and refuses new connections", async () => {
+    const bodies: string[] = [];
+    let answer = () => {};
+    const legacy = await httpUpstream((incoming, response) => {
+      let body = "";
+      incoming.on("data", (chunk: Buffer) => (body += chunk.toString()));
+      incoming.on("end", () => {
+        bodies.push(body);
+        answer = () => response.end('{"setup_tag":{"id":"1","tag":"a"}}');
+      });
+    });
+    const program = start({ LEGACY_URL: legacy });
+    const port = await portOf(program);
+    const client = openConnection(port);
+    const body = '{"setup_id":1,"tag":"a"}';
+    client.socket.write(
+      `POST /v1/setup/tag HTTP/1.1\r\nHost: a\r\nX-API-Key: ${keys.user}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await until(() => bodies.length === 1);
+    program.child.kill("SIGTERM");
+    await until(async () => (await connectTo(port)) === "ECONNREFUSED");
+    answer();
+    expect(await program.ended).toBe(0);
+    expect(client.text()).toMatch(/^HTTP\/1\.1 200 OK[^]*\{"setup_tag":\{"id":1,"tag":\["a"\]\}\}$/);
+    expect(bodies).toHaveLength(1);
+  });
+
+  test("skips the delay at a SIGINT, and ends at once with 1 at a signal a second later", async () => {
+    const { url, asked } = await silentLegacy();
+    const program = start({ LEGACY_URL: url, DRAIN_DELAY_MS: "60000" });
+    const port = await portOf(program);
+    openConnection(port).socket.write(stayingGet("/v1/studies/99"));
+    await until(() => asked() === 1);
+    program.child.kill("SIGTERM");
+    expect(await within(program.ended, 1200)).toBe("too late");
+    program.child.kill("SIGINT");
+    await until(async () => (await connectTo(port)) === "ECONNREFUSED");
+    expect(await within(program.ended, 1200)).toBe("too late");
+    program.child.kill("SIGINT");
+    expect(await program.ended).toBe(1);
+  });
+
+  test("cuts the clients off after DRAIN_TIMEOUT_MS, and says so", async () => {
+    const { url, asked } = await silentLegacy();
+    const program = start({ LEGACY_URL: url, DRAIN_TIMEOUT_MS: "150" });
+    const client = openConnection(await portOf(program));
+    client.socket.write(stayingGet("/v1/studies/99"));
+    await until(() => asked() === 1);
+    program.child.kill("SIGTERM");
+    await client.closed;
+    await program.ended;
+    expect(program.output.error).toContain("drain_timeout");
+  });
+});

@@ -1,0 +1,122 @@
+import { connect } from "node:net";
+
+import { describe, expect, test } from "vitest";
+import { get, rawUpstream } from "../proxy/support.ts";
+import { listeningGateway, recordingUpstream } from "../http/support.ts";
+import { exchange, expectDetail, heldUpstream, keys, measures, questions, taggingRequest } from "./support.ts";
+import { settled, until } from "../../support/waiting.ts";
+
+const ok = (text: string, ...headers: string[]) =>
+  [`HTTP/1.1 200 OK`, `Content-Length: ${text.length}`, ...headers, "", text].join("\r\n");
+
+describe("a legacy that", () => {
+  test("is not there: 502 for every question", async () => {
+    const { port } = await listeningGateway("http://127.0.0.1:1");
+    for (const [, question] of questions) expectDetail(await exchange(port, ...question), 502);
+  });
+
+  test("is an unknown name: 502", async () => {
+    const { port } = await listeningGateway("http://no-such-host.invalid");
+    expectDetail(await exchange(port, ...questions[0][1]), 502);
+  });
+
+  test("cannot be connected to in time: 504 or 502, within that time", async () => {
+    // An address for documentation: connections get no answer, or the network refuses them at once.
+    const { port } = await listeningGateway("http://192.0.2.1", { CONNECT_TIMEOUT_MS: "150", TOTAL_TIMEOUT_MS: "400" });
+    const answer = await exchange(port, ...questions[0][1]);
+    expectDetail(answer, answer.status === 502 ? 502 : 504);
+  });
+
+  test("is restarted: the next request is answered", async () => {
+    const { origin } = await rawUpstream((socket, _, number) =>
+      number === 2 ? socket.resetAndDestroy() : socket.write(ok(measures)),
+    );
+    const { port } = await listeningGateway(origin);
+    for (let i = 0; i < 3; i++) expect((await exchange(port, ...questions[0][1])).body).toBe('["kappa"]');
+  });
+
+  test("is overloaded: 503 at once with Retry-After, until a place is free again", async () => {
+    const { url, asked, release } = await heldUpstream();
+    const { port } = await listeningGateway(url, { MAX_CONNECTIONS: "1" }, { waiting: 1 });
+    const one = () => exchange(port, get("/v1/evaluationmeasures/list", "Cache-Control: no-store"));
+    const first = one();
+    await until(() => asked.length === 1);
+    const second = one();
+    await settled();
+    for (const question of [get("/v1/datasets/61"), taggingRequest.join("")]) {
+      const refused = await exchange(port, question);
+      expectDetail(refused, 503);
+      expect(refused.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+    }
+    release();
+    expect([(await first).body, (await second).body, (await one()).body]).toEqual([
+      '["kappa"]',
+      '["kappa"]',
+      '["kappa"]',
+    ]);
+    expect(asked).toHaveLength(3);
+  });
+
+  test("is slow while a client leaves: no other client is affected", async () => {
+    const { url, asked, release } = await heldUpstream();
+    const { port } = await listeningGateway(url, { MAX_CONNECTIONS: "2" });
+    const left = connect(port, "127.0.0.1");
+    left.write(get("/v1/evaluationmeasures/list", "Cache-Control: no-store"));
+    await until(() => asked.length === 1);
+    left.resetAndDestroy();
+    const stayed = exchange(port, get("/v1/evaluationmeasures/list", "Cache-Control: no-store"));
+    await until(() => asked.length === 2);
+    release();
+    expect((await stayed).body).toBe('["kappa"]');
+  });
+});
+
+test("one wait in the queue counts against the whole time", async () => {
+  const { port } = await listeningGateway((await heldUpstream()).url, {
+    MAX_CONNECTIONS: "1",
+    TOTAL_TIMEOUT_MS: "200",
+  });
+  const began = Date.now();
+  const all = await Promise.all([1, 2, 3].map(() => exchange(port, get("/v1/evaluationmeasures/list"))));
+  for (const answer of all) expectDetail(answer, 504);
+  expect(Date.now() - began).toBeLessThan(10_000);
+});
+
+test("broken JSON is fetched once more as XML, within the same deadline and key", async () => {
+  const { url, seen } = await recordingUpstream(({ target }) =>
+    target.includes("/xml/")
+      ? {
+          body: '<oml:evaluation_measures xmlns:oml="x"><oml:measures><oml:measure>a</oml:measure></oml:measures></oml:evaluation_measures>',
+        }
+      : { body: `<div>A PHP Error</div>${measures}` },
+  );
+  const { port } = await listeningGateway(url);
+  expect((await exchange(port, get(`/v1/evaluationmeasures/list?api_key=${keys.unknown}`))).body).toBe('["a"]');
+  expect(seen.map(({ target }) => target)).toEqual(
+    ["json", "xml"].map((form) => `/api/v1/${form}/evaluationmeasure/list?api_key=${keys.unknown}`),
+  );
+});
+
+test("what does not fit the schema is 502, a new field stays, and both are counted", async () => {
+  const documents = ['{"id":"secret-id"}', '{"id":"1","doi":"10.1/x"}'];
+  const { url } = await recordingUpstream(() => ({ body: `{"data_set_description":${documents.shift()}}` }));
+  const { port, observer } = await listeningGateway(url);
+  expectDetail(await exchange(port, get("/v1/datasets/1")), 502);
+  expect(observer.counts()).toEqual({ "schema_mismatch getDataset": 1 });
+  expect(JSON.parse((await exchange(port, get("/v1/datasets/1"))).body)).toMatchObject({ id: 1, doi: "10.1/x" });
+  expect(observer.counts()).toMatchObject({ "unknown_field getDataset doi": 1 });
+});
+
+test.each([
+  ["/v1/evaluationmeasures/list", "The gateway's upstream is the gateway itself."],
+  ["/api/v1/json/x", "The request has been through this gateway before."],
+])("a request that has been here before is a loop: 502, and legacy is not asked: %s", async (path, detail) => {
+  const { url, seen } = await recordingUpstream();
+  const { port, observer } = await listeningGateway(url);
+  await exchange(port, get(path));
+  const via = String(seen[0]?.headers["via"]);
+  const refused = await exchange(port, get(path, `Via: 1.0 other, ${via}`));
+  expectDetail(refused, 502);
+  expect(JSON.parse(refused.body)).toEqual({ detail });
+  expect([seen.length, Object.keys(observer.counts())]).toEqual([1, [expect.any(String)]]);
+});

@@ -1,0 +1,175 @@
+import { connect } from "node:net";
+import { describe, expect, test } from "vitest";
+import { MAX_UNCONFIRMED, openUnconfirmedWrites } from "../../../src/gateway/answer/unconfirmedWrites.ts";
+import { freePort } from "../../support/freePort.ts";
+import { settled, until } from "../../support/waiting.ts";
+import { alice, cachedGateway, filledGateway, kept, scriptedLegacy } from "../cache/support.ts";
+
+const urlencoded = { "Content-Type": "application/x-www-form-urlencoded" };
+const tagForm = (key?: string) => `data_id=61&tag=a${key === undefined ? "" : `&api_key=${key}`}`;
+const legacyTag = "/api/v1/json/data/tag";
+
+/** Sends bytes and leaves. */
+const leaveAfter = async ({ port, clients }: Awaited<ReturnType<typeof cachedGateway>>, text: string) => {
+  await until(async () => (await clients()) === 0);
+  const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+  socket.write(text);
+  await until(async () => (await clients()) === 1);
+  await settled();
+  socket.destroy();
+  await until(async () => (await clients()) === 0);
+  await settled();
+};
+
+describe("proxied requests that invalidate nothing", () => {
+  test.each([
+    ["without a key", ""],
+    ["with a key", `?api_key=${alice}`],
+  ])("an unfinished body, %s", async (_, query) => {
+    const gateway = await filledGateway();
+    const { ask, as, invalidated, legacy } = gateway;
+    await ask("/v1/datasets/abc", as(alice));
+    for (const type of ["data", "data/tag", "study/99/attach"])
+      await leaveAfter(gateway, `POST /api/v1/json/${type}${query} HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nx`);
+    expect(await invalidated()).toEqual([]);
+    // Later answers may be cached.
+    expect((await ask("/v1/datasets/63")).how).toMatch(/stored/);
+    legacy.mode = "down";
+    expect(await invalidated()).toEqual([]);
+  });
+
+  test("a write whose answer is lost, without a key or with an invented one", async () => {
+    const { ask, legacy, invalidated } = await filledGateway();
+    legacy.mode = "down";
+    for (const key of [undefined, "0", "c".repeat(32), "no key!"])
+      expect((await ask(legacyTag, urlencoded, { method: "POST", body: tagForm(key) })).status).toBeGreaterThan(500);
+    legacy.mode = "healthy";
+    await settled();
+    expect(await invalidated()).toEqual([]);
+    expect((await ask("/v1/datasets/63")).how).toMatch(/stored/);
+  });
+
+  test("a session's cookie with an error, and no cookie and no key with none", async () => {
+    const { ask, invalidated, legacy } = await filledGateway();
+    const post = (headers: Record<string, string>) => ask(legacyTag, headers, { method: "POST", body: "x" });
+    const good = { status: 200, type: "application/json", body: "{}" };
+    legacy.page = good;
+    await post({});
+    await post({ Cookie: "other=1; xci_session=a; ci_session=" });
+    for (const page of [
+      { status: 412, type: "application/json", body: '{"error":{"code":"472","message":"Unknown"}}' },
+      { status: 500, type: "text/html", body: "" },
+      { status: 302, type: "text/html", body: "" },
+      { status: 200, type: "text/html", body: "<html>" },
+    ]) {
+      legacy.page = page;
+      await post({ Cookie: "a=b; ci_session=abc" });
+    }
+    expect(await invalidated()).toEqual([]);
+    legacy.page = good;
+    await post({ Cookie: "a=b; ci_session=abc" });
+    expect(await invalidated()).toEqual(["getDataset", "listDatasets", "otherDataset"]);
+  });
+});
+
+describe("a write that cannot have been sent", () => {
+  test("changes nothing: legacy refuses connections, then its circuit is open", async () => {
+    // Not any port: once it is closed, a server of another test may get that one.
+    const { legacy, ask, as, post, invalidated } = await filledGateway({}, await scriptedLegacy(await freePort()));
+    await ask("/v1/datasets/abc", as(alice));
+    await legacy.close();
+    // A write on a connection whose end the gateway has not seen yet may have been sent.
+    await settled();
+    for (let i = 0; i < 40; i++) {
+      const tagged = await post("/v1/datasets/tag", { data_id: 61, tag: "a" }, as(alice));
+      expect(tagged.status).toBeOneOf([502, 503]);
+      expect((await ask(legacyTag, urlencoded, { method: "POST", body: tagForm(alice) })).status).toBe(502);
+    }
+    expect(await invalidated()).toEqual([]);
+  });
+
+  test("changes nothing: too many requests wait already", async () => {
+    const environment = { MAX_CONNECTIONS: "1" };
+    const { legacy, ask, post, as, invalidated } = await filledGateway(environment, undefined, { waiting: 1 });
+    await ask("/v1/datasets/abc", as(alice));
+    const release = legacy.hold();
+    const waiting = [ask("/v1/setup/5"), ask("/v1/setup/6")];
+    await settled();
+    const { status } = await post("/v1/setup/tag", { setup_id: 3, tag: "a" }, as(alice));
+    expect(status).toBe(503);
+    release();
+    await Promise.all(waiting);
+    expect(await invalidated()).toEqual([]);
+  });
+});
+
+describe("a write whose fate is unknown", () => {
+  test.each<[string, "down" | "erroring"]>([
+    ["the connection breaks", "down"],
+    ["500 without a word", "erroring"],
+  ])("leaves answers for where legacy fails: %s", async (_, mode) => {
+    const { legacy, ask, as, post } = await filledGateway();
+    await ask("/v1/datasets/abc", as(alice));
+    legacy.mode = mode;
+    await post("/v1/setup/tag", { setup_id: 3, tag: "a" }, as(alice));
+    await ask(legacyTag, urlencoded, { method: "POST", body: tagForm(alice) });
+    for (const path of [kept.getSetup, kept.getDataset, kept.listDatasets])
+      expect([path, (await ask(path)).how]).toEqual([path, expect.stringMatching(/stale-if-error/)]);
+    expect((await ask(kept.getStudy)).how).toMatch(/^hit/);
+  });
+
+  test("with a key that is not known yet counts once legacy has accepted the key", async () => {
+    const { legacy, post, as, invalidated } = await filledGateway();
+    legacy.mode = "down";
+    expect((await post("/v1/setup/tag", { setup_id: 3, tag: "a" }, as(alice))).status).toBe(502);
+    expect(await invalidated()).toEqual([]);
+    legacy.mode = "healthy";
+    await until(async () => (await invalidated()).join() === "getSetup");
+  });
+});
+
+describe("writes that wait for the verification of their key", () => {
+  const broken = { kind: "broken" as const, message: "" };
+  const refused = { kind: "unauthenticated" as const, message: "" };
+
+  test("are verified in turn, until legacy accepts or refuses the key", async () => {
+    for (const [answers, expected] of [
+      [[undefined], 1],
+      [[broken, undefined], 1],
+      [[broken, refused, undefined], 0],
+      [[broken, broken, broken, undefined], 0],
+    ] as const) {
+      let outdated = 0;
+      let asked = 0;
+      const keys = {
+        ownerOf: (key: string) => key,
+        isProven: () => false,
+        verify: () => Promise.resolve(answers[asked++]),
+      };
+      const onError = (error: unknown) => expect(error).toBeUndefined();
+      const writes = openUnconfirmedWrites({ keys, timeout: 1000, delays: [0, 1, 1], onError });
+      expect(writes.note(alice, () => void outdated++)).toBeUndefined();
+      await until(() => writes.waiting() === 0);
+      expect(outdated).toBe(expected);
+    }
+  });
+
+  test("are bounded, and end with the gateway", async () => {
+    let asked = 0;
+    const keys = {
+      ownerOf: (key: string) => key,
+      isProven: (owner: string) => owner === alice,
+      verify: () => Promise.resolve(asked++ < 0 ? undefined : broken),
+    };
+    const writes = openUnconfirmedWrites({ keys, timeout: 1000, delays: [0, 60_000], onError: () => undefined });
+    let outdated = 0;
+    for (let i = 0; i < MAX_UNCONFIRMED + 50; i++) void writes.note(`k${i}`, () => void outdated++);
+    expect([writes.waiting(), asked]).toEqual([MAX_UNCONFIRMED, MAX_UNCONFIRMED]);
+    // A key that is known needs no place.
+    void writes.note(alice, () => void outdated++);
+    expect(outdated).toBe(1);
+    writes.close();
+    await until(() => writes.waiting() === 0);
+    expect([asked, outdated]).toEqual([MAX_UNCONFIRMED, 1]);
+  });
+});

@@ -1,0 +1,154 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { listeningGateway } from "../http/support.ts";
+
+/** An administrator: may remove the tags of all users, and change the status of every dataset and study. */
+const key = "AD000000000000000000000000000000";
+
+const overSampleLegacy = async (): Promise<string> => {
+  const legacy = await startSampleLegacy();
+  onTestFinished(() => legacy.close());
+  return (await listeningGateway(legacy.url)).url;
+};
+
+type Fields = { description?: string; [name: string]: unknown };
+
+/** The administrator's write: JSON to the new interface, a form to legacy's; a description is a file. */
+const write = (url: string, line: string, fields: Fields): Promise<Response> => {
+  const [method = "", path = ""] = line.split(" ");
+  if (method === "DELETE") return fetch(`${url}${path}?api_key=${key}`, { method });
+  if (path.startsWith("/v1")) {
+    const headers = { "Content-Type": "application/json", "X-API-Key": key };
+    return fetch(url + path, { method, headers, body: JSON.stringify(fields) });
+  }
+  const { description } = fields;
+  if (description === undefined)
+    return fetch(url + path, { method, body: new URLSearchParams({ ...fields, api_key: key }) });
+  const body = new FormData();
+  body.set("description", new Blob([description]), "description.xml");
+  body.set("api_key", key);
+  return fetch(url + path, { method, body });
+};
+
+const paths = {
+  features: "/v1/datasets/features/61",
+  otherFeatures: "/v1/datasets/features/1",
+  qualities: "/v1/datasets/61/qualities",
+  qualityNames: "/v1/datasets/qualities/list",
+  datasetTags: "/v1/data/tag/list",
+  // It is made of the flows 105 and 106.
+  pipeline: "/v1/flows/104",
+  part: "/v1/flow/105",
+  otherFlow: "/v1/flows/103",
+  flows: "/v1/flows/list",
+  flowTags: "/v1/flow/tag/list",
+  task: "/v1/tasks/1",
+  otherTask: "/v1/tasks/2",
+  tasks: "/v1/task/list/limit/5",
+  taskTags: "/v1/task/tag/list",
+  taskType: "/v1/tasktype/1",
+  run: "/v1/run/1",
+  trace: "/v1/run/trace/1",
+  otherRun: "/v1/runs/2",
+  runs: "/v1/run/list/task/1",
+  evaluations: "/v1/evaluation/list/run/1",
+  ofStudy: "/v1/evaluation/setup/list/study/103",
+  setup: "/v1/setup/3",
+  setups: "/v1/setups/list",
+  setupTags: "/v1/setup/tag/list",
+  study: "/v1/studies/99",
+  studyByAlias: "/v1/studies/sample-suite",
+  otherStudy: "/v1/studies/100",
+  studies: "/v1/study/list/limit/5",
+};
+type Name = keyof typeof paths;
+const entries = Object.entries(paths) as [Name, string][];
+
+const dataset: Name[] = ["features", "qualities", "datasetTags", "tasks"];
+const flow: Name[] = ["pipeline", "part", "flows", "flowTags"];
+const ofRuns: Name[] = ["runs", "evaluations", "ofStudy"];
+const study: Name[] = ["study", "studyByAlias", "studies"];
+const allStudies: Name[] = ["study", "studyByAlias", "otherStudy", "studies"];
+const allSetups: Name[] = ["setup", "setups", "setupTags"];
+
+describe("a write invalidates what shows it, and nothing else", () => {
+  test.each<[string, Fields, number, Name[]]>([
+    // A list of tasks shows the states of datasets.
+    ["POST /v1/datasets/tag", { data_id: 61, tag: "a" }, 200, dataset],
+    ["POST /v1/datasets/status/update", { dataset_id: 61, status: "deactivated" }, 200, dataset],
+    ["POST /api/v1/json/data/status/update", { data_id: "1" }, 412, ["otherFeatures", "datasetTags", "tasks"]],
+    ["POST /v1/flows/tag", { flow_id: 105, tag: "a" }, 200, flow],
+    ["POST /v1/flows/tag", { flow_id: 104, tag: "a" }, 200, ["pipeline", "flows", "flowTags"]],
+    ["POST /v1/flows/untag", { flow_id: 103, tag: "trees" }, 200, ["otherFlow", "flows", "flowTags"]],
+    ["POST /api/v1/json/flow/tag", { flow_id: "105", tag: "a" }, 200, flow],
+    // An upload names no flow, and may be of any.
+    ["POST /api/v1/json/flow", {}, 412, ["pipeline", "part", "otherFlow", "flows", "flowTags"]],
+    // With a flow go its setups and runs, and studies lose these.
+    [
+      "DELETE /api/v1/json/flow/105",
+      {},
+      412,
+      [...flow, "run", "trace", "otherRun", ...ofRuns, ...allSetups, ...allStudies],
+    ],
+    ["POST /v1/tasks/tag", { task_id: 1, tag: "a" }, 200, ["task", "tasks", "taskTags"]],
+    ["POST /v1/tasks/untag", { task_id: 1, tag: "demo" }, 200, ["task", "tasks", "taskTags"]],
+    ["POST /api/v1/json/task/tag", { task_id: "2", tag: "a" }, 200, ["otherTask", "tasks", "taskTags"]],
+    ["POST /api/v1/json/task", {}, 412, ["task", "otherTask", "tasks", "taskTags"]],
+    ["DELETE /api/v1/json/task/1", {}, 412, ["task", "tasks", "taskTags", "ofStudy", ...allStudies]],
+    ["POST /v1/runs/tag", { run_id: 1, tag: "a" }, 200, ["run", "trace", ...ofRuns]],
+    ["POST /v1/runs/untag", { run_id: 2, tag: "twice" }, 200, ["otherRun", ...ofRuns]],
+    ["POST /api/v1/json/run/tag", { run_id: "2", tag: "a" }, 200, ["otherRun", ...ofRuns]],
+    // Evaluations name their run.
+    ["POST /api/v1/json/run/evaluate", { description: "<oml:run_id>1</oml:run_id>" }, 412, ["run", "trace", ...ofRuns]],
+    // A new run changes no other one; its setup may be new, too.
+    ["POST /api/v1/json/run", { description: "<oml:task_id>1</oml:task_id>" }, 412, [...ofRuns, "setups", "setupTags"]],
+    ["DELETE /api/v1/json/run/1", {}, 412, ["run", "trace", ...ofRuns, ...allStudies]],
+    ["POST /v1/setup/tag", { setup_id: 1, tag: "a" }, 200, ["setups", "setupTags"]],
+    ["POST /v1/setups/tag", { setup_id: 3, tag: "a" }, 200, allSetups],
+    ["POST /v1/studies", { name: "N", main_entity_type: "task", description: "D" }, 200, ["studies"]],
+    ["POST /v1/studies/attach", { study_id: 99, entity_ids: [2] }, 200, study],
+    ["POST /v1/studies/attach", { study_id: 105, entity_ids: [2] }, 403, []],
+    ["POST /v1/studies/detach", { study_id: 99, entity_ids: [1, 59] }, 200, study],
+    ["POST /v1/studies/status/update", { study_id: 99, status: "deactivated" }, 200, study],
+    ["POST /api/v1/json/study/99/attach", { ids: "2" }, 200, study],
+    ["POST /api/v1/json/study/103/attach", { ids: "1" }, 412, ["ofStudy", "studies"]],
+    ["POST /api/v1/json/study/status/update", { study_id: "100", status: "active" }, 200, ["otherStudy", "studies"]],
+  ])("%s %j", async (line, fields, status, expected) => {
+    const url = await overSampleLegacy();
+    for (const [, path] of entries) expect((await fetch(url + path)).status).toBe(200);
+    const answer = await write(url, line, fields);
+    await answer.text();
+    const invalidated: Name[] = [];
+    for (const [name, path] of entries)
+      if ((await fetch(url + path, { headers: { "Cache-Control": "only-if-cached" } })).status === 504)
+        invalidated.push(name);
+    expect([answer.status, invalidated]).toEqual([status, expected]);
+  });
+});
+
+test("a study that is created is there at once, under its alias too", async () => {
+  const url = await overSampleLegacy();
+  const wanted = { name: "New", alias: "new", main_entity_type: "run", benchmark_suite: 99, description: "\r\n D" };
+  expect((await fetch(`${url}/v1/studies/new`)).status).toBe(404);
+  const created = await write(url, "POST /v1/studies", { ...wanted, runs: [1, 2] });
+  expect(await created.json()).toEqual({ study_id: 108 });
+  const read = await fetch(`${url}/v1/studies/new`);
+  expect(await read.json()).toMatchObject({ ...wanted, description: "D", id: 108, creator: 1, run_ids: [1, 2] });
+});
+
+test("a run that is attached to a new study shows in the cached lists of that study", async () => {
+  const url = await overSampleLegacy();
+  const post = async (path: string, fields: Fields) =>
+    (await (await write(url, `POST ${path}`, fields)).json()) as Record<string, number>;
+  const { study_id } = await post("/v1/studies", { name: "N", description: "D", main_entity_type: "run", runs: [1] });
+  const runsIn = async (list: string): Promise<Set<number>> => {
+    const answer = await fetch(`${url}/v1/${list}/study/${study_id}`);
+    return new Set(((await answer.json()) as { run_id: number }[]).map(({ run_id }) => run_id));
+  };
+  const both = () => Promise.all([runsIn("run/list/uploader/1,2,3"), runsIn("evaluation/list")]);
+  expect(await both()).toEqual([new Set([1]), new Set([1])]);
+  expect(await post("/v1/studies/attach", { study_id, entity_ids: [4] })).toMatchObject({ linked_entities: 2 });
+  expect(await both()).toEqual([new Set([1, 4]), new Set([1, 4])]);
+  await post("/v1/studies/detach", { study_id, entity_ids: [1] });
+  expect(await both()).toEqual([new Set([4]), new Set([4])]);
+});

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import type { Directives } from "../../../src/gateway/cache/cacheRequest.ts";
+import { type Entry, entryOf } from "../../../src/gateway/cache/entry.ts";
+import { isDuration } from "../../../src/catalogue/endpoint/lifetimes.ts";
+import { freshnessOf, makeStale, withinLifetimes } from "../../../src/gateway/cache/policy.ts";
+import { untagged } from "../../../src/gateway/cache/reply.ts";
+
+const lifetimes = { fresh: 10, staleWhileRevalidate: 20, staleIfError: 40 };
+const entry = (about: Partial<Entry> = {}): Entry =>
+  entryOf(untagged({ status: 200, body: "x" }), { endpoint: "e", groups: [], lifetimes, storedAt: 0, ...about });
+
+test("what is no duration is none", () => {
+  const others = ["", "1", "1w", "-1s", "1.5h", " 1s", "1s ", "1234567s", "s"];
+  expect(others.filter(isDuration)).toEqual([]);
+});
+
+const turning = entry({ lifetimes: { ...lifetimes, mayTurnPrivate: true } });
+const owned = entry({ owner: "a" });
+const patient: Directives = { maxStale: 1000 };
+const moments = [0, 9, 10, 29, 30, 49, 50, 1009, 1010];
+
+test.each<[string, Entry, Directives, boolean, string]>([
+  ["by its lifetimes", entry(), {}, true, "fresh fresh stale stale ifError ifError not not not"],
+  ["for a client that takes stale ones", entry(), patient, true, "fresh fresh stale stale stale stale stale stale not"],
+  ["where it may turn private", turning, patient, true, "fresh fresh stale stale ifError ifError not not not"],
+  ["where it has an owner", owned, patient, true, "fresh fresh not not not not not not not"],
+  ["where a write may be missed", entry(), {}, false, "ifError ifError ifError ifError ifError ifError not not not"],
+  ["where it may, and has an owner", owned, {}, false, "not not not not not not not not not"],
+])("how long an entry may be used %s", (_, one, wanted, isInStep, expected) => {
+  expect(moments.map((now) => freshnessOf(one, now, wanted, isInStep)).join(" ")).toBe(expected);
+});
+
+test("an entry is stale after a write; after an unconfirmed one it only stands in", () => {
+  const after = (staleWhileRevalidate: number, staleIfError: number, isUnconfirmed: boolean) => {
+    const one = entry({ lifetimes: { fresh: 10, staleWhileRevalidate, staleIfError } });
+    return makeStale(one, 5, isUnconfirmed) ? freshnessOf(one, 5, {}) : "gone";
+  };
+  expect([after(20, 40, false), after(20, 40, true)]).toEqual(["stale", "ifError"]);
+  expect([after(20, 0, false), after(20, 0, true)]).toEqual(["stale", "gone"]);
+  expect([after(0, 40, false), after(0, 40, true)]).toEqual(["ifError", "ifError"]);
+  expect([after(0, 0, false), after(0, 0, true)]).toEqual(["gone", "gone"]);
+});
+
+test("another gateway's entry is served no longer than here, and no longer than there", () => {
+  const theirs = entry({ lifetimes: { fresh: 50, staleWhileRevalidate: 10, staleIfError: 90 } });
+  const least = { fresh: 10, staleWhileRevalidate: 10, staleIfError: 40 };
+  expect(withinLifetimes(theirs, lifetimes)).toMatchObject({ freshUntil: 10, lifetimes: least });
+  expect(withinLifetimes(entry(), undefined)).toBeUndefined();
+});

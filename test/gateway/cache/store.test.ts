@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import { type Entry, entryOf } from "../../../src/gateway/cache/entry.ts";
+import { HIT, replyWith, untagged } from "../../../src/gateway/cache/reply.ts";
+import { openStore, sizeOf } from "../../../src/gateway/cache/store.ts";
+
+const lifetimes = { fresh: 100, staleWhileRevalidate: 200, staleIfError: 400 };
+const entry = (about: Partial<Entry> = {}, body = "x"): Entry =>
+  entryOf(untagged({ status: 200, body }), {
+    endpoint: "e",
+    groups: ["g/1", "g"],
+    lifetimes,
+    storedAt: 0,
+    ...about,
+  });
+
+describe("the store", () => {
+  test("stays within its bytes, the least recently used go first, and says so", () => {
+    const store = openStore({ bytes: 20_000, entryBytes: 5000 }, () => 1);
+    const one = sizeOf("k0", entry({}, "x".repeat(1000)));
+    for (let i = 0; i < 50; i++) {
+      store.set(`k${i}`, entry({}, "x".repeat(1000)));
+      store.get("k0");
+    }
+    const { bytes, entries, evicted } = store.size();
+    expect(bytes).toBeLessThanOrEqual(20_000);
+    expect(entries).toBe(Math.floor(20_000 / one));
+    expect(evicted).toBe(50 - entries);
+    expect([store.get("k0") !== undefined, store.get("k1")]).toEqual([true, undefined]);
+  });
+
+  test("counts every coding, group and key", () => {
+    const small = sizeOf("k", entry());
+    expect(sizeOf("k".repeat(11), entry())).toBe(small + 20);
+    expect(sizeOf("k", { ...entry(), coded: { br: Buffer.alloc(70), gzip: Buffer.alloc(30) } })).toBe(small + 100);
+    expect(sizeOf("k", entry({ groups: [] }))).toBeLessThan(small);
+    expect(sizeOf("k", entry({ owner: "o" }))).toBeGreaterThan(small);
+  });
+
+  test("finds by group and by owner, and forgets the groups of what is gone or over", () => {
+    let now = 1;
+    const store = openStore({ bytes: 100_000, entryBytes: 5000 }, () => now);
+    store.set("a", entry());
+    store.set("b", entry({ groups: ["g/2", "g"] }));
+    store.set("c", entry({ owner: "someone" }));
+    const keys = (...groups: string[]) => store.inGroups(groups).map(([key]) => key);
+    expect([keys("g"), keys("g/1"), keys("g/2", "g/1"), keys("someone"), keys("x")]).toEqual([
+      ["a", "b", "c"],
+      ["a", "c"],
+      ["b", "a", "c"],
+      ["c"],
+      [],
+    ]);
+    store.set("a", entry({ groups: ["h"] }));
+    store.delete("b");
+    expect([keys("g"), keys("h")]).toEqual([["c"], ["a"]]);
+    now = 501;
+    expect([store.get("a"), store.get("c"), store.size().entries]).toEqual([undefined, undefined, 0]);
+    expect([keys("g"), keys("h"), keys("someone")]).toEqual([[], [], []]);
+  });
+});
+
+test("a hit's headers are made once a second, for each kind of request", () => {
+  const one = entry();
+  const cors: string[] = [];
+  const request = { method: "GET", acceptEncoding: undefined, ifNoneMatch: undefined, keyed: false, cors };
+  const headers = (now: number, about = {}) =>
+    replyWith({ representation: one, entry: one, how: HIT }, { ...request, ...about }, now).headers;
+  expect(headers(0)).toBe(headers(999));
+  expect(headers(1000)).not.toEqual(headers(0));
+  expect(headers(0)).toContain("public, max-age=0, stale-while-revalidate=0, stale-if-error=0");
+  expect(headers(0, { keyed: true })).toContain("private, no-cache");
+  expect(headers(0, { cors: ["Vary", "Origin"] })).toContain("Origin");
+  expect(headers(0)).not.toContain("Origin");
+});

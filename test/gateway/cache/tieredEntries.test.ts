@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { type Entry, entryOf } from "../../../src/gateway/cache/entry.ts";
+import { lifetimesBy } from "../../../src/gateway/cache/policy.ts";
+import { untagged } from "../../../src/gateway/cache/reply.ts";
+import type { Invalidation } from "../../../src/gateway/cache/sharedTier.ts";
+import { openStore } from "../../../src/gateway/cache/store.ts";
+import { openTieredEntries } from "../../../src/gateway/cache/tieredEntries.ts";
+import { tierWith } from "./support.ts";
+
+const lifetimes = { fresh: 1000, staleWhileRevalidate: 1000, staleIfError: 1000 };
+const entryFrom = (storedAt: number) =>
+  entryOf(untagged({ status: 200, body: "x" }), { endpoint: "e", groups: ["g/1", "g"], lifetimes, storedAt });
+const request = {
+  cacheKey: { key: "k", endpoint: "e", lifetimesOf: lifetimesBy({ fresh: "1s" }), personal: false },
+  owner: undefined,
+  wanted: {},
+};
+
+/** Entries over a shared tier that has this one, now or later. */
+const openOver = (get: () => Promise<Entry>) => {
+  const store = openStore({ bytes: 100_000, entryBytes: 10_000 }, () => 1);
+  const ignore = () => undefined;
+  const hooks = { onInvalidation: ignore, onInvalidated: ignore, onError: ignore };
+  return { store, entries: openTieredEntries({ store, openTier: () => tierWith({ get }), ...hooks, now: () => 1 }) };
+};
+
+test.each<[string, Invalidation, boolean]>([
+  ["softly", { groups: ["g/1"], soft: true }, false],
+  ["hard", { groups: ["g/1"] }, false],
+  ["everything, softly", { all: true, soft: true }, false],
+  ["something else", { groups: ["h"] }, true],
+  ["something else, softly", { groups: ["h"], soft: true }, true],
+])("an entry of the shared tier invalidated on its way (%s): stored %s", async (_, invalidation, isStored) => {
+  let arrive: (entry: Entry) => void = () => undefined;
+  const { entries } = openOver(() => new Promise((resolve) => (arrive = resolve)));
+  const found = entries.lookUpShared(request);
+  await entries.invalidate(invalidation);
+  arrive(entryFrom(0));
+  expect([(await found) !== undefined, entries.lookUp(request, 1) !== undefined]).toEqual([isStored, isStored]);
+});
+
+test.each([
+  ["newer", 2000, "x"],
+  ["no newer", 10, undefined],
+  ["older", -2000, undefined],
+])("an entry of the shared tier that is %s than the one in memory", async (_, storedAt, expected) => {
+  const { entries, store } = openOver(async () => entryFrom(storedAt));
+  store.set("k", entryFrom(0));
+  expect((await entries.lookUpShared(request))?.entry.body.toString()).toBe(expected);
+  expect(entries.lookUp(request, 1)?.entry.storedAt).toBe(expected === undefined ? 0 : storedAt);
+});

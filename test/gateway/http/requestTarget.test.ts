@@ -1,0 +1,146 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isHost, originForm, readRequestTarget } from "../../../src/gateway/http/requestTarget.ts";
+
+/** A request line and header lines as node:http hands them over: the first Host counts, all are in the raw list. */
+const read = (line: string, ...hosts: string[]) => {
+  const [method = "", url = "", version = "HTTP/1.1"] = line.split(" ");
+  const [host] = hosts;
+  return readRequestTarget({
+    method,
+    url,
+    httpVersion: version.slice("HTTP/".length),
+    headers: host === undefined ? {} : { host },
+    rawHeaders: ["Accept", "*/*", ...hosts.flatMap((value, i) => [i === 0 ? "Host" : "HOST", value])],
+  });
+};
+
+describe("a target", () => {
+  test.each([
+    ["GET /", "/", "a"],
+    ["GET //evil.example/a?b#c", "//evil.example/a?b#c", "a"],
+    ["GET http://other.example", "/", "other.example"],
+    ["GET HTTPS://other.example:8443/a?x=http://b", "/a?x=http://b", "other.example:8443"],
+    ["GET http://[2001:db8::1]:80?x", "/?x", "[2001:db8::1]:80"],
+    ["OPTIONS *", "*", "a"],
+  ])("%s is read as %s at %s", (line, target, host) => {
+    expect(read(line, "a")).toEqual({ ok: true, target, host });
+  });
+
+  test.each([
+    "GET *",
+    "POST *",
+    "OPTIONS **",
+    "GET ftp://a/",
+    "GET a:80",
+    "GET a/b",
+    "GET http:/a/b",
+    "GET http://",
+    "GET http:///a",
+    "GET http://?a",
+    "GET http://:80/a",
+    "GET http://user@a/b",
+    "GET http://user:password@a/b",
+    "GET http://a@b@c/d",
+    "GET http://a:99999/",
+    "GET http://[::1/",
+    "GET https:a",
+    "GET ",
+  ])("%s is refused", (line) => {
+    expect(read(line, "a")).toMatchObject({ ok: false, status: 400 });
+  });
+});
+
+describe("a Host", () => {
+  test.each([
+    "a",
+    "a.example:80",
+    "A_b~c-d.example",
+    "192.0.2.1:65535",
+    "[::1]",
+    "[2001:db8::192.0.2.1]:8080",
+    "a:",
+    "[::1]:",
+  ])("%s is one", (host) => {
+    expect(isHost(host)).toBe(true);
+    expect(read("GET /", host)).toEqual({ ok: true, target: "/", host });
+  });
+
+  test.each([
+    "a@b",
+    "one, two",
+    "one,two",
+    "a/b",
+    "one/../x?y#z",
+    "a b",
+    " ",
+    "a:b",
+    ":",
+    "a:-1",
+    "a:65536",
+    "a:080000",
+    "[::1",
+    "[::1]x",
+    "[fe80::1%25eth0]",
+    "[v1.x]",
+    "::1",
+    'a";for=1.2.3.4',
+    "a\t",
+    "é",
+    "a\\b",
+    "a%2fb",
+    "a".repeat(256),
+  ])("%j is none", (host) => {
+    expect(isHost(host)).toBe(false);
+    expect(read("GET /", host)).toMatchObject({ ok: false, status: 400 });
+  });
+
+  test("is needed by HTTP/1.1, and none or an empty one names no host", () => {
+    expect(read("GET /")).toMatchObject({ ok: false, status: 400 });
+    expect(read("GET http://a/")).toMatchObject({ ok: false, status: 400 });
+    expect(read("GET / HTTP/1.0")).toEqual({ ok: true, target: "/", host: undefined });
+    expect(read("GET /", "")).toEqual({ ok: true, target: "/", host: undefined });
+  });
+
+  test.each(["GET /", "GET http://c/", "GET / HTTP/1.0", "OPTIONS *"])("is refused twice: %s", (line) => {
+    expect(read(line, "a", "a")).toMatchObject({ ok: false, status: 400 });
+    expect(read(line, "", "b")).toMatchObject({ ok: false, status: 400 });
+  });
+
+  test("that is invalid is refused although the target names another one", () => {
+    expect(read("GET http://good.example/", "a@b")).toMatchObject({ ok: false, status: 400 });
+  });
+});
+
+test("whatever is accepted is a path or *, at a host that a URL agrees with", () => {
+  const text = fc.string({ unit: fc.constantFrom(...Array.from("ahtp:/@?#*[].,0 ")), maxLength: 20 });
+  const target = fc.oneof(
+    text,
+    text.map((rest) => `http://${rest}`),
+    text.map((rest) => `/${rest}`),
+  );
+  fc.assert(
+    fc.property(fc.constantFrom("GET", "OPTIONS"), target, fc.oneof(text, fc.constant("a")), (method, url, host) => {
+      const result = readRequestTarget({
+        method,
+        url,
+        httpVersion: "1.1",
+        headers: { host },
+        rawHeaders: ["Host", host],
+      });
+      // No part of a host is read as user information, a path or a second host. An empty Host names no host.
+      const isSound =
+        !result.ok ||
+        ((result.target === "*" ? method === "OPTIONS" : result.target.startsWith("/")) &&
+          (result.host === undefined ? host === "" : /^[^@/?#,\s]+$/.test(result.host)));
+      expect([result, isSound]).toEqual([result, true]);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("a URL out of a log is read without its user", () => {
+  expect(originForm("https://user:password@a.example/b?c")).toBe("/b?c");
+  expect(originForm("/b")).toBe("/b");
+  expect(originForm("mailto:a@b")).toBe("mailto:a@b");
+});

@@ -1,0 +1,180 @@
+import { connect } from "node:net";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { openByteBudget } from "../../../src/operation/limits/byteBudget.ts";
+import { sendWhole } from "../../../src/gateway/http/httpServer.ts";
+import { openConnection } from "../answer/support.ts";
+import { get, httpUpstream } from "../proxy/support.ts";
+import { listeningGateway } from "./support.ts";
+import { LARGE, large, open, staying, streaming, unreader } from "./openServer.ts";
+import { until } from "../../support/waiting.ts";
+
+/** The time limit of these tests, in ms. The server looks at its clients once in it, when the test says so. */
+const LIMIT = 200;
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
+afterEach(() => void vi.useRealTimers());
+const pass = (limits: number) => vi.advanceTimersByTime(limits * LIMIT);
+
+/** Lets time pass until a condition holds, however long the answer takes to come to where it waits for its client. */
+const untilCut = (holds: () => boolean | Promise<boolean>) =>
+  until(() => {
+    pass(1);
+    return holds();
+  });
+
+describe("a client that takes nothing", () => {
+  test("is cut off after the time limit, and its bytes are given back", async () => {
+    const memory = openByteBudget(2 * LARGE);
+    const { port, stalled } = await open({ sendTimeout: LIMIT, memory }, (_, response) => {
+      sendWhole(response, { status: 200, headers: [], body: large });
+    });
+    unreader(port, staying("/"));
+    await until(() => memory.held > 0);
+    expect(memory.held).toBeGreaterThan(LARGE - 2 ** 17);
+    await untilCut(() => memory.held === 0);
+    expect(stalled.resets).toBe(1);
+  });
+
+  test("is, although it goes on sending requests", async () => {
+    const { port, stalled } = await open({ sendTimeout: LIMIT });
+    const socket = unreader(port, staying("/large"));
+    await untilCut(() => {
+      socket.write(staying("/"));
+      return stalled.resets > 0;
+    });
+    expect(stalled.resets).toBe(1);
+  });
+
+  test("is where the answer is a stream that waits for it", async () => {
+    const { port, stalled, connections } = await open({ sendTimeout: LIMIT }, streaming);
+    unreader(port, staying("/"));
+    await untilCut(() => stalled.resets > 0 && connections().open === 0);
+    expect(stalled.resets).toBe(1);
+  });
+
+  test.each([
+    ["the new interface", "/v1/datasets/1"],
+    ["the pass-through", "/api/v1/json/data/1"],
+  ])("is on %s", async (_, path) => {
+    const url = await httpUpstream((_request, response) =>
+      response.end(JSON.stringify({ data_set_description: { id: "1", description: "x".repeat(LARGE) } })),
+    );
+    const gateway = await listeningGateway(url, {}, { sendTimeout: LIMIT });
+    unreader(gateway.port, staying(path));
+    const expected = ["slow_clients_total 1", "client_connections 0", "memory_bytes 0"];
+    await untilCut(async () => {
+      const metrics = await gateway.services.meter.registry.metrics();
+      return expected.every((line) => metrics.includes(`\ncatalog_gateway_${line}\n`));
+    });
+  });
+});
+
+/** A gateway with so much memory, in front of a legacy whose datasets have LARGE bytes; `held` gives the bytes that are taken of it. */
+const largeDatasets = async (memory: number) => {
+  const url = await httpUpstream((request, response) =>
+    request.url?.includes("/data/") === true
+      ? response.end(
+          JSON.stringify({
+            data_set_description: { id: "1", name: "a", format: "arff", description: "x".repeat(LARGE) },
+          }),
+        )
+      : response.end('{"evaluation_measures":{"measures":{"measure":"kappa"}}}'),
+  );
+  const environment = {
+    MEMORY_BYTES: String(memory),
+    MAX_REPLY_BYTES: String(1.5 * LARGE),
+    CACHE_BYTES: String(2 ** 29),
+  };
+  const gateway = await listeningGateway(url, environment, { sendTimeout: LIMIT });
+  const ask = async (path: string) => {
+    const response = await fetch(gateway.url + path, { headers: { Connection: "close" } });
+    return { status: response.status, retryAfter: response.headers.get("retry-after"), text: await response.text() };
+  };
+  const held = async () => {
+    const metric = gateway.services.meter.registry.getSingleMetric("catalog_gateway_memory_bytes");
+    return (await metric?.get())?.values[0]?.value ?? 0;
+  };
+  return { port: gateway.port, ask, held };
+};
+
+test.each([
+  ["the memory", 1.5],
+  ["half of the memory", 3.5],
+])("while an unread answer fills %s, another large one is 503, a small one is sent", async (_, memory) => {
+  const { port, ask, held } = await largeDatasets(memory * LARGE);
+  for (const id of [1, 2]) expect((await ask(`/v1/datasets/${id}`)).status).toBe(200);
+  const { text } = await ask("/v1/datasets/1");
+  unreader(port, staying("/v1/datasets/1"));
+  await until(async () => (await held()) === text.length - 64 * 1024);
+  const refused = (why: string) => ({ status: 503, retryAfter: "5", text: expect.stringContaining(why) as string });
+  expect(await ask("/v1/datasets/2")).toEqual(refused("other answers are in memory"));
+  // Before it is collected.
+  expect(await ask("/v1/datasets/3")).toEqual(refused("answers of the legacy interface"));
+  expect((await ask("/v1/evaluationmeasures/list")).status).toBe(200);
+  await untilCut(async () => (await held()) === 0);
+  expect((await ask("/v1/datasets/2")).status).toBe(200);
+});
+
+test("an answer counts once, however many clients have not read it", async () => {
+  const { port, ask, held } = await largeDatasets(1.5 * LARGE);
+  const { text } = await ask("/v1/datasets/1");
+  const clients = [1, 2, 3].map(() => unreader(port, staying("/v1/datasets/1")));
+  await until(async () => (await held()) > 0);
+  expect((await ask("/v1/datasets/1")).status).toBe(200);
+  clients.pop()?.destroy();
+  expect((await ask("/v1/datasets/1")).status).toBe(200);
+  expect(await held()).toBe(text.length - 64 * 1024);
+  await untilCut(async () => (await held()) === 0);
+});
+
+test("a client that takes some within each time limit gets all of a proxied answer", async () => {
+  const url = await httpUpstream((_, response) => response.end(large));
+  const gateway = await listeningGateway(url, { BODY_TIMEOUT_MS: "2000" }, { sendTimeout: LIMIT });
+  // The upstream is kept waiting for longer than it may be silent.
+  const part = { bytes: LARGE / 2, limits: 0.9, ms: 3000 };
+  expect(await takeSlowly(gateway.port, get("/files/1"), part)).toBeGreaterThan(LARGE);
+});
+
+/** Takes an answer in parts of so many bytes; between two of them so many time limits pass, and real milliseconds. Gives all bytes. */
+const takeSlowly = async (port: number, request: string, part: { bytes: number; limits: number; ms: number }) => {
+  const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+  onTestFinished(() => void socket.destroy());
+  socket.write(request);
+  let received = 0;
+  let burst = 0;
+  socket.on("data", (chunk: Buffer) => {
+    received += chunk.length;
+    burst += chunk.length;
+    if (burst < part.bytes) return;
+    burst = 0;
+    socket.pause();
+    pass(part.limits);
+    setTimeout(() => socket.resume(), part.ms);
+  });
+  await new Promise((resolve) => void socket.once("close", resolve));
+  return received;
+};
+
+test("a slow client that takes its answer bit by bit gets all of it", async () => {
+  const { port, stalled } = await open({ sendTimeout: LIMIT });
+  const part = { bytes: 1024 * 1024, limits: 0.1, ms: 1 };
+  expect(await takeSlowly(port, get("/large"), part)).toBeGreaterThan(LARGE);
+  expect(stalled.resets).toBe(0);
+});
+
+test("answers that were taken leave nothing behind on their connection", async () => {
+  const { port, server } = await open();
+  const { socket, text } = openConnection(port);
+  let sockets = 0;
+  server.on("request", ({ socket: one }) => {
+    // Once in its time the server sees that nothing waits any more.
+    pass(1);
+    sockets = one.listenerCount("close") + one.listenerCount("drain");
+  });
+  const counts: number[] = [];
+  for (let i = 1; i <= 3; i++) {
+    socket.write(staying("/large"));
+    await until(() => text().length > i * LARGE);
+    counts.push(sockets);
+  }
+  expect(new Set(counts).size).toBe(1);
+});

@@ -1,0 +1,149 @@
+import { expect, test } from "vitest";
+import { MAX_INTERIM_ANSWERS } from "../../../src/gateway/upstream/upstreamRequest.ts";
+import { freePort } from "../../support/freePort.ts";
+import { expectHealthy, get, healthy, openProxy, originOf, rawUpstream, request, send } from "./support.ts";
+import { until } from "../../support/waiting.ts";
+
+const secret = "SECRETKEY";
+
+/** The beginning of an upload. */
+const uploading = (path: string) => `${request(`POST ${path}`, "Content-Length: 10")}half`;
+
+/** An upstream that answers /healthy well and anything else by `nasty`. */
+const nastyUpstream = (nasty: Parameters<typeof rawUpstream>[0]): ReturnType<typeof rawUpstream> =>
+  rawUpstream((socket, text, number) => {
+    if (text.startsWith("GET /healthy ")) socket.write(healthy);
+    else nasty(socket, text, number);
+  });
+
+test.each([
+  ["closes without a word", ""],
+  ["closes within the status line", "HTTP/1.1 2"],
+  ["closes within the headers", "HTTP/1.1 200 OK\r\nContent-Le"],
+  ["speaks no HTTP", `<html>api_key=${secret}</html>`],
+  ["names two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"],
+  ["codes the transfer", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"],
+  ["sends headers without end", `HTTP/1.1 200 OK\r\nX: ${"a".repeat(200_000)}`],
+  ["switches protocols unasked", "HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"],
+])("an upstream that %s: 502", async (_, nasty) => {
+  const { origin } = await nastyUpstream((socket) => socket.end(nasty));
+  const gateway = await openProxy(origin);
+  const { head, body } = await send(gateway.port, get(`/nasty?api_key=${secret}`));
+  expect(head).toMatch(/^HTTP\/1\.1 502 [^]*^Content-Type: application\/json\r$/m);
+  expect(Object.keys(JSON.parse(body))).toEqual(["detail"]);
+  expect(gateway.events).toMatchObject([{ kind: "broken", method: "GET", path: "/nasty" }]);
+  await expectHealthy(gateway);
+});
+
+const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nhalf";
+const sized = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf";
+test.each([
+  ["a body with a length", sized, "1.1", "end"],
+  ["a chunked body", chunked, "1.1", "end"],
+  ["a body without a length", "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhalf", "1.1", "resetAndDestroy"],
+  ["a chunked body to an HTTP/1.0 client", chunked, "1.0", "end"],
+  ["a body with a length to an HTTP/1.0 client", sized, "1.0", "end"],
+] as const)("%s that breaks off never ends cleanly", async (_, text, http, ending) => {
+  const { origin } = await nastyUpstream((socket) => socket.write(text, () => setTimeout(() => socket[ending](), 100)));
+  const gateway = await openProxy(origin);
+  const { head, body, reset } = await send(gateway.port, `GET /cut?api_key=${secret} HTTP/${http}\r\nHost: a\r\n\r\n`);
+  expect(head).toMatch(/^HTTP\/1\.1 200 /);
+  const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? -1);
+  const looksWhole = length === -1 ? !/chunked/i.test(head) || body.endsWith("0\r\n\r\n") : body.length === length;
+  expect(looksWhole && !reset).toBe(false);
+  expect(gateway.events).toMatchObject([{ kind: "broken", path: "/cut" }]);
+  await expectHealthy(gateway);
+});
+
+test("no upstream at all: 502", async () => {
+  const gateway = await openProxy(originOf(await freePort()));
+  const { head, body } = await send(gateway.port, get("/"));
+  expect(head).toMatch(/^HTTP\/1\.1 502 /);
+  expect(JSON.parse(body)).toEqual({ detail: "The upstream could not be reached." });
+  expect((await send(gateway.port, request("HEAD /"))).body).toBe("");
+  const upload = await send(gateway.port, request("POST /", "Content-Length: 300000"), Buffer.alloc(300_000));
+  expect(upload.head).toMatch(/^HTTP\/1\.1 502 /);
+  expect(gateway.events.map((event) => event.kind)).toEqual(["unreachable", "unreachable", "unreachable"]);
+  expect(gateway.upstream.semaphore.running).toBe(0);
+});
+
+test("interim answers without end are cut short: 502", async () => {
+  const interim = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+  const gone: boolean[] = [];
+  const { origin } = await nastyUpstream((socket) => {
+    const more = (): void => {
+      while (!socket.destroyed && socket.write(interim.repeat(500)));
+      if (!socket.destroyed) socket.once("drain", more);
+    };
+    socket.on("close", () => gone.push(true));
+    more();
+  });
+  const gateway = await openProxy(origin);
+  const { text } = await send(gateway.port, get("/endless"));
+  expect(text.match(/^HTTP\/1\.1 103 /gm)).toHaveLength(MAX_INTERIM_ANSWERS);
+  expect(text).toMatch(/\r\n\r\nHTTP\/1\.1 502 [^]*"The upstream gave no sound answer\."/);
+  await until(() => gone.length === 1);
+  expect(gateway.events).toMatchObject([{ kind: "broken", path: "/endless" }]);
+  await expectHealthy(gateway);
+});
+
+test("as many interim answers as are allowed come before the answer", async () => {
+  const { origin } = await nastyUpstream((socket) =>
+    socket.write(`${"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(MAX_INTERIM_ANSWERS)}${healthy}`),
+  );
+  const gateway = await openProxy(origin);
+  const { text } = await send(gateway.port, get("/hints"));
+  expect(text).toMatch(/HTTP\/1\.1 200 OK[^]*healthy$/);
+  await expectHealthy(gateway);
+});
+
+test.each([
+  ["an upstream that does not answer: 504", "", get, 504, "The upstream took too long.", "timeout"],
+  ["an upstream that falls silent in mid-body: the connection is cut", sized, get, 200, "half", "timeout"],
+  ["an upload that stops coming: 408", "", uploading, 408, "The request's body stopped coming.", "slowClient"],
+] as const)("%s", async (_, answer, asking, status, said, kind) => {
+  const { origin, requests } = await nastyUpstream((socket) => socket.write(answer));
+  const gateway = await openProxy(origin, { headersTimeout: 300, bodyTimeout: 300 });
+  const { head, body } = await send(gateway.port, asking("/slow"));
+  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(body).toBe(status === 200 ? said : JSON.stringify({ detail: said }));
+  expect(requests.length).toBe(status === 408 ? 0 : 1);
+  expect(gateway.events).toMatchObject([{ kind, path: "/slow" }]);
+  await expectHealthy(gateway);
+});
+
+test("more requests than may wait: 503 at once, and the others are served", async () => {
+  const held: (() => void)[] = [];
+  const { origin, requests } = await nastyUpstream((socket) => {
+    held.push(() => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));
+  });
+  const gateway = await openProxy(origin, { connections: 2, waiting: 1 });
+  const { semaphore } = gateway.upstream;
+  const served = [send(gateway.port, get("/1")), send(gateway.port, get("/2")), send(gateway.port, get("/3"))];
+  await until(() => requests.length === 2 && semaphore.waiting === 1);
+  const { head, body } = await send(gateway.port, get("/4"));
+  expect(head).toMatch(/^HTTP\/1\.1 503 /);
+  expect(head).toMatch(/^Retry-After: 1\r$/m);
+  expect(JSON.parse(body)).toEqual({ detail: "Too many requests wait for the upstream." });
+  expect(requests).toHaveLength(2);
+  held.splice(0).forEach((answer) => answer());
+  await until(() => held.length === 1);
+  held.forEach((answer) => answer());
+  for (const answer of await Promise.all(served)) expect(answer.body).toBe("ok");
+  expect(gateway.events).toMatchObject([{ kind: "overloaded", path: "/4" }]);
+  await expectHealthy(gateway);
+});
+
+test("a key in the query is in no event and no answer of ours", async () => {
+  const { origin } = await nastyUpstream((socket, text) => socket.end(`garbage ${text}`));
+  const gateway = await openProxy(origin);
+  const answers = [
+    await send(gateway.port, get(`/a?api_key=${secret}`)),
+    await send(gateway.port, get(`http://${secret}@host.example/a?api_key=${secret}`)),
+    await send(gateway.port, get(`/a#?api_key=${secret}`, "Host: twice")),
+    await send(gateway.port, request(`POST /a?api_key=${secret}`, "Content-Length: 1"), "x"),
+  ];
+  expect(gateway.events).toHaveLength(2);
+  for (const { text } of answers) expect(text).not.toContain(secret);
+  expect(JSON.stringify(gateway.events)).not.toContain(secret);
+});

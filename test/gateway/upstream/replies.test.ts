@@ -1,0 +1,108 @@
+import type { ServerResponse } from "node:http";
+import { expect, onTestFinished, test } from "vitest";
+import { openByteBudget } from "../../../src/operation/limits/byteBudget.ts";
+import { type AskOptions, ask } from "../../../src/gateway/upstream/ask.ts";
+import { UpstreamFailure } from "../../../src/gateway/upstream/failure.ts";
+import { openUpstream } from "../../../src/gateway/upstream/upstream.ts";
+import { httpUpstream } from "../proxy/support.ts";
+import { until } from "../../support/waiting.ts";
+
+const KIB = 1024;
+
+/** An upstream whose answers wait to be written, and a budget for them. */
+const open = async (budget: number) => {
+  const held: ServerResponse[] = [];
+  const bodies: Buffer[] = [];
+  const origin = await httpUpstream((_, response) => void held.push(response));
+  const memory = openByteBudget(budget);
+  const times = { connectTimeout: 2000, headersTimeout: 8000, bodyTimeout: 8000 };
+  const upstream = openUpstream({ origin, connections: 8, waiting: 10, ...times, memory });
+  onTestFinished(() => upstream.pool.destroy());
+  const get = (options: Partial<AskOptions> = {}) =>
+    ask(upstream, { method: "GET", path: "/", headers: {}, maxBytes: 2 ** 24, totalTimeout: 8000, ...options }).then(
+      ({ body }) => {
+        bodies.push(body);
+        return body.length;
+      },
+      (error: unknown) => (error instanceof UpstreamFailure ? error : Promise.reject(error as Error)),
+    );
+  const asked = async (count: number) => until(() => held.length === count);
+  return { held, bodies, memory, get, asked };
+};
+const crowded = expect.objectContaining({ kind: "crowded", isUnsent: false });
+const bytes = (size: number) => Buffer.alloc(size, "x");
+
+test("a large answer's bytes count from its Content-Length on, until it is whole", async () => {
+  const { held, memory, get, asked } = await open(200 * KIB);
+  const first = get();
+  await asked(1);
+  held[0]?.writeHead(200, { "Content-Length": 264 * KIB }).write(bytes(1));
+  await until(() => memory.held === 200 * KIB);
+  const second = get();
+  await asked(2);
+  held[1]?.end(bytes(65 * KIB));
+  expect(await second).toEqual(crowded);
+  const small = get();
+  await asked(3);
+  held[2]?.end(bytes(64 * KIB));
+  expect(await small).toBe(64 * KIB);
+  held[0]?.end(bytes(264 * KIB - 1));
+  expect([await first, memory.held, memory.refused]).toEqual([264 * KIB, 0, 1]);
+});
+
+test("without a length bytes count as they come; a reply that does not fit is dropped", async () => {
+  const { held, memory, get, asked } = await open(300 * KIB);
+  const [first, second] = [get(), get()];
+  await asked(2);
+  for (const response of held) response.write(bytes(200 * KIB));
+  await until(() => memory.held === 2 * 136 * KIB);
+  held[1]?.write(bytes(100 * KIB));
+  expect(await Promise.race([first, second])).toEqual(crowded);
+  expect(memory.held).toBe(136 * KIB);
+  held[0]?.end(bytes(100 * KIB));
+  held[1]?.end();
+  expect(await Promise.all([first, second])).toEqual(expect.arrayContaining([300 * KIB, crowded]));
+  expect(memory.held).toBe(0);
+});
+
+test.each([
+  ["breaks off", {}, "broken"],
+  ["takes too long", { totalTimeout: 300 }, "timeout"],
+  ["becomes too large", { maxBytes: 150 * KIB }, "tooLarge"],
+])("an answer that %s gives its bytes back", async (_, options, kind) => {
+  const { held, memory, get, asked } = await open(1000 * KIB);
+  const answer = get(options);
+  await asked(1);
+  held[0]?.write(bytes(140 * KIB));
+  await until(() => memory.held > 0);
+  if (kind === "broken") held[0]?.destroy();
+  if (kind === "tooLarge") held[0]?.write(bytes(20 * KIB));
+  expect(await answer).toMatchObject({ kind });
+  expect(memory.held).toBe(0);
+});
+
+test("a body of very many small chunks is collected whole", async () => {
+  const { held, get, asked } = await open(KIB);
+  const answer = get();
+  await asked(1);
+  for (let i = 0; i < 5000; i++) held[0]?.write("abc");
+  held[0]?.end();
+  expect(await answer).toBe(15_000);
+});
+
+test("a large body that tells its length is the same bytes, and a short one is none", async () => {
+  const { held, bodies, memory, get, asked } = await open(1000 * KIB);
+  const [whole, cut] = [get(), get()];
+  await asked(2);
+  const sent = Buffer.from(Array.from({ length: 300 * KIB }, (_, i) => (i * i) % 251));
+  held[0]?.writeHead(200, { "Content-Length": sent.length });
+  for (let i = 0; i < sent.length; i += 7777) held[0]?.write(sent.subarray(i, i + 7777));
+  held[0]?.end();
+  held[1]?.writeHead(200, { "Content-Length": sent.length }).write(sent.subarray(0, -1));
+  setTimeout(() => held[1]?.destroy(), 100);
+  expect([await whole, await cut]).toEqual(
+    expect.arrayContaining([sent.length, expect.objectContaining({ kind: "broken" })]),
+  );
+  expect(memory.held).toBe(0);
+  expect(bodies.map((body) => body.equals(sent))).toEqual([true]);
+});

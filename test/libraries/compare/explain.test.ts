@@ -1,0 +1,115 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { changesByPlace, explain, lookUp } from "../../../src/libraries/compare/explain.ts";
+import { pointerSteps } from "../../../src/catalogue/rules/pointer.ts";
+import { list, nullable, object, renamed, unwrapped } from "../../../src/catalogue/rules/compose.ts";
+import { collectChanges } from "../../../src/catalogue/rules/notes.ts";
+import type { Json, JsonObject, Rule } from "../../../src/catalogue/rules/rule.ts";
+import { integer, lowercase, text } from "../../../src/catalogue/rules/values.ts";
+import { changedAt, endpoints, leavesOf, type Shown, shown, valueAt } from "./documents.ts";
+
+const changesOf = (rule: Rule, legacy: JsonObject) => {
+  const { note, changes } = collectChanges();
+  const ours = rule.read(legacy, note, legacy);
+  return { ours, changes: changesByPlace(changes) };
+};
+
+/** The steps as `path form rule`, in their order. */
+const stepsIn = (rule: Rule, legacy: JsonObject, served?: Json): string[] => {
+  const { ours, changes } = changesOf(rule, legacy);
+  const found: string[] = [];
+  explain(rule, legacy, served === undefined ? ours : served, changes, ({ path, steps }) => {
+    for (const step of steps) found.push(`${path} ${step.form} ${step.rule ?? "nobody"}`);
+  });
+  return found;
+};
+
+const everything = Object.keys(endpoints).flatMap(shown);
+
+test.each(everything.map((one) => [`${one.name} ${one.example}`, one] as const))(
+  "%s: every difference has a rule",
+  (_, { endpoint, legacy, ours }) => {
+    expect(stepsIn(endpoint.output, legacy, ours).filter((step) => step.endsWith("nobody"))).toEqual([]);
+  },
+);
+
+describe("every step is named, with its rule", () => {
+  const tree = unwrapped(
+    "thing",
+    object({ id: integer, kind: renamed("type", nullable(lowercase)), tag: list(text), note: nullable(text) }),
+  );
+  test.each<[string, JsonObject, string[]]>([
+    [
+      "a wrapper, a number, a new name, a single entry",
+      { thing: { id: "1", type: "ARFF", tag: "a", note: "x" } },
+      [" value unwrapped", "/id type integer", "/kind moved renamed", "/kind value lowercase", "/tag type list"],
+    ],
+    [
+      "what is unset",
+      { thing: { id: "1", type: "", note: [] } },
+      [
+        " value unwrapped",
+        "/id type integer",
+        "/kind moved renamed",
+        "/kind type nullable",
+        "/tag extra list",
+        "/note type nullable",
+      ],
+    ],
+    [
+      "what nobody knows stays as it came",
+      { thing: { id: 1, tag: [], type: "a", note: "b", more: "1" } },
+      [" value unwrapped", "/kind moved renamed"],
+    ],
+  ])("%s", (_, legacy, steps) => {
+    expect(stepsIn(tree, legacy)).toEqual(steps);
+  });
+
+  test("a rule that changes and does not say so is found out", () => {
+    const silent: Rule = { ...lowercase, read: (legacy) => (legacy as string).toUpperCase() };
+    expect(stepsIn(object({ a: silent, b: lowercase }), { a: "x", b: "Y" })).toEqual([
+      "/a value nobody",
+      "/b value lowercase",
+    ]);
+  });
+  test("so is one that says another value than it found", () => {
+    const lying: Rule = { ...text, read: (legacy, note) => (note.changed("lying", "other", legacy), legacy) };
+    expect(stepsIn(object({ a: lying }), { a: "x" })).toEqual(["/a value nobody", "/a value lying"]);
+  });
+});
+
+test("a value that is changed on its way out, a field lost or added is never explained", () => {
+  fc.assert(
+    fc.property(
+      fc
+        .constantFrom(...everything)
+        .chain((one: Shown) => fc.tuple(fc.constant(one), fc.constantFrom(...leavesOf(one.ours)))),
+      fc.constantFrom<Json | undefined>(undefined, "other", 4711, { more: true }),
+      ([{ endpoint, legacy, ours }, at], value) => {
+        const changed = changedAt(ours, at, value);
+        const unexplained = stepsIn(endpoint.output, legacy, changed).filter((step) => step.endsWith("nobody"));
+        expect(unexplained.length).toBeGreaterThan(0);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test("the legacy value and the rules of any place are found again", () => {
+  const tree = unwrapped("thing", object({ kind: renamed("type", lowercase), tag: list(text) }));
+  const legacy = { thing: { type: "ARFF", tag: "a" } };
+  const { changes } = changesOf(tree, legacy);
+  expect(lookUp(tree, legacy, changes, ["kind"])).toEqual({ legacy: "ARFF", rules: ["renamed", "lowercase"] });
+  expect(lookUp(tree, legacy, changes, ["tag", "0"])).toEqual({ legacy: "a", rules: ["text"] });
+  expect(lookUp(tree, legacy, changes, ["nothing", "there"])).toEqual({ legacy: undefined, rules: [] });
+  for (const { endpoint, legacy: document, ours } of everything) {
+    const read = changesOf(endpoint.output, document);
+    // Where nothing changed the value is the same on both sides.
+    for (const at of leavesOf(ours)
+      .filter((leaf) => !read.changes.has(leaf))
+      .slice(0, 20)) {
+      const { legacy: value, rules } = lookUp(endpoint.output, document, read.changes, pointerSteps(at));
+      expect(rules.length === 1 ? value : valueAt(ours, at)).toEqual(valueAt(ours, at));
+    }
+  }
+});

@@ -1,0 +1,345 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import type { GatewayParts } from "../../support/gateway.ts";
+import { errorAnswer } from "../../../src/libraries/modern/errorAnswer.ts";
+import { MAX_MISFITS } from "../../../src/catalogue/reading/fits.ts";
+import type { Json } from "../../../src/catalogue/rules/rule.ts";
+import { catalogue } from "../../../transforms/catalogue.ts";
+import { endpoints } from "../../../transforms/index.ts";
+import { gatewayFor } from "../../support/gateway.ts";
+import { settingsOf } from "../../support/settings.ts";
+import { httpUpstream } from "../../gateway/proxy/support.ts";
+
+const JSON_TYPE = "application/json";
+const PROBLEM = "application/problem+json";
+const stages = JSON.stringify(
+  Object.fromEntries(Object.keys(endpoints).map((name) => [name, { stage: "modern", share: 0 }])),
+);
+const writer = { "X-API-Key": "00000000000000000000000000000000", "Content-Type": JSON_TYPE };
+
+type Given = { status: number; type?: string; body: unknown };
+const router: Given = { status: 404, body: { detail: "Not Found" } };
+/** An error as our interface writes it, with a code or without, and as a problem. */
+const coded = (code: string, message: string) => ({ detail: { code, message } });
+const problem = (status: number, body: object): Given => ({ status, type: PROBLEM, body });
+
+let said: Given = router;
+let asked: string[] = [];
+let sample: Awaited<ReturnType<typeof startSampleLegacy>>;
+beforeAll(async () => {
+  sample = await startSampleLegacy();
+});
+afterAll(() => sample.close());
+
+/** A new implementation that gives all requests the same answer. */
+const startModern = (): Promise<string> => {
+  asked = [];
+  return httpUpstream((request: IncomingMessage, response: ServerResponse) => {
+    asked.push(`${request.method} ${request.url}`);
+    const { status, type = JSON_TYPE, body } = said;
+    request.resume().once("end", () => {
+      response.writeHead(status, { "Content-Type": type });
+      response.end(typeof body === "string" ? body : JSON.stringify(body));
+    });
+  });
+};
+
+const over = async (environment: Record<string, string> = {}, parts: GatewayParts = {}) => {
+  const settings = { MODERN_URL: await startModern(), STAGES: stages, ...environment };
+  const { app, services, close } = await gatewayFor(sample.url, settings, { expected: [], ...parts });
+  onTestFinished(close);
+  return {
+    failures: () =>
+      Object.fromEntries(
+        Object.entries(services.observer.counts()).filter(([name]) => name.startsWith("modern_failed")),
+      ),
+    metrics: () => services.meter.registry.metrics(),
+    ask: async (path: string, init: RequestInit = {}) => {
+      const response = await app.request(`/v1${path}`, init);
+      const { status, headers } = response;
+      return {
+        status,
+        body: await response.json(),
+        backend: /backend=(\w+)/.exec(headers.get("gateway-decision") ?? "")?.[1],
+        challenge: headers.get("www-authenticate"),
+      };
+    },
+  };
+};
+
+describe("a 4xx that is not one of the endpoint's outcomes is not served: legacy answers", () => {
+  test.each<[string, Given]>([
+    ["a router's 404", router],
+    ["a router's 405", { status: 405, body: { detail: "Method Not Allowed" } }],
+    ["a proxy's 404", { status: 404, type: "text/html", body: "<h1>Not Found</h1>" }],
+    ["a 400 in words", { status: 400, body: { detail: "There was an error parsing the body" } }],
+    ["a 404 with a code that means another status", { status: 404, body: coded("112", "No access granted") }],
+    ["a 404 with a code that legacy does not have", { status: 404, body: coded("9999", "Gone") }],
+    ["a coded 404 of another type", { status: 404, type: "text/plain", body: coded("111", "Unknown dataset") }],
+    ["a coded 404 without a message", { status: 404, body: { detail: { code: "111" } } }],
+    ["another endpoint's 404 by its code", { status: 404, body: coded("372", "No results") }],
+    ["another endpoint's 404 as a problem", problem(404, { code: "181" })],
+    ["another endpoint's 409", { status: 409, body: coded("473", "Entity already tagged") }],
+    ["another endpoint's 410", { status: 410, body: coded("603", "No tags") }],
+    ["another endpoint's 404 in words", { status: 404, body: { detail: "Flow not found." } }],
+    ["a problem without a code", problem(404, { type: "about:blank", status: 404, detail: "?" })],
+    ["a problem of another endpoint", problem(404, { type: "https://x/problems/flow-not-found" })],
+    ["a problem named as a member of every object", problem(404, { type: "constructor" })],
+    ["a problem with a code of another status", problem(403, { code: "111" })],
+    ["a validation problem", problem(422, { detail: "Input validation failed.", errors: [] })],
+    ["an empty list of input errors", { status: 422, body: { detail: [] } }],
+    ["a 200 that is an error", { status: 200, body: { detail: "Not Found" } }],
+    ["a redirect", { status: 307, body: {} }],
+  ])("%s", async (_, given) => {
+    said = given;
+    const { ask, failures, metrics } = await over();
+    expect(await ask("/datasets/61")).toMatchObject({ status: 200, backend: "legacy", body: { name: "iris" } });
+    expect(asked).toEqual(["GET /datasets/61"]);
+    expect(failures()).toEqual({ "modern_failed getDataset": 1 });
+    expect(await metrics()).toMatch(/modern_failed.* 1\n/);
+  });
+});
+
+describe("a document is served as application/json alone", () => {
+  test.each([JSON_TYPE, "application/json; charset=utf-8", "Application/JSON"])("%s is served", async (type) => {
+    said = { status: 200, type, body: ["of-modern"] };
+    const { ask, failures } = await over();
+    expect(await ask("/evaluationmeasures/list")).toMatchObject({ backend: "modern", body: ["of-modern"] });
+    expect(failures()).toEqual({});
+  });
+
+  test.each(["text/html", "text/plain; charset=utf-8", PROBLEM, "application/json5", ""])(
+    '"%s" is not: legacy answers, and it counts',
+    async (type) => {
+      said = { status: 200, type, body: ["of-modern"] };
+      const { ask, failures } = await over();
+      const answer = await ask("/evaluationmeasures/list");
+      expect(answer).toMatchObject({ status: 200, backend: "legacy" });
+      expect(answer.body).not.toEqual(["of-modern"]);
+      expect(failures()).toEqual({ "modern_failed listEvaluationMeasures": 1 });
+    },
+  );
+});
+
+test("of what says not found, conflict or gone, an endpoint has its own codes", async () => {
+  const { ask } = await over({ CACHE_BYTES: "0" });
+  const served: string[] = [];
+  for (const { code, kind } of catalogue.errors.values())
+    for (const status of ["notFound", "conflict", "gone"].includes(kind) ? [404, 409, 410] : [])
+      for (const [type, body] of [
+        [JSON_TYPE, { detail: { code: String(code), message: "words" } }],
+        [PROBLEM, { code: String(code) }],
+      ] as const) {
+        said = { status, type, body };
+        for (const path of ["/datasets/1", "/studies/99"])
+          if ((await ask(path)).backend === "modern") served.push(`${path} ${code} ${status}`);
+      }
+  const own = ["/datasets/1 111 404", "/studies/99 601 404", "/studies/99 603 410"];
+  expect(served).toEqual(own.flatMap((one) => [one, one]));
+});
+
+describe("an outcome of the endpoint is served", () => {
+  const gone = { detail: "Legacy studies are no longer supported." };
+  const misfit = { detail: [{ loc: ["path"], msg: "no", type: "x" }] };
+  test.each<[string, Given, unknown]>([
+    ["/datasets/61", { status: 404, body: coded("111", "Unknown dataset") }, coded("111", "Unknown dataset")],
+    ["/datasets/61", { status: 404, body: coded("111", "in other words") }, coded("111", "in other words")],
+    ["/datasets/61", { status: 412, body: coded("113", "No data file found") }, coded("113", "No data file found")],
+    [
+      "/datasets/61",
+      { ...problem(403, { code: "112" }), type: `${PROBLEM}; charset=utf-8` },
+      coded("112", "No access granted"),
+    ],
+    ["/datasets/61", problem(404, { code: 111 }), coded("111", "Unknown dataset")],
+    ["/datasets/61", problem(401, { code: "103" }), coded("103", "Authentication failed")],
+    ["/flow/exists/a/1", { status: 404, body: { detail: "Flow not found." } }, { detail: "Flow not found." }],
+    ["/studies/7000", { status: 410, body: gone }, gone],
+    ["/studies/99", problem(403, { type: "https://x/problems/study-private" }), coded("112", "No access granted")],
+    ["/datasets/61", { status: 422, body: misfit }, misfit],
+  ])("%s: %j", async (path, given, body) => {
+    said = given;
+    const { ask, failures } = await over();
+    expect(await ask(path)).toMatchObject({ status: given.status, body, backend: "modern" });
+    expect(failures()).toEqual({});
+  });
+
+  test.each(["getStudy", "attachToStudy", "detachFromStudy", "updateStudyStatus"] as const)(
+    "a private study is 403 with code 112: %s",
+    (name) => {
+      const { body } = problem(403, { type: "https://x/problems/study-private" });
+      const given = { status: 403, contentType: PROBLEM, text: JSON.stringify(body) };
+      const answer = errorAnswer(endpoints[name], catalogue.errors, given, body as Json);
+      expect([answer?.status, JSON.parse(String(answer?.body))]).toEqual([403, coded("112", "No access granted")]);
+    },
+  );
+
+  test("a 401 says how to authenticate", async () => {
+    said = { status: 401, body: coded("103", "Authentication failed") };
+    const { ask } = await over();
+    expect((await ask("/datasets/61")).challenge).toBe('Bearer realm="catalogue"');
+  });
+});
+
+test.each([
+  ["404", router],
+  ["405", { status: 405, body: { detail: "Method Not Allowed" } }],
+])("a write that modern's router refuses with %s is sent to no other side: 502, counted", async (_, given) => {
+  said = given;
+  const { ask, failures } = await over();
+  const body = JSON.stringify({ data_id: 61, tag: "never-sent" });
+  expect(await ask("/datasets/tag", { method: "POST", headers: writer, body })).toMatchObject({
+    status: 502,
+    body: { detail: "The new implementation gave no answer." },
+    backend: "modern",
+  });
+  expect(asked.filter((one) => one.startsWith("POST")).length).toBe(1);
+  expect(failures()).toEqual({ "modern_failed getDataset": 1, "modern_failed tagDataset": 1 });
+  const read = await ask("/datasets/61", { headers: { "Cache-Control": "no-cache" } });
+  expect(JSON.stringify(read.body)).not.toContain("never-sent");
+});
+
+describe("modern is asked", () => {
+  test("by the definition's route, where it has one", async () => {
+    said = router;
+    const { ask } = await over();
+    for (const path of ["/flow/exists/a/1", "/flows/exists/a/2", "/evaluationmeasures/list"]) await ask(path);
+    expect(asked).toEqual(["GET /flows/exists/a/1", "GET /flows/exists/a/2", "GET /evaluationmeasure/list"]);
+  });
+
+  test("by the operator's route before the definition's", async () => {
+    said = router;
+    const routes = { findFlow: "GET /v2/{external_version}/flow/{name}/", tagDataset: "POST /tags" };
+    const { ask } = await over({ MODERN_ROUTES: JSON.stringify(routes) });
+    await ask("/flow/exists/a/1");
+    await ask("/datasets/tag", { method: "POST", headers: writer, body: '{"data_id":61,"tag":"x"}' });
+    const key = "api_key=00000000000000000000000000000000";
+    expect(asked).toEqual(["GET /v2/1/flow/a/", `GET /datasets/61?${key}`, `POST /tags?${key}`]);
+  });
+
+  test.each<[string, string]>([
+    [
+      '{"findFlow": "GET /flow/{name}"}',
+      'MODERN_ROUTES: findFlow "GET /flow/{name}" given; allowed is the same method and the same names as in GET /flow',
+    ],
+    ['{"tagDataset": "GET /tag"}', "allowed is the same method"],
+    ['{"getNothing": "GET /nothing/{id}"}', 'MODERN_ROUTES: unknown endpoint "getNothing" given'],
+    [
+      '{"tagDataset": "POST /../x"}',
+      'MODERN_ROUTES: tagDataset "POST /../x" given; allowed are segments other than . and ..',
+    ],
+    ['{"tagDataset": "POST /tags/."}', 'MODERN_ROUTES: tagDataset "POST /tags/." given'],
+    ['{"tagDataset": "POST /a/./tags/"}', 'MODERN_ROUTES: tagDataset "POST /a/./tags/" given'],
+    ['{"getStudy": "GET http://elsewhere/{id_or_alias}"}', "MODERN_ROUTES.getStudy: "],
+    ['{"getStudy": "GET //elsewhere/{id_or_alias}"}', "MODERN_ROUTES.getStudy: "],
+    ['{"getStudy": "PUT /studies/{id_or_alias}"}', "MODERN_ROUTES.getStudy: "],
+  ])("MODERN_ROUTES %s stops the start", (text, message) => {
+    expect(settingsOf({ MODERN_ROUTES: text })).toEqual({ errors: [expect.stringContaining(message)] });
+  });
+});
+
+const entry = { reason: "known", owner: "us", until: "2999-01-01" };
+const sound = {
+  id: 99,
+  name: "a",
+  alias: null,
+  main_entity_type: "task",
+  description: null,
+  visibility: null,
+  status: null,
+  creation_date: null,
+  creator: 1,
+  data_ids: [],
+  task_ids: [],
+  flow_ids: [],
+  setup_ids: [],
+  run_ids: [],
+};
+
+const whole = { ...sound, benchmark_suite: null };
+const missing = { path: "/benchmark_suite", kind: "missing" };
+const deep = JSON.parse(`${"[".repeat(100)}${"]".repeat(100)}`) as Json;
+const deepest = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+
+test.each<[title: string, backend: "modern" | "legacy", document: unknown, entries: object[]]>([
+  ["fits", "modern", whole, []],
+  ["lacks a field", "legacy", sound, []],
+  ["lacks a field, as the ledger allows it", "modern", sound, [missing]],
+  ["lacks a field, as it is allowed to every endpoint", "modern", sound, [{ ...missing, endpoint: "*" }]],
+  ["lacks a field, where any kind is allowed", "modern", sound, [{ ...missing, kind: "*" }]],
+  ["lacks a field, where another kind is allowed", "legacy", sound, [{ ...missing, kind: "type" }]],
+  ["lacks a field, as it is allowed to another endpoint", "legacy", sound, [{ ...missing, endpoint: "getSetup" }]],
+  ["lacks a field, as it was allowed until yesterday", "legacy", sound, [{ ...missing, until: "2020-01-01" }]],
+  ["has another type where a field may be missing", "legacy", { ...sound, benchmark_suite: "1" }, [missing]],
+  ["is wrong beside what is allowed", "legacy", { ...sound, creator: "1" }, [missing]],
+  ["has a wrong entry", "legacy", { ...sound, task_ids: [1, "2"] }, [missing]],
+  [
+    "has a wrong entry, as it is allowed too",
+    "modern",
+    { ...sound, task_ids: [1, "2"] },
+    [missing, { path: "/task_ids/*", kind: "type" }],
+  ],
+  [
+    "has exactly the value that is allowed",
+    "modern",
+    { ...sound, benchmark_suite: "" },
+    [{ path: "/benchmark_suite", kind: "type", candidate: "" }],
+  ],
+  [
+    "has another value than the one that is allowed",
+    "legacy",
+    { ...sound, benchmark_suite: "" },
+    [{ path: "/benchmark_suite", kind: "type", candidate: 0 }],
+  ],
+  ["is nested too deep, whatever is allowed", "legacy", { ...whole, more: deep }, [{ path: "/**", kind: "*" }]],
+  ["is nested deeper than any stack", "legacy", `{"name":${deepest}}`, []],
+])("a document that %s is answered by %s", async (_, backend, document, entries) => {
+  said = { status: 200, body: document };
+  const expected = entries.map((one, i) => ({ id: `${i}`, endpoint: "getStudy", ...entry, ...one }));
+  const { ask } = await over({}, { expected });
+  expect((await ask("/studies/99")).backend).toBe(backend);
+});
+
+test.each([
+  ["one kind of misfit many times", "modern", 5 * MAX_MISFITS, () => "ARFF"],
+  ["as many kinds as are looked at", "modern", MAX_MISFITS, (i: number) => `F${i}`],
+  ["more kinds", "legacy", MAX_MISFITS + 1, (i: number) => `F${i}`],
+] as const)("of a list with %s, as they are allowed: %s", async (_, backend, count, format) => {
+  const row = { name: "a", version: 1, file_id: 1, status: "active", md5_checksum: "", quality: [] };
+  said = { status: 200, body: Array.from({ length: count }, (_one, i) => ({ did: i, ...row, format: format(i) })) };
+  const allowed = { id: "one", endpoint: "listDatasets", path: "/*/format", kind: "value", ...entry };
+  const { ask } = await over({}, { expected: [allowed] });
+  expect((await ask("/datasets/list")).backend).toBe(backend);
+});
+
+test("no error of modern makes it throw; what is served has its status and a detail", () => {
+  const code = fc.oneof(fc.constantFrom("111", "112", "372", "601", 113, "103"), fc.jsonValue());
+  const error = fc.oneof(
+    fc.record({
+      detail: fc.oneof(fc.record({ code, message: fc.string() }), fc.jsonValue(), fc.constant("Not Found")),
+    }),
+    fc.record({
+      code,
+      type: fc.oneof(fc.constantFrom("x/study-not-found", "__proto__", "x/constructor"), fc.jsonValue()),
+    }),
+    fc.jsonValue(),
+  );
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...Object.values(endpoints)),
+      fc.integer({ min: 400, max: 499 }),
+      fc.constantFrom(JSON_TYPE, PROBLEM, "text/html", ""),
+      error,
+      (endpoint, status, contentType, document) => {
+        const text = JSON.stringify(document);
+        const answer = errorAnswer(endpoint, catalogue.errors, { status, contentType, text }, document as Json);
+        if (answer === undefined) return;
+        expect(answer.status).toBe(status);
+        expect(JSON.parse(answer.body.toString())).toHaveProperty("detail");
+        expect(document).not.toEqual({ detail: "Not Found" });
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});

@@ -1,0 +1,246 @@
+import { globSync, readFileSync } from "node:fs";
+import { createClient } from "@redis/client";
+import { describe, expect, test } from "vitest";
+import { settingsHelp } from "../../../src/operation/settings/help.ts";
+import { settingsSchemaOf } from "../../../src/operation/settings/settings.ts";
+import { fragments } from "../../support/settings.ts";
+import { errorsIn as errors, fileWith as file, settingsIn as settings } from "./support.ts";
+
+/** The code without comments and texts: of a template what it fills in. */
+const codeOf = (source: string): string =>
+  source
+    .replaceAll(/"(?:\\.|[^"\\\n])*"|\/\*[^]*?\*\/|(?<!:)\/\/.*/g, "")
+    .replaceAll(/`[^`]*`/g, (text) => (text.match(/\$\{[^}]*\}/g) ?? []).join(" "));
+
+test("each setting is read in some other file than that which defines it", () => {
+  const files = globSync("src/**/*.ts", { exclude: ["**/settings.ts"] });
+  const code = files.map((one) => codeOf(readFileSync(one, "utf8"))).join("\n");
+  // What decides whether a feature is loaded stands beside its definition.
+  const deciding = new Set<PropertyKey>();
+  const watched = new Proxy(settings({}), {
+    get(all, name) {
+      deciding.add(name);
+      return Reflect.get(all, name) as unknown;
+    },
+  });
+  for (const { isOn } of fragments) isOn?.(watched);
+  // `NAME?:` is a type.
+  const isRead = (name: string) => deciding.has(name) || new RegExp(`\\b${name}\\b(?!\\?:)`).test(code);
+  const names = Object.keys(settingsSchemaOf(fragments).shape);
+  expect(["NO_SUCH_SETTING", ...names].filter((name) => !isRead(name))).toEqual(["NO_SUCH_SETTING"]);
+});
+
+describe("settings", () => {
+  test("have defaults", () => {
+    expect(settings({})).toMatchObject({
+      PORT: 8000,
+      HOST: "127.0.0.1",
+      LEGACY_PATH: "/api/v1",
+      PREFIXES: ["/v1"],
+      CORS_ORIGINS: ["*"],
+      TRUSTED_PROXIES: [],
+    });
+    expect(settings({ LEGACY_URL: "", PORT: "" })).toEqual(settings({}));
+  });
+
+  test("come from the file, and the environment wins", () => {
+    const CONFIG = file('{"PORT": 9000, "PREFIXES": ["/", "/v1"], "LEGACY_STUDIES": [1, 2]}');
+    expect(settings({ CONFIG, PORT: "9001" })).toMatchObject({
+      PORT: 9001,
+      PREFIXES: ["/", "/v1"],
+      LEGACY_STUDIES: [1, 2],
+    });
+    expect(settings({ CONFIG, PREFIXES: "/a, /b", LEGACY_STUDIES: "7" })).toMatchObject({
+      PREFIXES: ["/a", "/b"],
+      LEGACY_STUDIES: [7],
+    });
+    expect(settings({ PREFIXES: '["/a"]', LEGACY_URL: "http://127.0.0.1:1/" })).toMatchObject({
+      PREFIXES: ["/a"],
+      LEGACY_URL: "http://127.0.0.1:1",
+    });
+  });
+
+  test.each([
+    ["LOG_LEVEL", "loud", "one of debug, info, warn, error, silent"],
+    ["LEGACY_URL", "ftp://x", "an origin such as http://127.0.0.1:8080, without a path"],
+    ["LEGACY_URL", "http://x/path", "an origin such as http://127.0.0.1:8080, without a path"],
+    ["PREFIXES", "v1", "a path such as /v1, or /"],
+    ["PREFIXES", "v1,v2", "a path such as /v1, or /"],
+    ["PREFIXES", "[", "a list: path prefixes of the new interface"],
+    ["TRUSTED_PROXIES", "10.0.0.0/99", "addresses or networks such as 10.0.0.0/8"],
+    ["LEGACY_STUDIES", "x", "a list: ids of the studies"],
+    ["LEGACY_HOST", "a\r\nb: c", "a host name or address"],
+    ["LEGACY_HOST", "a b", "a host name or address"],
+    ["HOST", " ", "a host name or address"],
+    ["CORS_ORIGINS", "https://a.example/", "* or origins such as https://page.example"],
+    ["CORS_ORIGINS", "a.example", "* or origins such as https://page.example"],
+  ])("%s=%s is named with what is allowed", (name, value, allowed) => {
+    const [error, ...others] = errors({ [name]: value });
+    expect(others).toEqual([]);
+    expect(error).toMatch(new RegExp(`^${name}: .* given in the environment; allowed is `));
+    for (const part of value.split(",")) expect(error).toContain(JSON.stringify(part).slice(1, -1));
+    expect(error).toContain(allowed);
+  });
+
+  const dataset = (about: object | string) => ({ getDataset: about });
+  const stages = "one of legacy, shadow, canary, modern";
+  test.each([
+    ["STAGES", dataset({ stage: "shadow", share: 110 }), ".getDataset.share: 110 ", "an integer from 0 to 100"],
+    ["STAGES", dataset({ stage: "beta" }), '.getDataset.stage: "beta" ', stages],
+    ["STAGES", dataset({}), ".getDataset.stage: nothing ", stages],
+    [
+      "STAGES",
+      dataset({ stage: "legacy", gate: { parity: 2 } }),
+      ".getDataset.gate.parity: 2 ",
+      "a number from 0 to 1",
+    ],
+    ["STAGES", dataset({ stage: "legacy", shares: 5 }), ".getDataset.shares: 5 ", "one of stage, share, gate"],
+    ["STAGES", dataset("shadow"), '.getDataset: "shadow" ', "an object with stage, share, gate"],
+    ["STAGES", [], ": [] ", "stages by endpoint"],
+    ["CACHE_LIFETIMES", dataset({ fresh: "5 m" }), '.getDataset.fresh: "5 m" ', "durations such as 90s, 10m"],
+    ["CACHE_LIFETIMES", dataset({ stale: "1h" }), '.getDataset.stale: "1h" ', "one of fresh, staleWhileRevalidate,"],
+    ["MODERN_ROUTES", dataset("GET x"), '.getDataset: "GET x" ', "routes such as GET /flows"],
+    ["DEPRECATED", [{ path: "/a", since: "x" }], '[0].since: "x" ', "a date such as 2026-01-01"],
+    ["DEPRECATED", [{ path: "/a", since: "2026-01-01", until: 1 }], "[0].until: 1 ", "one of path, since, sunset"],
+    ["BROWNOUTS", [1], ": [1] ", "a list: times without legacy paths"],
+  ])("a field within %s, as in %j, is named", (name, value, place, allowed) => {
+    for (const found of [
+      errors({ [name]: JSON.stringify(value) }),
+      errors({ CONFIG: file(JSON.stringify({ [name]: value })) }),
+    ]) {
+      expect(found).toHaveLength(1);
+      expect(found[0]).toContain(`${name}${place}given in `);
+      expect(found[0]).toContain(`; allowed is ${allowed}`);
+    }
+  });
+
+  test("stages other than legacy need MODERN_URL", () => {
+    const STAGES = '{"getDataset": {"stage": "canary"}, "getSetup": {"stage": "legacy"}}';
+    expect(errors({ STAGES })).toEqual([
+      'STAGES.getDataset.stage: "canary" given without MODERN_URL; allowed is "legacy", or any stage where MODERN_URL names the new implementation',
+    ]);
+    expect(errors({ STAGES, MODERN_URL: "http://127.0.0.1:9000" })).toEqual([]);
+  });
+
+  test("a prefix is given once", () => {
+    expect(errors({ PREFIXES: "/v1,/v1" })).toEqual([
+      'PREFIXES: ["/v1","/v1"] given in the environment; allowed is each prefix once',
+    ]);
+  });
+
+  test("all errors are reported at once, with the unknown settings of the file", () => {
+    const CONFIG = file('{"PORT": "9000", "Prefix": [], "nothing": 1}');
+    const found = errors({ CONFIG, LOG_LEVEL: "loud" });
+    expect(found.map((line) => line.split(":")[0])).toEqual(["PORT", "LOG_LEVEL", "Prefix", "nothing"]);
+    expect(found[2]).toContain("is PREFIXES meant?");
+  });
+
+  test("never show a secret", () => {
+    expect(errors({ LEGACY_API_KEY: "hush hush" })[0]).toBe(
+      "LEGACY_API_KEY: (not shown) given in the environment; allowed is 1-64 letters and digits",
+    );
+    expect(errors({ LEGACY_URL: "http://me:hush@legacy" })[0]).not.toContain("hush");
+  });
+
+  test.each([
+    "redis://127.0.0.1:6379/x",
+    "redis://127.0.0.1:6379/0/1",
+    "redis://me:hush%zz@127.0.0.1:6379",
+    "redis://hush%:41@127.0.0.1:6379",
+    "redis://hush 127.0.0.1:6379",
+    "redis://hush:x",
+    "http://127.0.0.1:6379",
+  ])("REDIS_URL=%s, which would not do, is refused", (REDIS_URL) => {
+    expect(errors({ REDIS_URL })).toEqual([
+      "REDIS_URL: (not shown) given in the environment; allowed is a URL such as redis://127.0.0.1:6379/0, a % in its password written %25",
+    ]);
+  });
+
+  test.each(["redis://127.0.0.1", "rediss://me:a%25b@redis.example:6380/", "redis://:hush@[::1]:6379/15"])(
+    "REDIS_URL=%s is taken",
+    (REDIS_URL) => {
+      expect(settings({ REDIS_URL })).toMatchObject({ REDIS_URL });
+      expect(() => createClient({ url: REDIS_URL })).not.toThrow();
+    },
+  );
+});
+
+describe("every setting", () => {
+  const bounds: [name: string, usual: unknown, least: number, most: number][] = [
+    ["PORT", 8000, 0, 65_535],
+    ["CONNECT_TIMEOUT_MS", 5000, 1, 3_600_000],
+    ["HEADERS_TIMEOUT_MS", 30_000, 1, 3_600_000],
+    ["BODY_TIMEOUT_MS", 30_000, 1, 3_600_000],
+    ["TOTAL_TIMEOUT_MS", 60_000, 1, 3_600_000],
+    ["DRAIN_DELAY_MS", 5000, 0, 3_600_000],
+    ["DRAIN_TIMEOUT_MS", 30_000, 1, 3_600_000],
+    ["MAX_BODY_BYTES", 1024 ** 2, 1024, 1024 ** 3],
+    ["MAX_REPLY_BYTES", 32 * 1024 ** 2, 1024, 1024 ** 3],
+    ["MAX_CONNECTIONS", 64, 1, 100_000],
+  ];
+
+  test("MEMORY_BYTES is at least MAX_REPLY_BYTES", () => {
+    expect(settings({})).toMatchObject({ MEMORY_BYTES: 256 * 1024 ** 2 });
+    const both = { MAX_REPLY_BYTES: "2000", MEMORY_BYTES: "2000" };
+    expect(settings(both)).toMatchObject({ MEMORY_BYTES: 2000 });
+    expect(errors({ ...both, MEMORY_BYTES: "1999" })).toEqual([
+      "MEMORY_BYTES: 1999 given; allowed is at least MAX_REPLY_BYTES (2000), so that one answer alone has room",
+    ]);
+  });
+
+  test.each(bounds)("%s is %i, from %i to %i", (name, usual, least, most) => {
+    expect(settings({})).toMatchObject({ [name]: usual });
+    // One answer has to fit into what all may take.
+    const roomy: Record<string, string> = name === "MAX_REPLY_BYTES" ? { MEMORY_BYTES: String(2 ** 30) } : {};
+    for (const good of [least, most, ` ${most} `])
+      expect(settings({ ...roomy, [name]: String(good) })).toMatchObject({ [name]: Number(good) });
+    for (const bad of [least - 1, most + 1, "1.5", "1e3", "0x10", "ten", "1,000"])
+      expect(errors({ [name]: String(bad) })).toEqual([
+        `${name}: ${/^-?\d+$/.test(String(bad)) ? bad : `"${bad}"`} given in the environment; allowed is an integer from ${least} to ${most}`,
+      ]);
+    for (const bad of [null, true, "5", [1], { a: 1 }, 1.5])
+      expect(errors({ CONFIG: file(JSON.stringify({ [name]: bad })) })).toEqual([
+        expect.stringMatching(
+          new RegExp(`^${name}: .* given in /.*config\\.json; allowed is an integer from ${least} to ${most}$`),
+        ),
+      ]);
+  });
+
+  test("of another name is ignored in the environment and refused in the file", () => {
+    expect(settings({ PREFIX: "x", port: "x" })).toEqual(settings({}));
+    for (const name of ["CACHE", "__proto__", "toString", "CONFIG"])
+      expect(errors({ CONFIG: file(`{"${name}": "hush"}`) })).toEqual([
+        expect.stringMatching(new RegExp(`^${name}: unknown setting in .*; allowed are [A-Z_, ]+$`)),
+      ]);
+  });
+
+  test("of the file yields to the environment alone, and is not mended by an empty one", () => {
+    const CONFIG = file('{"PORT": "x", "HOST": "::1", "MAX_CONNECTIONS": 5}');
+    expect(settings({ CONFIG, PORT: "1" })).toMatchObject({ PORT: 1, HOST: "::1", MAX_CONNECTIONS: 5 });
+    expect(errors({ CONFIG, PORT: "" })[0]).toContain('PORT: "x" given in');
+  });
+});
+
+test.each([
+  "http://me:hush@legacy",
+  "http://me:hu?sh@x",
+  "http://me:hu#sh@x",
+  "https://hush@legacy/",
+  "http://me:a/hush@legacy",
+  "http://me:a@hush@legacy",
+  "me:hush@legacy",
+  "http:/me:hush@legacy",
+  "http://legacy?api_key=hush",
+])("the password of LEGACY_URL=%s is not shown", (url) => {
+  expect(errors({ LEGACY_URL: url })).toEqual([expect.stringContaining("(not shown)")]);
+  expect(errors({ LEGACY_URL: url })[0]).not.toMatch(/hu.?sh/);
+  expect(errors({ CONFIG: file(JSON.stringify({ LEGACY_URL: [url] })) })[0]).not.toMatch(/hu.?sh/);
+});
+
+test("the help has every setting once with what it is, the usual ones first", () => {
+  const rows = [...settingsHelp(fragments).matchAll(/^ {2}([A-Z][A-Z_]+) +\S/gm)].map(([, name]) => name);
+  const usual = "PORT PREFIXES TRUSTED_PROXIES LEGACY_URL REDIS_URL DATA_DIR MODERN_URL STAGES";
+  expect(rows.slice(1, 9).join(" ")).toBe(usual);
+  const names = ["CONFIG", ...Object.keys(settingsSchemaOf(fragments).shape)];
+  expect([rows.length, new Set(rows)]).toEqual([names.length, new Set(names)]);
+});

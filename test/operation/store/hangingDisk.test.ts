@@ -1,0 +1,110 @@
+import { spawn, spawnSync } from "node:child_process";
+import { closeSync, constants, openSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { watchProgram } from "../../support/program.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
+import { until } from "../../support/waiting.ts";
+
+/** What makes the disk of a process fail: `option` is for its Node. */
+const openTrouble = () => {
+  const path = join(temporaryFolder(), "trouble");
+  const file = pathToFileURL(join(import.meta.dirname, "troubledDisk.ts"));
+  return {
+    option: `--import=${file.href}?${encodeURIComponent(path)}`,
+    /** From now on each write hangs, in a call to the system. */
+    hang: () => spawnSync("mkfifo", [path]),
+    /** What hangs goes on. */
+    release() {
+      const pipe = openSync(path, constants.O_RDWR);
+      unlinkSync(path);
+      closeSync(pipe);
+    },
+    /** The next write ends its thread. */
+    endThread: () => writeFileSync(path, "end"),
+  };
+};
+
+/** A process of Node with these arguments. */
+const startNode = (args: string[], settings: Record<string, string> = {}) => {
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", DRAIN_DELAY_MS: "0", ...settings },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return watchProgram(child);
+};
+
+/** A process that stores values, as `storingChild.ts` says. */
+const startTwice = (option: string) =>
+  startNode([option, join(import.meta.dirname, "storingChild.ts"), temporaryFolder(), "twice"]);
+
+test("a write that hangs is refused in time, and reported if it is made after all", async () => {
+  const disk = openTrouble();
+  disk.hang();
+  const { output, ended } = startTwice(disk.option);
+  await until(() => output.out.includes("rejected b"));
+  disk.release();
+  expect(await ended).toBe(0);
+  const why = "the disk did not answer within 1000 ms";
+  expect([output.out, output.error]).toEqual([
+    `store_lost {"why":"${why}"}\nrejected a: ${why}\nrejected b: ${why}\nchanged a=one\nstore_up {}\na=one\n`,
+    "",
+  ]);
+});
+
+test("a thread that ends is reported, and nothing is taken for stored", async () => {
+  const disk = openTrouble();
+  disk.endThread();
+  const { output } = startTwice(disk.option);
+  await until(() => output.out.includes("rejected b"));
+  const why = "the thread that writes has ended; restart the gateway";
+  expect(output.out).toBe(`store_lost {"why":"${why}"}\nrejected a: ${why}\nrejected b: ${why}\n`);
+});
+
+test("a disk that hangs holds up neither requests nor the end, and loses no move", async () => {
+  const disk = openTrouble();
+  const settings = { DATA_DIR: temporaryFolder(), MODERN_URL: "http://127.0.0.1:9/v1", LOG_LEVEL: "info" };
+  const opened = async (...options: string[]) => {
+    const program = startNode([...options, "src/main.ts"], settings);
+    const url = await program.listening();
+    const admin = /operators: (\S+)/.exec(program.output.out)?.[1] as string;
+    const stageOf = async (endpoint: string) => (await fetch(`${admin}/stages/${endpoint}`)).json();
+    const move = async (endpoint: string) =>
+      (
+        await fetch(`${admin}/stages/${endpoint}`, {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: JSON.stringify({ stage: "shadow", by: "a test", why: "to compare" }),
+        })
+      ).status;
+    return { ...program, url, admin, stageOf, move };
+  };
+  const first = await opened(disk.option);
+  const ask = async (url: string) => {
+    const answer = await fetch(url);
+    await answer.arrayBuffer();
+    return answer.headers.get("cache-status") ?? answer.status;
+  };
+  const measures = `${first.url}/v1/evaluationmeasures/list`;
+  await ask(measures);
+  expect(await first.move("getDataset")).toBe(200);
+  disk.hang();
+  const moving = first.move("getTask");
+  expect(await ask(measures)).toContain("hit");
+  expect(await ask(`${first.admin}/healthz`)).toBe(200);
+  expect(await moving).toBe(503);
+  expect(await first.move("getFlow")).toBe(503);
+  expect(await ask(measures)).toContain("hit");
+  const ready = await (await fetch(`${first.admin}/readyz?verbose`)).text();
+  expect(ready).toMatch(/"name":"store","state":"failed"/);
+  expect(first.output.error).toContain("the disk did not answer within 1000 ms");
+
+  first.child.kill("SIGTERM");
+  await first.ended;
+  expect(first.output.error).toContain('"event":"stopped"');
+  const second = await opened();
+  expect(await second.stageOf("getDataset")).toMatchObject({ stage: "shadow" });
+  expect(await second.stageOf("getTask")).toMatchObject({ stage: "legacy" });
+});

@@ -1,0 +1,257 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { z } from "zod";
+import { KEY, openAt, put, textOf } from "../support.ts";
+import { pathTo } from "./pathTo.ts";
+import { describeWithRedis, startRedis } from "./redisServer.ts";
+import { sleep, until } from "../../../support/waiting.ts";
+
+/** A gateway's store on a Redis. */
+const onRedis = (url: string, settings: Parameters<typeof openAt>[1] = {}, times: Parameters<typeof openAt>[0] = {}) =>
+  openAt({ REDIS_URL: url, ...times }, settings);
+
+/** A Redis, and two gateways that agree on two values; a third one was deleted. */
+const begin = async () => {
+  const redis = await startRedis({ keeps: true });
+  const [a, b] = [await onRedis(redis.url), await onRedis(redis.url)];
+  await put(a, "a", "one");
+  await put(a, "gone", "one");
+  await put(b, "b", "two");
+  await b.update("gone", () => null);
+  await until(() => [a, b].every((store) => textOf(store) === "a=one b=two"));
+  return { redis, a, b };
+};
+
+describeWithRedis("gateways that share a store on Redis", () => {
+  test("a change is reported once to the other gateway, and not to its own", async () => {
+    const { redis, a, b } = await begin();
+    const before = [a.changes.length, b.changes.length];
+    await put(a, "a", "three");
+    await until(() => b.changes.at(-1) === "a=three");
+    // Both look again.
+    await redis.talk("PUBLISH catalog-gateway:1:state:changes somebody");
+    await put(b, "c", "one");
+    await until(() => a.changes.at(-1) === "c=one");
+    expect([a.changes.length, b.changes.length]).toEqual([(before[0] ?? 0) + 1, (before[1] ?? 0) + 1]);
+  });
+
+  test("of updates at the same moment none is lost", async () => {
+    const { a, b } = await begin();
+    const add = (store: typeof a, text: string) => store.update("a", (latest) => ({ name: `${latest?.name}${text}` }));
+    await Promise.all(Array.from({ length: 20 }, () => [add(a, "+"), add(b, "-")]).flat());
+    await until(() => a.get("a")?.name === b.get("a")?.name);
+    expect(a.get("a")?.name.split("").toSorted().join("")).toBe(`${"+".repeat(20)}${"-".repeat(20)}eno`);
+  });
+
+  test("what a flushed Redis has lost stays gone in all of them, and they say so", async () => {
+    const { redis, a, b } = await begin();
+    await redis.talk("FLUSHALL");
+    await until(() => textOf(a) === "" && textOf(b) === "");
+    for (const { events, changes } of [a, b]) {
+      expect(events).toEqual(['store_emptied {"feature":"things"}']);
+      expect(changes.slice(-2).toSorted()).toEqual(["a-", "b-"]);
+    }
+    expect(await redis.talk(`EXISTS ${KEY}`)).toMatch(/^:0/);
+    expect(await put(a, "b", "new")).toBe(true);
+    await until(() => textOf(b) === "b=new");
+    expect(textOf(await onRedis(redis.url))).toBe("b=new");
+  });
+
+  test("a gateway that has only written, and read nothing yet, sees the loss as well", async () => {
+    const redis = await startRedis();
+    const a = await onRedis(redis.url);
+    await put(a, "a", "one");
+    await redis.talk("FLUSHALL");
+    await until(() => textOf(a) === "");
+    expect(a.events).toContain('store_emptied {"feature":"things"}');
+  });
+
+  test("an update is not made from a value that Redis has lost", async () => {
+    const { redis, a } = await begin();
+    await redis.talk("FLUSHALL");
+    const seen: unknown[] = [];
+    await a.update("a", (latest) => {
+      seen.push(latest?.name);
+      return undefined;
+    });
+    await a.update("a", (latest) => {
+      seen.push(latest?.name);
+      return latest && { name: `${latest.name} more` };
+    });
+    expect([seen.at(-1), textOf(await onRedis(redis.url))]).toEqual([undefined, ""]);
+  });
+
+  test("an unreadable vital value stops a start; running gateways keep the last one", async () => {
+    const { redis, a, b } = await begin();
+    await redis.talk(`HSET ${KEY} a garbage # changed`);
+    await until(() => a.events.length === 1 && b.events.length === 1);
+    for (const { events } of [a, b])
+      expect(events).toEqual([expect.stringMatching(/^store_unreadable \{"feature":"things","keys":\["a"\]/)]);
+    expect(textOf(a)).toBe("a=one b=two");
+    await expect(onRedis(redis.url, { isVital: true })).rejects.toThrow(
+      /^REDIS_URL: 127\.0\.0\.1:\d+ cannot be used: the hash catalog-gateway:1:state:things .*: a: \/: /,
+    );
+    const fresh = await onRedis(redis.url);
+    expect([textOf(fresh), fresh.events.length]).toEqual(["b=two", 1]);
+    await put(fresh, "a", "mended");
+    await until(() => textOf(a) === "a=mended b=two");
+  });
+
+  test("a key of another kind stops a start that needs Redis, but no gateway that runs", async () => {
+    const { redis, a } = await begin();
+    await redis.talk(`SET ${KEY} foreign`);
+    await expect(onRedis(redis.url, {}, { patience: 3000 })).rejects.toThrow("WRONGTYPE");
+    await until(() => a.events.length === 1);
+    expect([a.events[0], textOf(a)]).toEqual([expect.stringMatching(/^store_lost .*WRONGTYPE/), "a=one b=two"]);
+  });
+
+  test("without Redis nothing is updated, and each goes on with what it knows", async () => {
+    const { redis, a, b } = await begin();
+    await redis.kill();
+    await expect(put(a, "a", "three")).rejects.toThrow(/./);
+    await until(() => a.events.length === 1 && b.events.length === 1);
+    expect([a.events[0], textOf(a), textOf(b)]).toEqual([
+      expect.stringMatching(/^store_lost \{"why":/),
+      "a=one b=two",
+      "a=one b=two",
+    ]);
+    await redis.start();
+    await until(() => a.events.length === 2 && b.events.length === 2);
+    expect([a.events[1], b.events[1]]).toEqual(["store_up {}", "store_up {}"]);
+    expect(await put(a, "a", "three")).toBe(true);
+    await until(() => textOf(b) === "a=three b=two");
+  });
+
+  test.each([
+    ["replica", "READONLY"],
+    ["full disk", "MISCONF"],
+  ] as const)("one that reads but refuses writes (%s) is lost until it takes them", async (as, why) => {
+    const { redis, a } = await begin();
+    await redis.refuseWrites(as);
+    await expect(put(a, "a", "three")).rejects.toThrow(why);
+    await until(() => a.events.length === 1);
+    expect(a.events[0]).toContain(`store_lost {"why":"${why}`);
+    // A start only reads.
+    expect(textOf(await onRedis(redis.url))).toBe("a=one b=two");
+    await redis.takeWrites();
+    await until(() => a.events.length === 2);
+    expect([a.events[1], textOf(a)]).toEqual(["store_up {}", "a=one b=two"]);
+  });
+
+  test("a full one refuses what is new", async () => {
+    const { redis, a } = await begin();
+    await redis.talk("CONFIG SET maxmemory 1");
+    await expect(put(a, "a", "three")).rejects.toThrow("OOM");
+    expect(a.events).toEqual([expect.stringMatching(/^store_lost .*OOM/)]);
+    await redis.talk("CONFIG SET maxmemory 0");
+    expect(await put(a, "a", "four")).toBe(true);
+  });
+
+  test("one that hangs holds up no update, and listeners get what it does late", async () => {
+    const redis = await startRedis();
+    const a = await onRedis(redis.url, {}, { timeout: 2000 });
+    await put(a, "a", "one");
+    redis.pause();
+    await expect(put(a, "a", "two")).rejects.toThrow("Redis did not answer within 2000 ms");
+    expect(textOf(a)).toBe("a=one");
+    redis.resume();
+    // Redis takes what came before the connection was closed.
+    await until(async () => (await redis.talk(`HGET ${KEY} a`)).includes("two"));
+    await until(() => textOf(a) === "a=two");
+    expect(a.changes).toEqual(["a=two"]);
+  });
+
+  test("connections that carry nothing any more are made anew", async () => {
+    const redis = await startRedis();
+    const path = await pathTo(redis.url);
+    const a = await onRedis(path.url, {}, { timeout: 2000 });
+    await put(a, "a", "one");
+    path.freeze("all");
+    await expect(put(a, "a", "two")).rejects.toThrow("did not answer");
+    await until(async () => await put(a, "a", "three").catch(() => false));
+    expect(textOf(await onRedis(redis.url))).toBe("a=three");
+  });
+
+  test("a lost message is made up for", async () => {
+    const redis = await startRedis();
+    const path = await pathTo(redis.url);
+    const [a, b] = [await onRedis(path.url), await onRedis(redis.url)];
+    path.freeze("listeners");
+    await put(b, "a", "one");
+    await until(() => textOf(a) === "a=one");
+    expect(a.changes).toEqual(["a=one"]);
+  });
+
+  test("one gateway at a time has a claim; another one gets it when that has ended", async () => {
+    const { redis, a, b } = await begin();
+    const [first, second] = [a.stores.claim("scan"), b.stores.claim("scan")];
+    expect([await first(), await second(), await first(), await second()]).toEqual([true, false, true, false]);
+    expect(await redis.talk("PTTL catalog-gateway:1:state:claim:scan")).toMatch(/^:\d{4,5}\r/);
+    expect(await b.stores.claim("another")()).toBe(true);
+    await a.stores.close();
+    // As it does after ten seconds.
+    await redis.talk("DEL catalog-gateway:1:state:claim:scan");
+    expect([await first(), await second()]).toEqual([false, true]);
+  });
+
+  test("a claim ends in time where the clock of Redis is set back", async () => {
+    const { redis, a, b } = await begin();
+    expect(await a.stores.claim("scan")()).toBe(true);
+    const claim = "catalog-gateway:1:state:claim:scan";
+    // As long as it would hold then.
+    await redis.talk(`PEXPIRE ${claim} 3600000`);
+    expect(await b.stores.claim("scan")()).toBe(false);
+    expect(await redis.talk(`PTTL ${claim}`)).toMatch(/^:\d{1,5}\r/);
+  });
+
+  test("a start that needs a Redis that is away fails, and names it without password", async () => {
+    const redis = await startRedis();
+    await redis.kill();
+    const { host } = new URL(redis.url);
+    const url = `redis://olga:secret-word@${host}`;
+    const message = await onRedis(url, {}, { patience: 300 }).then(
+      () => "",
+      (error: Error) => error.message,
+    );
+    expect(message).toMatch(new RegExp(`^REDIS_URL: ${host} cannot be used: .*ECONNREFUSED`));
+    expect(message).not.toContain("secret-word");
+    const other = await onRedis(redis.url, { needsRedis: false });
+    await redis.start();
+    await until(async () => await put(other, "a", "one").catch(() => false));
+  });
+
+  test("at the start one that hangs is an error, and one that comes up is waited for", async () => {
+    const redis = await startRedis();
+    redis.pause();
+    const hanging = onRedis(redis.url, {}, { patience: 300 });
+    await expect(hanging).rejects.toThrow("cannot be used: it does not answer");
+    redis.resume();
+    await redis.kill();
+    const opening = onRedis(redis.url);
+    await sleep(200);
+    await redis.start();
+    expect(await put(await opening, "a", "one")).toBe(true);
+  });
+
+  test("a start that takes long reads all of a Redis that answers", async () => {
+    const redis = await startRedis();
+    await redis.talk(`HSET catalog-gateway:1:state:others a '"one"' # changed`);
+    const { stores } = await onRedis(redis.url);
+    const now = performance.now();
+    vi.spyOn(performance, "now").mockReturnValue(now + 60_000);
+    onTestFinished(() => void vi.restoreAllMocks());
+    await redis.talk("CLIENT PAUSE 50");
+    const others = await stores.open({ feature: "others", schema: () => z.string() });
+    expect(others.get("a")).toBe("one");
+  });
+
+  test("closed, it leaves no connection behind", async () => {
+    const redis = await startRedis();
+    // All but the requesting one.
+    const connected = async () => ((await redis.talk("CLIENT LIST")).match(/^id=|\nid=/g)?.length ?? 0) - 1;
+    const { stores } = await onRedis(redis.url);
+    await stores.open({ feature: "others", schema: () => z.string() });
+    expect(await connected()).toBe(2);
+    await stores.close();
+    await until(async () => (await connected()) === 0);
+  });
+});

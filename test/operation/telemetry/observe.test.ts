@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { openObserver } from "../../../src/operation/telemetry/observer.ts";
+import { openPipe } from "./support.ts";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+afterEach(() => void vi.useRealTimers());
+
+const opened = () => {
+  const pipe = openPipe();
+  const observer = openObserver("info", pipe.writer());
+  /** The lines of the log, when there are so many. */
+  const lines = async (count: number): Promise<Record<string, unknown>[]> => {
+    let text = "";
+    await vi.waitFor(() => {
+      text += pipe.read();
+      expect(text.split("\n")).toHaveLength(count + 1);
+    }, 5000);
+    return text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  };
+  return { observer, lines };
+};
+
+test("an event is logged ten times a second at most, and always counted", async () => {
+  const { observer, lines } = opened();
+  for (let i = 0; i < 5000; i++) observer.event("pass_through_failed", { kind: "broken" });
+  observer.event("other", {});
+  vi.advanceTimersByTime(1000);
+  const logged = await lines(12);
+  expect(logged.slice(0, 10).map(({ count }) => count)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  expect(logged.slice(10)).toMatchObject([{ event: "other" }, { event: "pass_through_failed", suppressed: 4990 }]);
+  observer.event("pass_through_failed", { kind: "broken" });
+  expect(await lines(1)).toMatchObject([{ event: "pass_through_failed", count: 5001 }]);
+  expect(observer.counts()).toEqual({ pass_through_failed: 5001, other: 1 });
+});
+
+test("long texts and lists are cut, and a fault of our own is an error", async () => {
+  const { observer, lines } = opened();
+  observer.event("internal_error", { error: "e".repeat(100_000), places: Array.from({ length: 1000 }, () => "p") });
+  const [line] = await lines(1);
+  expect(line).toMatchObject({ level: 50, error: `${"e".repeat(2000)}…` });
+  expect(line?.["places"]).toHaveLength(20);
+});
+
+test("fields that others name fill no memory, and hide no event", () => {
+  const observer = openObserver("silent");
+  for (let i = 0; i < 5000; i++) observer.event("unknown_field", { endpoint: "getDataset", field: `f${i}` });
+  expect(Object.keys(observer.counts())).toHaveLength(1000);
+  observer.event("legacy_failed", { endpoint: "getDataset" });
+  expect(observer.counts()).toMatchObject({ "legacy_failed getDataset": 1 });
+});
