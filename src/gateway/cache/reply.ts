@@ -60,7 +60,8 @@ const VARY_OF_ERRORS = `Accept, ${VARY}`;
 /** The decision while no endpoint is migrated. */
 const DEFAULT_DECISION = "stage=legacy; backend=legacy; reason=stage";
 
-const seconds = (ms: number): number => Math.floor(ms / 1000);
+/** Moments have fractions of milliseconds, whose differences are not exact: 59999.999 ms are a minute. */
+const seconds = (ms: number): number => Math.floor(Math.round(ms) / 1000);
 
 /** `public` with its lifetimes for an answer that every caller may see (RFC 9111, RFC 5861). */
 const cacheControl = ({ owner, lifetimes, freshUntil, storedAt }: Entry, keyed: boolean): string => {

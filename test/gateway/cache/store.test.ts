@@ -72,3 +72,11 @@ test("a hit's headers are made once a second, for each kind of request", () => {
   expect(headers(0, { cors: ["Vary", "Origin"] })).toContain("Origin");
   expect(headers(0)).not.toContain("Origin");
 });
+
+test("an answer that was stored at a fraction of a millisecond has its whole lifetime", () => {
+  const one = entry({ storedAt: 5539.01, lifetimes: { fresh: 60_000, staleWhileRevalidate: 0, staleIfError: 0 } });
+  const request = { method: "GET", acceptEncoding: undefined, ifNoneMatch: undefined, keyed: false, cors: [] };
+  const { headers } = replyWith({ representation: one, entry: one, how: { fwd: "uri-miss" } }, request, 5539.01);
+  expect(headers).toContain("public, max-age=60");
+  expect(headers).toContain("catalog-gateway; fwd=uri-miss; ttl=60");
+});
