@@ -29,7 +29,7 @@ test("a floor imports itself and the floors below it", () => {
   ).toEqual([]);
 });
 
-test("a feature imports no other feature, and the list of them is imported by the command line alone", () => {
+test("a feature imports no other one, and the command line alone imports their list", () => {
   const isOther = ({ from, to }: Import) => floorOf(to) === "features" && partOf(from) !== partOf(to);
   const isList = ({ from }: Import) => from === "src/features/index.ts";
   const isRoot = ({ from }: Import) => floorOf(from) === "root";
