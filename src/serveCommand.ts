@@ -145,7 +145,7 @@ export const serveGateway = async (): Promise<void> => {
   // The gateway answers: what it did not need for that is loaded now.
   await upstream.load();
   const { collectDefaultMetrics } = await import("prom-client");
-  collectDefaultMetrics({ register: gateway.services.meter.registry });
+  collectDefaultMetrics({ register: gateway.core.meter.registry });
   flushCompileCache();
 };
 

@@ -73,7 +73,7 @@ export const startServer = async (
     },
     { ...exchanges, writeError: gateway.core.writeError },
   );
-  const { meter } = gateway.services;
+  const { meter } = gateway.core;
   meter.gauge("client_connections", "Connections of clients.", () => connections().open);
   meter.total(
     "refused_connections_total",
@@ -99,8 +99,7 @@ export const startServer = async (
 const SUMMARY = 60_000;
 
 /** Calls the features with each exchange that is over, and counts the requests that are refused. */
-const openExchanges = ({ trusted, services, features }: Core) => {
-  const { meter, observer } = services;
+const openExchanges = ({ trusted, meter, observer, features }: Core) => {
   const ends = features.flatMap(({ onExchange }) => onExchange ?? []);
   /** Refused requests by status, since the last line. */
   let refused: Record<number, number> = {};

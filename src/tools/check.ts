@@ -30,7 +30,7 @@ type CheckResult = { ready: boolean; legacy: string; passed: number; failed: num
  * a summary.
  */
 export const check = async (gateway: Gateway, { settings, strict, print }: CheckSettings): Promise<CheckResult> => {
-  const { app, services, core } = gateway;
+  const { app, core } = gateway;
   const rows: CheckRow[] = [];
   const add = (row: CheckRow): void => {
     rows.push(row);
@@ -49,8 +49,8 @@ export const check = async (gateway: Gateway, { settings, strict, print }: Check
       add({ result: ok ? "ok" : "FAIL", name, found, ...(ok || advice === undefined ? {} : { advice }) }),
     note: (name, found) => add({ result: "note", name, found }),
     async keyRow(name, key, writes, accepted) {
-      const caller = { key, headers: [], deadline: performance.now() + services.totalTimeout };
-      const refusal = await services.keys.verify(caller, writes);
+      const caller = { key, headers: [], deadline: performance.now() + core.totalTimeout };
+      const refusal = await core.keys.verify(caller, writes);
       const { ok, found } = refusal === undefined ? await accepted(caller) : { ok: false, found: refusal.message };
       report.row(ok, name, found, `set ${name} to a key that legacy accepts for this, or leave it out`);
     },
@@ -65,11 +65,11 @@ export const check = async (gateway: Gateway, { settings, strict, print }: Check
   return result;
 };
 
-const askLegacy = ({ services }: Gateway, request: LegacyRequest) =>
-  services.client(
+const askLegacy = ({ core }: Gateway, request: LegacyRequest) =>
+  core.client(
     request,
     "json",
-    { headers: ["user-agent", "catalog-gateway-check"], deadline: performance.now() + services.totalTimeout },
+    { headers: ["user-agent", "catalog-gateway-check"], deadline: performance.now() + core.totalTimeout },
     xmlReader([]),
   );
 

@@ -61,7 +61,7 @@ export const openQuietGateway = async (
     },
   });
   return {
-    knowledge: gateway.services.knowledge,
+    knowledge: gateway.core.knowledge,
     async ask({ method, path, body }: CanonicalRequest, key?: string): Promise<QuietAnswer> {
       const seen = { exchanges: [], mismatch: [] };
       const headers = {

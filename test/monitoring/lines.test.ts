@@ -31,8 +31,8 @@ const metered = async () => {
     RATE_LIMIT: "100000",
     STAGES: JSON.stringify(Object.fromEntries(names.map((name) => [name, { stage: "shadow", share: 100, gate: {} }]))),
   });
-  collectDefaultMetrics({ register: gateway.services.meter.registry });
-  const page = async () => (await writeExposition(await gateway.services.meter.read())).body;
+  collectDefaultMetrics({ register: gateway.core.meter.registry });
+  const page = async () => (await writeExposition(await gateway.core.meter.read())).body;
   return { gateway, page };
 };
 
@@ -84,9 +84,9 @@ test("a page of metrics has at most 36 lines an endpoint and 440 others", async 
   for (const name of names) {
     for (const event of events) gateway.observer.event(event, { endpoint: name });
     for (const status of statuses) {
-      gateway.services.meter.countHit(name, status, 1, 1);
+      gateway.core.meter.countHit(name, status, 1, 1);
       for (const backend of ["legacy", "modern", "gateway"])
-        for (const how of ways) gateway.services.meter.countAnswer(name, { backend, status, how, ms: 1, bytes: 1 });
+        for (const how of ways) gateway.core.meter.countAnswer(name, { backend, status, how, ms: 1, bytes: 1 });
     }
   }
   expect(await lines()).toBeLessThan(MAX_LINES);

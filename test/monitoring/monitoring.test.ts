@@ -37,9 +37,9 @@ test("every alert has a test that it fires, and a row in docs/operate.md", () =>
 
 /** What a gateway with these settings answers before its first request. */
 const scrape = async (environment: Record<string, string>): Promise<FamilyValues[]> => {
-  const { services } = await listeningGateway("http://127.0.0.1:9", environment);
-  collectDefaultMetrics({ register: services.meter.registry });
-  return services.meter.read();
+  const { core } = await listeningGateway("http://127.0.0.1:9", environment);
+  collectDefaultMetrics({ register: core.meter.registry });
+  return core.meter.read();
 };
 
 /** A shared cache that is away, and a migration: together they have all metrics. */

@@ -25,8 +25,11 @@ const MAX_METHOD = 20;
 const MAX_KNOWN = 1000;
 
 /** Writes a line for requests. `fd`: where they go (default: the standard output). */
-const open = ({ services, trusted }: Core, settings: AccessLogSettings, fd = 1): Feature => {
-  const { meter, observer, keys } = services;
+const open = (
+  { meter, observer, keys, trusted }: Pick<Core, "meter" | "observer" | "keys" | "trusted">,
+  settings: AccessLogSettings,
+  fd = 1,
+): Feature => {
   const { ACCESS_LOG: which, SLOW_REQUEST_MS: slow } = settings;
   const onDropped = (lines: number) => observer.event("access_log_lines_dropped", { lines });
   const destination = openLogDestination(fd, onDropped, { delayMs: LINE_DELAY });

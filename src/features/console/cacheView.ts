@@ -12,7 +12,11 @@ const lifetimesView = (declared: DeclaredLifetimes) => {
 export type CacheView = ReturnType<typeof cacheViewOf>;
 
 /** Describes the cache as it is now. */
-export const cacheViewOf = ({ services: { cache }, settings, lifetimes: declared }: Core) => {
+export const cacheViewOf = ({
+  cache,
+  settings,
+  lifetimes: declared,
+}: Pick<Core, "cache" | "settings" | "lifetimes">) => {
   const { bytes, entries, evicted } = cache.size();
   const shared = cache.sharing();
   const bound = { bytes: settings.CACHE_BYTES, entryBytes: maxEntryBytes(settings.CACHE_BYTES) };

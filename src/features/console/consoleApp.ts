@@ -20,7 +20,7 @@ const TEXT = "text/plain";
 
 /** The operators' interface and page: the core's routes, and those that features add. `address`: where the new interface is served. */
 export const consoleApp = (core: Core, guard: GuardSettings, address: string): Hono => {
-  const { cache, meter, dependencies, observer } = core.services;
+  const { cache, meter, dependencies, observer } = core;
   const parts = (core.features as readonly Feature<ConsolePart>[]).flatMap(({ console }) => console ?? []);
   const endpoints = Object.keys(core.lifetimes);
   const app = new Hono();

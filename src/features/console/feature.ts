@@ -23,7 +23,7 @@ const open = (core: Core, settings: ConsoleSettings): Feature => {
     // What could not be loaded is loaded again for the next request.
     loaded ??= loadListener(core, settings, address).catch((error: Error) => {
       loaded = undefined;
-      core.services.observer.event("internal_error", { error: error.stack });
+      core.observer.event("internal_error", { error: error.stack });
       return (_, response) => refuseRequest(response, { status: 500, detail: "Internal Server Error" });
     });
     return loaded;

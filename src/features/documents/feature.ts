@@ -43,7 +43,7 @@ const open = (core: Core, settings: DocumentsSettings): Feature => {
 
 const baseOf = (prefix: string): string => (prefix === "/" ? "" : prefix);
 
-const fail = ({ services: { observer } }: Core, response: ServerResponse, error: unknown): void => {
+const fail = ({ observer }: Pick<Core, "observer">, response: ServerResponse, error: unknown): void => {
   observer.event("internal_error", { error: (error as Error).stack });
   if (response.headersSent) return void response.destroy();
   const body = Buffer.from(plainAnswer(500, "Internal Server Error").body);

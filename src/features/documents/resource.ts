@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { acceptedCodings, compress } from "../../gateway/cache/compression.ts";
 import { type Coding } from "../../gateway/cache/entry.ts";
-import { bytesOf, matchesTag, tagOf } from "../../gateway/cache/reply.ts";
+import { bytesOf, tagOf } from "../../gateway/cache/entry.ts";
+import { matchesTag } from "../../gateway/cache/reply.ts";
 import { sendWhole } from "../../gateway/http/httpServer.ts";
-import { headerOf } from "../../gateway/answer/requestInput.ts";
+import { headerOf } from "../../gateway/answer/context.ts";
 
 /** A document or a file of the viewer. `headers`: flat, without those that follow from the bytes. */
 export type Resource = { body: string | Buffer; type: string; headers: readonly string[] };

@@ -6,7 +6,7 @@ import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
 import { readInput } from "../../catalogue/endpoint/input.ts";
 import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
 import type { Json } from "../../catalogue/rules/rule.ts";
-import type { CheckReport, Services } from "../../gateway/answer/feature.ts";
+import type { CheckReport, Core } from "../../gateway/answer/feature.ts";
 import { counted } from "../../libraries/ui/wording.ts";
 import type { Modern } from "./modern.ts";
 import type { Migration } from "./migration.ts";
@@ -17,9 +17,11 @@ type Compared = { ok: boolean; found: string; fired: readonly string[] };
 
 const ADVICE = "mend the new implementation, or add what is meant to differ to EXPECTED_DIFFERENCES";
 
+type CheckedCore = Pick<Core, "errors" | "totalTimeout">;
+
 /** What is checked. `stages`: those of the configuration. */
 type Checked = {
-  services: Services;
+  core: CheckedCore;
   migration: Migration;
   modern: Modern | undefined;
   stages: Readonly<Record<string, Stage>>;
@@ -31,7 +33,7 @@ type Checked = {
  * `--strict`; else it is a note. Reports entries of the ledger that no comparison needed.
  */
 export const checkMigration = async (
-  { services, migration, modern, stages, endpoints }: Checked,
+  { core, migration, modern, stages, endpoints }: Checked,
   report: CheckReport,
 ): Promise<void> => {
   const fired = new Set<string>();
@@ -39,7 +41,7 @@ export const checkMigration = async (
     for (const [name, examples] of report.examples)
       for (const [example, given] of Object.entries(examples)) {
         const endpoint = { ...(endpoints[name] as Endpoint), name };
-        const compared = await compareExample(services, migration, modern, endpoint, given, report);
+        const compared = await compareExample(core, migration, modern, endpoint, given, report);
         if (compared === undefined) continue;
         for (const entry of compared.fired) fired.add(entry);
         const isServed = stages[name]?.stage === "canary" || stages[name]?.stage === "modern";
@@ -52,7 +54,7 @@ export const checkMigration = async (
 
 /** Compares one example; `undefined` if it takes a POST or is not valid input. */
 const compareExample = async (
-  { errors, totalTimeout }: Services,
+  { errors, totalTimeout }: CheckedCore,
   migration: Migration,
   modern: Modern,
   endpoint: Endpoint & { name: string },

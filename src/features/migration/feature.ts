@@ -11,6 +11,7 @@ import { meterStages } from "./metrics.ts";
 import { type Migration, openMigration } from "./migration.ts";
 import { openEvidenceStore } from "./savedEvidence.ts";
 import { stageText } from "./stage.ts";
+import type { LayeredCore } from "./layer.ts";
 import { openStageStore, type StageStore } from "./stages.ts";
 import type { MigrationSettings } from "./settings.ts";
 
@@ -21,21 +22,24 @@ export type MigrationParts = {
   times?: { recheck?: number; look?: number; save?: number };
 };
 
+/** What the feature takes of the core. */
+type MigratedCore = LayeredCore &
+  Pick<Core, "catalogue" | "stores" | "isCheck" | "dependencies" | "events" | "traffic" | "reader" | "memory">;
+
 /** Moves endpoints from legacy to a new implementation by stages. Without `MODERN_URL` legacy answers everything, and the console says so. */
 const open = async (
-  core: Core,
+  core: MigratedCore,
   settings: MigrationSettings,
   parts: MigrationParts = {},
 ): Promise<Feature<ConsolePart> & { migration: Migration }> => {
-  const { services, catalogue, isCheck } = core;
-  const { meter, observer, events } = services;
+  const { catalogue, isCheck, meter, observer, events, dependencies } = core;
   const expected = parts.expected ?? ledgerOf(settings, catalogue.expectedDifferences);
   const { MODERN_URL: url } = settings;
   // Without a modern side Redis is only a cache, and the gateway starts without it.
   const stores = url === undefined ? memoryStores() : core.stores;
   const store = parts.store ?? (await openStageStore(stores));
   const isShared = stores.place === "redis";
-  const reportStages = url === undefined ? undefined : services.dependencies.add("stages", STAGES_LOST);
+  const reportStages = url === undefined ? undefined : dependencies.add("stages", STAGES_LOST);
   const isAnySet = () => store.entries().size > 0;
   if (isShared && !isAnySet()) reportStages?.(true, NONE_SET);
   store.onChange(() => isAnySet() && reportStages?.(true));
@@ -44,8 +48,7 @@ const open = async (
     url === undefined
       ? undefined
       : (await import("../../libraries/modern/client.ts")).openModern(url, settings, {
-          ...services,
-          memory: core.services.memory,
+          ...core,
           ledger: () => migration.ledger(),
         });
   const identity = JSON.stringify(["modern", url, settings.MODERN_ROUTES]);
@@ -88,7 +91,7 @@ const open = async (
     async check(report) {
       const { checkMigration } = await import("./check.ts");
       const { endpoints } = catalogue;
-      return checkMigration({ services, migration, modern, stages: settings.STAGES, endpoints }, report);
+      return checkMigration({ core, migration, modern, stages: settings.STAGES, endpoints }, report);
     },
     reload(next) {
       const { STAGES, EXPECTED_DIFFERENCES } = next as MigrationSettings;

@@ -1,17 +1,11 @@
 import type { Fetched } from "../../gateway/cache/cacheRequest.ts";
 import { freshOnly } from "../../gateway/cache/policy.ts";
-import type { Answered } from "../../gateway/cache/reply.ts";
+import { type Served, uncached } from "../../gateway/cache/served.ts";
 import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
 import { canonicalRequest } from "../../catalogue/endpoint/canonicalRequest.ts";
-import type { Caller } from "../../gateway/upstream/legacyClient.ts";
 import type { ModernReply } from "../../libraries/modern/client.ts";
-import {
-  type EndpointRequest,
-  type Layer,
-  type RequestCaller,
-  type Served,
-  uncached,
-} from "../../gateway/answer/backend.ts";
+import { authorize } from "../../gateway/answer/authorize.ts";
+import type { Asker, Context, Layer } from "../../gateway/answer/context.ts";
 import type { Core } from "../../gateway/answer/feature.ts";
 import type { WriteFate } from "../../gateway/answer/legacyFetch.ts";
 import { confirmWrite } from "../../gateway/answer/legacyBackend.ts";
@@ -21,41 +15,42 @@ import type { MigrationSettings } from "./settings.ts";
 import type { Modern } from "./modern.ts";
 import { openShadow } from "./shadow.ts";
 
+/** What the layer takes of the core. */
+export type LayeredCore = Pick<
+  Core,
+  "cache" | "errors" | "hooks" | "keys" | "meter" | "observer" | "settings" | "totalTimeout" | "unconfirmed"
+>;
+
 /**
  * Modern answers if the endpoint's stage says so. Legacy answers a read that modern fails. Both sides are compared after the answer; `recheck`:
  * milliseconds until a mismatch is checked again.
  */
 export const openLayer = (
-  core: Core,
+  core: LayeredCore,
   { FORCE_BACKEND: mayForce, MIRROR_RATE: rate }: MigrationSettings,
   modern: Modern,
   migration: Migration,
   recheck: number,
 ) => {
-  const { services } = core;
+  const { cache, meter, observer } = core;
   const shadow = openShadow(core, modern, migration, rate, recheck);
-  const decisions = services.meter.counter("backend_answers_total", "Answers by the side that made them.", [
+  const decisions = meter.counter("backend_answers_total", "Answers by the side that made them.", [
     "backend",
     "reason",
   ]);
 
   /** Asks modern for one answer, within its timeout. */
-  const ask = async (
-    { endpoint, input }: EndpointRequest,
-    { key, headers, client = "", deadline, holding }: Caller,
-  ): Promise<ModernReply> => {
+  const ask = async (context: Context): Promise<ModernReply> => {
+    const { endpoint, input, deadline } = context;
     if (deadline <= performance.now()) return { failed: "it took too long" };
     const started = performance.now();
     const reply = await modern.client.ask(endpoint, canonicalRequest(endpoint, input, modern.routes[endpoint.name]), {
-      headers,
-      client,
+      ...context,
       deadline: Math.min(deadline, performance.now() + modern.timeout),
-      holding,
-      ...(key === undefined ? {} : { key }),
     });
     if (!("failed" in reply && reply.isUnasked))
       migration.track(endpoint.name).asked("modern", performance.now() - started, "failed" in reply);
-    if ("failed" in reply) services.observer.event("modern_failed", { endpoint: endpoint.name, why: reply.failed });
+    if ("failed" in reply) observer.event("modern_failed", { endpoint: endpoint.name, why: reply.failed });
     return reply;
   };
 
@@ -63,40 +58,38 @@ export const openLayer = (
    * Modern's answer to a read, cached as legacy's are; `undefined` if it cannot be served. Answers to callers with a key are not cached: a key
    * may read cached answers only after legacy has accepted it.
    */
-  const read = async (request: EndpointRequest, caller: Caller): Promise<Answered | undefined> => {
-    const { endpoint, input, wanted } = request;
+  const read = async (context: Context): Promise<Served | undefined> => {
+    const { endpoint, input, wanted } = context;
     let failed = false;
     // A request may wait for the same fetch of another one. If that fails, the wait has used up its time as well.
-    const own = { ...caller, deadline: Math.min(caller.deadline, performance.now() + modern.timeout) };
+    const own = { ...context, deadline: Math.min(context.deadline, performance.now() + modern.timeout) };
     const fetch = async (): Promise<Fetched> => {
-      const reply = await ask(request, own);
+      const reply = await ask(own);
       failed = "failed" in reply;
       if ("failed" in reply) return { answer: noAnswer, groups: [] };
       return { answer: reply.answer, groups: endpoint.cache?.groups(input, reply.document) ?? [] };
     };
     const cacheKey = endpoint.cacheKey?.(input, modern.identity);
-    if (cacheKey === undefined || caller.key !== undefined) {
+    if (cacheKey === undefined || context.key !== undefined) {
       const { answer } = await fetch();
       return failed ? undefined : uncached(answer, "bypass");
     }
-    const answered = await services.cache.answer(
+    const answered = await cache.answer(
       // If modern fails, legacy answers: stale answers of modern are not served.
       { cacheKey: { ...cacheKey, lifetimesOf: freshOnly(cacheKey.lifetimesOf) }, owner: undefined, wanted },
       fetch,
       async () => undefined,
     );
-    const { status } = answered.representation;
+    const { status } = answered.answer;
     return failed || status >= 500 ? undefined : answered;
   };
 
   /** Sends a write to modern, once. If modern fails, the write is not sent to legacy. */
-  const write = async (request: EndpointRequest, caller: RequestCaller): Promise<Served> => {
-    const reply = await ask(request, caller);
-    return confirmWrite(services, request, caller, writeAnswer(reply));
-  };
+  const write = async (context: Context): Promise<Served> =>
+    confirmWrite(core, context, writeAnswer(await ask(context)));
 
   /** A caller always sees the same side. Its key identifies it or, without a key, its address and user agent. */
-  const bucketing = ({ key, client, header }: RequestCaller): Bucketing => {
+  const bucketing = ({ key, client, header }: Asker): Bucketing => {
     const forced = mayForce ? header("gateway-backend") : undefined;
     // Legacy ignores the case of keys.
     const caller = () =>
@@ -107,25 +100,25 @@ export const openLayer = (
     };
   };
 
-  const layer: Layer = (next) => async (request, caller) => {
-    const { endpoint } = request;
-    const decision = migration.decide(endpoint.name, bucketing(caller));
+  const layer: Layer = (next) => async (context) => {
+    const { endpoint } = context;
+    const decision = migration.decide(endpoint.name, bucketing(context));
     const isModern = decision.backend === "modern";
-    const refusal = isModern ? await caller.authorize(true) : undefined;
+    const refusal = isModern ? await authorize(core, context, true) : undefined;
     if (refusal) return { ...uncached(refusal), decision: { ...decision, backend: "gateway", reason: "credential" } };
     if (endpoint.writes) {
-      const served = isModern ? await write(request, caller) : await next(request, caller);
+      const served = isModern ? await write(context) : await next(context);
       return { ...served, decision };
     }
-    const answered = isModern ? await read(request, caller) : undefined;
+    const answered = isModern ? await read(context) : undefined;
     const isFallback = isModern && answered === undefined;
     const made = isFallback ? { ...decision, backend: "legacy" as const, reason: "fallback" } : decision;
-    const served: Served = answered ?? (await next(request, caller));
+    const served: Served = answered ?? (await next(context));
     if (decision.stage === "legacy") return { ...served, decision: made };
     decisions(made.backend, made.reason).value++;
     const afterwards = () => {
       if (migration.isCompared(endpoint.name))
-        shadow.compare({ request, caller, next, answered: served, backend: made.backend });
+        shadow.compare({ context, next, answered: served, backend: made.backend });
     };
     return {
       ...served,
@@ -139,7 +132,7 @@ export const openLayer = (
   return {
     layer,
     /** Which side answers this caller, by the endpoint's stage and by what the request names. */
-    decide: (endpoint: string, caller: RequestCaller) => decide(migration.stageOf(endpoint), bucketing(caller)),
+    decide: (endpoint: string, asker: Asker) => decide(migration.stageOf(endpoint), bucketing(asker)),
     shed: shadow.shed,
     idle: () => shadow.idle(),
   };

@@ -38,16 +38,19 @@ type MigrationOptions = {
   save?: number | undefined;
 };
 
+/** What moving endpoints takes of the core. */
+type MovedCore = Pick<Core, "observer" | "meter" | "cache" | "traffic" | "events" | "catalogue">;
+
 /** Opens the migration of the catalogue's endpoints. */
-export const openMigration = (core: Core, options: MigrationOptions) => {
-  const { observer, meter, cache, traffic } = core.services;
+export const openMigration = (core: MovedCore, options: MigrationOptions) => {
+  const { observer, meter, cache, traffic } = core;
   const { endpoints } = core.catalogue;
   const { store, hasModern, look = 5000 } = options;
   const names = Object.keys(endpoints);
   const requests = new Map(names.map((name) => [name, openComparedRequests()]));
   const tracks = new Map([...requests].map(([name, compared]) => [name, openTrack(compared)]));
   const trackOf = (endpoint: string) => tracks.get(endpoint) as Track;
-  const notices = openNotices((notice) => void core.services.events.emit("notice", notice));
+  const notices = openNotices((notice) => void core.events.emit("notice", notice));
   const differences = openDifferences((one) => {
     if (one.kind === "unexplained") notices.differs(one);
   });

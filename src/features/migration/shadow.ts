@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Answered } from "../../gateway/cache/reply.ts";
+import type { Served } from "../../gateway/cache/served.ts";
 import { type GivenAnswer, type LegacyQuery, parseAnswer } from "../../libraries/compare/answers.ts";
 import { curlsOf } from "../../libraries/compare/curls.ts";
 import { type Difference, isSame } from "../../libraries/compare/difference.ts";
@@ -8,22 +8,24 @@ import { legacyBody } from "../../libraries/compare/explainAnswer.ts";
 import { compareAnswers, MAX_COMPARED_BYTES, type Origin, markDrift } from "../../libraries/compare/compareAnswers.ts";
 import { type CanonicalRequest, canonicalRequest, formatRequest } from "../../catalogue/endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
-import type { LegacyReply } from "../../gateway/upstream/legacyClient.ts";
+import { type LegacyReply, withoutClient } from "../../gateway/upstream/legacyClient.ts";
 import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
 import { collectChanges } from "../../catalogue/rules/notes.ts";
-import type { Backend, EndpointRequest, RequestCaller } from "../../gateway/answer/backend.ts";
+import type { Backend, Context } from "../../gateway/answer/context.ts";
 import type { Core } from "../../gateway/answer/feature.ts";
 import type { Side } from "./decide.ts";
 import type { Modern } from "./modern.ts";
 import type { Migration } from "./migration.ts";
 
+/** What comparing takes of the core. */
+type ComparedCore = Pick<Core, "settings" | "totalTimeout" | "errors" | "cache" | "observer">;
+
 /** One request that the gateway has answered. */
 type AnsweredRequest = {
-  request: EndpointRequest;
-  caller: RequestCaller;
+  context: Context;
   /** Answers by legacy. */
   next: Backend;
-  answered: Answered;
+  answered: Served;
   /** The side that made the answer. */
   backend: Side;
 };
@@ -40,8 +42,13 @@ const MAX_BYTES = 16 * 1024 ** 2;
  * Compares answered requests on both sides, in the background. `rate`: comparisons that start in a second; as many run at a time, since one
  * whose sides differ takes a second. `recheck`: milliseconds until a mismatch is checked again.
  */
-export const openShadow = (core: Core, modern: Modern, migration: Migration, rate: number, recheck: number) => {
-  const { services, settings } = core;
+export const openShadow = (
+  { settings, totalTimeout, errors, cache, observer }: ComparedCore,
+  modern: Modern,
+  migration: Migration,
+  rate: number,
+  recheck: number,
+) => {
   const addresses = {
     legacy: settings.LEGACY_URL + settings.LEGACY_PATH,
     candidate: modern.url,
@@ -67,23 +74,22 @@ export const openShadow = (core: Core, modern: Modern, migration: Migration, rat
     return isFree;
   };
 
-  const askLegacy = async ({ request, caller, next }: AnsweredRequest): Promise<SideReply> => {
+  const askLegacy = async ({ context, next }: AnsweredRequest): Promise<SideReply> => {
     let source: LegacyReply | undefined;
     const onReply = (reply: LegacyReply) => void (source = reply.body.length > MAX_COMPARED_BYTES ? undefined : reply);
-    const asCaller = { ...mirrorCaller(caller, services.totalTimeout), onReply };
-    const answered = await next({ ...request, bypass: true }, asCaller);
+    const answered = await next({ ...mirrored(context, totalTimeout), bypass: true, onReply });
     return answered.isIncomplete ? { failed: "private rows may be lacking" } : { ...servedAnswer(answered), source };
   };
 
   const askModern = async (
-    { request: { endpoint }, caller }: AnsweredRequest,
+    { context }: AnsweredRequest,
     canonical: CanonicalRequest,
     again: boolean,
   ): Promise<SideReply> => {
     const started = performance.now();
-    const reply = await modern.client.look(canonical, mirrorCaller(caller, modern.timeout), again);
+    const reply = await modern.client.look(canonical, mirrored(context, modern.timeout), again);
     const failed = "failed" in reply || reply.status >= 500;
-    migration.track(endpoint.name).asked("modern", performance.now() - started, failed);
+    migration.track(context.endpoint.name).asked("modern", performance.now() - started, failed);
     return "failed" in reply ? reply : given(reply.status, reply.contentType, reply.text);
   };
 
@@ -96,7 +102,7 @@ export const openShadow = (core: Core, modern: Modern, migration: Migration, rat
     canonical: CanonicalRequest,
     again: boolean,
   ): Promise<Difference[] | undefined> => {
-    const { endpoint } = about.request;
+    const { endpoint } = about.context;
     const [expected, candidate] = await Promise.all([
       about.backend === "legacy" && !again ? servedAnswer(about.answered) : askLegacy(about),
       about.backend === "modern" && !again ? servedAnswer(about.answered) : askModern(about, canonical, again),
@@ -112,7 +118,7 @@ export const openShadow = (core: Core, modern: Modern, migration: Migration, rat
         output: endpoint.output,
         ledger,
         origin: originOf(endpoint, expected),
-        whyUnserved: (one) => whyUnserved(endpoint, { errors: services.errors, ledger }, one),
+        whyUnserved: (one) => whyUnserved(endpoint, { errors, ledger }, one),
       },
       expected,
       candidate,
@@ -121,8 +127,7 @@ export const openShadow = (core: Core, modern: Modern, migration: Migration, rat
 
   /** A mismatch is checked again before it counts. */
   const compare = async (about: AnsweredRequest): Promise<void> => {
-    const { endpoint, input, legacy } = about.request;
-    const { key } = about.caller;
+    const { endpoint, input, legacy, key } = about.context;
     const canonical = canonicalRequest(endpoint, input, modern.routes[endpoint.name]);
     let differences = await compareOnce(about, canonical, false);
     if (differences?.some(({ kind }) => kind === "unexplained")) {
@@ -131,7 +136,7 @@ export const openShadow = (core: Core, modern: Modern, migration: Migration, rat
       differences = second && markDrift(differences, second);
       // Modern no longer gives the cached answer that was served.
       if (about.backend === "modern" && about.answered.how.hit && differences?.some(({ kind }) => kind === "drift"))
-        void services.cache.invalidate({ endpoint: endpoint.name, soft: false });
+        void cache.invalidate({ endpoint: endpoint.name, soft: false });
     }
     if (differences === undefined) return;
     const legacyQuery: LegacyQuery | undefined =
@@ -153,7 +158,7 @@ export const openShadow = (core: Core, modern: Modern, migration: Migration, rat
       if (stopping.signal.aborted || !enter()) return;
       const one = compare(about)
         .catch((error: Error) => {
-          if (!stopping.signal.aborted) services.observer.event("internal_error", { error: error.stack });
+          if (!stopping.signal.aborted) observer.event("internal_error", { error: error.stack });
         })
         .finally(() => running.delete(one));
       running.add(one);
@@ -169,18 +174,14 @@ export const openShadow = (core: Core, modern: Modern, migration: Migration, rat
 };
 
 /** No client waits for it: it takes no client's turn, and its failures count for none. `timeout`: milliseconds. */
-const mirrorCaller = (caller: RequestCaller, timeout: number): RequestCaller => ({
-  ...caller,
-  headers: [...caller.headers, "gateway-mirror", "1"],
+const mirrored = (context: Context, timeout: number): Context => ({
+  ...withoutClient(context, timeout),
+  headers: [...context.headers, "gateway-mirror", "1"],
   client: "",
-  deadline: performance.now() + timeout,
-  // That of the request is closed once its answer is sent.
-  holding: undefined,
-  spent: { calls: 0, ms: 0 },
 });
 
-const servedAnswer = (answered: Answered): SideAnswer => {
-  const { status, body } = answered.representation;
+const servedAnswer = (answered: Served): SideAnswer => {
+  const { status, body } = answered.answer;
   return given(status, "application/json", body);
 };
 

@@ -9,7 +9,7 @@ import { outcomeOf } from "../../catalogue/legacy/reading.ts";
 import { xmlReader } from "../../catalogue/legacy/xml.ts";
 import type { JsonObject } from "../../catalogue/rules/rule.ts";
 import { fetchReadable } from "../../gateway/answer/legacyFetch.ts";
-import type { Services } from "../../gateway/answer/feature.ts";
+import type { Core } from "../../gateway/answer/feature.ts";
 
 /** The endpoint whose lists lack private datasets. */
 export const LIST_ENDPOINT = "listDatasets";
@@ -31,11 +31,14 @@ export type AskLegacy = (request: LegacyRequest) => Promise<LegacyDocument>;
 
 const endpoint = { name: LIST_ENDPOINT, readXml: xmlReader([]) };
 
+/** What asking legacy takes of the core. */
+type LegacyParts = Pick<Core, "client" | "observer" | "keys" | "errors">;
+
 /** Asks legacy on behalf of a caller. */
 export const askAs =
-  (services: Services, caller: Caller): AskLegacy =>
+  (core: LegacyParts, caller: Caller): AskLegacy =>
   async (request) => {
-    const reply = await fetchReadable(services, endpoint, request, caller).catch((error: Error) => ({
+    const reply = await fetchReadable(core, { ...caller, endpoint }, request).catch((error: Error) => ({
       why: error.message,
     }));
     if ("why" in reply) throw new LegacyFailure(reply.why);
@@ -45,7 +48,7 @@ export const askAs =
       if (status !== 200) throw new LegacyFailure(`it answered with status ${status}`);
       return { document: reading.document };
     }
-    const { kind } = outcomeOf(reading, services.errors);
+    const { kind } = outcomeOf(reading, core.errors);
     if (kind === "unauthenticated") throw new LegacyFailure("legacy does not know the key", true);
     if (kind === "unavailable") throw new LegacyFailure(reading.message);
     return { code: reading.code, kind };

@@ -1,5 +1,7 @@
-import type { CheckReport, Core, Feature, Services } from "../../gateway/answer/feature.ts";
+import type { CheckReport, Core, Feature } from "../../gateway/answer/feature.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
+import { ownCaller } from "../../gateway/upstream/legacyClient.ts";
+import type { Observer } from "../../operation/telemetry/observer.ts";
 import type { Meter } from "../../operation/telemetry/meter.ts";
 import { askAs, isAdministrators, LIST_ENDPOINT, openAdminStatuses } from "./askLegacy.ts";
 import { privateDatasetsEvents } from "./events.ts";
@@ -7,7 +9,7 @@ import { openFound, scopeOf } from "./found.ts";
 import { listedRows, privateRowsLayer } from "./mergedList.ts";
 import { openScanner, type PrivateRowsView, type ScanOptions } from "./scan.ts";
 import type { PrivateDatasetsSettings } from "./settings.ts";
-import { fetchListedIds, PRIVATE_GROUP, wholeLists } from "./wholeLists.ts";
+import { fetchListedIds, type ListParts, PRIVATE_GROUP, wholeLists } from "./wholeLists.ts";
 import { readWritten } from "./writtenDatasets.ts";
 
 /** Parts that a test replaces: options of the scan. */
@@ -18,32 +20,27 @@ export type PrivateDatasets = { privateRows?: { start: () => Promise<void>; stat
 
 /** Adds to administrators' lists the private datasets that legacy's lists lack. */
 const open = async (
-  { services, endpoints, load, stores }: Core,
+  core: ListParts & Pick<Core, "endpoints" | "load" | "stores">,
   settings: PrivateDatasetsSettings,
   { scan = {} }: PrivateDatasetsParts = {},
 ): Promise<Feature<ConsolePart> & PrivateDatasets> => {
+  const { endpoints, load, stores, observer, cache, events, meter } = core;
   const endpoint = endpoints.find(({ name }) => name === LIST_ENDPOINT);
   const rowById = endpoint?.rowById;
   const { LEGACY_ADMIN_KEY: key, TOTAL_TIMEOUT_MS: timeout } = settings;
   if (key === undefined || endpoint === undefined || rowById === undefined) return {};
-  const onEvent: Services["observer"]["event"] = (name, about) =>
-    services.observer.event(name, { endpoint: LIST_ENDPOINT, ...about });
-  const onChange = () => services.cache.invalidateLocally(PRIVATE_GROUP);
+  const onEvent: Observer["event"] = (name, about) => observer.event(name, { endpoint: LIST_ENDPOINT, ...about });
+  const onChange = () => cache.invalidateLocally(PRIVATE_GROUP);
   const found = await openFound({ stores, scope: scopeOf(settings), onChange });
   const stopping = new AbortController();
   const { signal } = stopping;
-  const spent = { calls: 0, ms: 0 };
-  const callerNow = () => ({
-    headers: ["user-agent", "catalog-gateway"],
-    deadline: performance.now() + timeout,
-    signal,
-    spent,
-  });
+  const spent = { calls: 0 };
+  const callerNow = () => ({ ...ownCaller(timeout), signal, exchange: { countCall: () => void spent.calls++ } });
   const scanner = openScanner({
     found,
-    ask: (request) => askAs(services, { ...callerNow(), key })(request),
+    ask: (request) => askAs(core, { ...callerNow(), key })(request),
     rowById,
-    fetchListed: () => fetchListedIds(services, endpoint, callerNow()),
+    fetchListed: () => fetchListedIds(core, endpoint, callerNow()),
     load,
     onEvent,
     spent,
@@ -51,8 +48,8 @@ const open = async (
     options: scan,
   });
   const adminStatuses = openAdminStatuses();
-  services.events.on("keyRefused", adminStatuses.remove);
-  addMetrics(services.meter, scanner.view);
+  events.on("keyRefused", adminStatuses.remove);
+  addMetrics(meter, scanner.view);
   let scanning: Promise<void> | undefined;
   const start = async (): Promise<void> => {
     scanning = scanner.run();
@@ -64,17 +61,17 @@ const open = async (
       page: async () => (await import("./console/page.ts")).privateDatasetsPage(scanner.view),
     },
     layer: privateRowsLayer({
-      services,
+      core,
       found,
       scanner,
       adminStatuses,
-      wholeList: wholeLists(services, endpoint, found.version),
+      wholeList: wholeLists(core, endpoint, found.version),
       listedRow: listedRows(endpoint.output, rowById, (id, places) => onEvent("private_row_unfit", { id, places })),
     }),
     // Only legacy knows whether a caller with a key is an administrator, who sees more.
     mayHitPathAnswer: (name, isKeyed) => !isKeyed || name !== LIST_ENDPOINT,
     onWrite: readWritten((id) => found.get(id) !== undefined, scanner.readNext),
-    check: (report) => checkKey(services, report, key),
+    check: (report) => checkKey(core, report, key),
     async start() {
       await start();
       const place = places[found.place];
@@ -95,9 +92,9 @@ const places = {
   redis: "Redis",
 };
 
-const checkKey = (services: Services, { keyRow }: CheckReport, key: string): Promise<void> =>
+const checkKey = (core: ListParts, { keyRow }: CheckReport, key: string): Promise<void> =>
   keyRow("LEGACY_ADMIN_KEY", key, false, (caller) =>
-    isAdministrators(askAs(services, caller)).then(
+    isAdministrators(askAs(core, caller)).then(
       (ok) => ({ ok, found: ok ? "accepted, and an administrator's" : notAdministrators }),
       () => ({ ok: false, found: "accepted, but legacy did not say whether it is an administrator's" }),
     ),

@@ -1,33 +1,25 @@
-import { entryOf } from "../../gateway/cache/entry.ts";
-import { tagged, untagged } from "../../gateway/cache/reply.ts";
+import { bytesOf, entryOf } from "../../gateway/cache/entry.ts";
+import { type Served, uncached } from "../../gateway/cache/served.ts";
 import { withTimeout } from "../../operation/limits/withTimeout.ts";
 import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
 import type { Endpoint, RowById } from "../../catalogue/endpoint/endpoint.ts";
 import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
 import { transform } from "../../catalogue/endpoint/transform.ts";
 import { servingNote } from "../../catalogue/rules/notes.ts";
-import {
-  type Backend,
-  type EndpointRequest,
-  type Layer,
-  type RequestCaller,
-  type Served,
-  uncached,
-} from "../../gateway/answer/backend.ts";
+import type { Backend, Context, Layer } from "../../gateway/answer/context.ts";
 import { unauthenticated } from "../../gateway/answer/legacyFetch.ts";
-import type { Services } from "../../gateway/answer/feature.ts";
 import { type AdminStatuses, askAs, LIST_ENDPOINT } from "./askLegacy.ts";
 import type { Found, PrivateRow } from "./found.ts";
 import { rowMatcher, uploaderIn } from "./matching.ts";
 import type { Scanner } from "./scan.ts";
-import { idsInText, rowsById, type wholeLists } from "./wholeLists.ts";
+import { idsInText, type ListParts, rowsById, type wholeLists } from "./wholeLists.ts";
 
 type Input = Record<string, unknown>;
-type KeyedCaller = RequestCaller & { key: string };
+type KeyedContext = Context & { key: string };
 
 /** The parts of merged lists. */
 type MergedListParts = {
-  services: Services;
+  core: ListParts;
   found: Found;
   scanner: Pick<Scanner, "isCurrent" | "pending" | "whenNonePending">;
   adminStatuses: AdminStatuses;
@@ -51,12 +43,12 @@ const hasNoFilter = (input: Input): boolean =>
 
 /** Adds to administrators' lists the private datasets that legacy's list lacks. All other requests go to the next layer. */
 export const privateRowsLayer = (parts: MergedListParts): Layer => {
-  const { services, found, scanner, adminStatuses, wholeList, listedRow } = parts;
-  const incomplete = services.meter.counter("private_incomplete_total", "Answers with private=incomplete.")();
+  const { core, found, scanner, adminStatuses, wholeList, listedRow } = parts;
+  const incomplete = core.meter.counter("private_incomplete_total", "Answers with private=incomplete.")();
 
   /** Marks a list as incomplete. Only 200 and 404 answer with a list, the latter with an empty one. */
   const marked = (served: Served, isIncomplete: boolean, isBypass = false): Served => {
-    const { status } = served.representation;
+    const { status } = served.answer;
     if (!isIncomplete || (status !== 200 && status !== 404)) return served;
     // An incomplete list is not compared.
     if (isBypass) return { ...uncached(answerOf(lacksRows)), isIncomplete };
@@ -79,7 +71,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
   const mayHaveTurnedPrivate = async (
     input: Input,
     listed: ReadonlyMap<number, unknown>,
-    caller: KeyedCaller,
+    context: KeyedContext,
   ): Promise<boolean> => {
     const { listed: before, highest } = found.progress();
     const matches = rowMatcher({ data_id: input["data_id"] });
@@ -88,18 +80,15 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
       if (before.has(id) && !listed.has(id) && found.get(id) === undefined && matches({ id, shown: {} }))
         absent.push(id);
     if (absent.length === 0 || hasNoFilter(input)) return absent.length > 0;
-    const { status, body } = (await wholeList({ status: "all" }, {}, caller)).representation;
+    const { status, body } = (await wholeList({ status: "all" }, {}, context)).answer;
     if (status !== 200) return true;
-    const present = rowsById(body);
+    const present = rowsById(bytesOf(body));
     return absent.some((id) => !present.has(id));
   };
 
   /** Answers a page of legacy's whole list and the private datasets that match; `undefined`: legacy cannot give the whole list. */
-  const answerMerged = async (
-    { endpoint, input, bypass = false, wanted }: EndpointRequest,
-    caller: KeyedCaller,
-    until: number,
-  ): Promise<Served | undefined> => {
+  const answerMerged = async (context: KeyedContext, until: number): Promise<Served | undefined> => {
+    const { endpoint, input, bypass = false, wanted } = context;
     const matches = rowMatcher(input);
     /** Whether a dataset that may match is still being read. */
     const isPending = async (): Promise<boolean> => {
@@ -110,13 +99,13 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     };
     await isPending();
     const rows = found.rows();
-    const answered = await wholeList(input, wanted, caller, bypass);
-    const { status, body } = answered.representation;
+    const answered = await wholeList(input, wanted, context, bypass);
+    const { status, body } = answered.answer;
     if (status >= 500 && !wanted.onlyIfCached) return undefined;
     if (status !== 200) return answered;
-    const listed = rowsById(body);
+    const listed = rowsById(bytesOf(body));
     let isIncomplete =
-      (await isPending()) || !scanner.isCurrent() || (await mayHaveTurnedPrivate(input, listed, caller));
+      (await isPending()) || !scanner.isCurrent() || (await mayHaveTurnedPrivate(input, listed, context));
     // A dataset that turned private or public meanwhile may be in neither.
     isIncomplete ||= found.rows() !== rows;
     learnUploaders(input, () => listed.keys());
@@ -136,32 +125,30 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
             status: 200,
             body: Buffer.concat([open, ...page.flatMap(([, row], i) => (i ? [comma, row] : row)), close]),
           };
-    if (!answered.entry) return { ...answered, representation: untagged(content), isIncomplete };
+    if (!answered.entry) return { ...answered, answer: content, isIncomplete };
     // The page is as old as the list that it is cut from.
-    const { endpoint: name, groups, owner, lifetimes, storedAt } = answered.entry;
-    const about = { endpoint: name, groups, lifetimes, storedAt, ...(owner !== undefined && { owner }) };
-    const entry = entryOf(tagged(content), about);
-    return { ...answered, representation: entry, entry, isIncomplete };
+    const entry = entryOf(content, answered.entry);
+    return { ...answered, answer: entry, entry, isIncomplete };
   };
 
-  const answerList = async (next: Backend, request: EndpointRequest, caller: KeyedCaller): Promise<Served> => {
-    const { input, bypass } = request;
-    const wait = Math.min(MAX_WAIT, Math.max(1, MAX_SHARE * (caller.deadline - performance.now())));
+  const answerList = async (next: Backend, context: KeyedContext): Promise<Served> => {
+    const { input, bypass } = context;
+    const wait = Math.min(MAX_WAIT, Math.max(1, MAX_SHARE * (context.deadline - performance.now())));
     const until = performance.now() + wait;
-    const owner = services.keys.ownerOf(caller.key);
-    const status = await adminStatuses.of({ owner, ask: askAs(services, caller) }, wait);
+    const owner = core.keys.ownerOf(context.key);
+    const status = await adminStatuses.of({ owner, ask: askAs(core, context) }, wait);
     if (status === "refused") return uncached(answerOf(unauthenticated));
-    const merged = status === "administrator" ? await answerMerged(request, caller, until) : undefined;
+    const merged = status === "administrator" ? await answerMerged(context, until) : undefined;
     if (merged) return marked(merged, merged.isIncomplete === true, bypass);
-    const served = await next(request, caller);
-    learnUploaders(input, () => idsInText(served.representation.body.toString("latin1")));
+    const served = await next(context);
+    learnUploaders(input, () => idsInText(bytesOf(served.answer.body).toString("latin1")));
     return status === "other" ? served : marked(served, true, bypass);
   };
 
-  return (next) => (request, caller) => {
-    const { key } = caller;
-    const isMerged = key !== undefined && request.endpoint.name === LIST_ENDPOINT && !("unsent" in request.legacy);
-    return isMerged ? answerList(next, request, { ...caller, key }) : next(request, caller);
+  return (next) => (context) => {
+    const { key, endpoint, legacy } = context;
+    const isMerged = key !== undefined && endpoint.name === LIST_ENDPOINT && !("unsent" in legacy);
+    return isMerged ? answerList(next, { ...context, key }) : next(context);
   };
 };
 

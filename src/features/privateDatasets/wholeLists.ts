@@ -1,11 +1,13 @@
 import type { Directives, Fetched } from "../../gateway/cache/cacheRequest.ts";
 import { freshOnly } from "../../gateway/cache/policy.ts";
-import { type Answered, bytesOf } from "../../gateway/cache/reply.ts";
-import type { Caller } from "../../gateway/upstream/legacyClient.ts";
-import { uncached } from "../../gateway/answer/backend.ts";
-import { fetchAnswer } from "../../gateway/answer/legacyFetch.ts";
+import { bytesOf } from "../../gateway/cache/entry.ts";
+import { type Served, uncached } from "../../gateway/cache/served.ts";
+import { type Caller, withoutClient } from "../../gateway/upstream/legacyClient.ts";
+import { authorize } from "../../gateway/answer/authorize.ts";
+import type { KeyedCaller } from "../../gateway/answer/keys.ts";
+import { fetchAnswer, type ToFetch } from "../../gateway/answer/legacyFetch.ts";
 import type { PreparedEndpoint } from "../../gateway/answer/prepared.ts";
-import type { Services } from "../../gateway/answer/feature.ts";
+import type { Core } from "../../gateway/answer/feature.ts";
 import { LegacyFailure } from "./askLegacy.ts";
 
 type Input = Record<string, unknown>;
@@ -17,27 +19,26 @@ const MAX_ROWS = 1_000_000;
 /** The input of a whole list: its filters, and all of its rows. */
 const wholeOf = (input: Input) => ({ ...input, offset: 0, limit: MAX_ROWS });
 
+/** What lists take of the core. */
+export type ListParts = ToFetch & Pick<Core, "cache" | "totalTimeout" | "meter">;
+
 /** One request for a whole list: by the endpoint's rules, each row a line; 200 with no line for an empty list. */
 const fetchWhole = async (
-  services: Services,
+  core: ToFetch,
   endpoint: PreparedEndpoint,
   input: Input,
   caller: Caller,
 ): Promise<Fetched["answer"]> => {
-  const request = { endpoint, input, legacy: endpoint.legacy(input) };
-  const { answer, outcome } = await fetchAnswer(services, request, caller, "lines");
+  const asked = { ...caller, endpoint, input, legacy: endpoint.legacy(input) };
+  const { answer, outcome } = await fetchAnswer(core, asked, "lines");
   return outcome?.kind === "notFound" ? { status: 200, body: "" } : answer;
 };
 
 /** The ids of all datasets that legacy lists to a caller without a key. Rejects with a `LegacyFailure`. */
-export const fetchListedIds = async (
-  services: Services,
-  endpoint: PreparedEndpoint,
-  caller: Caller,
-): Promise<number[]> => {
+export const fetchListedIds = async (core: ToFetch, endpoint: PreparedEndpoint, caller: Caller): Promise<number[]> => {
   // Legacy escapes names in XML only.
   const xml = { ...endpoint, format: "xml" as const };
-  const { status, body } = await fetchWhole(services, xml, wholeOf({ status: "all" }), caller);
+  const { status, body } = await fetchWhole(core, xml, wholeOf({ status: "all" }), caller);
   if (status !== 200) throw new LegacyFailure(`the public list is ${status}`);
   return idsInText(bytesOf(body).toString("latin1"));
 };
@@ -47,26 +48,21 @@ export const fetchListedIds = async (
  * `isBypass`: neither from the cache nor stored.
  */
 export const wholeLists =
-  (services: Services, endpoint: PreparedEndpoint, version: () => number) =>
-  async (
-    filters: Input,
-    wanted: Directives,
-    caller: Caller & { key: string; authorize: () => Promise<Fetched["answer"] | undefined> },
-    isBypass = false,
-  ): Promise<Answered> => {
+  (core: ListParts, endpoint: PreparedEndpoint, version: () => number) =>
+  async (filters: Input, wanted: Directives, caller: KeyedCaller, isBypass = false): Promise<Served> => {
     const input = wholeOf(filters);
     // Half of the time: where legacy cannot give the whole list, it is asked for its own page.
     // No client is sent the whole list: how much waits for clients is no reason to refuse it.
-    const by = { ...caller, deadline: (performance.now() + caller.deadline) / 2, holding: undefined };
+    const by = withoutClient(caller, (caller.deadline - performance.now()) / 2);
     const fetch = async (): Promise<Fetched> => ({
-      answer: await fetchWhole(services, endpoint, input, by),
+      answer: await fetchWhole(core, endpoint, input, by),
       groups: [...(endpoint.cache?.groups(input) ?? []), PRIVATE_GROUP],
     });
     const page = isBypass ? undefined : endpoint.cacheKey?.(input);
     if (page === undefined) return uncached((await fetch()).answer, "bypass");
     const cacheKey = { ...page, key: `${page.key} whole ${version()}`, lifetimesOf: freshOnly(page.lifetimesOf) };
-    const owner = services.keys.ownerOf(caller.key);
-    return services.cache.answer({ cacheKey, owner, wanted }, fetch, caller.authorize);
+    const owner = core.keys.ownerOf(caller.key);
+    return core.cache.answer({ cacheKey, owner, wanted }, fetch, () => authorize(core, { ...caller, endpoint }));
   };
 
 /** The rows of a whole list by id. */

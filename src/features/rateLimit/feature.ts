@@ -7,7 +7,7 @@ import { sendWhole, unstoredHeaders } from "../../gateway/http/httpServer.ts";
 import { isBelowAny } from "../../gateway/http/requestTarget.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
-import { headerOf } from "../../gateway/answer/requestInput.ts";
+import { headerOf } from "../../gateway/answer/context.ts";
 import { formatNumber } from "../../libraries/ui/wording.ts";
 import { trustedProxies } from "../../operation/settings/addresses.ts";
 import { clientAddress, subnetOf } from "../../gateway/upstream/forwarding.ts";
@@ -21,8 +21,11 @@ type LimitedCaller = { own: string; shared: () => string };
 const detail = Buffer.from(JSON.stringify({ detail: "Too many requests: see Retry-After." }));
 
 /** Limits how many requests each caller sends, before anything else is done for them. */
-const open = async (core: Core, settings: RateLimitSettings): Promise<Feature<ConsolePart>> => {
-  const { meter, observer, keys } = core.services;
+const open = async (
+  core: Pick<Core, "meter" | "observer" | "keys" | "stores" | "trusted" | "writeError">,
+  settings: RateLimitSettings,
+): Promise<Feature<ConsolePart>> => {
+  const { meter, observer, keys } = core;
   const { RATE_LIMIT: rate = 1, REDIS_URL: url, CORS_ORIGINS, PREFIXES } = settings;
   const burst = (rate * BURST_MS) / 1000;
   const isExempt = trustedProxies(settings.RATE_LIMIT_EXEMPT);

@@ -25,10 +25,10 @@ const byLength = (a: { path: string }, b: { path: string }): number => b.path.le
 
 /** Deprecation headers and brown-outs for legacy paths, and a list of the callers of the legacy interface. */
 const open = async (
-  core: Core,
+  core: Pick<Core, "meter" | "observer" | "catalogue" | "stores">,
   settings: RetirementSettings,
 ): Promise<Feature<ConsolePart> & { clients: ListClients }> => {
-  const { meter, observer } = core.services;
+  const { meter, observer } = core;
   const { LEGACY_PATH } = settings;
   const legacyPath = LEGACY_PATH === "/" ? "" : LEGACY_PATH;
   const readTarget = legacyTargets(LEGACY_PATH, core.catalogue.legacyPaths);

@@ -35,7 +35,7 @@ const sharedTier = (settings: Settings, { observer, meter, dependencies, longest
   });
 };
 
-const open = ({ services: { cache } }: Core): Feature => ({
+const open = ({ cache }: Pick<Core, "cache">): Feature => ({
   async check({ row }) {
     // Waits at most two seconds for the connection.
     for (let i = 0; i < 40 && cache.sharing() !== "in step"; i++) await new Promise((done) => setTimeout(done, 50));

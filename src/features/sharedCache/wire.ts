@@ -3,7 +3,7 @@ import { brotliDecompress } from "node:zlib";
 import { z } from "zod";
 import { type Entry, entryOf } from "../../gateway/cache/entry.ts";
 import { copyOf } from "../../gateway/cache/compression.ts";
-import { tagOf } from "../../gateway/cache/reply.ts";
+import { tagOf } from "../../gateway/cache/entry.ts";
 import { fromStored, toStored } from "../../operation/limits/monotonic.ts";
 
 /** The first byte of an entry: the version of the format. */
@@ -56,6 +56,6 @@ export const fromWire = async (bytes: Buffer): Promise<Entry | undefined> => {
   const body = copyOf(isBrotli ? await decompress(bodyBytes, { maxOutputLength: MAX_BODY }) : bodyBytes);
   if (tagOf(body) !== tag) throw new Error("not the bytes that were written");
   const coded = isBrotli ? { br: copyOf(bodyBytes) } : {};
-  const entry = entryOf({ status, tag, body, coded, ...(headers && { headers }) }, { ...about, storedAt });
-  return { ...entry, freshUntil: storedAt + freshUntil - about.storedAt };
+  const entry = entryOf({ status, tag, body, ...(headers && { headers }) }, { ...about, storedAt });
+  return { ...entry, coded, freshUntil: storedAt + freshUntil - about.storedAt };
 };

@@ -23,7 +23,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { withTimeout } from "../../operation/limits/withTimeout.ts";
 import { contexts, currentContext, type HttpExchange, traceContextOf } from "../../operation/telemetry/exchange.ts";
 import { pathOf } from "../../catalogue/endpoint/target.ts";
-import type { Core, Feature } from "../../gateway/answer/feature.ts";
+import type { Feature } from "../../gateway/answer/feature.ts";
 import { type RequestBegin, requestBegins, type Step, steps } from "../../operation/telemetry/steps.ts";
 import type { TracingSettings } from "./settings.ts";
 
@@ -31,7 +31,7 @@ import type { TracingSettings } from "./settings.ts";
 const LAST_EXPORT = 2_000;
 
 /** Records each request and its steps as spans, and exports them. `lastExport`: milliseconds that a stop waits for the last ones. */
-const open = (_: Core, settings: TracingSettings, lastExport = LAST_EXPORT): Feature => {
+const open = (_: unknown, settings: TracingSettings, lastExport = LAST_EXPORT): Feature => {
   const provider = openTracerProvider(settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? "");
   const tracer = provider.getTracer("catalog-gateway");
   const spans = new WeakMap<HttpExchange, Span>();

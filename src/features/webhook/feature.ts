@@ -11,10 +11,13 @@ const MAX_WAITING = 100;
 const DELAYS = [5, 30, 120, 600, 1800, 3600, 7200].map((seconds) => seconds * 1000);
 
 /** Posts what operators want to know of to a URL of theirs, signed (Standard Webhooks 1.0), until it is taken. */
-const open = ({ isCheck, services }: Core, settings: WebhookSettings, delays: readonly number[] = DELAYS): Feature => {
+const open = (
+  { isCheck, events, observer, meter }: Pick<Core, "isCheck" | "events" | "observer" | "meter">,
+  settings: WebhookSettings,
+  delays: readonly number[] = DELAYS,
+): Feature => {
   const { WEBHOOK_URL: url, WEBHOOK_SECRET: secret } = settings;
   if (isCheck || url === undefined || secret === undefined) return {};
-  const { events, observer, meter } = services;
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   const results = { taken: 0, failed: 0, dropped: 0 };
   const waiting = new Set<string>();

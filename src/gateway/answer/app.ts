@@ -1,20 +1,21 @@
-import { pathOf } from "../../catalogue/endpoint/target.ts";
+import { pathOf, queryOf } from "../../catalogue/endpoint/target.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TrieRouter } from "hono/router/trie-router";
 import { type Reply, replyWith } from "../cache/reply.ts";
-import { type Holding, openHolding } from "../../operation/limits/byteBudget.ts";
+import { openHolding } from "../../operation/limits/byteBudget.ts";
 import { type Answer, plainAnswer } from "../../catalogue/endpoint/answer.ts";
 import { unescaped } from "../../catalogue/endpoint/input.ts";
 import { corsList, preflightHeaders } from "../http/cors.ts";
-import { currentContext } from "../../operation/telemetry/exchange.ts";
 import { sendWhole, unstoredHeaders } from "../http/httpServer.ts";
 import { isBelow } from "../http/requestTarget.ts";
 import type { PassThrough } from "../proxy/passThrough.ts";
 import { isLoop } from "../upstream/forwarding.ts";
-import { type Backend, decisionHeader, legacyDecision } from "./backend.ts";
+import { legacyDecision } from "../cache/served.ts";
+import { readCredential } from "../../catalogue/endpoint/credential.ts";
+import { type Backend, fromNode, fromWeb, type Received } from "./context.ts";
 import type { HitPath } from "./hitPath.ts";
 import { type PreparedEndpoint, allowed, type Pattern, patterns } from "./prepared.ts";
-import { type AppRequest, fromNode, fromWeb, readRequest } from "./requestInput.ts";
+import { inputOf } from "./requestInput.ts";
 import { answerResultOf } from "../../operation/telemetry/meter.ts";
 import { serve } from "./serve.ts";
 import { type Candidate, suggestPath } from "./suggestPath.ts";
@@ -41,46 +42,39 @@ export type App = {
 
 /** A reply, and what is to be done once it has been sent. `isSent` is false where other clients' bytes left no room for it. */
 type Handled = { reply: Reply; afterwards?: (() => void) | undefined; sent?: (isSent: boolean) => void };
-/**
- * Answers one request of one route; `params` are the segments that the route names, as they were sent. `holding` has the bytes of the answer
- * until it is sent.
- */
-type Handler = (
-  request: AppRequest,
-  params: Readonly<Record<string, string>>,
-  holding: Holding,
-) => Handled | Promise<Handled>;
+/** Answers one request of one route; `params` are the segments that the route names, as they were sent. */
+type Handler = (received: Received, params: Readonly<Record<string, string>>) => Handled | Promise<Handled>;
 
 /** The new interface, below each of its prefixes. */
 export const gatewayApp = (parts: AppParts): App => {
-  const { services, endpoints, passThrough } = parts;
+  const { endpoints, memory, observer, passThrough } = parts;
   const { PREFIXES: prefixes } = parts.settings;
   const known = patterns(endpoints);
   const router = routerOf(known, parts);
   const candidates = [...known, ...documentPaths(parts).map((path) => ({ path }))];
 
   /** `undefined` where the request belongs to legacy's own interface. */
-  const answer = async (request: AppRequest, holding: Holding): Promise<Handled | undefined> => {
-    const path = pathOf(request.target);
-    const [[found]] = router.match(request.method === "HEAD" ? "GET" : request.method, path);
-    if (found !== undefined) return found[0](request, paramsOf(found[1]), holding);
+  const answer = async (received: Received): Promise<Handled | undefined> => {
+    const path = pathOf(received.target);
+    const [[found]] = router.match(received.method === "HEAD" ? "GET" : received.method, path);
+    if (found !== undefined) return found[0](received, paramsOf(found[1]));
     const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
-    if (prefix !== undefined) return unstoredReply(parts, request, notFoundBelow(prefix, path, candidates));
-    return request.incoming === undefined ? unstoredReply(parts, request, notFound) : undefined;
+    if (prefix !== undefined) return unstoredReply(parts, received, notFoundBelow(prefix, path, candidates));
+    return received.incoming === undefined ? unstoredReply(parts, received, notFound) : undefined;
   };
 
-  const failed = (request: AppRequest, error: unknown): Handled => {
-    services.observer.event("internal_error", { error: (error as Error).stack });
-    return unstoredReply(parts, request, plainAnswer(500, "Internal Server Error"));
+  const failed = (received: Received, error: unknown): Handled => {
+    observer.event("internal_error", { error: (error as Error).stack });
+    return unstoredReply(parts, received, plainAnswer(500, "Internal Server Error"));
   };
 
   const app: App = {
     async handle(incoming, outgoing) {
-      const request = fromNode(incoming);
-      const holding = openHolding(services.memory, true);
-      const answered = await answer(request, holding).catch((error: unknown) =>
+      const holding = openHolding(memory, true);
+      const received = fromNode(incoming, outgoing, holding);
+      const answered = await answer(received).catch((error: unknown) =>
         // A client that leaves in the middle of its body is not an error.
-        incoming.destroyed && !incoming.complete ? "left" : failed(request, error),
+        incoming.destroyed && !incoming.complete ? "left" : failed(received, error),
       );
       try {
         if (answered === "left") return;
@@ -90,7 +84,7 @@ export const gatewayApp = (parts: AppParts): App => {
         const isSent = sendWhole(outgoing, answered.reply, holding);
         answered.sent?.(isSent);
       } catch (error) {
-        const { reply } = failed(request, error);
+        const { reply } = failed(received, error);
         if (outgoing.headersSent) outgoing.destroy();
         else sendWhole(outgoing, reply);
       } finally {
@@ -98,14 +92,14 @@ export const gatewayApp = (parts: AppParts): App => {
       }
     },
     async fetch(web, env) {
-      const request = fromWeb(web, env?.incoming);
-      const holding = openHolding(services.memory, true);
-      const answered = await answer(request, holding).catch((error: unknown) => failed(request, error));
+      const holding = openHolding(memory, true);
+      const received = fromWeb(web, env?.incoming, holding);
+      const answered = await answer(received).catch((error: unknown) => failed(received, error));
       holding.close();
-      const { reply, afterwards, sent } = answered ?? unstoredReply(parts, request, notFound);
+      const { reply, afterwards, sent } = answered ?? unstoredReply(parts, received, notFound);
       if (afterwards) setImmediate(afterwards);
       sent?.(true);
-      const body = request.method === "HEAD" ? undefined : (reply.body as Uint8Array<ArrayBuffer> | undefined);
+      const body = received.method === "HEAD" ? undefined : (reply.body as Uint8Array<ArrayBuffer> | undefined);
       return new Response(body, { status: reply.status, headers: pairs(reply.headers) });
     },
     request: (path, init) => app.fetch(new Request(new URL(path, "http://localhost"), init)),
@@ -122,14 +116,13 @@ const notFoundBelow = (prefix: string, path: string, candidates: readonly Candid
   return suggested === undefined ? notFound : plainAnswer(404, `Not Found. Did you mean ${prefix}${suggested}?`);
 };
 
-const corsOf = ({ settings }: AppParts, request: AppRequest) =>
-  corsList(settings.CORS_ORIGINS, request.header("origin"));
+const corsOf = ({ settings }: AppParts, { header }: Received) => corsList(settings.CORS_ORIGINS, header("origin"));
 
 /** An answer that no cache may store. */
-const unstoredReply = (parts: AppParts, request: AppRequest, { status, body, headers = {} }: Answer): Handled => {
-  const { target, header } = request;
+const unstoredReply = (parts: AppParts, received: Received, { status, body, headers = {} }: Answer): Handled => {
+  const { target, header } = received;
   const written = parts.writeError({ target, accept: header("accept") }, status, Buffer.from(body));
-  const shared = [...written.vary, ...corsOf(parts, request)];
+  const shared = [...written.vary, ...corsOf(parts, received)];
   for (const { documents } of parts.features) {
     const links = documents?.linksOf(pathOf(target));
     if (links !== undefined) shared.push("Link", links);
@@ -165,43 +158,40 @@ const routerOf = (known: readonly Pattern[], parts: AppParts): TrieRouter<Handle
 
 const answerBy =
   (parts: AppParts, endpoint: PreparedEndpoint, pairsBelow: string | undefined): Handler =>
-  async (request, params, holding) => {
-    const { services, backend } = parts;
-    if (isLoop(request.header("via"))) {
-      services.observer.event("request_loop", { endpoint: endpoint.name });
-      return unstoredReply(parts, request, plainAnswer(502, "The gateway's upstream is the gateway itself."));
+  async (received, params) => {
+    const { backend, observer, meter, errorFormats, hitPath } = parts;
+    const { method, target, header, exchange } = received;
+    if (isLoop(header("via"))) {
+      observer.event("request_loop", { endpoint: endpoint.name });
+      return unstoredReply(parts, received, plainAnswer(502, "The gateway's upstream is the gateway itself."));
     }
     const started = performance.now();
-    const requestInput = await readRequest(request, endpoint, { params, pairsBelow }, parts, holding);
-    const served = await serve(services, backend, endpoint, requestInput, holding);
-    const { how, cacheKey, decision, isIncomplete, afterwards } = served;
+    const credential = readCredential(queryOf(target), header);
+    const reading = await inputOf(received, endpoint, { params, pairsBelow }, parts);
+    const served = await serve(parts, backend, endpoint, received, credential, reading);
+    const { answer, how, cacheKey, decision = legacyDecision, afterwards } = served;
     // A body may ask for anything; a path always asks for the same.
-    if (cacheKey && request.method !== "POST") parts.hitPath.learn(pathOf(request.target), cacheKey);
-    const { key, refused } = requestInput.credential;
+    if (cacheKey && method !== "POST") hitPath.learn(pathOf(target), cacheKey);
     const took = performance.now() - started;
     const replyRequest = {
-      method: request.method,
-      acceptEncoding: request.header("accept-encoding"),
-      ifNoneMatch: request.header("if-none-match"),
-      keyed: key !== undefined || refused === true || served.isDivided === true,
-      cors: corsOf(parts, request),
-      decision: decision || isIncomplete ? decisionHeader(decision ?? legacyDecision, isIncomplete) : undefined,
-      errorFormat:
-        served.representation.status < 400
-          ? undefined
-          : parts.errorFormats(request.header("accept"), pathOf(request.target)),
+      method,
+      acceptEncoding: header("accept-encoding"),
+      ifNoneMatch: header("if-none-match"),
+      keyed: credential.key !== undefined || credential.refused === true,
+      cors: corsOf(parts, received),
+      errorFormat: answer.status < 400 ? undefined : errorFormats(header("accept"), pathOf(target)),
     };
     const reply = replyWith({ ...served, took }, replyRequest, performance.now());
     const sent = (isSent: boolean) => {
       const [status, bytes] = isSent ? [reply.status, reply.body?.length ?? 0] : [503, 0];
-      const by = decision ?? legacyDecision;
-      const exchange = currentContext()?.exchange;
-      if (exchange !== undefined) {
-        const cached = answerResultOf(status, how);
-        Object.assign(exchange, { endpoint: endpoint.name, cache: cached, stage: by.stage, backend: by.backend });
-      }
-      const { backend: answeredBy } = by;
-      services.meter.countAnswer(endpoint.name, { backend: answeredBy, status, how, ms: took, bytes });
+      const { stage, backend: answeredBy } = decision;
+      Object.assign(exchange, {
+        endpoint: endpoint.name,
+        cache: answerResultOf(status, how),
+        stage,
+        backend: answeredBy,
+      });
+      meter.countAnswer(endpoint.name, { backend: answeredBy, status, how, ms: took, bytes });
     };
     return { reply, afterwards, sent };
   };
@@ -210,10 +200,10 @@ const readOnly = { methods: new Map([["GET", undefined]] as const) };
 
 const otherMethods =
   (parts: AppParts, pattern: Parameters<typeof allowed>[0]): Handler =>
-  (request) => {
-    if (request.method !== "OPTIONS")
-      return unstoredReply(parts, request, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) }));
-    const headers = [...corsOf(parts, request), ...Object.entries(preflightHeaders(allowed(pattern))).flat()];
+  (received) => {
+    if (received.method !== "OPTIONS")
+      return unstoredReply(parts, received, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) }));
+    const headers = [...corsOf(parts, received), ...Object.entries(preflightHeaders(allowed(pattern))).flat()];
     return { reply: { status: 204, headers, body: undefined } };
   };
 

@@ -17,7 +17,8 @@ import type { Meter } from "../../operation/telemetry/meter.ts";
 import type { Observer } from "../../operation/telemetry/observer.ts";
 import type { Traffic } from "../../operation/telemetry/traffic.ts";
 import type { UntrustedProxies } from "../upstream/forwarding.ts";
-import { type Decision, type Layer, legacyDecision, type RequestCaller } from "./backend.ts";
+import { type Decision, legacyDecision } from "../cache/served.ts";
+import type { Asker, Layer } from "./context.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { Knowledge } from "../../catalogue/endpoint/endpoint.ts";
 import type { Caller, LegacyClient } from "../upstream/legacyClient.ts";
@@ -100,7 +101,7 @@ export type Feature<Part = unknown> = {
   /** False where an answer from the cache needs more than looking it up: the request then takes the way through the layers. */
   mayHitPathAnswer?: (endpoint: string, isKeyed: boolean, headers: IncomingHttpHeaders) => boolean;
   /** Which backend answers this caller, and in which stage: for requests that are refused before their layer decides. */
-  decide?: (endpoint: string, caller: RequestCaller) => Decision;
+  decide?: (endpoint: string, asker: Asker) => Decision;
   /** An exchange is over. `response` is absent where no request was read: the HTTP parser refused it, or its connection was refused. */
   onExchange?: (exchange: HttpExchange, response?: ServerResponse) => void;
   /** The answer to the write waits for what it returns. */
@@ -121,7 +122,7 @@ export type Feature<Part = unknown> = {
 };
 
 /** What happens while the gateway serves, with what listeners get. */
-export type ServiceEvents = {
+export type CoreEvents = {
   legacyAnswer: [LegacyAnswered];
   /** Legacy has refused a key: its salted hash. */
   keyRefused: [owner: string];
@@ -129,59 +130,59 @@ export type ServiceEvents = {
   notice: [Notice];
 };
 
-/** What answering any request needs. It is made once, and nothing is assigned to it afterwards. */
-export type Services = {
-  client: LegacyClient;
-  reader: Reader;
-  keys: Keys;
-  unconfirmed: UnconfirmedWrites;
+/** What the core is made of. It is made once, and nothing is assigned to it afterwards. A feature says with `Pick` what it takes of it. */
+export type Core = {
+  settings: Settings & { LEGACY_URL: string };
+  catalogue: Catalogue;
+  endpoints: readonly PreparedEndpoint[];
+  /** How long answers are cached, by endpoint, as in force. */
+  lifetimes: Readonly<Record<string, DeclaredLifetimes>>;
+  /** How legacy's errors are answered, by code. */
   errors: ErrorTable;
   knowledge: Knowledge;
+
   observer: Observer;
   meter: Meter;
   traffic: Traffic;
   dependencies: Dependencies;
-  cache: Cache;
-  /** Bounds the bytes of bodies and answers: that are collected, wait to be read, or wait to be sent. */
-  memory: ByteBudget;
-  hooks: Hooks;
-  events: EventEmitter<ServiceEvents>;
-  /** The gateway's own key, for what legacy answers only with one. */
-  serviceKey?: string;
-  /** Milliseconds for one request, all of its requests to legacy together. */
-  totalTimeout: number;
-};
-
-/** What the core offers to a feature. */
-export type Core = {
-  settings: Settings & { LEGACY_URL: string };
-  catalogue: Catalogue;
-  services: Services;
+  events: EventEmitter<CoreEvents>;
   /** Where features store what outlives the process, or what gateways share. */
   stores: Stores;
-  endpoints: readonly PreparedEndpoint[];
-  /** How long answers are cached, by endpoint, as in force. */
-  lifetimes: Readonly<Record<string, DeclaredLifetimes>>;
+  /** Bounds the bytes of bodies and answers: that are collected, wait to be read, or wait to be sent. */
+  memory: ByteBudget;
+
+  /** Asks legacy. */
+  client: LegacyClient;
+  reader: Reader;
+  cache: Cache;
+  keys: Keys;
+  unconfirmed: UnconfirmedWrites;
+  /** The gateway's own key, for what legacy answers only with one. */
+  serviceKey: string | undefined;
+  /** Milliseconds for one request, all of its requests to legacy together. */
+  totalTimeout: number;
+  /** The share of the connections to legacy that requests use or wait for: 0 where there are none. */
+  load: () => number;
+
   /** The features that have been opened, in their order; complete when the first of them starts. */
   features: readonly Feature[];
+  hooks: Hooks;
+  /** What is said of features that are not loaded. */
+  off: readonly WhenOff[];
   clientLimits: ClientLimits;
   /** The format of errors that a request prefers, and the function that writes them so. */
   errorFormats: ErrorFormats;
   writeError: WriteError;
-  /** The share of the connections to legacy that requests use or wait for: 0 where there are none. */
-  load: () => number;
-  isStopping: () => boolean;
   /** Says whether a peer's forwarded headers are believed. */
   trusted: (address: string) => boolean;
   /** The peers whose forwarded headers are not believed. */
   untrustedProxies: UntrustedProxies;
-  /** What is said of features that are not loaded. */
-  off: readonly WhenOff[];
+  isStopping: () => boolean;
   /** The gateway only checks its configuration: it stores nothing, and legacy answers everything. */
   isCheck: boolean;
 };
 
-/** What the cache's second tier is opened with, before there are services. `longest`: milliseconds that any entry is stored. */
+/** What the cache's second tier is opened with, before there is a core. `longest`: milliseconds that any entry is stored. */
 export type TierParts = { observer: Observer; meter: Meter; dependencies: Dependencies; longest: number };
 
 /** The part of a feature that is loaded where its settings ask for it. `S`: all settings with its own. */

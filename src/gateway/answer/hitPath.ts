@@ -2,12 +2,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
 import { type CacheKey, readDirectives } from "../cache/cacheRequest.ts";
 import { sendWhole } from "../http/httpServer.ts";
-import { HIT, replyWith } from "../cache/reply.ts";
+import { openKeptReplies } from "../cache/keptReplies.ts";
+import { replyWith } from "../cache/reply.ts";
+import { HIT } from "../cache/served.ts";
 import { corsList } from "../http/cors.ts";
 import { readCredential } from "../../catalogue/endpoint/credential.ts";
 import { exchangeOf } from "../../operation/telemetry/exchange.ts";
 import type { Core } from "./feature.ts";
-import { headerOf } from "./requestInput.ts";
+import { headerOf } from "./context.ts";
 import { pathOf, queryOf } from "../../catalogue/endpoint/target.ts";
 
 /** Stands before the router: it answers from memory at once, and knows a path by the cache key that the router has made of it. */
@@ -22,8 +24,18 @@ export type HitPath = {
 const OVERHEAD = 600;
 
 /** `bytes`: all that may be remembered of paths. All features are open. */
-export const openHitPath = ({ services, settings, features, errorFormats }: Core, bytes: number): HitPath => {
-  const { cache, keys, meter } = services;
+export const openHitPath = (
+  {
+    cache,
+    keys,
+    meter,
+    settings,
+    features,
+    errorFormats,
+  }: Pick<Core, "cache" | "keys" | "meter" | "settings" | "features" | "errorFormats">,
+  bytes: number,
+): HitPath => {
+  const kept = openKeptReplies();
   const conditions = features.flatMap(({ mayHitPathAnswer }) => mayHitPathAnswer ?? []);
   const cacheKeys = new LRUCache<string, CacheKey>({
     maxSize: Math.max(1, Math.floor(bytes)),
@@ -59,17 +71,13 @@ export const openHitPath = ({ services, settings, features, errorFormats }: Core
       const { entry } = found;
       // The router writes errors in the other format.
       if (entry.status >= 400 && errorFormats(headers.accept, pathOf(url)) !== undefined) return false;
-      const reply = replyWith(
-        { representation: entry, entry, how: HIT },
-        {
-          method,
-          acceptEncoding: headers["accept-encoding"],
-          ifNoneMatch: headers["if-none-match"],
-          keyed: owner !== undefined,
-          cors: corsList(settings.CORS_ORIGINS, headers.origin),
-        },
-        now,
-      );
+      const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch, origin } = headers;
+      const keyed = owner !== undefined;
+      const kind = `${method} ${keyed} ${acceptEncoding}\n${ifNoneMatch}\n${origin}`;
+      const reply = kept(entry, kind, now, () => {
+        const cors = corsList(settings.CORS_ORIGINS, origin);
+        return replyWith({ answer: entry, entry, how: HIT }, { method, acceptEncoding, ifNoneMatch, keyed, cors }, now);
+      });
       const exchange = exchangeOf(response);
       exchange.endpoint = endpoint;
       exchange.cache = "hit";

@@ -10,10 +10,13 @@ import { type ErrorTable, outcomeOf } from "../../catalogue/legacy/reading.ts";
 /** Harmless requests that show whether legacy accepts a key: one for any key, and one for keys that may write. */
 export type KeyProbes = { reads: LegacyRequest; writes: LegacyRequest };
 
+/** A caller with a key. */
+export type KeyedCaller = Caller & { key: string };
+
 /** What legacy has said of callers' keys, for a minute each. */
 export type Keys = {
   /** Asks legacy about a key, unless it said so within the last minute. `undefined`: it is good (and may write, if `writes`). */
-  verify(caller: Caller & { key: string }, writes: boolean): Promise<Outcome | undefined>;
+  verify(caller: KeyedCaller, writes: boolean): Promise<Outcome | undefined>;
   /** Legacy has just accepted this key. */
   accepted(key: string): void;
   /** Legacy has just refused it. */

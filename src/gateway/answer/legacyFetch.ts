@@ -8,14 +8,14 @@ import type { Caller, LegacyFailed, LegacyReply, LegacyAnswer } from "../upstrea
 import { type CodedError, type LegacyReading, outcomeOf, ownStatusOf } from "../../catalogue/legacy/reading.ts";
 import type { Read, ReadTask, Written } from "../../catalogue/reading/readAnswer.ts";
 import type { MaybePromise, ReadFailure } from "../threads/reader.ts";
-import type { EndpointRequest } from "./backend.ts";
-import type { Services } from "./feature.ts";
+import type { Context } from "./context.ts";
+import type { Core } from "./feature.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 
 /** What asking legacy needs. */
-type AskServices = Pick<Services, "client" | "observer" | "keys" | "errors">;
+type ToAsk = Pick<Core, "client" | "observer" | "keys" | "errors">;
 /** What fetching from legacy needs; it knows no cache. */
-export type FetchServices = AskServices & Pick<Services, "reader" | "memory" | "events" | "serviceKey">;
+export type ToFetch = ToAsk & Pick<Core, "reader" | "memory" | "events" | "serviceKey">;
 
 /**
  * What became of a write, by its answer. `written`: the backend has looked at it, and what it is about may have changed. `unknown`: the backend
@@ -40,80 +40,74 @@ export const noAnswer: Outcome = {
   message: "The legacy interface answered with something that is no answer.",
 };
 
-type RequestToLegacy = Pick<EndpointRequest, "endpoint" | "input" | "legacy">;
-type SentRequest = RequestToLegacy & { legacy: LegacyRequest };
+type Asked = Caller & Pick<Context, "endpoint" | "input" | "legacy">;
+type Sent = Asked & { legacy: LegacyRequest };
 
 /** Asks legacy and makes our answer of what it says. As `lines` each row of a list is a line, so that lists can be merged without parsing them. */
 export const fetchAnswer = async (
-  services: FetchServices,
-  request: RequestToLegacy,
-  caller: Caller,
+  core: ToFetch,
+  asked: Asked,
   as: "answer" | "lines" = "answer",
 ): Promise<FetchedAnswer> => {
-  const { endpoint, legacy } = request;
-  if ("unsent" in legacy) return answerTo(request, { kind: "broken", message: legacy.unsent }, { fate: "refused" });
+  const { endpoint, legacy } = asked;
+  if ("unsent" in legacy) return answerTo(asked, { kind: "broken", message: legacy.unsent }, { fate: "refused" });
   const started = performance.now();
   const byPost = legacy.method === "POST" && endpoint.writes === undefined;
-  const fetchBy = byPost ? fetchByPost : fetchDocument;
   // No client waits for what has no holding: its bytes are given back as soon as it is read.
-  const own = caller.holding === undefined ? openHolding(services.memory) : undefined;
-  const by = own === undefined ? caller : { ...caller, holding: own };
-  const fetched = await fetchBy(services, { ...request, legacy }, by, as).finally(() => own?.close());
+  const own = asked.holding === undefined ? openHolding(core.memory) : undefined;
+  const sent = { ...asked, legacy, holding: asked.holding ?? own };
+  const fetched = await (byPost ? fetchByPost : fetchDocument)(core, sent, as).finally(() => own?.close());
   const { status } = fetched.answer;
-  services.events.emit("legacyAnswer", { endpoint: endpoint.name, ms: performance.now() - started, status });
+  core.events.emit("legacyAnswer", { endpoint: endpoint.name, ms: performance.now() - started, status });
   return fetched;
 };
 
 /** Legacy answers some reads only by POST, and a POST only with a key that may write: the caller's, else the gateway's own. */
-const fetchByPost: typeof fetchDocument = async (services, request, caller, as) => {
-  const refuse = (additional: string) => answerTo(request, { ...unauthenticated, additional });
-  const key = caller.key ?? services.serviceKey;
+const fetchByPost: typeof fetchDocument = async (core, sent, as) => {
+  const refuse = (additional: string) => answerTo(sent, { ...unauthenticated, additional });
+  const key = sent.key ?? core.serviceKey;
   if (key === undefined) return refuse("The legacy interface answers this only with a key.");
-  const fetched = await fetchDocument(services, request, { ...caller, key }, as);
+  const fetched = await fetchDocument(core, { ...sent, key }, as);
   const kind = fetched.outcome?.kind;
   if (kind !== "forbidden" && kind !== "unauthenticated") return fetched;
-  if (caller.key === undefined) {
-    services.observer.event("service_key_refused", { endpoint: request.endpoint.name });
+  if (sent.key === undefined) {
+    core.observer.event("service_key_refused", { endpoint: sent.endpoint.name });
     return refuse("The legacy interface answers this only with a key, and refused the gateway's own.");
   }
   return kind === "forbidden" ? refuse("The legacy interface answers this only with a key that may write.") : fetched;
 };
 
-const fetchDocument = async (
-  services: FetchServices,
-  request: SentRequest,
-  caller: Caller,
-  as: ReadTask["as"],
-): Promise<FetchedAnswer> => {
-  const { observer, reader } = services;
-  const { endpoint, input, legacy } = request;
-  const task: ReadTask = { endpoint: endpoint.name, as, input };
-  const read = ({ body }: LegacyReply) => reader.read(task, body, caller.deadline, caller.holding);
-  const reply = await askAndRead(services, endpoint, legacy, caller, read, endpoint.format);
+const fetchDocument = async (core: ToFetch, sent: Sent, as: ReadTask["as"]): Promise<FetchedAnswer> => {
+  const { observer } = core;
+  const { endpoint, legacy } = sent;
+  const reply = await askAndRead(core, sent, legacy, readBy(core, sent, as), endpoint.format);
   if ("failed" in reply) {
     const { failed, isUnsent, isForOne } = reply;
-    return answerTo(request, failed, {
-      fate: isUnsent ? "refused" : "unknown",
-      ...(isForOne ? { isForOne } : {}),
-    });
+    return answerTo(sent, failed, { fate: isUnsent ? "refused" : "unknown", ...(isForOne ? { isForOne } : {}) });
   }
   const { reading, status } = reply;
   // A front refuses by a 4xx page; legacy's own errors are 412.
   const isFrontRefusal = status >= 400 && status < 500 && status !== 412;
-  if (reading.is === "unreadable") return answerTo(request, noAnswer, { fate: isFrontRefusal ? "refused" : "unknown" });
-  if (reading.is === "error") return answerToError(services, request, caller, reading, status);
+  if (reading.is === "unreadable") return answerTo(sent, noAnswer, { fate: isFrontRefusal ? "refused" : "unknown" });
+  if (reading.is === "error") return answerToError(core, sent, reading, status);
   if (status !== 200) {
     observer.event("odd_status", { endpoint: endpoint.name, status });
-    return answerTo(request, noAnswer, { fate: "unknown" });
+    return answerTo(sent, noAnswer, { fate: "unknown" });
   }
   for (const field of reading.unknown) observer.event("unknown_field", { endpoint: endpoint.name, field });
-  if ("written" in reading) return documentAnswer(request, reading.written);
-  if ("outcome" in reading) return answerTo(request, reading.outcome);
+  if ("written" in reading) return documentAnswer(sent, reading.written);
+  if ("outcome" in reading) return answerTo(sent, reading.outcome);
   observer.event("schema_mismatch", { endpoint: endpoint.name, places: reading.mismatch });
-  return answerTo(request, { kind: "broken", message: "The legacy interface's answer is not what it should be." });
+  return answerTo(sent, { kind: "broken", message: "The legacy interface's answer is not what it should be." });
 };
 
-const documentAnswer = ({ endpoint, input }: RequestToLegacy, { answer, excerpt }: Written): FetchedAnswer => ({
+/** Reads a reply as the endpoint's answer: a large one in another thread. */
+const readBy =
+  ({ reader }: ToFetch, { endpoint, input, deadline, holding }: Asked, as: ReadTask["as"]) =>
+  ({ body }: LegacyReply) =>
+    reader.read({ endpoint: endpoint.name, as, input }, body, deadline, holding);
+
+const documentAnswer = ({ endpoint, input }: Asked, { answer, excerpt }: Written): FetchedAnswer => ({
   answer,
   // Only the excerpt of the document is at hand here: a large one is made in another thread.
   groups: endpoint.cache?.groups(input, excerpt) ?? [],
@@ -121,7 +115,7 @@ const documentAnswer = ({ endpoint, input }: RequestToLegacy, { answer, excerpt 
 
 /** `status`: legacy's, where the client gets that in place of the outcome's. */
 const answerTo = (
-  { endpoint, input }: RequestToLegacy,
+  { endpoint, input }: Asked,
   outcome: Outcome,
   { status, ...about }: Pick<FetchedAnswer, "fate" | "isForOne"> & { status?: number | undefined } = {},
 ): FetchedAnswer => ({
@@ -132,20 +126,13 @@ const answerTo = (
 });
 
 /** The answer to an error of legacy's, by its code. */
-const answerToError = async (
-  services: FetchServices,
-  request: SentRequest,
-  caller: Caller,
-  error: CodedError,
-  status: number,
-): Promise<FetchedAnswer> => {
-  const { endpoint } = request;
-  const outcome = endpoint.errors?.[error.code] ?? outcomeOf(error, services.errors);
+const answerToError = async (core: ToFetch, sent: Sent, error: CodedError, status: number): Promise<FetchedAnswer> => {
+  const { endpoint } = sent;
+  const outcome = endpoint.errors?.[error.code] ?? outcomeOf(error, core.errors);
   if (outcome.kind === "unknown" || outcome.kind === "misasked")
-    services.observer.event(`code_${outcome.kind}`, { endpoint: endpoint.name, code: error.code });
-  if (error.code === endpoint.recover?.code)
-    return (await recover(services, request, caller)) ?? answerTo(request, outcome);
-  return answerTo(request, outcome, {
+    core.observer.event(`code_${outcome.kind}`, { endpoint: endpoint.name, code: error.code });
+  if (error.code === endpoint.recover?.code) return (await recover(core, sent)) ?? answerTo(sent, outcome);
+  return answerTo(sent, outcome, {
     status: ownStatusOf(outcome, status),
     // Without its database legacy looks at nothing.
     ...(outcome.kind === "unavailable" ? { fate: "refused" } : {}),
@@ -153,23 +140,17 @@ const answerToError = async (
 };
 
 /** The answer by another request to legacy, where its error does not say what happened; `undefined` where that does not say it either. */
-const recover = async (
-  services: FetchServices,
-  request: SentRequest,
-  caller: Caller,
-): Promise<FetchedAnswer | undefined> => {
-  const { endpoint, input } = request;
+const recover = async (core: ToFetch, sent: Sent): Promise<FetchedAnswer | undefined> => {
+  const { endpoint, input } = sent;
   const look = endpoint.recover?.look(input);
   if (!look || "unsent" in look) return undefined;
-  const task: ReadTask = { endpoint: endpoint.name, as: "recovered", input };
-  const read = ({ body }: LegacyReply) => services.reader.read(task, body, caller.deadline, caller.holding);
-  const reply = await askAndRead(services, endpoint, look, caller, read);
+  const reply = await askAndRead(core, sent, look, readBy(core, sent, "recovered"));
   if ("failed" in reply) return undefined;
   const { reading } = reply;
   if (reading.is === "error" && endpoint.recover?.errors?.has(reading.code))
-    return answerTo(request, endpoint.recover.outcome?.(input, {}) ?? outcomeOf(reading, services.errors));
+    return answerTo(sent, endpoint.recover.outcome?.(input, {}) ?? outcomeOf(reading, core.errors));
   if (reading.is !== "document" || "mismatch" in reading) return undefined;
-  return "written" in reading ? documentAnswer(request, reading.written) : answerTo(request, reading.outcome);
+  return "written" in reading ? documentAnswer(sent, reading.written) : answerTo(sent, reading.outcome);
 };
 
 const readFailures: Record<ReadFailure["failure"], LegacyFailed> = {
@@ -191,22 +172,25 @@ const readFailures: Record<ReadFailure["failure"], LegacyFailed> = {
 
 type Reading = LegacyReading | Read;
 
+/** A caller, and what the endpoint says of how its answers are read. */
+type AskedOf = Caller & {
+  endpoint: Pick<PreparedEndpoint, "name" | "readXml"> & Partial<Pick<PreparedEndpoint, "hasMarkup">>;
+};
+
 /**
  * Asks for JSON. If it cannot be read, or markup in it has become an object, asks a GET once more for XML. `format: "xml"` asks for XML only.
  * `read` says how a reply is read.
  */
 const askAndRead = async <R extends Reading>(
-  services: AskServices,
-  endpoint: Pick<PreparedEndpoint, "name" | "readXml"> & Partial<Pick<PreparedEndpoint, "hasMarkup">>,
+  { client, observer, keys, errors }: ToAsk,
+  caller: AskedOf,
   request: LegacyRequest,
-  caller: Caller,
   read: (reply: LegacyReply) => MaybePromise<R | ReadFailure>,
   format: "json" | "xml" = "json",
 ): Promise<LegacyAnswer<R> | LegacyFailed> => {
-  const { client, observer } = services;
-  const { name, hasMarkup } = endpoint;
+  const { name, hasMarkup, readXml } = caller.endpoint;
   const askFor = async (wanted: "json" | "xml"): Promise<LegacyAnswer<R> | LegacyFailed> => {
-    const reply = await client(request, wanted, caller, endpoint.readXml);
+    const reply = await client(request, wanted, caller, readXml);
     if ("failed" in reply) return reply;
     const reading = read(reply);
     const result = reading instanceof Promise ? await reading : reading;
@@ -237,21 +221,24 @@ const askAndRead = async <R extends Reading>(
       status: reply.status,
       why: reply.reading.why,
     });
-  else noteKey(services, caller, reply.reading, reply.status);
+  else noteKey({ keys, errors }, caller, reply.reading, reply.status);
   return reply;
 };
 
 /** The document itself, parsed in this thread: for answers that are known to be small. */
 export const fetchReadable = (
-  services: AskServices,
-  endpoint: Pick<PreparedEndpoint, "name" | "readXml">,
+  core: ToAsk,
+  caller: AskedOf,
   request: LegacyRequest,
-  caller: Caller,
-): Promise<LegacyAnswer | LegacyFailed> =>
-  askAndRead<LegacyReading>(services, endpoint, request, caller, ({ reading }) => reading);
+): Promise<LegacyAnswer | LegacyFailed> => askAndRead<LegacyReading>(core, caller, request, ({ reading }) => reading);
 
 /** Legacy looks at the key before anything else, but at its database before the key. */
-const noteKey = ({ keys, errors }: AskServices, { key }: Caller, reading: Reading, status: number) => {
+const noteKey = (
+  { keys, errors }: Pick<ToAsk, "keys" | "errors">,
+  { key }: Caller,
+  reading: Reading,
+  status: number,
+) => {
   if (key === undefined || (reading.is === "document" && status !== 200)) return;
   const kind = reading.is === "error" ? outcomeOf(reading, errors).kind : undefined;
   if (kind === "unauthenticated") keys.refused(key);

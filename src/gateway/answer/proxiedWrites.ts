@@ -6,7 +6,7 @@ import { type FieldReader, fieldReader, legacyKeyOf } from "../../catalogue/lega
 import type { LegacyTarget, ReadLegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
 import { type Beginning, plainBody } from "../proxy/heldAnswer.ts";
 import type { PassThroughOptions } from "../proxy/passThrough.ts";
-import type { Feature, Services } from "./feature.ts";
+import type { Core } from "./feature.ts";
 import type { WriteFate } from "./legacyFetch.ts";
 import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
 
@@ -14,12 +14,11 @@ const safe = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
 /** Observes writes that are passed through: they invalidate cached answers, and features see their bodies. */
 export const observePassThrough = (
-  services: Services,
-  features: readonly Feature[],
+  core: Pick<Core, "cache" | "unconfirmed" | "hooks" | "features">,
   legacyWrites: LegacyWriteKnowledge,
   readTarget: ReadLegacyTarget,
 ): NonNullable<PassThroughOptions["observe"]> => {
-  const observers = features.flatMap(({ proxy }) => proxy?.onBody ?? []);
+  const observers = core.features.flatMap(({ proxy }) => proxy?.onBody ?? []);
   return (method, target, req) => {
     const legacy = safe.has(method) ? undefined : readTarget(target);
     const write = legacy && proxiedWrite(legacyWrites, method, legacy);
@@ -29,7 +28,7 @@ export const observePassThrough = (
       over(answer, isSent) {
         for (const onBody of observers) onBody(req, write.body());
         if (!isSent || !req.complete) return undefined;
-        return invalidate(services, legacy, req, write, answer, fateOf(answer, legacyWrites.refusals));
+        return invalidate(core, legacy, req, write, answer, fateOf(answer, legacyWrites.refusals));
       },
     };
   };
@@ -40,7 +39,7 @@ export const observePassThrough = (
  * it has a session or a body too long to be searched for a key. Otherwise anybody could empty the cache.
  */
 const invalidate = (
-  { cache, unconfirmed, hooks }: Services,
+  { cache, unconfirmed, hooks }: Pick<Core, "cache" | "unconfirmed" | "hooks">,
   { path }: LegacyTarget,
   req: IncomingMessage,
   write: ProxiedWrite,

@@ -1,5 +1,6 @@
 import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
 import { isKey } from "../../catalogue/endpoint/credential.ts";
+import { ownCaller } from "../upstream/legacyClient.ts";
 import type { Keys } from "./keys.ts";
 
 /** Milliseconds for which a write whose answer is lost may still be going on. */
@@ -55,8 +56,7 @@ export const openUnconfirmedWrites = ({
       const timer = setTimeout(wake, isClosed ? 0 : ms).unref();
       sleeping.add(wake);
     });
-  const ask = (key: string): Promise<Outcome | undefined> =>
-    keys.verify({ key, headers: ["user-agent", "catalog-gateway"], deadline: performance.now() + timeout }, false);
+  const ask = (key: string): Promise<Outcome | undefined> => keys.verify({ ...ownCaller(timeout), key }, false);
   const invalidateIfKnown = async (key: string, invalidate: Invalidate): Promise<void> => {
     for (const delay of delays) {
       // oxlint-disable-next-line no-await-in-loop -- one attempt after the other

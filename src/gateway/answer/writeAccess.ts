@@ -1,9 +1,9 @@
-import type { Representation } from "../cache/entry.ts";
-import { answerOf } from "../../catalogue/endpoint/answer.ts";
+import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
+import { uncached } from "../cache/served.ts";
 import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
 import type { ErrorTable } from "../../catalogue/legacy/reading.ts";
-import { type Backend, uncached } from "./backend.ts";
-import type { Services } from "./feature.ts";
+import type { Backend } from "./context.ts";
+import type { Core } from "./feature.ts";
 
 /** Milliseconds for which an answer that is cached for the caller shows what the caller may read. */
 const MAX_AGE_OF_ACCESS = 60_000;
@@ -21,28 +21,26 @@ const unclear: Outcome = {
  * goes the way of any other, by the stage of the endpoint that reads. If it is refused or fails, the write is not sent.
  */
 export const afterAccess =
-  ({ hooks, errors }: Pick<Services, "hooks" | "errors">, next: Backend): Backend =>
-  async (request, caller) => {
-    const { endpoint, input } = request;
-    const { mustRead } = endpoint;
-    if (mustRead === undefined) return next(request, caller);
-    const readInput = mustRead.inputOf(input);
-    const legacy = mustRead.endpoint.legacy(readInput);
-    const read = { endpoint: mustRead.endpoint, input: readInput, legacy, wanted: WANTED };
-    const { representation, how } = await next(read, caller.asReader());
+  ({ hooks, errors }: Pick<Core, "hooks" | "errors">, next: Backend): Backend =>
+  async (context) => {
+    const { mustRead } = context.endpoint;
+    if (mustRead === undefined) return next(context);
+    const { endpoint } = mustRead;
+    const input = mustRead.inputOf(context.input);
+    const { answer, how } = await next({ ...context, endpoint, input, legacy: endpoint.legacy(input), wanted: WANTED });
     const isStale = how.detail === "stale-if-error";
-    if (!isStale && isForBackend(representation, errors)) return next(request, caller);
-    const { status } = representation;
-    const isAnswer = status === 401 || status === 403 || status >= 500;
-    const { stage } = hooks.decide(endpoint.name, caller);
+    if (!isStale && isForBackend(answer, errors)) return next(context);
+    const { status } = answer;
+    const isSaid = status === 401 || status === 403 || status >= 500;
+    const { stage } = hooks.decide(context.endpoint.name, context);
     return {
-      ...(isAnswer ? { representation, how: { fwd: "method" } } : uncached(answerOf(unclear), "method")),
+      ...uncached(isSaid ? answer : answerOf(unclear), "method"),
       decision: { stage, backend: "gateway", reason: status === 401 ? "credential" : "access" },
     };
   };
 
 /** Whether the caller has access, or what is to be written cannot be private: then its backend answers the write. */
-const isForBackend = ({ status, body }: Representation, errors: ErrorTable): boolean => {
+const isForBackend = ({ status, body }: Answer, errors: ErrorTable): boolean => {
   if (status !== 412) return status === 200 || status === 404 || status === 410;
   // A code that the table does not have may mean anything.
   const { detail } = JSON.parse(body.toString()) as { detail: { code?: string } };

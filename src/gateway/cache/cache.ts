@@ -5,18 +5,14 @@ import { type Entry, entryOf } from "./entry.ts";
 import { backOff, isFailure, mayStore, storedFor, UNCACHEABLE_FOR } from "./policy.ts";
 import { monotonic } from "../../operation/limits/monotonic.ts";
 import type { Store } from "./store.ts";
-import { type Answer } from "../../catalogue/endpoint/answer.ts";
-import { type Answered, HIT, tagged, untagged } from "./reply.ts";
+import { type Answer, plainAnswer } from "../../catalogue/endpoint/answer.ts";
+import { HIT, type Served } from "./served.ts";
 import type { OpenSharedTier } from "./sharedTier.ts";
 import { openSingleFlight } from "./singleFlight.ts";
-import { openTieredEntries, type TieredEntries } from "./tieredEntries.ts";
+import { openTieredEntries } from "./tieredEntries.ts";
 
 /** The cache of answers: fresh and stale entries, one fetch for concurrent misses, invalidation by writes. */
-export type Cache = Pick<TieredEntries, "lookUp" | "invalidate" | "invalidateLocally" | "sharing" | "close"> & {
-  /** Answers from an entry or by a fetch. `authorize` is asked before an entry is served; what it returns is answered instead. */
-  answer(request: CacheRequest, fetchAnswer: Fetch, authorize: () => Promise<Answer | undefined>): Promise<Answered>;
-  size: Store["size"];
-};
+export type Cache = ReturnType<typeof openCache>;
 
 /** What the cache does beside answering, as the metrics count it. */
 type CacheEvent = "refreshed" | "refresh_failed" | "coalesced" | "dropped" | "not_stored";
@@ -32,10 +28,10 @@ type CacheSettings = {
 };
 
 /** The result of a fetch. `isForOne`: others who wait for it ask for themselves. */
-type FetchResult = { answered: Answered; isForOne?: boolean };
+type FetchResult = { served: Served; isForOne?: boolean };
 
 /** Opens the cache over a store, and over a shared tier where one is given. */
-export const openCache = ({ store, openTier, count, onError, now = monotonic.now }: CacheSettings): Cache => {
+export const openCache = ({ store, openTier, count, onError, now = monotonic.now }: CacheSettings) => {
   const fetches = openSingleFlight<FetchResult>();
   const uncacheable = new LRUCache<string, true>({ max: 10_000, ttl: UNCACHEABLE_FOR, perf: monotonic });
   const entries = openTieredEntries({
@@ -63,16 +59,15 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     if (lifetimes === undefined) {
       if (!isFailure(answer.status)) uncacheable.set(key, true);
       return {
-        answered: { representation: untagged(answer), cacheable: true, how },
+        served: { answer, cacheable: true, how },
         isForOne: isForOne ?? !isFailure(answer.status),
       };
     }
-    const about = { endpoint, groups, lifetimes, storedAt: now(), ...(owner === undefined ? {} : { owner }) };
-    const entry = entryOf(tagged(answer), about);
+    const entry = entryOf(answer, { endpoint, groups, lifetimes, storedAt: now(), owner });
     uncacheable.delete(key);
     const stored = mayStore(request.wanted) && entries.put(key, entry, mark);
     if (!stored) count("not_stored");
-    return { answered: { representation: entry, entry, how: { ...how, stored } } };
+    return { served: { answer: entry, entry, how: { ...how, stored } } };
   };
 
   /** One fetch, and its failure, for all who ask the same at the same time. Any other answer that cannot be stored is for one caller alone. */
@@ -81,36 +76,36 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     fetchAnswer: Fetch,
     how: CacheStatus,
     isAgain = false,
-  ): Promise<Answered> => {
+  ): Promise<Served> => {
     const { owner, wanted } = request;
     const key = entryKey(request, owner);
     const start = () => fetchAndStore(request, owner, fetchAnswer, how);
-    if (uncacheable.has(key) || !mayStore(wanted)) return (await start()).answered;
+    if (uncacheable.has(key) || !mayStore(wanted)) return (await start()).served;
     const running = fetches.get(key);
-    if (running === undefined) return (await fetches.launch(key, start())).answered;
+    if (running === undefined) return (await fetches.launch(key, start())).served;
     count("coalesced");
-    const { answered, isForOne } = await running;
+    const { served, isForOne } = await running;
     // Else each of them in turn would ask legacy, in vain.
-    const isLast = isAgain && answered.entry === undefined && isFailure(answered.representation.status);
+    const isLast = isAgain && served.entry === undefined && isFailure(served.answer.status);
     if (isForOne && !isLast) return fetchOnce(request, fetchAnswer, how, true);
-    return { ...answered, how: { ...how, collapsed: true } };
+    return { ...served, how: { ...how, collapsed: true } };
   };
 
   /** Fetches an entry anew while it is still being served. */
-  const refresh = async (request: CacheRequest, served: Entry, fetchAnswer: Fetch): Promise<void> => {
-    const { owner, retryAt } = served;
+  const refresh = async (request: CacheRequest, entry: Entry, fetchAnswer: Fetch): Promise<void> => {
+    const { owner, retryAt } = entry;
     const key = entryKey(request, owner);
     if (now() < retryAt || fetches.get(key)) return;
     let status = 500;
     try {
       const fetching = fetchAndStore({ ...request, wanted: {} }, owner, fetchAnswer, { fwd: "stale" }, true);
-      const { answered } = await fetches.launch(key, fetching);
-      if (answered.entry) return count("refreshed");
-      ({ status } = answered.representation);
+      const { served } = await fetches.launch(key, fetching);
+      if (served.entry) return count("refreshed");
+      ({ status } = served.answer);
     } catch (error) {
       onError(error);
     }
-    applyFailure(key, status, served);
+    applyFailure(key, status, entry);
     count("refresh_failed");
   };
 
@@ -122,22 +117,20 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
   };
 
   return {
-    lookUp: entries.lookUp,
-    invalidate: entries.invalidate,
-    invalidateLocally: entries.invalidateLocally,
-    sharing: entries.sharing,
+    ...entries,
     size: store.size,
-    close: entries.close,
-
-    async answer(request, fetchAnswer, authorize) {
+    /** Answers from an entry or by a fetch. `authorize` is asked before an entry is served; what it returns is answered instead. */
+    async answer(
+      request: CacheRequest,
+      fetchAnswer: Fetch,
+      authorize: () => Promise<Answer | undefined>,
+    ): Promise<Served> {
       const { wanted } = request;
       let found = entries.lookUp(request, now());
       if (found?.freshness !== "fresh") found = (await entries.lookUpShared(request)) ?? found;
-      const serve = async (entry: Entry, how: CacheStatus): Promise<Answered> => {
+      const serve = async (entry: Entry, how: CacheStatus): Promise<Served> => {
         const refusal = await authorize();
-        return refusal
-          ? { representation: untagged(refusal), cacheable: true, how: { fwd: "request" } }
-          : { representation: entry, entry, how };
+        return refusal ? { answer: refusal, cacheable: true, how: { fwd: "request" } } : { answer: entry, entry, how };
       };
       if (found?.freshness === "fresh") return serve(found.entry, HIT);
       if (found?.freshness === "stale") {
@@ -146,7 +139,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
       }
       if (wanted.onlyIfCached) {
         const refusal = await authorize();
-        return refusal ? { ...notCached, representation: untagged(refusal) } : notCached;
+        return refusal ? { ...notCached, answer: refusal } : notCached;
       }
       const ifError = found?.freshness === "ifError" ? found.entry : undefined;
       const serveStale = (entry: Entry) => serve(entry, { fwd: "stale", detail: "stale-if-error" });
@@ -154,20 +147,19 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
       if (ifError && now() < ifError.retryAt) return serveStale(ifError);
 
       const fwd = found === undefined ? "uri-miss" : ifError ? "stale" : "request";
-      const answered = await fetchOnce(request, fetchAnswer, { fwd });
-      if (found === undefined || answered.entry) return answered;
-      const { status } = answered.representation;
+      const served = await fetchOnce(request, fetchAnswer, { fwd });
+      if (found === undefined || served.entry) return served;
+      const { status } = served.answer;
       const { owner } = found.entry;
       // Those who waited for one failed fetch count it once.
-      if (request.owner === owner && !answered.how.collapsed)
-        applyFailure(entryKey(request, owner), status, found.entry);
-      return ifError && isFailure(status) ? serveStale(ifError) : answered;
+      if (request.owner === owner && !served.how.collapsed) applyFailure(entryKey(request, owner), status, found.entry);
+      return ifError && isFailure(status) ? serveStale(ifError) : served;
     },
   };
 };
 
-const notCached: Answered = {
-  representation: untagged({ status: 504, body: '{"detail":"No cached answer can be used for this request."}' }),
+const notCached: Served = {
+  answer: plainAnswer(504, "No cached answer can be used for this request."),
   cacheable: true,
   how: { detail: "only-if-cached" },
 };

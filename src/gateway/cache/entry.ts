@@ -1,19 +1,16 @@
+import { hash } from "node:crypto";
+import type { Answer } from "../../catalogue/endpoint/answer.ts";
+
 /** A content coding that answers are stored in (RFC 9110, section 8.4.1). */
 export type Coding = "br" | "gzip";
 
-/** An answer's bytes: as they are, and in the codings that were made so far. */
-export type Representation = {
-  status: number;
+/** A stored answer, its lifetimes, and the groups it belongs to. Times are on the clock of `performance.now()`. */
+export type Entry = Answer & {
   body: Buffer;
-  coded: Partial<Record<Coding, Buffer>>;
-  /** The strong validator of `body`, without quotes; that of a coding has `-br` or `-gzip` appended. Empty for an answer that is not stored. */
+  /** The strong validator of `body`, without quotes; that of a coding has `-br` or `-gzip` appended. */
   tag: string;
-  /** Headers of this answer alone. */
-  headers?: Record<string, string>;
-};
-
-/** A stored answer: its lifetimes, and the groups it belongs to. Times are on the clock of `performance.now()`. */
-export type Entry = Representation & {
+  /** The body in the codings that were made so far. */
+  coded: Partial<Record<Coding, Buffer>>;
   endpoint: string;
   storedAt: number;
   lifetimes: Lifetimes;
@@ -32,17 +29,40 @@ export type Entry = Representation & {
   codingState?: Partial<Record<Coding, "pending" | "useless">>;
 };
 
-/** A new entry. */
+/** A new entry, in no coding yet. */
 export const entryOf = (
-  representation: Representation,
-  about: Pick<Entry, "endpoint" | "groups" | "owner" | "lifetimes" | "storedAt">,
-): Entry => ({
-  ...representation,
-  ...about,
-  freshUntil: about.storedAt + about.lifetimes.fresh,
-  failures: 0,
-  retryAt: 0,
-});
+  { status, body, headers, tag }: Answer,
+  about: Pick<Entry, "endpoint" | "groups" | "lifetimes" | "storedAt"> & { owner?: string | undefined },
+): Entry => {
+  const { endpoint, groups, lifetimes, storedAt, owner } = about;
+  const bytes = bytesOf(body);
+  return {
+    status,
+    body: bytes,
+    tag: tag ?? tagOf(bytes),
+    coded: {},
+    ...(headers && { headers }),
+    endpoint,
+    groups,
+    ...(owner !== undefined && { owner }),
+    lifetimes,
+    storedAt,
+    freshUntil: storedAt + lifetimes.fresh,
+    failures: 0,
+    retryAt: 0,
+  };
+};
+
+/** The bytes of a text, alone in their block of memory; a buffer is returned as it is. */
+export const bytesOf = (text: string | Buffer): Buffer => {
+  if (typeof text !== "string") return text;
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
+};
+
+/** The strong validator of these bytes: 22 characters of a SHA-256. */
+export const tagOf = (bytes: Buffer): string => hash("sha256", bytes, "base64url").slice(0, 22);
 
 /** The lifetimes of one answer in milliseconds. `mayTurnPrivate`: no client can extend `staleWhileRevalidate` by `max-stale`. */
 export type Lifetimes = { fresh: number; staleWhileRevalidate: number; staleIfError: number; mayTurnPrivate?: true };

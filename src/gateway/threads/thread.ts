@@ -1,5 +1,5 @@
 import { Tinypool, type Transferable } from "tinypool";
-import { bytesOf, tagOf } from "../cache/reply.ts";
+import { bytesOf, tagOf } from "../cache/entry.ts";
 import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
 import { readableOf, runJob, type ThreadData, type ThreadMessage } from "../../catalogue/reading/readAnswer.ts";
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { type Holding, UNCOUNTED } from "../../operation/limits/byteBudget.ts";
 import { type RequestLine, UpstreamFailure } from "./failure.ts";
-import { currentContext, propagatedHeaders } from "../../operation/telemetry/exchange.ts";
+import { currentContext, type HttpExchange, propagatedHeaders } from "../../operation/telemetry/exchange.ts";
 import type { Upstream } from "./upstream.ts";
 import { UpstreamRequest } from "./upstreamRequest.ts";
 
@@ -17,6 +17,8 @@ export type AskOptions = {
   /** Milliseconds for everything: waiting, connecting, reading. */
   totalTimeout: number;
   signal?: AbortSignal;
+  /** Counts the request and its time. */
+  exchange?: Pick<HttpExchange, "countCall"> | undefined;
   /** Takes the answer's bytes of the budget, and keeps them; without it they are given back with the answer. */
   holding?: Holding | undefined;
 };
@@ -50,7 +52,7 @@ export const ask = async (upstream: Upstream, options: AskOptions): Promise<Upst
     throw error;
   } finally {
     const ms = performance.now() - started;
-    currentContext()?.exchange.countCall(ms);
+    options.exchange?.countCall(ms);
     upstream.onCall?.({ method, path, ms, ...end });
   }
 };

@@ -16,7 +16,7 @@ export const isItsFault = (error: unknown): boolean =>
   (error instanceof UpstreamFailure && !["overloaded", "aborted", "tooLarge", "crowded"].includes(error.kind));
 
 /** One call: its request, and its caller, known by a key or else by an address. */
-type Attempt = { request: () => string; caller: { key?: string; client?: string } };
+export type Attempt = { request: () => string; caller: { key?: string | undefined; client?: string | undefined } };
 
 /** A circuit breaker for the calls to one backend. */
 export type Breaker = {
@@ -51,7 +51,7 @@ const OTHERS_FIRST = 15_000;
  * What opens a circuit: in so many seconds so many calls at least, of which most failed, with failures of so many callers and requests. With
  * one caller it opens whoever asked.
  */
-type Outage = { seconds: number; calls: number; callers: number };
+export type Outage = { seconds: number; calls: number; callers: number };
 
 /** One caller cannot cause it. */
 const OUTAGE: Outage = { seconds: 10, calls: 5, callers: 3 };

@@ -2,10 +2,11 @@ import type { Holding } from "../../operation/limits/byteBudget.ts";
 import type { LegacyRequest } from "../../catalogue/endpoint/legacyRequest.ts";
 import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
 import { ask } from "./ask.ts";
-import { type Breaker, isItsFault } from "./breaker.ts";
+import { isItsFault } from "./breaker.ts";
 import { type FailureKind, UpstreamFailure } from "./failure.ts";
-import type { Meter } from "../../operation/telemetry/meter.ts";
+import type { HttpExchange } from "../../operation/telemetry/exchange.ts";
 import { runStep } from "../../operation/telemetry/steps.ts";
+import type { OpenBackend } from "./openBackend.ts";
 import type { Upstream } from "./upstream.ts";
 import { type LegacyReading, readLegacy } from "../../catalogue/legacy/reading.ts";
 import type { XmlReader } from "../../catalogue/legacy/xml.ts";
@@ -31,20 +32,33 @@ export const legacyReply = (status: number, body: Buffer, readXml: XmlReader, co
 
 /**
  * On whose behalf legacy is asked. `key` is sent along. `client`: the address of a request from outside. `headers`: who asks (Forwarded,
- * Via, ...). `deadline`: on the clock of `performance.now()`. `signal` ends the call. `spent` grows with every call. `holding` takes the bytes
+ * Via, ...). `deadline`: on the clock of `performance.now()`. `signal` ends the call. `exchange` counts the calls. `holding` takes the bytes
  * of large answers, and of what is made of them.
  */
 export type Caller = {
-  key?: string;
-  client?: string;
+  key?: string | undefined;
+  client?: string | undefined;
   headers: string[];
   deadline: number;
   signal?: AbortSignal;
-  spent?: { calls: number; ms: number };
+  exchange?: Pick<HttpExchange, "countCall"> | undefined;
   holding?: Holding | undefined;
   /** Gets each reply of legacy's: a comparison shows what legacy itself said. */
   onReply?: (reply: LegacyReply) => void;
 };
+
+/** The gateway itself asks, for no client. `timeout`: milliseconds for all that it asks. */
+export const ownCaller = (timeout: number): Caller => ({
+  headers: ["user-agent", "catalog-gateway"],
+  deadline: performance.now() + timeout,
+});
+
+/** The same caller for what no client waits for: with `timeout` ms of its own, and bytes that no answer needs. */
+export const withoutClient = <C extends Caller>(caller: C, timeout: number): C => ({
+  ...caller,
+  deadline: performance.now() + timeout,
+  holding: undefined,
+});
 
 /** Asks legacy for one form of one resource. Without an answer it returns the outcome of the failure. */
 export type LegacyClient = (
@@ -66,7 +80,7 @@ export type LegacyFailed = {
   isForOne?: boolean;
 };
 
-/** Where legacy's interface is, and what follows the calls to it. */
+/** Where legacy's interface is. */
 type LegacyClientSettings = {
   /** Where the interface begins: `/api/v1`. */
   path: string;
@@ -74,28 +88,16 @@ type LegacyClientSettings = {
   host: string;
   /** Bytes at most of an answer. */
   maxReply: number;
-  /** While legacy fails, calls fail at once. */
-  breaker: Breaker;
-  meter: Pick<Meter, "countCall">;
 };
 
-/** A client for legacy's interface at this upstream. */
-export const legacyClient = (upstream: Upstream, settings: LegacyClientSettings): LegacyClient => {
-  const { breaker, meter } = settings;
-  const call: LegacyClient = async (request, form, caller, readXml) => {
-    const started = performance.now();
+/** A client for legacy's interface. While legacy fails, calls fail at once. */
+export const legacyClient = (backend: OpenBackend, settings: LegacyClientSettings): LegacyClient => {
+  const [upstream] = backend.upstreams;
+  const call: LegacyClient = (request, form, caller, readXml) => {
     const describe = () => `${request.method} ${request.path} ${new URLSearchParams(request.form).toString()}`;
-    const answered = await breaker
-      .execute({ request: describe, caller }, () => send(upstream, settings, request, form, caller, readXml))
-      .catch(failedBy);
-    const took = performance.now() - started;
-    const result = answered === undefined ? "circuit_open" : "failed" in answered ? "failed" : "answered";
-    meter.countCall("legacy", result, took);
-    if (caller.spent) {
-      caller.spent.calls++;
-      caller.spent.ms += took;
-    }
-    return answered ?? circuitOpen;
+    return backend
+      .call({ request: describe, caller }, () => send(upstream, settings, request, form, caller, readXml))
+      .then((answered) => answered ?? circuitOpen, failedBy);
   };
   return (request, ...of) => runStep("legacy", { "http.request.method": request.method }, () => call(request, ...of));
 };
@@ -104,7 +106,7 @@ export const legacyClient = (upstream: Upstream, settings: LegacyClientSettings)
 const send = async (
   upstream: Upstream,
   { path, host, maxReply }: LegacyClientSettings,
-  ...[request, form, { key, headers, deadline, signal, holding, onReply }, readXml]: Parameters<LegacyClient>
+  ...[request, form, { key, headers, deadline, signal, exchange, holding, onReply }, readXml]: Parameters<LegacyClient>
 ): Promise<LegacyReply> => {
   const isPost = request.method === "POST";
   const fields = isPost || key !== undefined ? new URLSearchParams(isPost ? request.form : undefined) : undefined;
@@ -122,6 +124,7 @@ const send = async (
     maxBytes: maxReply,
     totalTimeout: Math.max(1, deadline - performance.now()),
     ...(signal ? { signal } : {}),
+    exchange,
     holding,
   });
   const answer = legacyReply(reply.status, reply.body, readXml, reply.contentType);

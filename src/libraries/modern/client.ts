@@ -1,6 +1,5 @@
 import { MAX_COMPARED_BYTES } from "../compare/compareAnswers.ts";
 import { type Ledger, firstUnexpected } from "../compare/ledger.ts";
-import type { ByteBudget, Holding } from "../../operation/limits/byteBudget.ts";
 import type { Answer } from "../../catalogue/endpoint/answer.ts";
 import { becomesAnother, type CanonicalRequest, formatRequest } from "../../catalogue/endpoint/canonicalRequest.ts";
 import type { NamedEndpoint } from "../../catalogue/endpoint/endpoint.ts";
@@ -10,16 +9,13 @@ import { parseJson } from "../../catalogue/rules/parseJson.ts";
 import type { Json } from "../../catalogue/rules/rule.ts";
 import type { Settings } from "../../operation/settings/settings.ts";
 import { readCertificates } from "../../operation/settings/certificates.ts";
-import { upstreamSettings } from "../../gateway/upstream/upstreamSettings.ts";
-import type { Dependencies } from "../../operation/telemetry/dependencies.ts";
-import type { CallResult, Meter } from "../../operation/telemetry/meter.ts";
 import { runStep } from "../../operation/telemetry/steps.ts";
-import type { Observer } from "../../operation/telemetry/observer.ts";
-import { observeCalls, observeCircuit } from "../../operation/telemetry/observeUpstream.ts";
 import { ask as askUpstream, type UpstreamReply } from "../../gateway/upstream/ask.ts";
-import { BackendFailure, isItsFault, openBreaker } from "../../gateway/upstream/breaker.ts";
+import { BackendFailure, isItsFault } from "../../gateway/upstream/breaker.ts";
 import { UpstreamFailure } from "../../gateway/upstream/failure.ts";
-import { openUpstream, openUpstreamHealth, type Upstream } from "../../gateway/upstream/upstream.ts";
+import type { Caller } from "../../gateway/upstream/legacyClient.ts";
+import { openBackend, type Watch } from "../../gateway/upstream/openBackend.ts";
+import type { Upstream } from "../../gateway/upstream/upstream.ts";
 import { errorAnswer } from "./errorAnswer.ts";
 import { isJsonType, unservedReasons } from "./whyUnserved.ts";
 
@@ -34,24 +30,11 @@ export type ModernReply =
 /** Modern's answer, served or not. */
 type ModernGiven = { status: number; contentType: string; text: string };
 
-/** `client`: the address of the caller. `deadline`: on the clock of `performance.now()`. `holding` takes the bytes of large answers. */
-type ModernCaller = {
-  key?: string;
-  client?: string;
-  headers: string[];
-  deadline: number;
-  holding?: Holding | undefined;
-};
-
 /** What of the gateway modern's client uses. `ledger`: the one in force, how modern's documents may differ. */
-type ModernParts = {
+type ModernParts = Watch & {
   errors: ErrorTable;
   reader: Pick<Reader, "checkModern">;
   ledger: () => Ledger;
-  memory: ByteBudget;
-  meter: Meter;
-  dependencies: Dependencies;
-  observer: Observer;
 };
 
 /** Asks the new implementation. */
@@ -65,44 +48,32 @@ export const openModern = (
   settings: Settings & { MODERN_CA?: string | undefined; MODERN_TIMEOUT_MS: number },
   parts: ModernParts,
 ) => {
-  const { memory, meter, dependencies, observer } = parts;
-  const health = openUpstreamHealth(
-    dependencies.add("modern", {
+  const backend = openBackend(
+    {
+      name: "modern",
+      origin: new URL(url).origin,
+      ...readCertificates("MODERN_CA", settings.MODERN_CA),
       trouble: "Modern has been failing",
       effect: "legacy answers the reads, and writes in canary and modern are answered 502",
-    }),
+      // Legacy answers the reads meanwhile: few failures are enough, of one caller that waits for each of them too.
+      outage: {
+        seconds: 10 + (CALLS_UNTIL_OPEN * settings.MODERN_TIMEOUT_MS) / 1000,
+        calls: CALLS_UNTIL_OPEN,
+        callers: 1,
+      },
+    },
+    settings,
+    parts,
   );
-  const upstream = openUpstream({
-    ...upstreamSettings(settings),
-    ...readCertificates("MODERN_CA", settings.MODERN_CA),
-    origin: new URL(url).origin,
-    memory,
-    health,
-    onCall: observeCalls(observer, "modern_asked"),
-  });
-  // Legacy answers the reads meanwhile: few failures are enough, of one caller that waits for each of them too.
-  const outage = {
-    seconds: 10 + (CALLS_UNTIL_OPEN * settings.MODERN_TIMEOUT_MS) / 1000,
-    calls: CALLS_UNTIL_OPEN,
-    callers: 1,
-  };
-  const breaker = openBreaker((...change) => observeCircuit(observer, "modern", ...change), outage);
-  meter.addBackend({ name: "modern", circuit: () => breaker.circuit(), certificateExpiry: health.certificateExpiry });
-  const sendCanonical = canonicalSender(upstream, url);
+  const sendCanonical = canonicalSender(backend.upstreams[0], url);
   const maxReply = settings.MAX_REPLY_BYTES;
-  const send = (request: CanonicalRequest, caller: ModernCaller, again: boolean, maxBytes = maxReply) => {
+  const send = (request: CanonicalRequest, caller: Caller, again: boolean, maxBytes = maxReply) => {
     const totalTimeout = Math.max(1, caller.deadline - performance.now());
     return sendCanonical(request, { ...caller, again, maxBytes, totalTimeout });
   };
 
-  const ask = async (
-    endpoint: NamedEndpoint,
-    request: CanonicalRequest,
-    caller: ModernCaller,
-  ): Promise<ModernReply> => {
+  const ask = async (endpoint: NamedEndpoint, request: CanonicalRequest, caller: Caller): Promise<ModernReply> => {
     if (becomesAnother(request)) return { ...otherPath, isUnasked: true };
-    const started = performance.now();
-    const count = (result: CallResult) => meter.countCall("modern", result, performance.now() - started);
     const call = async () => {
       const given = await send(request, caller, false);
       const read = await readModern(endpoint, given, parts, caller);
@@ -110,13 +81,11 @@ export const openModern = (
       return read;
     };
     try {
-      let reply = await breaker.execute({ request: () => formatRequest(request), caller }, call);
-      // Nobody else can answer a write. It has not been sent yet.
-      if (reply === undefined && endpoint.writes) reply = await call();
-      count(reply === undefined ? "circuit_open" : "answered");
+      // A write has no other side to answer it: it is sent though the circuit is open.
+      const isWrite = endpoint.writes !== undefined;
+      const reply = await backend.call({ request: () => formatRequest(request), caller }, call, isWrite);
       return reply ?? { failed: "the circuit is open" };
     } catch (error) {
-      count("failed");
       if (error instanceof UpstreamFailure || error instanceof BackendFailure)
         return { failed: error.message, isUnasked: !isItsFault(error) };
       throw error;
@@ -125,7 +94,7 @@ export const openModern = (
 
   const look = async (
     request: CanonicalRequest,
-    caller: ModernCaller,
+    caller: Caller,
     again = false,
   ): Promise<ModernGiven | { failed: string }> => {
     if (becomesAnother(request)) return otherPath;
@@ -140,12 +109,12 @@ export const openModern = (
   return {
     client: {
       /** Asks once. Never rejects because of what modern does. */
-      ask: (endpoint: NamedEndpoint, request: CanonicalRequest, caller: ModernCaller) =>
+      ask: (endpoint: NamedEndpoint, request: CanonicalRequest, caller: Caller) =>
         runStep("modern", { endpoint: endpoint.name }, () => ask(endpoint, request, caller)),
       /** Asks for a comparison, `again` past its caches: failures do not open the circuit for callers. */
       look: (...about: Parameters<typeof look>) => runStep("modern", { endpoint: "comparison" }, () => look(...about)),
     },
-    close: () => upstream.close(),
+    close: backend.close,
   };
 };
 
@@ -157,7 +126,8 @@ type Sending = {
   maxBytes: number;
   /** Milliseconds. */
   totalTimeout: number;
-  holding?: Holding | undefined;
+  exchange?: Caller["exchange"];
+  holding?: Caller["holding"];
 };
 
 /** Sends requests of the new interface to an implementation at a URL such as `http://host/v1`. It rejects with an UpstreamFailure. */
@@ -166,7 +136,7 @@ export const canonicalSender = (upstream: Upstream, url: string) => {
   const base = pathname.replace(/\/$/, "");
   return (
     { method, path, body }: CanonicalRequest,
-    { again, key, headers, maxBytes, totalTimeout, holding }: Sending,
+    { again, key, headers, maxBytes, totalTimeout, exchange, holding }: Sending,
   ): Promise<UpstreamReply> => {
     // Every implementation takes a key in the query, not every one in a header.
     const query = key === undefined ? "" : `?api_key=${encodeURIComponent(key)}`;
@@ -185,6 +155,7 @@ export const canonicalSender = (upstream: Upstream, url: string) => {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       maxBytes,
       totalTimeout,
+      exchange,
       holding,
     });
   };
@@ -206,7 +177,7 @@ const readModern = async (
   endpoint: NamedEndpoint,
   given: UpstreamReply,
   { errors, ledger, reader }: Pick<ModernParts, "errors" | "ledger" | "reader">,
-  { deadline, holding }: ModernCaller,
+  { deadline, holding }: Caller,
 ): Promise<ModernReply> => {
   const { status, contentType, body: bytes } = given;
   if (status === 200) {

@@ -166,11 +166,11 @@ test("lines have a bound, whatever the client sends", async () => {
 });
 
 test("a reader that reads nothing costs lines, no memory and no answer", async () => {
-  const { port, pipe, services, feature } = await opened();
+  const { port, pipe, core, feature } = await opened();
   pipe.fill();
   const exchange = new HttpExchange();
   for (let i = 0; i < 20_000; i++) feature()?.onExchange?.(exchange);
   expect((await send(port, get(ours))).head).toMatch(/^HTTP\/1\.1 200 /);
-  const metrics = await services.meter.registry.metrics();
+  const metrics = await core.meter.registry.metrics();
   expect(metrics).toMatch(/^catalog_gateway_access_log_lines_dropped_total [1-9]\d{3,}$/m);
 });

@@ -178,8 +178,8 @@ describeWithRedis("POST /purge with a Redis", () => {
   test("says whether all gateways have acknowledged it", async () => {
     const redis = await startRedis();
     const path = await pathTo(redis.url);
-    const { purge, services } = await operated({}, { REDIS_URL: path.url });
-    await until(() => services.cache.sharing() === "in step");
+    const { purge, core: gateway } = await operated({}, { REDIS_URL: path.url });
+    await until(() => gateway.cache.sharing() === "in step");
     // A busy machine may answer later than the gateway waits.
     await until(async () => (await purge({ all: true })).status === 200);
     path.cut();

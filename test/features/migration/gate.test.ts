@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { bucketOf, decide } from "../../../src/features/migration/decide.ts";
 import { type Evidence, decideGate, wilson } from "../../../src/features/migration/gate.ts";
 import { gateSchema, type Stage } from "../../../src/features/migration/stage.ts";
-import { decisionHeader } from "../../../src/gateway/answer/backend.ts";
+import { decisionHeader } from "../../../src/gateway/cache/reply.ts";
 
 describe("Wilson's bounds", () => {
   test.each([
@@ -33,7 +33,7 @@ describe("Wilson's bounds", () => {
 
 describe("who answers", () => {
   const at = (stage: Stage["stage"], share: number, bucket: number, forced?: "legacy" | "modern") =>
-    decisionHeader(decide({ stage, share }, { bucket: () => bucket, forced }));
+    decisionHeader({ decision: decide({ stage, share }, { bucket: () => bucket, forced }) });
   test.each([
     [at("legacy", 100, 0), "stage=legacy; backend=legacy; reason=stage"],
     [at("shadow", 100, 0), "stage=shadow; backend=legacy; reason=stage"],

@@ -78,7 +78,7 @@ describeWithRedis("two gateways with one Redis", () => {
     const redis = await startRedis();
     const on = async () => {
       const one = await staged({ getStudy: { stage: "shadow" } }, { environment: { REDIS_URL: redis.url } });
-      const dependency = () => one.gateway.services.dependencies.states().find(({ name }) => name === "stages");
+      const dependency = () => one.gateway.core.dependencies.states().find(({ name }) => name === "stages");
       return { ...one, dependency, at: (endpoint = "getDataset") => one.migration.stageOf(endpoint) };
     };
     const [a, b] = [await on(), await on()];

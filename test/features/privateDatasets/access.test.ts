@@ -175,10 +175,10 @@ describe("an administrator's list", () => {
   });
 
   test("is invalidated by the change of a row, and only such lists are", async () => {
-    const { list, services, bed, state } = await through(undefined, {}, { scan: { pause: 20 } });
+    const { list, core, bed, state } = await through(undefined, {}, { scan: { pause: 20 } });
     await list(administrator);
     await list(nobody);
-    const { entries } = services.cache.size();
+    const { entries } = core.cache.size();
     bed.datasets.splice(
       bed.datasets.findIndex(({ id }) => id === 3),
       1,
@@ -188,7 +188,7 @@ describe("an administrator's list", () => {
     expect(after.ids).toEqual([2, 5, 6, 9]);
     expect(after.headers.get("cache-status")).toMatch(/fwd=uri-miss/);
     expect((await list(nobody)).headers.get("cache-status")).toMatch(/; hit/);
-    expect(services.cache.size().entries).toBeLessThanOrEqual(entries + 1);
+    expect(core.cache.size().entries).toBeLessThanOrEqual(entries + 1);
   });
 
   test("is not served stale to a former administrator", async () => {

@@ -47,7 +47,7 @@ describe("more requests than the rate limit allows", () => {
   afterEach(() => void vi.useRealTimers());
 
   test("are refused on the new interface, cached answers too", async () => {
-    const { port, statuses, seen, services } = await limited();
+    const { port, statuses, seen, core } = await limited();
     expect(await statuses(12)).toEqual([...burst, 429, 429]);
     expect(seen).toHaveLength(1);
     const { status, headers, body } = await ask(port, measures, { headers: { Origin: "https://page.example" } });
@@ -61,7 +61,7 @@ describe("more requests than the rate limit allows", () => {
       "access-control-allow-origin": "*",
       "access-control-expose-headers": EXPOSED_HEADERS,
     });
-    expect(await services.meter.registry.metrics()).toMatch(/rate_limited_total 3\b/);
+    expect(await core.meter.registry.metrics()).toMatch(/rate_limited_total 3\b/);
     expect((await ask(port, measures, { method: "HEAD" })).body).toBe("");
   });
 
@@ -128,11 +128,11 @@ describe("more requests than the rate limit allows", () => {
   });
 
   test("count for one key, however its letters are written", async () => {
-    const { statuses, services } = await limited();
+    const { statuses, core } = await limited();
     // The first request counts for the address, since the key is not known yet.
     for (const key of [keys.unknown, keys.unknown.toLowerCase(), keys.unknown.toUpperCase()])
       expect(await statuses(2, measures, { headers: { "X-API-Key": key } })).toEqual([200, 200]);
-    expect(await services.meter.registry.metrics()).toMatch(/rate_limit_callers 2\n/);
+    expect(await core.meter.registry.metrics()).toMatch(/rate_limit_callers 2\n/);
   });
 
   test("count for the address again once legacy has refused the key, in any letters", async () => {

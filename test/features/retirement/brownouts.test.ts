@@ -114,11 +114,11 @@ describe("an upload", () => {
 
 test("it is counted, logged once, and listed as a use", async () => {
   stoppedAt(during);
-  const { port, services, observer, clients } = await gatewayOver({ BROWNOUTS: [window] });
+  const { port, core, observer, clients } = await gatewayOver({ BROWNOUTS: [window] });
   for (let i = 0; i < 3; i++) await send(port, get(`${path}?api_key=hush`, "User-Agent: old/1"));
   await until(() => clients()[0]?.count === 3);
   expect(observer.counts()).toEqual({ brownout: 1 });
-  expect(await services.meter.registry.metrics()).toMatch(/^catalog_gateway_brownout_answers_total 3$/m);
+  expect(await core.meter.registry.metrics()).toMatch(/^catalog_gateway_brownout_answers_total 3$/m);
   expect(clients()).toMatchObject([{ agent: "old/1", path: "/api/v1/json/data/{id}", count: 3 }]);
 });
 

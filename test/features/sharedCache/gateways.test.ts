@@ -16,7 +16,7 @@ const path = kept.getDataset;
 /** Two gateways over one legacy that share by one Redis. */
 const two = async (legacy: ScriptedLegacy, url: string) => {
   const [a, b] = [await cachedGateway({ REDIS_URL: url }, legacy), await cachedGateway({ REDIS_URL: url }, legacy)];
-  const bothInStep = () => until(() => [a, b].every(({ services }) => services.cache.sharing() === "in step"));
+  const bothInStep = () => until(() => [a, b].every(({ core }) => core.cache.sharing() === "in step"));
   await bothInStep();
   return { a, b, bothInStep };
 };
@@ -154,7 +154,7 @@ describeWithRedis("two gateways and a Redis", () => {
     const legacy = await scriptedLegacy();
     const a = await cachedGateway({ REDIS_URL: way.url.replace("//", "//:hunter2@") }, legacy);
     const b = await cachedGateway({ REDIS_URL: redis.url }, legacy);
-    const bothInStep = () => until(() => [a, b].every(({ services }) => services.cache.sharing() === "in step"));
+    const bothInStep = () => until(() => [a, b].every(({ core }) => core.cache.sharing() === "in step"));
     await bothInStep();
     await a.ask(path);
     await until(async () => (await b.ask(path)).how.startsWith("hit"));
@@ -163,10 +163,10 @@ describeWithRedis("two gateways and a Redis", () => {
     await outage.begin({ redis, way });
     await until(async () => {
       await b.post("/v1/datasets/tag", tag, b.as(alice));
-      return outage.end ? a.services.cache.sharing() === "cut off" : counted("shared_tier_lost") > before;
+      return outage.end ? a.core.cache.sharing() === "cut off" : counted("shared_tier_lost") > before;
     });
     expect(markOf((await a.ask(path)).body)).toBe(`nobody ${legacy.version}`);
-    const { state, why } = a.services.dependencies.states().find(({ name }) => name === "redis") ?? {};
+    const { state, why } = a.core.dependencies.states().find(({ name }) => name === "redis") ?? {};
     expect(`${state} ${why}`).toMatch(outage.why ?? /^(ok|failed) /);
     expect(`${why}`).not.toContain("hunter2");
     await outage.end?.({ redis, way });
@@ -185,11 +185,11 @@ describeWithRedis("two gateways and a Redis", () => {
     const legacy = await scriptedLegacy();
     const a = await cachedGateway({ REDIS_URL: way.url }, legacy);
     const b = await cachedGateway({ REDIS_URL: redis.url }, legacy);
-    await until(() => b.services.cache.sharing() === "in step");
+    await until(() => b.core.cache.sharing() === "in step");
     await a.ask(path);
     await b.post("/v1/datasets/tag", tag, b.as(alice));
     way.mend();
-    await until(() => a.services.cache.sharing() === "in step");
+    await until(() => a.core.cache.sharing() === "in step");
     expect(markOf((await a.ask(path)).body)).toBe(`nobody ${legacy.version}`);
   });
 
@@ -218,7 +218,7 @@ describeWithRedis("two gateways and a Redis", () => {
     const write = async (gateway: typeof a) => {
       // The effect of a change of all datasets.
       legacy.version++;
-      await gateway.services.cache.invalidate({ all: true });
+      await gateway.core.cache.invalidate({ all: true });
       state.confirmed = legacy.version;
     };
     const loads = [load(a), load(b), load(a), load(b)];
@@ -230,7 +230,7 @@ describeWithRedis("two gateways and a Redis", () => {
     await more();
     for (let round = 0; round < 2; round++) {
       await redis.kill();
-      await until(() => a.services.cache.sharing() === "cut off" && b.services.cache.sharing() === "cut off");
+      await until(() => a.core.cache.sharing() === "cut off" && b.core.cache.sharing() === "cut off");
       await write(a);
       await more();
       await redis.start();

@@ -1,7 +1,7 @@
 import { brotliCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import type { Entry } from "../../../src/gateway/cache/entry.ts";
-import { tagOf } from "../../../src/gateway/cache/reply.ts";
+import { tagOf } from "../../../src/gateway/cache/entry.ts";
 import type { Invalidation } from "../../../src/gateway/cache/sharedTier.ts";
 import { fromWire, toWire } from "../../../src/features/sharedCache/wire.ts";
 import { pathTo } from "../../operation/store/redis/pathTo.ts";

@@ -1,7 +1,6 @@
 import { onTestFinished } from "vitest";
 import { type Entry, entryOf } from "../../../src/gateway/cache/entry.ts";
 import { compress } from "../../../src/gateway/cache/compression.ts";
-import { tagged } from "../../../src/gateway/cache/reply.ts";
 import type { Invalidation } from "../../../src/gateway/cache/sharedTier.ts";
 import { redisTier } from "../../../src/features/sharedCache/redisTier.ts";
 import type { startRedis } from "../../operation/store/redis/redisServer.ts";
@@ -10,18 +9,12 @@ import { until } from "../../support/waiting.ts";
 const lifetimes = { fresh: 60_000, staleWhileRevalidate: 60_000, staleIfError: 120_000 };
 
 export const entry = async (body: string, about: Partial<Entry> = {}): Promise<Entry> => {
-  const plain = tagged({ status: about.status ?? 200, body });
-  const br = await compress(plain.body, "br");
-  return entryOf(
-    { ...plain, coded: br === undefined ? {} : { br } },
-    {
-      endpoint: "getDataset",
-      groups: ["dataset/61", "dataset"],
-      lifetimes,
-      storedAt: performance.now(),
-      ...about,
-    },
+  const plain = entryOf(
+    { status: about.status ?? 200, body },
+    { endpoint: "getDataset", groups: ["dataset/61", "dataset"], lifetimes, storedAt: performance.now(), ...about },
   );
+  const br = await compress(plain.body, "br");
+  return { ...plain, coded: br === undefined ? {} : { br }, ...about };
 };
 
 /** One gateway's tier, and what it reports; it may not be trusted yet. */

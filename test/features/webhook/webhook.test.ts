@@ -3,8 +3,9 @@ import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { webhookFeature } from "../../../src/features/webhook/feature.ts";
-import type { Core, ServiceEvents } from "../../../src/gateway/answer/feature.ts";
+import type { CoreEvents } from "../../../src/gateway/answer/feature.ts";
 import { openMeter } from "../../../src/operation/telemetry/meter.ts";
+import type { Observer } from "../../../src/operation/telemetry/observer.ts";
 import { httpUpstream } from "../../gateway/proxy/support.ts";
 import { staged } from "../migration/support.ts";
 import { settingsOf } from "../../support/settings.ts";
@@ -49,13 +50,12 @@ const opened = (environment: Record<string, string>, delays = [10, 10]) => {
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
   const events: string[] = [];
   const observer = { event: (name: string, about: object) => void events.push(`${name} ${JSON.stringify(about)}`) };
-  const services = { observer, meter: openMeter(() => ({})), events: new EventEmitter<ServiceEvents>() };
-  const core = { isCheck: false, services } as unknown as Core;
+  const notices = new EventEmitter<CoreEvents>();
+  const core = { isCheck: false, observer: observer as Observer, meter: openMeter(() => ({})), events: notices };
   const feature = webhookFeature.open(core, loaded.settings, delays);
   onTestFinished(() => feature.close?.());
   return {
-    notify: (type: string) =>
-      services.events.emit("notice", { type, at: new Date().toISOString(), endpoint: "getThing" }),
+    notify: (type: string) => notices.emit("notice", { type, at: new Date().toISOString(), endpoint: "getThing" }),
     events,
     feature,
   };

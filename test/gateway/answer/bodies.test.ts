@@ -9,7 +9,7 @@ import { exchange, expectDetail, keys, openConnection } from "./support.ts";
 const open = async (environment: Record<string, string> = {}) => {
   const { url, seen } = await recordingUpstream(() => ({ body: '{"data":{"dataset":[]}}' }));
   const gateway = await listeningGateway(url, { MAX_BODY_BYTES: "1024", ...environment });
-  const receivingBytes = gateway.services.meter.registry.getSingleMetric("catalog_gateway_memory_bytes");
+  const receivingBytes = gateway.core.meter.registry.getSingleMetric("catalog_gateway_memory_bytes");
   return { ...gateway, seen, receiving: async () => (await receivingBytes?.get())?.values[0]?.value ?? 0 };
 };
 const post = (...headers: string[]) => request("POST /v1/datasets/list", "Content-Type: application/json", ...headers);

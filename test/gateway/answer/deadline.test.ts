@@ -22,13 +22,13 @@ const patient = async () => {
         })
       : Promise.resolve(legacyReply(200, Buffer.from(JSON.stringify(document)), readXml));
   };
-  const { app, services } = await gatewayFor(
+  const { app, core } = await gatewayFor(
     "http://127.0.0.1:1",
     { TOTAL_TIMEOUT_MS: String(TOTAL) },
     { aroundClient: () => client },
   );
   // The request that verifies a key is answered after all callers have left.
-  vi.spyOn(services.keys, "verify").mockImplementation(() => new Promise(() => undefined));
+  vi.spyOn(core.keys, "verify").mockImplementation(() => new Promise(() => undefined));
   const ask = async (target: string, headers: Record<string, string> = {}) =>
     (await app.request(target, { headers })).status;
   return { ask, state };

@@ -46,7 +46,7 @@ describe("a hit over a socket", () => {
   });
 
   test("every spelling of a request is one entry: 007 is 7, a list's body is its path", async () => {
-    const { ask, post, legacy, services } = await cachedGateway({ PREFIXES: "/v1,/api/v2" });
+    const { ask, post, legacy, core } = await cachedGateway({ PREFIXES: "/v1,/api/v2" });
     for (const one of [
       "/v1/datasets/7",
       "/v1/datasets/007",
@@ -64,7 +64,7 @@ describe("a hit over a socket", () => {
     for (const body of [{ limit: 5 }, { pagination: { limit: 5 } }, { offset: 0, limit: 5, tag: null }])
       expect((await post("/v1/datasets/list", body)).how).toMatch(/^hit/);
     expect(legacy.asked).toEqual(["GET /data/7", "GET /data/list/status/active/limit/5/offset/0"]);
-    expect(services.cache.size().entries).toBe(2);
+    expect(core.cache.size().entries).toBe(2);
   });
 
   test("two requests are never one entry", async () => {
@@ -112,7 +112,7 @@ test("whatever the target and the headers: the front answers as the router does"
 
 describe("validators", () => {
   test("If-None-Match: 304 with its headers and no body, on a hit and on a miss", async () => {
-    const { port, services } = await cachedGateway();
+    const { port, core } = await cachedGateway();
     const tag = (await exchange(port, get(path))).headers.get("etag") as string;
     expect(tag).toMatch(/^"[\w-]{22}"$/);
     for (const header of [tag, `W/${tag}`, `"x", ${tag}`, "*", tag.replace(/"$/, '-gzip"')]) {
@@ -124,19 +124,19 @@ describe("validators", () => {
     }
     for (const header of ['"x"', tag.slice(1, -1), `"${tag.slice(2)}`])
       expect((await exchange(port, get(path, `If-None-Match: ${header}`))).status).toBe(200);
-    await services.cache.invalidate({ all: true });
+    await core.cache.invalidate({ all: true });
     expect((await exchange(port, get(path, `If-None-Match: ${tag}`))).status).toBe(304);
   });
 
   test("the tag follows the bytes: the same bytes have the same tag", async () => {
-    const { ask, legacy, services } = await cachedGateway();
+    const { ask, legacy, core } = await cachedGateway();
     const tagNow = async () => (await ask(path, { "Cache-Control": "no-cache" })).headers.get("etag");
     const first = await tagNow();
     expect(await tagNow()).toBe(first);
     legacy.version = 2;
     expect(await tagNow()).not.toBe(first);
     legacy.version = 1;
-    await services.cache.invalidate({ all: true });
+    await core.cache.invalidate({ all: true });
     expect(await tagNow()).toBe(first);
   });
 
@@ -250,9 +250,9 @@ describe("the directives of a client", () => {
   });
 
   test("an answer to no-store is not stored", async () => {
-    const { ask, services } = await cachedGateway();
+    const { ask, core } = await cachedGateway();
     await ask(path, { "Cache-Control": "no-store" });
-    expect(services.cache.size().entries).toBe(0);
+    expect(core.cache.size().entries).toBe(0);
   });
 
   test("a wrong key and only-if-cached: 401 comes first", async () => {
@@ -268,11 +268,11 @@ describe("never kept", () => {
     ["403", path, { privateTo: alice }, 403],
     ["502", path, { mode: "erroring" }, 502],
   ])("%s", async (_, target, change, status) => {
-    const { ask, legacy, services } = await cachedGateway();
+    const { ask, legacy, core } = await cachedGateway();
     Object.assign(legacy, change);
     const answer = await ask(target);
     expect([answer.status, answer.headers.get("cache-control")]).toEqual([status, "no-store"]);
-    expect(services.cache.size().entries).toBe(0);
+    expect(core.cache.size().entries).toBe(0);
   });
 });
 
@@ -303,8 +303,8 @@ test("with CACHE_BYTES=0 nothing is stored, and each request is a miss", async (
 test.each([["1"], ["15"], ["16"], ["100001"], ["67108865"]])(
   "CACHE_BYTES=%s is a bound like any other",
   async (bytes) => {
-    const { ask, services } = await cachedGateway({ CACHE_BYTES: bytes });
+    const { ask, core } = await cachedGateway({ CACHE_BYTES: bytes });
     for (let i = 0; i < 2; i++) expect((await ask("/v1/datasets/61")).status).toBe(200);
-    expect(services.cache.size().bytes).toBeLessThanOrEqual(Number(bytes));
+    expect(core.cache.size().bytes).toBeLessThanOrEqual(Number(bytes));
   },
 );

@@ -95,13 +95,13 @@ describe("answers that may turn private", () => {
 
 test("a failed refresh is tried again, and ages go on, if the clock is set back", async () => {
   const { pass } = clock();
-  const { legacy, ask, services } = await cachedGateway();
+  const { legacy, ask, core } = await cachedGateway();
   await ask(kept.getDataset);
   pass(15 * minute);
   legacy.mode = "erroring";
   expect((await ask(kept.getDataset)).how).toContain("stale-while-revalidate");
   const failed = /refresh_failed"\} 1$/m;
-  await vi.waitFor(async () => expect(await services.meter.registry.metrics()).toMatch(failed));
+  await vi.waitFor(async () => expect(await core.meter.registry.metrics()).toMatch(failed));
   vi.setSystemTime(Date.now() - 10 * minute);
   pass(2 * second);
   Object.assign(legacy, { mode: "healthy", privateTo: alice });

@@ -77,7 +77,7 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
     const past = { "Cache-Control": "no-cache" };
     expect((await gateway.ask(path, { ...gateway.as(alice.toUpperCase()), ...past })).status).toBe(401);
     expect((await ask(path, "alice")).status).toBe(401);
-    expect(gateway.services.cache.size().entries).toBe(0);
+    expect(gateway.core.cache.size().entries).toBe(0);
   });
 
   test("what only one may see is never another's, before and after it is kept", async () => {
@@ -112,7 +112,7 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
     gateway.legacy.good.delete(alice);
     time.pass(minute + 1);
     expect((await ask(path, "alice")).status).toBe(401);
-    expect(gateway.services.cache.size().entries).toBe(0);
+    expect(gateway.core.cache.size().entries).toBe(0);
     gateway.legacy.good.add(alice);
     const asked = gateway.legacy.asked.length;
     expect(markOf((await ask(path, "alice")).body)).toBe("alice 1");
@@ -151,7 +151,7 @@ test("in any order of requests: no answer of another caller, none past its lifet
   );
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 25 }), async (steps) => {
-      await gateway.services.cache.invalidate({ all: true });
+      await gateway.core.cache.invalidate({ all: true });
       gateway.legacy.privateTo = undefined;
       const wrong: string[] = [];
       for (const one of steps) {
@@ -159,10 +159,10 @@ test("in any order of requests: no answer of another caller, none past its lifet
         // As after a write: its cached answers are invalidated.
         else if (one.kind === "private") {
           gateway.legacy.privateTo = one.to;
-          await gateway.services.cache.invalidate({ all: true });
+          await gateway.core.cache.invalidate({ all: true });
         } else if (one.kind === "write") {
           gateway.legacy.version++;
-          await gateway.services.cache.invalidate({ all: true });
+          await gateway.core.cache.invalidate({ all: true });
         } else {
           const { status, body } = await ask(one.path, one.caller);
           const { privateTo, version } = gateway.legacy;

@@ -3,11 +3,10 @@ import type { Directives } from "../../../src/gateway/cache/cacheRequest.ts";
 import { type Entry, entryOf } from "../../../src/gateway/cache/entry.ts";
 import { isDuration } from "../../../src/catalogue/endpoint/lifetimes.ts";
 import { freshnessOf, makeStale, withinLifetimes } from "../../../src/gateway/cache/policy.ts";
-import { untagged } from "../../../src/gateway/cache/reply.ts";
 
 const lifetimes = { fresh: 10, staleWhileRevalidate: 20, staleIfError: 40 };
 const entry = (about: Partial<Entry> = {}): Entry =>
-  entryOf(untagged({ status: 200, body: "x" }), { endpoint: "e", groups: [], lifetimes, storedAt: 0, ...about });
+  entryOf({ status: 200, body: "x" }, { endpoint: "e", groups: [], lifetimes, storedAt: 0, ...about });
 
 test("what is no duration is none", () => {
   const others = ["", "1", "1w", "-1s", "1.5h", " 1s", "1s ", "1234567s", "s"];

@@ -7,7 +7,7 @@ import { settled, until } from "../../support/waiting.ts";
 
 const hour = 3_600_000;
 /** How many requests have waited for the fetch of another one. */
-const coalesced = async ({ meter }: Awaited<ReturnType<typeof cachedGateway>>["services"]) => {
+const coalesced = async ({ meter }: Awaited<ReturnType<typeof cachedGateway>>["core"]) => {
   const events = (await meter.read()).find(({ name }) => name === "catalog_gateway_cache_events_total");
   const values = events?.values.filter(({ labels }) => labels["event"] === "coalesced") ?? [];
   return values.reduce((sum, { value }) => sum + value, 0);
@@ -15,10 +15,10 @@ const coalesced = async ({ meter }: Awaited<ReturnType<typeof cachedGateway>>["s
 
 describe("many equal requests at the same time", () => {
   test("legacy gets one request, whose answer is for all", async () => {
-    const { legacy, ask, services } = await cachedGateway();
+    const { legacy, ask, core } = await cachedGateway();
     const release = legacy.hold();
     const all = Array.from({ length: 100 }, (_, i) => ask(i % 2 ? "/v1/datasets/61" : "/v1/datasets/0061/"));
-    await until(async () => (await coalesced(services)) === 99);
+    await until(async () => (await coalesced(core)) === 99);
     release();
     const answers = await Promise.all(all);
     expect(new Set(answers.map(({ status, body }) => `${status} ${markOf(body)}`))).toEqual(new Set(["200 nobody 1"]));
@@ -45,12 +45,12 @@ describe("many equal requests at the same time", () => {
   });
 
   test("a failure is for all who waited for it; the next ones ask once again", async () => {
-    const { legacy, ask, services } = await cachedGateway();
+    const { legacy, ask, core } = await cachedGateway();
     const ofAll = async (count: number) => {
-      const before = await coalesced(services);
+      const before = await coalesced(core);
       const release = legacy.hold();
       const all = Array.from({ length: count }, () => ask("/v1/datasets/61"));
-      await until(async () => (await coalesced(services)) === before + count - 1);
+      await until(async () => (await coalesced(core)) === before + count - 1);
       release();
       return new Set((await Promise.all(all)).map(({ status, how }) => `${status} ${how.replace(/ttl=.*/, "ttl")}`));
     };
@@ -70,13 +70,13 @@ describe("many equal requests at the same time", () => {
     const url = await httpUpstream((_request, response) => void answers.push(response));
     const length = 1024 ** 2;
     const bounds = { MEMORY_BYTES: String(length), MAX_REPLY_BYTES: String(length) };
-    const { url: gateway, services } = await listeningGateway(url, bounds);
+    const { url: gateway, core } = await listeningGateway(url, bounds);
     const begin = (i: number) => answers[i]?.writeHead(200, { "Content-Length": length }).write("{");
     const large = fetch(`${gateway}/v1/evaluationmeasures/list`);
     await until(() => answers.length === 1);
     begin(0);
     const all = Promise.all(Array.from({ length: 20 }, () => fetch(`${gateway}/v1/datasets/61`)));
-    await until(async () => answers.length === 2 && (await coalesced(services)) === 19);
+    await until(async () => answers.length === 2 && (await coalesced(core)) === 19);
     begin(1);
     await until(() => answers.length === 3);
     const endLarge = async () => {
@@ -96,13 +96,13 @@ describe("many equal requests at the same time", () => {
 
   test("a failure that many waited for counts once for the back-off", async () => {
     const { pass } = clock();
-    const { legacy, ask, services } = await cachedGateway();
+    const { legacy, ask, core } = await cachedGateway();
     await ask("/v1/datasets/61");
     pass(48 * hour);
     legacy.mode = "erroring";
     const release = legacy.hold();
     const all = Array.from({ length: 20 }, () => ask("/v1/datasets/61"));
-    await until(async () => (await coalesced(services)) === 19);
+    await until(async () => (await coalesced(core)) === 19);
     release();
     for (const { how } of await Promise.all(all)) expect(how).toMatch(/detail=stale-if-error$/);
     legacy.mode = "healthy";

@@ -1,17 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { type Entry, entryOf } from "../../../src/gateway/cache/entry.ts";
-import { HIT, replyWith, untagged } from "../../../src/gateway/cache/reply.ts";
+import { openKeptReplies } from "../../../src/gateway/cache/keptReplies.ts";
+import { replyWith } from "../../../src/gateway/cache/reply.ts";
 import { openStore, sizeOf } from "../../../src/gateway/cache/store.ts";
 
 const lifetimes = { fresh: 100, staleWhileRevalidate: 200, staleIfError: 400 };
 const entry = (about: Partial<Entry> = {}, body = "x"): Entry =>
-  entryOf(untagged({ status: 200, body }), {
-    endpoint: "e",
-    groups: ["g/1", "g"],
-    lifetimes,
-    storedAt: 0,
-    ...about,
-  });
+  entryOf(
+    { status: 200, body },
+    {
+      endpoint: "e",
+      groups: ["g/1", "g"],
+      lifetimes,
+      storedAt: 0,
+      ...about,
+    },
+  );
 
 describe("the store", () => {
   test("stays within its bytes, the least recently used go first, and says so", () => {
@@ -59,24 +63,30 @@ describe("the store", () => {
   });
 });
 
-test("a hit's headers are made once a second, for each kind of request", () => {
-  const one = entry();
-  const cors: string[] = [];
-  const request = { method: "GET", acceptEncoding: undefined, ifNoneMatch: undefined, keyed: false, cors };
-  const headers = (now: number, about = {}) =>
-    replyWith({ representation: one, entry: one, how: HIT }, { ...request, ...about }, now).headers;
-  expect(headers(0)).toBe(headers(999));
-  expect(headers(1000)).not.toEqual(headers(0));
-  expect(headers(0)).toContain("public, max-age=0, stale-while-revalidate=0, stale-if-error=0");
-  expect(headers(0, { keyed: true })).toContain("private, no-cache");
-  expect(headers(0, { cors: ["Vary", "Origin"] })).toContain("Origin");
-  expect(headers(0)).not.toContain("Origin");
+test("a hit's reply is written once a second, for each kind of request and coding", () => {
+  const [one, other] = [entry(), entry()];
+  const kept = openKeptReplies();
+  const reply = (of: Entry, kind: string, now: number) =>
+    kept(of, kind, now, () => ({ status: 200, headers: [], body: "" }));
+  const first = reply(one, "GET", 0);
+  expect(reply(one, "GET", 999)).toBe(first);
+  expect(reply(one, "HEAD", 999)).not.toBe(first);
+  expect(reply(other, "GET", 999)).not.toBe(first);
+  one.coded = { br: Buffer.from("b") };
+  expect(reply(one, "GET", 999)).not.toBe(first);
+  const second = reply(one, "GET", 1000);
+  expect(second).not.toBe(first);
+  // What is long, and what comes after many others, is written each time.
+  const isKept = (kind: string) => reply(one, kind, 1000) === reply(one, kind, 1000);
+  expect([isKept("a".repeat(1024)), isKept("a".repeat(1025))]).toEqual([true, false]);
+  for (let i = 0; i < 1000; i++) reply(one, String(i), 1000);
+  expect([isKept("GET"), isKept("another")]).toEqual([true, false]);
 });
 
 test("an answer that was stored at a fraction of a millisecond has its whole lifetime", () => {
   const one = entry({ storedAt: 5539.01, lifetimes: { fresh: 60_000, staleWhileRevalidate: 0, staleIfError: 0 } });
   const request = { method: "GET", acceptEncoding: undefined, ifNoneMatch: undefined, keyed: false, cors: [] };
-  const { headers } = replyWith({ representation: one, entry: one, how: { fwd: "uri-miss" } }, request, 5539.01);
+  const { headers } = replyWith({ answer: one, entry: one, how: { fwd: "uri-miss" } }, request, 5539.01);
   expect(headers).toContain("public, max-age=60");
   expect(headers).toContain("catalog-gateway; fwd=uri-miss; ttl=60");
 });

@@ -165,7 +165,7 @@ export const cachedGateway = async (
     ask(path, { "Content-Type": "application/json", ...headers }, { method: "POST", body: JSON.stringify(json) });
   /** The number of clients that are connected. */
   const clients = async () =>
-    Number(/^catalog_gateway_client_connections (\d+)$/m.exec(await gateway.services.meter.registry.metrics())?.[1]);
+    Number(/^catalog_gateway_client_connections (\d+)$/m.exec(await gateway.core.meter.registry.metrics())?.[1]);
   return { ...gateway, legacy, ask, as, post, clients };
 };
 

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { type Entry, entryOf } from "../../../src/gateway/cache/entry.ts";
 import { lifetimesBy } from "../../../src/gateway/cache/policy.ts";
-import { untagged } from "../../../src/gateway/cache/reply.ts";
 import type { Invalidation } from "../../../src/gateway/cache/sharedTier.ts";
 import { openStore } from "../../../src/gateway/cache/store.ts";
 import { openTieredEntries } from "../../../src/gateway/cache/tieredEntries.ts";
@@ -9,7 +8,7 @@ import { tierWith } from "./support.ts";
 
 const lifetimes = { fresh: 1000, staleWhileRevalidate: 1000, staleIfError: 1000 };
 const entryFrom = (storedAt: number) =>
-  entryOf(untagged({ status: 200, body: "x" }), { endpoint: "e", groups: ["g/1", "g"], lifetimes, storedAt });
+  entryOf({ status: 200, body: "x" }, { endpoint: "e", groups: ["g/1", "g"], lifetimes, storedAt });
 const request = {
   cacheKey: { key: "k", endpoint: "e", lifetimesOf: lifetimesBy({ fresh: "1s" }), personal: false },
   owner: undefined,

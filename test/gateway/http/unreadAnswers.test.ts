@@ -62,7 +62,7 @@ describe("a client that takes nothing", () => {
     unreader(gateway.port, staying(path));
     const expected = ["slow_clients_total 1", "client_connections 0", "memory_bytes 0"];
     await untilCut(async () => {
-      const metrics = await gateway.services.meter.registry.metrics();
+      const metrics = await gateway.core.meter.registry.metrics();
       return expected.every((line) => metrics.includes(`\ncatalog_gateway_${line}\n`));
     });
   });
@@ -90,7 +90,7 @@ const largeDatasets = async (memory: number) => {
     return { status: response.status, retryAfter: response.headers.get("retry-after"), text: await response.text() };
   };
   const held = async () => {
-    const metric = gateway.services.meter.registry.getSingleMetric("catalog_gateway_memory_bytes");
+    const metric = gateway.core.meter.registry.getSingleMetric("catalog_gateway_memory_bytes");
     return (await metric?.get())?.values[0]?.value ?? 0;
   };
   return { port: gateway.port, ask, held };

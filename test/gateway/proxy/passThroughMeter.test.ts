@@ -6,18 +6,18 @@ import { get, httpUpstream, rawUpstream, request, send } from "./support.ts";
 
 /** A gateway before this upstream, and a look at its metrics: `pass_through_requests_total status=200`. */
 const metered = async (url: string) => {
-  const { port, services } = await listeningGateway(url, { CONNECT_TIMEOUT_MS: "500" });
+  const { port, core } = await listeningGateway(url, { CONNECT_TIMEOUT_MS: "500" });
   const valueOf = async (text: string): Promise<number | undefined> => {
     const [name = "", label = "="] = text.split(" ");
     const [key = "", value = ""] = label.split("=");
-    const families = await services.meter.read();
+    const families = await core.meter.read();
     const samples = families.flatMap((one) => one.values.map((sample) => ({ metricName: one.name, ...sample })));
     return samples.find(
       ({ metricName, labels }) =>
         metricName === `catalog_gateway_${name}` && (key === "" || String(labels[key]) === value),
     )?.value;
   };
-  return { port, services, valueOf };
+  return { port, core, valueOf };
 };
 
 test("a proxied request counts its status, its time, and its bytes both ways", async () => {
@@ -37,14 +37,14 @@ test("a proxied request counts its status, its time, and its bytes both ways", a
 });
 
 test("a proxied request without an answer counts as a failure with its reason", async () => {
-  const { port, valueOf, services } = await metered("http://127.0.0.1:9");
+  const { port, valueOf, core } = await metered("http://127.0.0.1:9");
   expect((await send(port, get("/x"))).head).toMatch(/^HTTP\/1.1 502/);
   expect([
     await valueOf("pass_through_failures_total reason=unreachable"),
     await valueOf("pass_through_failures_total reason=timeout"),
     await valueOf("pass_through_duration_seconds_count"),
   ]).toEqual([1, 0, 1]);
-  const legacy = services.dependencies.states().find(({ name }) => name === "legacy");
+  const legacy = core.dependencies.states().find(({ name }) => name === "legacy");
   expect(legacy).toMatchObject({ state: "failed", why: "it cannot be reached" });
   expect(await valueOf("dependency_up dependency=legacy")).toBe(0);
 });

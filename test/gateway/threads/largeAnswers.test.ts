@@ -54,7 +54,7 @@ const gatewayWith = async (reading: Partial<ReaderSettings>, environment: Record
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= gateway.close());
   onTestFinished(close);
-  const { reader, dependencies, meter } = gateway.services;
+  const { reader, dependencies, meter } = gateway.core;
   const valueOf = async (name: string) =>
     (await meter.registry.getSingleMetric(`catalog_gateway_${name}`)?.get())?.values[0]?.value;
   return {
@@ -76,7 +76,7 @@ test("every fixture pair answers the same through another thread", async () => {
     await legacy.close();
   });
   for (const pair of readPairs()) await expectPair(pair, gateway, legacy);
-  expect(gateway.services.reader.size().threads).toBeGreaterThan(0);
+  expect(gateway.core.reader.size().threads).toBeGreaterThan(0);
 });
 
 test.each(["JSON", "broken"])("a list of 10,000 rows comes whole out of a thread: %s", async (tag) => {

@@ -29,9 +29,9 @@ const post = async (body: string | Uint8Array<ArrayBuffer>, reading: Partial<Rea
 
 test("a body of 64 KiB is read in another thread, a smaller one here", async () => {
   const small = await post(unknownFields(64 * 1024 - 1), { module: noSuchModule });
-  expect([small.status, small.gateway.services.reader.size().threads]).toEqual([422, 0]);
+  expect([small.status, small.gateway.core.reader.size().threads]).toEqual([422, 0]);
   const large = await post(unknownFields(64 * 1024), {});
-  expect([large.status, large.gateway.services.reader.size().threads]).toEqual([422, 1]);
+  expect([large.status, large.gateway.core.reader.size().threads]).toEqual([422, 1]);
   expect(large.detail).toHaveLength(101);
 });
 
@@ -51,7 +51,7 @@ test("every body is read the same in this thread and in another one", async () =
   const prepared = prepare(catalogue.endpoints, { legacy: "", lifetimes: {} });
   const gateway = await gatewayFor("http://127.0.0.1:1", {}, { reading: { large: { json: 0, xml: 0 } } });
   onTestFinished(() => gateway.close());
-  const { reader } = gateway.services;
+  const { reader } = gateway.core;
   const given = fc.record(
     {
       pagination: fc.oneof(fc.json(), fc.record({ limit: fc.integer(), offset: fc.nat(), x: fc.jsonValue() })),
@@ -80,7 +80,7 @@ test("every body is read the same in this thread and in another one", async () =
 
 test("a client that leaves gives the place of its body back", async () => {
   const gateway = await listeningGateway("http://127.0.0.1:1", {}, { reading: roomy });
-  const { reader } = gateway.services;
+  const { reader } = gateway.core;
   const body = unknownFields(1024 ** 2);
   const requests = Array.from({ length: 40 }, () => {
     const request = httpRequest({ host: "127.0.0.1", port: gateway.port, path: "/v1/datasets/list", method: "POST" });

@@ -56,9 +56,9 @@ describeWith("openssl", "a backend with a private authority", () => {
   });
 
   test("the metrics say when the certificate of a backend expires", async () => {
-    const { url, services } = await listeningGateway(`https://localhost:${port}`, { LEGACY_CA: at("ca.pem") });
+    const { url, core } = await listeningGateway(`https://localhost:${port}`, { LEGACY_CA: at("ca.pem") });
     const name = "catalog_gateway_upstream_certificate_expiry_timestamp_seconds";
-    const expiry = async () => (await services.meter.read()).find((family) => family.name === name)?.values;
+    const expiry = async () => (await core.meter.read()).find((family) => family.name === name)?.values;
     expect(await expiry()).toEqual([]);
     await fetch(`${url}/v1/evaluationmeasures/list`);
     const days = (((await expiry())?.[0]?.value ?? 0) - Date.now() / 1000) / 86_400;

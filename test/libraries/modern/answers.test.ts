@@ -48,14 +48,12 @@ const startModern = (): Promise<string> => {
 
 const over = async (environment: Record<string, string> = {}, parts: GatewayParts = {}) => {
   const settings = { MODERN_URL: await startModern(), STAGES: stages, ...environment };
-  const { app, services, close } = await gatewayFor(sample.url, settings, { expected: [], ...parts });
+  const { app, core, close } = await gatewayFor(sample.url, settings, { expected: [], ...parts });
   onTestFinished(close);
   return {
     failures: () =>
-      Object.fromEntries(
-        Object.entries(services.observer.counts()).filter(([name]) => name.startsWith("modern_failed")),
-      ),
-    metrics: () => services.meter.registry.metrics(),
+      Object.fromEntries(Object.entries(core.observer.counts()).filter(([name]) => name.startsWith("modern_failed"))),
+    metrics: () => core.meter.registry.metrics(),
     ask: async (path: string, init: RequestInit = {}) => {
       const response = await app.request(`/v1${path}`, init);
       const { status, headers } = response;

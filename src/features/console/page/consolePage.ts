@@ -1,5 +1,5 @@
 import { raw } from "hono/html";
-import type { Core, Services } from "../../../gateway/answer/feature.ts";
+import type { Core } from "../../../gateway/answer/feature.ts";
 import type { WhenOff } from "../../../operation/settings/settings.ts";
 import type { Headline, OverviewNumber, PagePart, PageSection } from "../../../libraries/ui/consolePart.ts";
 import { documentFrame, joinModules, readAsset, sharedStyle } from "../../../libraries/ui/documentFrame.ts";
@@ -16,7 +16,7 @@ export type ConsolePage = ReturnType<typeof openConsolePage>;
 
 /** Assembles the page of the core's sections and the loaded parts of features. `address`: where the new interface is served. */
 export const openConsolePage = (
-  core: Core,
+  core: ShownCore,
   cacheView: () => CacheView,
   loaded: readonly PagePart[],
   address: string,
@@ -71,18 +71,23 @@ const scriptOf = (parts: readonly PagePart[]): string =>
     joinModules([asset("client/live.js")]),
   ].join("\n");
 
+type ShownCore = Pick<Core, "off" | "settings" | "untrustedProxies" | "traffic" | "dependencies" | "meter">;
+
 /** What fails, recent traffic, the cache, the sections of features that are off for lack of a setting, and proxies that are not trusted. */
-const corePart = ({ off, services, settings, untrustedProxies }: Core, cacheView: () => CacheView): PagePart => ({
+const corePart = (
+  { off, settings, untrustedProxies, traffic, dependencies, meter }: ShownCore,
+  cacheView: () => CacheView,
+): PagePart => ({
   show: (now) => ({
     sections: [cacheSection(cacheView()), ...off.flatMap(offSection)],
     notices: noticesOf(untrustedProxies.list()),
-    headlines: troublesOf(services, now),
-    numbers: trafficNumbers(services.traffic, settings.REDIS_URL !== undefined),
+    headlines: troublesOf({ dependencies, meter }, now),
+    numbers: trafficNumbers(traffic, settings.REDIS_URL !== undefined),
   }),
 });
 
 /** What fails, since when, and what that means: dependencies, and backends that answer but whose circuit is open. */
-const troublesOf = ({ dependencies, meter }: Pick<Services, "dependencies" | "meter">, now: Date): Headline[] => {
+const troublesOf = ({ dependencies, meter }: Pick<Core, "dependencies" | "meter">, now: Date): Headline[] => {
   const failed = dependencies.failed();
   const groups = Object.entries(Object.groupBy(failed, ({ trouble }) => trouble));
   const open = meter.openCircuits().filter((backend) => failed.every(({ name }) => name !== backend));

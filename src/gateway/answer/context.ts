@@ -1,0 +1,76 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { LegacyRequest, Unsent } from "../../catalogue/endpoint/legacyRequest.ts";
+import type { Holding } from "../../operation/limits/byteBudget.ts";
+import { exchangeOf, HttpExchange } from "../../operation/telemetry/exchange.ts";
+import type { Directives } from "../cache/cacheRequest.ts";
+import type { Served } from "../cache/served.ts";
+import type { Caller } from "../upstream/legacyClient.ts";
+import type { PreparedEndpoint } from "./prepared.ts";
+
+/** A request as it came, over a socket or from a program in this process. */
+export type Received = {
+  method: string;
+  /** Path and query as they were sent: the URL of a web request is normalised. */
+  target: string;
+  /** A header's value, all of its lines joined by commas. */
+  header: (name: string) => string | undefined;
+  body: () => AsyncIterable<Uint8Array> | null;
+  /** Node's own request, where there is one. */
+  incoming?: IncomingMessage | undefined;
+  /** What the log and the metrics say of it. */
+  exchange: HttpExchange;
+  /** The bytes of its body, then of its answer until that is sent. */
+  holding: Holding;
+};
+
+/**
+ * One request of the new interface on its way to its answer: what came, on whose behalf, and what it asks for. It is made where the input has
+ * been read, and handed along; a layer that asks for something else hands on a copy.
+ */
+export type Context = Omit<Received, "holding"> &
+  Caller & {
+    endpoint: PreparedEndpoint;
+    input: Record<string, unknown>;
+    /** The request to legacy, or why there is none. */
+    legacy: LegacyRequest | Unsent;
+    /** What the client's `Cache-Control` asks for. */
+    wanted: Directives;
+    /** The answer is neither taken from the cache nor stored. */
+    bypass?: boolean;
+  };
+
+/** Who asks: the key or, without one, the address, and the headers. */
+export type Asker = Pick<Context, "key" | "client" | "header">;
+
+/** A request that came over a socket. */
+export const fromNode = (incoming: IncomingMessage, outgoing: ServerResponse, holding: Holding): Received => ({
+  method: incoming.method ?? "GET",
+  target: incoming.url ?? "/",
+  header: (name) => headerOf(incoming, name),
+  // A body that is not read to its end must not take its connection, and our answer, with it.
+  body: () => incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>,
+  incoming,
+  exchange: exchangeOf(outgoing),
+  holding,
+});
+
+/** A header's value, all of its lines joined by commas: of some, `headers` keeps only the first. */
+export const headerOf = (incoming: IncomingMessage, name: string): string | undefined =>
+  incoming.headersDistinct[name]?.join(", ");
+
+/** A request of a program in this process; of `incoming` the target and the connection are taken. */
+export const fromWeb = (web: Request, incoming: IncomingMessage | undefined, holding: Holding): Received => ({
+  method: web.method,
+  target: incoming?.url ?? web.url.replace(/^https?:\/\/[^/]*/, ""),
+  header: (name) => web.headers.get(name) ?? undefined,
+  body: () => web.body,
+  incoming,
+  exchange: new HttpExchange(),
+  holding,
+});
+
+/** Answers one request. */
+export type Backend = (context: Context) => Promise<Served>;
+
+/** Adds to a backend, as undici's interceptors add to a dispatcher. */
+export type Layer = (next: Backend) => Backend;

@@ -1,0 +1,78 @@
+import type { Settings } from "../../operation/settings/settings.ts";
+import type { ByteBudget } from "../../operation/limits/byteBudget.ts";
+import type { Dependencies } from "../../operation/telemetry/dependencies.ts";
+import type { CallResult, Meter } from "../../operation/telemetry/meter.ts";
+import type { Observer } from "../../operation/telemetry/observer.ts";
+import { observeCalls, observeCircuit } from "../../operation/telemetry/observeUpstream.ts";
+import { type Attempt, openBreaker, type Outage } from "./breaker.ts";
+import { openUpstream, openUpstreamHealth, type Upstream } from "./upstream.ts";
+import { upstreamSettings } from "./upstreamSettings.ts";
+
+/** What watches the calls to a backend. */
+export type Watch = { memory: ByteBudget; meter: Meter; dependencies: Dependencies; observer: Observer };
+
+/** A backend: where it is, and what its failure means for callers. */
+type BackendOptions = {
+  name: "legacy" | "modern";
+  /** `http://127.0.0.1:8080`, https too; no path. */
+  origin: string;
+  ca?: string | undefined;
+  /** Pools of connections, so that one kind of request does not hold up another (default: 1). */
+  pools?: number;
+  /** Requests at most that wait for a connection, in each pool. */
+  waiting?: number | undefined;
+  /** What opens its circuit. */
+  outage?: Outage;
+  trouble: string;
+  effect: string;
+};
+
+/** A backend's connections and its circuit. All that watches it is the same for each backend. */
+export type OpenBackend = ReturnType<typeof openBackend>;
+
+/** Opens a backend without a connection yet. Throws a TypeError where the origin is no URL. */
+export const openBackend = (
+  { name, origin, ca, pools = 1, waiting, outage, trouble, effect }: BackendOptions,
+  settings: Settings,
+  { memory, meter, dependencies, observer }: Watch,
+) => {
+  const health = openUpstreamHealth(dependencies.add(name, { trouble, effect }));
+  const upstreams = Array.from({ length: pools }, () =>
+    openUpstream({
+      ...upstreamSettings(settings),
+      origin,
+      ca,
+      waiting,
+      memory,
+      health,
+      onCall: observeCalls(observer, `${name}_asked`),
+    }),
+  );
+  const breaker = openBreaker((...change) => observeCircuit(observer, name, ...change), outage);
+  meter.addBackend({ name, circuit: () => breaker.circuit(), certificateExpiry: health.certificateExpiry });
+  return {
+    upstreams: upstreams as [Upstream, ...Upstream[]],
+    /**
+     * Makes the call where the circuit lets it, or `always`, and counts it. `undefined`: the circuit is open and no call was made. Rejects as
+     * the call does.
+     */
+    async call<T>(attempt: Attempt, call: () => Promise<T>, always = false): Promise<T | undefined> {
+      const started = performance.now();
+      let result: CallResult = "failed";
+      try {
+        let answer = await breaker.execute(attempt, call);
+        if (answer === undefined && always) answer = await call();
+        result = answer === undefined ? "circuit_open" : "answered";
+        return answer;
+      } finally {
+        meter.countCall(name, result, performance.now() - started);
+      }
+    },
+    /** The share of the connections that requests use or wait for: 0 where there are none. */
+    load: (): number =>
+      Math.max(...upstreams.map(({ semaphore: { waiting: queued, running } }) => queued + running)) /
+      settings.MAX_CONNECTIONS,
+    /** Waits for what is in flight, then closes all connections. */
+    close: async (): Promise<void> => void (await Promise.all(upstreams.map((upstream) => upstream.close()))),
+  };
+};
