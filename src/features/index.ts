@@ -1,18 +1,15 @@
-import { feature } from "../gateway/answer/feature.ts";
+import type { FeatureDefinition } from "../gateway/answer/feature.ts";
 
-/**
- * The features, in the order in which they are opened; the layers of later ones go around those of earlier ones. `feature` takes what a
- * module exports, under any name: `settings.ts` and `feature.ts` export one object each.
- */
-export const features = [
-  feature(await import("./sharedCache/settings.ts"), () => import("./sharedCache/feature.ts")),
-  feature(await import("./webhook/settings.ts"), () => import("./webhook/feature.ts")),
-  feature(await import("./privateDatasets/settings.ts"), () => import("./privateDatasets/feature.ts")),
-  feature(await import("./migration/settings.ts"), () => import("./migration/feature.ts")),
-  feature(await import("./retirement/settings.ts"), () => import("./retirement/feature.ts")),
-  feature(await import("./rateLimit/settings.ts"), () => import("./rateLimit/feature.ts")),
-  feature(await import("./accessLog/settings.ts"), () => import("./accessLog/feature.ts")),
-  feature(await import("./tracing/settings.ts"), () => import("./tracing/feature.ts")),
-  feature(await import("./documents/settings.ts"), () => import("./documents/feature.ts")),
-  feature(await import("./console/settings.ts"), () => import("./console/feature.ts")),
+/** The features, in the order in which they are opened; the layers of later ones go around those of earlier ones. */
+export const features: readonly FeatureDefinition[] = [
+  { ...(await import("./sharedCache/settings.ts")), load: () => import("./sharedCache/feature.ts") },
+  { ...(await import("./webhook/settings.ts")), load: () => import("./webhook/feature.ts") },
+  { ...(await import("./privateDatasets/settings.ts")), load: () => import("./privateDatasets/feature.ts") },
+  { ...(await import("./migration/settings.ts")), load: () => import("./migration/feature.ts") },
+  { ...(await import("./retirement/settings.ts")), load: () => import("./retirement/feature.ts") },
+  { ...(await import("./rateLimit/settings.ts")), load: () => import("./rateLimit/feature.ts") },
+  { ...(await import("./accessLog/settings.ts")), load: () => import("./accessLog/feature.ts") },
+  { ...(await import("./tracing/settings.ts")), load: () => import("./tracing/feature.ts") },
+  { ...(await import("./documents/settings.ts")), load: () => import("./documents/feature.ts") },
+  { ...(await import("./console/settings.ts")), load: () => import("./console/feature.ts") },
 ];

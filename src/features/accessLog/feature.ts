@@ -106,5 +106,4 @@ const shownAgent = (agent: string, keys: readonly string[]): string => truncate(
 /** To microseconds. */
 const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
 
-/** The feature, as the gateway opens it. */
-export const accessLogFeature = { open, events: accessLogEvents };
+export const feature = { open, events: accessLogEvents };

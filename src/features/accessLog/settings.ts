@@ -14,8 +14,7 @@ const shape = {
   ),
 };
 
-/** What the feature adds to the settings. */
-export const accessLogSettings = {
+export const settings = {
   shape,
   group: "The log",
   isOn: ({ ACCESS_LOG }: AccessLogSettings) => ACCESS_LOG !== "off",

@@ -46,5 +46,4 @@ const open = (core: Core, settings: ConsoleSettings): Feature => {
   };
 };
 
-/** The feature, as the gateway opens it. */
-export const consoleFeature = { open, events: consoleEvents };
+export const feature = { open, events: consoleEvents };

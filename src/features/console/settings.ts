@@ -29,15 +29,14 @@ const shape = {
 
 const secrets = ["ADMIN_TOKEN", "METRICS_TOKEN"];
 
-const errorsOf = ({ ADMIN_HOST, ADMIN_TOKEN }: { ADMIN_HOST: string; ADMIN_TOKEN?: string | undefined }): string[] =>
+const errorsOf = ({ ADMIN_HOST, ADMIN_TOKEN }: ConsoleSettings): string[] =>
   ADMIN_TOKEN !== undefined || /^(127\.[\d.]+|localhost|::1|\[::1\])$/.test(ADMIN_HOST)
     ? []
     : [
         `ADMIN_HOST: ${JSON.stringify(ADMIN_HOST)} given without an ADMIN_TOKEN; allowed is a loopback address, or one with a token`,
       ];
 
-/** What the feature adds to the settings. */
-export const consoleSettings = { shape, group: "Operators", secrets, errorsOf };
+export const settings = { shape, group: "Operators", secrets, errorsOf };
 
 /** All settings with those of the feature. */
 export type ConsoleSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -126,5 +126,4 @@ const toDocs =
     return Promise.resolve();
   };
 
-/** The feature, as the gateway opens it. */
-export const documentsFeature = { open };
+export const feature = { open };

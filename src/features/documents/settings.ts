@@ -10,10 +10,7 @@ const shape = {
     ),
 };
 
-type Given = z.infer<z.ZodObject<typeof shape>>;
-
-/** What the feature adds to the settings. */
-export const documentsSettings = { shape, group: "Where it listens", isOn: ({ DOCUMENTS }: Given) => DOCUMENTS };
+export const settings = { shape, group: "Where it listens", isOn: ({ DOCUMENTS }: DocumentsSettings) => DOCUMENTS };
 
 /** All settings with those of the feature. */
-export type DocumentsSettings = Settings & Given;
+export type DocumentsSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

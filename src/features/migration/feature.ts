@@ -130,5 +130,4 @@ const describeStages = (migration: Migration): string => {
   return stages === "" ? "every endpoint is in the stage legacy" : `stages: ${stages}; all others legacy`;
 };
 
-/** The feature, as the gateway opens it. */
-export const migrationFeature = { open, events: migrationEvents };
+export const feature = { open, events: migrationEvents };

@@ -56,8 +56,7 @@ const wrongTimeout = ({ MODERN_URL, MODERN_TIMEOUT_MS, TOTAL_TIMEOUT_MS }: Migra
         `MODERN_TIMEOUT_MS: ${MODERN_TIMEOUT_MS} given; allowed is less than TOTAL_TIMEOUT_MS (${TOTAL_TIMEOUT_MS}), so that legacy has time to answer instead`,
       ];
 
-/** What the feature adds to the settings. */
-export const migrationSettings = {
+export const settings = {
   shape,
   group: "Migration and retirement",
   usual: ["MODERN_URL", "STAGES"],

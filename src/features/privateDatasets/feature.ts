@@ -111,5 +111,4 @@ const addMetrics = (meter: Meter, view: () => PrivateRowsView): void => {
   meter.total("private_scan_calls_total", "Requests to legacy for the scan.", () => view().calls);
 };
 
-/** The feature, as the gateway opens it. */
-export const privateDatasetsFeature = { open, events: privateDatasetsEvents };
+export const feature = { open, events: privateDatasetsEvents };

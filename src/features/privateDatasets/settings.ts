@@ -11,7 +11,7 @@ const shape = {
 
 const secrets = ["LEGACY_ADMIN_KEY"];
 
-const isOn = (settings: { LEGACY_ADMIN_KEY?: string | undefined }): boolean => settings.LEGACY_ADMIN_KEY !== undefined;
+const isOn = ({ LEGACY_ADMIN_KEY }: PrivateDatasetsSettings): boolean => LEGACY_ADMIN_KEY !== undefined;
 
 const whenOff = {
   setting: "LEGACY_ADMIN_KEY",
@@ -23,8 +23,7 @@ const whenOff = {
   },
 };
 
-/** What the feature adds to the settings. */
-export const privateDatasetsSettings = { shape, group: "The legacy server", secrets, isOn, whenOff };
+export const settings = { shape, group: "The legacy server", secrets, isOn, whenOff };
 
 /** All settings with those of the feature. */
 export type PrivateDatasetsSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

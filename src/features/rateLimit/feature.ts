@@ -126,5 +126,4 @@ const open = async (
   };
 };
 
-/** The feature, as the gateway opens it. */
-export const rateLimitFeature = { open, events: rateLimitEvents };
+export const feature = { open, events: rateLimitEvents };

@@ -14,11 +14,9 @@ const shape = {
   RATE_LIMIT_EXEMPT: networksField.describe("Addresses and networks whose requests are not limited"),
 };
 
-/** The feature is on if `RATE_LIMIT` is set. */
-const isOn = ({ RATE_LIMIT }: { RATE_LIMIT?: number | undefined }): boolean => RATE_LIMIT !== undefined;
+const isOn = ({ RATE_LIMIT }: RateLimitSettings): boolean => RATE_LIMIT !== undefined;
 
-/** What the feature adds to the settings. */
-export const rateLimitSettings = { shape, group: "Rate limits", isOn };
+export const settings = { shape, group: "Rate limits", isOn };
 
 /** All settings with those of the feature. */
 export type RateLimitSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

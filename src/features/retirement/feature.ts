@@ -109,5 +109,4 @@ const word = /^[a-z][a-z_.-]{0,23}$/i;
 const groupOf = ({ segments }: LegacyTarget, legacyPath: string): string =>
   [legacyPath, ...segments.slice(0, 3).map((segment) => (word.test(segment) ? segment : "{id}"))].join("/") || "/";
 
-/** The feature, as the gateway opens it. */
-export const retirementFeature = { open, events: retirementEvents };
+export const feature = { open, events: retirementEvents };

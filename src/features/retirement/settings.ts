@@ -69,8 +69,7 @@ const shape = {
     ),
 };
 
-/** What the feature adds to the settings. */
-export const retirementSettings = {
+export const settings = {
   shape,
   group: "Migration and retirement",
   reloadable: ["DEPRECATED", "BROWNOUTS"],

@@ -49,5 +49,4 @@ const open = ({ cache }: Pick<Core, "cache">): Feature => ({
   },
 });
 
-/** The feature, as the gateway opens it. */
-export const sharedCacheFeature = { sharedTier, open, events: sharedCacheEvents };
+export const feature = { sharedTier, open, events: sharedCacheEvents };

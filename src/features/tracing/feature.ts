@@ -161,5 +161,4 @@ const attributesOf = (
   "catalog_gateway.backend": backend,
 });
 
-/** The feature, as the gateway opens it. */
-export const tracingFeature = { open };
+export const feature = { open };

@@ -10,11 +10,10 @@ const shape = {
     ),
 };
 
-/** What the feature adds to the settings. */
-export const tracingSettings = {
+export const settings = {
   shape,
   group: "Traces",
-  isOn: (settings: TracingSettings) => settings.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
+  isOn: ({ OTEL_EXPORTER_OTLP_ENDPOINT }: TracingSettings) => OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
 };
 
 /** All settings with those of the feature. */

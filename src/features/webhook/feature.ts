@@ -87,5 +87,4 @@ const open = (
   };
 };
 
-/** The feature, as the gateway opens it. */
-export const webhookFeature = { open, events: webhookEvents };
+export const feature = { open, events: webhookEvents };

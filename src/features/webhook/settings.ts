@@ -22,9 +22,7 @@ const shape = {
 // The URL of a chat service is its password.
 const secrets = ["WEBHOOK_SECRET", "WEBHOOK_URL"];
 
-type Given = { WEBHOOK_URL?: string | undefined; WEBHOOK_SECRET?: string | undefined };
-
-const errorsOf = ({ WEBHOOK_URL, WEBHOOK_SECRET }: Given): string[] =>
+const errorsOf = ({ WEBHOOK_URL, WEBHOOK_SECRET }: WebhookSettings): string[] =>
   (WEBHOOK_URL === undefined) === (WEBHOOK_SECRET === undefined)
     ? []
     : [
@@ -33,12 +31,11 @@ const errorsOf = ({ WEBHOOK_URL, WEBHOOK_SECRET }: Given): string[] =>
           : "WEBHOOK_URL: given without WEBHOOK_SECRET; allowed is both or neither: make one with `openssl rand -base64 32`",
       ];
 
-/** What the feature adds to the settings. */
-export const webhookSettings = {
+export const settings = {
   shape,
   group: "Webhook",
   secrets,
-  isOn: ({ WEBHOOK_URL }: Given): boolean => WEBHOOK_URL !== undefined,
+  isOn: ({ WEBHOOK_URL }: WebhookSettings): boolean => WEBHOOK_URL !== undefined,
   errorsOf,
 };
 

@@ -1,6 +1,5 @@
 import type { EventEmitter } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import type { z } from "zod";
 import type { OpenSharedTier } from "../cache/sharedTier.ts";
 import type { DeclaredLifetimes } from "../../catalogue/endpoint/lifetimes.ts";
 import type { ByteBudget } from "../../operation/limits/byteBudget.ts";
@@ -9,7 +8,7 @@ import type { HttpExchange } from "../../operation/telemetry/exchange.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
 import type { ErrorFormats, WriteError } from "../http/problemDetails.ts";
 import type { Beginning } from "../proxy/heldAnswer.ts";
-import { fragmentOf, type Settings, type SettingsFragment, type WhenOff } from "../../operation/settings/settings.ts";
+import type { Settings, SettingsFragment, WhenOff } from "../../operation/settings/settings.ts";
 import type { Stores } from "../../operation/store/store.ts";
 import type { Dependencies } from "../../operation/telemetry/dependencies.ts";
 import { coreEvents, type EventDefinitions } from "../../operation/telemetry/events.ts";
@@ -185,31 +184,17 @@ export type Core = {
 /** What the cache's second tier is opened with, before there is a core. `longest`: milliseconds that any entry is stored. */
 export type TierParts = { observer: Observer; meter: Meter; dependencies: Dependencies; longest: number };
 
-/** The part of a feature that is loaded where its settings ask for it. `S`: all settings with its own. */
-export type FeatureModule<S = Settings> = {
+/** The part of a feature that is loaded where its settings ask for it. Methods: they may take the settings with the feature's own. */
+export type FeatureModule = {
   events?: EventDefinitions;
   /** The first feature that has a tier gives it to the cache. */
-  sharedTier?: (settings: S, parts: TierParts) => OpenSharedTier;
+  sharedTier?(this: void, settings: Settings, parts: TierParts): OpenSharedTier;
   /** Rejects with what is wrong, by the setting's name. */
-  open?: (core: Core, settings: S) => Feature | Promise<Feature>;
+  open?(this: void, core: Core, settings: Settings): Feature | Promise<Feature>;
 };
 
 /** A feature as `features/index.ts` lists it: what its settings are, and how the rest of it is loaded. */
-type FeatureDefinition = { settings: SettingsFragment; load: () => Promise<FeatureModule> };
-
-/** A module with one export. */
-type OneExport<T> = Readonly<Record<string, T>>;
-const onlyExport = <T>(module: OneExport<T>): T => Object.values(module)[0] as T;
-
-/** Lists a feature: the module of its settings, which every start reads, and that of the rest, which is loaded where `isOn` says so. */
-export const feature = <Shape extends z.ZodRawShape>(
-  settings: OneExport<SettingsFragment<Shape>>,
-  load: () => Promise<OneExport<FeatureModule<Settings & z.infer<z.ZodObject<Shape>>>>>,
-): FeatureDefinition => ({
-  settings: fragmentOf(onlyExport(settings)),
-  // The settings of all features are one object: each takes it as the type of its own.
-  load: async () => onlyExport(await load()) as unknown as FeatureModule,
-});
+export type FeatureDefinition = { settings: SettingsFragment; load: () => Promise<{ feature: FeatureModule }> };
 
 /** Loads the features that these settings ask for, in their order. */
 export const loadFeatures = async (
@@ -218,14 +203,17 @@ export const loadFeatures = async (
 ): Promise<{ modules: FeatureModule[]; off: WhenOff[] }> => {
   const on = features.filter((one) => one.settings.isOn?.(settings) ?? true);
   const off = features.flatMap((one) => (on.includes(one) ? [] : (one.settings.whenOff ?? [])));
-  return { modules: await Promise.all(on.map(({ load }) => load())), off };
+  return { modules: await modulesOf(on), off };
 };
 
 /** All events: the core's, and those of features. */
 export const allEvents = async (features: readonly FeatureDefinition[]): Promise<EventDefinitions> => {
-  const modules = await Promise.all(features.map(({ load }) => load()));
+  const modules = await modulesOf(features);
   return Object.assign({}, coreEvents, ...modules.map(({ events }) => events)) as EventDefinitions;
 };
+
+const modulesOf = async (features: readonly FeatureDefinition[]): Promise<FeatureModule[]> =>
+  (await Promise.all(features.map(({ load }) => load()))).map(({ feature }) => feature);
 
 /** What the core asks its features while it serves, and waits for. */
 type Hooks = Required<Pick<Feature, "decide" | "onWrite">>;

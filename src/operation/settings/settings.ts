@@ -162,9 +162,9 @@ export type Settings = z.infer<z.ZodObject<typeof coreShape>>;
 /** The endpoints that settings may name. */
 export type KnownEndpoints = Readonly<Record<string, { cache?: unknown; routes?: readonly string[] }>>;
 
-/** What one feature adds to the settings. `All`: all settings with its own. */
-export type SettingsFragment<Shape extends z.ZodRawShape = z.ZodRawShape> = {
-  shape: Shape;
+/** What one feature adds to the settings. Its functions may expect its own settings beside the core's. */
+export type SettingsFragment = {
+  shape: z.ZodRawShape;
   /** The heading that they stand under. */
   group?: string;
   /** Those that come first, because most operators set them. */
@@ -174,19 +174,15 @@ export type SettingsFragment<Shape extends z.ZodRawShape = z.ZodRawShape> = {
   /** Settings that may change while the gateway runs. */
   reloadable?: readonly string[];
   /** What is wrong with settings that are valid one by one: the name, what was given, what is allowed. */
-  errorsOf?: (settings: Settings & z.infer<z.ZodObject<Shape>>, endpoints: KnownEndpoints) => string[];
+  errorsOf?(this: void, settings: Settings, endpoints: KnownEndpoints): string[];
   /** Whether the feature is loaded; default: always. */
-  isOn?: (settings: Settings & z.infer<z.ZodObject<Shape>>) => boolean;
+  isOn?(this: void, settings: Settings): boolean;
   /** What the console shows of the feature if it is not loaded. */
   whenOff?: WhenOff;
 };
 
 /** The setting that loads a feature, and the effect of its absence; `section`: where the operators' page says so. */
 export type WhenOff = { setting: string; effect: string; section?: { id: string; title: string; about: string } };
-
-/** A fragment without the types of its settings: all of them are validated as one object. */
-export const fragmentOf = <Shape extends z.ZodRawShape>(fragment: SettingsFragment<Shape>): SettingsFragment =>
-  fragment as unknown as SettingsFragment;
 
 const usualOfCore = ["PORT", "LEGACY_URL", "PREFIXES", "TRUSTED_PROXIES", "REDIS_URL", "DATA_DIR"];
 const secretsOfCore = ["LEGACY_API_KEY", "REDIS_URL"];

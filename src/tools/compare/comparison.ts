@@ -8,7 +8,7 @@ import { comparedShape, wrongRoutes } from "../../libraries/modern/settings.ts";
 import type { Catalogue } from "../../gateway/answer/prepared.ts";
 import { readCertificates } from "../../operation/settings/certificates.ts";
 import { loadSettings } from "../../operation/settings/load.ts";
-import { fragmentOf, type Settings } from "../../operation/settings/settings.ts";
+import type { KnownEndpoints, Settings } from "../../operation/settings/settings.ts";
 import { upstreamSettings } from "../../gateway/upstream/upstreamSettings.ts";
 import { legacySettings, readKeyVariable } from "../optionValues.ts";
 import { openQuietGateway } from "../quietGateway.ts";
@@ -30,7 +30,8 @@ const MIN_KEY = 8;
 const DEFAULT_GATEWAY = "http://127.0.0.1:8000/v1";
 
 const shape = { ...comparedShape, LEGACY_ADMIN_KEY: z.string().optional() };
-const compareSettings = fragmentOf({ shape, secrets: ["LEGACY_ADMIN_KEY"], errorsOf: wrongRoutes });
+const errorsOf = (settings: CompareSettings, endpoints: KnownEndpoints): string[] => wrongRoutes(settings, endpoints);
+const compareSettings = { shape, secrets: ["LEGACY_ADMIN_KEY"], errorsOf };
 
 /** The gateway's settings that the command uses. */
 type CompareSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { accessLogFeature } from "../../../src/features/accessLog/feature.ts";
+import { feature as accessLog } from "../../../src/features/accessLog/feature.ts";
 import type { AccessLogSettings } from "../../../src/features/accessLog/settings.ts";
 import { HttpExchange } from "../../../src/operation/telemetry/exchange.ts";
 import type { Feature, FeatureModule } from "../../../src/gateway/answer/feature.ts";
@@ -23,7 +23,7 @@ const opened = async (environment: Record<string, string> = {}) => {
   const fd = pipe.writer();
   let feature: Feature | undefined;
   const log: FeatureModule = {
-    open: (core, settings) => (feature = accessLogFeature.open(core, settings as AccessLogSettings, fd)),
+    open: (core, settings) => (feature = accessLog.open(core, settings as AccessLogSettings, fd)),
   };
   const gateway = await listeningGateway(url, { ACCESS_LOG: "all", ...environment }, { features: [log] });
   let text = "";

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { afterEach, expect, test, vi } from "vitest";
-import { migrationFeature } from "../../../src/features/migration/feature.ts";
-import { tracingFeature } from "../../../src/features/tracing/feature.ts";
+import { feature as migration } from "../../../src/features/migration/feature.ts";
+import { feature as tracingFeature } from "../../../src/features/tracing/feature.ts";
 import { HttpExchange } from "../../../src/operation/telemetry/exchange.ts";
 import type { Feature, FeatureModule } from "../../../src/gateway/answer/feature.ts";
 import { listeningGateway, recordingUpstream } from "../../gateway/http/support.ts";
@@ -48,7 +48,7 @@ const traced = async (url: string, environment: Record<string, string> = {}) => 
   const legacy = await recordingUpstream();
   let tracing: Feature | undefined;
   const open: FeatureModule["open"] = (core, settings) => (tracing = tracingFeature.open(core, settings, LAST_EXPORT));
-  const features = [migrationFeature as unknown as FeatureModule, { open }];
+  const features = [migration, { open }];
   const gateway = await listeningGateway(
     legacy.url,
     { OTEL_EXPORTER_OTLP_ENDPOINT: url, ...environment },

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
-import { webhookFeature } from "../../../src/features/webhook/feature.ts";
+import { feature as webhook } from "../../../src/features/webhook/feature.ts";
 import type { CoreEvents } from "../../../src/gateway/answer/feature.ts";
 import { openMeter } from "../../../src/operation/telemetry/meter.ts";
 import type { Observer } from "../../../src/operation/telemetry/observer.ts";
@@ -52,7 +52,7 @@ const opened = (environment: Record<string, string>, delays = [10, 10]) => {
   const observer = { event: (name: string, about: object) => void events.push(`${name} ${JSON.stringify(about)}`) };
   const notices = new EventEmitter<CoreEvents>();
   const core = { isCheck: false, observer: observer as Observer, meter: openMeter(() => ({})), events: notices };
-  const feature = webhookFeature.open(core, loaded.settings, delays);
+  const feature = webhook.open(core, loaded.settings, delays);
   onTestFinished(() => feature.close?.());
   return {
     notify: (type: string) => notices.emit("notice", { type, at: new Date().toISOString(), endpoint: "getThing" }),

@@ -3,7 +3,7 @@ import { html, type Html } from "../../../libraries/ui/html.ts";
 import { fillBar, timeAgo } from "../../../libraries/ui/parts.ts";
 import { formatNumber } from "../../../libraries/ui/wording.ts";
 import type { PrivateRowsView } from "../scan.ts";
-import { privateDatasetsSettings } from "../settings.ts";
+import { settings } from "../settings.ts";
 
 /** The section of the private rows, as `view` describes them. */
 export const privateDatasetsPage = (view: () => PrivateRowsView): PagePart => ({
@@ -13,7 +13,7 @@ export const privateDatasetsPage = (view: () => PrivateRowsView): PagePart => ({
 /** The private rows that are known, and how far the scan for them is. */
 const privateRowsSection = (view: PrivateRowsView, now: Date): PageSection => ({
   order: 70,
-  ...privateDatasetsSettings.whenOff.section,
+  ...settings.whenOff.section,
   count: view.rows,
   content: html`${progress(view)} ${facts(view, now)}`,
 });
