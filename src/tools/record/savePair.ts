@@ -35,7 +35,7 @@ export const savePair = async (
   const sentence = about ?? `Recorded from a legacy server: ${ask.method} ${ask.path}.`;
   cases[example] = { about: scrub.text(sentence), ask, legacy: legacy.map(storedExchange), answer };
   mkdirSync(folder, { recursive: true });
-  writeFileSync(path, `${JSON.stringify(cases, undefined, 2)}\n`);
+  writeFileSync(path, await fixtureText(cases));
   const lines = [
     `${path}: ${example}, ${ask.method} ${ask.path}`,
     ...legacy.map(({ request, response }) => `  ${request.method} ${request.path} -> ${response.status}`),
@@ -44,6 +44,12 @@ export const savePair = async (
     "The answer was written by the code under test: read it before you commit it.",
   ];
   for (const line of lines) print(line);
+};
+
+/** The text of a fixture file, as `npm run format` wants it. The formatter is loaded late: only development has it. */
+export const fixtureText = async (cases: Readonly<Record<string, StoredCase>>): Promise<string> => {
+  const { format } = await import("oxfmt");
+  return (await format("fixture.json", JSON.stringify(cases), { printWidth: 120, objectWrap: "collapse" })).code;
 };
 
 const MAX_VALUE = 61;

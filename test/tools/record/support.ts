@@ -6,6 +6,7 @@ import { readPairs } from "../../../fixtures/pairs.ts";
 import { serveHandlers } from "../../../fixtures/serveHandlers.ts";
 import { recordCommand } from "../../../src/tools/record/command.ts";
 import { type Exchange, type StoredCase, storedExchange } from "../../../src/tools/record/exchange.ts";
+import { fixtureText } from "../../../src/tools/record/savePair.ts";
 import { expectPair } from "../../fixtures/fixtureCheck.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
@@ -40,7 +41,7 @@ export const expectSound = async (folder: string): Promise<void> => {
       await expectPair(pair, gateway, legacy);
       const text = readFileSync(join(folder, `${pair.endpoint}.json`), "utf8");
       const cases = JSON.parse(text) as Record<string, StoredCase>;
-      expect(text).toBe(`${JSON.stringify(cases, undefined, 2)}\n`);
+      expect(text).toBe(await fixtureText(cases));
       expect(cases[pair.example]?.legacy).toEqual(pair.legacy.map(storedExchange));
     }
   } finally {
