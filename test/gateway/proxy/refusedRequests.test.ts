@@ -6,6 +6,7 @@ import { ask } from "../../../src/gateway/upstream/ask.ts";
 import { expectDetail, exchange } from "../answer/support.ts";
 import { listeningGateway } from "../http/support.ts";
 import { expectHealthy, get, healthy, openProxy, rawUpstream, request } from "./support.ts";
+import { forbiddenRequests } from "../../torture/fuzz/forbidden.ts";
 import { until } from "../../support/waiting.ts";
 
 const healthyUpstream = () => rawUpstream((socket) => void socket.write(healthy));
@@ -45,6 +46,18 @@ describe("through one connection to legacy", () => {
       expect((await exchange(port, get("/healthy"))).body).toBe("healthy");
     },
   );
+
+  // Where a chunk has no end, what comes before it is sent on already.
+  const forbidden = forbiddenRequests("/x").filter(([name]) => name !== "chunk without an end");
+
+  test.each(forbidden)("a request with %s does not reach it, and is refused", async (_, bytes) => {
+    const { origin, requests } = await healthyUpstream();
+    const { port } = await listeningGateway(origin);
+    const { status } = await exchange(port, bytes);
+    expect(requests).toEqual([]);
+    // Of a request without a sound head Node may close the connection without an answer.
+    expect(Number.isNaN(status) || status >= 400).toBe(true);
+  });
 
   test("what follows a refused request on its connection is not acted on", async () => {
     const { origin, requests } = await healthyUpstream();

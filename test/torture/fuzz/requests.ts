@@ -1,4 +1,4 @@
-import { refusedRequests } from "../attacks/clientFraming.ts";
+import { forbiddenRequests } from "./forbidden.ts";
 import type { Random } from "../lib/random.ts";
 import { MAX_ECHO, type EchoRequest, echoQuery } from "./echo.ts";
 import { pickFault } from "./faults.ts";
@@ -307,7 +307,7 @@ const refusal = (random: Random): WellFormed => {
 
 /** A complete request that must be refused, or its connection closed. */
 export const pickForbidden = (random: Random, nonce: string): string =>
-  random.pick(refusedRequests(`/echo?${echoQuery({ nonce, fault: "none", size: 10 })}`));
+  random.pick(forbiddenRequests(`/echo?${echoQuery({ nonce, fault: "none", size: 10 })}`))[1];
 
 /** A request that was sound, with some of its bytes replaced, removed or doubled. */
 export const pickMangled = (random: Random, nonce: string): Buffer => {
