@@ -3,9 +3,13 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { unitTests } from "./test/support/unitTests.ts";
 
+const lane = process.env["LANE"];
 /** The unit lane tries fewer cases of each property. */
-const isUnit = process.env["LANE"] === "unit";
+const isUnit = lane === "unit";
 if (isUnit) process.env["CASES"] ??= "20";
+
+/** What surrounds the gateway, for `.ci/slow`. */
+const slow = ["clients", "demo", "deploy", "monitoring", "restarts"].map((folder) => `test/${folder}/**/*.test.ts`);
 
 /** Files that wait for processes and sockets come first, the unit tests fill the gaps that they leave at the end. */
 class WaitingFirst extends BaseSequencer {
@@ -24,7 +28,8 @@ export default defineConfig({
   // The example of the kit's documentation is a test.
   resolve: { alias: { "catalog-gateway-kit/fixtures": join(import.meta.dirname, "fixtures/index.ts") } },
   test: {
-    include: isUnit ? unitTests() : ["test/**/*.test.ts"],
+    include: isUnit ? unitTests() : lane === "slow" ? slow : ["test/**/*.test.ts"],
+    exclude: lane === "slow" ? [] : slow,
     globalSetup: ["test/support/globalSetup.ts"],
     setupFiles: isUnit ? ["test/support/fewerCases.ts"] : [],
     // Failures and a summary.

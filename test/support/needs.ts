@@ -6,14 +6,16 @@ import { describe } from "vitest";
 const programs = {
   "redis-server": [],
   chromium: ["chromium-browser", "google-chrome"],
+  openssl: [],
+  curl: [],
   promtool: [],
   nginx: [],
   caddy: [],
   "systemd-analyze": [],
-  openssl: [],
-  curl: [],
 } as const satisfies Record<string, readonly string[]>;
 type Program = keyof typeof programs;
+/** Only the slow lane needs these. */
+const slow: ReadonlySet<string> = new Set<Program>(["promtool", "nginx", "caddy", "systemd-analyze"]);
 
 /** The path of a program; `undefined` where it is not installed. */
 export const programPath = (program: Program): string | undefined =>
@@ -24,7 +26,9 @@ export const programPath = (program: Program): string | undefined =>
 
 /** The programs that are not installed, for the notice at the start of a run. */
 export const missingPrograms = (): string[] =>
-  (Object.keys(programs) as Program[]).filter((program) => programPath(program) === undefined);
+  (Object.keys(programs) as Program[])
+    .filter((program) => process.env["LANE"] === "slow" || !slow.has(program))
+    .filter((program) => programPath(program) === undefined);
 
 /** As `describe`, for tests that need an installed program. Without it they are skipped; where `CI` is set they fail. */
 export const describeWith = (program: Program, name: string, tests: () => void): void => {
