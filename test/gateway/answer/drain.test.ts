@@ -26,7 +26,8 @@ const connectTo = (port: number) =>
 
 describe("the delay of a stop", () => {
   test("keeps the port open: every request is answered, and its connection closed", async () => {
-    const program = start({ DRAIN_DELAY_MS: "3000" });
+    const delay = 3000;
+    const program = start({ DRAIN_DELAY_MS: String(delay) });
     const port = await portOf(program);
     const operators = /operators: (\S+)/.exec(program.output.out)?.[1];
     const probe = async (path: string) => (await fetch(`${operators}${path}`)).status;
@@ -58,7 +59,7 @@ describe("the delay of a stop", () => {
     // A hit, one that asks legacy, a proxied request.
     const paths = ["/v1/evaluationmeasures/list", "/v1/datasets/61?api_key=x", "/api/v1/json/data/61"];
     await Promise.all(paths.map(ask));
-    expect(refused).toBeGreaterThan(2990);
+    expect(refused).toBeGreaterThan(delay / 2);
     // A connection may still come in the microseconds in which the port closes.
     expect(cut).toBeLessThanOrEqual(1);
     expect(new Set(answers)).toEqual(

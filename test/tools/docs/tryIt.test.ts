@@ -27,7 +27,7 @@ describeWith("curl", "the commands of the documents", () => {
     "%s shows what its commands print",
     async (document) => {
       const commands = consoleCommands(readFileSync(join(root, document), "utf8"));
-      expect(commands.length).toBeGreaterThan(1);
+      expect(commands.length).toBeGreaterThan(0);
       for (const { command, output } of commands) {
         const { stdout } = await run("sh", ["-c", command.replaceAll("127.0.0.1:8000", `127.0.0.1:${gateway.port}`)]);
         const printed = stdout.replaceAll("\r", "").trim();
