@@ -14,12 +14,12 @@ const read = (path: string) => readFileSync(path, "utf8");
 const promtool = (...args: string[]) => promisify(execFile)("promtool", args);
 
 describeWith("promtool", "the rules for Prometheus", () => {
-  test("are accepted by promtool", async () => {
+  test("promtool accepts the rules", async () => {
     expect((await promtool("check", "rules", files.alerts)).stdout).toMatch(/SUCCESS: \d+ rules found/);
   });
 
   // Each file of tests takes half a second: both at the same time.
-  test.concurrent.each(files.alertTests)("fire and end as %s says", async (file) => {
+  test.concurrent.each(files.alertTests)("alerts fire and end as %s says", async (file) => {
     await expect(promtool("test", "rules", file)).resolves.toHaveProperty("stdout", expect.stringContaining("SUCCESS"));
   });
 });
@@ -78,7 +78,7 @@ test("a scrape has the state of each dependency", async () => {
 });
 
 describeWith("promtool", "the names of a scrape", () => {
-  test("are accepted by promtool", async () => {
+  test("promtool accepts the names of a scrape", async () => {
     for (const families of await scrapes()) {
       const own = families.filter(({ name }) => name.startsWith("catalog_gateway_"));
       const { body } = await writeExposition(own);

@@ -28,7 +28,7 @@ describe("a body of more than MAX_BODY_BYTES", () => {
     [1024, 422],
     [1025, 413],
     [1_000_000, 413],
-  ])("(%i bytes, by length or in chunks): %i", async (size, status) => {
+  ])("a body of %i bytes, by length or in chunks: %i", async (size, status) => {
     const { port, seen } = await open();
     const body = most.padEnd(size);
     for (const bytes of [sized(body), post("Transfer-Encoding: chunked") + chunked(body)])
@@ -40,7 +40,7 @@ describe("a body of more than MAX_BODY_BYTES", () => {
   test.each([
     ["that has begun", `${request("POST /v1/datasets/list", "Content-Length: 9000")}${" ".repeat(5000)}`],
     ["by the length it declares", post("Content-Length: 100000000")],
-  ])("ends its connection, whose rest is not read: %s", async (_, bytes) => {
+  ])("a body that is too large ends its connection, whose rest is not read: %s", async (_, bytes) => {
     const { port } = await open();
     const client = openConnection(port);
     client.socket.write(bytes.replace("Connection: close\r\n", ""));
@@ -48,7 +48,7 @@ describe("a body of more than MAX_BODY_BYTES", () => {
     expect(client.text()).toMatch(/^HTTP\/1\.1 413 [^]*connection: close/i);
   });
 
-  test("is refused to a usual client too, that has not sent all of it yet", async () => {
+  test("a usual client sees the refusal before it has sent all of the body", async () => {
     const { url, port } = await open();
     for (let i = 0; i < 3; i++) {
       const response = await fetch(`${url}/v1/datasets/list`, {
@@ -61,7 +61,7 @@ describe("a body of more than MAX_BODY_BYTES", () => {
     await expectHealthy(port);
   });
 
-  test("is not read for a path or a method that takes none", async () => {
+  test("a body is not read for a path or a method that takes none", async () => {
     const { port } = await open();
     const big = "x".repeat(200_000);
     expectDetail(await exchange(port, sized(big, "application/json", "/v1/nothing")), 404);
@@ -71,7 +71,7 @@ describe("a body of more than MAX_BODY_BYTES", () => {
 });
 
 describe("a body that stops coming", () => {
-  test("is not waited for without end", async () => {
+  test("a body that stops coming is not waited for without end", async () => {
     const { port } = await open({ BODY_TIMEOUT_MS: "100", TOTAL_TIMEOUT_MS: "200" });
     const client = openConnection(port);
     client.socket.write(`${post("Content-Length: 50")}{`);
@@ -79,7 +79,7 @@ describe("a body that stops coming", () => {
     expect(client.text()).toMatch(/^HTTP\/1\.1 (408|504) /);
   });
 
-  test("because the client left does no harm and is no error", async () => {
+  test("a body that stops because its client left is no error", async () => {
     const { port, seen, observer } = await open();
     for (const bytes of [`${post("Content-Length: 100")}{"lim`, `${post("Transfer-Encoding: chunked")}5\r\n{"`])
       for (let i = 0; i < 10; i++) {
@@ -105,7 +105,7 @@ describe("a body", () => {
     ["Application/JSON; charset=utf-8", 200],
     ["application/merge-patch+json", 200],
     ["", 200],
-  ])("of type %j: %i", async (type, status) => {
+  ])("a body of type %j: %i", async (type, status) => {
     const { port } = await open();
     const answer = await exchange(port, sized("{}", type));
     expect(answer.status).toBe(status);
@@ -117,7 +117,7 @@ describe("a body", () => {
     ["br, gzip", 415],
     ["identity", 200],
     ["", 200],
-  ])("of coding %j: %i", async (coding, status) => {
+  ])("a body of coding %j: %i", async (coding, status) => {
     const { port } = await open();
     const answer = await exchange(port, sized("{}", `application/json\r\nContent-Encoding: ${coding}`));
     expect([answer.status, answer.headers.get("accept-encoding")]).toEqual([
@@ -151,14 +151,14 @@ describe("a body", () => {
     ['{"tag":"a/limit/1"}', 422],
     ['{"tag":"a\\u0000"}', 422],
     ['{"data_name":"..\\n"}', 422],
-  ])("%j: %i", async (body, status) => {
+  ])("the body %j: %i", async (body, status) => {
     const { port, seen } = await open();
     const answer = await exchange(port, sized(body));
     expect([answer.status, seen.length]).toEqual([status, status === 200 ? 1 : 0]);
     if (status !== 200) expectDetail(answer, status);
   });
 
-  test("in no UTF-8, or compressed, is no JSON", async () => {
+  test("a body in no UTF-8, or compressed, is no JSON", async () => {
     const { port } = await open();
     for (const bytes of [
       Buffer.from([0x22, 0xff, 0x22]),
@@ -178,7 +178,7 @@ describe("a body", () => {
     expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, one]) => one)).toEqual([status, "404"]);
   });
 
-  test("announced with Expect: 100-continue is asked for", async () => {
+  test("a body that is announced with Expect: 100-continue is asked for", async () => {
     const { port } = await open();
     const status = await new Promise((resolve, reject) => {
       const asking = httpRequest({
@@ -194,7 +194,7 @@ describe("a body", () => {
     expect(status).toBe(200);
   });
 
-  test("cannot carry a key", async () => {
+  test("a body cannot carry a key", async () => {
     const { port, seen } = await open();
     const answer = await exchange(port, sized(`{"api_key":"${keys.user}"}`));
     expectDetail(answer, 422);
@@ -204,7 +204,7 @@ describe("a body", () => {
 });
 
 describe("bodies that are being received", () => {
-  test("take the memory of their bytes, also in chunks of one byte", async () => {
+  test("bodies that come take the memory of their bytes, also in chunks of one byte", async () => {
     const { port, receiving } = await open({ MAX_BODY_BYTES: "1000000" });
     const { socket } = openConnection(port);
     const before = usedMemory();
@@ -213,7 +213,7 @@ describe("bodies that are being received", () => {
     expect(usedMemory() - before).toBeLessThan(20);
   });
 
-  test("share one bound of memory: beyond it a large one is 503, a small one is read", async () => {
+  test("bodies share one bound of memory: beyond it a large one is 503, a small one read", async () => {
     const { port, receiving } = await open({
       MAX_BODY_BYTES: "40000",
       MEMORY_BYTES: "64000",

@@ -59,21 +59,24 @@ describe("modern's circuit opens by its failures, whoever asked", () => {
     return { port, asked };
   };
 
-  test.each(["broken", "hanging"] as const)("of one that is %s: legacy answers at once", async (failing) => {
-    const { port, asked } = await open(failing);
-    const decisions: unknown[] = [];
-    for (const id of [61, 2, 3, 61, 2]) {
-      const { status, headers } = await exchange(port, get(`/v1/datasets/${id}`));
-      expect(status).toBe(200);
-      decisions.push(headers.get("gateway-decision"));
-    }
-    expect(new Set(decisions)).toEqual(new Set(["stage=modern; backend=legacy; reason=fallback"]));
-    const other = await exchange(port, get(list));
-    expect([other.status, other.headers.get("gateway-decision")]).toEqual([200, decisions[0]]);
-    expect(asked).toEqual(["GET /datasets/61", "GET /datasets/2", "GET /datasets/3"]);
-  });
+  test.each(["broken", "hanging"] as const)(
+    "while modern is %s its circuit opens, and legacy answers at once",
+    async (failing) => {
+      const { port, asked } = await open(failing);
+      const decisions: unknown[] = [];
+      for (const id of [61, 2, 3, 61, 2]) {
+        const { status, headers } = await exchange(port, get(`/v1/datasets/${id}`));
+        expect(status).toBe(200);
+        decisions.push(headers.get("gateway-decision"));
+      }
+      expect(new Set(decisions)).toEqual(new Set(["stage=modern; backend=legacy; reason=fallback"]));
+      const other = await exchange(port, get(list));
+      expect([other.status, other.headers.get("gateway-decision")]).toEqual([200, decisions[0]]);
+      expect(asked).toEqual(["GET /datasets/61", "GET /datasets/2", "GET /datasets/3"]);
+    },
+  );
 
-  test("of one whose only caller has waited five seconds for each", async () => {
+  test("modern's circuit opens by one caller that waits five seconds for each answer", async () => {
     const { port, asked } = await open("broken", "5000");
     const now = performance.now.bind(performance);
     let later = 0;

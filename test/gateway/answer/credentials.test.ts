@@ -84,7 +84,7 @@ describe("a key over a socket", () => {
 describe("what travels to legacy", () => {
   const list = "/v1/evaluationmeasures/list";
 
-  test("of a GET is the key, in the query, and who the client is", async () => {
+  test("a GET takes the key in the query to legacy, and who the client is", async () => {
     const { url, seen } = await recordingUpstream();
     const { port } = await listeningGateway(url);
     const own = [`Authorization: Bearer ${K}`, "Cookie: session=1", "User-Agent: me/1", "X-Other: 1"];
@@ -103,7 +103,7 @@ describe("what travels to legacy", () => {
   test.each([
     ["a stranger", {}],
     ["a trusted proxy", { TRUSTED_PROXIES: "127.0.0.1" }],
-  ])("is no host that %s names, since the answer is everybody's", async (_, environment) => {
+  ])("no host that %s names travels to legacy, since the answer is for everybody", async (_, environment) => {
     const { url, seen } = await recordingUpstream();
     const { port } = await listeningGateway(url, environment);
     const hosts = ["X-Forwarded-Host: one.example", "Forwarded: for=192.0.2.1;host=two.example"];
@@ -112,7 +112,7 @@ describe("what travels to legacy", () => {
     expect(JSON.stringify(seen[0]?.headers)).not.toMatch(/\.example|:81/);
   });
 
-  test("of a POST is the key, in the form; the query stays here", async () => {
+  test("a POST takes the key in the form to legacy; the query stays here", async () => {
     const { url, seen } = await recordingUpstream(() => ({ body: '{"setup_tag":{"id":"1","tag":"a"}}' }));
     const { port } = await listeningGateway(url);
     const body = '{"setup_id":1,"tag":"a"}';

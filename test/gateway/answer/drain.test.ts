@@ -25,7 +25,7 @@ const connectTo = (port: number) =>
   });
 
 describe("the delay of a stop", () => {
-  test("keeps the port open: every request is answered, and its connection closed", async () => {
+  test("during the delay of a stop each request is answered, and its connection closed", async () => {
     const delay = 3000;
     const program = start({ DRAIN_DELAY_MS: String(delay) });
     const port = await portOf(program);
@@ -72,7 +72,7 @@ describe("the delay of a stop", () => {
 });
 
 describe("a stop", () => {
-  test("by SIGINT does not wait for the delay, nor for connections without a request", async () => {
+  test("a stop by SIGINT does not wait for the delay, nor for idle connections", async () => {
     const program = start({ DRAIN_DELAY_MS: "60000" });
     const port = await portOf(program);
     const [used, unused] = [openConnection(port), openConnection(port)];
@@ -84,14 +84,17 @@ describe("a stop", () => {
     await Promise.all([used.closed, unused.closed]);
   });
 
-  test.each(["POST /v1/nothing", "PUT /v1/datasets/list"])("does not wait for the rest of a body of %s", async (of) => {
-    const program = start({});
-    const client = openConnection(await portOf(program));
-    client.socket.write(`${of} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc`);
-    await until(() => client.text().includes("HTTP/1.1 40"));
-    program.child.kill("SIGTERM");
-    expect(await within(program.ended, 30_000)).toBe(0);
-  });
+  test.each(["POST /v1/nothing", "PUT /v1/datasets/list"])(
+    "a stop does not wait for the rest of a body of %s",
+    async (of) => {
+      const program = start({});
+      const client = openConnection(await portOf(program));
+      client.socket.write(`${of} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc`);
+      await until(() => client.text().includes("HTTP/1.1 40"));
+      program.child.kill("SIGTERM");
+      expect(await within(program.ended, 30_000)).toBe(0);
+    },
+  );
 
   test.each([
     ["POST /v1/nothing", "404"],
@@ -105,7 +108,7 @@ describe("a stop", () => {
     expect(client.text()).toMatch(new RegExp(`^HTTP/1\\.1 ${answer}`));
   });
 
-  test("lets a POST and its answer through, and refuses new connections", async () => {
+  test("a stop lets a POST and its answer through, and refuses new connections", async () => {
     const bodies: string[] = [];
     let answer = () => {};
     const legacy = await httpUpstream((incoming, response) => {
@@ -132,7 +135,7 @@ describe("a stop", () => {
     expect(bodies).toHaveLength(1);
   });
 
-  test("skips the delay at a SIGINT, and ends at once with 1 at a signal a second later", async () => {
+  test("a SIGINT skips the delay; a signal a second later ends the program with 1", async () => {
     const { url, asked } = await silentLegacy();
     const program = start({ LEGACY_URL: url, DRAIN_DELAY_MS: "60000" });
     const port = await portOf(program);
@@ -147,7 +150,7 @@ describe("a stop", () => {
     expect(await program.ended).toBe(1);
   });
 
-  test("cuts the clients off after DRAIN_TIMEOUT_MS, and says so", async () => {
+  test("a stop cuts the clients off after DRAIN_TIMEOUT_MS, and says so", async () => {
     const { url, asked } = await silentLegacy();
     const program = start({ LEGACY_URL: url, DRAIN_TIMEOUT_MS: "150" });
     const client = openConnection(await portOf(program));

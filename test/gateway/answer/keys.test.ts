@@ -27,7 +27,7 @@ const open = async (first?: Reply) => {
 afterEach(() => void vi.restoreAllMocks());
 
 describe("legacy's answer about a key", () => {
-  test("is requested once a minute", async () => {
+  test("legacy is asked about a key once a minute", async () => {
     let later = 0;
     // The cache reads the clock once in a millisecond.
     const pass = (ms: number) => new Promise((resolve) => void setTimeout(resolve, 5, (later = ms)));
@@ -46,20 +46,20 @@ describe("legacy's answer about a key", () => {
     );
   });
 
-  test("is remembered for a key in all its spellings, and requested as it was typed", async () => {
+  test("an answer about a key counts for all its spellings; it is asked as it was typed", async () => {
     const { ask, seen } = await open();
     for (const key of [K, K.toLowerCase(), K.toUpperCase(), keys.user]) await ask("/v1/datasets/abc", key);
     expect(seen.map(({ target }) => target.split("api_key=")[1])).toEqual([K, keys.user]);
   });
 
-  test("is learnt from the answer to a request, without a verification", async () => {
+  test("a key is known from the answer to a request, without a verification", async () => {
     const { ask, seen } = await open();
     expect(await ask("/v1/evaluationmeasures/list")).toBe(200);
     expect(await ask("/v1/datasets/abc")).toBe(422);
     expect(seen).toHaveLength(1);
   });
 
-  test("that it is wrong is not remembered as good, nor for long", async () => {
+  test("a wrong key is not remembered as good, nor for long", async () => {
     const { ask, seen, now } = await open(wrong);
     expect(await ask("/v1/datasets/1")).toBe(401);
     expect(await ask("/v1/datasets/abc")).toBe(401);
@@ -69,7 +69,7 @@ describe("legacy's answer about a key", () => {
     expect(await ask("/v1/datasets/abc")).toBe(422);
   });
 
-  test("that it may not write is remembered of writing only", async () => {
+  test("that a key may not write is remembered of writing only", async () => {
     const { ask, post, seen } = await open(readOnly);
     for (let i = 0; i < 3; i++) expect(await post("{")).toBe(403);
     expect(await ask("/v1/datasets/abc")).toBe(422);
@@ -78,7 +78,7 @@ describe("legacy's answer about a key", () => {
     ]);
   });
 
-  test("of reading says nothing of writing", async () => {
+  test("a key that may read may not write yet", async () => {
     const { ask, post, seen } = await open(readOnly);
     expect(await ask("/v1/datasets/abc")).toBe(422);
     expect(await post("{")).toBe(403);
@@ -89,7 +89,7 @@ describe("legacy's answer about a key", () => {
     ["unreachable or empty", { status: 500, body: "" }, 502],
     ["an HTML page", { status: 503, body: "<html>busy</html>" }, 502],
     ["database down", xmlError(107, "Database connection failed"), 503],
-  ])("%s: nothing is known of the key", async (_, reply, status) => {
+  ])("nothing is known of a key after %s", async (_, reply, status) => {
     const { ask, now } = await open(reply);
     expect(await ask("/v1/datasets/abc")).toBe(status);
     now(wrong);
@@ -120,7 +120,7 @@ describe("legacy's answer about a key", () => {
 describe("the gateway's own key", () => {
   const flow = "/v1/flow/exists/a=b/1/";
 
-  test("is used where legacy needs one and the caller has none", async () => {
+  test("the gateway's own key is used where legacy needs one and the caller has none", async () => {
     const { url, seen } = await recordingUpstream(() => ({ body: '{"flow_exists":{"exists":"true","id":"7"}}' }));
     const { app } = await gatewayFor(url, { LEGACY_API_KEY: "service", CACHE_BYTES: "0" });
     expect(await (await app.request(flow)).json()).toEqual({ flow_id: 7 });
@@ -129,7 +129,7 @@ describe("the gateway's own key", () => {
     expect(seen.map(({ body }) => body)).toEqual([`${form}service`, `${form}${K}`]);
   });
 
-  test("that legacy refuses is an event", async () => {
+  test("that legacy refuses the gateway's own key is an event", async () => {
     const { url } = await recordingUpstream(() => wrong);
     const { app, observer } = await gatewayFor(url, { LEGACY_API_KEY: "service" });
     const response = await app.request(flow);

@@ -23,25 +23,28 @@ const unknown = (count: number, name = (i: number) => `f${i}`): string =>
   JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, i) => [name(i), 1])));
 
 describe("a 422", () => {
-  test.each([1, 99, 100])("lists %i errors, each of them", async (count) => {
+  test.each([1, 99, 100])("a 422 lists %i errors, each of them", async (count) => {
     const { status, detail } = await list(unknown(count));
     expect([status, detail.length]).toEqual([422, count]);
     expect(detail.every(({ type }) => type === "value_error.extra")).toBe(true);
   });
 
-  test.each([101, 1100, 60_000])("of %i errors lists a hundred, and says how many more there are", async (count) => {
-    const { status, detail, bytes } = await list(unknown(count));
-    expect([status, detail.length]).toEqual([422, 101]);
-    expect(detail.at(-1)).toEqual({ loc: ["body"], msg: `and ${count - 100} more`, type: "value_error.more" });
-    expect(bytes).toBeLessThan(100_000);
-  });
+  test.each([101, 1100, 60_000])(
+    "a 422 of %i errors lists a hundred, and says how many more there are",
+    async (count) => {
+      const { status, detail, bytes } = await list(unknown(count));
+      expect([status, detail.length]).toEqual([422, 101]);
+      expect(detail.at(-1)).toEqual({ loc: ["body"], msg: `and ${count - 100} more`, type: "value_error.more" });
+      expect(bytes).toBeLessThan(100_000);
+    },
+  );
 
-  test("counts the members of a group, too", async () => {
+  test("a 422 counts the members of a group, too", async () => {
     const { detail } = await list(`{"pagination":${unknown(5000)},"a":1}`);
     expect(detail.at(-1)).toMatchObject({ msg: "and 4901 more" });
   });
 
-  test("counts the wrong entries of a list", async () => {
+  test("a 422 counts the wrong entries of a list", async () => {
     const { detail } = await list(JSON.stringify({ data_id: Array.from({ length: 1000 }, () => "x"), other: 1 }));
     expect(detail).toHaveLength(101);
     expect(detail.at(-1)).toMatchObject({ msg: "and 901 more" });
@@ -51,7 +54,7 @@ describe("a 422", () => {
     ["long names", (i: number) => `${"n".repeat(2000)}${i}`],
     ["names that JSON escapes", (i: number) => `\u0001`.repeat(500) + i],
     ["emoji", (i: number) => `x${"😀".repeat(300)}${i}`],
-  ])("stays below 100 KB with %s, and cuts no character in two", async (_, name) => {
+  ])("a 422 stays below 100 KB with %s, and cuts no character in two", async (_, name) => {
     const { detail, bytes } = await list(unknown(150, name));
     expect(bytes).toBeLessThan(100_000);
     for (const { loc } of detail) {

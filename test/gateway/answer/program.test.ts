@@ -82,7 +82,7 @@ describe("keys and secrets", () => {
     expect(error).toMatch(/^EXPECTED_DIFFERENCES/m);
   });
 
-  test("what is wrong with them stops the program with 2 and that line", async () => {
+  test("wrong settings stop the program with 2 and a line that says what is wrong", async () => {
     const all = await Promise.all([
       run({ LEGACY_API_KEY: "hush-hush" }),
       run({ CONFIG: file('{"LEGACY_API_KEY": "hush" oops') }),
@@ -221,7 +221,7 @@ test("the start line names the legacy server of LEGACY_URL, and no sample is sta
 });
 
 describe("npm start", () => {
-  test("says where it listens, whom it asks, what it serves and who stays with legacy", async () => {
+  test("npm start says where it listens, whom it asks, and what it serves", async () => {
     const { child, output, ended, listening } = start({ PREFIXES: "/v1,/api/v2" });
     const url = await listening();
     await until(() => output.out.split("\n").length > 4);
@@ -233,7 +233,7 @@ describe("npm start", () => {
     expect(await ended).toBe(0);
   });
 
-  test("a signal to its shell, all that npm signals, stops the gateway", async () => {
+  test("a signal to the shell of npm start stops the gateway", async () => {
     const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: { start: string } };
     const { child, ended, listening } = startByShell(scripts.start);
     const url = await listening();

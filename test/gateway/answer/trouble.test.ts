@@ -10,24 +10,24 @@ const ok = (text: string, ...headers: string[]) =>
   [`HTTP/1.1 200 OK`, `Content-Length: ${text.length}`, ...headers, "", text].join("\r\n");
 
 describe("a legacy that", () => {
-  test("is not there: 502 for every question", async () => {
+  test("a legacy that is not there: 502 for every request", async () => {
     const { port } = await listeningGateway("http://127.0.0.1:1");
     for (const [, question] of questions) expectDetail(await exchange(port, ...question), 502);
   });
 
-  test("is an unknown name: 502", async () => {
+  test("a legacy whose name is unknown: 502", async () => {
     const { port } = await listeningGateway("http://no-such-host.invalid");
     expectDetail(await exchange(port, ...questions[0][1]), 502);
   });
 
-  test("cannot be connected to in time: 504 or 502, within that time", async () => {
+  test("a legacy that cannot be connected to in time: 504 or 502, within that time", async () => {
     // An address for documentation: connections get no answer, or the network refuses them at once.
     const { port } = await listeningGateway("http://192.0.2.1", { CONNECT_TIMEOUT_MS: "150", TOTAL_TIMEOUT_MS: "400" });
     const answer = await exchange(port, ...questions[0][1]);
     expectDetail(answer, answer.status === 502 ? 502 : 504);
   });
 
-  test("is restarted: the next request is answered", async () => {
+  test("a legacy that is restarted: the next request is answered", async () => {
     const { origin } = await rawUpstream((socket, _, number) =>
       number === 2 ? socket.resetAndDestroy() : socket.write(ok(measures)),
     );
@@ -35,7 +35,7 @@ describe("a legacy that", () => {
     for (let i = 0; i < 3; i++) expect((await exchange(port, ...questions[0][1])).body).toBe('["kappa"]');
   });
 
-  test("is overloaded: 503 at once with Retry-After, until a place is free again", async () => {
+  test("an overloaded legacy: 503 at once with Retry-After, until a place is free", async () => {
     const { url, asked, release } = await heldUpstream();
     const { port } = await listeningGateway(url, { MAX_CONNECTIONS: "1" }, { waiting: 1 });
     const one = () => exchange(port, get("/v1/evaluationmeasures/list", "Cache-Control: no-store"));
@@ -57,7 +57,7 @@ describe("a legacy that", () => {
     expect(asked).toHaveLength(3);
   });
 
-  test("is slow while a client leaves: no other client is affected", async () => {
+  test("a client that leaves a slow legacy affects no other client", async () => {
     const { url, asked, release } = await heldUpstream();
     const { port } = await listeningGateway(url, { MAX_CONNECTIONS: "2" });
     const left = connect(port, "127.0.0.1");

@@ -25,7 +25,7 @@ describe("proxied requests that invalidate nothing", () => {
   test.each([
     ["without a key", ""],
     ["with a key", `?api_key=${alice}`],
-  ])("an unfinished body, %s", async (_, query) => {
+  ])("an unfinished body invalidates nothing, %s", async (_, query) => {
     const gateway = await filledGateway();
     const { ask, as, invalidated, legacy } = gateway;
     await ask("/v1/datasets/abc", as(alice));
@@ -38,7 +38,7 @@ describe("proxied requests that invalidate nothing", () => {
     expect(await invalidated()).toEqual([]);
   });
 
-  test("a write whose answer is lost, without a key or with an invented one", async () => {
+  test("a lost write without a key, or with an invented one, invalidates nothing", async () => {
     const { ask, legacy, invalidated } = await filledGateway();
     legacy.mode = "down";
     for (const key of [undefined, "0", "c".repeat(32), "no key!"])
@@ -49,7 +49,7 @@ describe("proxied requests that invalidate nothing", () => {
     expect((await ask("/v1/datasets/63")).how).toMatch(/stored/);
   });
 
-  test("a session's cookie with an error, and no cookie and no key with none", async () => {
+  test("a write with an error, or without session and key, invalidates nothing", async () => {
     const { ask, invalidated, legacy } = await filledGateway();
     const post = (headers: Record<string, string>) => ask(legacyTag, headers, { method: "POST", body: "x" });
     const good = { status: 200, type: "application/json", body: "{}" };
@@ -73,7 +73,7 @@ describe("proxied requests that invalidate nothing", () => {
 });
 
 describe("a write that cannot have been sent", () => {
-  test("changes nothing: legacy refuses connections, then its circuit is open", async () => {
+  test("a write that cannot have been sent changes nothing: legacy refuses connections", async () => {
     // Not any port: once it is closed, a server of another test may get that one.
     const { legacy, ask, as, post, invalidated } = await filledGateway({}, await scriptedLegacy(await freePort()));
     await ask("/v1/datasets/abc", as(alice));
@@ -88,7 +88,7 @@ describe("a write that cannot have been sent", () => {
     expect(await invalidated()).toEqual([]);
   });
 
-  test("changes nothing: too many requests wait already", async () => {
+  test("a write that cannot have been sent changes nothing: too many requests wait", async () => {
     const environment = { MAX_CONNECTIONS: "1" };
     const { legacy, ask, post, as, invalidated } = await filledGateway(environment, undefined, { waiting: 1 });
     await ask("/v1/datasets/abc", as(alice));
@@ -107,7 +107,7 @@ describe("a write whose fate is unknown", () => {
   test.each<[string, "down" | "erroring"]>([
     ["the connection breaks", "down"],
     ["500 without a word", "erroring"],
-  ])("leaves answers for where legacy fails: %s", async (_, mode) => {
+  ])("a write whose fate is unknown leaves answers for where legacy fails: %s", async (_, mode) => {
     const { legacy, ask, as, post } = await filledGateway();
     await ask("/v1/datasets/abc", as(alice));
     legacy.mode = mode;
@@ -118,7 +118,7 @@ describe("a write whose fate is unknown", () => {
     expect((await ask(kept.getStudy)).how).toMatch(/^hit/);
   });
 
-  test("with a key that is not known yet counts once legacy has accepted the key", async () => {
+  test("a lost write with an unknown key counts once legacy has accepted the key", async () => {
     const { legacy, post, as, invalidated } = await filledGateway();
     legacy.mode = "down";
     expect((await post("/v1/setup/tag", { setup_id: 3, tag: "a" }, as(alice))).status).toBe(502);
@@ -132,7 +132,7 @@ describe("writes that wait for the verification of their key", () => {
   const broken = { kind: "broken" as const, message: "" };
   const refused = { kind: "unauthenticated" as const, message: "" };
 
-  test("are verified in turn, until legacy accepts or refuses the key", async () => {
+  test("lost writes are verified in turn, until legacy accepts or refuses the key", async () => {
     for (const [answers, expected] of [
       [[undefined], 1],
       [[broken, undefined], 1],
@@ -154,7 +154,7 @@ describe("writes that wait for the verification of their key", () => {
     }
   });
 
-  test("are bounded, and end with the gateway", async () => {
+  test("lost writes that wait are bounded, and end with the gateway", async () => {
     let asked = 0;
     const keys = {
       ownerOf: (key: string) => key,

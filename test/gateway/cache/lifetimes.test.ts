@@ -14,7 +14,7 @@ describe("answers that belong to a key", () => {
   test.each([
     ["by default", {}],
     ["whatever CACHE_LIFETIMES says", { CACHE_LIFETIMES: long }],
-  ])("is fresh for a minute at most, %s", async (_, environment) => {
+  ])("an answer that belongs to a key is fresh for a minute at most, %s", async (_, environment) => {
     const { pass } = clock();
     const { legacy, ask, as } = await cachedGateway(environment);
     for (const [, path] of names) await ask(path, as(alice));
@@ -27,7 +27,7 @@ describe("answers that belong to a key", () => {
       expect([name, markOf((await ask(path, as(alice))).body)]).toEqual([name, "alice 2"]);
   });
 
-  test("is not served when legacy fails, even to a client that takes stale answers", async () => {
+  test("no answer of a key is served stale, even if legacy fails and the client allows", async () => {
     const { pass } = clock();
     const { legacy, ask, as } = await cachedGateway();
     legacy.privateTo = alice;
@@ -48,17 +48,20 @@ describe("answers that belong to a key", () => {
       }
   });
 
-  test.each([30 * second, 60 * minute])("are served no longer if the clock is set back by %s ms", async (back) => {
-    const { pass } = clock();
-    const { legacy, ask, as } = await cachedGateway();
-    for (const [, path] of names) await ask(path, as(alice));
-    pass(59 * second);
-    vi.setSystemTime(Date.now() - back);
-    pass(second);
-    legacy.version = 2;
-    for (const [name, path] of names)
-      expect([name, markOf((await ask(path, as(alice))).body)]).toEqual([name, "alice 2"]);
-  });
+  test.each([30 * second, 60 * minute])(
+    "an answer of a key is served no longer if the clock is set back by %s ms",
+    async (back) => {
+      const { pass } = clock();
+      const { legacy, ask, as } = await cachedGateway();
+      for (const [, path] of names) await ask(path, as(alice));
+      pass(59 * second);
+      vi.setSystemTime(Date.now() - back);
+      pass(second);
+      legacy.version = 2;
+      for (const [name, path] of names)
+        expect([name, markOf((await ask(path, as(alice))).body)]).toEqual([name, "alice 2"]);
+    },
+  );
 });
 
 describe("answers that may turn private", () => {
@@ -67,7 +70,7 @@ describe("answers that may turn private", () => {
   test.each([
     ["by default", {}],
     ["whatever CACHE_LIFETIMES says", { CACHE_LIFETIMES: long }],
-  ])("is served stale while revalidated for an hour at most, %s", async (_, environment) => {
+  ])("what may turn private is stale while revalidated for an hour at most, %s", async (_, environment) => {
     const { ask } = await cachedGateway(environment);
     for (const name of mayTurn) {
       const { headers } = await ask(kept[name]);
@@ -79,7 +82,7 @@ describe("answers that may turn private", () => {
     expect((await ask(kept.getSetup)).headers.get("cache-control")).toContain("stale-while-revalidate=604800");
   });
 
-  test("past that hour an entry is served only if legacy fails", async () => {
+  test("past an hour what may turn private is served only if legacy fails", async () => {
     const { pass } = clock();
     const { legacy, ask } = await cachedGateway();
     await ask(kept.getDataset);

@@ -65,7 +65,7 @@ describe("many equal requests at the same time", () => {
   test.each([
     ["serves the others", true, 19],
     ["finds no room either, so that all are refused", false, 0],
-  ])("who got no room is refused; one more request %s", async (_, hasNextRoom, served) => {
+  ])("requests that got no room are refused; one more request %s", async (_, hasNextRoom, served) => {
     const answers: ServerResponse[] = [];
     const url = await httpUpstream((_request, response) => void answers.push(response));
     const length = 1024 ** 2;
@@ -127,7 +127,7 @@ describe("many equal requests at the same time", () => {
 });
 
 describe("a refresh in the background", () => {
-  test("is made once, however many are served meanwhile", async () => {
+  test("a refresh in the background is made once, however many are served meanwhile", async () => {
     const { pass } = clock();
     const { legacy, ask } = await cachedGateway();
     await ask("/v1/datasets/61");
@@ -145,7 +145,7 @@ describe("a refresh in the background", () => {
     expect(legacy.asked).toHaveLength(2);
   });
 
-  test("backs off while legacy is down: 1 s, 2 s, 4 s ... 60 s", async () => {
+  test("a refresh backs off while legacy is down: 1 s, 2 s, 4 s ... 60 s", async () => {
     const { pass } = clock();
     const { legacy, ask } = await cachedGateway();
     await ask("/v1/datasets/61");
@@ -176,7 +176,7 @@ describe("a refresh in the background", () => {
     expect((await ask("/v1/datasets/61")).how).toMatch(/^hit; ttl=600/);
   });
 
-  test("when no longer stale, one request waits for an outage, the next ones do not", async () => {
+  test("one request waits for an outage, the next ones do not", async () => {
     const { pass } = clock();
     const { legacy, ask } = await cachedGateway();
     await ask("/v1/datasets/61");
@@ -193,7 +193,7 @@ describe("a refresh in the background", () => {
   test.each([
     ["403", { privateTo: alice }, 403],
     ["404", { gone: true }, 404],
-  ])("that is answered %s drops what was kept, and an outage then brings it not back", async (_, change, status) => {
+  ])("a refresh that is answered %s removes the entry, also for a later outage", async (_, change, status) => {
     const { pass } = clock();
     const { legacy, ask } = await cachedGateway();
     await ask("/v1/datasets/61");

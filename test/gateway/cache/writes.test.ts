@@ -125,7 +125,7 @@ describe("a read that was running when a write came", () => {
   test.each([
     ["on the new interface", "/v1/datasets/tag"],
     ["passed through", "/api/v1/json/data/tag"],
-  ])("does not bring the old value back: %s", async (_, path) => {
+  ])("a read that ran when a write came does not bring the old value back: %s", async (_, path) => {
     const { legacy, ask, post, as } = await cachedGateway();
     const release = legacy.hold();
     const reading = ask("/v1/datasets/61");
@@ -143,7 +143,7 @@ describe("a read that was running when a write came", () => {
     expect([markOf(after.body), after.how]).toEqual(["nobody 2", expect.stringMatching(/^hit/)]);
   });
 
-  test("of another entity is kept", async () => {
+  test("a read of another entity that ran when a write came is stored", async () => {
     const { legacy, ask, post, as } = await cachedGateway();
     const release = legacy.hold();
     const reading = ask("/v1/datasets/62");

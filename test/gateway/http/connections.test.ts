@@ -57,7 +57,7 @@ describe("what is no HTTP behind a request that is being answered", () => {
     expect(asked).toEqual(["POST /files"]);
   });
 
-  test("that comes while the answer is being sent does not cut it off", async () => {
+  test("what is no HTTP does not cut off an answer that is being sent", async () => {
     let end = () => {};
     const { port } = await open({}, (_, response) => {
       response.write("first, ");
@@ -75,7 +75,7 @@ describe("what is no HTTP behind a request that is being answered", () => {
     expect(text()).toMatch(/first, [^]*second[^]*\r\n0\r\n\r\n$/);
   });
 
-  test("does not answer a request that waits behind it", async () => {
+  test("a request that waits behind what is no HTTP is not answered", async () => {
     const seen: (string | undefined)[] = [];
     const { port } = await open({}, (request, response) => {
       seen.push(request.url);
@@ -86,7 +86,7 @@ describe("what is no HTTP behind a request that is being answered", () => {
     expect(seen).toEqual(["/a"]);
   });
 
-  test("is 400 where it is part of that request itself", async () => {
+  test("a body that is no HTTP is 400", async () => {
     const { port } = await open({}, () => undefined);
     const request = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
     expectDetail(await exchange(port, request), 400);

@@ -231,7 +231,7 @@ test("nine pipelined requests of every kind are answered in order", async () => 
 });
 
 describe("of a connection that ends", () => {
-  test("the requests that wait are never begun, and leave nothing behind", async () => {
+  test("requests that wait on a connection that ends are never begun", async () => {
     const { kept, listener, paths } = keeping();
     const { port, server, sockets } = await open({}, listener);
     const { socket } = openConnection(port);
@@ -248,7 +248,7 @@ describe("of a connection that ends", () => {
     expect(paths()).toEqual(["/1"]);
   });
 
-  test("they are not begun either where an answer says that it is the last", async () => {
+  test("requests behind an answer that says that it is the last are not begun", async () => {
     const { kept, listener, paths } = keeping();
     const { port } = await open({}, listener);
     const { socket, text, closed } = openConnection(port);
@@ -293,7 +293,7 @@ describe("the bound of requests that wait", () => {
     },
   );
 
-  test("counts those that wait at a time: eight behind each answer stay welcome", async () => {
+  test("any number of requests is served while at most eight wait behind each answer", async () => {
     const { kept, listener } = keeping();
     const { port } = await open({}, listener);
     const { socket, text } = openConnection(port);
@@ -327,7 +327,7 @@ describe("the bound of requests that wait", () => {
     ["sound", asking("GET /many")],
     ["unsound", asking("GET /many", "Host: b")],
     ["expecting", asking("GET /many", "Expect: more")],
-  ])("of who goes on sending beyond, no more is read (%s requests)", async (_, bytes) => {
+  ])("nothing more is read of a client that sends beyond the bound (%s requests)", async (_, bytes) => {
     const { kept, listener } = keeping();
     const { port, sockets } = await open({}, listener);
     const { socket } = openConnection(port);
@@ -344,7 +344,7 @@ describe("the bound of requests that wait", () => {
     expect(kept).toHaveLength(1);
   });
 
-  test("in all 30,000 requests may wait behind them; who sends more is cut off", async () => {
+  test("30,000 requests may wait in all; a client that sends more is cut off", async () => {
     const kept: ServerResponse[] = [];
     let isAnswering = false;
     const { port, server, sockets } = await open({}, (_, response) =>

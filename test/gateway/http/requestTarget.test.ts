@@ -46,7 +46,7 @@ describe("a target", () => {
     "GET http://[::1/",
     "GET https:a",
     "GET ",
-  ])("%s is refused", (line) => {
+  ])("the target of %s is refused", (line) => {
     expect(read(line, "a")).toMatchObject({ ok: false, status: 400 });
   });
 });
@@ -61,7 +61,7 @@ describe("a Host", () => {
     "[2001:db8::192.0.2.1]:8080",
     "a:",
     "[::1]:",
-  ])("%s is one", (host) => {
+  ])("%s is a host", (host) => {
     expect(isHost(host)).toBe(true);
     expect(read("GET /", host)).toEqual({ ok: true, target: "/", host });
   });
@@ -90,24 +90,24 @@ describe("a Host", () => {
     "a\\b",
     "a%2fb",
     "a".repeat(256),
-  ])("%j is none", (host) => {
+  ])("%j is no host", (host) => {
     expect(isHost(host)).toBe(false);
     expect(read("GET /", host)).toMatchObject({ ok: false, status: 400 });
   });
 
-  test("is needed by HTTP/1.1, and none or an empty one names no host", () => {
+  test("HTTP/1.1 needs a Host; none in HTTP/1.0, or an empty one, names no host", () => {
     expect(read("GET /")).toMatchObject({ ok: false, status: 400 });
     expect(read("GET http://a/")).toMatchObject({ ok: false, status: 400 });
     expect(read("GET / HTTP/1.0")).toEqual({ ok: true, target: "/", host: undefined });
     expect(read("GET /", "")).toEqual({ ok: true, target: "/", host: undefined });
   });
 
-  test.each(["GET /", "GET http://c/", "GET / HTTP/1.0", "OPTIONS *"])("is refused twice: %s", (line) => {
+  test.each(["GET /", "GET http://c/", "GET / HTTP/1.0", "OPTIONS *"])("two Hosts are refused: %s", (line) => {
     expect(read(line, "a", "a")).toMatchObject({ ok: false, status: 400 });
     expect(read(line, "", "b")).toMatchObject({ ok: false, status: 400 });
   });
 
-  test("that is invalid is refused although the target names another one", () => {
+  test("an invalid Host is refused although the target names another one", () => {
     expect(read("GET http://good.example/", "a@b")).toMatchObject({ ok: false, status: 400 });
   });
 });

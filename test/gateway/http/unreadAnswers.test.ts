@@ -22,7 +22,7 @@ const untilCut = (holds: () => boolean | Promise<boolean>) =>
   });
 
 describe("a client that takes nothing", () => {
-  test("is cut off after the time limit, and its bytes are given back", async () => {
+  test("a client that takes nothing is cut off in time, and its bytes are given back", async () => {
     const memory = openByteBudget(2 * LARGE);
     const { port, stalled } = await open({ sendTimeout: LIMIT, memory }, (_, response) => {
       sendWhole(response, { status: 200, headers: [], body: large });
@@ -34,7 +34,7 @@ describe("a client that takes nothing", () => {
     expect(stalled.resets).toBe(1);
   });
 
-  test("is, although it goes on sending requests", async () => {
+  test("a client that takes nothing is cut off although it goes on sending requests", async () => {
     const { port, stalled } = await open({ sendTimeout: LIMIT });
     const socket = unreader(port, staying("/large"));
     await untilCut(() => {
@@ -44,7 +44,7 @@ describe("a client that takes nothing", () => {
     expect(stalled.resets).toBe(1);
   });
 
-  test("is where the answer is a stream that waits for it", async () => {
+  test("a client that takes nothing of a stream is cut off", async () => {
     const { port, stalled, connections } = await open({ sendTimeout: LIMIT }, streaming);
     unreader(port, staying("/"));
     await untilCut(() => stalled.resets > 0 && connections().open === 0);
@@ -54,7 +54,7 @@ describe("a client that takes nothing", () => {
   test.each([
     ["the new interface", "/v1/datasets/1"],
     ["the pass-through", "/api/v1/json/data/1"],
-  ])("is on %s", async (_, path) => {
+  ])("a client that takes nothing is cut off on %s", async (_, path) => {
     const url = await httpUpstream((_request, response) =>
       response.end(JSON.stringify({ data_set_description: { id: "1", description: "x".repeat(LARGE) } })),
     );

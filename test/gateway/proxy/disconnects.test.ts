@@ -15,7 +15,7 @@ test.each([
   { title: "200 KB", size: 200_000 },
   // More than the kernel's buffers hold, so that the gateway has paused when its client leaves.
   { title: "16 MB", size: 16 * 1024 * 1024 },
-])("64 clients that leave within an answer of $title wedge no connection of a small pool", async ({ size }) => {
+])("64 clients that leave within an answer of $title block no connection", async ({ size }) => {
   const body = Buffer.alloc(size, "x");
   const origin = await httpUpstream((req, res) => res.end(req.url === "/healthy" ? "healthy" : body));
   const gateway = await openProxy(origin, { connections: 4 });

@@ -80,7 +80,7 @@ describe("a request that undici refuses", () => {
     { method: "B AD", path: "/" },
   ];
 
-  test("does not use up the connection that it would have gone to", async () => {
+  test("a request that undici refuses does not use up its connection", async () => {
     const { origin, requests, connections } = await healthyUpstream();
     const gateway = await openProxy(origin, { connections: 1 });
     for (const options of refused)
@@ -94,7 +94,7 @@ describe("a request that undici refuses", () => {
     expect([requests.length, connections()]).toEqual([1, 1]);
   });
 
-  test("does not when it has waited for the connection either, nor when one is busy", async () => {
+  test("a refused request that has waited does not use up its connection either", async () => {
     const answers: (() => void)[] = [];
     const { origin, requests } = await rawUpstream((socket) => answers.push(() => socket.write(healthy)));
     const gateway = await openProxy(origin, { connections: 1 });
@@ -116,7 +116,7 @@ describe("a request that undici refuses", () => {
     expect(failed).toHaveLength(refused.length);
   });
 
-  test("does not for the gateway's own requests", async () => {
+  test("a refused request of the gateway's own does not use up its connection", async () => {
     const { origin } = await healthyUpstream();
     const { upstream } = await openProxy(origin, { connections: 1 });
     const one = (path: string, headers = {}) =>

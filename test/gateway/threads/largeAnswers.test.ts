@@ -141,7 +141,7 @@ test.each([
   await until(async () => (await statusOf("good")) === 200);
 });
 
-test("an answer keeps its room from its fetch to its client; the one behind it is refused before it is read", async () => {
+test("an answer keeps its room until its client has it; the next one is refused", async () => {
   const { reader, memory, statusOf } = await gatewayWith({ ...small, module: badEndpoints }, memoryOf(1.5), MANY);
   const first = statusOf("good");
   await until(() => reader.size().bytes > 0);
@@ -150,7 +150,7 @@ test("an answer keeps its room from its fetch to its client; the one behind it i
   expect([await first, await memory()]).toEqual([200, { held: 0, refused: 1 }]);
 });
 
-test("the bytes of a body that is still read count, though its request has been answered", async () => {
+test("the bytes of a body that is still read count after its request is answered", async () => {
   const { reader, memory, statusOf } = await gatewayWith(
     { ...small, module: badEndpoints, overtime: 500 },
     { TOTAL_TIMEOUT_MS: "3000", ...memoryOf(1.5) },

@@ -135,7 +135,7 @@ test("a caller whose request breaks the backend cannot keep the circuit open", a
   expect(await ask("/good", evil)).toMatchObject({ status: 200 });
 });
 
-test("a clock that is set back keeps the circuit open no longer, nor a caller from finding out", async () => {
+test("a clock that is set back keeps no circuit open, and no caller from finding out", async () => {
   const { ask } = backend();
   const hour = 3_600_000;
   await breakIt(ask);

@@ -159,7 +159,7 @@ describe("the ledger", () => {
     for (const { link } of ledger) expect(link).toMatch(/^https:/);
   });
 
-  test("lists the entries that ended, and has each id once", () => {
+  test("a ledger lists the entries that ended, and has each id once", () => {
     expect(
       openLedger([entry, { ...entry, id: "two", until: "2026-01-01" }], today).expired.map(({ id }) => id),
     ).toEqual(["two"]);

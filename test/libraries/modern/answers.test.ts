@@ -101,12 +101,15 @@ describe("a 4xx that is not one of the endpoint's outcomes is not served: legacy
 });
 
 describe("a document is served as application/json alone", () => {
-  test.each([JSON_TYPE, "application/json; charset=utf-8", "Application/JSON"])("%s is served", async (type) => {
-    said = { status: 200, type, body: ["of-modern"] };
-    const { ask, failures } = await over();
-    expect(await ask("/evaluationmeasures/list")).toMatchObject({ backend: "modern", body: ["of-modern"] });
-    expect(failures()).toEqual({});
-  });
+  test.each([JSON_TYPE, "application/json; charset=utf-8", "Application/JSON"])(
+    "a document of type %s is served",
+    async (type) => {
+      said = { status: 200, type, body: ["of-modern"] };
+      const { ask, failures } = await over();
+      expect(await ask("/evaluationmeasures/list")).toMatchObject({ backend: "modern", body: ["of-modern"] });
+      expect(failures()).toEqual({});
+    },
+  );
 
   test.each(["text/html", "text/plain; charset=utf-8", PROBLEM, "application/json5", ""])(
     '"%s" is not: legacy answers, and it counts',
@@ -121,7 +124,7 @@ describe("a document is served as application/json alone", () => {
   );
 });
 
-test("of what says not found, conflict or gone, an endpoint has its own codes", async () => {
+test("each endpoint has its own codes for not found, conflict and gone", async () => {
   const { ask } = await over({ CACHE_BYTES: "0" });
   const served: string[] = [];
   for (const { code, kind } of catalogue.errors.values())
@@ -183,7 +186,7 @@ describe("an outcome of the endpoint is served", () => {
 test.each([
   ["404", router],
   ["405", { status: 405, body: { detail: "Method Not Allowed" } }],
-])("a write that modern's router refuses with %s is sent to no other side: 502, counted", async (_, given) => {
+])("a write that modern's router refuses with %s is 502, and goes to no other side", async (_, given) => {
   said = given;
   const { ask, failures } = await over();
   const body = JSON.stringify({ data_id: 61, tag: "never-sent" });
@@ -199,14 +202,14 @@ test.each([
 });
 
 describe("modern is asked", () => {
-  test("by the definition's route, where it has one", async () => {
+  test("modern is asked by the definition's route, where it has one", async () => {
     said = router;
     const { ask } = await over();
     for (const path of ["/flow/exists/a/1", "/flows/exists/a/2", "/evaluationmeasures/list"]) await ask(path);
     expect(asked).toEqual(["GET /flows/exists/a/1", "GET /flows/exists/a/2", "GET /evaluationmeasure/list"]);
   });
 
-  test("by the operator's route before the definition's", async () => {
+  test("modern is asked by the operator's route before the definition's", async () => {
     said = router;
     const routes = { findFlow: "GET /v2/{external_version}/flow/{name}/", tagDataset: "POST /tags" };
     const { ask } = await over({ MODERN_ROUTES: JSON.stringify(routes) });
