@@ -17,16 +17,6 @@ const own = { ids: [2, 6, 9], isIncomplete: true };
 const whole = { ids: [2, 3, 5, 6, 9], isIncomplete: false };
 
 describe("a list that says that it may lack something", () => {
-  test("while nothing has been read", async () => {
-    const front = await fronted();
-    front.replace(/xml\/data\/list/);
-    const { list, state } = await scanningOver(front);
-    await until(() => front.seen.some((target) => target.includes("/xml/data/list")));
-    expect(state()).toMatchObject({ state: "scanning", rows: 0 });
-    expect(await list(administrator)).toMatchObject(own);
-    expect(await list(nobody)).toMatchObject({ ids: [2, 9], isIncomplete: false });
-  });
-
   test("while the first scan is on its way, but not to those who are no administrators", async () => {
     const front = await fronted();
     front.replace(/\/data\/12\b/);
@@ -155,15 +145,6 @@ describe("a list that says that it may lack something", () => {
     expect(await list(secondAdministrator, "status/all/data_id/7")).toMatchObject({ ids: 404, isIncomplete: true });
     expect(await list(owner)).toMatchObject({ ids: [2, 3, 7, 9], isIncomplete: false });
     expect(await list(user)).toMatchObject({ ids: [2, 9], isIncomplete: false });
-  });
-
-  test("where all private rows are shown to nobody", async () => {
-    const fileless = rows
-      .filter(({ visibility }) => visibility === "private")
-      .map((row) => ({ ...row, file_id: null }));
-    const other = await through(fileless);
-    expect(await other.list(user)).toMatchObject({ ids: 404, isIncomplete: false });
-    expect(await other.list(administrator)).toMatchObject({ ids: [6], isIncomplete: true });
   });
 
   test("by uploader lacks rows of unknown uploaders, until these list their own", async () => {

@@ -5,9 +5,6 @@ import { pools } from "./pools.ts";
 import { administrator, otherOwner, owner, readOnly, secondAdministrator, user } from "./people.ts";
 import { sameText } from "./sameText.ts";
 
-/** `withoutFile`: some rows have no file, for which legacy answers 113 outside the list. */
-type CatalogueOptions = { withoutFile?: boolean };
-
 const rarely = <T>(arbitrary: fc.Arbitrary<T>, otherwise: T, freq = 8) =>
   fc.oneof({ weight: freq, arbitrary: fc.constant(otherwise) }, { weight: 1, arbitrary });
 
@@ -52,29 +49,23 @@ const processing = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom({}, { error: "It failed." }, { processing_date: null }) },
 );
 
-const row = (options: CatalogueOptions) =>
-  fc.record({
-    name: fc.constantFrom(...pools.storedNames, ...pools.namesWithQuotes),
-    version: fc.constantFrom(1, 1, 2, 3),
-    format: rarely(fc.constantFrom("Sparse_ARFF", "csv", "CSV, MAT"), "ARFF", 3),
-    visibility: fc.constantFrom("public", "public", "private"),
-    status,
-    uploader,
-    tags,
-    processing,
-    withoutFile: options.withoutFile ? rarely(fc.constant(true), false, 15) : fc.constant(false),
-  });
+const row = fc.record({
+  name: fc.constantFrom(...pools.storedNames, ...pools.namesWithQuotes),
+  version: fc.constantFrom(1, 1, 2, 3),
+  format: rarely(fc.constantFrom("Sparse_ARFF", "csv", "CSV, MAT"), "ARFF", 3),
+  visibility: fc.constantFrom("public", "public", "private"),
+  status,
+  uploader,
+  tags,
+  processing,
+});
 
 /** Up to forty datasets with gaps between their ids, in no order. */
-export const randomCatalogue = (options: CatalogueOptions = {}): fc.Arbitrary<DatasetRow[]> =>
+export const randomCatalogue = (): fc.Arbitrary<DatasetRow[]> =>
   fc
-    .uniqueArray(fc.tuple(fc.integer({ min: 1, max: pools.highestId }), row(options)), {
+    .uniqueArray(fc.tuple(fc.integer({ min: 1, max: pools.highestId }), row), {
       maxLength: 40,
       selector: ([id]) => id,
       size: "max",
     })
-    .map((rows) =>
-      rows.map(([id, { processing: found, withoutFile, ...rest }]) =>
-        completeDataset({ id, ...rest, ...found, ...(withoutFile ? { file_id: null } : {}) }),
-      ),
-    );
+    .map((rows) => rows.map(([id, { processing: found, ...rest }]) => completeDataset({ id, ...rest, ...found })));
