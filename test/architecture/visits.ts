@@ -5,8 +5,9 @@ import { setImmediate as turn } from "node:timers/promises";
 import { startServer } from "../../src/gateway/server.ts";
 import { gatewayFor } from "../support/gateway.ts";
 
-// Prints what requests run: lines of JSON, a path and the functions by file. The arguments: legacy's URL, then the paths.
-const [legacy = "", ...paths] = process.argv.slice(2);
+// Prints what requests run: lines of JSON, a request and the functions by file. The arguments: legacy's URL, then the requests, each of them
+// `GET /path` or `POST /path {"json": "body"}`.
+const [legacy = "", ...requests] = process.argv.slice(2);
 const root = join(import.meta.dirname, "../..");
 const gateway = await gatewayFor(legacy, { DOCUMENTS: "true", ACCESS_LOG: "errors", SLOW_REQUEST_MS: "60000" });
 const { port } = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes: ["/v1"] });
@@ -16,17 +17,20 @@ session.connect();
 await session.post("Profiler.enable");
 await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
 
-const get = (path: string): Promise<number | undefined> =>
+const ask = (asked: string): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
-    const sent = request({ port, path, agent }, (response) => {
+    const [method = "", path = "", ...body] = asked.split(" ");
+    const headers =
+      method === "POST" ? { "Content-Type": "application/json", "X-API-Key": process.env["VISITOR_KEY"] } : {};
+    const sent = request({ port, method, path, agent, headers }, (response) => {
       response.resume().once("end", () => resolve(response.statusCode));
     });
-    sent.once("error", reject).end();
+    sent.once("error", reject).end(body.join(" "));
   });
 
-for (const path of paths) {
+for (const asked of requests) {
   await session.post("Profiler.takePreciseCoverage");
-  const status = await get(path);
+  const status = await ask(asked);
   // What a request does behind its answer belongs to it.
   await turn();
   const { result } = await session.post("Profiler.takePreciseCoverage");
@@ -35,8 +39,8 @@ for (const path of paths) {
     if (file === undefined || !/^(src|transforms)\//.test(file)) return [];
     // The first range of a module is the module itself.
     const ran = functions.filter(({ ranges: [range] }) => range && range.startOffset > 0 && range.count > 0);
-    return ran.length === 0 ? [] : [[file, ran.map(({ functionName }) => functionName)] as const];
+    return ran.length === 0 ? [] : [[file, ran.map(({ functionName }) => functionName || "()")] as const];
   });
-  process.stdout.write(`${JSON.stringify({ path, status, visited: Object.fromEntries(visited) })}\n`);
+  process.stdout.write(`${JSON.stringify({ asked, status, visited: Object.fromEntries(visited) })}\n`);
 }
 process.exit();

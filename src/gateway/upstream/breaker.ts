@@ -73,13 +73,16 @@ export const openBreaker = (onChange: OnCircuitChange = () => undefined, outage:
   const callerOf = ({ key, client = "" }: Attempt["caller"]): string =>
     key === undefined ? `client ${subnetOf(client)}` : `key ${hash("sha256", salt + key.toLowerCase(), "base64")}`;
 
-  const note = (verdict: Verdict, { request, caller }: Attempt): void => {
-    if (verdict === "nothing") return;
+  /** Counts a call. True where it makes an outage: most calls fail, for enough callers and requests. */
+  const note = (verdict: Verdict, { request, caller }: Attempt): boolean => {
+    if (verdict === "nothing") return false;
     recent.add(verdict !== "answered");
+    if (verdict === "answered") return false;
+    const connection = `connection ${connections % callers}`;
+    if (verdict === "unconnected") connections++;
     if (verdict === "failed") failures.set(callerOf(caller), hash("sha256", request(), "base64"));
-    if (verdict !== "unconnected") return;
-    const connection = `connection ${connections++ % callers}`;
-    failures.set(connection, connection);
+    else failures.set(connection, connection);
+    return recent.areMostFailures() && new Set(failures.values()).size >= callers;
   };
   const open = (): void => {
     probeAt = performance.now() + RETRY;
@@ -106,9 +109,8 @@ export const openBreaker = (onChange: OnCircuitChange = () => undefined, outage:
     async execute(attempt, call) {
       if (openedAt === undefined) {
         const running = call();
-        note(await verdictOf(running), attempt);
+        const isOutage = note(await verdictOf(running), attempt);
         // A call that ends after it opened decides nothing about the probe.
-        const isOutage = recent.areMostFailures() && new Set(failures.values()).size >= callers;
         if (openedAt === undefined && isOutage) open();
         return running;
       }

@@ -93,13 +93,18 @@ type LegacyClientSettings = {
 /** A client for legacy's interface. While legacy fails, calls fail at once. */
 export const legacyClient = (backend: OpenBackend, settings: LegacyClientSettings): LegacyClient => {
   const [upstream] = backend.upstreams;
-  const call: LegacyClient = (request, form, caller, readXml) => {
-    const describe = () => `${request.method} ${request.path} ${new URLSearchParams(request.form).toString()}`;
-    return backend
-      .call({ request: describe, caller }, () => send(upstream, settings, request, form, caller, readXml))
-      .then((answered) => answered ?? circuitOpen, failedBy);
-  };
-  return (request, ...of) => runStep("legacy", { "http.request.method": request.method }, () => call(request, ...of));
+  return (request, form, caller, readXml) =>
+    runStep("legacy", { "http.request.method": request.method }, async () => {
+      const describe = () => `${request.method} ${request.path} ${new URLSearchParams(request.form).toString()}`;
+      try {
+        const answered = await backend.call({ request: describe, caller }, () =>
+          send(upstream, settings, request, form, caller, readXml),
+        );
+        return answered ?? circuitOpen;
+      } catch (error) {
+        return failedBy(error);
+      }
+    });
 };
 
 /** Sends one request. Throws without an answer, which the circuit breaker counts where legacy is at fault. */
@@ -132,7 +137,7 @@ const send = async (
   return answer;
 };
 
-/** Throws any other error than an UpstreamFailure. */
+/** @throws any other error than an UpstreamFailure */
 const failedBy = (error: unknown): LegacyFailed => {
   if (!(error instanceof UpstreamFailure)) throw error;
   return {

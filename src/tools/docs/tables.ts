@@ -5,6 +5,7 @@ import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
 import { shownDefault } from "../../operation/settings/help.ts";
 import { settingsByGroup, type SettingsFragment } from "../../operation/settings/settings.ts";
 import type { EventDefinitions } from "../../operation/telemetry/events.ts";
+import { floorsPicture } from "./floors.ts";
 
 type Endpoints = Record<string, Endpoint>;
 
@@ -70,7 +71,12 @@ const marked = (name: string, content: string) =>
   `<!-- ${name}: made by npm run docs -->\n${content}\n<!-- /${name} -->`;
 
 /** The documents with a table in them, from the repository's root. */
-export const documentsWithTables = ["docs/clients.md", "docs/operate.md", "docs/caching.md"] as const;
+export const documentsWithTables = [
+  "docs/architecture.md",
+  "docs/clients.md",
+  "docs/operate.md",
+  "docs/caching.md",
+] as const;
 
 /** A document's text with its marked tables made anew. */
 export const withTables = (text: string, { endpoints, fragments, events }: Definitions): string =>
@@ -79,6 +85,7 @@ export const withTables = (text: string, { endpoints, fragments, events }: Defin
     lifetimes: lifetimesTable(endpoints),
     settings: settingsTables(fragments),
     events: eventsTable(events),
+    floors: floorsPicture(),
   }).reduce(
     (before, [name, content]) =>
       before.replace(new RegExp(`<!-- ${name}: [^]*?<!-- /${name} -->`), () => marked(name, content)),
