@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { writeExposition } from "../../../src/operation/telemetry/exposition.ts";
 import { type Meter, openMeter } from "../../../src/operation/telemetry/meter.ts";
 import { Registry } from "../../../src/operation/telemetry/promClient.ts";
-import { openCounter, openHistogram } from "../../../src/operation/telemetry/series.ts";
+import { openHistogram } from "../../../src/operation/telemetry/series.ts";
 
 const linesOf = async (registry: InstanceType<typeof Registry>) =>
   (await registry.metrics()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
@@ -31,15 +31,6 @@ test("a histogram counts a value in its bucket and in all larger ones", async ()
     'took_seconds_sum{who="b"} 0',
     'took_seconds_count{who="b"} 0',
   ]);
-});
-
-test("a counter has one child for each combination of label values", async () => {
-  const registry = new Registry();
-  const count = openCounter(registry, "things_total", "Things.", ["kind", "size"]);
-  expect(count("a", "1")).toBe(count("a", "1"));
-  count("a", "1").value += 2;
-  count("a", "2").value++;
-  expect(await linesOf(registry)).toEqual(['things_total{kind="a",size="1"} 2', 'things_total{kind="a",size="2"} 1']);
 });
 
 test("every series that can be known exists from the start, with 0", async () => {
