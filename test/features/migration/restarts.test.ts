@@ -110,12 +110,16 @@ describeWithRedis("two gateways with one Redis", () => {
     const one = await staged(inShadow, { environment, parts, faults: [wrong] });
     const other = await staged(inShadow, { environment: { ...environment, MODERN_URL: one.modern.url }, parts });
     const parities = () => [one, other].map(parityOf);
-    await one.ask("/datasets/61");
-    await other.ask("/datasets/2");
-    await until(() => parities().every(({ unexplained }) => unexplained === 2));
+    /** Asks until both count so many: a comparison for which a busy machine had no time is not made up for. */
+    const untilUnexplained = (count: number, ask: () => Promise<unknown>) =>
+      until(async () => {
+        if (parities().every(({ unexplained }) => unexplained === count)) return true;
+        await ask();
+        return false;
+      });
+    await untilUnexplained(2, () => Promise.all([one.ask("/datasets/61"), other.ask("/datasets/2")]));
     one.modern.use([]);
-    await other.ask("/datasets/61");
-    await until(() => parities().every(({ unexplained }) => unexplained === 1));
+    await untilUnexplained(1, () => other.ask("/datasets/61"));
     const mended = { compared: 2, unexplained: 1, equal: 1 };
     expect(parities()).toMatchObject([mended, mended]);
   });

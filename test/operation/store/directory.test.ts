@@ -174,9 +174,9 @@ const startStoring = async (directory: string) => {
 test("whenever the process is killed, what was acknowledged is there, whole", async () => {
   const directory = temporaryFolder();
   let before = 0;
-  for (let i = 0; i < 8; i++) {
+  for (let i = 0; i < 4; i++) {
     const storing = await startStoring(directory);
-    await new Promise((resolve) => setTimeout(resolve, i * 3.1));
+    await new Promise((resolve) => setTimeout(resolve, i * 6.1));
     await storing.kill();
     expect(storing.last()).toBeGreaterThan(before);
     const store = await inDirectory(directory);
