@@ -9,7 +9,7 @@ import {
   optionalField,
   withDefault,
 } from "../src/catalogue/endpoint/field.ts";
-import { collection } from "../src/catalogue/endpoint/groups.ts";
+import { added } from "../src/catalogue/endpoint/groups.ts";
 import { upload } from "../src/catalogue/endpoint/legacyRequest.ts";
 import type { Outcome } from "../src/catalogue/endpoint/outcome.ts";
 import { entriesOf, member, numberOf, object, renamed, unwrapped } from "../src/catalogue/rules/compose.ts";
@@ -93,7 +93,7 @@ export const createStudy = endpoint("POST /studies", {
     tasks: members,
     runs: members,
   },
-  writes: () => [collection("study")],
+  writes: () => added(["study"]),
   rejectEarly: ({ main_entity_type: type, benchmark_suite, tasks, runs }) => {
     if ((type === "task" ? runs : tasks).length > 0) return ofAnotherType;
     return type === "task" && benchmark_suite !== undefined ? suiteOfTasks : undefined;

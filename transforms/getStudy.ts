@@ -67,7 +67,7 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
   cache: {
     fresh: "5m",
     staleWhileRevalidate: "1h",
-    staleIfError: "24h",
+    staleIfError: "7d",
     mayTurnPrivate: true,
     // Writes name a study by its id, so an alias is not enough.
     groups: ({ id_or_alias }, ours) => (ours ? entity("study", ours.id) : entity("study", id_or_alias, false)),

@@ -29,7 +29,7 @@ export const pagedList = <F extends Fields, Row, const Name extends string = nev
     cache: {
       fresh: "1m",
       staleWhileRevalidate: "1h",
-      staleIfError: "1h",
+      staleIfError: "7d",
       ...(isPublic ? {} : { mayTurnPrivate: true, personal: true }),
       groups,
     },

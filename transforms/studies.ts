@@ -1,6 +1,6 @@
 import { endpoint, type Knowledge } from "../src/catalogue/endpoint/endpoint.ts";
 import { identifier, identifierList, oneOf } from "../src/catalogue/endpoint/field.ts";
-import { written } from "../src/catalogue/endpoint/groups.ts";
+import { changed } from "../src/catalogue/endpoint/groups.ts";
 import { post } from "../src/catalogue/endpoint/legacyRequest.ts";
 import type { Outcome } from "../src/catalogue/endpoint/outcome.ts";
 import { object, renamed, unwrapped } from "../src/catalogue/rules/compose.ts";
@@ -22,7 +22,7 @@ const membership = (action: "attach" | "detach", summary: string) =>
   endpoint(`POST /studies/${action}`, {
     summary,
     input: { study_id: identifier, entity_ids: identifierList(1, MAX_MEMBERS) },
-    writes: ({ study_id }) => written("study", [study_id]),
+    writes: ({ study_id }) => changed("study", [study_id]),
     // Legacy lets every key change every study. It shows a private one to its creator only, but never says who a caller is: of a public one
     // the gateway cannot know.
     access: { endpoint: "getStudy", input: ({ study_id }) => ({ id_or_alias: study_id }) },
@@ -50,7 +50,7 @@ export const updateStudyStatus = endpoint("POST /studies/status/update", {
   summary: "Activates or deactivates a study of the caller's own.",
   // Legacy never lets a study be in preparation again.
   input: { study_id: identifier, status: oneOf(["active", "deactivated"]) },
-  writes: ({ study_id }) => written("study", [study_id]),
+  writes: ({ study_id }) => changed("study", [study_id]),
   legacy: ({ study_id, status }) => post("/study/status/update", { study_id, status }),
   notFound: noStudyToUpdate,
   rejectEarly: rejectLegacyStudy,

@@ -1,6 +1,6 @@
 import { endpoint, type Route } from "../src/catalogue/endpoint/endpoint.ts";
 import { identifier, matching } from "../src/catalogue/endpoint/field.ts";
-import { collection, written } from "../src/catalogue/endpoint/groups.ts";
+import { collection, tagged } from "../src/catalogue/endpoint/groups.ts";
 import { get, post } from "../src/catalogue/endpoint/legacyRequest.ts";
 import { anyOrder, entriesOf, list, member, object, unwrapped } from "../src/catalogue/rules/compose.ts";
 import { isObject, type Json } from "../src/catalogue/rules/rule.ts";
@@ -48,7 +48,7 @@ export const tagging = (action: "tag" | "untag", of: Taggable) => {
     summary: `${texts[action]} ${group}.`,
     ...(also.length > 0 ? { also } : {}),
     input: { [id]: identifier, tag: tagName },
-    writes: (input: Entity) => written(group, [input[id] as number]),
+    writes: (input: Entity) => tagged(group, [input[id] as number]),
     legacy: (input: Entity) => post(`/${of}/${action}`, { [id]: input[id] as number, tag: input.tag }),
     notFound: unknownEntity,
     // 473, 474: it has the tag already, perhaps in another case. 475: no such tag.
@@ -92,7 +92,7 @@ export const tagsInUse = (of: Taggable) =>
     cache: {
       fresh: "5m",
       staleWhileRevalidate: "1h",
-      staleIfError: "24h",
+      staleIfError: "7d",
       groups: () => [collection(kinds[of].group)],
     },
     // No entity has a tag.

@@ -1,3 +1,4 @@
+import type { Touched } from "./groups.ts";
 import type { DeclaredLifetimes } from "./lifetimes.ts";
 import type { Json, JsonObject, Rule } from "../rules/rule.ts";
 import type { Fields, InputOf } from "./field.ts";
@@ -58,8 +59,8 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
   input: F;
   /** Objects of the body whose members count as fields of their own. */
   bodyObjects?: Record<string, string[]>;
-  /** For an endpoint that writes: the groups it invalidates. It needs a key that may write. */
-  writes?(input: InputOf<F>): string[];
+  /** For an endpoint that writes: what it touches. It needs a key that may write. */
+  writes?(input: InputOf<F>): Touched;
   /**
    * What a caller must be allowed to read in order to write, where the backends do not check: another endpoint and its input. Without that
    * access the write is not sent.
@@ -126,7 +127,7 @@ export type Endpoint<T = unknown> = Omit<
   "legacy" | "rejectEarly" | "recover" | "writes" | "access" | "cache"
 > & {
   routes: Route[];
-  writes?(input: Record<string, unknown>): string[];
+  writes?(input: Record<string, unknown>): Touched;
   access?: { endpoint: string; input(input: Record<string, unknown>): Record<string, unknown> };
   cache?: CachePolicy<Record<string, unknown>, Json>;
   legacy(input: Record<string, unknown>): LegacyRequest | Unsent;

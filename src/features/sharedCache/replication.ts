@@ -24,6 +24,20 @@ const messageSchema: z.ZodType<InvalidationMessage> = z.strictObject({
   }),
 });
 
+/** Marks, among the groups of a message, those whose lists are left for legacy's failure. A version that does not know it deletes them. */
+const LISTS = "lists ";
+
+const toMessage = ({ lists, ...drop }: Invalidation): Invalidation =>
+  lists === undefined ? drop : { ...drop, groups: [...(drop.groups ?? []), ...lists.map((one) => LISTS + one)] };
+
+const fromMessage = (drop: Invalidation): Invalidation => {
+  const { groups = [] } = drop;
+  const marked = groups.filter((one) => one.startsWith(LISTS));
+  if (marked.length === 0) return drop;
+  const lists = marked.map((one) => one.slice(LISTS.length));
+  return { ...drop, groups: groups.filter((one) => !marked.includes(one)), lists };
+};
+
 /** What gateways on one Redis share. */
 export type ReplicationSettings = {
   url: string;
@@ -59,14 +73,14 @@ export const openReplication = (
       const { from, epoch, drop } = message;
       lease.announced(epoch);
       if (from === self) return onAcknowledged.get(epoch)?.();
-      owner.onInvalidation(drop);
+      owner.onInvalidation(fromMessage(drop));
       return connection.publish(acknowledgementsOf(from), epoch);
     },
   });
 
   /** Deletes these names in Redis; resolves with how many gateways receive the message. */
   const announce = async (drop: Invalidation, epoch: string, names = namesOf(build, drop)): Promise<number> => {
-    const message = JSON.stringify({ from: self, epoch, drop } satisfies InvalidationMessage);
+    const message = JSON.stringify({ from: self, epoch, drop: toMessage(drop) } satisfies InvalidationMessage);
     return Number(await connection.run(scripts.invalidate, [EPOCH, ...names], [CHANNEL, message, epoch]));
   };
 

@@ -45,11 +45,12 @@ export const confirmWrite = async (
   const served = uncached(answer, "method");
   // Otherwise anybody could empty the cache.
   if (fate === "refused" || answer.status === 401 || answer.status === 403) return served;
-  const groups = endpoint.writes?.(input) ?? [];
+  const touched = endpoint.writes?.(input) ?? { groups: [] };
+  const { groups } = touched;
   const invalidate = (isLost: boolean): Promise<void> | undefined =>
     allOf([
       hooks.onWrite({ groups, isLost }),
-      cache.invalidate({ groups, ...(isLost ? { soft: true, hold: UNCONFIRMED_MS } : {}) }),
+      cache.invalidate(isLost ? { groups, soft: true, hold: UNCONFIRMED_MS } : touched),
     ]);
   await (fate === "unknown" ? unconfirmed.note(key, () => invalidate(true)) : invalidate(false));
   return answer.status === 200 ? { ...served, headers: ["Cache-Group-Invalidation", groupList(groups)] } : served;

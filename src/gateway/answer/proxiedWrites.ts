@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { allOf } from "../../operation/limits/allOf.ts";
-import { collection, written } from "../../catalogue/endpoint/groups.ts";
+import { added, changed, tagged, type Touched } from "../../catalogue/endpoint/groups.ts";
 import type { LegacyWrite, LegacyWriteKnowledge } from "../../catalogue/endpoint/legacyInterface.ts";
 import { type FieldReader, fieldReader, legacyKeyOf } from "../../catalogue/legacy/formFields.ts";
 import type { LegacyTarget, ReadLegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
@@ -47,20 +47,22 @@ const invalidate = (
   fate: WriteFate,
 ): Promise<void> | undefined => {
   if (fate === "refused") return undefined;
+  const touched = write.touched();
+  const { groups } = touched;
   const onWrite = (isLost: boolean) =>
     hooks.onWrite({
-      groups: write.groups(),
+      groups,
       isLost,
       proxied: { path, named: write.named(), answer: isLost ? undefined : answer },
     });
   const key = write.key(req.headers["content-type"]);
   if (fate === "unknown")
     return unconfirmed.note(key, () =>
-      allOf([onWrite(true), cache.invalidate({ groups: write.groups(), soft: true, hold: UNCONFIRMED_MS })]),
+      allOf([onWrite(true), cache.invalidate({ groups, soft: true, hold: UNCONFIRMED_MS })]),
     );
   const isError = answer === undefined || answer.status >= 300;
   if (key === undefined && (isError || !(hasSession(req) || write.isCut()))) return undefined;
-  return allOf([onWrite(false), cache.invalidate({ groups: write.groups() })]);
+  return allOf([onWrite(false), cache.invalidate(touched)]);
 };
 
 /** Legacy's website logs people in by this cookie, and its interface then knows them. */
@@ -78,8 +80,8 @@ type ProxiedWrite = {
   key: (contentType: string | undefined) => string | undefined;
   /** The body is longer than what is looked at: a key may stand behind it. */
   isCut: () => boolean;
-  /** The groups that it touches. */
-  groups: () => string[];
+  /** What it touches. */
+  touched: () => Touched;
   /** The entities that it names, whatever else it touches. */
   named: () => string[];
   /** The beginning of its body (latin1). */
@@ -96,11 +98,11 @@ export const proxiedWrite = (
   const type = segments[0] ?? "";
   const write = Object.hasOwn(writes, type) ? writes[type] : undefined;
   if (write === undefined || reads.some((read) => read.test(`/${segments.join("/")}`))) return undefined;
-  const gone = method === "DELETE" ? (write.deletes ?? []).flatMap((kind) => written(kind, [])) : [];
+  const gone = method === "DELETE" ? (write.deletes ?? []).flatMap((kind) => changed(kind, []).groups) : [];
   if (write.kind === undefined && gone.length === 0) return undefined;
 
   const collected = collectBeginning();
-  let ids: { all: string[]; isCertain: boolean } | undefined;
+  let ids: NamedIds | undefined;
   const idsNamed = () => (ids ??= idsIn(write, segments, query, collected));
   return {
     chunk: collected.add,
@@ -108,15 +110,20 @@ export const proxiedWrite = (
     isCut: collected.isCut,
     body: collected.text,
     named: () => (write.kind === undefined ? [] : idsNamed().all.map((id) => `${write.kind}/${Number(id)}`)),
-    groups() {
-      if (write.kind === undefined) return gone;
-      if (write.adds !== undefined && method === "POST" && segments.length === 1) return write.adds.map(collection);
-      const { all, isCertain } = idsNamed();
+    touched() {
+      if (write.kind === undefined) return { groups: gone };
+      const { all, isCertain, isNone } = idsNamed();
+      if (method === "POST" && segments.length === 1 && isNone) return added(write.adds ?? [write.kind]);
       // Where the entity is not certain, it may be any of its kind.
-      return [...written(write.kind, isCertain ? all.map(Number) : []), ...gone];
+      const numbers = isCertain ? all.map(Number) : [];
+      if (isTagging(segments)) return tagged(write.kind, numbers);
+      return { groups: [...changed(write.kind, numbers).groups, ...gone] };
     },
   };
 };
+
+/** `POST /data/tag`, `POST /data/untag`. */
+const isTagging = ([, ...words]: readonly string[]): boolean => words.at(-1) === "tag" || words.at(-1) === "untag";
 
 type CollectedBody = { add: (bytes: Buffer) => void; text: () => string; isCut: () => boolean };
 
@@ -152,14 +159,17 @@ const readerOf = (write: Extract<LegacyWrite, { kind: string }>): FieldReader =>
   return reader;
 };
 
-/** The ids that a request names, in its path, query or body, each once; whether these are all of them for certain. */
+/** Ids that a request names, each once. `isCertain`: these are all of them. `isNone`: what was looked at names none, whatever follows it. */
+type NamedIds = { all: string[]; isCertain: boolean; isNone: boolean };
+
+/** The ids that a request names in its path, query or body. */
 const idsIn = (
   write: LegacyWrite,
   segments: readonly string[],
   query: string,
   { text, isCut }: CollectedBody,
-): { all: string[]; isCertain: boolean } => {
-  if (write.kind === undefined) return { all: [], isCertain: true };
+): NamedIds => {
+  if (write.kind === undefined) return { all: [], isCertain: true, isNone: true };
   const reader = readerOf(write);
   const found = [reader.inForm(query), reader.inForm(text()), reader.inParts(text()), reader.inXml(text())];
   const given = [
@@ -168,7 +178,7 @@ const idsIn = (
   ];
   const all = [...new Set(given.filter(isId).map((id) => String(Number(id))))];
   const isCertain = !isCut() && found.every(({ isWhole }) => isWhole) && given.every(isId) && all.length <= MAX_NAMED;
-  return { all: all.slice(0, MAX_NAMED), isCertain };
+  return { all: all.slice(0, MAX_NAMED), isCertain, isNone: given.length === 0 };
 };
 
 const isId = (text: string): boolean => /^\d{1,15}$/.test(text);

@@ -2,14 +2,14 @@ import type { CacheStatus } from "../../operation/telemetry/meter.ts";
 import { LRUCache } from "lru-cache";
 import { type CacheRequest, entryKey, type Fetch } from "./cacheRequest.ts";
 import { type Entry, entryOf } from "./entry.ts";
-import { backOff, isFailure, mayStore, storedFor, UNCACHEABLE_FOR } from "./policy.ts";
+import { backOff, isFailure, MAX_WAIT_BESIDE_STALE, mayStore, storedFor, UNCACHEABLE_FOR } from "./policy.ts";
 import { monotonic } from "../../operation/limits/monotonic.ts";
 import type { Store } from "./store.ts";
 import { type Answer, plainAnswer } from "../../catalogue/endpoint/answer.ts";
 import { HIT, type Served } from "./served.ts";
 import type { OpenSharedTier } from "./sharedTier.ts";
-import { openSingleFlight } from "./singleFlight.ts";
-import { openTieredEntries } from "./tieredEntries.ts";
+import { openTieredEntries, type WriteMark } from "./tieredEntries.ts";
+import { withTimeout } from "../../operation/limits/withTimeout.ts";
 
 /** The cache of answers: fresh and stale entries, one fetch for concurrent misses, invalidation by writes. */
 export type Cache = ReturnType<typeof openCache>;
@@ -27,67 +27,82 @@ type CacheSettings = {
   now?: () => number;
 };
 
+/** The status of an answer that does not come in time. */
+const LATE = 504;
+
+/** What is fetched for whom. `isBackground`: no client waits for it, or none may have to. */
+type Fetching = { request: CacheRequest; fetchAnswer: Fetch; how: CacheStatus; isBackground?: boolean };
+
 /** The result of a fetch. `isForOne`: others who wait for it ask for themselves. */
-type FetchResult = { served: Served; isForOne?: boolean };
+type FetchResult = { served: Served; groups: readonly string[]; isForOne?: boolean };
+
+/** A fetch that runs. `mark`: the writes until it began. */
+type Flight = { mark: WriteMark; result: Promise<FetchResult> };
 
 /** Opens the cache over a store, and over a shared tier where one is given. */
 export const openCache = ({ store, openTier, count, onError, now = monotonic.now }: CacheSettings) => {
-  const fetches = openSingleFlight<FetchResult>();
+  const flights = new Map<string, Flight>();
   const uncacheable = new LRUCache<string, true>({ max: 10_000, ttl: UNCACHEABLE_FOR, perf: monotonic });
-  const entries = openTieredEntries({
-    store,
-    openTier,
-    now,
-    onInvalidation: () => fetches.clear(),
-    onInvalidated: () => count("dropped"),
-    onError,
-  });
+  const entries = openTieredEntries({ store, openTier, now, onInvalidated: () => count("dropped"), onError });
 
-  /** Fetches the answer, and stores it where that is allowed. */
+  /** Fetches the answer, and stores it where that is allowed. `mark`: taken before. */
   const fetchAndStore = async (
-    request: CacheRequest,
-    owner: string | undefined,
-    fetchAnswer: Fetch,
-    how: CacheStatus,
-    background = false,
+    { request, fetchAnswer, how, isBackground = false }: Fetching,
+    mark: WriteMark,
   ): Promise<FetchResult> => {
-    const { endpoint, lifetimesOf } = request.cacheKey;
+    const { owner, wanted, cacheKey } = request;
+    const { endpoint, lifetimesOf } = cacheKey;
     const key = entryKey(request, owner);
-    const mark = entries.mark();
-    const { answer, groups, isForOne } = await fetchAnswer(owner, background);
+    const { answer, groups, isForOne } = await fetchAnswer(owner, isBackground);
     const lifetimes = storedFor(lifetimesOf, answer.status, owner);
     if (lifetimes === undefined) {
       if (!isFailure(answer.status)) uncacheable.set(key, true);
       return {
         served: { answer, cacheable: true, how },
+        groups,
         isForOne: isForOne ?? !isFailure(answer.status),
       };
     }
     const entry = entryOf(answer, { endpoint, groups, lifetimes, storedAt: now(), owner });
     uncacheable.delete(key);
-    const stored = mayStore(request.wanted) && entries.put(key, entry, mark);
+    const stored = mayStore(wanted) && entries.put(key, entry, mark);
     if (!stored) count("not_stored");
-    return { served: { answer: entry, entry, how: { ...how, stored } } };
+    return { served: { answer: entry, entry, how: { ...how, stored } }, groups };
   };
 
-  /** One fetch, and its failure, for all who ask the same at the same time. Any other answer that cannot be stored is for one caller alone. */
-  const fetchOnce = async (
-    request: CacheRequest,
-    fetchAnswer: Fetch,
-    how: CacheStatus,
-    isAgain = false,
-  ): Promise<Served> => {
-    const { owner, wanted } = request;
-    const key = entryKey(request, owner);
-    const start = () => fetchAndStore(request, owner, fetchAnswer, how);
-    if (uncacheable.has(key) || !mayStore(wanted)) return (await start()).served;
-    const running = fetches.get(key);
-    if (running === undefined) return (await fetches.launch(key, start())).served;
+  /** Begins a fetch that others may wait for. */
+  const launch = async (fetching: Fetching): Promise<FetchResult> => {
+    const key = entryKey(fetching.request, fetching.request.owner);
+    const mark = entries.mark();
+    const flight = { mark, result: fetchAndStore(fetching, mark) };
+    flights.set(key, flight);
+    try {
+      return await flight.result;
+    } finally {
+      if (flights.get(key) === flight) flights.delete(key);
+    }
+  };
+
+  /**
+   * One fetch, and its failure, for all who ask the same at the same time. Any other answer that cannot be stored is for one caller alone. Who
+   * came after a write that the answer does not know asks once more.
+   */
+  const fetchOnce = async (fetching: Fetching, isAgain = false): Promise<Served> => {
+    const { request, how } = fetching;
+    const key = entryKey(request, request.owner);
+    const flight = flights.get(key);
+    if (uncacheable.has(key) || !mayStore(request.wanted))
+      return (await fetchAndStore(fetching, entries.mark())).served;
+    if (flight === undefined) return (await launch(fetching)).served;
     count("coalesced");
-    const { served, isForOne } = await running;
+    const { here: joined } = entries.mark();
+    const { served, groups, isForOne } = await flight.result;
+    const { endpoint } = request.cacheKey;
+    const isOutdated = joined !== flight.mark.here && entries.wasWritten({ groups, endpoint }, flight.mark.here);
     // Else each of them in turn would ask legacy, in vain.
     const isLast = isAgain && served.entry === undefined && isFailure(served.answer.status);
-    if (isForOne && !isLast) return fetchOnce(request, fetchAnswer, how, true);
+    if (isOutdated && isAgain) return (await launch(fetching)).served;
+    if (isOutdated || (isForOne && !isLast)) return fetchOnce(fetching, true);
     return { ...served, how: { ...how, collapsed: true } };
   };
 
@@ -95,11 +110,11 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
   const refresh = async (request: CacheRequest, entry: Entry, fetchAnswer: Fetch): Promise<void> => {
     const { owner, retryAt } = entry;
     const key = entryKey(request, owner);
-    if (now() < retryAt || fetches.get(key)) return;
+    if (now() < retryAt || flights.has(key)) return;
     let status = 500;
     try {
-      const fetching = fetchAndStore({ ...request, wanted: {} }, owner, fetchAnswer, { fwd: "stale" }, true);
-      const { served } = await fetches.launch(key, fetching);
+      const ofOwner = { ...request, owner, wanted: {} };
+      const { served } = await launch({ request: ofOwner, fetchAnswer, how: { fwd: "stale" }, isBackground: true });
       if (served.entry) return count("refreshed");
       ({ status } = served.answer);
     } catch (error) {
@@ -112,6 +127,8 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
   /** Waits longer before the next refresh. Any answer but a failure means that the entry is no longer right. */
   const applyFailure = (key: string, status: number, entry: Entry): void => {
     if (!isFailure(status)) return entries.invalidateEntry(key, entry);
+    // Those who waited for one failed fetch count it once.
+    if (now() < entry.retryAt) return;
     entry.failures++;
     entry.retryAt = now() + backOff(entry.failures);
   };
@@ -147,13 +164,14 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
       if (ifError && now() < ifError.retryAt) return serveStale(ifError);
 
       const fwd = found === undefined ? "uri-miss" : ifError ? "stale" : "request";
-      const served = await fetchOnce(request, fetchAnswer, { fwd });
-      if (found === undefined || served.entry) return served;
-      const { status } = served.answer;
-      const { owner } = found.entry;
-      // Those who waited for one failed fetch count it once.
-      if (request.owner === owner && !served.how.collapsed) applyFailure(entryKey(request, owner), status, found.entry);
-      return ifError && isFailure(status) ? serveStale(ifError) : served;
+      const fetching = fetchOnce({ request, fetchAnswer, how: { fwd }, isBackground: ifError !== undefined });
+      // No client waits for the fetch any more where its caller gets the stale answer.
+      const served = ifError ? await withTimeout(fetching, MAX_WAIT_BESIDE_STALE) : await fetching;
+      const status = served === "late" ? LATE : served.answer.status;
+      const isNew = served !== "late" && served.entry !== undefined;
+      if (isNew || found === undefined) return fetching;
+      if (request.owner === found.entry.owner) applyFailure(entryKey(request, request.owner), status, found.entry);
+      return ifError && isFailure(status) ? serveStale(ifError) : fetching;
     },
   };
 };

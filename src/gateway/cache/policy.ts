@@ -1,6 +1,7 @@
 import type { CacheRequest, Directives } from "./cacheRequest.ts";
 import { type DeclaredLifetimes, type Duration, milliseconds } from "../../catalogue/endpoint/lifetimes.ts";
 import { type Entry, type Lifetimes, type LifetimesOf } from "./entry.ts";
+import type { Invalidation } from "./sharedTier.ts";
 
 // The cache's policy: may an answer be stored, may it be served, for how long, and to whom. docs/caching.md says the same in the same
 // order. All else in this folder is the mechanism. Times are in milliseconds, moments on the clock of `performance.now()`: no entry lasts
@@ -101,22 +102,34 @@ export const isShared = ({ owner }: Pick<Entry, "owner">): boolean => owner === 
 
 // ---- Writes
 
-/**
- * Makes an entry stale; false: it must go. `isUnconfirmed`: the write may not have happened, so the entry is only served where legacy,
- * asked first, fails.
- */
-export const makeStale = (entry: Entry, now: number, isUnconfirmed: boolean): boolean => {
+/** Makes an entry stale; false: it must go. `isForFailure`: from now on it is only served where legacy, asked first, fails. */
+export const makeStale = (entry: Entry, now: number, isForFailure: boolean): boolean => {
   const { staleWhileRevalidate, staleIfError } = entry.lifetimes;
-  if (staleIfError === 0 && (staleWhileRevalidate === 0 || isUnconfirmed)) return false;
+  if (staleIfError === 0 && (staleWhileRevalidate === 0 || isForFailure)) return false;
   entry.freshUntil = Math.min(entry.freshUntil, now);
-  if (isUnconfirmed) entry.lifetimes = { ...entry.lifetimes, staleWhileRevalidate: 0 };
+  if (isForFailure) entry.lifetimes = { ...entry.lifetimes, staleWhileRevalidate: 0 };
+  // What was wrong with legacy may be over.
+  entry.failures = 0;
+  entry.retryAt = 0;
   return true;
 };
+
+/**
+ * Whether a write leaves the entry for legacy's failure: a list that it touches by its `lists` alone. What was not found is no list, and an
+ * answer about one entity has a group of its own.
+ */
+export const isListLeft = (entry: Entry, { groups = [], lists = [] }: Invalidation): boolean =>
+  lists.length > 0 &&
+  entry.status === 200 &&
+  entry.groups.every((group) => lists.includes(group) || !groups.includes(group));
 
 // ---- Concurrent requests
 
 /** After an answer that must not be stored, concurrent requests do not wait for each other for so long. */
 export const UNCACHEABLE_FOR = 5000;
+
+/** Milliseconds that a request waits for legacy where a stale answer is at hand; the fetch runs on. */
+export const MAX_WAIT_BESIDE_STALE = 5000;
 
 /** Legacy's failure: the next request asks again, and those who wait share it. It says nothing against an entry. */
 export const isFailure = (status: number): boolean => status >= 500;

@@ -4,6 +4,8 @@ import type { Entry } from "./entry.ts";
 export type Invalidation = {
   keys?: readonly string[];
   groups?: readonly string[];
+  /** Of the groups, those whose lists become stale, to be served where legacy fails alone, instead of being deleted. */
+  lists?: readonly string[];
   endpoint?: string;
   all?: true;
   /** The entries become stale instead of being deleted. With `hold` they are only served where legacy fails. */

@@ -6,6 +6,7 @@ import {
   type Freshness,
   freshnessOf,
   isExpired,
+  isListLeft,
   isShared,
   makeStale,
   mayUse,
@@ -20,7 +21,7 @@ import type { Store } from "./store.ts";
 type FoundEntry = { entry: Entry; freshness: Freshness };
 
 /** Taken before a fetch, so that an answer from before a write is not stored after it. */
-type WriteMark = { here: number; shared: string | undefined };
+export type WriteMark = { here: number; shared: string | undefined };
 
 /** All entries, in memory and in the shared tier behind it. */
 export type TieredEntries = ReturnType<typeof openTieredEntries>;
@@ -33,15 +34,12 @@ const IMPRECISION = 1000;
 export const openTieredEntries = ({
   store,
   openTier,
-  onInvalidation,
   onInvalidated,
   onError,
   now,
 }: {
   store: Store;
   openTier: OpenSharedTier | undefined;
-  /** Called before each invalidation, by whichever gateway. */
-  onInvalidation: () => void;
   /** Called for each entry that is invalidated. */
   onInvalidated: () => void;
   onError: (error: unknown) => void;
@@ -52,8 +50,8 @@ export const openTieredEntries = ({
   const lookups = openSingleFlight<Entry | undefined>();
 
   /** In this gateway. */
-  const invalidateHere = ({ keys = [], groups = [], endpoint, all, soft = false, hold = 0 }: Invalidation): void => {
-    onInvalidation();
+  const invalidateHere = (invalidation: Invalidation): void => {
+    const { keys = [], groups = [], endpoint, all, soft = false, hold = 0 } = invalidation;
     lookups.clear();
     const named = endpoint === undefined ? groups : [...groups, `@${endpoint}`];
     // A soft invalidation is logged as well: a fetch that began before it must not be stored as fresh.
@@ -64,12 +62,14 @@ export const openTieredEntries = ({
     for (const key of keys) store.delete(key);
     for (const [key, entry] of [...byGroup, ...byEndpoint]) {
       onInvalidated();
-      if (!soft || !makeStale(entry, now(), hold > 0)) store.delete(key);
+      const isLeft = soft || isListLeft(entry, invalidation);
+      if (!isLeft || !makeStale(entry, now(), !soft || hold > 0)) store.delete(key);
     }
   };
   const tier = openTier?.({ onInvalidation: invalidateHere, onLost: () => invalidateHere({ all: true }) });
 
-  const wasWritten = ({ groups, endpoint }: Entry, mark: number): boolean =>
+  /** Whether what belongs to these groups was, or may have been, written since the mark. */
+  const wasWritten = ({ groups, endpoint }: Pick<Entry, "groups" | "endpoint">, mark: number): boolean =>
     invalidations.written([...groups, `@${endpoint}`, EVERYTHING], mark);
 
   const found = (request: CacheRequest, entry: Entry | undefined, at: number): FoundEntry | undefined =>
@@ -107,6 +107,7 @@ export const openTieredEntries = ({
 
   return {
     lookUp,
+    wasWritten,
     /** The same with what the shared tier has, where that is newer; else `undefined`. */
     async lookUpShared(request: CacheRequest): Promise<FoundEntry | undefined> {
       if (!tier?.trusted() || !mayUsePublic(request)) return undefined;

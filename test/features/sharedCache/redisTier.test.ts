@@ -94,6 +94,7 @@ describeWithRedis("the tier on Redis", () => {
     ["an endpoint", { endpoint: "getDataset" }],
     ["everything", { all: true }],
     ["a key", { keys: ["k"] }],
+    ["lists", { groups: ["dataset/61", "datasets"], lists: ["datasets"] }],
   ])("a drop of %s reaches the others at once, and is gone for all", async (_, drop) => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];

@@ -20,7 +20,7 @@ const writing = (path: string, ...chunks: (string | Uint8Array)[]) => {
 test("a proxied write: whatever its body, it names groups of its kind, and few", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 500 }), anyPath(), (body, path) => {
-      const groups = writing(`/json/data${path}`, body)?.groups() ?? [];
+      const groups = writing(`/json/data${path}`, body)?.touched().groups ?? [];
       return groups.length <= MAX_NAMED + 1 && groups.every((group) => /^datasets?(\/\d+)?$/.test(group));
     }),
   );
@@ -38,7 +38,7 @@ describe("how many entities one write names", () => {
     ["a body longer than is looked at", `did=1&${"x".repeat(70_000)}`, "all"],
   ])("%s", (_, body, expected) => {
     const write = writing("/json/data/tag", body);
-    const groups = write?.groups() ?? [];
+    const groups = write?.touched().groups ?? [];
     expect([groups.length - 1, groups.includes("dataset")]).toEqual(expected === "all" ? [1, true] : [expected, false]);
     expect(write?.named().length).toBeLessThanOrEqual(MAX_NAMED);
   });

@@ -2,17 +2,10 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { listeningGateway } from "../http/support.ts";
 import { httpUpstream } from "../proxy/support.ts";
-import { alice, cachedGateway, clock, markOf } from "./support.ts";
+import { alice, cachedGateway, clock, coalesced, markOf } from "./support.ts";
 import { settled, until } from "../../support/waiting.ts";
 
 const hour = 3_600_000;
-/** How many requests have waited for the fetch of another one. */
-const coalesced = async ({ meter }: Awaited<ReturnType<typeof cachedGateway>>["core"]) => {
-  const events = (await meter.read()).find(({ name }) => name === "catalog_gateway_cache_events_total");
-  const values = events?.values.filter(({ labels }) => labels["event"] === "coalesced") ?? [];
-  return values.reduce((sum, { value }) => sum + value, 0);
-};
-
 describe("many equal requests at the same time", () => {
   test("legacy gets one request, whose answer is for all", async () => {
     const { legacy, ask, core } = await cachedGateway();

@@ -203,3 +203,10 @@ export const tierWith = (tier: Partial<SharedTier>): SharedTier => ({
   close: async () => undefined,
   ...tier,
 });
+
+/** How many requests have waited for the fetch of another one. */
+export const coalesced = async ({ meter }: Awaited<ReturnType<typeof cachedGateway>>["core"]) => {
+  const events = (await meter.read()).find(({ name }) => name === "catalog_gateway_cache_events_total");
+  const values = events?.values.filter(({ labels }) => labels["event"] === "coalesced") ?? [];
+  return values.reduce((sum, { value }) => sum + value, 0);
+};

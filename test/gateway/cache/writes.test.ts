@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { alice, cachedGateway, type CachedName as Name, filledGateway, markOf } from "./support.ts";
+import { alice, cachedGateway, type CachedName as Name, coalesced, filledGateway, markOf } from "./support.ts";
 import { settled, until } from "../../support/waiting.ts";
 
 const form = (fields: Record<string, string>) => ({
@@ -48,8 +48,10 @@ describe("a write invalidates before its answer is there", () => {
     ],
     [`DELETE /api/v1/json/data/61?api_key=${alice}`, none, dataset],
     ["PUT /api/v1/json/data/61", form({}), dataset],
+    // It adds a dataset: no other one changes.
+    ["POST /api/v1/json/data", parts({ description: "<oml:data_set_description/>" }), ["listDatasets"]],
+    ["POST /api/v1/json/data", parts({ description: "x".repeat(70_000) }), ["listDatasets"]],
     // The request does not name the dataset for certain, so it may be any.
-    ["POST /api/v1/json/data", parts({ description: "<oml:data_set_description/>" }), datasets],
     ["POST /api/v1/json/data/tag", form({ data_id: "61abc", tag: "a" }), datasets],
     // PHP takes each of these for `data_id`.
     ["POST /api/v1/json/data/tag", form({ "data.id": "61", tag: "a" }), dataset],
@@ -63,7 +65,7 @@ describe("a write invalidates before its answer is there", () => {
     ["POST /api/v1/json/study/sample-suite/detach", form({ ids: "1" }), ["getStudy"]],
     ["POST /api/v1/json/study/98/attach", form({ ids: "1,2" }), []],
     [`DELETE /api/v1/json/study/99?api_key=${alice}`, none, ["getStudy"]],
-    ["POST /api/v1/json/flow", parts({ description: "<oml:flow/>" }), ["findFlow"]],
+    ["POST /api/v1/json/flow", parts({ description: "<oml:flow/>" }), []],
     // A deleted flow deletes its setups and runs, and removes them from studies.
     [`DELETE /api/v1/json/flow/12?api_key=${alice}`, none, ["getSetup", "getStudy", "otherSetup"]],
     [`DELETE /api/v1/json/flow/12/force?api_key=${alice}`, none, ["getSetup", "getStudy", "otherSetup"]],
@@ -126,7 +128,7 @@ describe("a read that was running when a write came", () => {
     ["on the new interface", "/v1/datasets/tag"],
     ["passed through", "/api/v1/json/data/tag"],
   ])("a read that ran when a write came does not bring the old value back: %s", async (_, path) => {
-    const { legacy, ask, post, as } = await cachedGateway();
+    const { legacy, ask, post, as, core } = await cachedGateway();
     const release = legacy.hold();
     const reading = ask("/v1/datasets/61");
     await until(() => legacy.asked.length === 1);
@@ -135,10 +137,12 @@ describe("a read that was running when a write came", () => {
       ? await post(path, { data_id: 61, tag: "a" }, as(alice))
       : await passing(ask, path, { data_id: "61", tag: "a" });
     expect(written.status).toBe(200);
-    // A request after the write's answer gets the new state, and does not wait for the old read.
-    expect(markOf((await ask("/v1/datasets/61")).body)).toBe("nobody 2");
+    // Requests after the write's answer wait for the old read, and then ask once more, together.
+    const later = [ask("/v1/datasets/61"), ask("/v1/datasets/61")];
+    await until(async () => (await coalesced(core)) === 2);
     release();
     expect(markOf((await reading).body)).toBe("nobody 1");
+    expect((await Promise.all(later)).map(({ body }) => markOf(body))).toEqual(["nobody 2", "nobody 2"]);
     const after = await ask("/v1/datasets/61");
     expect([markOf(after.body), after.how]).toEqual(["nobody 2", expect.stringMatching(/^hit/)]);
   });

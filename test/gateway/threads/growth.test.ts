@@ -24,7 +24,7 @@ const write = (text: string) => (length: number) => {
   });
   written?.chunk(Buffer.from(text.repeat(Math.min(65_536, length) / text.length)));
   written?.key(undefined);
-  written?.groups();
+  written?.touched();
 };
 
 /** Milliseconds of this thread's CPU, the least of three. */
