@@ -133,7 +133,7 @@ test(
     const moved = await fetch(`http://127.0.0.1:${adminPort}/stages/getStudy`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ stage: "shadow", share: 100, why: "to see a move" }),
+      body: JSON.stringify({ stage: "shadow", share: 100, by: "a test", why: "to see a move" }),
     });
     expect(moved.status).toBe(200);
     await sleep(SECONDS * 500);

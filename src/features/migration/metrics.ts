@@ -29,11 +29,6 @@ export const meterStages = (meter: Meter, views: () => StagesView, shed: () => n
     each(({ stage }) => stageNames.indexOf(stage)),
   );
   meter.gauge(
-    "stage_share_ratio",
-    "Share of callers (canary) or of compared requests (shadow, modern).",
-    each(({ share }) => share / 100),
-  );
-  meter.gauge(
     "parity_lower_bound_ratio",
     "Lower Wilson bound of the share of requests without an unexplained difference, which a gate looks at.",
     each((view) => (conclusive(view) === 0 ? undefined : view.parityInStage.lower)),

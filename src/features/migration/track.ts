@@ -20,7 +20,6 @@ export const openTrack = (requests: ComparedRequests) => {
   const failures: number[] = [];
   /** 1 for each comparison without an unexplained difference. */
   const results: number[] = [];
-  const comparisons = { sinceStart: 0, inStage: 0 };
   const buckets = new Set<number>();
   let calls = 0;
   const startedAt = Date.now();
@@ -30,10 +29,6 @@ export const openTrack = (requests: ComparedRequests) => {
   const beginOf = ({ since }: StageInForce): number => Math.max(startedAt, Date.parse(since));
   /** When it moved last, on the clock of `performance.now()`; in the future of the clock of the day: when this gateway started. */
   const moveOf = ({ since }: StageInForce): number => (movedAt ??= fromStored(Date.parse(since)) ?? openedAt);
-  const parityOf = (counts: ResultCounts, made: number): Parity => {
-    const { good, conclusive } = evidenceOf(counts);
-    return { ...counts, comparisons: made, lower: wilson(good, conclusive).lower };
-  };
 
   return {
     /** A side has answered after `ms` milliseconds, or failed. */
@@ -45,8 +40,6 @@ export const openTrack = (requests: ComparedRequests) => {
     compared(id: string, differences: readonly Difference[]): void {
       const result = resultOf(differences);
       requests.add(id, result);
-      comparisons.sinceStart++;
-      comparisons.inStage++;
       if (result !== "drift") addRecent(results, result === "unexplained" ? 0 : 1);
     },
     /** A request of a canary came from a caller in this bucket (0-99). True once: when `oneBucket` begins to say so. */
@@ -60,15 +53,14 @@ export const openTrack = (requests: ComparedRequests) => {
     /** The endpoint has moved: its gate begins anew. */
     moved(): void {
       movedAt = performance.now();
-      comparisons.inStage = 0;
       calls = 0;
       buckets.clear();
       for (const one of [results, failures, times.modern]) one.length = 0;
     },
     /** Of all requests that count. */
-    parity: (): Parity => parityOf(requests.counts(), comparisons.sinceStart),
+    parity: (): Parity => parityOf(requests.counts()),
     /** Since the endpoint moved last. */
-    parityInStage: (at: StageInForce): Parity => parityOf(requests.counts(beginOf(at)), comparisons.inStage),
+    parityInStage: (at: StageInForce): Parity => parityOf(requests.counts(beginOf(at))),
     latency(side: "legacy" | "modern"): Latency {
       const [p50, p95] = [quantile(times[side], 0.5), quantile(times[side], 0.95)];
       return p50 === undefined || p95 === undefined ? undefined : { p50, p95 };
@@ -97,6 +89,11 @@ const evidenceOf = ({
   good: compared - drift - unexplained,
   conclusive: compared - drift,
 });
+
+const parityOf = (counts: ResultCounts): Parity => {
+  const { good, conclusive } = evidenceOf(counts);
+  return { ...counts, lower: wilson(good, conclusive).lower };
+};
 
 /** Adds to the last values of a sequence. */
 const addRecent = (values: number[], value: number): void => {

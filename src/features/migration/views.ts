@@ -4,11 +4,8 @@ import type { ResultCounts, Classification } from "../../libraries/compare/diffe
 import type { CurlPair } from "../../libraries/compare/curls.ts";
 import type { Gate, StageInForce } from "./stage.ts";
 
-/**
- * Distinct requests by their latest result. `lower`: the lower Wilson bound of the good share of them. `comparisons`: how often this gateway
- * has compared since its start.
- */
-export type Parity = ResultCounts & { comparisons: number; lower: number };
+/** Distinct requests by their latest result. `lower`: the lower Wilson bound of the good share of them. */
+export type Parity = ResultCounts & { lower: number };
 
 /** Milliseconds; `undefined` if that side received no request. */
 export type Latency = { p50: number; p95: number } | undefined;

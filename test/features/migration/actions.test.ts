@@ -7,15 +7,18 @@ import { until } from "../../support/waiting.ts";
 
 const gate = gateSchema.parse({ parity: 0.5, requests: 1, minutes: 0 });
 
-test("a move without who and why is recorded as such", async () => {
-  const { move, migration } = await staged({ getDataset: { stage: "shadow" } });
-  for (const [share, who] of [{ despite }, { by: "", why: " ", despite }, { by: " Ada ", despite }].entries())
-    expect(await move("getDataset", { stage: "canary", share, ...who })).toMatchObject({ status: 200 });
-  expect(migration.audit().map(({ by, why }) => [by, why])).toEqual([
-    ["Ada", "not given"],
-    ["not given", "not given"],
-    ["not given", "not given"],
-  ]);
+test.each(["by", "why"])("a move whose %s is missing, empty or blank is refused by its name", async (field) => {
+  const { operate, migration } = await staged({});
+  const moves = [
+    ["/stages/getDataset", { stage: "shadow" }],
+    ["/stages", { stage: "legacy" }],
+  ] as const;
+  for (const [path, to] of moves)
+    for (const given of [undefined, "", " "]) {
+      const { status, body } = await operate("POST", path, { by: "Ada", why: "a try", ...to, [field]: given });
+      expect([status, body]).toEqual([422, { detail: expect.stringMatching(`^${field}: .*"by": "who"`) as string }]);
+    }
+  expect(migration.audit()).toEqual([]);
 });
 
 test("what could not go back to legacy is named", async () => {

@@ -373,7 +373,7 @@ describe("operators", () => {
     ["/stages/getDataset", { stage: "beta" }, 422, "stage: "],
     ["/stages/getDataset", { stage: "canary", share: 101 }, 422, "share: "],
     ["/stages/getDataset", { stage: "canary", share: 2.5 }, 422, "share: "],
-    ["/stages/getDataset", { stage: "canary", more: 1 }, 422, "more"],
+    ["/stages/getDataset", { stage: "canary", by: "Ada", why: "a try", more: 1 }, 422, "more"],
     ["/stages/getDataset", "canary", 422, "allowed is "],
   ])("%s %j is refused with what is allowed", async (path, json, status, detail) => {
     const { operate } = await staged({});

@@ -1,4 +1,4 @@
-import { afterAll } from "vitest";
+import { afterAll, vi } from "vitest";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import type { LedgerEntry } from "../../../src/libraries/compare/ledger.ts";
 import type { Fault } from "../../standIn/faults.ts";
@@ -103,13 +103,15 @@ export const staged = async (
     return { status: response.status, body: await response.json() };
   };
   /** Moves an endpoint as operators do. */
-  const move = (endpoint: string, to: object) => operate("POST", `/stages/${endpoint}`, to);
+  const move = (endpoint: string, to: object) =>
+    operate("POST", `/stages/${endpoint}`, { by: "Ada", why: "a test", ...to });
   const migration = migrationOf(gateway);
+  const comparisons = vi.spyOn(migration, "compared");
   /** What the start says of the stages. */
   const startLine = async () => (await gateway.core.features.find((one) => "migration" in one)?.start?.(""))?.line;
   /** Waits until an endpoint has been compared `count` times. */
   const compared = async (endpoint: string, count: number) =>
-    until(() => migration.viewOf(endpoint).parity.comparisons >= count);
+    until(() => comparisons.mock.calls.filter(([answer]) => answer.endpoint === endpoint).length >= count);
   return {
     port: server.port,
     close,

@@ -9,20 +9,13 @@ import type { StageView } from "../views.ts";
 /** How differences are classified, the most urgent first. */
 export const classifications = ["unexplained", "expected", "drift", "explained"] as const;
 
-const line = z.string().max(500);
+const line = z.string().max(500).trim().min(1);
 
-/** Scripts of older documents move an endpoint without a name or a reason: the audit log says so. */
-const givenLine = line.default("").transform((text) => text.trim() || "not given");
+/** Who moves, why, and why against the evidence. */
+const who = { by: line, why: line, despite: line.optional() };
 
-const despite = line.trim().min(1).optional();
-const moveSchema = stageSchema.extend({ by: givenLine, why: givenLine, despite });
-
-const allSchema = z.strictObject({
-  stage: z.enum(["legacy", "former"]),
-  by: line.min(1),
-  why: line.min(1),
-  despite,
-});
+const moveSchema = stageSchema.extend(who);
+const allSchema = z.strictObject({ stage: z.enum(["legacy", "former"]), ...who });
 
 const allAllowed =
   'allowed is {"stage": "legacy" or "former", "by": "who", "why": "..."}, and "despite": "..." where something speaks against a former stage';
