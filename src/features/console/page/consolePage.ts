@@ -91,31 +91,33 @@ const troublesOf = ({ dependencies, meter }: Pick<Core, "dependencies" | "meter"
   const failed = dependencies.failed();
   const groups = Object.entries(Object.groupBy(failed, ({ trouble }) => trouble));
   const open = meter.openCircuits().filter((backend) => failed.every(({ name }) => name !== backend));
-  const names = enumerate(open).join("");
   return [
-    ...groups.map(([trouble, alike = []]) => {
-      const since = alike.map((one) => one.since).toSorted()[0] ?? "";
-      const effects = alike.map(({ effect }) => effect).join("; ");
-      return {
-        heading: html`${trouble} since ${timeOfDay(since, now)}: ${effects}`,
-        why: alike.flatMap(({ why }) => why ?? []).join("; "),
-        isTrouble: true,
-      };
-    }),
-    ...(open.length === 0
-      ? []
-      : [
-          {
-            heading: html`${names.charAt(0).toUpperCase()}${names.slice(1)}
-            ${open.length === 1 ? "fails: its circuit breaker is open" : "fail: their circuit breakers are open"}`,
-            isTrouble: true,
-          },
-        ]),
+    ...groups.map(([trouble, alike = []]) => dependencyHeadline(trouble, alike, now)),
+    ...(open.length > 0 ? [circuitHeadline(open)] : []),
   ];
 };
 
+type Failed = ReturnType<Services["dependencies"]["failed"]>;
+
+/** Dependencies whose failure has the same words: it lasts since the first of them failed. */
+const dependencyHeadline = (trouble: string, alike: Failed, now: Date): Headline => {
+  const since = alike.map((one) => one.since).toSorted()[0] ?? "";
+  const effects = alike.map(({ effect }) => effect).join("; ");
+  return {
+    heading: html`${trouble} since ${timeOfDay(since, now)}: ${effects}`,
+    why: alike.flatMap(({ why }) => why ?? []).join("; "),
+    isTrouble: true,
+  };
+};
+
+const circuitHeadline = (backends: readonly string[]): Headline => {
+  const names = enumerate(backends).join("");
+  const fails = backends.length === 1 ? "fails: its circuit breaker is" : "fail: their circuit breakers are";
+  return { heading: html`${names.charAt(0).toUpperCase()}${names.slice(1)} ${fails} open`, isTrouble: true };
+};
+
 /** The share of answers with a 5xx that is no trouble yet: the objective of deploy/alerts.yaml. */
-const MAX_ERRORS = 0.001;
+const MAX_ERROR_RATIO = 0.001;
 
 /** The answers of both interfaces in the last minutes. `isShared`: other gateways may have answered more. */
 const trafficNumbers = (traffic: Traffic, isShared: boolean): OverviewNumber[] => {
@@ -134,7 +136,7 @@ const trafficNumbers = (traffic: Traffic, isShared: boolean): OverviewNumber[] =
       name: `5xx, ${RECENT}`,
       value: formatNumber(errors),
       about: ofWhom(formatNumber(proxied.errors)),
-      isTrouble: errors > MAX_ERRORS * (ours.requests + proxied.requests),
+      isTrouble: errors > MAX_ERROR_RATIO * (ours.requests + proxied.requests),
     },
     {
       order: 42,
@@ -152,123 +154,131 @@ const cacheSection = (cache: CacheView): PageSection => ({
   title: "Cache",
   count: cache.entries,
   about: "Answers in the memory of this gateway, and how long those of each endpoint hold.",
-  content: html`<p>
-      <strong>${bytes(cache.bytes)}</strong> of ${bytes(cache.bound.bytes)}
-      ${fillBar(shareOf(cache), "of the room is taken")}
-      <span class="where"
-        >${formatNumber(cache.entries)} ${cache.entries === 1 ? "answer" : "answers"}, ${formatNumber(cache.evicted)}
-        pushed out, of at most ${bytes(cache.bound.entryBytes)}
-        each${cache.shared === undefined ? "" : `; the shared tier is ${cache.shared}`}</span
-      >
-    </p>
-    ${lifetimesTable(cache)}`,
+  content: html`${cacheSize(cache)} ${lifetimesTable(cache)}`,
 });
 
-const shareOf = ({ bytes: taken, bound }: CacheView): number => (bound.bytes === 0 ? 0 : taken / bound.bytes);
+const cacheSize = ({ bytes: taken, bound, entries, evicted, shared }: CacheView): Html => {
+  const share = bound.bytes === 0 ? 0 : taken / bound.bytes;
+  const tier = shared === undefined ? "" : `; the shared tier is ${shared}`;
+  return html`<p>
+    <strong>${bytes(taken)}</strong> of ${bytes(bound.bytes)} ${fillBar(share, "of the room is taken")}
+    <span class="where"
+      >${counted(entries, "answer")}, ${formatNumber(evicted)} pushed out, of at most ${bytes(bound.entryBytes)}
+      each${tier}</span
+    >
+  </p>`;
+};
 
-const lifetimesTable = (cache: CacheView): Html =>
-  html`<details class="lifetimes" data-key="lifetimes">
+const lifetimesTable = ({ lifetimes }: CacheView): Html => {
+  const heads = ["endpoint", "fresh", "stale", "stale if error", "404, 410", "412"];
+  return html`<details class="lifetimes" data-key="lifetimes">
     <summary>How long answers hold</summary>
     <table>
       <thead>
         <tr>
-          ${["endpoint", "fresh", "stale", "stale if error", "404, 410", "412"].map((head) => html`<th scope="col">${head}</th>`)}
+          ${heads.map((head) => html`<th scope="col">${head}</th>`)}
         </tr>
       </thead>
       <tbody>
-        ${Object.entries(cache.lifetimes).map(
-          ([endpoint, { fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl }]) =>
-            html`<tr data-key="${endpoint}">
-              <th scope="row">${endpoint}</th>
-              ${[fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl].map((lifetime) => html`<td>${lifetime ?? "–"}</td>`)}
-            </tr>`,
-        )}
+        ${Object.entries(lifetimes).map(lifetimesRow)}
       </tbody>
     </table>
   </details>`;
+};
 
-/** Proxies that are named; anybody may send forwarded headers. */
+const lifetimesRow = ([endpoint, lifetimes]: [string, CacheView["lifetimes"][string]]): Html => {
+  const { fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl } = lifetimes;
+  const cells = [fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl];
+  return html`<tr data-key="${endpoint}">
+    <th scope="row">${endpoint}</th>
+    ${cells.map((lifetime) => html`<td>${lifetime ?? "–"}</td>`)}
+  </tr>`;
+};
+
+/** Proxies that the page names: anybody may send forwarded headers. */
 const MAX_NAMED = 3;
 
-const noticesOf = (proxies: readonly UntrustedProxy[]): Html[] =>
-  proxies
-    .slice(0, MAX_NAMED)
-    .map(
-      ({ address, requests }) =>
-        html`<code>${address}</code> sent forwarded headers in ${counted(requests, "request")}, and is not trusted: all
-          callers behind it look like one. If it is your proxy, set <code>TRUSTED_PROXIES=${address}</code>, or its
-          network.`,
-    );
+const noticesOf = (proxies: readonly UntrustedProxy[]): Html[] => proxies.slice(0, MAX_NAMED).map(proxyNotice);
 
-const offSection = ({ setting, effect, section: about }: WhenOff): PageSection[] =>
-  about === undefined
-    ? []
-    : [
-        {
-          ...about,
-          order: 100,
-          count: 0,
-          content: html`<p class="none"><code>${setting}</code> is not set: ${effect}.</p>`,
-        },
-      ];
+const proxyNotice = ({ address, requests }: UntrustedProxy): Html =>
+  html`<code>${address}</code> sent forwarded headers in ${counted(requests, "request")}, and is not trusted: all
+    callers behind it look like one. If it is your proxy, set <code>TRUSTED_PROXIES=${address}</code>, or its network.`;
+
+const offSection = ({ setting, effect, section: about }: WhenOff): PageSection[] => {
+  if (about === undefined) return [];
+  const content = html`<p class="none"><code>${setting}</code> is not set: ${effect}.</p>`;
+  return [{ ...about, order: 100, count: 0, content }];
+};
+
+type Rendering = { now: Date; query: URLSearchParams; address: string; about: Html };
 
 /** The page is complete without a script; the script keeps the regions marked `data-live` up to date. */
 const contentOf = (
   parts: readonly PagePart[],
-  { now, query, address, about: gateway }: { now: Date; query: URLSearchParams; address: string; about: Html },
+  { now, query, address, about }: Rendering,
 ): { title: Html; content: Html } => {
   const shown = parts.map((part) => part.show(now, query, address));
   const sections = shown.flatMap((one) => one.sections).toSorted((a, b) => a.order - b.order);
   const numbers = shown.flatMap((one) => one.numbers ?? []).toSorted((a, b) => a.order - b.order);
-  const { heading, why } = joinHeadlines(shown.flatMap(({ headlines = [] }) => headlines));
-  const first = sections[0] ?? { id: "main", title: "content" };
-  const content = html`<a class="skip" href="#${first.id}">Skip to the ${first.title.toLowerCase()}</a>
-    <div class="connection where">
-      <p id="connection" role="status">
-        <noscript>Without a script this page shows one moment: reload it to see the next.</noscript>
-      </p>
-      <button type="button" id="sign-out" class="scripted" hidden>Sign out</button>
-    </div>
+  const notices = shown.flatMap((one) => one.notices ?? []);
+  const headline = joinHeadlines(shown.flatMap((one) => one.headlines ?? []));
+  const content = html`${skipLink(sections[0])} ${connection()}
     <header id="overview" data-live>
       <p class="where">
-        ${gateway}, as of <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
+        ${about}, as of <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
       </p>
-      <h1>${heading}</h1>
-      ${why === "" ? "" : html`<p class="where">${why}</p>`}
-      <dl class="numbers">
-        ${numbers.map(
-          ({ name, value, about, isTrouble }) =>
-            html`<div>
-              <dt>${name}</dt>
-              <dd class="${isTrouble ? "trouble" : ""}">${value}</dd>
-              ${about === undefined ? "" : html`<dd class="where">${about}</dd>`}
-            </div>`,
-        )}
-      </dl>
-      ${shown.flatMap(({ notices = [] }) => notices.map((notice) => html`<p class="notice" role="note">${notice}</p>`))}
+      ${headlineBlock(headline)}
+      <dl class="numbers">${numbers.map(numberItem)}</dl>
+      ${notices.map((notice) => html`<p class="notice" role="note">${notice}</p>`)}
     </header>
     <nav class="contents" id="contents" data-live aria-label="Sections">
       <ul>
-        ${sections.map(
-          ({ id, title, count }) =>
-            html`<li>
-              <a href="#${id}">${title} <span class="count">${formatNumber(count)}</span></a>
-            </li>`,
-        )}
+        ${sections.map(contentsItem)}
       </ul>
     </nav>
     <main id="main" data-live>${sections.map(section)}</main>`;
   // Without its links; it is escaped already.
-  return { title: raw(String(heading).replaceAll(/<[^>]*>/g, "")), content };
+  return { title: raw(String(headline.heading).replaceAll(/<[^>]*>/g, "")), content };
 };
 
+const skipLink = ({ id, title }: Pick<PageSection, "id" | "title"> = { id: "main", title: "content" }): Html =>
+  html`<a class="skip" href="#${id}">Skip to the ${title.toLowerCase()}</a>`;
+
+const connection = (): Html =>
+  html`<div class="connection where">
+    <p id="connection" role="status">
+      <noscript>Without a script this page shows one moment: reload it to see the next.</noscript>
+    </p>
+    <button type="button" id="sign-out" class="scripted" hidden>Sign out</button>
+  </div>`;
+
+const headlineBlock = ({ heading, why }: JoinedHeadline): Html =>
+  html`<h1>${heading}</h1>
+    ${why === "" ? "" : html`<p class="where">${why}</p>`}`;
+
+const numberItem = ({ name, value, about, isTrouble }: OverviewNumber): Html =>
+  html`<div>
+    <dt>${name}</dt>
+    <dd class="${isTrouble ? "trouble" : ""}">${value}</dd>
+    ${about === undefined ? "" : html`<dd class="where">${about}</dd>`}
+  </div>`;
+
+const contentsItem = ({ id, title, count }: PageSection): Html =>
+  html`<li>
+    <a href="#${id}">${title} <span class="count">${formatNumber(count)}</span></a>
+  </li>`;
+
+type JoinedHeadline = { heading: Html; why: string };
+
 /** All troubles in one, else the first headline. */
-const joinHeadlines = (headlines: readonly Headline[]): { heading: Html; why: string } => {
+const joinHeadlines = (headlines: readonly Headline[]): JoinedHeadline => {
   const troubles = headlines.filter(({ isTrouble }) => isTrouble);
   const shown = troubles.length > 0 ? troubles : headlines.slice(0, 1);
-  const why = shown.flatMap((one) => one.why || []).join("; ");
-  if (shown.length === 0) return { heading: html`Legacy answers everything`, why };
-  return { heading: html`${shown.map(({ heading }, i) => html`${i === 0 ? "" : "; "}${heading}`)}`, why };
+  if (shown.length === 0) return { heading: html`Legacy answers everything`, why: "" };
+  return {
+    heading: html`${shown.map(({ heading }, i) => html`${i === 0 ? "" : "; "}${heading}`)}`,
+    why: shown.flatMap((one) => one.why || []).join("; "),
+  };
 };
 
 const signInForm = (): Html =>

@@ -7,17 +7,17 @@ import { nextStep } from "../gate.ts";
 import { isForward, type Move, stageText } from "../stage.ts";
 import { RECENT_ANSWERS } from "../track.ts";
 import { firstRequest } from "./endpointsSection.ts";
-import type { Latency, StagesView, StageView } from "../views.ts";
+import type { Latency, Parity, StagesView, StageView } from "../views.ts";
 
-/** Why an endpoint needs an operator, the most urgent reason first; empty if it does not. In legacy modern answers nobody. */
-const troublesOf = ({ stage, parity, gateSays, isGateFailing }: StageView): string[] => [
-  ...(parity.unexplained > 0 && stage !== "legacy"
-    ? [
-        `${counted(parity.unexplained, "request")} ${parity.unexplained === 1 ? "differs" : "differ"}, and nothing explains it`,
-      ]
-    : []),
-  ...(isGateFailing === true ? [`its gate fails: ${gateSays?.replace(/^\w+: /, "") ?? ""}`] : []),
-];
+/** Why an endpoint needs an operator, the most urgent reason first; empty if it does not. In legacy, differences harm no caller. */
+const troublesOf = ({ stage, parity: { unexplained }, gateSays = "", isGateFailing }: StageView): string[] => {
+  const troubles: string[] = [];
+  const differ = unexplained === 1 ? "differs" : "differ";
+  if (unexplained > 0 && stage !== "legacy")
+    troubles.push(`${counted(unexplained, "request")} ${differ}, and nothing explains it`);
+  if (isGateFailing === true) troubles.push(`its gate fails: ${gateSays.replace(/^\w+: /, "")}`);
+  return troubles;
+};
 
 /** One endpoint with its name. */
 type NamedView = { endpoint: string; view: StageView; troubles: readonly string[] };
@@ -25,17 +25,12 @@ type NamedView = { endpoint: string; view: StageView; troubles: readonly string[
 /** The endpoints that need an operator, those with the most unexplained answers first; then others that are moved; then those in legacy, by use. */
 export const sortByTrouble = (stages: StagesView): Record<"troubled" | "moved" | "inLegacy", NamedView[]> => {
   const all = Object.entries(stages).map(([endpoint, view]) => ({ endpoint, view, troubles: troublesOf(view) }));
-  const {
-    troubled = [],
-    moved = [],
-    inLegacy = [],
-  } = Object.groupBy(all, ({ view, troubles }) =>
-    troubles.length > 0 ? "troubled" : view.stage === "legacy" ? "inLegacy" : "moved",
-  );
+  const troubled = all.filter(({ troubles }) => troubles.length > 0);
+  const others = all.filter(({ troubles }) => troubles.length === 0);
   return {
     troubled: troubled.toSorted((a, b) => b.view.parity.unexplained - a.view.parity.unexplained),
-    moved,
-    inLegacy: inLegacy.toSorted((a, b) => b.view.rate - a.view.rate),
+    moved: others.filter(({ view }) => view.stage !== "legacy"),
+    inLegacy: others.filter(({ view }) => view.stage === "legacy").toSorted((a, b) => b.view.rate - a.view.rate),
   };
 };
 
@@ -62,71 +57,70 @@ export const stagesSection = (
   const { troubled, moved, inLegacy } = sortByTrouble(stages);
   const shown = [...troubled, ...moved];
   const isMoved = shown.length > 0;
+  const ofWhom = isShared ? " Compared requests are those of all gateways, traffic and times of this one." : "";
   return {
     order: 10,
     id: "stages",
     title: "Stages",
     count: Object.keys(stages).length,
-    about: `Who answers each endpoint. Those that need somebody come first. Traffic is that of the ${RECENT}, times are those of the last ${RECENT_ANSWERS} answers of each side.${isShared ? " Compared requests are those of all gateways, traffic and times of this one." : ""}`,
-    content: html`${isMoved || !isNew ? "" : beginning(address)} ${returned === undefined ? "" : sinceWhen(returned)}
-    ${allButtons(stages, isMoved)} ${isMoved ? stagesTable(shown, now) : ""}
-    ${
-      inLegacy.length === 0
-        ? ""
-        : html`<details class="in-legacy" data-key="in-legacy" ${isMoved ? "" : html`open`}>
-            <summary>${counted(inLegacy.length, "endpoint")} in legacy</summary>
-            ${stagesTable(inLegacy, now)}
-          </details>`
-    }`,
+    about: `Who answers each endpoint. Those that need somebody come first. Traffic is that of the ${RECENT}, times are those of the last ${RECENT_ANSWERS} answers of each side.${ofWhom}`,
+    content: html`${isNew && !isMoved ? beginning(address) : ""} ${returned ? sinceWhen(returned) : ""}
+    ${allButtons(stages, isMoved)} ${isMoved ? stagesTable(shown, now) : ""} ${legacyTable(inLegacy, isMoved, now)}`,
   };
 };
+
+/** The endpoints in legacy: folded, unless they are all that there is. */
+const legacyTable = (inLegacy: readonly NamedView[], isFolded: boolean, now: Date): Html =>
+  inLegacy.length === 0
+    ? html``
+    : html`<details class="in-legacy" data-key="in-legacy" ${isFolded ? "" : html`open`}>
+        <summary>${counted(inLegacy.length, "endpoint")} in legacy</summary>
+        ${stagesTable(inLegacy, now)}
+      </details>`;
 
 const sinceWhen = ({ at, by, why }: Move): Html =>
   html`<p>Legacy has answered everything since ${timeAt(at)}, by ${by}: ${why}</p>`;
 
 /** What moves all endpoints at once: back to legacy, and back from there. */
-const allButtons = (stages: StagesView, isMoved: boolean): Html => {
+const allButtons = (stages: StagesView, isMoved: boolean): Html =>
+  html`<p class="all-buttons scripted">${isMoved ? legacyButton() : ""} ${formerButton(stages)}</p>`;
+
+const legacyButton = (): Html =>
+  allButton({
+    stage: "legacy",
+    title: "Everything back to legacy",
+    will: "Legacy will answer all callers, and modern will get no requests.",
+    objections: [],
+  });
+
+const formerButton = (stages: StagesView): Html => {
   const former = Object.entries(stages).flatMap(([endpoint, view]) =>
     view.former === undefined ? [] : [{ endpoint, view, to: view.former }],
   );
-  const against = former.flatMap(({ endpoint, view, to }) =>
-    view.against !== undefined && isForward(view, to) ? `${endpoint}: ${view.against}` : [],
-  );
-  const button = (stage: "legacy" | "former", title: string, will: string, objections: readonly string[] = []): Html =>
-    html`<button
-      type="button"
-      data-all="${stage}"
-      data-will="${will}"
-      data-against="${objections.map((one) => `\n${one}`).join("")}"
-      aria-haspopup="dialog"
-    >
-      ${title}
-    </button>`;
-  return html`<p class="all-buttons scripted">
-    ${
-      isMoved
-        ? button(
-            "legacy",
-            "Everything back to legacy",
-            "Legacy will answer all callers, and modern will get no requests.",
-          )
-        : ""
-    }
-    ${
-      former.length === 0
-        ? ""
-        : button(
-            "former",
-            "Undo “Everything back to legacy”",
-            [
-              "These endpoints will be where they were before:",
-              ...former.map(({ endpoint, to }) => `${endpoint}: ${stageText(to)}`),
-            ].join("\n"),
-            against,
-          )
-    }
-  </p>`;
+  if (former.length === 0) return html``;
+  const moves = former.map(({ endpoint, to }) => `${endpoint}: ${stageText(to)}`);
+  const opposed = former.filter(({ view, to }) => view.against !== undefined && isForward(view, to));
+  return allButton({
+    stage: "former",
+    title: "Undo “Everything back to legacy”",
+    will: ["These endpoints will be where they were before:", ...moves].join("\n"),
+    objections: opposed.map(({ endpoint, view }) => `${endpoint}: ${view.against}`),
+  });
 };
+
+type AllButton = { stage: "legacy" | "former"; title: string; will: string; objections: readonly string[] };
+
+/** A button that opens the dialog for all endpoints. `objections`: what was compared that speaks against it. */
+const allButton = ({ stage, title, will, objections }: AllButton): Html =>
+  html`<button
+    type="button"
+    data-all="${stage}"
+    data-will="${will}"
+    data-against="${objections.map((one) => `\n${one}`).join("")}"
+    aria-haspopup="dialog"
+  >
+    ${title}
+  </button>`;
 
 /** What to do where nothing has been moved yet. */
 const beginning = (address: string): Html =>
@@ -164,34 +158,32 @@ const row = ({ endpoint, view, troubles }: NamedView, now: Date): Html =>
       ${endpoint} ${troubles.map((trouble) => html`<span class="where trouble">? ${trouble}</span>`)}
       <span class="where">for ${timeAgo(view.since, now)}, by ${view.by}${view.why === "" ? "" : `: ${view.why}`}</span>
     </th>
-    <td>
-      ${stageMark(view)}${
-        view.gateSays === undefined || view.isGateFailing === true
-          ? ""
-          : html`<span class="where">${view.gateSays}</span>`
-      }
-    </td>
-    <td class="traffic">
-      ${rate(view.rate)}
-      /s${sparkline(view.spark)}${
-        view.serverErrors === 0
-          ? ""
-          : html`<span class="where trouble">${formatNumber(view.serverErrors)} with a 5xx</span>`
-      }
-    </td>
+    <td>${stageMark(view)}${gateNote(view)}</td>
+    <td class="traffic">${rate(view.rate)} /s${sparkline(view.spark)}${serverErrors(view)}</td>
     <td class="hits"><span class="short-label">hits </span>${percent(view.hitRatio ?? Number.NaN)}</td>
-    <td class="latency">
-      ${side("legacy", view.latency.legacy)}${view.stage === "legacy" ? "" : side("modern", view.latency.modern)}${
-        view.errorRate > 0
-          ? html`<span class="where ${view.errorRate > (view.gate?.errorRate ?? 0.01) ? "trouble" : ""}"
-              >${percent(view.errorRate)} of modern failed</span
-            >`
-          : ""
-      }
-    </td>
+    <td class="latency">${latencyCell(view)}</td>
     <td class="parity">${parityCell(endpoint, view)}</td>
     <td class="move scripted">${moveButton(endpoint, view)}</td>
   </tr>`;
+
+/** What the gate says, unless it stands among the troubles. */
+const gateNote = ({ gateSays, isGateFailing }: StageView): Html =>
+  gateSays === undefined || isGateFailing === true ? html`` : html`<span class="where">${gateSays}</span>`;
+
+const serverErrors = ({ serverErrors: count }: StageView): Html =>
+  count === 0 ? html`` : html`<span class="where trouble">${formatNumber(count)} with a 5xx</span>`;
+
+const latencyCell = (view: StageView): Html =>
+  html`${side("legacy", view.latency.legacy)}${view.stage === "legacy" ? "" : side("modern", view.latency.modern)}${modernFailures(view)}`;
+
+/** The share of failures that is no trouble without a gate. */
+const MAX_ERROR_RATE = 0.01;
+
+const modernFailures = ({ errorRate, gate }: StageView): Html => {
+  if (errorRate === 0) return html``;
+  const mark = errorRate > (gate?.errorRate ?? MAX_ERROR_RATE) ? "trouble" : "";
+  return html`<span class="where ${mark}">${percent(errorRate)} of modern failed</span>`;
+};
 
 /** What was compared, as a sentence; empty where the objection to a step towards modern says it. */
 const evidenceOf = ({ against, parity: { compared, drift, lower } }: StageView): string =>
@@ -224,19 +216,20 @@ const parityCell = (endpoint: string, { stage, parity: found }: StageView): Html
   return html`<strong>${percent(1 - found.unexplained / conclusive)}</strong>
     <span class="quiet">≥ ${percent(found.lower)}</span>
     <span class="where"
-      >${counted(found.compared, "request")}
-      compared${
-        found.expected > 0 ? html` · <a href="#ledger">${percent(found.expected / found.compared)} expected</a>` : ""
-      }${
-        found.unexplained > 0
-          ? html` ·
-              <a href="#endpoint=${endpoint}&amp;kind=unexplained" class="unexplained"
-                >${formatNumber(found.unexplained)} unexplained</a
-              >`
-          : ""
-      }</span
+      >${counted(found.compared, "request")} compared${expectedNote(found)}${unexplainedNote(endpoint, found)}</span
     >`;
 };
+
+const expectedNote = ({ expected, compared }: Parity): Html =>
+  expected === 0 ? html`` : html` · <a href="#ledger">${percent(expected / compared)} expected</a>`;
+
+const unexplainedNote = (endpoint: string, { unexplained }: Parity): Html =>
+  unexplained === 0
+    ? html``
+    : html` ·
+        <a href="#endpoint=${endpoint}&amp;kind=unexplained" class="unexplained"
+          >${formatNumber(unexplained)} unexplained</a
+        >`;
 
 const stageMark = ({ stage, share }: StageView): Html =>
   html`<span class="stage ${stage}"><strong>${stage}</strong>${stageText({ stage, share }).slice(stage.length)}</span>`;
