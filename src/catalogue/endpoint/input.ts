@@ -2,22 +2,20 @@ import { isUtf8 } from "node:buffer";
 import type { Field } from "./field.ts";
 import type { Problem } from "./problem.ts";
 import { extra, missing, notAnObject, notJson, repeated, tooLongTogether } from "./problem.ts";
-import { repeatedMembers } from "./repeatedMembers.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import { collectErrors, inputError } from "./answer.ts";
 import type { InputError } from "./problem.ts";
 
 /**
- * What a client gave for one field: a text or JSON. `loc`: its place, for errors. `isRepeated`: it was given before. `allowed`: the names
- * at its place, if these are not all fields and objects of the body.
+ * What a client gave for one field: a text or JSON. `loc`: its place, for errors. `allowed`: the names at its place, if these are not all
+ * fields and objects of the body.
  */
 export type Given = {
   name: string;
   loc: (string | number)[];
   text?: string;
   json?: Json;
-  isRepeated?: true;
   allowed?: readonly string[];
 };
 
@@ -37,9 +35,9 @@ export const readInput = (
 ): InputReading => {
   const wrong = collectErrors(where, more);
   const values = new Map<string, unknown>();
-  for (const { name, loc, text, json, isRepeated, allowed } of given) {
+  for (const { name, loc, text, json, allowed } of given) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (isRepeated || (field !== undefined && json !== null && values.has(name))) {
+    if (field !== undefined && json !== null && values.has(name)) {
       wrong.add(loc, repeated);
       continue;
     }
@@ -133,11 +131,7 @@ export const givenInBody = (
   const json = body === "" ? {} : parseJson(body);
   if (json === undefined) return { errors: [inputError(["body"], notJson)] };
   if (!isObject(json)) return { errors: [inputError(["body"], notAnObject)] };
-  const given: Given[] = repeatedMembers(body).map((path) => ({
-    name: "",
-    loc: ["body", ...path],
-    isRepeated: true,
-  }));
+  const given: Given[] = [];
   const nested: Given[] = [];
   let more = 0;
   /** Taking the values of too many members would take longer than parsing them. */

@@ -1,7 +1,6 @@
 import { fitOf, type Misfit, withReadings } from "./fits.ts";
 import type { Answer } from "../endpoint/answer.ts";
 import type { Endpoint, Knowledge } from "../endpoint/endpoint.ts";
-import { type InputReading, readBodyInput } from "../endpoint/input.ts";
 import { transform } from "../endpoint/transform.ts";
 import { type LegacyReading, readLegacy } from "../legacy/reading.ts";
 import { type XmlReader, xmlReaderFor } from "../legacy/xml.ts";
@@ -103,11 +102,10 @@ const excerptOf = (ours: Json, names: readonly string[] = []): Json => {
   );
 };
 
-/** What is read of a body, and what reading it gives: an answer of legacy, one of the new implementation, a client's JSON (`input`). */
+/** What is read of a body, and what reading it gives: an answer of legacy, or one of the new implementation. */
 export type Jobs = {
   legacy: { task: ReadTask; result: Read };
   modern: { task: OfEndpoint; result: Checked };
-  input: { task: OfEndpoint; result: InputReading };
 };
 
 type OfEndpoint = { endpoint: string };
@@ -145,7 +143,6 @@ const readers: {
     const answer = { status: 200, body: readings.length === 0 ? body : JSON.stringify(ours) };
     return { misfits, written: { answer, excerpt: excerptOf(ours, excerpt) } };
   },
-  input: (endpoint, _, body) => readBodyInput(endpoint, body),
 };
 
 /** Reads one body. The same function runs in the main thread and in the others, so that the result is the same whatever its size. */

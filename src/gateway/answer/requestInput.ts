@@ -1,12 +1,16 @@
 import type { TLSSocket } from "node:tls";
 import { forwardedHeaders, clientAddress } from "../upstream/forwarding.ts";
-import { type Answer, answerOf, collectErrors } from "../../catalogue/endpoint/answer.ts";
+import { type Answer, collectErrors } from "../../catalogue/endpoint/answer.ts";
 import type { InputError } from "../../catalogue/endpoint/problem.ts";
 import { elsewhere, extra } from "../../catalogue/endpoint/problem.ts";
-import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
-import type { ReadFailure } from "../threads/reader.ts";
 import { readBody } from "../http/body.ts";
-import { givenInPairs, givenInPath, type InputReading, readInput } from "../../catalogue/endpoint/input.ts";
+import {
+  givenInPairs,
+  givenInPath,
+  type InputReading,
+  readBodyInput,
+  readInput,
+} from "../../catalogue/endpoint/input.ts";
 import { pathOf, queryOf } from "../../catalogue/endpoint/target.ts";
 import type { Caller } from "../upstream/legacyClient.ts";
 import type { Received } from "./context.ts";
@@ -71,24 +75,16 @@ const queryErrors = (query: string, { input, bodyObjects = {}, routes }: Prepare
   return wrong.errors();
 };
 
-/** Reading a body has a deadline of its own, from when it has come. */
 const inputOfBody = async (
   { header, body, holding }: Received,
-  { name }: PreparedEndpoint,
-  { reader, totalTimeout, settings }: Core,
+  endpoint: PreparedEndpoint,
+  { settings }: Core,
 ): Promise<InputReading | Answer> => {
   const limits = { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS, holding };
   const collected = await readBody(body(), header, limits);
   if (!collected.ok) return collected.answer;
-  const reading = await reader.readInput({ endpoint: name }, collected.body, performance.now() + totalTimeout, holding);
   holding.release();
-  return "failure" in reading ? answerOf(readFailures[reading.failure]) : reading;
-};
-
-const readFailures: Record<ReadFailure["failure"], Outcome> = {
-  full: { kind: "unavailable", message: "Too many large bodies wait to be read." },
-  late: { kind: "tooSlow", message: "The body took too long to read." },
-  broken: { kind: "unavailable", message: "The body could not be read now." },
+  return readBodyInput(endpoint, collected.body);
 };
 
 const inputOfPath = (

@@ -28,16 +28,14 @@ type ReadBody<K extends keyof Jobs> = (
 ) => MaybePromise<Jobs[K]["result"] | ReadFailure>;
 
 /**
- * Reads answers and requests' bodies: small ones at once and without a promise, since there are many; large ones in other threads, so
- * that callers do not wait for each other's. The bytes of a large one go to its thread.
+ * Reads answers: small ones at once and without a promise, since there are many; large ones in other threads, so that callers do not
+ * wait for each other's. The bytes of a large one go to its thread.
  */
 export type Reader = {
   /** Reads an answer of legacy. */
   read: ReadBody<"legacy">;
   /** Reads an answer of the new implementation. */
   checkModern: ReadBody<"modern">;
-  /** Reads a client's JSON body. */
-  readInput: ReadBody<"input">;
   /** `waiting`: bodies that wait for a thread. `bytes`: of these, and of those that are being read. */
   size(): { threads: number; waiting: number; bytes: number };
   close(): Promise<void>;
@@ -72,9 +70,6 @@ export type ReaderSettings = {
 
 /** In bytes: each takes about 4 ms to read, which is as long as others may wait. */
 const LARGE = { json: 128 * 1024, xml: 32 * 1024 };
-
-/** The members of a client's body are listed as well: that takes as long again as parsing it. */
-const PER_MEMBER = 2;
 
 /** Opens a reader; threads start when the first large body comes. */
 export const openReader = (settings: ReaderSettings): Reader => {
@@ -121,7 +116,7 @@ export const openReader = (settings: ReaderSettings): Reader => {
   ): MaybePromise<Jobs[K]["result"] | ReadFailure> => {
     const { length } = body;
     const counted = countedBytes(body);
-    const largeFrom = of === "input" ? large.json / PER_MEMBER : isJson(body) ? large.json : large.xml;
+    const largeFrom = isJson(body) ? large.json : large.xml;
     if (threadData === undefined || length < largeFrom) return runJob(endpoints, knowledge, of, task, body);
     // The thread has the bytes, also after the request has ended.
     holding?.release(counted);
@@ -148,7 +143,6 @@ export const openReader = (settings: ReaderSettings): Reader => {
   return {
     read: (task, ...of) => runStep("transform", { endpoint: task.endpoint }, () => run("legacy", task, ...of)),
     checkModern: (...of) => run("modern", ...of),
-    readInput: (...of) => run("input", ...of),
     size: () => ({ threads: pool?.threads.length ?? 0, waiting: pool?.queueSize ?? 0, bytes }),
     close: async () => (await opening)?.destroy(),
   };

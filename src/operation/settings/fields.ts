@@ -8,8 +8,8 @@ export const integerField = (least: number, most: number, byDefault: number) =>
 export const millisecondsField = (byDefault: number) => integerField(1, 3_600_000, byDefault);
 /** A number from 1 to 100,000. */
 export const countField = (byDefault: number) => integerField(1, 100_000, byDefault);
-/** Bytes, from 1 KiB to 1 GiB. */
-export const bytesField = (byDefault: number) => integerField(1024, 1024 ** 3, byDefault);
+/** Bytes, from 1 KiB to `most` (default: 1 GiB). */
+export const bytesField = (byDefault: number, most = 1024 ** 3) => integerField(1024, most, byDefault);
 
 /** An origin, without a slash at its end. */
 export const originField = z

@@ -203,9 +203,18 @@ describe("a body", () => {
   });
 });
 
+test.each([
+  ["UTF-8", Buffer.alloc(100_000, 0xff)],
+  ["JSON", "[".repeat(100_000)],
+  ["an object", "[]".padStart(100_000)],
+])("a large body that is not %s is 422", async (_, body) => {
+  const { port } = await open({ MAX_BODY_BYTES: String(128 * 1024) });
+  expectDetail(await exchange(port, sized(body)), 422);
+});
+
 describe("bodies that are being received", () => {
   test("bodies that come take the memory of their bytes, also in chunks of one byte", async () => {
-    const { port, receiving } = await open({ MAX_BODY_BYTES: "1000000" });
+    const { port, receiving } = await open({ MAX_BODY_BYTES: "400000" });
     const { socket } = openConnection(port);
     const before = usedMemory();
     socket.write(post("Transfer-Encoding: chunked") + "1\r\n \r\n".repeat(300_000));

@@ -97,7 +97,7 @@ const troublesOf = ({ dependencies, meter }: Pick<Core, "dependencies" | "meter"
   ];
 };
 
-type Failed = ReturnType<Services["dependencies"]["failed"]>;
+type Failed = ReturnType<Core["dependencies"]["failed"]>;
 
 /** Dependencies whose failure has the same words: it lasts since the first of them failed. */
 const dependencyHeadline = (trouble: string, alike: Failed, now: Date): Headline => {
