@@ -70,8 +70,16 @@ const routesOf = (core: Core, prefixes: readonly string[]): ReadonlyMap<string, 
     add("/openapi.json", () => openApiOf(prefix, core));
     add("/docs", async () => (await import("./viewerPage.ts")).viewerPage(base, documentLinks(base)));
     for (const { name, send } of files) routes.set(`${base}/docs/${name}`, send);
-    addProblems(add, base, core);
-    if (base !== "") routes.set(base, toDocs(base)).set(`${base}/`, toDocs(base));
+    add("/problems", async () => {
+      const { problemPage } = await import("./problemPage.ts");
+      return problemPage({ base, errors: core.catalogue.errors, link: documentLinks(base) });
+    });
+    const redirect = (from: string, to: string): void => {
+      const send = redirectTo(to, documentLinks(base));
+      routes.set(from, send).set(`${from}/`, send);
+    };
+    for (const slug of problemSlugs) redirect(`${base}/problems/${slug}`, `${base}/problems#${slug}`);
+    if (base !== "") redirect(base, `${base}/docs`);
   }
   return routes.set(
     CATALOG_PATH,
@@ -105,23 +113,11 @@ const openApiOf = async (prefix: string, { catalogue: { module } }: Core): Promi
   };
 };
 
-type Add = (path: string, make: () => Promise<Resource>) => void;
-
-/** Adds the pages of problems: of all, and of each. What draws them is loaded with the first one. */
-const addProblems = (add: Add, base: string, { catalogue: { errors } }: Core): void => {
-  const pages = async () => {
-    const { openProblemPages } = await import("./problemPages.ts");
-    return openProblemPages({ base, errors, link: documentLinks(base) });
-  };
-  add("/problems", async () => (await pages()).list());
-  for (const slug of problemSlugs) add(`/problems/${slug}`, async () => (await pages()).page(slug));
-};
-
-/** Leads from the prefix alone to the reference. */
-const toDocs =
-  (base: string): SendResource =>
+/** Sends a client to another place. `link`: the value of its `Link`. */
+const redirectTo =
+  (location: string, link: string): SendResource =>
   (_, response, cors) => {
-    const headers = ["Location", `${base}/docs`, "Content-Length", "0", "Link", documentLinks(base), ...cors];
+    const headers = ["Location", location, "Content-Length", "0", "Link", link, ...cors];
     sendWhole(response, { status: 302, headers, body: undefined });
     return Promise.resolve();
   };

@@ -30,7 +30,7 @@ export const viewerPage = (base: string, link: string): Resource => {
       <body>
         <header>
           <a href="${base}/openapi.json">openapi.json</a>
-          <a href="${base}/problems/">Errors explained</a>
+          <a href="${base}/problems">Errors explained</a>
         </header>
         <main id="viewer" data-document="${base}/openapi.json">
           <noscript

@@ -6,7 +6,7 @@ import type { InputError } from "../../catalogue/endpoint/problem.ts";
 
 const PROBLEM_TYPE = "application/problem+json";
 
-/** What a type of problem means: the end of its `type` URI, its `title`, and what a client can do. */
+/** A type of problem: the fragment of its `type` URI, its `title`, and what a client can do. */
 export type ProblemType = { slug: string; title: string; about: string };
 
 const problemType = (slug: string, title: string, about: string): ProblemType => ({ slug, title, about });
@@ -86,7 +86,7 @@ export const problemTypes: Readonly<Record<number, ProblemType>> = {
 /** Any other status of an error. */
 export const otherProblem = problemType("error", "The request failed", "The message says why.");
 
-/** The ends of all `type` URIs. */
+/** The fragments of all `type` URIs. */
 export const problemSlugs: readonly string[] = [...Object.values(problemTypes), otherProblem].map(({ slug }) => slug);
 
 const problemTypeOf = (status: number): ProblemType => problemTypes[status] ?? otherProblem;
@@ -145,10 +145,10 @@ type Detail = string | Coded | InputError[];
 /** An error as it is written by default. */
 export type ErrorBody = { detail: Detail };
 
-/** The problem of RFC 9457 that says the same. The page of its type lies below `base`: the prefix of the request, "" for "/". */
+/** The problem of RFC 9457 that says the same. The page of all types lies below `base`: the prefix of the request, "" for "/". */
 export const problemOf = (status: number, { detail }: ErrorBody, base: string) => {
   const { slug, title } = problemTypeOf(status);
-  return { type: `${base}/problems/${slug}`, title, status, ...membersOf(detail) };
+  return { type: `${base}/problems#${slug}`, title, status, ...membersOf(detail) };
 };
 
 const problemBytes =

@@ -32,7 +32,7 @@ export const errorSchemas: JsonObject = {
   },
   Problem: {
     type: "object",
-    description: "RFC 9457. The page that `type` leads to explains the problem.",
+    description: "RFC 9457. `type` leads to an explanation of the problem.",
     properties: {
       type: { type: "string", format: "uri-reference" },
       title: text,

@@ -29,8 +29,8 @@ test("openapi.json is that of the deployment: its prefixes and limits", async ()
   expect([first.servers, second.servers]).toEqual([[{ url: "/v1" }], [{ url: "/api/v2" }]]);
   const contents = [first, second].map(({ components }) => components.responses["404"]?.content ?? {});
   expect(contents.map((content) => content["application/problem+json"]?.example.type)).toEqual([
-    "/v1/problems/not-found",
-    "/api/v2/problems/not-found",
+    "/v1/problems#not-found",
+    "/api/v2/problems#not-found",
   ]);
 });
 
@@ -47,8 +47,8 @@ test.each([
   ["/v1/docs/", "text/html; charset=utf-8"],
   ["/v1/docs/swagger-ui-bundle.js", "text/javascript; charset=utf-8"],
   ["/v1/docs/viewer.css", "text/css; charset=utf-8"],
+  ["/v1/problems", "text/html; charset=utf-8"],
   ["/v1/problems/", "text/html; charset=utf-8"],
-  ["/v1/problems/not-found", "text/html; charset=utf-8"],
 ])("%s answers GET, HEAD and a tag that the client has", async (path, type) => {
   const { get, seen } = await opened();
   const got = await get(path);
@@ -87,14 +87,21 @@ test("pages allow no script, style or request of another place", async () => {
   }
 });
 
-test("the type of a problem leads to a page with its meaning and legacy's codes", async () => {
+test("the type of a problem leads to its place on a page, with legacy's codes", async () => {
   const { get } = await opened();
   const problem = await get("/v1/datasets/abc", { headers: { Accept: "application/problem+json" } });
-  const { type } = (await problem.json()) as { type: string };
-  const page = await (await get(type)).text();
-  expect(page).toContain("<h1>The input is not valid");
-  const unknown = await (await get("/v1/problems/not-found")).text();
+  const { type, title } = (await problem.json()) as { type: string; title: string };
+  const sections = (await (await get(type)).text()).split("<section ");
+  const place = `id="${new URL(type, "http://x").hash.slice(1)}"`;
+  expect(sections.find((section) => section.startsWith(place))).toContain(title);
+  const unknown = sections.find((section) => section.startsWith('id="not-found"'));
   expect(unknown).toMatch(/<dt>111\s*<dd>Unknown dataset/);
+});
+
+test("a path of its own that a type of a problem once had leads to the page", async () => {
+  const { get } = await opened();
+  const former = await get("/v1/problems/not-found");
+  expect([former.status, former.headers.get("location")]).toEqual([302, "/v1/problems#not-found"]);
   expect((await get("/v1/problems/nothing")).status).toBe(404);
 });
 

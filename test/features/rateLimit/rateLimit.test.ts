@@ -82,7 +82,7 @@ describe("more requests than the rate limit allows", () => {
     };
     const detail = "Too many requests: see Retry-After.";
     const problem = problemOf(429, { detail }, "/v2");
-    expect(problem.type).toBe("/v2/problems/too-many-requests");
+    expect(problem.type).toBe("/v2/problems#too-many-requests");
     const problemJson = "application/problem+json";
     expect(await refused("/v1/datasets/61", "*/*")).toEqual([429, "application/json", "Accept", { detail }]);
     expect(await refused("/v2/datasets/61?a=b", problemJson)).toEqual([429, problemJson, "Accept", problem]);

@@ -47,7 +47,7 @@ test("a problem lists the errors of the input, and sums them up in one sentence"
   };
   const { detail: errors } = await ask("application/json");
   const problem = await ask(problemJson);
-  expect(problem).toMatchObject({ type: "/v1/problems/invalid-input", status: 422, errors });
+  expect(problem).toMatchObject({ type: "/v1/problems#invalid-input", status: 422, errors });
   expect(problem.detail).toMatch(/^body\.limit: [^;]+; body\.f0: [^]+…$/);
 });
 
@@ -63,7 +63,7 @@ test("a problem keeps legacy's code, and what legacy adds", async () => {
   const { app } = await gatewayFor(url);
   const response = await app.request("/v1/datasets/61", { headers: { Accept: problemJson } });
   expect(await response.json()).toEqual({
-    type: "/v1/problems/not-found",
+    type: "/v1/problems#not-found",
     title: "There is no such resource",
     status: 404,
     detail: "Unknown dataset",
@@ -72,7 +72,7 @@ test("a problem keeps legacy's code, and what legacy adds", async () => {
   });
 });
 
-test("every end of a problem's type is one type's", () => {
+test("no two types of problems have the same URI", () => {
   expect(new Set(problemSlugs).size).toBe(problemSlugs.length);
 });
 
@@ -99,7 +99,7 @@ test("every error comes in the format that Accept prefers, stored ones too", asy
       status: 404,
       type: problemJson,
       vary: expect.arrayContaining(["Accept"]) as string[],
-      body: { type: "/v1/problems/not-found", code: "111", detail: "Unknown dataset" },
+      body: { type: "/v1/problems#not-found", code: "111", detail: "Unknown dataset" },
     });
     expect(await ask("/v2/datasets/1000000", "application/json")).toMatchObject({ body: { detail: unknown } });
   }
@@ -120,7 +120,7 @@ test("every error comes in the format that Accept prefers, stored ones too", asy
       status,
       type: problemJson,
       vary: expect.arrayContaining(["Accept"]) as string[],
-      body: { type: `/v2/problems/${slug}`, status },
+      body: { type: `/v2/problems#${slug}`, status },
     });
   expect(await ask("/v2/datasets/61", `${problemJson}, */*`)).toMatchObject({ status: 200, type: "application/json" });
   await legacy.close();
@@ -141,5 +141,5 @@ test("a WebSocket is refused in both formats", async () => {
   expect(await refused("/v2/datasets/61?a=b", problemJson)).toEqual([501, problemJson, "Accept", problem("/v2")]);
   expect(await refused("/v2/x", "application/json")).toEqual([501, "application/json", "Accept", { detail }]);
   expect(await refused("/other", problemJson)).toEqual([501, "application/json", undefined, { detail }]);
-  expect(problem("/v2").type).toBe("/v2/problems/not-implemented");
+  expect(problem("/v2").type).toBe("/v2/problems#not-implemented");
 });
