@@ -28,6 +28,8 @@ const visitsOf = async (requests: readonly string[]): Promise<Line[]> => {
   }
 };
 
+const functionsOf = ({ visited }: Pick<Line, "visited">): number => Object.values(visited).flat().length;
+
 /** What the requests ran when the bounds were set. `UPDATE_VISITS=1` writes it anew. */
 const knownFile = join(import.meta.dirname, "visited.json");
 
@@ -51,9 +53,11 @@ const most = { hit: [17, 42], miss: [70, 264], passThrough: [28, 129], write: [7
 test("a hit, a miss, a pass-through and a write run no more functions than they did", async () => {
   const [again, other, proxied] = ["GET /v1/datasets/61", "GET /v1/datasets/2", "GET /api/v1/json/data/61"];
   const write = (tag: string) => `POST /v1/datasets/tag {"data_id":2,"tag":"${tag}"}`;
-  const lines = await visitsOf([again, again, again, again, other, proxied, proxied, write("a"), write("b")]);
-  // What is done once is done by then. On a busy machine a second may have passed, and the hit writes its headers anew.
-  const [hit, miss, passThrough, written] = [lines[3], lines[4], lines[6], lines[8]] as [Line, Line, Line, Line];
+  const hits = Array.from({ length: 8 }, () => again);
+  const lines = await visitsOf([...hits, other, proxied, proxied, write("a"), write("b")]);
+  // What is done once is done by the second time. A hit writes its headers anew where a second has passed: of some, the shortest counts.
+  const [hit] = lines.slice(2, 8).toSorted((a, b) => functionsOf(a) - functionsOf(b)) as [Line];
+  const [miss, , passThrough, , written] = lines.slice(8) as [Line, Line, Line, Line, Line];
   const ran = Object.entries({ hit, miss, passThrough, write: written });
   expect(ran.map(([, { status }]) => status)).toEqual([200, 200, 200, 200]);
   if (process.env["UPDATE_VISITS"] === "1")
@@ -64,7 +68,7 @@ test("a hit, a miss, a pass-through and a write run no more functions than they 
   const known = JSON.parse(readFileSync(knownFile, "utf8")) as Record<string, Known>;
   const tooMany = ran.flatMap(([name, { visited }]) => {
     const [mostFiles = 0, mostFunctions = 0] = most[name as keyof typeof most];
-    const [files, functions] = [Object.keys(visited).length, Object.values(visited).flat().length];
+    const [files, functions] = [Object.keys(visited).length, functionsOf({ visited })];
     const isMore = files > mostFiles || functions > mostFunctions;
     return isMore ? [{ name, files, functions, new: newIn(visited, known[name] ?? {}) }] : [];
   });

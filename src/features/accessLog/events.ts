@@ -1,6 +1,5 @@
 import type { EventDefinitions } from "../../operation/telemetry/events.ts";
 
-/** The events of the feature. */
 export const accessLogEvents: EventDefinitions = {
   access_log_lines_dropped: {
     level: "warn",

@@ -1,6 +1,5 @@
 import type { EventDefinitions } from "../../operation/telemetry/events.ts";
 
-/** The events of the feature. */
 export const rateLimitEvents: EventDefinitions = {
   rate_limit_redis_lost: {
     level: "warn",

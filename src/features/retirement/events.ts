@@ -1,6 +1,5 @@
 import type { EventDefinitions } from "../../operation/telemetry/events.ts";
 
-/** The events of the feature. */
 export const retirementEvents: EventDefinitions = {
   brownout: { level: "info", msg: "A brown-out has begun to answer.", notes: "It is planned: nothing to do." },
 };

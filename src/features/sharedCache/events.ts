@@ -1,6 +1,5 @@
 import type { EventDefinitions } from "../../operation/telemetry/events.ts";
 
-/** The events of the feature. */
 export const sharedCacheEvents: EventDefinitions = {
   shared_tier_up: { level: "info", msg: "Redis is in step; what it stores is used." },
   shared_tier_lost: {

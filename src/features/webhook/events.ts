@@ -1,6 +1,5 @@
 import type { EventDefinitions } from "../../operation/telemetry/events.ts";
 
-/** The events of the feature. */
 export const webhookEvents: EventDefinitions = {
   webhook_failed: {
     level: "warn",
