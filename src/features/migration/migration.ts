@@ -1,13 +1,15 @@
-import { type Ledger, type LedgerEntry, openLedger } from "../../libraries/compare/ledger.ts";
+import type { LedgerEntry } from "../../libraries/compare/ledger.ts";
 import { type Classification, resultOf } from "../../libraries/compare/difference.ts";
 import type { Core } from "../../gateway/answer/feature.ts";
-import { counted, formatNumber, percent } from "../../libraries/ui/wording.ts";
 import { openComparedRequests } from "./comparedRequests.ts";
 import { type Bucketing, decide, type StageDecision } from "./decide.ts";
 import { type ComparedAnswer, openDifferences } from "./differences.ts";
 import { type GateDecision, decideGate } from "./gate.ts";
+import { openGates } from "./gates.ts";
+import { openLedgerInForce } from "./ledgerInForce.ts";
 import { countComparisons } from "./metrics.ts";
 import { openNotices } from "./notices.ts";
+import { objectionTo } from "./objection.ts";
 import { type EvidenceStore, openSavedEvidence } from "./savedEvidence.ts";
 import { type ConfiguredStage, isForward, type Stage, type StageInForce } from "./stage.ts";
 import { openStages, type StageStore } from "./stages.ts";
@@ -38,32 +40,50 @@ type MigrationOptions = {
   save?: number | undefined;
 };
 
+/** Milliseconds between two checks of the gates. */
+const LOOK_MS = 5000;
+
+const legacyAlone = { stage: "legacy", share: 100 } as const;
+
 /** What moving endpoints takes of the core. */
 type MovedCore = Pick<Core, "observer" | "meter" | "cache" | "traffic" | "events" | "catalogue">;
 
-/** Opens the migration of the catalogue's endpoints. */
+/** Opens the migration of the catalogue's endpoints: what was compared, the ledger, the stages, the gates, and what follows from these. */
 export const openMigration = (core: MovedCore, options: MigrationOptions) => {
-  const { observer, meter, cache, traffic } = core;
+  const { observer, meter, cache, events, traffic } = core;
   const { endpoints } = core.catalogue;
-  const { store, hasModern, look = 5000 } = options;
+  const { hasModern } = options;
   const names = Object.keys(endpoints);
+
   const requests = new Map(names.map((name) => [name, openComparedRequests()]));
   const tracks = new Map([...requests].map(([name, compared]) => [name, openTrack(compared)]));
   const trackOf = (endpoint: string) => tracks.get(endpoint) as Track;
-  const notices = openNotices((notice) => void core.events.emit("notice", notice));
+  const notices = openNotices((notice) => void events.emit("notice", notice));
   const differences = openDifferences((one) => {
     if (one.kind === "unexplained") notices.differs(one);
   });
   const countResult = countComparisons(meter);
+  const savedEvidence = openSavedEvidence({
+    store: options.evidence,
+    of: options.evidenceOf,
+    requests,
+    interval: options.save,
+  });
+
+  const ledger = openLedgerInForce(options.expected);
+  /** Removes the unexplained differences that the ledger allows now. */
+  const removeAllowed = (): void => {
+    const today = ledger.today();
+    differences.remove((one) => one.kind === "unexplained" && today.allowing(one.endpoint, one) !== undefined);
+    const unexplained = new Set(differences.view("unexplained").map(({ endpoint }) => endpoint));
+    for (const [name, compared] of requests) if (!unexplained.has(name)) compared.allow();
+  };
+
   const onUnwritten = (endpoint: string, error: Error): undefined => {
     observer.event("stage_not_kept", { endpoint, why: error.message });
   };
-  const stageOf = (endpoint: string): StageInForce =>
-    hasModern ? stages.of(endpoint) : { ...stages.of(endpoint), stage: "legacy" };
-
-  const moving = new Set<string>();
   const stages = openStages({
-    store,
+    store: options.store,
     endpoints: names,
     configured: options.configured,
     onUnwritten,
@@ -80,70 +100,41 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
       notices.moved(move);
     },
   });
+  const stageOf = (endpoint: string): StageInForce =>
+    hasModern ? stages.of(endpoint) : { ...stages.of(endpoint), stage: "legacy" };
 
-  /** Moves an endpoint; meanwhile its gate does not act. False if another move came first; rejects if it could not be stored. */
-  const move: typeof stages.move = async (endpoint, ...about) => {
-    moving.add(endpoint);
-    try {
-      return await stages.move(endpoint, ...about);
-    } finally {
-      moving.delete(endpoint);
-    }
-  };
-  /** What the gate of an endpoint decides now; `undefined` without one. */
   const gateDecision = (endpoint: string): GateDecision | undefined => {
     const [gate, at] = [stages.gateOf(endpoint), stageOf(endpoint)];
     return gate && decideGate(gate, at, trackOf(endpoint).evidence(at));
   };
-  const checkGate = (endpoint: string): void => {
-    if (moving.has(endpoint)) return;
-    const { reason = "", to } = gateDecision(endpoint) ?? {};
-    if (to) move(endpoint, to, "gate", reason).catch((error: Error) => onUnwritten(endpoint, error));
-  };
-  const checking = setInterval(() => names.forEach(checkGate), look).unref();
-  const savedEvidence = openSavedEvidence({
-    store: options.evidence,
-    of: options.evidenceOf,
-    requests,
-    interval: options.save,
+  const gates = openGates({
+    endpoints: names,
+    interval: options.look ?? LOOK_MS,
+    decisionOf: gateDecision,
+    move: (...about) => stages.move(...about),
+    onUnwritten,
   });
 
-  let { expected } = options;
-  let ledgerOfDay: { of: Ledger; day: string } | undefined;
-  /** The expected differences that are in force today: entries end with a day. */
-  const ledger = (): Ledger => {
-    const day = new Date().toISOString().slice(0, 10);
-    if (ledgerOfDay?.day !== day) ledgerOfDay = { of: openLedger(expected, day), day };
-    return ledgerOfDay.of;
+  const objection = (endpoint: string): string | undefined =>
+    objectionTo(endpoints[endpoint]?.writes !== undefined, stageOf(endpoint).stage, trackOf(endpoint).parity());
+  /** Warns of what the configuration moves against the evidence: it is not held up. */
+  const warnOf = (configured: readonly string[]): void => {
+    const unproven = configured.filter((endpoint) => {
+      const at = stageOf(endpoint);
+      return at.by === "configuration" && isForward(legacyAlone, at) && objection(endpoint) !== undefined;
+    });
+    if (unproven.length > 0) observer.event("stages_unproven", { endpoints: unproven });
   };
-  /** Forgets the unexplained differences that the ledger allows now. */
-  const removeAllowed = (): void => {
-    differences.remove((one) => one.kind === "unexplained" && ledger().allowing(one.endpoint, one) !== undefined);
-    const unexplained = new Set(differences.view("unexplained").map(({ endpoint }) => endpoint));
-    for (const name of names) if (!unexplained.has(name)) requests.get(name)?.allow();
-  };
-  const fired = new Set<string>();
+  warnOf(names);
 
-  const noteBucket = (endpoint: string, bucket: number): void => {
-    const track = trackOf(endpoint);
-    if (!track.calledFrom(bucket)) return;
-    const { share } = stageOf(endpoint);
-    const advice = "behind a proxy, set TRUSTED_PROXIES to its address, and let it send X-Forwarded-For";
-    observer.event("canary_one_bucket", { endpoint, requests: track.oneBucket(), share, advice });
-  };
-  /** What speaks against a step towards modern, as a clause; `undefined` if all that was compared is explained. */
-  const objection = (endpoint: string): string | undefined => {
-    if (endpoints[endpoint]?.writes !== undefined) return "writes are never compared";
-    const { compared, drift, unexplained, lower } = trackOf(endpoint).parity();
-    const conclusive = compared - drift;
-    if (conclusive === 0)
-      return stageOf(endpoint).stage === "legacy"
-        ? "nothing has been compared: put it in shadow first"
-        : "nothing has been compared yet";
-    if (unexplained === 0) return undefined;
-    const parity = `parity ${percent(1 - unexplained / conclusive)}, at least ${percent(lower)}`;
-    return `${formatNumber(unexplained)} of ${counted(conclusive, "compared request")} unexplained (${parity}): mend modern, or allow it in the ledger`;
-  };
+  const warnOfOneBucket = (endpoint: string): void =>
+    observer.event("canary_one_bucket", {
+      endpoint,
+      requests: trackOf(endpoint).oneBucket(),
+      share: stageOf(endpoint).share,
+      advice: "behind a proxy, set TRUSTED_PROXIES to its address, and let it send X-Forwarded-For",
+    });
+
   const viewOf = (endpoint: string): StageView => {
     const { configured: _, ...stage } = stageOf(endpoint);
     const [track, decision] = [trackOf(endpoint), gateDecision(endpoint)];
@@ -166,15 +157,6 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
       oneBucket: stage.stage === "canary" ? track.oneBucket() : undefined,
     };
   };
-  /** Warns of what the configuration moves against the evidence: it is not held up. */
-  const warnOf = (configured: readonly string[]): void => {
-    const unproven = configured.filter((endpoint) => {
-      const at = stageOf(endpoint);
-      return at.by === "configuration" && isForward(legacyAlone, at) && objection(endpoint) !== undefined;
-    });
-    if (unproven.length > 0) observer.event("stages_unproven", { endpoints: unproven });
-  };
-  warnOf(names);
 
   return {
     hasModern,
@@ -182,7 +164,8 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
     stageOf,
     decide(endpoint: string, caller: Bucketing): StageDecision {
       const decision = decide(stageOf(endpoint), caller);
-      if (decision.bucket !== undefined) noteBucket(endpoint, decision.bucket);
+      const { bucket } = decision;
+      if (bucket !== undefined && trackOf(endpoint).calledFrom(bucket)) warnOfOneBucket(endpoint);
       return decision;
     },
     track: trackOf as (endpoint: string) => Pick<Track, "asked">,
@@ -197,44 +180,42 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
       const { id, endpoint, differences: found } = answer;
       countResult(resultOf(found));
       trackOf(endpoint).compared(id, found);
-      for (const { entry } of found) if (entry !== undefined) fired.add(entry);
+      ledger.note(found);
       differences.add(answer);
-      if (found.some(({ kind }) => kind === "unexplained")) checkGate(endpoint);
+      if (found.some(({ kind }) => kind === "unexplained")) gates.check(endpoint);
     },
     view: (): StagesView => Object.fromEntries(names.map((name) => [name, viewOf(name)])),
     viewOf,
     differences: (kind: Classification) => differences.view(kind),
-    audit: () => stages.audit(),
+    audit: stages.audit,
     /** All expected differences, also those that have ended. */
-    expected: () => expected,
-    ledger,
+    expected: ledger.entries,
+    /** The expected differences that are in force today. */
+    ledger: () => ledger.today(),
     /** The ids of ledger entries that have allowed a difference since the start. */
-    fired: (): ReadonlySet<string> => fired,
+    fired: ledger.fired,
     /** What speaks against this move, and the figures; `undefined` unless it is a step towards modern against the evidence. */
     against(endpoint: string, to: Stage): { why: string; evidence: Parity } | undefined {
       const why = isForward(stageOf(endpoint), to) ? objection(endpoint) : undefined;
       return why === undefined ? undefined : { why, evidence: trackOf(endpoint).parity() };
     },
     formerOf: (endpoint: string) => stages.formerOf(endpoint),
-    move,
-    /** Puts new stages and a new ledger file in force. */
+    move: gates.move,
+    /** Puts new stages and a new ledger in force. */
     async configure(
       configured: Readonly<Record<string, ConfiguredStage>>,
       entries: readonly LedgerEntry[],
     ): Promise<void> {
-      expected = entries;
-      ledgerOfDay = undefined;
+      ledger.replace(entries);
       removeAllowed();
       const before = new Map(names.map((name) => [name, stageOf(name).since]));
       await stages.configure(configured);
       warnOf(names.filter((name) => stageOf(name).since !== before.get(name)));
     },
     async close(): Promise<void> {
-      clearInterval(checking);
+      gates.close();
       notices.close();
       await savedEvidence.close();
     },
   };
 };
-
-const legacyAlone = { stage: "legacy", share: 100 } as const;

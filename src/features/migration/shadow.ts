@@ -14,6 +14,7 @@ import { collectChanges } from "../../catalogue/rules/notes.ts";
 import type { Backend, Context } from "../../gateway/answer/context.ts";
 import type { Core } from "../../gateway/answer/feature.ts";
 import type { Side } from "./decide.ts";
+import { openMirrorBudget } from "./mirrorBudget.ts";
 import type { Modern } from "./modern.ts";
 import type { Migration } from "./migration.ts";
 
@@ -35,12 +36,9 @@ type SideAnswer = GivenAnswer & { bytes: number; source?: LegacyReply | undefine
 
 type SideReply = SideAnswer | { failed: string };
 
-/** Bytes of compared answers a second. */
-const MAX_BYTES = 16 * 1024 ** 2;
-
 /**
- * Compares answered requests on both sides, in the background. `rate`: comparisons that start in a second; as many run at a time, since one
- * whose sides differ takes a second. `recheck`: milliseconds until a mismatch is checked again.
+ * Opens what compares answered requests on both sides, in the background. `rate`: most comparisons that start in a second, and that run at a
+ * time. `recheck`: milliseconds until a mismatch is checked again.
  */
 export const openShadow = (
   { settings, totalTimeout, errors, cache, observer }: ComparedCore,
@@ -54,25 +52,9 @@ export const openShadow = (
     candidate: modern.url,
     keyName: "KEY",
   };
+  const budget = openMirrorBudget(rate);
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
-  let shed = 0;
-  let tokens = rate;
-  // The size is known only afterwards, so the credit may go negative; it then blocks later comparisons until it recovers.
-  let credit = MAX_BYTES;
-  let filledAt = performance.now();
-
-  /** Whether one more comparison may start. Those beyond the budget are left out, not queued. */
-  const enter = (): boolean => {
-    const seconds = (performance.now() - filledAt) / 1000;
-    filledAt = performance.now();
-    tokens = Math.min(rate, tokens + seconds * rate);
-    credit = Math.min(MAX_BYTES, credit + seconds * MAX_BYTES);
-    const isFree = running.size < rate && tokens >= 1 && credit > 0;
-    if (isFree) tokens--;
-    else shed++;
-    return isFree;
-  };
 
   const askLegacy = async ({ context, next }: AnsweredRequest): Promise<SideReply> => {
     let source: LegacyReply | undefined;
@@ -93,52 +75,62 @@ export const openShadow = (
     return "failed" in reply ? reply : given(reply.status, reply.contentType, reply.text);
   };
 
-  /**
-   * Compares both sides once: the answer that was served with that of the other side, or, `again`, two new ones past the caches.
-   * `differences` is `undefined` if one side gave no answer that can be compared.
-   */
+  /** One answer of each side: the answer that was served with that of the other side or, `again`, two new ones past the caches. */
+  const bothAnswers = (
+    about: AnsweredRequest,
+    canonical: CanonicalRequest,
+    again: boolean,
+  ): Promise<[expected: SideReply, candidate: SideReply]> => {
+    const served = again ? undefined : about.backend;
+    return Promise.all([
+      served === "legacy" ? servedAnswer(about.answered) : askLegacy(about),
+      served === "modern" ? servedAnswer(about.answered) : askModern(about, canonical, again),
+    ]);
+  };
+
+  /** Compares both sides once; `undefined` if one of them gave no answer that can be compared. */
   const compareOnce = async (
     about: AnsweredRequest,
     canonical: CanonicalRequest,
     again: boolean,
   ): Promise<Difference[] | undefined> => {
     const { endpoint } = about.context;
-    const [expected, candidate] = await Promise.all([
-      about.backend === "legacy" && !again ? servedAnswer(about.answered) : askLegacy(about),
-      about.backend === "modern" && !again ? servedAnswer(about.answered) : askModern(about, canonical, again),
-    ]);
-    for (const one of [expected, candidate]) credit -= "bytes" in one ? one.bytes : 0;
+    const [expected, candidate] = await bothAnswers(about, canonical, again);
+    for (const one of [expected, candidate]) if ("bytes" in one) budget.spend(one.bytes);
     // If legacy fails, there is no expectation. Failures of modern are counted by its track.
     if ("failed" in expected || "failed" in candidate || expected.status >= 500) return undefined;
     if (expected.bytes > MAX_COMPARED_BYTES || candidate.bytes > MAX_COMPARED_BYTES) return undefined;
     const ledger = migration.ledger();
-    return compareAnswers(
-      {
-        endpoint: endpoint.name,
-        output: endpoint.output,
-        ledger,
-        origin: originOf(endpoint, expected),
-        whyUnserved: (one) => whyUnserved(endpoint, { errors, ledger }, one),
-      },
-      expected,
-      candidate,
-    );
+    const comparison = {
+      endpoint: endpoint.name,
+      output: endpoint.output,
+      ledger,
+      origin: originOf(endpoint, expected),
+      whyUnserved: (one: GivenAnswer) => whyUnserved(endpoint, { errors, ledger }, one),
+    };
+    return compareAnswers(comparison, expected, candidate);
   };
 
-  /** A mismatch is checked again before it counts. */
+  /** Compares both sides. A mismatch is checked again before it counts: what has gone by then is drift. */
+  const compareTwice = async (
+    about: AnsweredRequest,
+    canonical: CanonicalRequest,
+  ): Promise<Difference[] | undefined> => {
+    const first = await compareOnce(about, canonical, false);
+    if (!first?.some(({ kind }) => kind === "unexplained")) return first;
+    await sleep(recheck, undefined, { signal: stopping.signal, ref: false });
+    const second = await compareOnce(about, canonical, true);
+    return second && markDrift(first, second);
+  };
+
   const compare = async (about: AnsweredRequest): Promise<void> => {
     const { endpoint, input, legacy, key } = about.context;
     const canonical = canonicalRequest(endpoint, input, modern.routes[endpoint.name]);
-    let differences = await compareOnce(about, canonical, false);
-    if (differences?.some(({ kind }) => kind === "unexplained")) {
-      await sleep(recheck, undefined, { signal: stopping.signal, ref: false });
-      const second = await compareOnce(about, canonical, true);
-      differences = second && markDrift(differences, second);
-      // Modern no longer gives the cached answer that was served.
-      if (about.backend === "modern" && about.answered.how.hit && differences?.some(({ kind }) => kind === "drift"))
-        void cache.invalidate({ endpoint: endpoint.name, soft: false });
-    }
+    const differences = await compareTwice(about, canonical);
     if (differences === undefined) return;
+    // Modern no longer gives the cached answer that was served.
+    if (about.backend === "modern" && about.answered.how.hit && differences.some(({ kind }) => kind === "drift"))
+      void cache.invalidate({ endpoint: endpoint.name, soft: false });
     const legacyQuery: LegacyQuery | undefined =
       "unsent" in legacy ? undefined : { request: legacy, format: endpoint.format ?? "json" };
     migration.compared({
@@ -155,7 +147,7 @@ export const openShadow = (
   return {
     /** Compares both sides, if the budget has room. */
     compare(about: AnsweredRequest): void {
-      if (stopping.signal.aborted || !enter()) return;
+      if (stopping.signal.aborted || !budget.enter(running.size)) return;
       const one = compare(about)
         .catch((error: Error) => {
           if (!stopping.signal.aborted) observer.event("internal_error", { error: error.stack });
@@ -164,7 +156,7 @@ export const openShadow = (
       running.add(one);
     },
     /** The number of comparisons that the budget had no room for. */
-    shed: () => shed,
+    shed: budget.shed,
     /** Stops comparing, and resolves when the running comparisons have ended. */
     async idle(): Promise<void> {
       stopping.abort();
@@ -173,7 +165,7 @@ export const openShadow = (
   };
 };
 
-/** No client waits for it: it takes no client's turn, and its failures count for none. `timeout`: milliseconds. */
+/** The context of a comparison. No client waits for it: it takes no client's turn, and its failures count for no client. `timeout`: milliseconds. */
 const mirrored = (context: Context, timeout: number): Context => ({
   ...withoutClient(context, timeout),
   headers: [...context.headers, "gateway-mirror", "1"],

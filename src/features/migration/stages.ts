@@ -55,14 +55,15 @@ export const openStages = ({
   now = () => new Date(),
 }: StagesSettings) => {
   let configured = first;
+  /** The stages in force. All of them are exchanged at once. */
   let stages = new Map<string, StageInForce>();
+  /** Configured stages in force that the store does not have yet. */
+  const unwritten = new Map<string, StageInForce>();
+  /** What the store had when it was read last. */
   let stored = store.entries();
 
   const configuredStage = (endpoint: string): Stage => stageAndShare(configured[endpoint] ?? defaultStage);
   const configuredText = (endpoint: string): string => JSON.stringify(configuredStage(endpoint));
-
-  /** Configured stages that the store does not have yet. */
-  const unwritten = new Map<string, StageInForce>();
 
   const stageFromNow = (to: Stage, endpoint: string, by: string, why: string): StageInForce => ({
     ...stageAndShare(to),
@@ -74,24 +75,24 @@ export const openStages = ({
   const fromConfiguration = (endpoint: string, why: string): StageInForce =>
     stageFromNow(configuredStage(endpoint), endpoint, "configuration", why);
 
-  /** The stage that was set last, also by a gateway with another configuration. */
-  const inForce = (endpoint: string): StageInForce => {
+  const unmoved = (endpoint: string): StageInForce =>
+    stages.get(endpoint) ?? fromConfiguration(endpoint, configured[endpoint] ? "as configured" : "default");
+  /** The stage that was set last, also by a gateway with another configuration; `otherwise` where none was set. */
+  const inForce = (endpoint: string, otherwise = unmoved): StageInForce => {
     const set = store.get(endpoint)?.stage;
     const pending = unwritten.get(endpoint);
-    if (set !== undefined && (pending === undefined || pending.since < set.since)) return set;
-    return (
-      pending ?? stages.get(endpoint) ?? fromConfiguration(endpoint, configured[endpoint] ? "as configured" : "default")
-    );
+    if (set === undefined) return pending ?? otherwise(endpoint);
+    return pending === undefined || pending.since < set.since ? set : pending;
   };
+  const afterLoss = (endpoint: string): StageInForce =>
+    fromConfiguration(endpoint, "Redis has lost the stage that was set");
 
   /** Reads all stages again, exchanges them at once, and reports those that have moved. */
-  const refresh = () => {
+  const refresh = (): void => {
     const before = stages;
     const lost = endpoints.filter((name) => stored.has(name) && store.get(name) === undefined);
     stored = store.entries();
-    stages = new Map(stages);
-    for (const name of lost) stages.set(name, fromConfiguration(name, "Redis has lost the stage that was set"));
-    stages = new Map(endpoints.map((name) => [name, inForce(name)]));
+    stages = new Map(endpoints.map((name) => [name, inForce(name, lost.includes(name) ? afterLoss : unmoved)]));
     for (const [name, to] of stages) {
       const from = before.get(name);
       if (from && hasMoved(from, to)) onMove(name, from, to);
@@ -140,14 +141,17 @@ export const openStages = ({
     refresh();
   };
 
+  /** Where the configuration has changed since the stage was stored: while the gateway was stopped. */
+  const changedWhileStopped = (): string[] =>
+    endpoints.filter((name) => {
+      const was = store.get(name)?.stage.configured;
+      return was !== undefined && was !== configuredText(name);
+    });
+
   refresh();
   store.onChange(refresh);
-  // The configuration may have changed while the gateway was stopped.
-  const changedMeanwhile = endpoints.filter((name) => {
-    const was = store.get(name)?.stage.configured;
-    return was !== undefined && was !== configuredText(name);
-  });
-  if (changedMeanwhile.length > 0) void applyConfiguration(changedMeanwhile);
+  const changed = changedWhileStopped();
+  if (changed.length > 0) void applyConfiguration(changed);
 
   const of = (endpoint: string) => stages.get(endpoint) as StageInForce;
 
@@ -167,8 +171,10 @@ export const openStages = ({
         .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
         .slice(0, MAX_MOVES),
     /**
-     * Moves one endpoint; false if another move came first. Where it has this stage and share already, nothing changes. Rejects if the store
-     * does not confirm the write.
+     * Moves one endpoint. Where it has this stage and share already, nothing changes.
+     *
+     * @returns False if another move came first.
+     * @throws If the store does not confirm the write.
      */
     async move(endpoint: string, to: Stage, by: string, why: string, note?: MoveNote): Promise<boolean> {
       if (isSameStage(of(endpoint), to)) return true;
@@ -177,15 +183,13 @@ export const openStages = ({
       refresh();
       return moved;
     },
-    /**
-     * Applies a new configuration, except where another gateway has applied the same already. Endpoints that it does not name are
-     * `legacy`.
-     */
+    /** Applies a new configuration, except where another gateway has applied it already. Endpoints that it does not name are `legacy`. */
     async configure(next: Readonly<Record<string, ConfiguredStage>>): Promise<void> {
       const before = new Map(endpoints.map((name) => [name, configuredText(name)]));
       configured = next;
-      const changed = endpoints.filter((name) => before.get(name) !== configuredText(name));
-      await applyConfiguration(changed.filter((name) => inForce(name).configured !== configuredText(name)));
+      const isNew = (name: string) =>
+        before.get(name) !== configuredText(name) && inForce(name).configured !== configuredText(name);
+      await applyConfiguration(endpoints.filter(isNew));
     },
   };
 };
