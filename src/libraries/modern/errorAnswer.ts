@@ -39,7 +39,8 @@ const withStatus = (outcome: Outcome, status: number): Answer | undefined => {
 const outcomeOfProblem = (endpoint: Endpoint, errors: ErrorTable, { code, type }: JsonObject): Outcome | undefined => {
   const coded = outcomeOfCode(endpoint, errors, code);
   if (coded || typeof type !== "string") return coded;
-  const slug = type.slice(type.lastIndexOf("/") + 1);
+  // Its own path, or an anchor of one page.
+  const [slug = ""] = /[^/#]*$/.exec(type) ?? [];
   const problems = endpoint.modern?.problems ?? {};
   return Object.hasOwn(problems, slug) ? problems[slug] : undefined;
 };

@@ -338,7 +338,7 @@ test("GET /cache: lifetimes in force by the names of the setting, bounds, bytes 
     listDatasets: {
       fresh: "1m",
       staleWhileRevalidate: "1h",
-      staleIfError: "1h",
+      staleIfError: "7d",
       notFoundTtl: "60s",
       preconditionTtl: "15s",
     },
