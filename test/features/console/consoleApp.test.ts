@@ -352,7 +352,7 @@ test("GET /cache: lifetimes in force by the names of the setting, bounds, bytes 
     getStudy: {
       fresh: "5m",
       staleWhileRevalidate: "1h",
-      staleIfError: "24h",
+      staleIfError: "7d",
       notFoundTtl: "60s",
       preconditionTtl: "15s",
     },
