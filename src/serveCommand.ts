@@ -43,20 +43,17 @@ const startUpstream = async (url: string | undefined) => {
 
 /** Reads the settings and opens the gateway that they describe; or says why that cannot be. */
 const open = async (isCheck: boolean) => {
-  const [{ features }, { loadFeatures }, { catalogue }, { loadSettings }, { ownAddressErrors }] = await Promise.all([
+  const [{ features }, { loadFeatures }, { catalogue }, { loadSettings }] = await Promise.all([
     import("./features/index.ts"),
     import("./gateway/answer/feature.ts"),
     import("../transforms/catalogue.ts"),
     import("./operation/settings/load.ts"),
-    import("./operation/settings/ownAddress.ts"),
   ]);
   const fragments = features.map(({ settings }) => settings);
   const loaded = loadSettings(process.env, catalogue.endpoints, fragments);
   if ("errors" in loaded) return loaded;
   const { settings, warnings } = loaded;
   for (const warning of warnings) console.error(warning);
-  const errors = ownAddressErrors(settings);
-  if (errors.length > 0) return { errors };
   const [{ openGateway }, { openObserver }, { modules, off }] = await Promise.all([
     import("./gateway/openGateway.ts"),
     import("./operation/telemetry/observer.ts"),
@@ -145,7 +142,11 @@ export const serveGateway = async (): Promise<void> => {
   // The gateway answers: what it did not need for that is loaded now.
   await upstream.load();
   const { collectDefaultMetrics } = await import("prom-client");
-  collectDefaultMetrics({ register: gateway.core.meter.registry });
+  const { registry } = gateway.core.meter;
+  collectDefaultMetrics({ register: registry });
+  // Three for each space of the heap: no operator can judge them.
+  for (const about of ["total", "used", "available"])
+    registry.removeSingleMetric(`nodejs_heap_space_size_${about}_bytes`);
   flushCompileCache();
 };
 

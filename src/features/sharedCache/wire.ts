@@ -9,8 +9,7 @@ import { fromStored, toStored } from "../../operation/limits/monotonic.ts";
 /** The first byte of an entry: the version of the format. */
 const VERSION = 2;
 
-// Whether a resource may turn private is not sent: each gateway finds it by the endpoint. Nor are failed refreshes: they are this
-// gateway's own. Moments are milliseconds since the epoch.
+// Failed refreshes are not sent: they are this gateway's own. Moments are milliseconds since the epoch.
 const headSchema = z.object({
   endpoint: z.string(),
   status: z.int(),

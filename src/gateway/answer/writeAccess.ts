@@ -9,7 +9,7 @@ import type { Core } from "./feature.ts";
 const MAX_AGE_OF_ACCESS = 60_000;
 
 /** Only what is fresh: what is served because a backend fails may no longer be true. */
-const WANTED = { maxAge: MAX_AGE_OF_ACCESS, minFresh: 1 };
+const WANTED = { maxAge: MAX_AGE_OF_ACCESS, onlyFresh: true } as const;
 
 const unclear: Outcome = {
   kind: "broken",

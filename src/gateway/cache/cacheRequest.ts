@@ -42,8 +42,8 @@ export type Directives = {
   noStore?: true;
   onlyIfCached?: true;
   maxAge?: number;
-  minFresh?: number;
-  maxStale?: number;
+  /** Of the gateway's own requests: no answer that is stale. */
+  onlyFresh?: true;
 };
 
 /** The directives of a request without Cache-Control. */
@@ -70,13 +70,6 @@ export const readDirectives = (cacheControl: string | undefined, pragma?: string
         break;
       case "max-age":
         if (time !== undefined) directives.maxAge = time;
-        break;
-      case "min-fresh":
-        if (time !== undefined) directives.minFresh = time;
-        break;
-      case "max-stale":
-        // Without a number it means any age.
-        if (value === undefined || time !== undefined) directives.maxStale = time ?? Infinity;
         break;
       default:
     }

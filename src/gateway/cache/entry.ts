@@ -64,8 +64,8 @@ export const bytesOf = (text: string | Buffer): Buffer => {
 /** The strong validator of these bytes: 22 characters of a SHA-256. */
 export const tagOf = (bytes: Buffer): string => hash("sha256", bytes, "base64url").slice(0, 22);
 
-/** The lifetimes of one answer in milliseconds. `mayTurnPrivate`: no client can extend `staleWhileRevalidate` by `max-stale`. */
-export type Lifetimes = { fresh: number; staleWhileRevalidate: number; staleIfError: number; mayTurnPrivate?: true };
+/** The lifetimes of one answer in milliseconds. */
+export type Lifetimes = { fresh: number; staleWhileRevalidate: number; staleIfError: number };
 
 /** The lifetimes of an answer by its status; `undefined` where it must not be stored. */
 export type LifetimesOf = (status: number) => Lifetimes | undefined;

@@ -44,7 +44,6 @@ const lifetimesByStatus = (declared: DeclaredLifetimes): Record<number, Lifetime
     fresh: milliseconds(fresh),
     staleWhileRevalidate: milliseconds(staleWhileRevalidate),
     staleIfError: milliseconds(staleIfError),
-    ...(declared.mayTurnPrivate ? { mayTurnPrivate: true } : {}),
   };
   const notFound = freshFor(milliseconds(notFoundTtl));
   return { 200: found, 404: notFound, 410: notFound, 412: freshFor(milliseconds(preconditionTtl)) };
@@ -143,17 +142,14 @@ export const mayStore = ({ noStore }: Directives): boolean => noStore !== true;
 export const freshnessOf = (entry: Entry, now: number, wanted: Directives, isInStep = true): Freshness => {
   if (wanted.noCache || wanted.noStore) return "not";
   const staleness = now - entry.freshUntil;
-  const allowance = wanted.maxStale ?? 0;
-  if (wanted.maxAge !== undefined && (wanted.maxAge === 0 || now - entry.storedAt > wanted.maxAge + allowance))
-    return "not";
-  if (wanted.minFresh !== undefined && staleness > -wanted.minFresh) return "not";
-  // An owner's entry is never served stale, whatever the client allows: the right to see it may be gone.
+  if (wanted.maxAge !== undefined && (wanted.maxAge === 0 || now - entry.storedAt > wanted.maxAge)) return "not";
+  if (wanted.onlyFresh && staleness >= 0) return "not";
+  // An owner's entry is never served stale: the right to see it may be gone.
   if (entry.owner !== undefined) return isInStep && staleness < 0 ? "fresh" : "not";
-  const { staleWhileRevalidate, staleIfError, mayTurnPrivate } = entry.lifetimes;
-  const revalidated = mayTurnPrivate ? staleWhileRevalidate : Math.max(staleWhileRevalidate, allowance);
-  if (!isInStep) return staleness < Math.max(revalidated, staleIfError) ? "ifError" : "not";
+  const { staleWhileRevalidate, staleIfError } = entry.lifetimes;
+  if (!isInStep) return staleness < Math.max(staleWhileRevalidate, staleIfError) ? "ifError" : "not";
   if (staleness < 0) return "fresh";
-  if (staleness < revalidated) return "stale";
+  if (staleness < staleWhileRevalidate) return "stale";
   return staleness < staleIfError ? "ifError" : "not";
 };
 

@@ -37,12 +37,7 @@ describe("answers that belong to a key", () => {
     await ask("/v1/datasets/abc", as(alice));
     legacy.mode = "down";
     for (const [name, path] of names)
-      for (const wanted of [
-        "max-stale",
-        "max-stale=1000",
-        "max-age=100, max-stale=1000",
-        "max-stale, only-if-cached",
-      ]) {
+      for (const wanted of ["max-stale", "max-age=100", "only-if-cached"]) {
         const { status } = await ask(path, { ...as(alice), "Cache-Control": wanted });
         expect([name, wanted, status]).toEqual([name, wanted, expect.toBeOneOf([502, 503, 504])]);
       }

@@ -13,16 +13,13 @@ test("what is no duration is none", () => {
   expect(others.filter(isDuration)).toEqual([]);
 });
 
-const turning = entry({ lifetimes: { ...lifetimes, mayTurnPrivate: true } });
 const owned = entry({ owner: "a" });
-const patient: Directives = { maxStale: 1000 };
 const moments = [0, 9, 10, 29, 30, 49, 50, 1009, 1010];
 
 test.each<[string, Entry, Directives, boolean, string]>([
   ["by its lifetimes", entry(), {}, true, "fresh fresh stale stale ifError ifError not not not"],
-  ["for a client that takes stale ones", entry(), patient, true, "fresh fresh stale stale stale stale stale stale not"],
-  ["where it may turn private", turning, patient, true, "fresh fresh stale stale ifError ifError not not not"],
-  ["where it has an owner", owned, patient, true, "fresh fresh not not not not not not not"],
+  ["for the gateway's own requests", entry(), { onlyFresh: true }, true, "fresh fresh not not not not not not not"],
+  ["where it has an owner", owned, {}, true, "fresh fresh not not not not not not not"],
   ["where a write may be missed", entry(), {}, false, "ifError ifError ifError ifError ifError ifError not not not"],
   ["where it may, and has an owner", owned, {}, false, "not not not not not not not not not"],
 ])("how long an entry may be used %s", (_, one, wanted, isInStep, expected) => {
