@@ -9,7 +9,7 @@ import type { Stores } from "../../operation/store/store.ts";
 export const MAX_ID = 2 ** 24;
 
 /** A set of ids that takes a bit for each. */
-type IdSet = ReturnType<typeof openIdSet>;
+export type IdSet = ReturnType<typeof openIdSet>;
 
 /** Opens the set of all ids in a text; without a text it is empty. */
 export const openIdSet = (text = "") => {

@@ -86,45 +86,49 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     return absent.some((id) => !present.has(id));
   };
 
+  /** Adds the private rows that match to legacy's; true where one may be lacking: it is being read, or may match, or legacy does not show it. */
+  const addRows = (
+    listed: Map<number, Buffer>,
+    rows: readonly PrivateRow[],
+    matches: ReturnType<typeof rowMatcher>,
+  ): boolean => {
+    const pending = new Set(scanner.pending());
+    let isRowLacking = false;
+    for (const row of rows) {
+      const isMatch = !pending.has(row.id) && matches(row);
+      const line = isMatch ? listedRow(row) : undefined;
+      if (line !== undefined) listed.set(row.id, listed.get(row.id) ?? line);
+      else if (isMatch !== false) isRowLacking = true;
+    }
+    return isRowLacking;
+  };
+
   /** Answers a page of legacy's whole list and the private datasets that match; `undefined`: legacy cannot give the whole list. */
   const answerMerged = async (context: KeyedContext, until: number): Promise<Served | undefined> => {
     const { endpoint, input, bypass = false, wanted } = context;
     const matches = rowMatcher(input);
-    /** Whether a dataset that may match is still being read. */
-    const isPending = async (): Promise<boolean> => {
-      const mayMatch = () =>
-        scanner.pending().some((id) => matches({ id, uploader: found.get(id)?.uploader }) !== false);
-      if (mayMatch()) await withTimeout(scanner.whenNonePending(), Math.max(1, until - performance.now()));
-      return mayMatch();
+    /** Whether a dataset that may match is still to be read. */
+    const isPending = () =>
+      scanner.pending().some((id) => matches({ id, uploader: found.get(id)?.uploader }) !== false);
+    const waitUntilRead = async (): Promise<void> => {
+      if (isPending()) await withTimeout(scanner.whenNonePending(), Math.max(1, until - performance.now()));
     };
-    await isPending();
+    // Before the rows are taken, and again after the list was: a write may have named one meanwhile.
+    await waitUntilRead();
     const rows = found.rows();
     const answered = await wholeList(input, wanted, context, bypass);
     const { status, body } = answered.answer;
     if (status >= 500 && !wanted.onlyIfCached) return undefined;
     if (status !== 200) return answered;
     const listed = rowsById(bytesOf(body));
-    let isIncomplete =
-      (await isPending()) || !scanner.isCurrent() || (await mayHaveTurnedPrivate(input, listed, context));
+    await waitUntilRead();
+    const isUnsure = isPending() || !scanner.isCurrent() || (await mayHaveTurnedPrivate(input, listed, context));
     // A dataset that turned private or public meanwhile may be in neither.
-    isIncomplete ||= found.rows() !== rows;
+    const isOvertaken = found.rows() !== rows;
     learnUploaders(input, () => listed.keys());
-    const pending = new Set(scanner.pending());
-    for (const row of rows) {
-      const isMatch = !pending.has(row.id) && matches(row);
-      const line = isMatch ? listedRow(row) : undefined;
-      if (line !== undefined) listed.set(row.id, listed.get(row.id) ?? line);
-      else if (isMatch !== false) isIncomplete = true;
-    }
-    const [offset, limit] = [Number(input["offset"]), Number(input["limit"])];
-    const page = [...listed].toSorted(([a], [b]) => a - b).slice(offset, offset + limit);
-    const content: Answer =
-      page.length === 0
-        ? answerOf(endpoint.notFound ?? noResults)
-        : {
-            status: 200,
-            body: Buffer.concat([open, ...page.flatMap(([, row], i) => (i ? [comma, row] : row)), close]),
-          };
+    const isRowLacking = addRows(listed, rows, matches);
+    const isIncomplete = isUnsure || isOvertaken || isRowLacking;
+    const content = pageOf(listed, input) ?? answerOf(endpoint.notFound ?? noResults);
     if (!answered.entry) return { ...answered, answer: content, isIncomplete };
     // The page is as old as the list that it is cut from.
     const entry = entryOf(content, answered.entry);
@@ -150,6 +154,14 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     const isMerged = key !== undefined && endpoint.name === LIST_ENDPOINT && !("unsent" in legacy);
     return isMerged ? answerList(next, { ...context, key }) : next(context);
   };
+};
+
+/** The page of rows, in rising order of their ids; `undefined` where it has none. */
+const pageOf = (listed: ReadonlyMap<number, Buffer>, { offset, limit }: Input): Answer | undefined => {
+  const from = Number(offset);
+  const page = [...listed].toSorted(([a], [b]) => a - b).slice(from, from + Number(limit));
+  if (page.length === 0) return undefined;
+  return { status: 200, body: Buffer.concat([open, ...page.flatMap(([, row], i) => (i ? [comma, row] : row)), close]) };
 };
 
 const note = servingNote(() => undefined);

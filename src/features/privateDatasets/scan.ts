@@ -1,7 +1,8 @@
 import { withTimeout } from "../../operation/limits/withTimeout.ts";
 import type { RowById } from "../../catalogue/endpoint/endpoint.ts";
 import { type AskLegacy, type DatasetState, isAdministrators, LegacyFailure, readDataset } from "./askLegacy.ts";
-import { type Found, MAX_ID, openIdSet } from "./found.ts";
+import { type Found, type IdSet, MAX_ID, openIdSet } from "./found.ts";
+import { openReadQueue } from "./readQueue.ts";
 
 /** Options of the scan, for tests. */
 export type ScanOptions = {
@@ -25,8 +26,6 @@ const BUSY_SHARE = 1 / 4;
 const SAVED_EVERY = 100;
 /** Milliseconds between two looks at whether a scan is due. */
 const TICK = 1000;
-/** Ids that may wait to be read next. The next scan reads the others. */
-const MAX_NEXT = 1000;
 
 /** What operators see. Times are ISO 8601. */
 export type PrivateRowsView = {
@@ -74,24 +73,15 @@ export type Scanner = ReturnType<typeof openScanner>;
 export const openScanner = (settings: ScannerSettings) => {
   const { found, ask, rowById, fetchListed, load, onEvent, spent, signal, options } = settings;
   const { pause, retry, margin, slice } = { ...defaults, ...options };
-  /** The ids to read next, each with the number of the request that named it last. */
-  const next = new Map<number, number>();
-  let requests = 0;
-  /** Resolves when there are none, or when legacy fails. */
-  let nonePending = Promise.withResolvers<void>();
+  const sleep = openSleep(signal);
+  const queue = openReadQueue(sleep.end);
   /** The public list of the scan that runs. */
   let listing = openIdSet();
+  /** The id that is being read. */
   let at = 0;
+  /** Why the scan does not go on, and when it is tried again, on the clock of `performance.now()`. */
   let trouble: string | undefined;
   let retryAt = -Infinity;
-  let woken = Promise.withResolvers<void>();
-
-  /** Waits so many milliseconds, or until there is something to do. */
-  const rest = async (ms: number): Promise<void> => {
-    woken = Promise.withResolvers();
-    if (!signal.aborted) await withTimeout(woken.promise, ms);
-  };
-  signal.addEventListener("abort", () => woken.resolve());
 
   const failed = (error: Error): void => {
     if (signal.aborted) return;
@@ -100,8 +90,9 @@ export const openScanner = (settings: ScannerSettings) => {
       onEvent(error.isRefused ? "private_scan_refused" : "private_scan_failed", { why: error.message });
     trouble = error.message;
     retryAt = performance.now() + retry;
-    nonePending.resolve();
+    queue.giveUp();
   };
+
   /** Rejects unless legacy answers, and takes the key for an administrator's. */
   const checkKey = async (): Promise<void> => {
     if (!(await isAdministrators(ask))) throw new LegacyFailure("the key is no administrator's", true);
@@ -128,6 +119,7 @@ export const openScanner = (settings: ScannerSettings) => {
     }
     return found.remove(id);
   };
+
   /** Reads an id and stores what it is. Where legacy fails at this id alone, its dataset is hidden. */
   const read = async (id: number): Promise<void> => {
     const isLast = id >= found.progress().highest;
@@ -140,29 +132,17 @@ export const openScanner = (settings: ScannerSettings) => {
     await record(id, state, isLast);
     found.unread.delete(id);
   };
-  /** Reads what is to be read next. */
-  const readNext = async (): Promise<void> => {
-    for (const [id, request] of next) {
-      // oxlint-disable-next-line no-await-in-loop -- one request at a time
-      await read(id);
-      // Else it was named again meanwhile.
-      if (next.get(id) === request) next.delete(id);
-    }
-    nonePending.resolve();
-  };
-  /** Waits for the turn of the next request; false if the scan is over. */
+
+  /** Waits for the turn of the scan's next request: the queue comes first, and callers of legacy. False: this gateway scans no more. */
   const takeTurn = async (): Promise<boolean> => {
-    for (const since = performance.now(); ;) {
-      // oxlint-disable-next-line no-await-in-loop -- one request at a time
-      if (signal.aborted || !(await found.mayScan())) return false;
-      // oxlint-disable-next-line no-await-in-loop -- see above
-      await readNext();
-      const share = load();
-      const left = SPACING - (performance.now() - since);
-      if (share === 0 || (share < BUSY_SHARE && left <= 0)) return true;
-      // oxlint-disable-next-line no-await-in-loop -- see above
-      await rest(Math.max(left, SPACING / 10));
+    const since = performance.now();
+    while (!signal.aborted && (await found.mayScan())) {
+      await queue.drain(read);
+      const ms = untilTurn(load(), performance.now() - since);
+      if (ms === 0) return true;
+      await sleep.begin(ms);
     }
+    return false;
   };
 
   const scan = async (): Promise<void> => {
@@ -175,31 +155,15 @@ export const openScanner = (settings: ScannerSettings) => {
       listing.add(id);
       progress.highest = Math.max(progress.highest, id);
     }
-    let left = progress.completed === undefined ? 0 : slice;
     let reads = 0;
-    for (let id = 1; id <= progress.highest + margin; id++) {
-      if (found.get(id) === undefined) {
-        if (listing.has(id)) {
-          progress.unknown.delete(id);
-          continue;
-        }
-        if (progress.unknown.has(id)) {
-          if (left === 0 || id <= progress.recheckedUpTo) continue;
-          left--;
-          progress.recheckedUpTo = id;
-        }
-      }
+    for (const id of idsToRead(found, listing, margin, slice)) {
       at = id;
-      // oxlint-disable no-await-in-loop -- one request at a time
       if (!(await takeTurn())) return found.saveProgress();
       await read(id);
       // What Redis has lost was not read: the next scan begins anew.
       if (found.progress() !== progress) return;
       if (++reads % SAVED_EVERY === 0) await found.saveProgress();
-      // oxlint-enable no-await-in-loop
     }
-    // Fewer than a slice were left: the next scan begins with the first again.
-    if (left > 0) progress.recheckedUpTo = 0;
     trouble = undefined;
     await found.complete(listing);
   };
@@ -210,42 +174,32 @@ export const openScanner = (settings: ScannerSettings) => {
   /** Whether the last scan was over within the last hour. */
   const isCurrent = (): boolean => age() <= OUTDATED;
 
-  /** Reads an id before all others: it may have changed. */
-  const nameNext = (id: number): void => {
-    // Any request can name an impossible id.
-    if (signal.aborted || !(id >= 1 && id <= MAX_ID) || next.size >= MAX_NEXT) return;
-    if (next.size === 0) nonePending = Promise.withResolvers();
-    // At the end, also where it is being read.
-    next.delete(id);
-    next.set(id, ++requests);
-    woken.resolve();
-  };
-
   return {
     isCurrent,
     /** Scans until the signal aborts. */
     async run(): Promise<void> {
       while (!signal.aborted) {
-        // oxlint-disable no-await-in-loop -- one request at a time
         try {
-          if (found.unread.size > 0 && (await found.mayScan())) for (const id of found.unread) nameNext(id);
-          if (performance.now() >= retryAt) await readNext();
+          if (found.unread.size > 0 && (await found.mayScan())) for (const id of found.unread) queue.add(id);
+          if (performance.now() >= retryAt) await queue.drain(read);
           if ((await found.mayScan()) && isDue()) await scan();
         } catch (error) {
           failed(error as Error);
           await found.saveProgress();
         }
         at = 0;
-        if (next.size === 0 || trouble !== undefined) await rest(Math.min(TICK, pause, retry));
-        // oxlint-enable no-await-in-loop
+        if (queue.isEmpty() || trouble !== undefined) await sleep.begin(Math.min(TICK, pause, retry));
       }
-      nonePending.resolve();
+      queue.giveUp();
     },
-    readNext: nameNext,
+    /** Reads an id before all others: it may have changed. */
+    readNext: (id: number): void => {
+      if (!signal.aborted) queue.add(id);
+    },
     /** The ids that are still to be read before all others. */
-    pending: (): number[] => [...next.keys()],
+    pending: queue.ids,
     /** Resolves when there are none, or when legacy fails. */
-    whenNonePending: (): Promise<void> => (next.size === 0 ? Promise.resolve() : nonePending.promise),
+    whenNonePending: queue.whenEmpty,
     view: (): PrivateRowsView => {
       const { highest, completed } = found.progress();
       const rows = found.rows();
@@ -264,3 +218,46 @@ export const openScanner = (settings: ScannerSettings) => {
     },
   };
 };
+
+/** A sleep that something to do ends early. */
+const openSleep = (signal: AbortSignal) => {
+  let woken = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => woken.resolve());
+  return {
+    /** Sleeps so many milliseconds at most. */
+    async begin(ms: number): Promise<void> {
+      woken = Promise.withResolvers();
+      if (!signal.aborted) await withTimeout(woken.promise, ms);
+    },
+    end: (): void => woken.resolve(),
+  };
+};
+
+/** Milliseconds until the scan may send its next request, `waited` ms after it asked. `share`: of the connections that callers use. */
+const untilTurn = (share: number, waited: number): number => {
+  const left = SPACING - waited;
+  return share === 0 || (share < BUSY_SHARE && left <= 0) ? 0 : Math.max(left, SPACING / 10);
+};
+
+/**
+ * The ids that a scan reads, in rising order up to `margin` beyond the highest: known private datasets, what the public list lacks, and of what
+ * is known to be none the next `slice`. Where it ends before, the next scan goes on behind the last of these.
+ */
+function* idsToRead(found: Found, listing: IdSet, margin: number, slice: number): Generator<number> {
+  const progress = found.progress();
+  let left = progress.completed === undefined ? 0 : slice;
+  for (let id = 1; id <= progress.highest + margin; id++) {
+    if (found.get(id) === undefined && listing.has(id)) {
+      progress.unknown.delete(id);
+      continue;
+    }
+    if (found.get(id) === undefined && progress.unknown.has(id)) {
+      if (left === 0 || id <= progress.recheckedUpTo) continue;
+      left--;
+      progress.recheckedUpTo = id;
+    }
+    yield id;
+  }
+  // Fewer than a slice were left: the next scan begins with the first again.
+  if (left > 0) progress.recheckedUpTo = 0;
+}

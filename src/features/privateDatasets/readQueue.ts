@@ -1,0 +1,39 @@
+import { MAX_ID } from "./found.ts";
+
+/** Ids that may wait to be read next. The next scan reads the others. */
+const MAX_WAITING = 1000;
+
+/** Ids that are to be read before all others, since a write has named them. */
+export type ReadQueue = ReturnType<typeof openReadQueue>;
+
+/** Opens an empty queue. `onAdded` is called with each id that is added. */
+export const openReadQueue = (onAdded: () => void) => {
+  /** Each id with the number of the call that added it last. */
+  const waiting = new Map<number, number>();
+  let calls = 0;
+  let empty = Promise.withResolvers<void>();
+  return {
+    /** Adds an id at the end, also where it is being read. Any request can name an id that no dataset has: it is ignored. */
+    add(id: number): void {
+      if (!(id >= 1 && id <= MAX_ID) || waiting.size >= MAX_WAITING) return;
+      if (waiting.size === 0) empty = Promise.withResolvers();
+      waiting.delete(id);
+      waiting.set(id, ++calls);
+      onAdded();
+    },
+    /** Reads the ids, one at a time. One that is added again while it is read is read again. Rejects as `read` does, and keeps the rest. */
+    async drain(read: (id: number) => Promise<void>): Promise<void> {
+      for (const [id, call] of waiting) {
+        await read(id);
+        if (waiting.get(id) === call) waiting.delete(id);
+      }
+      empty.resolve();
+    },
+    ids: (): number[] => [...waiting.keys()],
+    isEmpty: (): boolean => waiting.size === 0,
+    /** Resolves when the queue is empty or is given up. */
+    whenEmpty: (): Promise<void> => (waiting.size === 0 ? Promise.resolve() : empty.promise),
+    /** Lets go on who waits until it is empty: what is in it cannot be read now. */
+    giveUp: (): void => empty.resolve(),
+  };
+};
