@@ -1,0 +1,239 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, readdirSync } from "node:fs";
+import { type IncomingMessage, type ServerResponse, request } from "node:http";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { listeningGateway } from "../gateway/http/support.ts";
+import { httpUpstream } from "../gateway/proxy/support.ts";
+import { describeWith } from "../support/needs.ts";
+import { until } from "../support/waiting.ts";
+import { nginxWithFiles } from "./proxyPrograms.ts";
+
+const KEY = "a1b2c3d4";
+const file = "/data/v1/download/61/iris.arff";
+const older = "/data/download/61/iris.arff";
+const splits = "/api_splits/get/59/Task_59_splits.arff";
+const privateFile = "/data/v1/download/130/private.arff";
+const content = "@relation iris\n".repeat(200);
+
+/** Legacy's data server: a session with each answer, nothing that may be kept, `private.arff` for one key alone. `kill` closes connections. */
+const openLegacy = async () => {
+  const state = { isKilled: false, isPrivate: false, wait: Promise.resolve() };
+  const seen: IncomingMessage[] = [];
+  const answer = async (req: IncomingMessage, res: ServerResponse): Promise<unknown> => {
+    seen.push(req);
+    if (state.isKilled) return req.socket.destroy();
+    await state.wait;
+    const { pathname, searchParams } = new URL(req.url ?? "/", "http://legacy");
+    res.setHeader("Set-Cookie", [`ci_session=${seen.length}`, "ci_session=deleted"]);
+    res.setHeader("Cache-Control", "no-store, no-cache, must-revalidate").setHeader("Expires", "0");
+    res.setHeader("Content-Type", "text/plain").setHeader("Vary", "Accept-Encoding, Cookie");
+    if (pathname.startsWith("/data/v1/download/130/") || state.isPrivate) {
+      if (searchParams.get("api_key") !== KEY && req.headers.cookie !== "ci_session=owner")
+        return res.writeHead(403).end("private");
+    }
+    if (pathname.endsWith("/412.arff")) return res.writeHead(412).end("no splits");
+    if (pathname.endsWith("/404.arff")) return res.writeHead(404).end("nothing here");
+    if (pathname.endsWith("/302.arff")) return res.writeHead(302, { Location: "http://elsewhere.example/" }).end();
+    if (pathname.endsWith("/500.arff")) return res.writeHead(500).end();
+    if (pathname.endsWith("/page.arff")) return res.writeHead(200, { "Content-Type": "text/html" }).end("an error");
+    if (pathname.endsWith("/empty.arff")) return res.writeHead(200, { "Content-Length": 0 }).end();
+    if (pathname.endsWith("/unmeasured.arff")) {
+      res.write("a part");
+      return res.end();
+    }
+    if (pathname.endsWith("/broken.arff")) {
+      res.writeHead(200, { "Content-Length": 100 }).write("a part");
+      return setImmediate(() => req.socket.destroy());
+    }
+    if (req.headers.range === "bytes=0-3")
+      return res.writeHead(206, { "Content-Range": `bytes 0-3/${content.length}` }).end(content.slice(0, 4));
+    return res.writeHead(200, { "Content-Length": content.length }).end(content);
+  };
+  const url = await httpUpstream((req, res) => void answer(req, res));
+  return { url, seen, state };
+};
+
+const openAll = async (fresh?: string) => {
+  const legacy = await openLegacy();
+  const gateway = await listeningGateway(legacy.url, { TRUSTED_PROXIES: "127.0.0.1" });
+  const { url, store } = await nginxWithFiles(`127.0.0.1:${gateway.port}`, fresh);
+  const get = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(url + path, { redirect: "manual", ...init });
+    const text = await response.text().catch(() => "broken");
+    return { status: response.status, headers: response.headers, text, store: response.headers.get("X-Store") };
+  };
+  /** All that lies on the disk, with the keys of the entries. */
+  const stored = (): string =>
+    readdirSync(store, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"))
+      .join("\n");
+  return { legacy, gateway, url, store, get, stored };
+};
+
+/** The command in docs/migrate.md that deletes one file, for this folder. */
+const deletingCommand = (store: string): string => {
+  const command = /^ *(grep -r.*catalog-gateway-files.*)$/m.exec(readFileSync("docs/migrate.md", "utf8"))?.[1];
+  return (command ?? "false").replaceAll("/var/cache/catalog-gateway-files", store);
+};
+
+describeWith("nginx", "deploy/nginx/files.conf", () => {
+  test("files that were asked for once come when legacy is killed, and without a session", async () => {
+    const { legacy, get } = await openAll();
+    for (const path of [file, older, splits]) {
+      const first = await get(path);
+      expect([path, first.status, first.text, first.store]).toEqual([path, 200, content, "MISS"]);
+      expect(first.headers.getSetCookie()).toEqual([]);
+    }
+    legacy.state.isKilled = true;
+    for (const path of [file, older, splits]) {
+      const again = await get(path, { headers: { "Accept-Encoding": "identity", "User-Agent": "another" } });
+      expect([path, again.status, again.text, again.store]).toEqual([path, 200, content, "HIT"]);
+      expect(again.headers.getSetCookie()).toEqual([]);
+      expect(again.headers.get("X-Request-Id")).toBeNull();
+    }
+    expect((await get("/data/v1/download/62/other.arff")).status).toBe(502);
+  });
+
+  test("a stale file comes while legacy fails, and is asked for again afterwards", async () => {
+    const { legacy, get } = await openAll("1s");
+    await get(file);
+    legacy.state.isKilled = true;
+    await until(async () => (await get(file)).store === "STALE");
+    expect((await get(file)).text).toBe(content);
+    legacy.state.isKilled = false;
+    await until(async () => (await get(file)).store !== "STALE");
+    expect((await get(file)).text).toBe(content);
+  });
+
+  test("a file that becomes private is refused when it is no longer fresh, to simultaneous requests too", async () => {
+    const { legacy, get } = await openAll("1s");
+    await get(file);
+    legacy.state.isPrivate = true;
+    await until(async () => (await get(file)).status === 403);
+    let release = (): void => {};
+    legacy.state.wait = new Promise((resolve) => (release = resolve));
+    const before = legacy.seen.length;
+    const both = [get(file), get(file)];
+    await until(() => legacy.seen.length === before + 2);
+    release();
+    expect((await Promise.all(both)).map(({ status }) => status)).toEqual([403, 403]);
+  });
+
+  test("the documented command deletes all copies of one file, and no other", async () => {
+    const { legacy, get, store } = await openAll();
+    for (const path of [file, older, "/data/v1/download/611/other.arff"]) await get(path);
+    execFileSync("sh", ["-c", deletingCommand(store)]);
+    legacy.state.isPrivate = true;
+    expect((await get(file)).status).toBe(403);
+    expect((await get(older)).status).toBe(403);
+    expect((await get("/data/v1/download/611/other.arff")).store).toBe("HIT");
+  });
+
+  test("a private file is never stored, nor served to others", async () => {
+    const { legacy, get, stored } = await openAll();
+    expect((await get(privateFile)).status).toBe(403);
+    expect((await get(`${privateFile}?api_key=${KEY}`)).text).toBe(content);
+    expect((await get(privateFile, { headers: { Cookie: "ci_session=owner" } })).text).toBe(content);
+    expect((await get(privateFile)).status).toBe(403);
+    legacy.state.isKilled = true;
+    expect((await get(privateFile)).status).toBe(502);
+    expect((await get(`${privateFile}?api_key=${KEY}`)).status).toBe(502);
+    expect(stored()).toBe("");
+  });
+
+  test.each([
+    ["a cookie", file, { headers: { Cookie: "ci_session=mine" } }],
+    ["Authorization", file, { headers: { Authorization: "Bearer a" } }],
+    ["X-API-Key", file, { headers: { "X-API-Key": "a" } }],
+    ["a key", `${file}?api_key=${KEY}`, {}],
+    ["any query", `${file}?x`, {}],
+    ["an empty query", `${file}?`, {}],
+    ["another method", file, { method: "POST", body: `api_key=${KEY}` }],
+  ])("a request with %s is neither stored nor answered from the store", async (_, path, init) => {
+    const { legacy, get, stored } = await openAll();
+    const passed = await get(path, init);
+    expect([passed.status, passed.text, passed.store]).toEqual([200, content, null]);
+    expect(passed.headers.getSetCookie()).toEqual(["ci_session=1", "ci_session=deleted"]);
+    expect(passed.headers.get("X-Request-Id")).toBe(legacy.seen[0]?.headers["x-request-id"]);
+    expect([legacy.seen[0]?.method, legacy.seen[0]?.headers.cookie]).toEqual([
+      "method" in init ? "POST" : "GET",
+      new Headers("headers" in init ? (init.headers as HeadersInit) : {}).get("Cookie") ?? undefined,
+    ]);
+    expect(stored()).toBe("");
+
+    await get(file);
+    const before = legacy.seen.length;
+    expect((await get(path, init)).store).toBeNull();
+    expect(legacy.seen).toHaveLength(before + 1);
+  });
+
+  test("HEAD and ranges reach legacy as they are, and fill nothing", async () => {
+    const { legacy, get, stored } = await openAll();
+    const part = await get(file, { headers: { Range: "bytes=0-3" } });
+    expect([part.status, part.text, part.headers.get("Content-Range")]).toEqual([
+      206,
+      content.slice(0, 4),
+      `bytes 0-3/${content.length}`,
+    ]);
+    const head = await get(file, { method: "HEAD" });
+    expect([head.status, head.headers.get("Content-Length")]).toEqual([200, String(content.length)]);
+    expect(legacy.seen.map(({ method }) => method)).toEqual(["GET", "HEAD"]);
+    expect(stored()).toBe("");
+  });
+
+  test("only a whole file is stored", async () => {
+    const { legacy, get, stored } = await openAll();
+    for (const [name, status] of [
+      ["412", 412],
+      ["404", 404],
+      ["302", 302],
+      ["500", 500],
+      ["page", 200],
+      ["empty", 200],
+      ["unmeasured", 200],
+      ["broken", 200],
+    ] as const)
+      for (let round = 0; round < 2; round++)
+        expect([name, (await get(`/data/v1/download/9/${name}.arff`)).status]).toEqual([name, status]);
+    expect(legacy.seen).toHaveLength(16);
+    expect(stored()).toBe("");
+  });
+
+  test("simultaneous requests reach legacy once, with nothing of the client that began", async () => {
+    const { legacy, url, get } = await openAll();
+    let release = (): void => {};
+    legacy.state.wait = new Promise((resolve) => (release = resolve));
+    const clients = Array.from({ length: 10 }, (_, i) =>
+      get(file, { headers: { "User-Agent": `client ${i}`, "X-Echo": "mine", Referer: "http://mine.example/" } }),
+    );
+    await until(() => legacy.seen.length > 0);
+    release();
+    expect(new Set((await Promise.all(clients)).map(({ text }) => text))).toEqual(new Set([content]));
+    expect(legacy.seen).toHaveLength(1);
+    const sent = legacy.seen[0]?.headers;
+    expect(sent).toMatchObject({ host: new URL(url).host, "user-agent": "catalog-gateway-files" });
+    expect(sent).toMatchObject({ "accept-encoding": "identity" });
+    expect(JSON.stringify(sent)).not.toMatch(/mine|client \d/);
+  });
+
+  test("another host and another spelling have entries of their own", async () => {
+    const { legacy, url, get } = await openAll();
+    await get(file);
+    for (const path of [
+      "/data/v1/download/61/iris%2Earff",
+      "/data/v1/download/61/a%2Fb%20c",
+      "/data//v1/download/61/a",
+    ])
+      expect([path, (await get(path)).status, legacy.seen.at(-1)?.url]).toEqual([path, 200, path]);
+    const { hostname, port } = new URL(url);
+    await new Promise((resolve, reject) => {
+      const sent = request({ hostname, port, path: file, headers: { Host: "elsewhere.example" }, agent: false });
+      sent.on("response", (response) => response.resume().on("end", resolve)).on("error", reject);
+      sent.end();
+    });
+    expect(legacy.seen.at(-1)?.headers.host).toBe("elsewhere.example");
+    expect((await get(file)).store).toBe("HIT");
+  });
+});
