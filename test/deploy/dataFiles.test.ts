@@ -159,7 +159,7 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
     expect(passed.headers.get("X-Request-Id")).toBe(legacy.seen[0]?.headers["x-request-id"]);
     expect([legacy.seen[0]?.method, legacy.seen[0]?.headers.cookie]).toEqual([
       "method" in init ? "POST" : "GET",
-      new Headers("headers" in init ? (init.headers as HeadersInit) : {}).get("Cookie") ?? undefined,
+      new Headers("headers" in init ? (init.headers as Record<string, string>) : {}).get("Cookie") ?? undefined,
     ]);
     expect(stored()).toBe("");
 
