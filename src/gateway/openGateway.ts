@@ -28,7 +28,7 @@ import { openErrorFormats, openErrorWriter } from "./http/problemDetails.ts";
 import { passThrough } from "./proxy/passThrough.ts";
 import { openReader, type ReaderSettings } from "./threads/reader.ts";
 import { openUntrustedProxies } from "./upstream/forwarding.ts";
-import { type LegacyClient, legacyClient } from "./upstream/legacyClient.ts";
+import { type LegacyClient, legacyClient, pathFetcher } from "./upstream/legacyClient.ts";
 import { openBackend } from "./upstream/openBackend.ts";
 import type { Upstream } from "./upstream/upstream.ts";
 
@@ -82,6 +82,7 @@ export const openGateway = async (
     ...knowledge,
     ...operation,
     ...answering,
+    fetchPath: legacy.fetchPath,
     load: legacy.load,
     features,
     hooks: hooksOf(features),
@@ -193,12 +194,14 @@ const openLegacy = (settings: GatewaySettings, operation: Operation, { waiting }
     operation,
   );
   const [, downloads, uploads] = backend.upstreams as [Upstream, Upstream, Upstream];
-  const client = legacyClient(backend, {
+  const settingsOfClient = {
     path: settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH,
     host: hostOf(settings),
     maxReply: settings.MAX_REPLY_BYTES,
-  });
-  return { client, pools: { downloads, uploads }, load: backend.load, close: backend.close };
+  };
+  const client = legacyClient(backend, settingsOfClient);
+  const fetchPath = pathFetcher(backend, downloads, settingsOfClient);
+  return { client, fetchPath, pools: { downloads, uploads }, load: backend.load, close: backend.close };
 };
 
 /** The Host that legacy is addressed by. */
@@ -208,21 +211,16 @@ const hostOf = ({ LEGACY_HOST, LEGACY_URL }: GatewaySettings): string => LEGACY_
 const openKnowledge = (
   settings: GatewaySettings,
   catalogue: Catalogue,
-): Pick<Core, "endpoints" | "lifetimes" | "knowledge" | "errors"> => {
+): Pick<Core, "endpoints" | "lifetimes" | "knowledge" | "errors" | "identity"> => {
   const { endpoints, errors, legacyPaths } = catalogue;
   const lifetimes = lifetimesInForce(endpoints, settings.CACHE_LIFETIMES);
   const knowledge = { legacyStudies: new Set(settings.LEGACY_STUDIES ?? catalogue.legacyStudies) };
-  // Of this legacy, as far as answers differ by it.
-  const identity = [
-    "legacy",
-    settings.LEGACY_URL,
-    settings.LEGACY_PATH,
-    hostOf(settings),
-    [...knowledge.legacyStudies],
-  ];
+  const { LEGACY_URL, LEGACY_PATH } = settings;
+  const identity = JSON.stringify(["legacy", LEGACY_URL, LEGACY_PATH, hostOf(settings), [...knowledge.legacyStudies]]);
   showSegments([...Object.values(endpoints).flatMap(({ routes }) => routes), ...legacyPaths.longWords]);
   return {
-    endpoints: prepare(endpoints, { legacy: JSON.stringify(identity), lifetimes }),
+    endpoints: prepare(endpoints, { legacy: identity, lifetimes }),
+    identity,
     lifetimes,
     knowledge,
     errors,

@@ -1,8 +1,14 @@
 import type { Outcome, OutcomeKind } from "./outcome.ts";
 import type { InputError, Problem } from "./problem.ts";
 
-/** An answer before it is written: always JSON. A large body is bytes already, with `tag`, their hash. */
-export type Answer = { status: number; body: string | Buffer; tag?: string; headers?: Record<string, string> };
+/** An answer before it is written. A large body is bytes already, with `tag`, their hash. `type`: its media type, where it is not JSON of ours. */
+export type Answer = {
+  status: number;
+  body: string | Buffer;
+  tag?: string;
+  type?: string;
+  headers?: Record<string, string>;
+};
 
 const statuses: Record<OutcomeKind, number> = {
   unauthenticated: 401,

@@ -7,13 +7,14 @@ import { tagOf } from "../../gateway/cache/entry.ts";
 import { fromStored, toStored } from "../../operation/limits/monotonic.ts";
 
 /** The first byte of an entry: the version of the format. */
-const VERSION = 2;
+const VERSION = 3;
 
 // Failed refreshes are not sent: they are this gateway's own. Moments are milliseconds since the epoch.
 const headSchema = z.object({
   endpoint: z.string(),
   status: z.int(),
   tag: z.string(),
+  type: z.string().optional(),
   headers: z.record(z.string(), z.string()).optional(),
   storedAt: z.number(),
   freshUntil: z.number(),
@@ -48,13 +49,16 @@ export const fromWire = async (bytes: Buffer): Promise<Entry | undefined> => {
   const end = 5 + bytes.readUInt32BE(1);
   if (end > bytes.length) throw new Error("cut off");
   const head = headSchema.parse(JSON.parse(bytes.toString("utf8", 5, end)));
-  const { isBrotli, status, tag, headers, freshUntil, ...about } = head;
+  const { isBrotli, status, tag, type, headers, freshUntil, ...about } = head;
   const storedAt = fromStored(about.storedAt);
   if (storedAt === undefined) return undefined;
   const bodyBytes = bytes.subarray(end);
   const body = copyOf(isBrotli ? await decompress(bodyBytes, { maxOutputLength: MAX_BODY }) : bodyBytes);
   if (tagOf(body) !== tag) throw new Error("not the bytes that were written");
   const coded = isBrotli ? { br: copyOf(bodyBytes) } : {};
-  const entry = entryOf({ status, tag, body, ...(headers && { headers }) }, { ...about, storedAt });
+  const entry = entryOf(
+    { status, tag, body, ...(type !== undefined && { type }), ...(headers && { headers }) },
+    { ...about, storedAt },
+  );
   return { ...entry, coded, freshUntil: storedAt + freshUntil - about.storedAt };
 };

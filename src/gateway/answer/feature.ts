@@ -20,7 +20,7 @@ import { type Decision, legacyDecision } from "../cache/served.ts";
 import type { Asker, Layer } from "./context.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { Knowledge } from "../../catalogue/endpoint/endpoint.ts";
-import type { Caller, LegacyClient } from "../upstream/legacyClient.ts";
+import type { Caller, FetchPath, LegacyClient } from "../upstream/legacyClient.ts";
 import type { ErrorTable } from "../../catalogue/legacy/reading.ts";
 import type { Reader } from "../threads/reader.ts";
 import type { Json } from "../../catalogue/rules/rule.ts";
@@ -43,8 +43,8 @@ export type Write = {
 type ProxyHooks = {
   /** Headers, flat, for any answer to this target. */
   headers?: (target: string) => readonly string[] | undefined;
-  /** Answers in legacy's place; false lets the request go on. */
-  standIn?: (req: IncomingMessage, res: ServerResponse, target: string) => boolean;
+  /** Answers in legacy's place, at once or later; false lets the request go on. `pass`: sends it to legacy after all. */
+  standIn?: (req: IncomingMessage, res: ServerResponse, target: string, pass: () => void) => boolean;
   /** Sees a write when its answer has begun, or none will come. `body`: the beginning of its body (latin1). */
   onBody?: (req: IncomingMessage, body: string) => void;
 };
@@ -150,8 +150,11 @@ export type Core = {
   /** Bounds the bytes of bodies and answers: that are collected, wait to be read, or wait to be sent. */
   memory: ByteBudget;
 
-  /** Asks legacy. */
+  /** Asks legacy for answers of the new interface, and for its own paths. */
   client: LegacyClient;
+  fetchPath: FetchPath;
+  /** Identifies this legacy, as far as answers differ by it. */
+  identity: string;
   reader: Reader;
   cache: Cache;
   keys: Keys;

@@ -53,14 +53,14 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     const { owner, wanted, cacheKey } = request;
     const { endpoint, lifetimesOf } = cacheKey;
     const key = entryKey(request, owner);
-    const { answer, groups, isForOne } = await fetchAnswer(owner, isBackground);
-    const lifetimes = storedFor(lifetimesOf, answer.status, owner);
+    const { answer, groups, judged = answer.status, isForOne } = await fetchAnswer(owner, isBackground);
+    const lifetimes = storedFor(lifetimesOf, judged, owner);
     if (lifetimes === undefined) {
-      if (!isFailure(answer.status)) uncacheable.set(key, true);
+      if (!isFailure(judged)) uncacheable.set(key, true);
       return {
-        served: { answer, cacheable: true, how },
+        served: { answer, judged, cacheable: true, how },
         groups,
-        isForOne: isForOne ?? !isFailure(answer.status),
+        isForOne: isForOne ?? !isFailure(judged),
       };
     }
     const entry = entryOf(answer, { endpoint, groups, lifetimes, storedAt: now(), owner });
@@ -100,7 +100,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     const { endpoint } = request.cacheKey;
     const isOutdated = joined !== flight.mark.here && entries.wasWritten({ groups, endpoint }, flight.mark.here);
     // Else each of them in turn would ask legacy, in vain.
-    const isLast = isAgain && served.entry === undefined && isFailure(served.answer.status);
+    const isLast = isAgain && served.entry === undefined && isFailure(statusOf(served));
     if (isOutdated && isAgain) return (await launch(fetching)).served;
     if (isOutdated || (isForOne && !isLast)) return fetchOnce(fetching, true);
     return { ...served, how: { ...how, collapsed: true } };
@@ -116,7 +116,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
       const ofOwner = { ...request, owner, wanted: {} };
       const { served } = await launch({ request: ofOwner, fetchAnswer, how: { fwd: "stale" }, isBackground: true });
       if (served.entry) return count("refreshed");
-      ({ status } = served.answer);
+      status = statusOf(served);
     } catch (error) {
       onError(error);
     }
@@ -167,7 +167,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
       const fetching = fetchOnce({ request, fetchAnswer, how: { fwd }, isBackground: ifError !== undefined });
       // No client waits for the fetch any more where its caller gets the stale answer.
       const served = ifError ? await withTimeout(fetching, MAX_WAIT_BESIDE_STALE) : await fetching;
-      const status = served === "late" ? LATE : served.answer.status;
+      const status = served === "late" ? LATE : statusOf(served);
       const isNew = served !== "late" && served.entry !== undefined;
       if (isNew || found === undefined) return fetching;
       if (request.owner === found.entry.owner) applyFailure(entryKey(request, request.owner), status, found.entry);
@@ -175,6 +175,9 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     },
   };
 };
+
+/** The status that says what becomes of an entry. */
+const statusOf = ({ answer, judged = answer.status }: Served): number => judged;
 
 const notCached: Served = {
   answer: plainAnswer(504, "No cached answer can be used for this request."),

@@ -14,8 +14,11 @@ export type CacheKey = {
 /** One request to the cache. `owner`: the caller's key, hashed; `undefined` for a caller without one. `wanted`: its Cache-Control. */
 export type CacheRequest = { cacheKey: CacheKey; owner: string | undefined; wanted: Directives };
 
-/** An answer just fetched from a backend, and the groups it belongs to. `isForOne`: it says that there was no room for this caller, so that others ask for themselves. */
-export type Fetched = { answer: Answer; groups: readonly string[]; isForOne?: boolean };
+/**
+ * An answer just fetched from a backend, and the groups it belongs to. `judged`: the status by which it is stored, where it is not its own.
+ * `isForOne`: it says that there was no room for this caller, so that others ask for themselves.
+ */
+export type Fetched = { answer: Answer; groups: readonly string[]; judged?: number; isForOne?: boolean };
 
 /** Fetches the answer, as the owner or (`undefined`) without a key. `background`: no client waits for it. */
 export type Fetch = (owner: string | undefined, background: boolean) => Promise<Fetched>;

@@ -31,7 +31,7 @@ export type Entry = Answer & {
 
 /** A new entry, in no coding yet. */
 export const entryOf = (
-  { status, body, headers, tag }: Answer,
+  { status, body, headers, tag, type }: Answer,
   about: Pick<Entry, "endpoint" | "groups" | "lifetimes" | "storedAt"> & { owner?: string | undefined },
 ): Entry => {
   const { endpoint, groups, lifetimes, storedAt, owner } = about;
@@ -41,6 +41,7 @@ export const entryOf = (
     body: bytes,
     tag: tag ?? tagOf(bytes),
     coded: {},
+    ...(type !== undefined && { type }),
     ...(headers && { headers }),
     endpoint,
     groups,

@@ -6,7 +6,7 @@ import { HIT, legacyDecision, type Served } from "./served.ts";
 // How an answer is written for one client: its status, headers and bytes.
 
 /** The parts of a request that decide how an answer is written. */
-type ReplyRequest = {
+export type ReplyRequest = {
   method: string;
   acceptEncoding: string | undefined;
   ifNoneMatch: string | undefined;
@@ -25,7 +25,12 @@ export type Reply = { status: number; headers: string[]; body: Buffer | string |
 const MAX_TEXT = 16 * 1024;
 
 /** Writes an answer for one client: in a coding it accepts, or as a 304 where it has it. A hit asks for the coding that later hits get. */
-export const replyWith = (served: Served, request: ReplyRequest, now: number): Reply => {
+export const replyWith = (
+  served: Served,
+  request: ReplyRequest,
+  now: number,
+  headersFor: typeof headersOf = headersOf,
+): Reply => {
   const { answer, entry } = served;
   const accepted = acceptedCodings(request.acceptEncoding);
   const isUnmodified = entry !== undefined && holdsAlready(entry, request);
@@ -33,14 +38,14 @@ export const replyWith = (served: Served, request: ReplyRequest, now: number): R
   if (served.how === HIT && entry !== undefined && !isUnmodified) requestCoding(entry, accepted);
   const coding = entry && codingFor(entry, accepted, isUnmodified ? request.ifNoneMatch : undefined);
   if (isUnmodified)
-    return { status: 304, headers: headersOf(served, request, coding, undefined, now), body: undefined };
+    return { status: 304, headers: headersFor(served, request, coding, undefined, now), body: undefined };
   const { status, body } = answer;
   const error = status >= 400 ? request.errorFormat?.bytes(status, bytesOf(body)) : undefined;
   const bytes = error ?? (coding && entry?.coded[coding]) ?? bytesOf(body);
   const isText = bytes.length <= MAX_TEXT && isAscii(bytes);
   return {
     status,
-    headers: headersOf(served, request, error ? undefined : coding, bytes.length, now),
+    headers: headersFor(served, request, error ? undefined : coding, bytes.length, now),
     body: request.method === "HEAD" ? undefined : isText ? bytes.toString("latin1") : bytes,
   };
 };
@@ -111,7 +116,7 @@ const headersOf = (
 };
 
 /** Moments have fractions of milliseconds, whose differences are not exact: 59999.999 ms are a minute. */
-const seconds = (ms: number): number => Math.floor(Math.round(ms) / 1000);
+export const seconds = (ms: number): number => Math.floor(Math.round(ms) / 1000);
 
 /** `public` with its lifetimes for an answer that every caller may see (RFC 9111, RFC 5861). */
 const cacheControl = ({ owner, lifetimes, freshUntil, storedAt }: Entry, isPrivate: boolean): string => {
@@ -126,7 +131,7 @@ const cacheControl = ({ owner, lifetimes, freshUntil, storedAt }: Entry, isPriva
 export const groupList = (groups: readonly string[]): string => groups.map((group) => `"${group}"`).join(", ");
 
 /** `catalog-gateway; hit; ttl=599`; `ttl` in seconds, negative for a stale entry (RFC 9211). */
-const cacheStatus = ({ how: { hit, fwd, collapsed, stored, detail }, entry }: Served, now: number): string => {
+export const cacheStatus = ({ how: { hit, fwd, collapsed, stored, detail }, entry }: Served, now: number): string => {
   let text = "catalog-gateway";
   if (hit) text += "; hit";
   if (fwd !== undefined) text += `; fwd=${fwd}`;

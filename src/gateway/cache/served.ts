@@ -10,6 +10,8 @@ export type Decision = { stage: string; backend: string; bucket?: number; reason
 export type Served = {
   answer: Answer;
   how: CacheStatus;
+  /** The status by which it is stored, where it is not its own. */
+  judged?: number;
   /** The same answer, where it is stored. */
   entry?: Entry;
   /** Another answer to the same request may be stored. */

@@ -26,8 +26,8 @@ export type PassThroughOptions = {
   observe?: (method: string, target: string, req: IncomingMessage) => ResponseObserver | undefined;
   /** Each gives a flat list of headers to add to the answer for this target, whether the upstream's or ours. */
   headers: readonly ((target: string) => readonly string[] | undefined)[];
-  /** Each may answer in the upstream's place; false: the request goes on. */
-  standIns: readonly ((req: IncomingMessage, res: ServerResponse, target: string) => boolean)[];
+  /** Each may answer in the upstream's place, at once or later; false: the request goes on. `pass` sends it to the upstream. */
+  standIns: readonly ((req: IncomingMessage, res: ServerResponse, target: string, pass: () => void) => boolean)[];
 };
 
 /** A listener for requests whose target and host were read (`src/gateway/http`): `url` is in origin form, `headers.host` the host it is for. */
@@ -50,7 +50,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
   };
   return function passThroughListener(req, res) {
     const line = { method: req.method ?? "GET", path: req.url ?? "/" };
-    const { method, path } = line;
+    const { path } = line;
     const context = currentContext() ?? { exchange: exchangeOf(res) };
     context.exchange.isProxied = true;
     if (res.destroyed || req.socket.destroyed)
@@ -60,7 +60,17 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
       refuse(req, res, "loop", added);
       return report(line, context, "loop");
     }
-    if (options.standIns.some((standIn) => standIn(req, res, path))) return;
+    const toUpstream = (): void => send(req, res, line, context, added);
+    if (!options.standIns.some((standIn) => standIn(req, res, path, toUpstream))) toUpstream();
+  };
+
+  function send(
+    req: IncomingMessage,
+    res: ServerResponse,
+    { method, path }: RequestLine,
+    context: RequestContext,
+    added: readonly string[],
+  ): void {
     const observer = options.observe?.(method, path, req);
     const onChunk = (chunk: Buffer): void => {
       counters.received.value += chunk.length;
@@ -80,7 +90,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
       pass();
       return over;
     });
-  };
+  }
 };
 
 /** Whether a request has a body to send on. */

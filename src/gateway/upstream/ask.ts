@@ -14,8 +14,8 @@ export type AskOptions = {
   body?: string | Buffer;
   /** Bytes at most of the answer's body. */
   maxBytes: number;
-  /** Milliseconds for everything: waiting, connecting, reading. */
-  totalTimeout: number;
+  /** Milliseconds for everything: waiting, connecting, reading. Without it the upstream's own timeouts bound each of them. */
+  totalTimeout?: number;
   signal?: AbortSignal;
   /** Counts the request and its time. */
   exchange?: Pick<HttpExchange, "countCall"> | undefined;
@@ -89,7 +89,8 @@ class CollectedRequest extends UpstreamRequest {
 
   begin(): void {
     if (this.#options.signal?.aborted === true) return this.fail("aborted");
-    this.#timer = setTimeout(this.#expire, this.#options.totalTimeout);
+    const { totalTimeout } = this.#options;
+    if (totalTimeout !== undefined) this.#timer = setTimeout(this.#expire, totalTimeout);
     this.#options.signal?.addEventListener("abort", this.#abort);
     this.enter();
   }

@@ -15,8 +15,15 @@ export const isItsFault = (error: unknown): boolean =>
   error instanceof BackendFailure ||
   (error instanceof UpstreamFailure && !["overloaded", "aborted", "tooLarge", "crowded"].includes(error.kind));
 
-/** One call: its request, and its caller, known by a key or else by an address. */
-export type Attempt = { request: () => string; caller: { key?: string | undefined; client?: string | undefined } };
+/**
+ * One call: its request, and its caller, known by a key or else by an address. `isPatient`: it may take long, so that a timeout says nothing of
+ * the backend, and it never finds out whether the backend is back.
+ */
+export type Attempt = {
+  request: () => string;
+  caller: { key?: string | undefined; client?: string | undefined };
+  isPatient?: true;
+};
 
 /** A circuit breaker for the calls to one backend. */
 export type Breaker = {
@@ -32,12 +39,13 @@ type OnCircuitChange = (change: "opened" | "closed", openFor?: number) => void;
 /** What the end of a call says of the backend. `unconnected`: it failed, whoever asked for whatever. `nothing`: it may not have been asked. */
 type Verdict = "answered" | "failed" | "unconnected" | "nothing";
 
-const verdictOf = async (running: Promise<unknown>): Promise<Verdict> => {
+const verdictOf = async (running: Promise<unknown>, isPatient = false): Promise<Verdict> => {
   try {
     await running;
     return "answered";
   } catch (error) {
     if (isConnectionFailure(error)) return "unconnected";
+    if (isPatient && error instanceof UpstreamFailure && error.kind === "timeout") return "nothing";
     if (isItsFault(error)) return "failed";
     return error instanceof UpstreamFailure && error.kind === "tooLarge" ? "answered" : "nothing";
   }
@@ -109,12 +117,12 @@ export const openBreaker = (onChange: OnCircuitChange = () => undefined, outage:
     async execute(attempt, call) {
       if (openedAt === undefined) {
         const running = call();
-        const isOutage = note(await verdictOf(running), attempt);
+        const isOutage = note(await verdictOf(running, attempt.isPatient), attempt);
         // A call that ends after it opened decides nothing about the probe.
         if (openedAt === undefined && isOutage) open();
         return running;
       }
-      if (!mayProbe(attempt.caller)) return undefined;
+      if (attempt.isPatient === true || !mayProbe(attempt.caller)) return undefined;
       isProbing = true;
       const running = call();
       const verdict = await withTimeout(verdictOf(running), RETRY);

@@ -1,10 +1,11 @@
 import type { Holding } from "../../operation/limits/byteBudget.ts";
 import type { LegacyRequest } from "../../catalogue/endpoint/legacyRequest.ts";
 import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
-import { ask } from "./ask.ts";
+import { ask, type UpstreamReply } from "./ask.ts";
+import { viaThis } from "./forwarding.ts";
 import { isItsFault } from "./breaker.ts";
 import { type FailureKind, UpstreamFailure } from "./failure.ts";
-import type { HttpExchange } from "../../operation/telemetry/exchange.ts";
+import { contexts, HttpExchange } from "../../operation/telemetry/exchange.ts";
 import { runStep } from "../../operation/telemetry/steps.ts";
 import type { OpenBackend } from "./openBackend.ts";
 import type { Upstream } from "./upstream.ts";
@@ -106,6 +107,29 @@ export const legacyClient = (backend: OpenBackend, settings: LegacyClientSetting
       }
     });
 };
+
+/** A path of legacy's interface, as its clients ask for it. `scheme`: that of the client's request. `client`: its address. */
+export type PathRequest = { path: string; form: "json" | "xml"; scheme: string; client: string; holding: Holding };
+
+/** Asks legacy for a path, for everybody. `undefined`: the circuit is open. Rejects with an UpstreamFailure. */
+export type FetchPath = (request: PathRequest) => Promise<UpstreamReply | undefined>;
+
+/**
+ * Fetches paths of legacy's interface in the gateway's own name: what a client sent reaches neither legacy nor, by its answer, another client.
+ * It takes as long as a proxied request may.
+ */
+export const pathFetcher =
+  (backend: OpenBackend, upstream: Upstream, { host, maxReply }: LegacyClientSettings): FetchPath =>
+  ({ path, form, scheme, client, holding }) => {
+    const attempt = { request: () => `GET ${path}`, caller: { client }, isPatient: true } as const;
+    const headers = ["host", host, "accept", form === "json" ? "application/json" : "text/xml"];
+    headers.push("user-agent", "catalog-gateway", "via", viaThis(undefined), "x-forwarded-proto", scheme);
+    headers.push("x-request-id", new HttpExchange().id);
+    // Outside of the request's context, which would add its id and its trace.
+    return contexts.run(undefined, () =>
+      backend.call(attempt, () => ask(upstream, { method: "GET", path, headers, maxBytes: maxReply, holding })),
+    );
+  };
 
 /** Sends one request. Throws without an answer, which the circuit breaker counts where legacy is at fault. */
 const send = async (

@@ -1,0 +1,9 @@
+import type { EventDefinitions } from "../../operation/telemetry/events.ts";
+
+export const legacyCacheEvents: EventDefinitions = {
+  legacy_cache_unreadable: {
+    level: "warn",
+    msg: "An answer of legacy's own interface was passed on, but not stored: it cannot be read.",
+    isOfRequest: true,
+  },
+};

@@ -1,0 +1,195 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { LRUCache } from "lru-cache";
+import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
+import { outcomeOf, ownStatusOf } from "../../catalogue/legacy/reading.ts";
+import type { Core, Feature } from "../../gateway/answer/feature.ts";
+import { type Fetched, readDirectives } from "../../gateway/cache/cacheRequest.ts";
+import { cacheStatus, replyWith, seconds } from "../../gateway/cache/reply.ts";
+import type { Served } from "../../gateway/cache/served.ts";
+import { legacyCorsList } from "../../gateway/http/cors.ts";
+import { sendWhole } from "../../gateway/http/httpServer.ts";
+import { troubles } from "../../gateway/proxy/refuse.ts";
+import { UpstreamFailure } from "../../gateway/upstream/failure.ts";
+import { ownCaller } from "../../gateway/upstream/legacyClient.ts";
+import { openHolding } from "../../operation/limits/byteBudget.ts";
+import { monotonic } from "../../operation/limits/monotonic.ts";
+import { withTimeout } from "../../operation/limits/withTimeout.ts";
+import { exchangeOf } from "../../operation/telemetry/exchange.ts";
+import { answerResultOf } from "../../operation/telemetry/meter.ts";
+import { legacyCacheEvents } from "./events.ts";
+import { type OldRead, oldReads } from "./oldRead.ts";
+import type { LegacyCacheSettings } from "./settings.ts";
+
+type CachingCore = Pick<
+  Core,
+  | "cache"
+  | "catalogue"
+  | "endpoints"
+  | "errors"
+  | "features"
+  | "fetchPath"
+  | "identity"
+  | "keys"
+  | "memory"
+  | "observer"
+  | "reader"
+  | "totalTimeout"
+  | "trusted"
+>;
+
+/** Stands for an answer where the request has to pass: legacy is not asked now, or its answer is too large to be collected. */
+const PASS: Answer = { status: 503, body: "" };
+
+/** Milliseconds for which a path whose answer was too large is passed at once, and the paths that are remembered. */
+const TOO_LARGE = { max: 1000, ttl: 3_600_000, perf: monotonic };
+
+/** Milliseconds that a request waits until legacy has verified its key: as long as legacy fails, any key gets what everybody gets. */
+const VERIFY_MS = 2000;
+
+const VARY = "Accept-Encoding, Cookie, Authorization";
+
+/**
+ * Answers reads of legacy's own interface from the cache: its status, type and bytes as they are. An answer is judged as one of the new
+ * interface is, and stored for the same time, in the same groups. What cannot be answered so passes to legacy.
+ */
+const open = (core: CachingCore, settings: LegacyCacheSettings): Feature => {
+  const { cache, keys, memory, features } = core;
+  const readOf = oldReads(core, settings);
+  const tooLarge = new LRUCache<string, true>(TOO_LARGE);
+
+  const fetch = async (read: OldRead): Promise<Fetched> => {
+    const holding = openHolding(memory);
+    try {
+      const reply = await core.fetchPath({ ...read, holding });
+      // A redirection is nothing without the headers that are not kept.
+      if (reply === undefined || (reply.status >= 300 && reply.status < 400)) return passed;
+      const { status, contentType: type, body } = reply;
+      return { answer: { status, body, type }, ...(await judge(core, read, status, body)) };
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error;
+      if (error.kind !== "tooLarge") return failed(error);
+      tooLarge.set(read.cacheKey.key, true);
+      return passed;
+    } finally {
+      holding.close();
+    }
+  };
+
+  /** Legacy has refused the key, or just does. While it fails it refuses none. */
+  const isRefused = async (key: string, client: string): Promise<boolean> => {
+    const verifying = keys.verify({ ...ownCaller(core.totalTimeout), client, key }, false);
+    const refusal = await withTimeout(verifying, VERIFY_MS);
+    return refusal !== "late" && (refusal?.kind === "unauthenticated" || refusal?.kind === "forbidden");
+  };
+
+  /** False where the request has to pass. */
+  const answer = async (req: IncomingMessage, res: ServerResponse, target: string, read: OldRead): Promise<boolean> => {
+    const { key, client, cacheKey } = read;
+    if (key !== undefined && (cacheKey.personal || (await isRefused(key, client)))) return false;
+    const { onlyIfCached: _, ...wanted } = readDirectives(req.headers["cache-control"], req.headers.pragma);
+    const served = await cache.answer({ cacheKey, owner: undefined, wanted }, () => fetch(read), noRefusal);
+    const { status } = served.answer;
+    // What is not there for everybody may be this caller's own.
+    if (served.answer === PASS || (key !== undefined && status !== 200)) return false;
+    if (res.destroyed) return true;
+    const exchange = exchangeOf(res);
+    exchange.cache = answerResultOf(status, served.how);
+    if (key !== undefined) exchange.owner = keys.ownerOf(key);
+    const added = features.flatMap(({ proxy }) => proxy?.headers?.(target) ?? []);
+    const request = {
+      method: "GET",
+      acceptEncoding: req.headers["accept-encoding"],
+      ifNoneMatch: req.headers["if-none-match"],
+      keyed: key !== undefined,
+      cors: [...legacyCorsList, ...added],
+    };
+    sendWhole(res, replyWith(served, request, performance.now(), oldHeaders));
+    return true;
+  };
+
+  const answerOrPass = async (
+    req: IncomingMessage,
+    res: ServerResponse,
+    target: string,
+    read: OldRead,
+    pass: () => void,
+  ): Promise<void> => {
+    const isAnswered = await answer(req, res, target, read).catch((error: Error) => {
+      core.observer.event("internal_error", { error: error.stack });
+      return res.headersSent;
+    });
+    if (!isAnswered) pass();
+  };
+
+  return {
+    proxy: {
+      standIn(req, res, target, pass) {
+        const read = readOf(req, target);
+        if (read === undefined || tooLarge.has(read.cacheKey.key)) return false;
+        void answerOrPass(req, res, target, read, pass);
+        return true;
+      },
+    },
+  };
+};
+
+const noRefusal = async (): Promise<undefined> => undefined;
+
+const passed: Fetched = { answer: PASS, groups: [], judged: PASS.status };
+
+/** What the pass-through answers where legacy gives no answer. */
+const failed = ({ kind }: UpstreamFailure): Fetched => {
+  const { status, detail } = troubles[kind];
+  const headers = status === 503 ? { headers: { "Retry-After": "1" } } : {};
+  const answer = { status, body: JSON.stringify({ detail }), type: "application/json", ...headers };
+  return { answer, groups: [], judged: status, ...(status === 503 ? { isForOne: true } : {}) };
+};
+
+/** The status that the new interface would give this answer, and its groups. */
+const judge = async (
+  { reader, errors, observer, totalTimeout }: CachingCore,
+  { endpoint, input }: OldRead,
+  status: number,
+  body: Buffer,
+): Promise<{ judged: number; groups: readonly string[] }> => {
+  const groups = endpoint.cache?.groups(input) ?? [];
+  // A copy: the bytes of a large one go to a thread.
+  const read = await reader.read(
+    { endpoint: endpoint.name, as: "answer", input },
+    Buffer.from(body),
+    performance.now() + totalTimeout,
+  );
+  if ("failure" in read) return { judged: 503, groups };
+  if (read.is === "error") {
+    const outcome = endpoint.errors?.[read.code] ?? outcomeOf(read, errors);
+    return { judged: answerOf(outcome, ownStatusOf(outcome, status)).status, groups };
+  }
+  if (read.is === "document" && status === 200) {
+    if ("written" in read) return { judged: 200, groups: endpoint.cache?.groups(input, read.written.excerpt) ?? [] };
+    if ("outcome" in read) return { judged: answerOf(read.outcome).status, groups };
+  }
+  observer.event("legacy_cache_unreadable", { endpoint: endpoint.name, status });
+  return { judged: 502, groups };
+};
+
+/** The headers of an answer of legacy's own interface; `keyed`: no cache between may share it. */
+const oldHeaders: NonNullable<Parameters<typeof replyWith>[3]> = (served, { keyed, cors }, coding, length, now) => {
+  const { answer, entry, how } = served;
+  const list: string[] = [];
+  if (length !== undefined) {
+    list.push("Content-Type", answer.type ?? "application/json", "Content-Length", String(length));
+    if (coding !== undefined) list.push("Content-Encoding", coding);
+  }
+  if (entry === undefined) list.push("Cache-Control", "no-store");
+  else {
+    if (entry.status === 200) list.push("ETag", `"${entry.tag}${coding === undefined ? "" : `-${coding}`}"`);
+    list.push("Cache-Control", keyed ? "private, no-cache" : "public, no-cache", "Vary", VARY);
+    if (isOld(how)) list.push("Age", String(Math.max(0, seconds(now - entry.storedAt))));
+  }
+  list.push("Cache-Status", cacheStatus(served, now), ...Object.entries(answer.headers ?? {}).flat(), ...cors);
+  return list;
+};
+
+const isOld = ({ hit, detail }: Served["how"]): boolean => hit === true || detail === "stale-if-error";
+
+export const feature = { open, events: legacyCacheEvents };

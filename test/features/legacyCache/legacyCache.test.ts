@@ -1,0 +1,284 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { settingsOf } from "../../support/settings.ts";
+import { until } from "../../support/waiting.ts";
+import { listeningGateway } from "../../gateway/http/support.ts";
+import { httpUpstream } from "../../gateway/proxy/support.ts";
+import { clock } from "../../gateway/cache/support.ts";
+
+const [alice, mallory] = ["a".repeat(32), "b".repeat(32)];
+const minute = 60_000;
+const [json, xml] = ["/api/v1/json/data/61", "/api/v1/data/61"];
+
+const documents: Record<string, string> = {
+  json: '{"data_set_description": {"id":"61", "name" : "iris","format":"ARFF","tag":["a"]} }',
+  xml: '<oml:data_set_description xmlns:oml="http://openml.org/openml"><oml:id>61</oml:id><oml:name>iris</oml:name><oml:format>ARFF</oml:format></oml:data_set_description>',
+};
+const error = (code: number) => `{"error":{"code":"${code}","message":"No"}}`;
+
+type Legacy = { mode: "healthy" | "down"; asked: string[]; seen: IncomingMessage[]; error?: number; page?: string };
+
+/** A legacy as the real one: it gives everybody a session, answers `HEAD` with an error, and zips what it may. */
+const startLegacy = async (): Promise<Legacy & { url: string }> => {
+  const legacy: Legacy = { mode: "healthy", asked: [], seen: [] };
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    if (legacy.mode === "down") return void request.socket.destroy();
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://legacy");
+    const key = searchParams.get("api_key");
+    legacy.seen.push(request);
+    legacy.asked.push(`${request.method} ${pathname}${key === null ? "" : " with a key"}`);
+    const type = pathname.includes("/json/") ? "application/json; charset=utf-8" : "text/xml; charset=utf-8";
+    const send = (status: number, body: string, as = type) => {
+      const isZipped = request.headers["accept-encoding"]?.includes("gzip") ?? false;
+      response.writeHead(status, {
+        "Content-Type": as,
+        "Set-Cookie": "ci_session=secret; path=/",
+        "Access-Control-Allow-Origin": "*",
+        Expires: "Thu, 19 Nov 1981 08:52:00 GMT",
+        ...(isZipped ? { "Content-Encoding": "gzip" } : {}),
+      });
+      response.end(isZipped ? gzipSync(body) : body);
+    };
+    if (key !== null && key !== alice) return send(412, error(103));
+    if (request.method === "HEAD") return send(412, "");
+    if (request.method === "POST") return send(200, '{"data_tag":{"id":"61","tag":"a"}}');
+    if (legacy.page !== undefined) return send(200, legacy.page, "text/html");
+    if (legacy.error !== undefined) return send(412, error(legacy.error));
+    if (pathname.includes("evaluationmeasure"))
+      return send(200, '{"evaluation_measures":{"measures":{"measure":["kappa"]}}}');
+    return send(200, documents[type.includes("json") ? "json" : "xml"] as string);
+  };
+  return Object.assign(legacy, {
+    url: await httpUpstream((request, response) => void request.resume().on("end", () => answer(request, response))),
+  });
+};
+
+/** A gateway over such a legacy, and how to ask it. */
+const caching = async (environment: Record<string, string> = {}) => {
+  const legacy = await startLegacy();
+  const gateway = await listeningGateway(legacy.url, { CACHE_LEGACY: "all", ...environment });
+  const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) => {
+    const response = await fetch(gateway.url + path, {
+      redirect: "manual",
+      ...init,
+      headers: { "Accept-Encoding": "identity", ...headers },
+    });
+    const how = response.headers.get("cache-status")?.replace("catalog-gateway; ", "") ?? "passed";
+    return { status: response.status, body: await response.text(), headers: response.headers, how };
+  };
+  const tag = () =>
+    ask(
+      "/api/v1/json/data/tag",
+      {},
+      { method: "POST", body: new URLSearchParams({ api_key: alice, data_id: "61", tag: "b" }) },
+    );
+  return { ...gateway, legacy, ask, tag };
+};
+
+describe("a read of legacy's own interface", () => {
+  test.each([
+    [json, "json", "application/json; charset=utf-8"],
+    ["/api/v1/xml/data/61", "xml", "text/xml; charset=utf-8"],
+    [xml, "xml", "text/xml; charset=utf-8"],
+  ])("%s is legacy's, byte for byte, from the cache, also when legacy is down", async (path, form, type) => {
+    const { pass } = clock();
+    const { legacy, ask } = await caching();
+    expect((await ask(path)).how).toMatch(/^fwd=uri-miss; stored/);
+    const second = await ask(path);
+    expect([second.status, second.body, second.headers.get("content-type")]).toEqual([200, documents[form], type]);
+    expect(second.how).toMatch(/^hit/);
+    expect(legacy.asked).toEqual([`GET ${path}`]);
+    expect(second.headers.get("cache-control")).toBe("public, no-cache");
+    expect(second.headers.get("vary")).toBe("Accept-Encoding, Cookie, Authorization");
+    expect(second.headers.get("access-control-allow-origin")).toBe("*");
+    expect([second.headers.get("set-cookie"), second.headers.get("expires")]).toEqual([null, null]);
+    legacy.mode = "down";
+    pass(24 * 60 * minute);
+    const stale = await ask(path);
+    expect([stale.status, stale.body, stale.headers.get("age")]).toEqual([200, documents[form], "86400"]);
+    expect(stale.how).toContain("stale-if-error");
+  });
+
+  test("its tag is answered with 304, and it is compressed from the second request on", async () => {
+    const { ask } = await caching();
+    const { headers } = await ask(json);
+    const tag = headers.get("etag") as string;
+    expect((await ask(json, { "If-None-Match": tag })).status).toBe(304);
+    expect((await ask(json, { "If-None-Match": tag, "Cache-Control": "no-cache" })).status).toBe(304);
+    expect((await ask(xml, { "If-None-Match": tag })).status).toBe(200);
+  });
+
+  test("aliases and doubled slashes of a path are one entry, and the two forms are two", async () => {
+    const { legacy, ask } = await caching();
+    for (const path of [
+      json,
+      "/api/v1/json/data/61/",
+      "/api_new/v1/json//data/61",
+      "/index.php/api/v1/json/data/61",
+      xml,
+    ])
+      expect((await ask(path)).status).toBe(200);
+    expect(legacy.asked).toEqual([`GET ${json}`, `GET ${xml}`]);
+  });
+
+  test("the fetch shows legacy nothing of the client", async () => {
+    const { legacy, ask } = await caching();
+    await ask(json, {
+      "User-Agent": "secret",
+      Referer: "https://secret",
+      "X-Request-Id": "secret",
+      traceparent: "00-secret",
+    });
+    expect(JSON.stringify(legacy.seen[0]?.rawHeaders)).not.toMatch(/secret|127\.0\.0\.1:\d+.*secret/);
+    expect(legacy.seen[0]?.headers).toMatchObject({ "user-agent": "catalog-gateway", "accept-encoding": "identity" });
+  });
+
+  test.each<[string, string, Record<string, string>, RequestInit]>([
+    ["another method", json, {}, { method: "HEAD" }],
+    ["another query", `${json}?x=1`, {}, {}],
+    ["a key that is none", `${json}?api_key=a-b`, {}, {}],
+    ["two keys", `${json}?api_key=${alice}&api_key=${alice}`, {}, {}],
+    ["Authorization", json, { Authorization: "Bearer x" }, {}],
+    ["X-API-Key", json, { "X-API-Key": alice }, {}],
+    ["a cookie", json, { Cookie: "ci_session=x" }, {}],
+    ["a range", json, { Range: "bytes=0-1" }, {}],
+    ["an escape", "/api/v1/json/data/%361", {}, {}],
+    ["a path that reads nothing", "/api/v1/json/data/61/x/y", {}, {}],
+    ["a path outside", "/data/v1/download/61", {}, {}],
+  ])("with %s it passes, untouched", async (_, path, headers, init) => {
+    const { legacy, ask } = await caching();
+    await ask(json);
+    const { how } = await ask(path, headers, init);
+    expect([how, legacy.asked.length]).toEqual(["passed", 2]);
+  });
+
+  test("by default it passes", async () => {
+    const { legacy, ask } = await caching({ CACHE_LEGACY: "" });
+    for (let i = 0; i < 2; i++) expect((await ask(json)).headers.get("set-cookie")).toContain("ci_session");
+    expect(legacy.asked).toHaveLength(2);
+  });
+
+  test("only the endpoints that CACHE_LEGACY names are cached", async () => {
+    const { ask } = await caching({ CACHE_LEGACY: "listEvaluationMeasures" });
+    expect((await ask(json)).how).toBe("passed");
+    expect((await ask("/api/v1/json/evaluationmeasure/list")).how).toMatch(/stored/);
+  });
+});
+
+describe("what is stored", () => {
+  test("a page, a failing legacy and what cannot be read are passed on as they come, fetched once, and not stored", async () => {
+    const { legacy, ask } = await caching();
+    legacy.page = "<html>An error</html>";
+    const page = await ask(json);
+    expect([page.status, page.body, page.headers.get("content-type")]).toEqual([200, legacy.page, "text/html"]);
+    expect([page.headers.get("set-cookie"), legacy.asked.length]).toEqual([null, 1]);
+    delete legacy.page;
+    legacy.error = 107;
+    expect((await ask(json)).body).toBe(error(107));
+    delete legacy.error;
+    expect((await ask(json)).how).toMatch(/stored/);
+  });
+
+  test("such an answer leaves the stale one, and a refusal takes it out", async () => {
+    const { pass } = clock();
+    const { legacy, ask } = await caching();
+    await ask(json);
+    pass(24 * 60 * minute);
+    legacy.page = "<html>An error</html>";
+    expect(await ask(json)).toMatchObject({ status: 200, body: documents["json"] });
+    delete legacy.page;
+    legacy.error = 112;
+    pass(2 * minute);
+    expect((await ask(json)).body).toBe(error(112));
+    legacy.mode = "down";
+    expect((await ask(json)).status).toBe(502);
+  });
+
+  test("what is not found is stored for its minute, and an upload has it asked for again", async () => {
+    const { legacy, ask } = await caching();
+    legacy.error = 111;
+    for (let i = 0; i < 2; i++) expect(await ask(json)).toMatchObject({ status: 412, body: error(111) });
+    expect(legacy.asked).toHaveLength(1);
+    const body = new FormData();
+    body.set("api_key", alice);
+    await ask("/api/v1/json/data", {}, { method: "POST", body });
+    delete legacy.error;
+    expect((await ask(json)).status).toBe(200);
+  });
+
+  test("a write takes both forms out, and the new interface's answer too", async () => {
+    const { legacy, ask, tag } = await caching();
+    for (const path of [json, xml, "/v1/datasets/61"]) await ask(path);
+    await tag();
+    const asked = legacy.asked.length;
+    for (const path of [json, xml, "/v1/datasets/61"]) expect((await ask(path)).how).toMatch(/^fwd=uri-miss/);
+    expect(legacy.asked).toHaveLength(asked + 3);
+  });
+
+  test("an answer that is larger than legacy's may be passes, at once the next time", async () => {
+    const { legacy, ask } = await caching({ MAX_REPLY_BYTES: "1024" });
+    documents["large"] = `{"data_set_description":{"id":"61","description":"${"x".repeat(2000)}"}}`;
+    legacy.page = documents["large"];
+    for (let i = 0; i < 2; i++) expect((await ask(json)).body).toBe(legacy.page);
+    expect(legacy.asked).toHaveLength(3);
+  });
+});
+
+describe("a caller with a key", () => {
+  test("who is known gets everybody's answer, which is fetched without the key", async () => {
+    const { legacy, ask } = await caching();
+    const first = await ask(`${json}?api_key=${alice}`);
+    expect([first.status, first.headers.get("cache-control")]).toEqual([200, "private, no-cache"]);
+    expect(legacy.asked.filter((one) => one.includes("/data/61"))).toEqual([`GET ${json}`]);
+    expect((await ask(json)).how).toMatch(/^hit/);
+    const asked = legacy.asked.length;
+    expect((await ask(`${json}?api_key=${alice}`)).how).toMatch(/^hit/);
+    expect(legacy.asked).toHaveLength(asked);
+  });
+
+  test("who is not known passes, and who has a personal list too", async () => {
+    const { ask } = await caching();
+    await ask(json);
+    const refused = await ask(`${json}?api_key=${mallory}`);
+    expect([refused.status, refused.how]).toEqual([412, "passed"]);
+    expect((await ask(`/api/v1/json/data/list?api_key=${alice}`)).how).toBe("passed");
+  });
+
+  test("what others do not find passes: it may be the caller's own", async () => {
+    const { legacy, ask } = await caching();
+    legacy.error = 112;
+    await ask(json);
+    expect((await ask(`${json}?api_key=${alice}`)).how).toBe("passed");
+    expect(legacy.asked.at(-1)).toBe(`GET ${json} with a key`);
+  });
+
+  test("while legacy fails, any key that it has not refused gets everybody's answer", async () => {
+    const { legacy, ask } = await caching();
+    await ask(json);
+    legacy.mode = "down";
+    expect((await ask(`${json}?api_key=${mallory}`)).body).toBe(documents["json"]);
+  });
+});
+
+test("concurrent requests are one fetch, whoever leaves", async () => {
+  const { legacy, ask, url } = await caching();
+  const leaving = new AbortController();
+  const left = fetch(url + json, { signal: leaving.signal }).catch(() => "left");
+  const others = Array.from({ length: 20 }, () => ask(json));
+  await until(() => legacy.asked.length > 0);
+  leaving.abort();
+  await left;
+  for (const { status } of await Promise.all(others)) expect(status).toBe(200);
+  expect(legacy.asked).toHaveLength(1);
+});
+
+test("the start refuses unknown endpoints, and CACHE_LEGACY without a cache", () => {
+  const errorsOf = (environment: Record<string, string>) => {
+    const loaded = settingsOf({ LEGACY_URL: "http://127.0.0.1:1", ...environment });
+    return "errors" in loaded ? loaded.errors.join("\n") : "";
+  };
+  expect(errorsOf({ CACHE_LEGACY: "getNothing" })).toMatch(/^CACHE_LEGACY.*getNothing.*allowed/);
+  expect(errorsOf({ CACHE_LEGACY: "all", CACHE_BYTES: "0" })).toMatch(/^CACHE_LEGACY.*CACHE_BYTES 0/);
+  expect(errorsOf({ CACHE_LEGACY: "getDataset,listDatasets" })).toBe("");
+});
