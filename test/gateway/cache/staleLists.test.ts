@@ -90,7 +90,6 @@ describe("a fetch that runs", () => {
     legacy.gate = undefined;
     const later: ReturnType<typeof ask>[] = [];
     for (let i = 0; i < 29; i++) {
-      // oxlint-disable-next-line no-await-in-loop -- a write between each two requests
       if (i % 3 === 0) await post("/v1/setup/tag", { setup_id: 3, tag: "a" }, as(alice));
       later.push(ask(dataset));
     }

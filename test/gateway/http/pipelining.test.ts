@@ -119,12 +119,10 @@ describe("behind an unfinished answer", () => {
     await until(() => kept.length === 1);
     const seen: boolean[] = [];
     for (let i = 0; i < 3; i++) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other is what is tested
       await settled();
       expect(paths()).toEqual(["/1", "/2", "/3"].slice(0, i + 1));
       kept[i]?.response.once("close", () => seen.push(kept.length === i + 1));
       kept[i]?.response.end(`answer ${i}`);
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await until(() => text().endsWith(`answer ${i}`) && kept.length === Math.min(3, i + 2));
     }
     expect(seen).toEqual([true, true, true]);
@@ -278,7 +276,6 @@ describe("the bound of requests that wait", () => {
       const { socket, text, closed } = openConnection(port);
       socket.write(Array.from({ length: 1 + more }, (_, i) => asking(`GET /${i}`)).join(""));
       for (let i = 0; i < 9; i++) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other is what is tested
         await until(() => kept.length === i + 1);
         kept[i]?.response.end(String(i));
       }
@@ -299,7 +296,6 @@ describe("the bound of requests that wait", () => {
     const { socket, text } = openConnection(port);
     for (let sent = 0; sent < 90;) {
       for (; sent < kept.length + 8; sent++) socket.write(asking(`GET /${sent}`));
-      // oxlint-disable-next-line no-await-in-loop -- one after the other is what is tested
       await until(() => kept.some(({ response }) => !response.writableEnded));
       kept.find(({ response }) => !response.writableEnded)?.response.end();
     }
@@ -316,7 +312,6 @@ describe("the bound of requests that wait", () => {
         socket.write(
           Array.from({ length: count }, (_, i) => asking(`GET ${path.replace("#", `${round}${i}`)}`)).join(""),
         );
-        // oxlint-disable-next-line no-await-in-loop -- one after the other is what is tested
         await closed;
         expect(answersIn(text())).toHaveLength(9);
       }
@@ -359,7 +354,6 @@ describe("the bound of requests that wait", () => {
       const { socket } = openConnection(port);
       connections.push(socket);
       socket.once("close", () => cut.push(requests)).write(asking("GET /").repeat(2500));
-      // oxlint-disable-next-line no-await-in-loop -- one after the other is what is tested
       await until(() => cut.length > 0 || requests - before > 1000);
     }
     expect(requests).toBeGreaterThan(30_000);
@@ -384,9 +378,7 @@ test("a stop serves what waits on a connection, and says with the last that it e
   await until(() => kept.length > 0);
   const stopped = server.stop(3000);
   for (let i = 0; i < 3; i++) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other is what is tested
     await until(() => kept.length > i);
-    // oxlint-disable-next-line no-await-in-loop -- longer than the pauses at which idle connections are closed
     await sleep(300);
     kept[i]?.response.end(String(i));
   }

@@ -108,7 +108,6 @@ test("an upload at the least rate may take longer than any silence", async () =>
   const { socket, text } = client(gateway.port, large("/steady", 100_000));
   for (let part = 1; part <= 10; part++) {
     socket.write(Buffer.alloc(10_000));
-    // oxlint-disable-next-line no-await-in-loop -- its pace
     await until(() => count() === part * 10_000);
     vi.advanceTimersByTime(8000);
   }

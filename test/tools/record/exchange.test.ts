@@ -53,7 +53,6 @@ test("every fixture of this project is stored as the recorder stores it, no name
   for (const file of globSync("fixtures/*.json")) {
     const text = readFileSync(file, "utf8");
     const cases = JSON.parse(text) as Record<string, StoredCase>;
-    // oxlint-disable-next-line no-await-in-loop -- the formatter works on one file at a time
     expect(text).toBe(await fixtureText(cases));
     if (file.endsWith("faults.json")) continue;
     for (const { legacy } of Object.values(cases))

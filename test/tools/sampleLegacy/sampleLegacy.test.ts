@@ -362,7 +362,6 @@ describe("tags", () => {
   test.each(stories)("%s", async (_, path, faults, steps) => {
     const server = await startSampleLegacy({ faults });
     for (const [{ at = path, ...fields }, status, expected] of steps) {
-      // oxlint-disable-next-line no-await-in-loop -- each step builds on the one before
       const { status: actual, body } = await post(`/api/v1/json/${at}`, { api_key: normal, ...fields }, server);
       expect({ fields, status: actual, body: body && json(body) }).toEqual({ fields, status, body: expected });
     }
