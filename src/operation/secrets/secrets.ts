@@ -11,8 +11,8 @@ export type Secrets = {
   ofCaller: (key: string | undefined) => Secrets;
 };
 
-/** What stands for every key and session: the sample legacy's writing key. */
-export const LAB_KEY = "0".repeat(32);
+/** The sample legacy's writing key. It replaces every key and session. */
+export const SAMPLE_KEY = "0".repeat(32);
 
 /** Letters and digits of a key that is taken out in every encoding: shorter ones could be any word. */
 export const MIN_KEY_LENGTH = 16;
@@ -36,8 +36,8 @@ export const openSecrets = (keys: readonly string[] = []): Secrets => {
   const secret = keys.filter((key) => !/^0+$/.test(key)).map((key) => Array.from(key, anyEncoding).join(""));
   const known = secret.length === 0 ? undefined : new RegExp(secret.join("|"), "gi");
   const once = (text: string) => {
-    const named = withoutEmails(withoutNamedSecrets(text, LAB_KEY));
-    return known ? named.replaceAll(known, LAB_KEY) : named;
+    const named = withoutEmails(withoutNamedSecrets(text, SAMPLE_KEY));
+    return known ? named.replaceAll(known, SAMPLE_KEY) : named;
   };
   const text = (before: string): string => {
     let found = before;
@@ -104,7 +104,7 @@ const eachToken = (document: string, scrubbed: (text: string) => string): string
       colon === undefined &&
       before !== "" &&
       (secretMember.test(member) || (sessionMember.test(member) && /^[0-9a-f]{32}$/i.test(before)));
-    const after = isSecret ? LAB_KEY : scrubbed(before);
+    const after = isSecret ? SAMPLE_KEY : scrubbed(before);
     if (colon !== undefined) member = before;
     return after === before ? written : JSON.stringify(after) + (colon ?? "");
   });

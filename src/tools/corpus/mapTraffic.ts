@@ -7,7 +7,7 @@ import { legacyPattern } from "../../catalogue/legacy/readLegacyPath.ts";
 import type { CorpusRequest, SkipReason } from "./corpusRequest.ts";
 import { mapLegacyPath } from "./mapLegacyPath.ts";
 import { mapModernPath, type Routed, routeTable } from "./mapModernPath.ts";
-import type { Traffic } from "./trafficLine.ts";
+import type { LoggedRequest } from "./trafficLine.ts";
 
 /** The paths of both interfaces. */
 export type TrafficMapper = ReturnType<typeof trafficMapper>;
@@ -36,7 +36,10 @@ const MAX_TARGET = 16_384;
 const MAX_BODY = 65_536;
 
 /** Maps a request of either interface to the same request of the new one, without its key. */
-export const mapTraffic = (mapper: TrafficMapper, { url, method, body, keys, status }: Traffic): MappedTraffic => {
+export const mapTraffic = (
+  mapper: TrafficMapper,
+  { url, method, body, keys, status }: LoggedRequest,
+): MappedTraffic => {
   if (url.length > MAX_TARGET || (body?.length ?? 0) > MAX_BODY) return { skipped: "too long" };
   const target = originForm(url);
   const path = sendable(pathOf(target));

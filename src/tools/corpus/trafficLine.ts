@@ -2,7 +2,7 @@ import { parseJson } from "../../catalogue/rules/parseJson.ts";
 import { isObject, type JsonObject } from "../../catalogue/rules/rule.ts";
 
 /** One request as it is found in traffic. */
-export type Traffic = {
+export type LoggedRequest = {
   method: string;
   /** A URL, or a path with or without a query. */
   url: string;
@@ -14,14 +14,14 @@ export type Traffic = {
 };
 
 /** The request in one line of a log or list, whose format is recognized. `"nothing"`: a blank line or a comment. `undefined`: not understood. */
-export const trafficOfLine = (line: string): Traffic | "nothing" | undefined => {
+export const trafficOfLine = (line: string): LoggedRequest | "nothing" | undefined => {
   const text = line.trim();
   if (text === "" || text.startsWith("#")) return "nothing";
   return text.startsWith("{") ? jsonLine(text) : (listLine(text) ?? accessLine(text));
 };
 
 /** `/v1/datasets/61`, `https://a.example/v1/datasets/61` or `GET /v1/datasets/61`. */
-const listLine = (text: string): Traffic | undefined => {
+const listLine = (text: string): LoggedRequest | undefined => {
   const [, method = "GET", url] = /^(?:([A-Za-z]{3,10})\s+)?((?:\/|https?:\/\/)\S*)$/i.exec(text) ?? [];
   return url === undefined ? undefined : { method, url, keys: [] };
 };
@@ -30,7 +30,7 @@ const listLine = (text: string): Traffic | undefined => {
 const line = /\[[^\][]{8,60}\] "([^"\\]*(?:\\.[^"\\]*)*)" (\d{3}|-)(?:\s|$)/;
 
 /** A line of an access log. */
-const accessLine = (text: string): Traffic | undefined => {
+const accessLine = (text: string): LoggedRequest | undefined => {
   const [, written, status] = line.exec(text) ?? [];
   const request = written === undefined ? undefined : requestLine(unquoted(written));
   return request && { ...request, keys: [], ...statusOf(status) };
@@ -54,7 +54,7 @@ const names = {
 };
 
 /** A line of a log in JSON: the request is a text, an object of its own, or beside everything else. */
-const jsonLine = (text: string): Traffic | undefined => {
+const jsonLine = (text: string): LoggedRequest | undefined => {
   const json = parseJson(text);
   if (!isObject(json)) return undefined;
   const nested = [json.request, json.req].filter(isObject);

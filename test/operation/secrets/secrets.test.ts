@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { XMLValidator } from "fast-xml-parser";
 import { describe, expect, test } from "vitest";
-import { LAB_KEY, openSecrets } from "../../../src/operation/secrets/secrets.ts";
+import { SAMPLE_KEY, openSecrets } from "../../../src/operation/secrets/secrets.ts";
 
 const key = "aBcD0123456789aBcD0123456789aBcD";
 const { text, json } = openSecrets([key]);
@@ -9,29 +9,32 @@ const session = "5f4dcc3b5aa765d61d8327deb882cf99";
 
 describe("a text", () => {
   test.each([
-    [`GET /data/61?api_key=${key}`, `GET /data/61?api_key=${LAB_KEY}`],
-    ["?a=1&api_key=unknown1&b=2", `?a=1&api_key=${LAB_KEY}&b=2`],
-    ["next=%2Fdata%3Fapi_key%3Dunknown1%26b%3D2", `next=%2Fdata%3Fapi_key%3D${LAB_KEY}%26b%3D2`],
-    ['<b>Notice</b> {"api_key": "unknown1", "id"', `<b>Notice</b> {"api_key": "${LAB_KEY}", "id"`],
-    [String.raw`{\"api_key\":\"unknown1\"`, String.raw`{\"api_key\":\"${LAB_KEY}\"`],
-    ["<oml:api_key>unknown1</oml:api_key>", `<oml:api_key>${LAB_KEY}</oml:api_key>`],
-    ["<oml:session_hash>x1</oml:session_hash>", `<oml:session_hash>${LAB_KEY}</oml:session_hash>`],
-    ["Set-Cookie: ci_session=abc123; path=/", `Set-Cookie: ci_session=${LAB_KEY}; path=/`],
-    ["Cookie: theme=dark", `Cookie: theme=${LAB_KEY}`],
-    ["Cookie: a=1; remember=s3cret; b=2\nid=3", `Cookie: a=${LAB_KEY}; remember=${LAB_KEY}; b=${LAB_KEY}\nid=3`],
-    ["api-key=unknown1", `api-key=${LAB_KEY}`],
-    ["your API key: unknown1", `your API key: ${LAB_KEY}`],
-    ["?sid=unknown1&inside=1", `?sid=${LAB_KEY}&inside=1`],
-    ["/index.php?PHPSESSID=abc123", `/index.php?PHPSESSID=${LAB_KEY}`],
-    ["Authorization: Bearer abc.def-1", `Authorization: Bearer ${LAB_KEY}`],
-    ["authorization=Basic dTpw", `authorization=Basic ${LAB_KEY}`],
-    [`session_id=${session}`, `session_id=${LAB_KEY}`],
-    [`session: ${session}`, `session: ${LAB_KEY}`],
+    [`GET /data/61?api_key=${key}`, `GET /data/61?api_key=${SAMPLE_KEY}`],
+    ["?a=1&api_key=unknown1&b=2", `?a=1&api_key=${SAMPLE_KEY}&b=2`],
+    ["next=%2Fdata%3Fapi_key%3Dunknown1%26b%3D2", `next=%2Fdata%3Fapi_key%3D${SAMPLE_KEY}%26b%3D2`],
+    ['<b>Notice</b> {"api_key": "unknown1", "id"', `<b>Notice</b> {"api_key": "${SAMPLE_KEY}", "id"`],
+    [String.raw`{\"api_key\":\"unknown1\"`, String.raw`{\"api_key\":\"${SAMPLE_KEY}\"`],
+    ["<oml:api_key>unknown1</oml:api_key>", `<oml:api_key>${SAMPLE_KEY}</oml:api_key>`],
+    ["<oml:session_hash>x1</oml:session_hash>", `<oml:session_hash>${SAMPLE_KEY}</oml:session_hash>`],
+    ["Set-Cookie: ci_session=abc123; path=/", `Set-Cookie: ci_session=${SAMPLE_KEY}; path=/`],
+    ["Cookie: theme=dark", `Cookie: theme=${SAMPLE_KEY}`],
+    [
+      "Cookie: a=1; remember=s3cret; b=2\nid=3",
+      `Cookie: a=${SAMPLE_KEY}; remember=${SAMPLE_KEY}; b=${SAMPLE_KEY}\nid=3`,
+    ],
+    ["api-key=unknown1", `api-key=${SAMPLE_KEY}`],
+    ["your API key: unknown1", `your API key: ${SAMPLE_KEY}`],
+    ["?sid=unknown1&inside=1", `?sid=${SAMPLE_KEY}&inside=1`],
+    ["/index.php?PHPSESSID=abc123", `/index.php?PHPSESSID=${SAMPLE_KEY}`],
+    ["Authorization: Bearer abc.def-1", `Authorization: Bearer ${SAMPLE_KEY}`],
+    ["authorization=Basic dTpw", `authorization=Basic ${SAMPLE_KEY}`],
+    [`session_id=${session}`, `session_id=${SAMPLE_KEY}`],
+    [`session: ${session}`, `session: ${SAMPLE_KEY}`],
     ["by R.A.Fisher@rothamsted.example, 1936", "by someone@example.org, 1936"],
     ["name%3Da.b%40c.example%26x", "name%3Dsomeone%40example.org%26x"],
     [String.raw`broken "\nann@c.example`, String.raw`broken "\nsomeone@example.org`],
     ["&lt;ann@c.example&gt;", "&lt;someone@example.org&gt;"],
-    [key.toUpperCase(), LAB_KEY],
+    [key.toUpperCase(), SAMPLE_KEY],
   ])("%s", (before, after) => {
     expect(text(before)).toBe(after);
   });
@@ -52,11 +55,11 @@ describe("a text", () => {
 test("a document: members by name, texts within texts; the rest stays as written", () => {
   const inner = JSON.stringify({ api_key: "unknown1", at: `/x?api_key=${key}` });
   const before = `{ "api_key" : "unknown1", "keep":"a\\/b", "ci_session": ["a1"], "by": "ann@c.example",\n "session": "${session}", "inner": ${JSON.stringify(inner)}, "n": 1.50 }`;
-  const cleanInner = JSON.stringify({ api_key: LAB_KEY, at: `/x?api_key=${LAB_KEY}` });
+  const cleanInner = JSON.stringify({ api_key: SAMPLE_KEY, at: `/x?api_key=${SAMPLE_KEY}` });
   expect(text(before)).toBe(
-    `{ "api_key" : "${LAB_KEY}", "keep":"a\\/b", "ci_session": ["${LAB_KEY}"], "by": "someone@example.org",\n "session": "${LAB_KEY}", "inner": ${JSON.stringify(cleanInner)}, "n": 1.50 }`,
+    `{ "api_key" : "${SAMPLE_KEY}", "keep":"a\\/b", "ci_session": ["${SAMPLE_KEY}"], "by": "someone@example.org",\n "session": "${SAMPLE_KEY}", "inner": ${JSON.stringify(cleanInner)}, "n": 1.50 }`,
   );
-  expect(json({ key, ask: { text: "x" } })).toEqual({ key: LAB_KEY, ask: { text: "x" } });
+  expect(json({ key, ask: { text: "x" } })).toEqual({ key: SAMPLE_KEY, ask: { text: "x" } });
 });
 
 test("a short or odd key is refused: it could be any word", () => {
@@ -114,7 +117,7 @@ const decoded = (whole: string): string =>
 describe("whatever the text", () => {
   test("what stands for a secret is searched a bounded number of times", () => {
     const cookies = `/cookie:${";ab=c".repeat(50_000)}`;
-    expect(text(cookies)).toBe(`/cookie:${`;ab=${LAB_KEY}`.repeat(50_000)}`);
+    expect(text(cookies)).toBe(`/cookie:${`;ab=${SAMPLE_KEY}`.repeat(50_000)}`);
     const names = "session_hash=authorization: api_key:cookie:;a=".repeat(3000);
     for (const whole of [names, JSON.stringify({ cookies, names, within: JSON.stringify([names]) })])
       expect(text(text(whole))).toBe(text(whole));
