@@ -31,14 +31,10 @@ export const preflightHeaders = (methods: string): Record<string, string> => ({
 
 /** What the gateway adds to a proxied answer, for pages that legacy lets read it. */
 const EXPOSED_OF_PROXIED = ["Deprecation", "Link", "Retry-After", "Sunset", "X-Request-Id"];
+const exposedOfProxied = ["Access-Control-Expose-Headers", EXPOSED_OF_PROXIED.join(", ")] as const;
 
 /** The CORS headers of an answer in legacy's place, flat: any page may read it, as it may legacy's own. */
-export const legacyCorsList: readonly string[] = [
-  "Access-Control-Allow-Origin",
-  "*",
-  "Access-Control-Expose-Headers",
-  EXPOSED_OF_PROXIED.join(", "),
-];
+export const legacyCorsList: readonly string[] = ["Access-Control-Allow-Origin", "*", ...exposedOfProxied];
 
 /**
  * Adds to a flat list of legacy's headers that pages may read ours too. Where legacy exposes headers itself, its field becomes one with
@@ -55,11 +51,11 @@ export const exposeProxied = (headers: string[]): void => {
     else if (name === EXPOSE) at = i + 1;
   }
   if (!isShown) return;
-  const theirs = at < 0 ? "" : (headers[at] as string);
+  if (at < 0) return void headers.push(...exposedOfProxied);
+  const theirs = headers[at] as string;
   const known = new Set(theirs.split(",").map((name) => name.trim().toLowerCase()));
   const missing = EXPOSED_OF_PROXIED.filter((name) => !known.has(name.toLowerCase()));
-  if (at < 0) headers.push("Access-Control-Expose-Headers", missing.join(", "));
-  else if (missing.length > 0) headers[at] = [theirs.trim(), ...missing].filter(Boolean).join(", ");
+  if (missing.length > 0) headers[at] = [theirs.trim(), ...missing].filter(Boolean).join(", ");
 };
 
 const ALLOW_ORIGIN = "access-control-allow-origin";

@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { Dispatcher } from "undici";
 import {
   currentContext,
   exchangeOf,
@@ -8,13 +9,16 @@ import {
 } from "../../operation/telemetry/exchange.ts";
 import type { Observer } from "../../operation/telemetry/observer.ts";
 import { runStep, steps } from "../../operation/telemetry/steps.ts";
+import { exposeProxied } from "../http/cors.ts";
+import { codeOf, type RequestLine, UpstreamFailure } from "../upstream/failure.ts";
 import { isLoop } from "../upstream/forwarding.ts";
-import { type RequestLine, UpstreamFailure, withoutQuery } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import type { ResponseObserver } from "./heldAnswer.ts";
-import { refuse, type Trouble, troubles } from "./refuse.ts";
-import { openCounters, Relay } from "./relay.ts";
-import { requestHeaders } from "./headers.ts";
+import { UpstreamRequest } from "../upstream/upstreamRequest.ts";
+import { AnswerBody, MAX_WAITING_BYTES } from "./answerBody.ts";
+import { addHeaders, reasonBytes, replyHeaders, requestHeaders } from "./headers.ts";
+import { heldAnswer, type ResponseObserver } from "./heldAnswer.ts";
+import { refuse } from "./refuse.ts";
+import { openProxyReport, type ProxyReport } from "./report.ts";
 import { Upload } from "./upload.ts";
 
 /** `host` replaces the client's Host. `trusted` says which peers' X-Forwarded-* are believed. `observer` gets each failure once. */
@@ -22,7 +26,7 @@ export type PassThroughOptions = {
   host?: string | undefined;
   trusted: (address: string) => boolean;
   observer: Pick<Observer, "event">;
-  meter: Parameters<typeof openCounters>[0];
+  meter: Parameters<typeof openProxyReport>[0];
   observe?: (method: string, target: string, req: IncomingMessage) => ResponseObserver | undefined;
   /** Each gives a flat list of headers to add to the answer for this target, whether the upstream's or ours. */
   headers: readonly ((target: string) => readonly string[] | undefined)[];
@@ -38,27 +42,18 @@ export type PassThrough = (req: IncomingMessage, res: ServerResponse) => void;
  * a body that is not small, whose clients may hold them for long.
  */
 export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThroughOptions): PassThrough => {
-  const counters = openCounters(options.meter);
-  const report = ({ method, path }: RequestLine, context: RequestContext, kind: Trouble, error?: Error): void => {
-    counters.over(performance.now() - context.exchange.started, kind);
-    const { level } = troubles[kind];
-    // What fails may do so on behalf of a connection, which another request may have opened.
-    inContext(context, () => {
-      const about = { kind, method, path: withoutQuery(path), why: error?.message, level };
-      options.observer.event("pass_through_failed", about);
-    });
-  };
+  const report = openProxyReport(options.meter, options.observer);
   return function passThroughListener(req, res) {
     const line = { method: req.method ?? "GET", path: req.url ?? "/" };
     const { path } = line;
     const context = currentContext() ?? { exchange: exchangeOf(res) };
     context.exchange.isProxied = true;
     if (res.destroyed || req.socket.destroyed)
-      return report(line, context, "aborted", new UpstreamFailure("aborted", line));
+      return report.failed(line, context, "aborted", new UpstreamFailure("aborted", line));
     const added = options.headers.flatMap((of) => of(path) ?? []);
     if (isLoop(req.headers.via)) {
       refuse(req, res, "loop", added);
-      return report(line, context, "loop");
+      return report.failed(line, context, "loop");
     }
     const toUpstream = (): void => send(req, res, line, context, added);
     if (!options.standIns.some((standIn) => standIn(req, res, path, toUpstream))) toUpstream();
@@ -73,7 +68,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
   ): void {
     const observer = options.observe?.(method, path, req);
     const onChunk = (chunk: Buffer): void => {
-      counters.received.value += chunk.length;
+      report.received.value += chunk.length;
       observer?.chunk(chunk);
     };
     const upload = hasBody(req) ? new Upload(req, { period: uploads.bodyTimeout, onChunk }) : undefined;
@@ -82,7 +77,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
       const own = propagatedHeaders(currentContext() ?? context);
       const headers = requestHeaders(req, options.host, options.trusted, own);
       const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
-      new Relay(upstream, { req, res, context, request, upload, report, observer, added, counters }).begin();
+      new Relay(upstream, { req, res, context, request, upload, report, observer, added }).begin();
     };
     if (!steps.hasSubscribers) return pass();
     void runStep("legacy", { "catalog_gateway.proxied": "true" }, () => {
@@ -98,3 +93,111 @@ const hasBody = (req: IncomingMessage): boolean => {
   const length = req.headers["content-length"];
   return req.headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
 };
+
+/** One request on its way: what the client sent, what goes to the upstream, and what hears of it. */
+type Passage = {
+  req: IncomingMessage;
+  res: ServerResponse;
+  context: RequestContext;
+  request: Dispatcher.DispatchOptions & RequestLine;
+  upload: Upload | undefined;
+  observer: ResponseObserver | undefined;
+  /** Headers to add to the answer. */
+  added: readonly string[];
+  report: ProxyReport;
+};
+
+/** Passes one request to the upstream and its answer back. The methods stand in the order in which they are called. */
+class Relay extends UpstreamRequest {
+  readonly #passage: Passage;
+  /** From the head of the final answer on. */
+  #body: AnswerBody | undefined;
+
+  constructor(upstream: Upstream, passage: Passage) {
+    super(upstream, passage.request);
+    this.#passage = passage;
+    if (passage.observer) this.handler = heldAnswer(this, passage.observer);
+  }
+
+  begin(): void {
+    const { res, upload } = this.#passage;
+    res.on("close", () => this.fail("aborted"));
+    upload?.on("slow", () => this.fail("timeout", false)).on("stalled", () => this.fail("timeout"));
+    if (upload?.isSmall) upload.whenWhole(() => this.enter());
+    else this.enter();
+  }
+
+  override onRequestStart(controller: Dispatcher.DispatchController): void {
+    super.onRequestStart(controller);
+    this.#passage.upload?.onSending();
+  }
+
+  onBodySent(): void {
+    this.#passage.upload?.onPartSent();
+  }
+
+  onRequestSent(): void {
+    this.#passage.upload?.onSent();
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+    reason = "",
+  ): void {
+    const { req, res, request, added, report } = this.#passage;
+    const raw = replyHeaders(controller.rawHeaders, headers.connection, status);
+    if (status < 200) {
+      // undici cannot be paused here, so that a client which reads nothing would have all of them kept in memory.
+      if (!this.isInterimAllowed() || res.writableLength > MAX_WAITING_BYTES) return this.fail("broken");
+      if (req.httpVersion !== "1.0") res.writeInformation(status, raw);
+      return;
+    }
+    report.answered(status);
+    const coding = headers["transfer-encoding"];
+    if (coding !== undefined && coding.toLowerCase() !== "chunked") return this.fail("broken");
+    addHeaders(raw, added);
+    exposeProxied(raw);
+    res.sendDate = false;
+    res.writeHead(status, reasonBytes(reason), raw);
+    const isHeadOnly = request.method === "HEAD" || status === 204 || status === 304;
+    this.#body = new AnswerBody(res, controller, isHeadOnly ? Number.NaN : Number(headers["content-length"]));
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    // An answer that was held may be over already, and then undici cannot give it up.
+    if (this.isOver) return;
+    this.#passage.report.sent.value += chunk.length;
+    this.#body?.add(chunk);
+  }
+
+  override onResponseEnd(): void {
+    const { context, report } = this.#passage;
+    if (!this.isOver) report.over(context);
+    this.isOver = true;
+    this.#body?.end();
+    super.onResponseEnd();
+  }
+
+  protected override onLeave(ms: number): void {
+    const { request, context, res, upload } = this.#passage;
+    const { exchange } = context;
+    upload?.destroy();
+    exchange.countCall(ms);
+    const { method, path } = request;
+    const end = this.#body ? { status: res.statusCode, bytes: exchange.bytes } : { failure: "no answer" };
+    // This runs on behalf of a connection, which another request may have opened.
+    inContext(context, () => this.upstream.onCall?.({ method, path, ms, ...end }));
+  }
+
+  protected override onFailure(failure: UpstreamFailure): void {
+    const { req, res, context, request, upload, added, report } = this.#passage;
+    const isBad = codeOf(failure.cause) === "UND_ERR_INVALID_ARG";
+    const trouble = isBad ? "badRequest" : upload?.isSlow === true ? "slowClient" : failure.kind;
+    upload?.destroy();
+    if (this.#body) this.#body.cut();
+    else if (!res.destroyed) refuse(req, res, trouble, added);
+    report.failed(request, context, trouble, failure);
+  }
+}

@@ -64,10 +64,3 @@ export const refuse = (
     body: JSON.stringify({ detail }),
   });
 };
-
-/** Ends a connection in mid-answer. Where the body is not `framed` (an HTTP/1.0 client), only a reset shows that it is not whole. */
-export const cut = (res: ServerResponse, framed: boolean): void => {
-  const { socket } = res;
-  if (!framed && socket !== null && !("encrypted" in socket)) socket.resetAndDestroy();
-  res.destroy();
-};

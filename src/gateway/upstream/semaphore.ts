@@ -8,11 +8,11 @@ export type Turn = {
 
 /** A semaphore: so many run at once, so many more wait in their order, each for a limited time. */
 export type Semaphore = {
-  /** Takes a place at once or waits for one; false: the queue is full. A turn that got in must `leave`, `withdraw` or `expire` once. */
+  /** Takes a place at once or waits for one; false: the queue is full. A turn that started must `leave` once. */
   enter(turn: Turn): boolean;
-  /** Takes a turn that still waits out of the queue; false where it has begun. */
+  /** Takes a turn out of the queue; false where it does not wait. */
   withdraw(turn: Turn): boolean;
-  /** Ends a turn that had begun. */
+  /** Ends a turn that runs, and starts the next one. A set of those that run would hold each up in memory: this path is hot. */
   leave(): void;
   /** Resolves when no turn runs or waits. */
   idle(): Promise<void>;

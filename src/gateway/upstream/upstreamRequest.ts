@@ -1,5 +1,12 @@
 import type { Dispatcher } from "undici";
-import { codeOf, type FailureKind, failureOf, maySendAgain, type RequestLine, UpstreamFailure } from "./failure.ts";
+import {
+  codeOf,
+  type FailureKind,
+  failureOf,
+  isBrokenConnection,
+  type RequestLine,
+  UpstreamFailure,
+} from "./failure.ts";
 import type { Turn } from "./semaphore.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -7,28 +14,30 @@ import type { Upstream } from "./upstream.ts";
 export const MAX_INTERIM_ANSWERS = 20;
 
 /**
- * One request on its way to an upstream: it waits for a place, is sent, once more where its connection was dead, and is over once. What
- * becomes of the answer is up to a class of its own. undici's handler and the semaphore's turn in one object: this path is hot.
+ * One request on its way to an upstream: it waits for a place, is sent, once more where its connection was dead, and is over once. A
+ * subclass takes the answer. undici's handler and the semaphore's turn are one object: this path is hot.
  */
 export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Turn {
   protected readonly upstream: Upstream;
   protected readonly request: Dispatcher.DispatchOptions & RequestLine;
   /** Gets what undici reports. */
   protected handler: Dispatcher.DispatchHandler = this;
-  protected controller: Dispatcher.DispatchController | undefined;
-  /** It has its answer, or never gets one. */
+  /** Its whole answer has come, or it has failed. */
   protected isOver = false;
-  /** When it was first sent, on the clock of `performance.now()`. */
-  protected startedAt: number | undefined;
   #hasPlace = false;
+  #controller: Dispatcher.DispatchController | undefined;
+  /** The upstream may have received a part of it. */
   #isSent = false;
-  #isAnswered = false;
-  #isSentAgain = false;
+  /** A GET or HEAD without a body is sent a second time, as long as no byte of an answer has come. */
+  #maySendAgain: boolean;
   #interimAnswers = 0;
+  /** When it first got a place, on the clock of `performance.now()`. */
+  #startedAt: number | undefined;
 
   constructor(upstream: Upstream, request: Dispatcher.DispatchOptions & RequestLine) {
     this.upstream = upstream;
     this.request = request;
+    this.#maySendAgain = request.body === null && (request.method === "GET" || request.method === "HEAD");
   }
 
   /** It is over without an answer, or without all of it. */
@@ -45,19 +54,19 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
 
   start(): void {
     this.#hasPlace = true;
-    this.startedAt ??= performance.now();
+    this.#startedAt ??= performance.now();
     this.upstream.pool.dispatch(this.request, this.handler);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Throwing drops a request that is over and keeps the connection; controller.abort would close it.
     if (this.isOver) throw new UpstreamFailure("aborted", this.request);
-    this.controller = controller;
+    this.#controller = controller;
     this.#isSent = true;
   }
 
   onResponseStarted(): void {
-    this.#isAnswered = true;
+    this.#maySendAgain = false;
   }
 
   /** Counts an answer with a status below 200; false where there are too many. */
@@ -71,10 +80,9 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   }
 
   onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
-    this.controller = undefined;
-    const { method, body } = this.request;
-    if (!this.isOver && !this.#isSentAgain && body === null && maySendAgain(method, this.#isAnswered, error)) {
-      this.#isSentAgain = true;
+    this.#controller = undefined;
+    if (!this.isOver && this.#maySendAgain && isBrokenConnection(error)) {
+      this.#maySendAgain = false;
       // After this round of events the other dead connections of a restarted upstream are known as such.
       setImmediate(() => this.start());
       return;
@@ -84,17 +92,18 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     this.fail(failureOf(error, this.request), codeOf(error) !== "UND_ERR_INVALID_ARG");
   }
 
+  /** undici has reported the end of its last attempt. */
   #leave(): void {
     if (!this.#hasPlace) return;
     this.#hasPlace = false;
-    this.onLeave();
     this.upstream.semaphore.leave();
+    this.onLeave(performance.now() - (this.#startedAt ?? 0));
   }
 
-  /** Called once it is with the upstream no more, before it gives its place to another one. */
-  protected onLeave(): void {}
+  /** It has given its place back, `ms` after it got one. */
+  protected onLeave(_ms: number): void {}
 
-  /** Ends it, unless it is over. `isItsFault`: the failure is due to the upstream. */
+  /** Ends it without an answer, unless it is over. `isItsFault`: the failure is due to the upstream. */
   protected fail(reason: FailureKind | UpstreamFailure, isItsFault = true): void {
     if (this.isOver) return;
     this.isOver = true;
@@ -102,7 +111,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     failure.isUnsent = !this.#isSent;
     if (isItsFault) this.upstream.health?.failed(failure.kind);
     // One that waits leaves the queue; one that runs leaves the semaphore when undici reports its end.
-    if (!this.upstream.semaphore.withdraw(this)) this.controller?.abort(failure);
+    if (!this.upstream.semaphore.withdraw(this)) this.#controller?.abort(failure);
     this.onFailure(failure);
   }
 }

@@ -1,0 +1,54 @@
+import { inContext, type RequestContext } from "../../operation/telemetry/exchange.ts";
+import type { Meter } from "../../operation/telemetry/meter.ts";
+import type { Observer } from "../../operation/telemetry/observer.ts";
+import { type RequestLine, withoutQuery } from "../upstream/failure.ts";
+import { type Trouble, troubles } from "./refuse.ts";
+
+/** The statuses that have a series of their own; every other one is `other`. */
+const commonStatuses = new Set(
+  "200 201 204 206 301 302 304 400 401 403 404 405 409 412 413 416 429 500 502 503 504 other".split(" "),
+);
+
+/** `slowClient` -> `slow_client`. */
+const labelOf = (trouble: string): string => trouble.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** What the metrics and the log say of proxied requests. */
+export type ProxyReport = ReturnType<typeof openProxyReport>;
+
+/** Registers the metrics of proxied requests. `observer` gets each failure once. */
+export const openProxyReport = (meter: Pick<Meter, "counter" | "histogram">, observer: Pick<Observer, "event">) => {
+  const requests = meter.counter("pass_through_requests_total", "Answers of legacy that passed through.", ["status"]);
+  const failures = meter.counter("pass_through_failures_total", "Proxied requests without a whole answer of legacy.", [
+    "reason",
+  ]);
+  const bytes = meter.counter("pass_through_bytes_total", "Bytes of the bodies of proxied requests and answers.", [
+    "direction",
+  ]);
+  const took = meter.histogram(
+    "pass_through_duration_seconds",
+    "From a proxied request's arrival to the end of its answer.",
+  )();
+  for (const status of commonStatuses) requests(status);
+  for (const trouble of Object.keys(troubles)) failures(labelOf(trouble));
+  const over = ({ exchange }: RequestContext): void => took.observe((performance.now() - exchange.started) / 1000);
+  return {
+    /** Bytes of bodies, from clients and to them. */
+    received: bytes("request"),
+    sent: bytes("response"),
+    /** The upstream has begun an answer with this status, which may be any number. */
+    answered: (status: number) => void requests(commonStatuses.has(String(status)) ? String(status) : "other").value++,
+    /** The whole answer has come. */
+    over,
+    /** The request is over without a whole answer of the upstream's. */
+    failed({ method, path }: RequestLine, context: RequestContext, kind: Trouble, error?: Error): void {
+      over(context);
+      failures(labelOf(kind)).value++;
+      const { level } = troubles[kind];
+      // What fails may do so on behalf of a connection, which another request may have opened.
+      inContext(context, () => {
+        const about = { kind, method, path: withoutQuery(path), why: error?.message, level };
+        observer.event("pass_through_failed", about);
+      });
+    },
+  };
+};
