@@ -3,9 +3,9 @@ import { LRUCache } from "lru-cache";
 import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
 import { outcomeOf, ownStatusOf } from "../../catalogue/legacy/reading.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
-import { type Fetched, readDirectives } from "../../gateway/cache/cacheRequest.ts";
+import { type CacheRequest, type Fetched, readDirectives } from "../../gateway/cache/cacheRequest.ts";
 import { cacheStatus, replyWith, seconds } from "../../gateway/cache/reply.ts";
-import type { Served } from "../../gateway/cache/served.ts";
+import { HIT, type Served } from "../../gateway/cache/served.ts";
 import { legacyCorsList } from "../../gateway/http/cors.ts";
 import { sendWhole } from "../../gateway/http/httpServer.ts";
 import { troubles } from "../../gateway/proxy/refuse.ts";
@@ -86,12 +86,30 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature => {
   const answer = async (req: IncomingMessage, res: ServerResponse, target: string, read: OldRead): Promise<boolean> => {
     const { key, client, cacheKey } = read;
     if (key !== undefined && (cacheKey.personal || (await isRefused(key, client)))) return false;
-    const { onlyIfCached: _, ...wanted } = readDirectives(req.headers["cache-control"], req.headers.pragma);
-    const served = await cache.answer({ cacheKey, owner: undefined, wanted }, () => fetch(read), noRefusal);
-    const { status } = served.answer;
+    const served = await cache.answer(requestOf(req, read), () => fetch(read), noRefusal);
     // What is not there for everybody may be this caller's own.
-    if (served.answer === PASS || (key !== undefined && status !== 200)) return false;
-    if (res.destroyed) return true;
+    if (served.answer === PASS || (key !== undefined && served.answer.status !== 200)) return false;
+    if (!res.destroyed) send(req, res, target, read, served);
+    return true;
+  };
+
+  const requestOf = ({ headers }: IncomingMessage, { cacheKey }: OldRead): CacheRequest => {
+    const { onlyIfCached: _, ...wanted } = readDirectives(headers["cache-control"], headers.pragma);
+    return { cacheKey, owner: undefined, wanted };
+  };
+
+  /** Answers at once what takes no more than looking it up; false for all else. */
+  const answerHit = (req: IncomingMessage, res: ServerResponse, target: string, read: OldRead): boolean => {
+    const { key, cacheKey } = read;
+    if (key !== undefined && (cacheKey.personal || !keys.isProven(keys.ownerOf(key)))) return false;
+    const found = cache.lookUp(requestOf(req, read), performance.now());
+    if (found?.freshness !== "fresh" || (key !== undefined && found.entry.status !== 200)) return false;
+    send(req, res, target, read, { answer: found.entry, entry: found.entry, how: HIT });
+    return true;
+  };
+
+  const send = (req: IncomingMessage, res: ServerResponse, target: string, { key }: OldRead, served: Served): void => {
+    const { status } = served.answer;
     const exchange = exchangeOf(res);
     exchange.cache = answerResultOf(status, served.how);
     if (key !== undefined) exchange.owner = keys.ownerOf(key);
@@ -104,7 +122,6 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature => {
       cors: [...legacyCorsList, ...added],
     };
     sendWhole(res, replyWith(served, request, performance.now(), oldHeaders));
-    return true;
   };
 
   const answerOrPass = async (
@@ -126,7 +143,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature => {
       standIn(req, res, target, pass) {
         const read = readOf(req, target);
         if (read === undefined || tooLarge.has(read.cacheKey.key)) return false;
-        void answerOrPass(req, res, target, read, pass);
+        if (!answerHit(req, res, target, read)) void answerOrPass(req, res, target, read, pass);
         return true;
       },
     },

@@ -48,8 +48,6 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
     const { path } = line;
     const context = currentContext() ?? { exchange: exchangeOf(res) };
     context.exchange.isProxied = true;
-    if (res.destroyed || req.socket.destroyed)
-      return report.failed(line, context, "aborted", new UpstreamFailure("aborted", line));
     const added = options.headers.flatMap((of) => of(path) ?? []);
     if (isLoop(req.headers.via)) {
       refuse(req, res, "loop", added);
@@ -62,10 +60,13 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
   function send(
     req: IncomingMessage,
     res: ServerResponse,
-    { method, path }: RequestLine,
+    line: RequestLine,
     context: RequestContext,
     added: readonly string[],
   ): void {
+    const { method, path } = line;
+    if (res.destroyed || req.socket.destroyed)
+      return report.failed(line, context, "aborted", new UpstreamFailure("aborted", line));
     const observer = options.observe?.(method, path, req);
     const onChunk = (chunk: Buffer): void => {
       report.received.value += chunk.length;
