@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
 import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
+import { pathOf } from "../../catalogue/endpoint/target.ts";
 import { outcomeOf, ownStatusOf } from "../../catalogue/legacy/reading.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
 import { type CacheRequest, type Fetched, readDirectives } from "../../gateway/cache/cacheRequest.ts";
-import { cacheStatus, replyWith, seconds } from "../../gateway/cache/reply.ts";
+import { openKeptReplies } from "../../gateway/cache/keptReplies.ts";
+import { cacheStatus, type Reply, replyWith, seconds } from "../../gateway/cache/reply.ts";
 import { HIT, type Served } from "../../gateway/cache/served.ts";
 import { legacyCorsList } from "../../gateway/http/cors.ts";
 import { sendWhole } from "../../gateway/http/httpServer.ts";
@@ -55,6 +57,7 @@ const VARY = "Accept-Encoding, Cookie, Authorization";
 const open = (core: CachingCore, settings: LegacyCacheSettings): Feature => {
   const { cache, keys, memory, features } = core;
   const readOf = oldReads(core, settings);
+  const kept = openKeptReplies();
   const tooLarge = new LRUCache<string, true>(TOO_LARGE);
 
   const fetch = async (read: OldRead): Promise<Fetched> => {
@@ -113,15 +116,19 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature => {
     const exchange = exchangeOf(res);
     exchange.cache = answerResultOf(status, served.how);
     if (key !== undefined) exchange.owner = keys.ownerOf(key);
-    const added = features.flatMap(({ proxy }) => proxy?.headers?.(target) ?? []);
-    const request = {
-      method: "GET",
-      acceptEncoding: req.headers["accept-encoding"],
-      ifNoneMatch: req.headers["if-none-match"],
-      keyed: key !== undefined,
-      cors: [...legacyCorsList, ...added],
+    const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch } = req.headers;
+    const keyed = key !== undefined;
+    const now = performance.now();
+    const write = (): Reply => {
+      const added = features.flatMap(({ proxy }) => proxy?.headers?.(target) ?? []);
+      const request = { method: "GET", acceptEncoding, ifNoneMatch, keyed, cors: [...legacyCorsList, ...added] };
+      return replyWith(served, request, now, oldHeaders);
     };
-    sendWhole(res, replyWith(served, request, performance.now(), oldHeaders));
+    const { entry, how } = served;
+    const isHit = how === HIT && entry !== undefined;
+    // Headers of features differ by the target, of which one entry may have several.
+    const kind = `${pathOf(target)}\n${keyed} ${acceptEncoding}\n${ifNoneMatch}`;
+    sendWhole(res, isHit ? kept(entry, kind, now, write) : write());
   };
 
   const answerOrPass = async (

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { LRUCache } from "lru-cache";
 import { isKey } from "../../catalogue/endpoint/credential.ts";
 import { pathOf } from "../../catalogue/endpoint/target.ts";
 import { legacyTargets } from "../../catalogue/legacy/legacyTarget.ts";
@@ -23,6 +24,13 @@ export type OldRead = {
   cacheKey: CacheKey;
 };
 
+/** What a path says by itself. */
+type ReadPath = Omit<OldRead, "client" | "key">;
+
+/** Paths whose reading is remembered; a longer one is read each time. */
+const MAX_READS = 5000;
+const MAX_PATH = 1024;
+
 /** A path alone, or with a key as its only query. */
 const plainTarget = /^[^?%]*(?:\?api_key=([A-Za-z0-9]+))?$/;
 
@@ -41,14 +49,9 @@ export const oldReads = (
       .filter(({ name, cacheKey }) => cacheKey !== undefined && (names.includes("all") || names.includes(name)))
       .map((endpoint) => [endpoint.name, endpoint]),
   );
-  return (req, target) => {
-    const { method, headers, socket } = req;
-    const [plain, key] = plainTarget.exec(target) ?? [];
-    if (method !== "GET" || plain === undefined || (key !== undefined && !isKey(key))) return undefined;
-    if (personalHeaders.some((name) => headers[name] !== undefined)) return undefined;
-    if ((headers["content-length"] ?? "0") !== "0" || /\/\.\.?(?:\/|$)/.test(pathOf(target))) return undefined;
-
-    const legacy = readTarget(pathOf(target));
+  const reads = new LRUCache<string, ReadPath>({ max: MAX_READS });
+  const readPath = (path: string, scheme: string): ReadPath | undefined => {
+    const legacy = readTarget(path);
     if (legacy === undefined) return undefined;
     const [first, ...rest] = legacy.segments;
     const hasForm = first === "json" || first === "xml";
@@ -57,9 +60,6 @@ export const oldReads = (
     const endpoint = found && cached.get(found.pattern.endpoint.name);
     const lifetimes = endpoint?.cacheKey?.({});
     if (found === undefined || endpoint === undefined || lifetimes === undefined) return undefined;
-
-    const scheme = schemeOf(req, trusted);
-    if (scheme !== "http" && scheme !== "https") return undefined;
     const form = first === "json" ? "json" : "xml";
     const name = `legacy ${endpoint.name}`;
     return {
@@ -68,9 +68,30 @@ export const oldReads = (
       form,
       path: legacy.path,
       scheme,
+      cacheKey: { ...lifetimes, key: cacheKeyOf(name, identity, { form, scheme, segments }), endpoint: name },
+    };
+  };
+  return (req, target) => {
+    const { method, headers, socket } = req;
+    const [plain, key] = plainTarget.exec(target) ?? [];
+    if (method !== "GET" || plain === undefined || (key !== undefined && !isKey(key))) return undefined;
+    if (personalHeaders.some((name) => headers[name] !== undefined)) return undefined;
+    if ((headers["content-length"] ?? "0") !== "0" || /\/\.\.?(?:\/|$)/.test(pathOf(target))) return undefined;
+
+    const scheme = schemeOf(req, trusted);
+    if (scheme !== "http" && scheme !== "https") return undefined;
+    const path = pathOf(target);
+    const known = `${scheme} ${path}`;
+    let read = reads.get(known);
+    if (read === undefined) {
+      read = readPath(path, scheme);
+      if (read === undefined) return undefined;
+      if (known.length <= MAX_PATH) reads.set(known, read);
+    }
+    return {
+      ...read,
       client: clientAddress(socket.remoteAddress, headers["x-forwarded-for"]?.toString(), trusted),
       key,
-      cacheKey: { ...lifetimes, key: cacheKeyOf(name, identity, { form, scheme, segments }), endpoint: name },
     };
   };
 };
