@@ -126,7 +126,7 @@ export const openGateway = async (
       if (errors.length === 0) for (const change of changes) if (typeof change === "function") await change();
       return errors;
     },
-    /** Waits for what legacy still answers, then closes the connections to it. */
+    /** Closes the features, waits for what legacy still answers, and closes everything else. */
     close,
   };
 };

@@ -33,6 +33,7 @@ export const serve = async (
     return rejected((await authorize(core, asker, decided === "modern")) ?? asked.rejected, "input");
   }
   const wanted = readDirectives(header("cache-control"), header("pragma"));
+  // The key of a sound request is verified where it is answered: by legacy, which gets it, or before a cached or modern answer is served.
   const served = await backend({ ...asker, ...asked, wanted });
   return exchange.upstreamCalls === 0 || isWrite ? served : { ...served, upstream: exchange.upstreamMs };
 };

@@ -98,6 +98,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     const { here: joined } = entries.mark();
     const { served, groups, isForOne } = await flight.result;
     const { endpoint } = request.cacheKey;
+    // The answer may not know of a write that came before this request.
     const isOutdated = joined !== flight.mark.here && entries.wasWritten({ groups, endpoint }, flight.mark.here);
     // Else each of them in turn would ask legacy, in vain.
     const isLast = isAgain && served.entry === undefined && isFailure(statusOf(served));
@@ -164,14 +165,14 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
       if (ifError && now() < ifError.retryAt) return serveStale(ifError);
 
       const fwd = found === undefined ? "uri-miss" : ifError ? "stale" : "request";
-      const fetching = fetchOnce({ request, fetchAnswer, how: { fwd }, isBackground: ifError !== undefined });
+      const fetch = fetchOnce({ request, fetchAnswer, how: { fwd }, isBackground: ifError !== undefined });
       // No client waits for the fetch any more where its caller gets the stale answer.
-      const served = ifError ? await withTimeout(fetching, MAX_WAIT_BESIDE_STALE) : await fetching;
+      const served = ifError ? await withTimeout(fetch, MAX_WAIT_BESIDE_STALE) : await fetch;
       const status = served === "late" ? LATE : statusOf(served);
       const isNew = served !== "late" && served.entry !== undefined;
-      if (isNew || found === undefined) return fetching;
+      if (isNew || found === undefined) return fetch;
       if (request.owner === found.entry.owner) applyFailure(entryKey(request, request.owner), status, found.entry);
-      return ifError && isFailure(status) ? serveStale(ifError) : fetching;
+      return ifError && isFailure(status) ? serveStale(ifError) : fetch;
     },
   };
 };

@@ -15,7 +15,7 @@ const floors: [name: string, what: string][] = [
   ["catalogue", "what an interface is made of; pure"],
 ];
 
-/** What of the code a request passes; everything else can be taken out. */
+/** The floors that a request passes. */
 const passed = ["gateway", "catalogue"];
 
 type File = { floor: string; folder: string; lines: number; imports: Set<string> };
@@ -59,7 +59,7 @@ export const floorsPicture = (): string => {
   });
   const ofRequest = files.filter(({ floor }) => passed.includes(floor));
   return [
-    `What a request passes is ${rounded(sum(ofRequest))} of ${rounded(sum(files))} lines: \`${passed.join("` and `")}\`. Everything else can be taken out.`,
+    `What a request passes is ${rounded(sum(ofRequest))} of ${rounded(sum(files))} lines: \`${passed.join("` and `")}\`. \`operation\` runs it, \`transforms\` knows the endpoints. Everything else can be taken out.`,
     "",
     "```",
     blocks.join("\n\n"),
