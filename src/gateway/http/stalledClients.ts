@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 
 /** Resets connections whose clients do not take their answers. */
 export type StalledClients = {
-  /** To be called when bytes wait on a connection; watches it until they are taken. */
+  /** Watches a connection on which bytes wait, until the client has taken them. */
   watch: (socket: Socket) => void;
   /** Connections that were reset. */
   readonly resets: number;
@@ -10,8 +10,8 @@ export type StalledClients = {
 
 /**
  * Bytes of a connection that the system has taken. One write of 10 MB is one request to libuv and counts as unsent until its last
- * byte is taken. Progress within it shows only in the handle, where Node's own idle timeout reads it, too (net.js, _onTimeout). That one
- * would do, but what the client sends postpones it.
+ * byte is taken. Progress within it shows only in the handle. Node's own idle timeout reads it there, too (net.js, _onTimeout), but what
+ * the client sends postpones that timeout.
  */
 const takenFrom = (socket: Socket): number => {
   const { _handle: handle } = socket as Socket & { _handle?: { bytesWritten: number; writeQueueSize: number } | null };

@@ -2,16 +2,16 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { constants, gunzipSync } from "node:zlib";
 
-/** An answer's head, and the first of its body. */
+/** An answer's head, and the first chunk of its body (empty where it has none). */
 export type Beginning = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
 /** Observes a proxied request and its answer. */
 export type ResponseObserver = {
-  /** A part of its body. */
+  /** Gets each part of the request's body. */
   chunk: (bytes: Buffer) => void;
   /**
-   * Called once, with the beginning of the answer, which goes on when the promise is done; or with `undefined`: there is no answer.
-   * `isSent`: the upstream may have received a part of the request.
+   * Called once, with the beginning of the answer; `undefined`: the request has failed without one. The client gets the answer when the
+   * promise resolves. `isSent`: the upstream may have received a part of the request.
    */
   over(answer: Beginning | undefined, isSent: boolean): Promise<void> | undefined;
 };
@@ -21,13 +21,15 @@ type Start = Parameters<NonNullable<Handler["onResponseStart"]>>;
 
 const nothing = Buffer.alloc(0);
 
-/** The same handler, but an answer reaches it only when the observer is done with its beginning. */
+/** A handler that passes each event on, the answer's only when the observer is done with the beginning of the answer. */
 export const heldAnswer = (handler: Handler, observer: ResponseObserver): Handler => {
+  /** The head of the answer, until the first event of its body. */
   let held: Start | undefined;
-  /** Events that came before the observer was done: pausing holds up neither the end nor a failure. */
+  /** Events that wait for the observer; pausing the upstream holds up neither the end nor a failure. */
   let waiting: (() => void)[] | undefined;
   let wasObserved = false;
-  let isOver = false;
+  /** The whole answer has come. */
+  let isWhole = false;
   let isSent = false;
   const over = (answer: Beginning | undefined) => {
     wasObserved = true;
@@ -49,8 +51,8 @@ export const heldAnswer = (handler: Handler, observer: ResponseObserver): Handle
         return controller.resume();
       })
       .catch((error: Error) => {
-        // An answer that is over cannot be aborted any more.
-        if (isOver) handler.onResponseError?.(controller, error);
+        // An answer that has come whole cannot be aborted any more.
+        if (isWhole) handler.onResponseError?.(controller, error);
         else controller.abort(error);
       });
   };
@@ -75,7 +77,7 @@ export const heldAnswer = (handler: Handler, observer: ResponseObserver): Handle
     },
     onResponseData: (controller, chunk) => pass(chunk, () => handler.onResponseData?.(controller, chunk)),
     onResponseEnd(controller, trailers) {
-      isOver = true;
+      isWhole = true;
       pass(nothing, () => handler.onResponseEnd?.(controller, trailers));
     },
     onResponseError(controller, error) {
@@ -86,7 +88,7 @@ export const heldAnswer = (handler: Handler, observer: ResponseObserver): Handle
   };
 };
 
-/** Most bytes that are unzipped. */
+/** Bytes at most that are unzipped. */
 const MAX_UNZIPPED = 1024 * 1024;
 
 /** The beginning of an answer's body, unzipped; empty where it cannot be unzipped. */
@@ -95,6 +97,6 @@ export const plainBody = ({ headers, body }: Beginning): Buffer => {
   try {
     return gunzipSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MAX_UNZIPPED });
   } catch {
-    return Buffer.alloc(0);
+    return nothing;
   }
 };

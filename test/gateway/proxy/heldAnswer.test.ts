@@ -70,7 +70,7 @@ describe("an answer to a write goes out when its observer is done", () => {
     await expectHealthy(gateway);
   });
 
-  test("many of them on one connection to the upstream", async () => {
+  test("many writes are held in turn on one connection to the upstream", async () => {
     const { beginnings, release, ...gateway } = await watched("HTTP/1.1 204 No Content\r\n\r\n");
     release();
     for (let i = 0; i < 5; i++) expect((await send(gateway.port, post(), body)).head).toMatch(/^HTTP\/1\.1 204 /);
