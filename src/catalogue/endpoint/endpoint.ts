@@ -77,7 +77,7 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
   rejectEarly?(input: InputOf<F>, knowledge: Knowledge): Outcome | undefined;
   /** The outcome that legacy's document decides, instead of its transform. */
   rejectDocument?(legacy: Json, knowledge: Knowledge): Outcome | undefined;
-  /** A legacy error that does not say what happened: the request that shows it, and the answer that legacy should have given. */
+  /** For a legacy error that does not say what happened: the request that shows it, and the answer that legacy should have given. */
   recover?: {
     code: number;
     look(input: InputOf<F>): LegacyRequest | Unsent;
@@ -142,7 +142,6 @@ export type Endpoint<T = unknown> = Omit<
   };
 };
 
-/** An endpoint with its name. */
 export type NamedEndpoint = Endpoint & { name: string };
 
 /** Defines an endpoint under its first route; the types of its input and its answer follow from `input` and `output`. */

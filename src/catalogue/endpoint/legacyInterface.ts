@@ -6,7 +6,7 @@
 export type LegacyPaths = { interfaces: readonly string[]; frontController: string; longWords: readonly string[] };
 
 /**
- * What writes of one type change: the entities of a kind that `fields` name. `adds`: the kinds that a POST to the type itself adds to, where
+ * What writes of one type change: the entities of a kind that `fields` name. `adds`: the kinds that a POST to the type itself adds to, if
  * it changes no other entity. `deletes`: the kinds whose entities may change or go when one is deleted.
  */
 export type LegacyWrite = ({ kind: string; fields: readonly string[]; adds?: readonly string[] } | { kind?: never }) & {

@@ -9,14 +9,14 @@ export type LegacyRequest = {
   files?: Record<string, string>;
 };
 
-/** Why no request is sent, as a sentence for the client: legacy would understand another one. */
+/** Why no request is sent, as a sentence for the client. Legacy would read such a request as another one. */
 export type Unsent = { unsent: string };
 
 /** One path segment: legacy compares most of them undecoded, so what its front lets through stays as it is. */
 const segment = (value: string | number): string =>
   encodeURIComponent(value).replaceAll("%2C", ",").replaceAll("%3A", ":");
 
-/** A segment that a server resolves or collapses changes the path. */
+/** Whether a server resolves or collapses the segment, which changes the path. */
 const isNoSegment = (value: string | number): boolean => /^\.{0,2}$/.test(String(value));
 
 const noSegment = (value: string | number): Unsent => ({

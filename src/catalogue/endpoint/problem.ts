@@ -7,17 +7,11 @@ export type InputError = { loc: (string | number)[]; msg: string; type: string }
 /** The problem with this message and type, at the field itself. */
 const problem = (msg: string, type: string): Problem => ({ at: [], msg, type });
 
-/** Not an integer. */
 export const notAnInteger = problem("value is not a valid integer", "type_error.integer");
-/** Neither `true` nor `false`. */
 export const notABoolean = problem("value could not be parsed to a boolean", "type_error.bool");
-/** Not a text. */
 export const notAText = problem("str type expected", "type_error.str");
-/** Not a list. */
 export const notAList = problem("value is not a valid list", "type_error.list");
-/** Not an object. */
 export const notAnObject = problem("value is not a valid dict", "type_error.dict");
-/** A required field is missing. */
 export const missing = problem("field required", "value_error.missing");
 /** A field that the endpoint does not have; it has these. */
 export const extra = (allowed: readonly string[]): Problem =>
@@ -25,39 +19,28 @@ export const extra = (allowed: readonly string[]): Problem =>
 /** A query parameter that is a field elsewhere: in the JSON body or in the path. */
 export const elsewhere = (allowed: readonly string[], place: string): Problem =>
   problem(`extra fields not permitted; allowed: ${allowed.join(", ")}; give it ${place}`, "value_error.extra");
-/** A field that was given before. */
 export const repeated = problem("extra fields not permitted; the field was given before", "value_error.extra");
-/** The body is not JSON. */
 export const notJson = problem("the body is not valid JSON", "value_error.jsondecode");
-/** Less than `least`. */
 export const below = (least: number): Problem =>
   problem(`ensure this value is greater than or equal to ${least}`, "value_error.number.not_ge");
-/** More than `most`. */
 export const above = (most: number): Problem =>
   problem(`ensure this value is less than or equal to ${most}`, "value_error.number.not_le");
-/** Does not match the pattern. */
 export const mismatch = (pattern: string): Problem =>
   problem(`string does not match regex "${pattern}"`, "value_error.str.regex");
-/** A text that cannot be taken, and why. */
 export const unusable = (why: string): Problem => problem(why, "value_error.str.regex");
 /** A range that goes from high to low. */
 export const reversed = problem("ensure the range goes from low to high", "value_error.str.regex");
-/** More than `most` characters. */
 export const tooLong = (most: number): Problem =>
   problem(`ensure this value has at most ${most} characters`, "value_error.any_str.max_length");
-/** Fields whose values have more than `most` characters together. */
 export const tooLongTogether = (names: readonly string[], most: number): Problem =>
   problem(
     `ensure ${names.slice(0, -1).join(", ")} and ${names.at(-1)} have at most ${most} characters together`,
     "value_error.any_str.max_length",
   );
-/** Fewer than `least` items. */
 export const tooFew = (least: number): Problem =>
   problem(`ensure this value has at least ${least} items`, "value_error.list.min_items");
-/** More than `most` items. */
 export const tooMany = (most: number): Problem =>
   problem(`ensure this value has at most ${most} items`, "value_error.list.max_items");
-/** None of these values. */
 export const notOneOf = (values: readonly string[]): Problem =>
   problem(
     `value is not a valid enumeration member; permitted: ${values.map((value) => `'${value}'`).join(", ")}`,

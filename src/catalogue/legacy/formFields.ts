@@ -34,7 +34,7 @@ const plain = (name: string): string => name.toLowerCase().replaceAll(/[. []/g, 
 /** Reads the fields of these names, in any case. Takes time in proportion to the text, whatever it is. */
 export const fieldReader = (names: readonly string[]): FieldReader => {
   const alternatives = spelled(names);
-  // What stands behind a bracket or a NUL is not of the name.
+  // PHP ends a name at a bracket or a NUL.
   const wanted = new RegExp(String.raw`^ *(${alternatives})(?:[[\0]|$)`, "i");
   const part = new RegExp(
     String.raw`name=["']? *(${alternatives})(?=["'[\0;\s])[^\r\n]{0,200}\r?\n(?:[^\r\n]{1,200}\r?\n){0,5}\r?\n([^\r\n]{0,${MAX_VALUE}})`,

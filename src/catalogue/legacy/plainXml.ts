@@ -11,7 +11,7 @@ type Open = { place: Place; members?: JsonObject; lists?: Set<string> };
 
 /** Most elements inside each other. */
 const MAX_OPEN = 100;
-// Legacy's names are shorter; those of a path that are very long would be joined for each of its elements.
+// Legacy's names are shorter. Very long names of a path would be joined for each of its elements.
 const opening = /^<oml:([a-z_]{1,64}) xmlns:oml="[^"<>&]*">/;
 const tag = /<(\/?)oml:([a-z_]{1,64})>/y;
 /** The blanks of XML: JavaScript's `trim` takes off more. */

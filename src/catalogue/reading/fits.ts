@@ -56,14 +56,14 @@ export const fitOf = (output: Rule, document: Json): Fit => {
     const { at: _, ...kind } = misfit;
     const key = JSON.stringify(kind);
     if (found.has(key)) continue;
-    // One that is never allowed; the rest is not examined.
+    // One more misfit that is never allowed: the rest is not examined.
     if (found.size === MAX_MISFITS) return { misfits: [...found.values(), { ...misfit, forms: [] }], readings: [] };
     found.set(key, misfit);
   }
   return { misfits: [...found.values()], readings };
 };
 
-/** The document with what the rules read; it is changed itself. */
+/** Puts what the rules read into the document, which is changed in place. */
 export const withReadings = (document: Json, readings: readonly Reading[]): Json => {
   let whole = document;
   for (const { steps, value } of readings) {
@@ -98,12 +98,12 @@ const placeOf = (output: Rule, document: Json, steps: readonly PropertyKey[]): P
   return place;
 };
 
-/** What legacy writes too: numbers as texts, and lists as one value or not at all. */
+/** Whether legacy makes the same departure: numbers as texts, and lists as one value or not at all. */
 const isReadable = (issue: Issue, value: Json | undefined): boolean =>
   issue.code === "invalid_type" &&
   (issue.expected === "array" || (issue.expected === "number" && typeof value === "string"));
 
-/** What the first of the rules for this place reads that fits: the outer ones may take off what only legacy has around it. */
+/** The first reading by a rule for this place that fits. Outer rules may take off a wrapper that only legacy has. */
 const read = ({ rule, value, parent }: Place): { value: Json | undefined } | undefined => {
   for (const one of rule ? facetsOf(rule).rules : []) {
     const ours = one.read(value, unnoted, parent);
@@ -122,7 +122,7 @@ const misfitOf = (issue: Issue, { path, value }: Place, isRead: boolean): Misfit
   ...(isRead ? { isRead } : {}),
 });
 
-/** What the specification forbids: ids as texts, and lists that are none. An object that is missing has no lists either. */
+/** Whether the specification forbids it: ids as texts, and other values in place of lists. A missing object lacks its lists. */
 const isForbidden = (issue: Issue, value: Json | undefined): boolean =>
   isReadable(issue, value) || (issue.code === "invalid_type" && issue.expected === "object");
 

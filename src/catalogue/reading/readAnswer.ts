@@ -102,7 +102,7 @@ const excerptOf = (ours: Json, names: readonly string[] = []): Json => {
   );
 };
 
-/** What is read of a body, and what reading it gives: an answer of legacy, or one of the new implementation. */
+/** The jobs of reading a body: an answer of legacy, or one of the new implementation. Each has its task and its result. */
 export type Jobs = {
   legacy: { task: ReadTask; result: Read };
   modern: { task: OfEndpoint; result: Checked };
@@ -110,7 +110,7 @@ export type Jobs = {
 
 type OfEndpoint = { endpoint: string };
 
-/** A 200 of the new implementation: where it departs from its schema, and its document with what rules read there; or why it is none. */
+/** A 200 of the new implementation: its misfits, and its document with what rules read there; or why the body is not a document. */
 type Checked = { misfits: Misfit[]; written: Written } | { failed: string };
 
 /** What a thread is started with; it holds no secret. */
@@ -145,7 +145,11 @@ const readers: {
   },
 };
 
-/** Reads one body. The same function runs in the main thread and in the others, so that the result is the same whatever its size. */
+/**
+ * Reads one body. The same function runs in the main thread and in the others, so that the result is the same whatever its size.
+ *
+ * @throws An Error if the task names an endpoint that does not exist.
+ */
 export const runJob = <K extends keyof Jobs>(
   endpoints: ReadonlyMap<string, Readable>,
   knowledge: Knowledge,

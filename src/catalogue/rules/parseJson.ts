@@ -3,7 +3,7 @@ import type { Json } from "./rule.ts";
 /** Replaces each value, innermost first. `source`: how a number, boolean, text or `null` is written. */
 type Reviver = (name: string, value: Json, context: { source?: string }) => Json;
 
-/** The value of a JSON text; `undefined` for any other text. Never throws, but for what `revive` throws. */
+/** The value of a JSON text; `undefined` for any other text. Throws only what `revive` throws. */
 export const parseJson = (text: string, revive?: Reviver): Json | undefined => {
   try {
     return JSON.parse(text, revive as Parameters<typeof JSON.parse>[1]) as Json;

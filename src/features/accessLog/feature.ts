@@ -21,7 +21,7 @@ const MAX_PATH = 500;
 const MAX_AGENT = 200;
 const MAX_METHOD = 20;
 
-/** Agents and callers whose shown form is remembered: it costs more than the rest of a line. Agents of requests with a key are not. */
+/** Agents and callers whose shown form is remembered: making it costs more than the rest of a line. Agents beside a key are left out. */
 const MAX_KNOWN = 1000;
 
 /** Writes a line for requests. `fd`: where they go (default: the standard output). */
@@ -80,7 +80,7 @@ const open = (
       backend: exchange.backend ?? (isProxied || cache === "hit" ? "legacy" : "gateway"),
       caller: sender?.caller,
       agent: sender?.agent,
-      /** It was refused before anything was looked up for it. */
+      /** The gateway refused it before it looked anything up. */
       refused: exchange.isRefused || undefined,
       /** The connection ended before the whole answer was sent. */
       aborted: isCut || undefined,

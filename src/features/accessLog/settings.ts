@@ -20,5 +20,4 @@ export const settings = {
   isOn: ({ ACCESS_LOG }: AccessLogSettings) => ACCESS_LOG !== "off",
 };
 
-/** All settings with those of the feature. */
 export type AccessLogSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

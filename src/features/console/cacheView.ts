@@ -11,7 +11,6 @@ const lifetimesView = (declared: DeclaredLifetimes) => {
 /** What `GET /cache` answers, besides the members that parts add. */
 export type CacheView = ReturnType<typeof cacheViewOf>;
 
-/** Describes the cache as it is now. */
 export const cacheViewOf = ({
   cache,
   settings,

@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
 import type { Context, HonoRequest, MiddlewareHandler } from "hono";
 
-/** Who may ask what of the operators' listener. */
+/** Who may send which requests to the operators' listener. */
 export type GuardSettings = {
   /** The address of the listener, which requests may name as their host. */
   host: string;
@@ -35,8 +35,8 @@ type Refusal = { status: 401 | 403 | 415; detail: string };
 const needsToken: Refusal = { status: 401, detail: "A token is needed." };
 
 /**
- * Whether the request may see what it asks for. A program that knows a token is no page in an operator's browser: only without a token
- * does the host's name count.
+ * Why the request may not see what it asks for; `undefined` if it may. The host's name counts only without a token: a program that knows a
+ * token is no page in an operator's browser.
  */
 const accessRefusal = (req: HonoRequest, guard: GuardSettings, names: readonly string[]): Refusal | undefined => {
   const { token, metricsToken } = guard;

@@ -38,5 +38,4 @@ const errorsOf = ({ ADMIN_HOST, ADMIN_TOKEN }: ConsoleSettings): string[] =>
 
 export const settings = { shape, group: "Operators", secrets, errorsOf };
 
-/** All settings with those of the feature. */
 export type ConsoleSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -3,7 +3,7 @@ import type { Resource } from "./resource.ts";
 /** Where the catalogue of interfaces lies (RFC 9727). */
 export const CATALOG_PATH = "/.well-known/api-catalog";
 
-/** Leads to it, as a value of `Link`. */
+/** A value of `Link` that leads to the catalogue. */
 export const CATALOG_LINK = `<${CATALOG_PATH}>; rel="api-catalog"`;
 
 /** The media type of a document of OpenAPI, in JSON. */

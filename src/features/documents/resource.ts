@@ -9,7 +9,11 @@ import { headerOf } from "../../gateway/answer/context.ts";
 /** A document or a file of the viewer. `headers`: flat, without those that follow from the bytes. */
 export type Resource = { body: string | Buffer; type: string; headers: readonly string[] };
 
-/** Answers requests for one resource; `cors` are more headers, flat. Rejects where it cannot be made; the next request tries again. */
+/**
+ * Answers requests for one resource; `cors` are more headers, flat.
+ *
+ * @throws If it cannot be made; the next request tries again.
+ */
 export type SendResource = (
   request: IncomingMessage,
   response: ServerResponse,

@@ -12,5 +12,4 @@ const shape = {
 
 export const settings = { shape, group: "Where it listens", isOn: ({ DOCUMENTS }: DocumentsSettings) => DOCUMENTS };
 
-/** All settings with those of the feature. */
 export type DocumentsSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -29,7 +29,7 @@ type Checked = {
 };
 
 /**
- * Compares every example that reads on both sides, if there is a modern one. What differs fails where modern answers callers, or with
+ * If there is a modern side, compares every example that reads on both sides. A difference fails where modern answers callers, or with
  * `--strict`; else it is a note. Reports entries of the ledger that no comparison needed.
  */
 export const checkMigration = async (

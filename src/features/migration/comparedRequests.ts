@@ -22,7 +22,7 @@ export const comparedSchema = z
 /** A request's latest result that is no drift, and its time in milliseconds since the epoch. `isOwn`: this process has compared it. */
 type Compared = { result: DifferenceResult; at: number; isOwn?: true };
 
-/** The distinct requests of an endpoint that were compared: however often one is, it is one piece of evidence. */
+/** The distinct requests of an endpoint that were compared. One that is compared often is still one piece of evidence. */
 export type ComparedRequests = ReturnType<typeof openComparedRequests>;
 
 /** Opens them without any. `now` gives milliseconds since the epoch. */
@@ -75,7 +75,7 @@ export const openComparedRequests = (now: () => number = Date.now) => {
       [...requests]
         .map(([id, { result, at }]) => `${id}${differenceResults.indexOf(result)}${at.toString(36).padStart(8, "0")}`)
         .join(""),
-    /** Takes what others have compared later. */
+    /** Takes over the later results of other gateways. */
     merge(text: string): void {
       for (let i = 0; i < text.length; i += ENTRY) {
         const id = text.slice(i, i + ID);

@@ -23,8 +23,8 @@ const MAX_PER_ENDPOINT = 500;
 const MAX_SAMPLE_CHARS = 8 * 1024 ** 2;
 
 /**
- * Opens an empty collection of the differences of live traffic: counted by endpoint, path and kind, with a few samples each. Of the latest
- * distinct requests of an endpoint that differ each counts once. `onNew` is called with each group before its first sample.
+ * Opens an empty collection of the differences of live traffic: counted by endpoint, path and kind, with a few samples each. Each of
+ * the latest distinct requests of an endpoint that differ counts once. `onNew` is called with each group before its first sample.
  */
 export const openDifferences = (
   onNew: (difference: Pick<DifferenceView, "endpoint" | "path" | "kind" | "form" | "cause">) => void = () => undefined,
@@ -34,7 +34,7 @@ export const openDifferences = (
   /** The requests that a group has seen, a bit for each at its number. */
   const seen = new WeakMap<DifferenceView, Uint32Array>();
   const seenBy = (group: DifferenceView) => seen.get(group) as Uint32Array;
-  /** The number of each request that differs, by endpoint; the one that was compared last is the last. */
+  /** The number of each request that differs, by endpoint, in the order of their latest comparisons. */
   const numbers = new Map<string, Map<string, number>>();
   let sampleChars = 0;
 
@@ -49,7 +49,7 @@ export const openDifferences = (
       group.requests--;
       return group.requests === 0;
     });
-  /** A number below `MAX_COMPARED`: where there is none left, that of the request whose comparison is the longest ago. */
+  /** A number below `MAX_COMPARED`; if none is left, that of the request that was compared longest ago. */
   const numberOf = ({ endpoint, id }: ComparedAnswer): number => {
     const known = numbers.getOrInsertComputed(endpoint, () => new Map<string, number>());
     const digest = hash("sha256", id, "base64url").slice(0, 8);

@@ -40,7 +40,7 @@ export const openGates = ({ endpoints, interval, decisionOf, move, onUnwritten }
   return {
     check,
     /**
-     * Moves an endpoint for somebody else. Its gate does not act meanwhile.
+     * Moves an endpoint for another part. Its gate does not act meanwhile.
      *
      * @returns False if another move came first.
      * @throws If the move could not be stored.

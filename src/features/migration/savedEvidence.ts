@@ -10,11 +10,11 @@ type EvidenceRecord = z.infer<typeof evidenceSchema>;
 /** What was compared, by endpoint. */
 export type EvidenceStore = KeyValueStore<EvidenceRecord>;
 
-/** Opens what was compared. What cannot be read is collected anew. */
+/** Opens the stored evidence. Evidence that cannot be read is collected anew. */
 export const openEvidenceStore = ({ open }: Pick<Stores, "open">): Promise<EvidenceStore> =>
   open({ feature: "evidence", schema: () => evidenceSchema });
 
-/** Milliseconds between two savings: evidence of so long is lost when a process is killed. */
+/** Milliseconds between two savings. A process that is killed loses the evidence of so long. */
 const SAVE_MS = 10_000;
 
 type SavedEvidenceSettings = {

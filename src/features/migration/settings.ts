@@ -64,5 +64,4 @@ export const settings = {
   errorsOf,
 };
 
-/** All settings with those of the feature. */
 export type MigrationSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -111,7 +111,7 @@ export const openShadow = (
     return compareAnswers(comparison, expected, candidate);
   };
 
-  /** Compares both sides. A mismatch is checked again before it counts: what has gone by then is drift. */
+  /** Compares both sides. A mismatch is checked again before it counts. If it has gone by then, it is drift. */
   const compareTwice = async (
     about: AnsweredRequest,
     canonical: CanonicalRequest,

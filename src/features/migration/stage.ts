@@ -56,7 +56,6 @@ export const stageInForceSchema = stageSchema.extend({
   configured: z.string().optional(),
 });
 
-/** A stage in force. */
 export type StageInForce = z.infer<typeof stageInForceSchema>;
 
 /** A stage in words: `canary, 5 % of callers`. */
@@ -90,7 +89,6 @@ export const moveSchema = z.strictObject({
   all: instant.optional(),
 });
 
-/** A move in the audit log. */
 export type Move = z.infer<typeof moveSchema>;
 
 /** What the audit log keeps of a move by an operator besides who and why. */

@@ -16,7 +16,11 @@ const recordSchema = z.strictObject({ stage: stageInForceSchema, moves: z.array(
 /** What survives a restart, by endpoint. */
 export type StageStore = KeyValueStore<z.infer<typeof recordSchema>>;
 
-/** Opens what was set at run time. The start is refused where it cannot be read: the gateway must not guess the stages. */
+/**
+ * Opens what was set at run time.
+ *
+ * @throws If it cannot be read. This refuses the start: the gateway must not guess the stages.
+ */
 export const openStageStore = ({ open }: Pick<Stores, "open">): Promise<StageStore> =>
   open({ feature: "stages", schema: () => recordSchema, isVital: true, needsRedis: true });
 

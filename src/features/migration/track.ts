@@ -13,7 +13,7 @@ export const RECENT_ANSWERS = 200;
 /** Requests of a canary after which callers of one bucket alone are worth a warning. */
 const MANY_CALLS = 100;
 
-/** Opens a track of an endpoint whose compared requests these are. */
+/** Opens the track of an endpoint. `requests`: its compared requests. */
 export const openTrack = (requests: ComparedRequests) => {
   const times: Record<"legacy" | "modern", number[]> = { legacy: [], modern: [] };
   /** 1 for each request to modern that failed. */
@@ -27,7 +27,7 @@ export const openTrack = (requests: ComparedRequests) => {
   let movedAt: number | undefined;
   /** When the endpoint moved last, or this gateway started: evidence for its gate begins then. */
   const beginOf = ({ since }: StageInForce): number => Math.max(startedAt, Date.parse(since));
-  /** When it moved last, on the clock of `performance.now()`; in the future of the clock of the day: when this gateway started. */
+  /** When it moved last, on the clock of `performance.now()`; the start of this gateway if that time lies in the future. */
   const moveOf = ({ since }: StageInForce): number => (movedAt ??= fromStored(Date.parse(since)) ?? openedAt);
 
   return {
@@ -42,7 +42,7 @@ export const openTrack = (requests: ComparedRequests) => {
       requests.add(id, result);
       if (result !== "drift") addRecent(results, result === "unexplained" ? 0 : 1);
     },
-    /** A request of a canary came from a caller in this bucket (0-99). True once: when `oneBucket` begins to say so. */
+    /** Counts a request of a canary from a caller in this bucket (0-99). True only for the request with which `oneBucket` begins to give a number. */
     calledFrom(bucket: number): boolean {
       calls++;
       buckets.add(bucket);

@@ -26,7 +26,11 @@ export class LegacyFailure extends Error {
 /** What legacy answered: a document, or an error. The code alone decides what an error means. */
 type LegacyDocument = { document: JsonObject } | { document?: undefined; code: number; kind: OutcomeKind };
 
-/** Asks legacy with one key. Rejects with a `LegacyFailure`. */
+/**
+ * Asks legacy with one key.
+ *
+ * @throws A `LegacyFailure` if legacy gives no answer, or refuses the key.
+ */
 export type AskLegacy = (request: LegacyRequest) => Promise<LegacyDocument>;
 
 const endpoint = { name: LIST_ENDPOINT, readXml: xmlReader([]) };
@@ -57,7 +61,11 @@ export const askAs =
 /** Legacy checks rights before the filter, which is illegal: administrators get 1011, other callers 106. No query runs. */
 const adminProbe: LegacyRequest = { method: "GET", path: "/evaluation/request/1/normal/1/none/0" };
 
-/** Whether the key is an administrator's. */
+/**
+ * Whether the key is an administrator's.
+ *
+ * @throws A `LegacyFailure` if the answer does not show it.
+ */
 export const isAdministrators = async (ask: AskLegacy): Promise<boolean> => {
   const answer = await ask(adminProbe);
   if (answer.document !== undefined) throw new LegacyFailure("it answered with something else");
@@ -110,7 +118,11 @@ export type DatasetState =
   | { found: "public" | "none" }
   | { found: "hidden"; why: string };
 
-/** Reads one id with an administrator's key: whether it is a private dataset, and its members in a list. */
+/**
+ * Reads one id with an administrator's key: whether it is a private dataset, and its members in a list.
+ *
+ * @throws A `LegacyFailure` if the answers do not show it.
+ */
 export const readDataset = async (ask: AskLegacy, rowById: RowById, id: number): Promise<DatasetState> => {
   const one = await ask(rowById.one(id));
   if (one.document === undefined)

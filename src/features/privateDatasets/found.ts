@@ -49,11 +49,9 @@ const progressSchema = z.strictObject({
   completedAt: countSchema.optional(),
 });
 
-/** A private dataset. */
 export type PrivateRow = z.infer<typeof rowSchema>;
 type FoundRecord = PrivateRow | z.infer<typeof progressSchema>;
 
-/** How far the scan is. */
 type Progress = {
   /** The highest id of a dataset. */
   highest: number;
@@ -61,9 +59,9 @@ type Progress = {
   listed: IdSet;
   /** The ids that legacy does not know, though it knows higher ones. They are not given again. */
   unknown: IdSet;
-  /** These were read again up to here. */
+  /** The unknown ids were read again up to this one. */
   recheckedUpTo: number;
-  /** When the last scan was over: milliseconds since the epoch, and by `performance.now()`. A stored one in the future is none. */
+  /** When the last scan ended: `at` in milliseconds since the epoch, `moment` by `performance.now()`. A stored time in the future is ignored. */
   completed?: { at: number; moment: number } | undefined;
 };
 
@@ -128,7 +126,7 @@ export const openFound = async ({ stores, scope, onChange }: FoundSettings) => {
     const texts = { listed: listed.toText(), unknown: unknown.toText() };
     return { ...others, ...texts, ...(completed && { completedAt: completed.at }) };
   };
-  /** Where that fails, the next time is early enough. */
+  /** Ignores a failure: the next call saves the progress. */
   const saveProgress = async (): Promise<void> => {
     await store.update(PROGRESS, progressRecord).catch(() => false);
   };
@@ -150,7 +148,11 @@ export const openFound = async ({ stores, scope, onChange }: FoundSettings) => {
     version: () => version,
     /** Another object after a change from outside: Redis has lost it, or another gateway has scanned. */
     progress: () => progress,
-    /** Adds or replaces a row. Without an uploader it keeps the one that is known. Rejects if it cannot be stored. */
+    /**
+     * Adds or replaces a row. Without an uploader it keeps the one that is known.
+     *
+     * @throws If the row cannot be stored.
+     */
     async put({ id, shown, ...next }: PrivateRow): Promise<void> {
       const isChanged = await store.update(String(id), (latest) => {
         const before = rowOf(latest);
@@ -161,12 +163,12 @@ export const openFound = async ({ stores, scope, onChange }: FoundSettings) => {
       });
       if (isChanged) changed();
     },
-    /** Rejects if that cannot be stored. */
+    /** @throws If the change cannot be stored. */
     async remove(id: number): Promise<void> {
       if (await store.update(String(id), (latest) => latest && null)) changed();
     },
     saveProgress,
-    /** A scan is over, with these ids in the public list. */
+    /** Records the end of a scan that found these ids in the public list. */
     async complete(listed: IdSet): Promise<void> {
       Object.assign(progress, { listed, completed: { at: Date.now(), moment: performance.now() } });
       onChange();
@@ -174,7 +176,7 @@ export const openFound = async ({ stores, scope, onChange }: FoundSettings) => {
     },
     /** Asks whether this gateway is the one that scans. */
     mayScan: async (): Promise<boolean> => (scansHere = await claim()),
-    /** What it said last. */
+    /** The last answer of `mayScan`. */
     scansHere: () => scansHere,
     place: stores.place,
   };

@@ -56,7 +56,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     return { ...served, isIncomplete };
   };
 
-  /** Legacy lists a private dataset to its owner only. The key does not say whose it is, the filter does. */
+  /** Legacy lists a private dataset to its owner only. The filter names the owner; the key does not. */
   const learnUploaders = (input: Input, listed: () => Iterable<number>): void => {
     const uploader = uploaderIn(input);
     if (uploader === undefined || found.rows().every((row) => row.uploader !== undefined)) return;
@@ -86,7 +86,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     return absent.some((id) => !present.has(id));
   };
 
-  /** Adds the private rows that match to legacy's; true where one may be lacking: it is being read, or may match, or legacy does not show it. */
+  /** Adds the matching private rows to legacy's. True if a row may be missing: it is being read, it may match, or legacy does not show it. */
   const addRows = (
     listed: Map<number, Buffer>,
     rows: readonly PrivateRow[],

@@ -21,7 +21,11 @@ export const openReadQueue = (onAdded: () => void) => {
       waiting.set(id, ++calls);
       onAdded();
     },
-    /** Reads the ids, one at a time. One that is added again while it is read is read again. Rejects as `read` does, and keeps the rest. */
+    /**
+     * Reads the ids, one at a time. One that is added again while it is read is read again.
+     *
+     * @throws As `read` does; the ids that are left stay in the queue.
+     */
     async drain(read: (id: number) => Promise<void>): Promise<void> {
       for (const [id, call] of waiting) {
         await read(id);
@@ -33,7 +37,7 @@ export const openReadQueue = (onAdded: () => void) => {
     isEmpty: (): boolean => waiting.size === 0,
     /** Resolves when the queue is empty or is given up. */
     whenEmpty: (): Promise<void> => (waiting.size === 0 ? Promise.resolve() : empty.promise),
-    /** Lets go on who waits until it is empty: what is in it cannot be read now. */
+    /** Ends the waits for an empty queue: its ids cannot be read now. */
     giveUp: (): void => empty.resolve(),
   };
 };

@@ -22,7 +22,7 @@ const OUTDATED = 60 * 60_000;
 /** While callers use legacy: milliseconds from one request to the next, and the share of the connections at which the scan waits. */
 const SPACING = 100;
 const BUSY_SHARE = 1 / 4;
-/** So many reads are lost where the process is killed. */
+/** Reads between two savings. A process that is killed loses so many. */
 const SAVED_EVERY = 100;
 /** Milliseconds between two looks at whether a scan is due. */
 const TICK = 1000;
@@ -93,7 +93,7 @@ export const openScanner = (settings: ScannerSettings) => {
     queue.giveUp();
   };
 
-  /** Rejects unless legacy answers, and takes the key for an administrator's. */
+  /** @throws A `LegacyFailure` unless legacy answers and takes the key for an administrator's. */
   const checkKey = async (): Promise<void> => {
     if (!(await isAdministrators(ask))) throw new LegacyFailure("the key is no administrator's", true);
   };
@@ -133,7 +133,7 @@ export const openScanner = (settings: ScannerSettings) => {
     found.unread.delete(id);
   };
 
-  /** Waits for the turn of the scan's next request: the queue comes first, and callers of legacy. False: this gateway scans no more. */
+  /** Waits until the scan may send its next request: the queue and callers of legacy come first. False if this gateway no longer scans. */
   const takeTurn = async (): Promise<boolean> => {
     const since = performance.now();
     while (!signal.aborted && (await found.mayScan())) {
@@ -219,7 +219,7 @@ export const openScanner = (settings: ScannerSettings) => {
   };
 };
 
-/** A sleep that something to do ends early. */
+/** A sleep that can be ended early. */
 const openSleep = (signal: AbortSignal) => {
   let woken = Promise.withResolvers<void>();
   signal.addEventListener("abort", () => woken.resolve());
@@ -240,8 +240,8 @@ const untilTurn = (share: number, waited: number): number => {
 };
 
 /**
- * The ids that a scan reads, in rising order up to `margin` beyond the highest: known private datasets, what the public list lacks, and of what
- * is known to be none the next `slice`. Where it ends before, the next scan goes on behind the last of these.
+ * The ids that a scan reads, in rising order up to `margin` beyond the highest. They are known private datasets, ids that the public list lacks,
+ * and the next `slice` of the unknown ids. The next scan goes on with the unknown ids behind these.
  */
 function* idsToRead(found: Found, listing: IdSet, margin: number, slice: number): Generator<number> {
   const progress = found.progress();

@@ -25,5 +25,4 @@ const whenOff = {
 
 export const settings = { shape, group: "The legacy server", secrets, isOn, whenOff };
 
-/** All settings with those of the feature. */
 export type PrivateDatasetsSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -34,7 +34,11 @@ const fetchWhole = async (
   return outcome?.kind === "notFound" ? { status: 200, body: "" } : answer;
 };
 
-/** The ids of all datasets that legacy lists to a caller without a key. Rejects with a `LegacyFailure`. */
+/**
+ * The ids of all datasets that legacy lists to a caller without a key.
+ *
+ * @throws A `LegacyFailure` if legacy does not give the list.
+ */
 export const fetchListedIds = async (core: ToFetch, endpoint: PreparedEndpoint, caller: Caller): Promise<number[]> => {
   // Legacy escapes names in XML only.
   const xml = { ...endpoint, format: "xml" as const };

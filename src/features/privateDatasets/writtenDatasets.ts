@@ -2,7 +2,7 @@ import type { Feature } from "../../gateway/answer/feature.ts";
 import { plainBody } from "../../gateway/proxy/heldAnswer.ts";
 import { UNCONFIRMED_MS } from "../../gateway/answer/unconfirmedWrites.ts";
 
-/** Has datasets read next that a write names: tags are of interest only if the dataset is known to be private. */
+/** Makes the scan read next the datasets that a write names. Tags matter only if the dataset is known to be private. */
 export const readWritten =
   (isKnown: (id: number) => boolean, readNext: (id: number) => void): NonNullable<Feature["onWrite"]> =>
   ({ groups, isLost, proxied }) => {

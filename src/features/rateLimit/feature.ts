@@ -92,7 +92,7 @@ const open = async (
     sendWhole(response, { status: 429, headers, body: method === "HEAD" ? undefined : body });
   };
 
-  /** While Redis does not say, the bucket of this process is enough. */
+  /** While Redis does not answer, the bucket of this process decides. */
   const limitShared = async (
     taken: Promise<number | undefined>,
     ...[request, response, next]: Parameters<NonNullable<Feature["middleware"]>>

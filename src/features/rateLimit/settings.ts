@@ -18,5 +18,4 @@ const isOn = ({ RATE_LIMIT }: RateLimitSettings): boolean => RATE_LIMIT !== unde
 
 export const settings = { shape, group: "Rate limits", isOn };
 
-/** All settings with those of the feature. */
 export type RateLimitSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -3,7 +3,7 @@ import type { OwnAnswer } from "../../gateway/proxy/refuse.ts";
 import { deprecationHeaders, deprecationLink } from "./deprecationHeaders.ts";
 import type { Brownout, Deprecation } from "./settings.ts";
 
-/** Numbers, as clients expect, and above all of legacy's own codes. */
+/** Clients expect numbers. These are higher than all of legacy's own codes. */
 const codes = { 410: "9410", 503: "9503" };
 
 /**

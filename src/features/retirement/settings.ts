@@ -75,5 +75,4 @@ export const settings = {
   reloadable: ["DEPRECATED", "BROWNOUTS"],
 };
 
-/** All settings with those of the feature. */
 export type RetirementSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -41,8 +41,9 @@ export const toWire = (entry: Entry): Buffer => {
 };
 
 /**
- * Reads an entry; `undefined` for one that was stored in the future. Rejects if another version wrote it, if the bytes have changed, or if
- * they stand for too many.
+ * Reads an entry; `undefined` for one that was stored in the future.
+ *
+ * @throws If another version wrote it, if the bytes have changed, or if they decompress to too many.
  */
 export const fromWire = async (bytes: Buffer): Promise<Entry | undefined> => {
   if (bytes.readUInt8(0) !== VERSION) throw new Error("written by another version");

@@ -16,5 +16,4 @@ export const settings = {
   isOn: ({ OTEL_EXPORTER_OTLP_ENDPOINT }: TracingSettings) => OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
 };
 
-/** All settings with those of the feature. */
 export type TracingSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -27,7 +27,7 @@ const open = (
   );
   meter.gauge("webhook_waiting", "Messages that wait for WEBHOOK_URL.", () => waiting.size);
 
-  /** Sends a message once: why it was not taken. */
+  /** Sends a message once. Returns why it was not taken; `undefined` if it was. */
   const send = async (id: string, body: string): Promise<string | undefined> => {
     const seconds = String(Math.floor(Date.now() / 1000));
     const signature = createHmac("sha256", key).update(`${id}.${seconds}.${body}`).digest("base64");

@@ -39,5 +39,4 @@ export const settings = {
   errorsOf,
 };
 
-/** All settings with those of the feature. */
 export type WebhookSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

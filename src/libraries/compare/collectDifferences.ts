@@ -16,8 +16,8 @@ export type DifferenceCollection = {
 };
 
 /**
- * Collects the differences of one answer: those of one kind at one path are counted as one. Past a bound, those of one kind and form are,
- * at all other paths.
+ * Collects the differences of one answer: those of one kind at one path are counted as one. Past a bound, those of
+ * one kind and form at all other paths are counted as one.
  */
 export const collectDifferences = (): DifferenceCollection => {
   const byKind = new Map<string, Difference>();

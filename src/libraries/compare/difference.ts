@@ -5,16 +5,16 @@ import type { Json } from "../../catalogue/rules/rule.ts";
 /** Whether a difference is made by a named rule, allowed by the ledger, gone when it is checked again, or unexplained. */
 export type Classification = "explained" | "expected" | "drift" | "unexplained";
 
-/** The result of a whole answer: its worst difference. */
+/** The result of a whole answer, which is that of its worst difference. */
 export type DifferenceResult = "equal" | Classification;
 
 /** The path of a difference that says that the answer would not be served. The ledger cannot allow it. */
 export const UNSERVED = "served";
 
-/** The path of the one difference of an answer of legacy's that can be read in no format, if the ledger expects it. */
+/** The path of the only difference of an answer of legacy's that no format can read, if the ledger expects it. */
 export const UNREADABLE = "unreadable";
 
-/** The path of the differences beyond the number that is kept apart: whoever answers may invent paths. */
+/** The path that stands for all differences beyond the number that is kept apart: a candidate may invent paths. */
 export const OTHER_PATHS = "(other paths)";
 
 /** One kind of difference at one path of one answer. */
@@ -55,7 +55,6 @@ export const zeroCounts = (): ResultCounts => ({
 /** The results of an answer, the harmless first. */
 export const differenceResults = ["equal", "explained", "expected", "drift", "unexplained"] as const;
 
-/** The result of an answer with these differences. */
 export const resultOf = (differences: readonly Difference[]): DifferenceResult =>
   differences.reduce<DifferenceResult>(
     (worst, { kind }) => (differenceResults.indexOf(kind) > differenceResults.indexOf(worst) ? kind : worst),
@@ -105,7 +104,6 @@ export const typeOf = (value: Json): JsonType => {
   return typeof value === "string" ? "text" : (typeof value as "boolean" | "number" | "object");
 };
 
-/** Whether two JSON values are equal. */
 export const isSame = (a: Json | undefined, b: Json | undefined): boolean => a === b || isDeepStrictEqual(a, b);
 
 /** How the second value differs from the first, or `undefined` where it does not. */

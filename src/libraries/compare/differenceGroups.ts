@@ -26,7 +26,7 @@ export const openDifferenceGroups = <Group extends { endpoint: string }>(max: nu
   };
 
   return {
-    /** The group of a difference of one answer. `create` makes it where there is none. */
+    /** The group of a difference of one answer. `create` makes a missing one. */
     of: groupOf,
     remove(wanted: (group: Group) => boolean): Group[] {
       const removed: Group[] = [];

@@ -74,7 +74,7 @@ const walk = (place: Place, changes: ChangesByPlace, visit: VisitExplained): voi
   }
 };
 
-/** A list or object whose members have rules is visited member by member, even where it is unchanged. */
+/** Whether the members have rules: such a list or object is visited member by member, even where it is unchanged. */
 const hasRuledMembers = (facets: Facets | undefined, ours: Json | undefined): boolean =>
   (facets?.fields !== undefined && isObject(ours)) || (facets?.entries !== undefined && Array.isArray(ours));
 
@@ -130,7 +130,7 @@ export const lookUp = (
   return { legacy: value, rules: noted.length > 0 ? noted : (facets?.rules.map(({ name }) => name) ?? []) };
 };
 
-/** Where our document comes from: legacy's own, through these rules. It is explained once a difference needs it; without it only the rules are known. */
+/** Where our document comes from: legacy's own, through these rules. It is explained once a difference needs it. Without a document only the rules are known. */
 export const originIn = (output: Rule, document: JsonObject | undefined): Origin => {
   let places: ChangesByPlace | undefined;
   return (at) => {

@@ -69,7 +69,7 @@ const madeOfError = (
   const rule = `error ${reading.code}: ${outcome.kind}`;
   // The table does not know the code, or legacy does not have the requested function: a person has to check it.
   if (outcome.kind === "unknown" || outcome.kind === "misasked") return { kind: "unexplained", rule };
-  // A request that legacy takes only by POST needs a key that may write: without a key the caller is not authenticated.
+  // A request that legacy takes only by POST needs a key that may write. Without a key the caller is not authenticated.
   const isUnauthenticated = request.method === "POST" && outcome.kind === "forbidden" && ours.status === 401;
   return {
     kind:

@@ -25,12 +25,10 @@ const entrySchema = z.strictObject({
 /** One expected difference: where, why, its owner, and until when. */
 export type LedgerEntry = z.infer<typeof entrySchema>;
 
-/** The ledger, as it stands in the file. */
 export const ledgerSchema = z
   .array(entrySchema)
   .refine((entries) => new Set(entries.map(({ id }) => id)).size === entries.length, "each id once");
 
-/** The expected differences. */
 export type Ledger = ReturnType<typeof openLedger>;
 
 /** Opens a ledger; entries that ended before `today` (`2026-11-21`) allow no difference. */

@@ -14,7 +14,6 @@ export const comparisonResults = {
 /** Why an answer was not compared: legacy's can be read in no format, or one side gave none. */
 export type NotCompared = "unreadable" | "failed";
 
-/** One of these results. */
 export type ResultName = keyof typeof comparisonResults;
 
 /** All results, in their order. */

@@ -81,7 +81,7 @@ export const openModern = (
       return read;
     };
     try {
-      // A write has no other side to answer it: it is sent though the circuit is open.
+      // No other side answers a write, so it is sent even while the circuit is open.
       const isWrite = endpoint.writes !== undefined;
       const reply = await backend.call({ request: () => formatRequest(request), caller }, call, isWrite);
       return reply ?? { failed: "the circuit is open" };
@@ -130,7 +130,10 @@ type Sending = {
   holding?: Caller["holding"];
 };
 
-/** Sends requests of the new interface to an implementation at a URL such as `http://host/v1`. It rejects with an UpstreamFailure. */
+/**
+ * Sends requests of the new interface to an implementation at a URL such as `http://host/v1`. What it returns rejects with an
+ * `UpstreamFailure`.
+ */
 export const canonicalSender = (upstream: Upstream, url: string) => {
   const { host, pathname } = new URL(url);
   const base = pathname.replace(/\/$/, "");
@@ -185,7 +188,7 @@ const readModern = async (
     const checked = await reader.checkModern({ endpoint: endpoint.name }, bytes, deadline, holding);
     if ("failure" in checked) return { failed: `its answer could not be read (${checked.failure})`, status };
     if ("failed" in checked) return { ...checked, status };
-    // What a write has done is done: an answer that rules can read is served, whether or not the ledger expects it.
+    // The write has been carried out: an answer that rules can read is served, whether or not the ledger expects it.
     const misfits = endpoint.writes ? checked.misfits.filter(({ isRead }) => !isRead) : checked.misfits;
     const misfit = firstUnexpected(endpoint.name, ledger(), misfits);
     if (misfit !== undefined) return { failed: unservedReasons.doesNotFit(misfit), status };

@@ -33,7 +33,7 @@ export const comparedShape = {
     ),
 };
 
-/** Routes of endpoints that do not exist, and those that could not be asked as the endpoint's first one: another method, other names in its path, or no path at all. */
+/** The errors of `MODERN_ROUTES`: unknown endpoints, and routes with another method, other names or another path than a server resolves. */
 export const wrongRoutes = (
   { MODERN_ROUTES }: { MODERN_ROUTES: Record<string, string> },
   endpoints: KnownEndpoints,

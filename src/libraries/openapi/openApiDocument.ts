@@ -78,7 +78,6 @@ const withKey: JsonObject[] = [{ apiKeyHeader: [] }, { bearer: [] }, { apiKeyQue
 
 const mainRoute = ({ routes }: Endpoint): string => routes[0] as string;
 
-/** The first segment of its path. */
 const groupOf = (endpoint: Endpoint): string => mainRoute(endpoint).split("/")[1] ?? "";
 
 /** The endpoint under its main route. */
@@ -199,7 +198,7 @@ const referring = (name: string, value: Json): Json => {
   );
 };
 
-/** What cannot be written as JSON Schema (a new field of legacy's, kept as it came) is any value. */
+/** The JSON Schema of a rule. A part without one (a new field of legacy's, kept as it came) allows any value. */
 const jsonSchema = (schema: z.ZodType): JsonObject => {
   const { $schema: _, ...written } = z.toJSONSchema(schema, {
     unrepresentable: "any",

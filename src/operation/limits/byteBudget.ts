@@ -6,7 +6,7 @@ export const countedBytes = ({ length }: { length: number }): number => Math.max
 
 /** A bound on the bytes that several holders have at the same time. Each holder releases what it took. */
 export type ByteBudget = {
-  /** Takes so many bytes; where they do not fit it takes none, and gives false. */
+  /** Takes so many bytes. If they do not fit, takes none and returns false. */
   take(bytes: number): boolean;
   release(bytes: number): void;
   /**
@@ -74,8 +74,8 @@ export const openByteBudget = (max: number): ByteBudget => {
 };
 
 /**
- * The bytes of a budget that one request holds while its answer goes from the fetch to the reader, to the sender. Who releases them and takes
- * them for itself before anything else runs is not refused.
+ * The bytes of a budget that one request holds while its answer goes from the fetch to the reader, to the sender. One that releases
+ * bytes and takes them again before anything else runs is not refused.
  */
 export type Holding = {
   /** Takes so many bytes of the budget; false where they do not fit, or the holding is closed. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Returns a function that resolves when the next of `rate` requests a second may go out; 0: no limit. It rejects when `signal` aborts. */
+/** Returns a function that resolves when the next of `rate` requests a second may go out; 0: no limit. That promise rejects when `signal` aborts. */
 export const openRateLimiter = (rate: number) => {
   const interval = rate > 0 ? 1000 / rate : 0;
   let next = -Infinity;

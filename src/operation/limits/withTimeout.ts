@@ -1,4 +1,8 @@
-/** The result of a promise, or "late" after `ms` milliseconds. Rejects as the promise does. */
+/**
+ * The result of a promise, or "late" after `ms` milliseconds.
+ *
+ * @throws As the promise does.
+ */
 export const withTimeout = async <T>(promise: Promise<T>, ms: number): Promise<T | "late"> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<"late">((resolve) => (timer = setTimeout(resolve, ms, "late")));

@@ -1,4 +1,4 @@
-/** What stands in a log for what is not shown. */
+/** Replaces in a log what must not be shown. */
 const NOT_SHOWN = "(...)";
 
 /** A segment or a name as short and plain as those of routes, ids and tags are. */
@@ -15,8 +15,8 @@ export const showSegments = (paths: Iterable<string>): void => {
 };
 
 /**
- * A target for a log: of its path the segments, and of its query the names without their values, that are as plain as words and ids; every
- * other one is `(...)`. So is what holds one of `keys`, of any length and in any case. `/data/61?limit=5` -> `/data/61?limit`
+ * A target for a log. It shows the segments of the path and the names of the query that are as plain as words and ids, and no values. Every
+ * other one is `(...)`, as is one that holds one of `keys`, of any length and in any case. `/data/61?limit=5` -> `/data/61?limit`
  */
 export const scrubTarget = (target: string, keys: readonly string[] = []): string => {
   const holdsKey = holderOf(keys);

@@ -30,7 +30,11 @@ const MAX_ROUNDS = 10;
 export const withoutUrlSecrets = (text: string): string =>
   text.replace(/^[^]*@/, `${HIDDEN}@`).replace(/[?#][^]*$/, `?${HIDDEN}`);
 
-/** `keys`: known keys that are long (`isLongKey`), found in any case and encoding. Throws a RangeError for others. */
+/**
+ * `keys`: known keys that are long (`isLongKey`), found in any case and encoding.
+ *
+ * @throws A RangeError for a shorter key.
+ */
 export const openSecrets = (keys: readonly string[] = []): Secrets => {
   if (!keys.every(isLongKey)) throw new RangeError(`A key has at least ${MIN_KEY_LENGTH} letters and digits.`);
   const secret = keys.filter((key) => !/^0+$/.test(key)).map((key) => Array.from(key, anyEncoding).join(""));

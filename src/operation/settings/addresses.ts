@@ -16,7 +16,11 @@ export const plainAddress = (text: string): string | undefined => {
 /** Most addresses whose result is remembered: a scan through the address space must cost no memory. */
 const MAX_KNOWN = 1000;
 
-/** Says whether an address is among these addresses and CIDRs (`10.0.0.0/8`, `::1`, `::ffff:10.0.0.1`). Throws an Error that names a bad entry. */
+/**
+ * Says whether an address is among these addresses and CIDRs (`10.0.0.0/8`, `::1`, `::ffff:10.0.0.1`).
+ *
+ * @throws An Error that names a bad entry.
+ */
 export const trustedProxies = (list: readonly string[]): ((address: string) => boolean) => {
   if (list.length === 0) return () => false;
   const proxies = new BlockList();

@@ -5,8 +5,9 @@ import { readText } from "./readText.ts";
 const MAX_BYTES = 1024 ** 2;
 
 /**
- * The certificates (PEM) in the file that a setting names; `undefined` without one. Throws an Error that names the setting where the file
- * cannot be read or has none.
+ * The certificates (PEM) in the file that a setting names; `undefined` without one.
+ *
+ * @throws An Error that names the setting, if the file cannot be read or has none.
  */
 export const readCertificates = (setting: string, path: string | undefined): { ca?: string } => {
   if (path === undefined) return {};

@@ -182,7 +182,7 @@ export type SettingsFragment = {
   whenOff?: WhenOff;
 };
 
-/** The setting that loads a feature, and the effect of its absence; `section`: where the operators' page says so. */
+/** The setting that loads a feature, and the effect of its absence. `section`: the part of the operators' page that says so. */
 export type WhenOff = { setting: string; effect: string; section?: { id: string; title: string; about: string } };
 
 const usualOfCore = ["PORT", "LEGACY_URL", "PREFIXES", "TRUSTED_PROXIES", "REDIS_URL", "DATA_DIR"];

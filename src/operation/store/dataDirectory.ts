@@ -39,7 +39,11 @@ export const unreadable = (directory: string, why: string): Error =>
     `${databaseIn(directory)}: ${why}; it is left as it is: repair it, or move it away to begin with nothing set`,
   );
 
-/** Makes the directory, for this user alone, unless it exists. Throws the system's error if it cannot be made or written to. */
+/**
+ * Makes the directory, for this user alone, unless it exists.
+ *
+ * @throws The system's error if it cannot be made or written to.
+ */
 export const makeDataDirectory = (directory: string): void => {
   const missing: string[] = [];
   // Not by Node's recursive mkdir: where a parent exists but takes no children, as /proc, that tries forever.

@@ -16,8 +16,9 @@ type DiskSettings = {
 };
 
 /**
- * Opens the database of a directory in a thread of its own, so that a disk that hangs holds up nothing else. Rejects, with `DATA_DIR`,
- * the file and the reason, if it cannot be used.
+ * Opens the database of a directory in a thread of its own, so that a disk that hangs holds up nothing else.
+ *
+ * @throws With `DATA_DIR`, the file and the reason, if it cannot be used.
  */
 export const openDisk = async ({ directory, timeout = 1000, onEnded }: DiskSettings) => {
   const thread = new Worker(new URL("sqliteThread.ts", import.meta.url), { name: "store", workerData: directory, env });
@@ -80,8 +81,10 @@ export const openDisk = async ({ directory, timeout = 1000, onEnded }: DiskSetti
     /** What is stored for a feature, by key. */
     textsOf: (feature: string): ReadonlyMap<string, string> => texts.get(feature) ?? new Map(),
     /**
-     * Stores a text, or deletes it. Resolves when that is on the disk. Rejects if it cannot be written, or takes too long; `onLate` is then
-     * called if it is written all the same. Until then every other write is refused.
+     * Stores a text, or deletes it. Resolves when that is on the disk.
+     *
+     * @throws If it cannot be written, or takes too long. `onLate` is called if a late one is written after all; until then every other
+     *   write is refused.
      */
     async write(feature: string, key: string, text: string | undefined, onLate: () => void): Promise<void> {
       if (failure !== undefined) throw failure;
@@ -91,7 +94,11 @@ export const openDisk = async ({ directory, timeout = 1000, onEnded }: DiskSetti
       written.then(onLate, () => undefined);
       throw hangs();
     },
-    /** Closes the database after the last write. Rejects if that fails, or takes too long; the thread does not keep the process alive then. */
+    /**
+     * Closes the database after the last write.
+     *
+     * @throws If that fails, or takes too long. The thread then does not keep the process alive.
+     */
     async close(): Promise<void> {
       isOpen = false;
       send("close");
@@ -103,8 +110,8 @@ export const openDisk = async ({ directory, timeout = 1000, onEnded }: DiskSetti
 
 const cache = getCompileCacheDir();
 /**
- * What the gateway was started with, keys among it, is not for the thread. What is compiled is: that saves 200 ms and 17 MB. Node appends
- * a folder of its own to the path.
+ * The thread does not get the environment of the gateway, which may hold keys. It gets the cache of compiled code, which saves 200 ms and
+ * 17 MB. Node appends a folder of its own to the path.
  */
 const env = cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) };
 

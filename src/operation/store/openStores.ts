@@ -9,7 +9,11 @@ import {
   type WriteText,
 } from "./store.ts";
 
-/** Opens the stores in Redis, else in a directory, else in memory. Rejects, with the setting's name, if the directory cannot be used. */
+/**
+ * Opens the stores in Redis, else in a directory, else in memory.
+ *
+ * @throws With the setting's name, if the directory cannot be used.
+ */
 export const openStores = async ({
   REDIS_URL,
   DATA_DIR,

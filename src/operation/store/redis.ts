@@ -1,6 +1,10 @@
 import { ClientOfflineError, createClient, RESP_TYPES } from "@redis/client";
 
-/** Runs a Lua script; rejects at once, with the reason, without a connection. Texts come back as bytes. */
+/**
+ * Runs a Lua script. Texts come back as bytes.
+ *
+ * @throws At once, with the reason, without a connection.
+ */
 export type RunScript = (
   script: string,
   keys: readonly string[],

@@ -12,9 +12,9 @@ const VERSION = "#";
 /** The channel of changes: the id of the gateway that made one. */
 const CHANNEL = `${PREFIX}changes`;
 
-/** Milliseconds between two looks at what others have changed: messages may be lost. */
+/** Milliseconds between two reads of the changes of others: messages may be lost. */
 const INTERVAL = 5000;
-/** Milliseconds from a message to the look: the messages that come meanwhile need no other one. */
+/** Milliseconds from a message to the read. It covers the messages that come meanwhile. */
 const DELAY = 100;
 /** Milliseconds for which a feature waits for Redis at the start where it could do without. */
 const SHORT_PATIENCE = 1000;
@@ -87,7 +87,7 @@ export const redisStores = ({
     if (!isClosed) health(error);
   };
   const look = async (): Promise<void> => {
-    // A message from now on needs another look.
+    // A message from now on needs another read.
     timer = undefined;
     for (const read of reads) await read();
     await run(scripts.touch, [CHANNEL], []);
@@ -98,7 +98,7 @@ export const redisStores = ({
   };
   const looking = setInterval(lookSoon, INTERVAL).unref();
 
-  /** What `task` gives, as soon as Redis answers; the last error where it does not in time. */
+  /** The result of `task` once Redis answers; the last error if it does not answer in time. */
   const firstOf = async (task: () => Promise<unknown>, time: number): Promise<unknown> => {
     const until = performance.now() + time;
     let why = new Error("it does not answer");

@@ -9,9 +9,10 @@ const BUSY = 5;
 const DAMAGED: ReadonlySet<unknown> = new Set([11, 26]);
 
 /**
- * Opens the database of a directory that one process uses at a time. Throws with `DATA_DIR`, the file and the reason if it
- * cannot be used. The operating system frees the lock when the process ends, however it ends. A file with a process id in it would go stale
- * after a crash.
+ * Opens the database of a directory that one process uses at a time. The operating system frees the lock when the process ends, however it
+ * ends. A file with a process id in it would go stale after a crash.
+ *
+ * @throws With `DATA_DIR`, the file and the reason, if it cannot be used.
  */
 export const sqliteDisk = (directory: string) => {
   const file = databaseIn(directory);
@@ -37,7 +38,11 @@ export const sqliteDisk = (directory: string) => {
   }
 };
 
-/** Makes the table in a new database; throws if another version has written it. */
+/**
+ * Makes the table in a new database.
+ *
+ * @throws If another version has written it.
+ */
 const prepare = (database: DatabaseSync, directory: string): void => {
   const format = database.prepare("PRAGMA user_version").get()?.["user_version"];
   // One write to the disk for each change.
@@ -62,7 +67,11 @@ const entriesOf = (database: DatabaseSync) => {
   return {
     /** What was stored at the start, by feature and key. */
     found,
-    /** Stores a text, or deletes it. It comes back when that is on the disk, and throws if it cannot. */
+    /**
+     * Stores a text, or deletes it. Returns when that is on the disk.
+     *
+     * @throws If it cannot be written.
+     */
     write: (feature: string, key: string, text: string | undefined): void =>
       void (text === undefined ? remove.run(feature, key) : put.run(feature, key, text)),
     close: (): void => database.close(),

@@ -14,8 +14,9 @@ export type KeyValueStore<T> = {
   entries(): ReadonlyMap<string, T>;
   /**
    * Compare-and-set: stores what `make` returns for the latest stored value, `null` deletes it; returns false if `make` returns `undefined`.
-   * `make` may be called again if another update came first. Rejects if the write is not confirmed in time. It may still have succeeded;
-   * `onChange` then reports it.
+   * `make` may be called again if another update came first.
+   *
+   * @throws If the write is not confirmed in time. It may still have succeeded; `onChange` then reports it.
    */
   update(key: string, make: (latest: T | undefined) => T | null | undefined): Promise<boolean>;
   /** Calls the listener with what another gateway has changed, or Redis has lost. */
@@ -49,9 +50,9 @@ export type StoresSettings = Pick<Settings, "REDIS_URL" | "DATA_DIR"> & {
 /** The stores of all features, in one place. */
 export type Stores = {
   place: "memory" | "directory" | "redis";
-  /** Rejects, with the setting's name, where the start is refused. */
+  /** @throws With the setting's name, if the start is refused. */
   open<T>(settings: StoreSettings<T>): Promise<KeyValueStore<T>>;
-  /** Gives a function that asks whether this gateway is the one that does this work now: at any time at most one is. */
+  /** Gives a function that asks whether this gateway does this work now. At any time at most one gateway does. */
   claim(work: string): () => Promise<boolean>;
   /** Runs a script of a feature in Redis, if there is one. */
   run?: RunScript;
@@ -67,7 +68,11 @@ export type WriteText = (key: string, text: string | undefined) => Promise<boole
 
 /** A store, and what its place does with it. */
 type StoreInPlace<T> = KeyValueStore<T> & {
-  /** Takes over all texts that are stored. At the start it throws, with the key and the reason, if one cannot be read that is vital. */
+  /**
+   * Takes over all texts that are stored.
+   *
+   * @throws At the start, with the key and the reason, if a vital one cannot be read.
+   */
   take(texts: ReadonlyMap<string, string>, isStart?: boolean): void;
   /** Runs a task between updates. */
   inTurn: SerialQueue;

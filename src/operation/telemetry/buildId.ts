@@ -8,7 +8,9 @@ declare const BUILD_ID: string | undefined;
 /**
  * Identifies the code that makes answers, so that entries which another build wrote to a shared store are not used. It is the
  * constant `BUILD_ID` where a build defines one, else the hash of `src`, `transforms` and `package-lock.json`: some 20 ms, taken
- * once, so that it stays that of the code which was started. Throws where there is no such constant and no lock file.
+ * once, so that it stays that of the code which was started.
+ *
+ * @throws If there is no such constant and no lock file.
  */
 export const buildId = (): string =>
   typeof BUILD_ID === "string" ? BUILD_ID : (hashed ??= hashOf(join(import.meta.dirname, "../../..")));

@@ -1,4 +1,4 @@
-/** How much an event matters. error: callers go without something, or will. warn: somebody should look. info: it is well, or was wanted. */
+/** How much an event matters. error: callers miss something, or will. warn: an operator should look. info: all is well, or as wanted. */
 export type EventLevel = "debug" | "info" | "warn" | "error";
 
 /**

@@ -77,7 +77,7 @@ export class HttpExchange {
     return scrubTarget(target, url !== undefined && headers !== undefined ? keysOf(url, headers) : []);
   }
 
-  /** Lets the request go: what runs on after its answer must not keep a key in memory. */
+  /** Releases the request: work that goes on after the answer must not keep a key in memory. */
   forget(): void {
     this.#request = undefined;
   }
@@ -96,7 +96,7 @@ export const exchangeKey = Symbol("exchange");
 export const exchangeOf = (response: ServerResponse & { [exchangeKey]?: HttpExchange }): HttpExchange =>
   (response[exchangeKey] ??= new HttpExchange());
 
-/** What all that is done for one request shares. `traceparent`, `tracestate`: what goes to legacy and modern (W3C Trace Context). */
+/** Shared by all work for one request. `traceparent`, `tracestate`: what goes to legacy and modern (W3C Trace Context). */
 export type RequestContext = {
   exchange: HttpExchange;
   traceparent?: string | undefined;
@@ -105,7 +105,7 @@ export type RequestContext = {
   step?: unknown;
 };
 
-/** The context of what runs; a feature that observes steps gives each its own. */
+/** The context of the running work. A feature that observes steps gives each step its own. */
 export const contexts = new AsyncLocalStorage<RequestContext | undefined>();
 
 /** Runs what is done for a request: all that it begins finds its context. */

@@ -26,7 +26,7 @@ export type Observer = {
 
 /** Events that are too frequent to log each: only the first of each kind is logged. */
 const quiet = new Set(["unknown_field"]);
-/** Of an event that is not defined. */
+/** The definition of an event that has none. */
 const undefinedEvent: EventDefinition = { level: "warn", msg: "Something happened that should be looked at." };
 const MAX_KINDS = 1000;
 
@@ -45,7 +45,7 @@ export const openObserver = (level: string, fd = 2): Observer => {
   let logger: pino.Logger | undefined;
   const log = (): pino.Logger => (logger ??= openLogger(level, destination));
   const counted = new Map<string, number>();
-  /** What was logged of a name in this second, and what was not. */
+  /** By event: the lines logged in this second, and those that were not. */
   const seconds = new Map<string, { logged: number; suppressed: number }>();
 
   const write = (name: string, about: Record<string, unknown>, given?: EventLevel): void => {

@@ -13,7 +13,11 @@ type Family = {
 /** A metric as prom-client's registries give it (`getMetricsAsJSON`). */
 export type FamilyValues = Family & { values: readonly Sample[] };
 
-/** Adds a metric whose values are looked up when they are read. Throws if the name is taken. */
+/**
+ * Adds a metric whose values are looked up when they are read.
+ *
+ * @throws If the name is taken.
+ */
 export const registerFamily = (
   registry: Registry,
   family: Family,

@@ -175,7 +175,7 @@ describe("POST /purge", () => {
 });
 
 describeWithRedis("POST /purge with a Redis", () => {
-  test("says whether all gateways have acknowledged it", async () => {
+  test("a purge says whether all gateways have acknowledged it", async () => {
     const redis = await startRedis();
     const path = await pathTo(redis.url);
     const { purge, core: gateway } = await operated({}, { REDIS_URL: path.url });
@@ -319,7 +319,7 @@ describe("who is let in", () => {
   });
 });
 
-test("GET /cache: lifetimes in force by the names of the setting, bounds, bytes and entries", async () => {
+test("GET /cache has lifetimes by the setting's names, bounds, bytes and entries", async () => {
   const { ask, see } = await operated();
   await ask(kept.getDataset);
   const view = (await (await see("/cache")).json()) as { bytes: number; lifetimes: Record<string, unknown> };

@@ -57,7 +57,7 @@ const checked = async (
 };
 
 describe("--check", () => {
-  test("asks both sides; --strict fails for an ended or idle ledger entry", async () => {
+  test("--check asks both sides; --strict fails for an ended or idle ledger entry", async () => {
     const expected = [
       { ...known, id: "ended", until: "2020-01-01" },
       { ...known, id: "never" },
@@ -91,18 +91,18 @@ describe("--check", () => {
     expect(wrong.asked()).toMatchObject({ getDataset: 2, getSetup: 2 });
   });
 
-  test("is READY without a modern that answers, while it answers no caller", async () => {
+  test("--check is READY if modern fails but answers no caller", async () => {
     const { ready, text } = await checked("http://127.0.0.1:1", { stages: { getDataset: { stage: "shadow" } } });
     expect([ready, text]).toEqual([true, expect.stringMatching(/^note {2}modern getDataset first +\S/m)]);
   });
 
-  test("takes the reference implementation for what the ledger says it is", async () => {
+  test("--check accepts the differences in the reference implementation's ledger", async () => {
     const { ready, text } = await checked((await standIn({ reference: true })).url);
     expect([ready, text]).toEqual([true, expect.not.stringContaining("FAIL")]);
     expect(text).toMatch(/^ok {4}modern /m);
   });
 
-  test("fails for a router's 404, and is content with the endpoint's own problem", async () => {
+  test("--check fails for a router's 404, and accepts the endpoint's own problem", async () => {
     const stages = { findFlow: { stage: "modern" } };
     const rowOf = async (url: string) =>
       /^.*modern findFlow unknown.*$/m.exec((await checked(url, { stages })).text)?.[0];

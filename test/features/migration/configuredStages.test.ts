@@ -77,7 +77,7 @@ describe("configured stages and moves", () => {
     expect(a.stages.audit()).toHaveLength(2);
   });
 
-  test("a stage that is configured as it is begins no time anew, and is undone with the configuration", async () => {
+  test("configuring a stage as it is keeps its time; removing that undoes the stage", async () => {
     const store = await shared();
     const { stages, at, moves } = await gateway(store, {});
     await stages.move("getThing", { stage: "canary", share: 5 }, "me", "");

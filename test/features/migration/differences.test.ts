@@ -30,7 +30,7 @@ test("each request counts once, and samples are of different requests", () => {
   expect(found?.samples.map(({ question }) => question)).toEqual([1, 2, 3].map((id) => `GET /datasets/${id}`));
 });
 
-test("a request that shows a cause at many paths counts once for it; endpoints are added up", () => {
+test("a request with a cause at many paths counts once; endpoints are added up", () => {
   const differences = openDifferences();
   differences.add(coloured("/datasets/1", ["/colour", "/creator/*/colour"]));
   differences.add(coloured("/datasets/2", ["/creator/*/colour"]));

@@ -6,7 +6,7 @@ import { staged, wrongType } from "./support.ts";
 const canary = { stage: "canary", share: 5, by: "Ada", why: "a try" } as const;
 
 describe("a step towards modern", () => {
-  test("is 409 with the evidence while answers are unexplained", async () => {
+  test("a step towards modern is 409, with evidence, while answers are unexplained", async () => {
     const { ask, compared, move, migration } = await staged(
       { getDataset: { stage: "shadow" } },
       { faults: [wrongType] },
@@ -42,7 +42,7 @@ describe("a step towards modern", () => {
     ]);
   });
 
-  test("is 409 while nothing was compared, and free when all agrees", async () => {
+  test("a step towards modern is 409 until requests were compared and agree", async () => {
     const { ask, compared, move, migration } = await staged({});
     expect(migration.viewOf("getDataset").against).toBe("nothing has been compared: put it in shadow first");
     expect(await move("getDataset", { stage: "shadow" })).toMatchObject({ status: 200 });
@@ -55,7 +55,7 @@ describe("a step towards modern", () => {
     expect(await move("getDataset", { stage: "modern" })).toMatchObject({ status: 200 });
   });
 
-  test("of a write needs a reason, since writes are never compared", async () => {
+  test("a step of a write needs a reason, since writes are never compared", async () => {
     const { move } = await staged({});
     const moveTag = (to: object) => move("tagDataset", { by: "Ada", why: "one database", ...to });
     expect(await moveTag({ stage: "shadow" })).toMatchObject({ status: 200 });
@@ -66,7 +66,7 @@ describe("a step towards modern", () => {
     expect(await moveTag({ stage: "modern", despite: "tried on the copy" })).toMatchObject({ status: 200 });
   });
 
-  test("by the configuration is not held up, but warned of", async () => {
+  test("a step by the configuration is not held up, but warned of", async () => {
     const { migration, observer } = await staged({
       getDataset: { stage: "canary", share: 5 },
       getStudy: { stage: "shadow" },

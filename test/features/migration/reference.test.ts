@@ -115,7 +115,7 @@ describe("legacy answers requests that only the gateway's interface allows, and 
     expect(failures(sides)).toEqual([["modern_failed listDatasets", 1]]);
   });
 
-  test("a private study without a key, which the reference calls an error of the credential", async () => {
+  test("a private study without a key: legacy answers, though the reference refuses", async () => {
     expect(await sides.ask("/studies/105")).toMatchObject({
       status: 403,
       body: { detail: { code: "112" } },

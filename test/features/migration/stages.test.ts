@@ -14,7 +14,7 @@ const formatDifferences = (differences: DifferenceView[]) =>
   differences.map(({ path, form, requests }) => `${path} ${form} ${requests}`);
 
 describe("legacy", () => {
-  test("is the default stage, and modern receives no requests", async () => {
+  test("legacy is the default stage, and modern receives no requests", async () => {
     const { ask, modern, operate } = await staged({});
     for (let i = 0; i < 3; i++)
       expect((await ask("/datasets/61")).decision).toBe("stage=legacy; backend=legacy; reason=stage");
@@ -24,7 +24,7 @@ describe("legacy", () => {
     expect(modern.asked()).toEqual({});
   });
 
-  test("without MODERN_URL everything is, and no move changes that", async () => {
+  test("without MODERN_URL all endpoints stay in legacy, and no move changes that", async () => {
     const { ask, move, startLine } = await staged({}, { environment: { MODERN_URL: "" } });
     expect(await startLine()).toBe("every endpoint stays with legacy: MODERN_URL is not set");
     expect((await ask("/datasets/61")).decision).toBe("stage=legacy; backend=legacy; reason=stage");
@@ -62,7 +62,7 @@ describe("shadow", () => {
     expect(lists()).toBe(stage === "shadow" ? 0 : 1);
   });
 
-  test("answers from legacy, and finds what is planted in modern, and only that", async () => {
+  test("shadow answers from legacy, and finds exactly what is planted in modern", async () => {
     const { ask, modern, migration, compared, operate } = await staged(
       { getDataset: { stage: "shadow" }, getSetup: { stage: "shadow" }, findFlow: { stage: "modern" } },
       {
@@ -242,7 +242,7 @@ describe("canary", () => {
 });
 
 describe("modern", () => {
-  test("answers, and its answers are cached apart from legacy's", async () => {
+  test("modern's answers are cached apart from legacy's", async () => {
     const { ask, move, modern } = await staged(
       { getDataset: { stage: "legacy" } },
       { faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/name" }] },
@@ -302,7 +302,7 @@ describe("modern", () => {
     expect(modern.asked()).toEqual({});
   });
 
-  test("answers to requests with a key are not cached", async () => {
+  test("modern's answers to requests with a key are not cached", async () => {
     const { ask } = await staged({ getDataset: { stage: "modern" } });
     for (let i = 0; i < 2; i++) expect((await ask("/datasets/61", { "X-API-Key": owner })).cache).not.toContain("hit");
   });
@@ -315,7 +315,7 @@ describe("writes", () => {
     body: JSON.stringify({ data_id: 61, tag: tags }),
   });
 
-  test("go to one side, once, without a mirror, and invalidate the entries of both sides", async () => {
+  test("a write goes to one side once, and invalidates the entries of both sides", async () => {
     const { ask, modern, move } = await staged({ tagDataset: { stage: "shadow" }, getDataset: { stage: "legacy" } });
     await ask("/datasets/61");
     expect((await ask("/datasets/tag", {}, tag("by-legacy"))).decision).toBe(
@@ -331,7 +331,7 @@ describe("writes", () => {
     );
   });
 
-  test("are not sent to legacy where modern fails", async () => {
+  test("a write that modern fails is not sent to legacy", async () => {
     const { ask } = await staged(
       { tagDataset: { stage: "modern" } },
       { faults: [{ endpoint: "tagDataset", fault: "halfBody" }] },
@@ -342,7 +342,7 @@ describe("writes", () => {
 });
 
 describe("operators", () => {
-  test("move a stage, and the audit log says who, when, from, to and why", async () => {
+  test("an operator moves a stage; the audit log says who, when, from, to and why", async () => {
     const { operate, move } = await staged({});
     const moved = await move("getDataset", {
       stage: "canary",

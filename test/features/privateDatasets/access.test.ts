@@ -40,7 +40,7 @@ const matrix: [Caller, number[] | number][] = [
 ];
 
 describe("who is listed what", () => {
-  test("is what legacy shows each of them, in whatever order they come", async () => {
+  test("each caller is listed what legacy shows it, in any order of the callers", async () => {
     const { list, post } = await through();
     for (const round of [matrix, matrix.toReversed(), matrix])
       for (const [caller, ids] of round) {
@@ -54,19 +54,19 @@ describe("who is listed what", () => {
       }
   });
 
-  test("is the same where nothing is kept", async () => {
+  test("each caller is listed the same without a cache", async () => {
     const { list } = await through(undefined, { CACHE_BYTES: "0" });
     for (const [caller, ids] of matrix) expect((await list(caller)).ids).toEqual(ids);
   });
 
-  test("is as ever where no administrator's key is set", async () => {
+  test("without an administrator's key legacy's lists stay as they are", async () => {
     const { list, state } = await scanningThrough(undefined, { LEGACY_ADMIN_KEY: "" });
     expect(state()).toBeUndefined();
     const listed = await list(administrator);
     expect(listed).toMatchObject({ ids: [2, 6, 9], isIncomplete: false });
   });
 
-  test("follows their rights: an administrator is one for a minute at most", async () => {
+  test("a former administrator is served as one for a minute at most", async () => {
     const pass = passing();
     const { list } = await through();
     const person = users.find(({ id }) => id === secondAdministrator.user.id);
@@ -86,7 +86,7 @@ describe("who is listed what", () => {
     }
   });
 
-  test("is nothing any more when legacy does not take the key", async () => {
+  test("a caller is listed no private row once legacy refuses the key", async () => {
     const { list } = await through();
     const removed = users.findIndex(({ id }) => id === administrator.user.id);
     expect((await list(administrator)).ids).toEqual([2, 3, 5, 6, 9]);
@@ -105,7 +105,7 @@ describe("who is listed what", () => {
 });
 
 describe("an administrator's list", () => {
-  test("without a limit has the first hundred", async () => {
+  test("an administrator's list without a limit has the first hundred rows", async () => {
     const many = Array.from({ length: 120 }, (_, i) =>
       completeDataset({ id: i + 1, name: "one", visibility: i % 2 === 0 ? "private" : "public" }),
     );
@@ -114,7 +114,7 @@ describe("an administrator's list", () => {
       expect(ids).toEqual(many.slice(0, 100).map(({ id }) => id));
   });
 
-  test("has a private row under the filters by which legacy's database finds it", async () => {
+  test("a filter finds a private row as legacy's database does", async () => {
     const qualities = ["NaN", null, null, "1.0E3", 5, "150.0"];
     const about = { name: "Größe  ", version: 2, qualities, tags: [["Uni", 1]] as [string, number][] };
     const { list } = await through([
@@ -162,7 +162,7 @@ describe("an administrator's list", () => {
     expect(await list(administrator)).toMatchObject(expected);
   });
 
-  test("is cached for that key only, and not by shared caches", async () => {
+  test("an administrator's list is cached for that key only, not by shared caches", async () => {
     const { list } = await through();
     const first = await list(administrator);
     expect(first.headers.get("cache-status")).toMatch(/fwd=uri-miss; stored/);
@@ -174,7 +174,7 @@ describe("an administrator's list", () => {
     expect((await list(nobody)).ids).toEqual([2, 9]);
   });
 
-  test("is invalidated by the change of a row, and only such lists are", async () => {
+  test("the change of a row invalidates administrators' lists, and no others", async () => {
     const { list, core, bed, state } = await through(undefined, {}, { scan: { pause: 20 } });
     await list(administrator);
     await list(nobody);
@@ -191,7 +191,7 @@ describe("an administrator's list", () => {
     expect(core.cache.size().entries).toBeLessThanOrEqual(entries + 1);
   });
 
-  test("is not served stale to a former administrator", async () => {
+  test("a former administrator is not served a stale list", async () => {
     const pass = passing();
     const { list, bed } = await through();
     expect((await list(administrator)).ids).toEqual([2, 3, 5, 6, 9]);

@@ -104,7 +104,7 @@ describe("a change that bypasses the gateway", () => {
     expect(await list(administrator, "tag/nosuch")).toMatchObject(complete(404));
   });
 
-  test("makes no page repeat a row: the list itself shows a row that turned public", async () => {
+  test("no page repeats a row: the list itself shows a row that turned public", async () => {
     const { list, bed } = await through();
     expect((await list(administrator)).ids).toEqual([2, 3, 5, 6, 9]);
     Object.assign(bed.datasets.find(({ id }) => id === 5) ?? {}, { visibility: "public" });

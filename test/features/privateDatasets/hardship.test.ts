@@ -7,7 +7,7 @@ import { administrator, nobody, owner, secondAdministrator, user, wrongKey } fro
 import { startScanning } from "./scanned.ts";
 
 describe("a legacy that answers single datasets slowly, or not at all", () => {
-  test("holds up no list for long: it is legacy's own, and says so", async () => {
+  test("a legacy that hangs holds up no list: legacy's own is served, and marked", async () => {
     const front = await fronted();
     const { list, legacy } = await over(front, { TOTAL_TIMEOUT_MS: "120000", HEADERS_TIMEOUT_MS: "120000" });
     front.replace(/GET .*\/(data\/\d+|evaluation\/)/);
@@ -23,7 +23,7 @@ describe("a legacy that answers single datasets slowly, or not at all", () => {
     front.release();
   });
 
-  test("does not hold up a stop", async () => {
+  test("a legacy that hangs does not hold up a stop", async () => {
     const front = await fronted();
     front.replace(/GET .*\/data\/\d+/);
     const { close, state } = await startScanning(front.url);

@@ -27,8 +27,8 @@ const asker = (front: Awaited<ReturnType<typeof fronted>>) => () =>
 const WHOLE = "json/data/list/status/all/limit/1000000/offset/0";
 const PROBE = "json/evaluation/request/1/normal/1/none/0";
 
-describe("an administrator's list asks legacy", () => {
-  test("two things the first time, and nothing for each later page of it", async () => {
+describe("requests to legacy for an administrator's list", () => {
+  test("an administrator's list sends legacy two requests, and its later pages none", async () => {
     const front = await fronted(many(30));
     const { list } = await over(front);
     const asked = asker(front);
@@ -45,7 +45,7 @@ describe("an administrator's list asks legacy", () => {
     expect(asked()).toEqual([WHOLE.replace("all", "active")]);
   });
 
-  test("for everything again where the client says so, or nothing is cached", async () => {
+  test("an administrator's list is fetched anew for no-cache, and without a cache", async () => {
     const front = await fronted(many(30));
     const { list, url } = await over(front);
     await list(administrator, "status/all/limit/10");
@@ -61,7 +61,7 @@ describe("an administrator's list asks legacy", () => {
     expect(asked()).toEqual([PROBE, WHOLE, WHOLE]);
   });
 
-  test("once for all who want the same at the same time", async () => {
+  test("simultaneous requests for an administrator's list fetch it once", async () => {
     const front = await fronted(many(30));
     const { list } = await over(front);
     await list(administrator, "data_id/1");
@@ -74,7 +74,7 @@ describe("an administrator's list asks legacy", () => {
 });
 
 describe("a whole list that legacy cannot give", () => {
-  test("leaves the administrator with legacy's own page, which says so", async () => {
+  test("an administrator gets legacy's page, marked, if the whole list fails", async () => {
     const front = await fronted();
     const { list } = await over(front);
     // As legacy does when memory or time runs out.
@@ -83,7 +83,7 @@ describe("a whole list that legacy cannot give", () => {
     expect(await list(owner)).toMatchObject({ ids: [2, 3, 9], isIncomplete: false });
   });
 
-  test("is an error where legacy answers neither", async () => {
+  test("an administrator gets an error if legacy gives neither list nor page", async () => {
     const front = await fronted();
     const { list } = await over(front);
     front.replace(new RegExp(`/data/list.*${administrator.key}`), 500);
@@ -91,7 +91,7 @@ describe("a whole list that legacy cannot give", () => {
     expect((await list(nobody)).ids).toEqual([2, 9]);
   });
 
-  test("ends the scan, which begins again", async () => {
+  test("a scan that cannot get the whole list ends, and begins again", async () => {
     const { list, state, observer } = await scanningThrough(
       many(900, 100),
       { MAX_REPLY_BYTES: "120000" },
@@ -107,7 +107,7 @@ describe("a row that turned public and private again", () => {
   const whole = { ids: [2, 3, 5, 6, 9], isIncomplete: false };
   const row = (bed: { datasets: { id: number }[] }, id: number) => bed.datasets.find((one) => one.id === id) ?? {};
 
-  test("is listed all along where it turns private through the gateway", async () => {
+  test("a row that turns private through the gateway is listed all along", async () => {
     const { list, bed, legacy } = await through();
     Object.assign(row(bed, 3), { visibility: "public" });
     expect(await list(administrator)).toMatchObject(whole);
@@ -116,7 +116,7 @@ describe("a row that turned public and private again", () => {
     expect(await list(administrator, "status/all/limit/50")).toMatchObject(whole);
   });
 
-  test("is listed or said to be lacking where a scan found it public", async () => {
+  test("a row that a scan found public is listed or marked as missing", async () => {
     const front = await fronted();
     const { list, state } = await over(front, {}, { scan: { pause: 20, retry: 1 } });
     Object.assign(row(front.bed, 3), { visibility: "public" });

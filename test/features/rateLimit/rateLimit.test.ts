@@ -46,7 +46,7 @@ describe("more requests than the rate limit allows", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
   afterEach(() => void vi.useRealTimers());
 
-  test("are refused on the new interface, cached answers too", async () => {
+  test("too many requests are refused on the new interface, cached answers too", async () => {
     const { port, statuses, seen, core } = await limited();
     expect(await statuses(12)).toEqual([...burst, 429, 429]);
     expect(seen).toHaveLength(1);
@@ -65,7 +65,7 @@ describe("more requests than the rate limit allows", () => {
     expect((await ask(port, measures, { method: "HEAD" })).body).toBe("");
   });
 
-  test("are refused on the legacy interface, and never reach legacy", async () => {
+  test("too many requests to the legacy interface are refused and never reach it", async () => {
     const { statuses, seen, port } = await limited();
     expect(await statuses(12, "/api/v1/json/evaluationmeasure/list")).toEqual([...burst, 429, 429]);
     expect(seen).toHaveLength(10);
@@ -73,7 +73,7 @@ describe("more requests than the rate limit allows", () => {
     expect([headers["retry-after"], headers["access-control-allow-origin"]]).toEqual(["1", "*"]);
   });
 
-  test("are refused in both formats of errors", async () => {
+  test("too many requests are refused in both formats of errors", async () => {
     const { port, statuses } = await limited({ PREFIXES: "/v1,/v2" });
     expect(await statuses(10)).toEqual(burst);
     const refused = async (path: string, Accept: string) => {
@@ -89,21 +89,21 @@ describe("more requests than the rate limit allows", () => {
     expect(await refused("/other", problemJson)).toEqual([429, "application/json", undefined, { detail }]);
   });
 
-  test("are accepted again when time has passed", async () => {
+  test("a refused caller is accepted again when time has passed", async () => {
     const { statuses } = await limited();
     expect(await statuses(11)).toEqual([...burst, 429]);
     vi.advanceTimersByTime(1000);
     expect(await statuses(2)).toEqual([200, 429]);
   });
 
-  test("count for each address, and for none that is exempt", async () => {
+  test("requests count for each address, and for none that is exempt", async () => {
     const { statuses } = await limited({ RATE_LIMIT_EXEMPT: "127.0.0.8/29" });
     expect(await statuses(11)).toEqual([...burst, 429]);
     expect(await statuses(11, measures, { from: "127.0.0.2" })).toEqual([...burst, 429]);
     expect(await statuses(20, measures, { from: "127.0.0.9" })).toEqual([...burst, ...burst]);
   });
 
-  test("count for the address that a trusted proxy names, of IPv6 the /64", async () => {
+  test("requests count for the address that a trusted proxy names, of IPv6 the /64", async () => {
     const { statuses } = await limited({ TRUSTED_PROXIES: "127.0.0.1" });
     const by = (address: string) => ({ headers: { "X-Forwarded-For": address } });
     expect(await statuses(11, measures, by("192.0.2.1"))).toEqual([...burst, 429]);
@@ -112,7 +112,7 @@ describe("more requests than the rate limit allows", () => {
     expect(await statuses(1, measures, by("2001:db8:0:1::1"))).toEqual([200]);
   });
 
-  test("count for a key that legacy has accepted, and made-up keys for the address", async () => {
+  test("requests count for an accepted key; with a made-up key for the address", async () => {
     const legacy = await startSampleLegacy();
     const { port } = await listeningGateway(legacy.url, { RATE_LIMIT: "1" });
     const statusOf = async (key?: string) =>
@@ -127,7 +127,7 @@ describe("more requests than the rate limit allows", () => {
     await legacy.close();
   });
 
-  test("count for one key, however its letters are written", async () => {
+  test("requests count for one key, however its letters are written", async () => {
     const { statuses, core } = await limited();
     // The first request counts for the address, since the key is not known yet.
     for (const key of [keys.unknown, keys.unknown.toLowerCase(), keys.unknown.toUpperCase()])
@@ -135,7 +135,7 @@ describe("more requests than the rate limit allows", () => {
     expect(await core.meter.registry.metrics()).toMatch(/rate_limit_callers 2\n/);
   });
 
-  test("count for the address again once legacy has refused the key, in any letters", async () => {
+  test("requests count for the address again once legacy has refused the key", async () => {
     const { port, statuses, revoke } = await limited();
     const by = { headers: { "X-API-Key": keys.unknown.toUpperCase(), "Cache-Control": "no-cache" } };
     expect(await statuses(2, measures, by)).toEqual([200, 200]);

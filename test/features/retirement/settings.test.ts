@@ -15,7 +15,7 @@ const anInstant = "an instant such as 2026-01-01T09:00:00Z";
 const aPath = "a path such as /api/v1/json/data";
 const aUrl = "a URL such as https://catalogue.example/move";
 
-test("are taken from the environment and from the file", () => {
+test("DEPRECATED and BROWNOUTS are read from the environment and from the file", () => {
   const given = { DEPRECATED: [datasets, { path: "/", since: "2026-01-01T00:00:00+01:00" }], BROWNOUTS: [window] };
   const CONFIG = join(temporaryFolder(), "config.json");
   writeFileSync(CONFIG, JSON.stringify(given));

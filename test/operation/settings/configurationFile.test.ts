@@ -21,7 +21,7 @@ test("deploy/gateway.example.yaml is valid, and has the usual settings and HOST"
 });
 
 describe("a configuration in YAML", () => {
-  test("says the same as one in JSON", () => {
+  test("a configuration in YAML says the same as one in JSON", () => {
     const environment = yaml(`
 # yaml-language-server: $schema=config.schema.json
 PORT: 9000
@@ -42,7 +42,7 @@ DEPRECATED:
     });
   });
 
-  test("is YAML 1.2: yes and 010 are a text and ten", () => {
+  test("a configuration is YAML 1.2: yes and 010 are a text and ten", () => {
     expect(errorsIn(yaml("FORCE_BACKEND: yes\n"))).toEqual([
       expect.stringMatching(/^FORCE_BACKEND: "yes" given in .*; allowed is true or false$/),
     ]);
@@ -69,7 +69,7 @@ DEPRECATED:
     ]);
   });
 
-  test("has bounds on its size and on what aliases stand for", () => {
+  test("a configuration in YAML is bounded in size and in what aliases stand for", () => {
     const laughs = Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join(", ")}]`);
     expect(errorsIn(yaml(["a0: &a0 [x, x, x]", ...laughs].join("\n")))).toEqual([
       expect.stringContaining("aliases that stand for more than 20 nodes each"),

@@ -30,13 +30,13 @@ describe("a secret from a file", () => {
     }
   });
 
-  test("loses no more than one newline", () => {
+  test("a secret from a file loses no more than one newline", () => {
     expect(errorsIn({ ADMIN_TOKEN_FILE: fileWith("hush-hush-hush-hush\n\n") })).toEqual([
       "ADMIN_TOKEN: (not shown) given in the file that ADMIN_TOKEN_FILE names; allowed is 16-256 characters without blanks",
     ]);
   });
 
-  test("is given once", () => {
+  test("a secret may not be given both by itself and in a file", () => {
     const both = { ADMIN_TOKEN: "hush-hush-hush-hush", ADMIN_TOKEN_FILE: fileWith("hush-hush-hush-hush") };
     expect(errorsIn(both)).toEqual([
       "ADMIN_TOKEN_FILE: given in the environment, and ADMIN_TOKEN as well; allowed is one of them",
@@ -54,7 +54,7 @@ describe("a secret from a file", () => {
     ]);
   });
 
-  test("is no option of other settings", () => {
+  test("only secret settings are read from a file of their own", () => {
     expect(errorsIn({ CONFIG: fileWith('{"PORT_FILE": "/x"}') })).toEqual([
       expect.stringMatching(/^PORT_FILE: unknown/),
     ]);

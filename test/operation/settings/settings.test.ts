@@ -31,7 +31,7 @@ test("each setting is read in some other file than that which defines it", () =>
 });
 
 describe("settings", () => {
-  test("have defaults", () => {
+  test("settings have defaults", () => {
     expect(settings({})).toMatchObject({
       PORT: 8000,
       HOST: "127.0.0.1",
@@ -43,7 +43,7 @@ describe("settings", () => {
     expect(settings({ LEGACY_URL: "", PORT: "" })).toEqual(settings({}));
   });
 
-  test("come from the file, and the environment wins", () => {
+  test("settings come from the file, and the environment wins", () => {
     const CONFIG = file('{"PORT": 9000, "PREFIXES": ["/", "/v1"], "LEGACY_STUDIES": [1, 2]}');
     expect(settings({ CONFIG, PORT: "9001" })).toMatchObject({
       PORT: 9001,
@@ -135,7 +135,7 @@ describe("settings", () => {
     expect(found[2]).toContain("is PREFIXES meant?");
   });
 
-  test("never show a secret", () => {
+  test("errors never show a secret", () => {
     expect(errors({ LEGACY_API_KEY: "hush hush" })[0]).toBe(
       "LEGACY_API_KEY: (not shown) given in the environment; allowed is 1-64 letters and digits",
     );
@@ -206,7 +206,7 @@ describe("every setting", () => {
       ]);
   });
 
-  test("of another name is ignored in the environment and refused in the file", () => {
+  test("an unknown setting is ignored in the environment and refused in the file", () => {
     expect(settings({ PREFIX: "x", port: "x" })).toEqual(settings({}));
     for (const name of ["CACHE", "__proto__", "toString", "CONFIG"])
       expect(errors({ CONFIG: file(`{"${name}": "hush"}`) })).toEqual([

@@ -4,7 +4,7 @@ import { openTraffic } from "../../../src/operation/telemetry/traffic.ts";
 
 const MINUTE = 60_000;
 
-test("figures are those of the last five minutes, of each endpoint, of all and of proxied answers", () => {
+test("traffic covers five minutes: of each endpoint, of all, and of proxied answers", () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const counts: Record<string, AnswerCounts> = {

@@ -7,7 +7,7 @@ import type { StagesView, StageView } from "../views.ts";
 
 type NamedView = [endpoint: string, view: StageView];
 
-/** Every endpoint where there is no modern: its traffic, those with most requests first, and folded those without any. */
+/** Every endpoint with its traffic, without a modern side. The busiest come first; those without requests are folded. */
 export const endpointsSection = (stages: StagesView, address: string): PageSection => {
   const all = Object.entries(stages).toSorted(([, a], [, b]) => b.requests - a.requests);
   const asked = all.filter(([, { requests }]) => requests > 0);

@@ -51,7 +51,7 @@ const oneBucketNotice = (endpoint: string, { oneBucket, share }: StageView): Htm
       ];
 
 const numbersOf = (views: readonly StageView[], isShared: boolean): OverviewNumber[] => {
-  // What differs of an endpoint in legacy concerns nobody now.
+  // Differences of an endpoint in legacy reach no caller.
   const unexplained = views.reduce((sum, { stage, parity }) => sum + (stage === "legacy" ? 0 : parity.unexplained), 0);
   return [
     ...stageNames.map((name) => ({

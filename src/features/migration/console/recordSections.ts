@@ -35,7 +35,6 @@ export const auditSection = (audit: readonly Move[]): PageSection => ({
   }),
 });
 
-/** The ledger of expected differences. */
 export const ledgerSection = (expected: readonly LedgerEntry[], now: Date): PageSection => {
   const today = now.toISOString().slice(0, 10);
   const over = expected.filter(({ until }) => until < today).length;

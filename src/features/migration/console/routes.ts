@@ -131,7 +131,7 @@ const readBody = <T extends z.ZodType>(
   return { ok: false, detail: `${at}${issue?.message ?? "wrong"}; ${allowed}.` };
 };
 
-/** An endpoint may be moved by others this often before it counts as one that could not be moved. */
+/** Attempts to move an endpoint: each fails if another move comes first. */
 const MAX_ATTEMPTS = 3;
 
 /**

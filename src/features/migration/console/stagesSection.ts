@@ -19,7 +19,6 @@ const troublesOf = ({ stage, parity: { unexplained }, gateSays = "", isGateFaili
   return troubles;
 };
 
-/** One endpoint with its name. */
 type NamedView = { endpoint: string; view: StageView; troubles: readonly string[] };
 
 /** The endpoints that need an operator, those with the most unexplained answers first; then others that are moved; then those in legacy, by use. */
@@ -34,7 +33,7 @@ export const sortByTrouble = (stages: StagesView): Record<"troubled" | "moved" |
   };
 };
 
-/** The move by which legacy has come to answer everything again; `undefined` while something else is moved, or nothing ever was. */
+/** The move that brought everything back to legacy; `undefined` while an endpoint is elsewhere, or if none was ever moved. */
 export const returnToLegacy = (stages: StagesView, audit: readonly Move[]): Move | undefined =>
   Object.values(stages).every(({ stage }) => stage === "legacy")
     ? audit.find(({ from }) => from.stage !== "legacy")

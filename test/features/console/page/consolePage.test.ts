@@ -147,7 +147,7 @@ test("without modern no section is empty, and what is off names its setting", as
   expect(sectionsOf(page)).toEqual(["stages", "cache", "private-rows"]);
 });
 
-test("without modern each endpoint shows its requests, 5xx, hits and p95, and those without any are folded", async () => {
+test("without modern, endpoints show requests, 5xx, hits and p95; idle ones fold", async () => {
   const one = await staged({}, { environment: { MODERN_URL: "" } });
   for (const path of ["/datasets/61", "/datasets/61", "/datasets/61", "/setup/1"]) await one.ask(path);
   await one.legacy.close();
@@ -165,7 +165,7 @@ test("without modern each endpoint shows its requests, 5xx, hits and p95, and th
   expect(text).not.toMatch(/default|parity|curl http/);
 });
 
-test("the heading says what fails, since when and what that means, the most urgent first", async () => {
+test("the heading says what fails, since when, and its effect, most urgent first", async () => {
   const one = await staged({ getDataset: { stage: "shadow" } }, { faults: [wrongType] });
   await one.ask("/datasets/61");
   await one.compared("getDataset", 1);
@@ -182,7 +182,7 @@ test("the heading says what fails, since when and what that means, the most urge
 });
 
 describeWithRedis("with Redis", () => {
-  test("one sentence says that it fails and that stages cannot be moved, and whose the figures are", async () => {
+  test("a failing Redis is named: no stage moves, figures are of this gateway", async () => {
     const redis = await startRedis();
     const one = await staged({}, { environment: { REDIS_URL: redis.url } });
     const { markup } = await operatorsOf(one);
@@ -199,7 +199,7 @@ describeWithRedis("with Redis", () => {
   });
 });
 
-test("after everything went back to legacy it says since when, by whom and why, and offers to undo it", async () => {
+test("after the return to legacy the page says when, who and why, and can undo it", async () => {
   const { markup, operate } = await underWay();
   await operate("POST", "/stages", { stage: "legacy", by: "Grace", why: "an outage" });
   const page = await markup();
