@@ -6,6 +6,7 @@ import { until } from "../../support/waiting.ts";
 import { listeningGateway } from "../../gateway/http/support.ts";
 import { httpUpstream } from "../../gateway/proxy/support.ts";
 import { clock } from "../../gateway/cache/support.ts";
+import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
 
 const [alice, mallory] = ["a".repeat(32), "b".repeat(32)];
 const minute = 60_000;
@@ -55,8 +56,8 @@ const startLegacy = async (): Promise<Legacy & { url: string }> => {
 };
 
 /** A gateway over such a legacy, and how to ask it. */
-const caching = async (environment: Record<string, string> = {}) => {
-  const legacy = await startLegacy();
+const caching = async (environment: Record<string, string> = {}, given?: Legacy & { url: string }) => {
+  const legacy = given ?? (await startLegacy());
   const gateway = await listeningGateway(legacy.url, { CACHE_LEGACY: "all", ...environment });
   const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) => {
     const response = await fetch(gateway.url + path, {
@@ -258,6 +259,27 @@ describe("a caller with a key", () => {
     await ask(json);
     legacy.mode = "down";
     expect((await ask(`${json}?api_key=${mallory}`)).body).toBe(documents["json"]);
+  });
+});
+
+describeWithRedis("two gateways and a Redis", () => {
+  test("one serves the other's answers with their type, and a write through one takes both forms out of both", async () => {
+    const redis = await startRedis();
+    const legacy = await startLegacy();
+    const [a, b] = [await caching({ REDIS_URL: redis.url }, legacy), await caching({ REDIS_URL: redis.url }, legacy)];
+    await until(() => [a, b].every(({ core }) => core.cache.sharing() === "in step"));
+    for (const path of [json, xml]) {
+      await a.ask(path);
+      await until(async () => /^hit/.test((await b.ask(path)).how));
+      const shared = await b.ask(path);
+      const form = path === json ? "json" : "xml";
+      expect([shared.body, shared.headers.get("content-type")]).toEqual([
+        documents[form],
+        `${form === "json" ? "application/json" : "text/xml"}; charset=utf-8`,
+      ]);
+    }
+    await b.tag();
+    for (const path of [json, xml]) expect((await a.ask(path)).how).toMatch(/^fwd=uri-miss/);
   });
 });
 
