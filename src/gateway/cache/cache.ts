@@ -8,6 +8,7 @@ import type { Store } from "./store.ts";
 import { type Answer, plainAnswer } from "../../catalogue/endpoint/answer.ts";
 import { HIT, type Served } from "./served.ts";
 import type { OpenSharedTier } from "./sharedTier.ts";
+import { openSingleFlight } from "./singleFlight.ts";
 import { openTieredEntries, type WriteMark } from "./tieredEntries.ts";
 import { withTimeout } from "../../operation/limits/withTimeout.ts";
 
@@ -33,26 +34,21 @@ const LATE = 504;
 /** What is fetched for whom. `isBackground`: no client waits for it, or none may have to. */
 type Fetching = { request: CacheRequest; fetchAnswer: Fetch; how: CacheStatus; isBackground?: boolean };
 
-/** The result of a fetch. `isForOne`: others who wait for it ask for themselves. */
-type FetchResult = { served: Served; groups: readonly string[]; isForOne?: boolean };
-
-/** A fetch that runs. `mark`: the writes until it began. */
-type Flight = { mark: WriteMark; result: Promise<FetchResult> };
+/** The result of a fetch. `mark`: the writes until it began. `isForOne`: others who wait for it ask for themselves. */
+type FetchResult = { served: Served; groups: readonly string[]; mark: WriteMark; isForOne?: boolean };
 
 /** Opens the cache over a store, and over a shared tier where one is given. */
 export const openCache = ({ store, openTier, count, onError, now = monotonic.now }: CacheSettings) => {
-  const flights = new Map<string, Flight>();
+  const fetches = openSingleFlight<FetchResult>();
   const uncacheable = new LRUCache<string, true>({ max: 10_000, ttl: UNCACHEABLE_FOR, perf: monotonic });
   const entries = openTieredEntries({ store, openTier, now, onInvalidated: () => count("dropped"), onError });
 
-  /** Fetches the answer, and stores it where that is allowed. `mark`: taken before. */
-  const fetchAndStore = async (
-    { request, fetchAnswer, how, isBackground = false }: Fetching,
-    mark: WriteMark,
-  ): Promise<FetchResult> => {
+  /** Fetches the answer, and stores it where that is allowed. */
+  const fetchAndStore = async ({ request, fetchAnswer, how, isBackground = false }: Fetching): Promise<FetchResult> => {
     const { owner, wanted, cacheKey } = request;
     const { endpoint, lifetimesOf } = cacheKey;
     const key = entryKey(request, owner);
+    const mark = entries.mark();
     const { answer, groups, judged = answer.status, isForOne } = await fetchAnswer(owner, isBackground);
     const lifetimes = storedFor(lifetimesOf, judged, owner);
     if (lifetimes === undefined) {
@@ -60,6 +56,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
       return {
         served: { answer, judged, cacheable: true, how },
         groups,
+        mark,
         isForOne: isForOne ?? !isFailure(judged),
       };
     }
@@ -67,21 +64,12 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     uncacheable.delete(key);
     const stored = mayStore(wanted) && entries.put(key, entry, mark);
     if (!stored) count("not_stored");
-    return { served: { answer: entry, entry, how: { ...how, stored } }, groups };
+    return { served: { answer: entry, entry, how: { ...how, stored } }, groups, mark };
   };
 
   /** Begins a fetch that others may wait for. */
-  const launch = async (fetching: Fetching): Promise<FetchResult> => {
-    const key = entryKey(fetching.request, fetching.request.owner);
-    const mark = entries.mark();
-    const flight = { mark, result: fetchAndStore(fetching, mark) };
-    flights.set(key, flight);
-    try {
-      return await flight.result;
-    } finally {
-      if (flights.get(key) === flight) flights.delete(key);
-    }
-  };
+  const launch = (fetching: Fetching): Promise<FetchResult> =>
+    fetches.launch(entryKey(fetching.request, fetching.request.owner), fetchAndStore(fetching));
 
   /**
    * One fetch, and its failure, for all who ask the same at the same time. Any other answer that cannot be stored is for one caller alone. Who
@@ -90,16 +78,15 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
   const fetchOnce = async (fetching: Fetching, isAgain = false): Promise<Served> => {
     const { request, how } = fetching;
     const key = entryKey(request, request.owner);
-    const flight = flights.get(key);
-    if (uncacheable.has(key) || !mayStore(request.wanted))
-      return (await fetchAndStore(fetching, entries.mark())).served;
-    if (flight === undefined) return (await launch(fetching)).served;
+    const running = fetches.get(key);
+    if (uncacheable.has(key) || !mayStore(request.wanted)) return (await fetchAndStore(fetching)).served;
+    if (running === undefined) return (await launch(fetching)).served;
     count("coalesced");
     const { here: joined } = entries.mark();
-    const { served, groups, isForOne } = await flight.result;
+    const { served, groups, mark, isForOne } = await running;
     const { endpoint } = request.cacheKey;
     // The answer may not know of a write that came before this request.
-    const isOutdated = joined !== flight.mark.here && entries.wasWritten({ groups, endpoint }, flight.mark.here);
+    const isOutdated = joined !== mark.here && entries.wasWritten({ groups, endpoint }, mark.here);
     // Else each of them in turn would ask legacy, in vain.
     const isLast = isAgain && served.entry === undefined && isFailure(statusOf(served));
     if (isOutdated && isAgain) return (await launch(fetching)).served;
@@ -111,7 +98,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
   const refresh = async (request: CacheRequest, entry: Entry, fetchAnswer: Fetch): Promise<void> => {
     const { owner, retryAt } = entry;
     const key = entryKey(request, owner);
-    if (now() < retryAt || flights.has(key)) return;
+    if (now() < retryAt || fetches.get(key)) return;
     let status = 500;
     try {
       const ofOwner = { ...request, owner, wanted: {} };
