@@ -83,6 +83,13 @@ export const outcomeOf = (error: CodedError, table: ErrorTable): Outcome => {
   return { kind: row.kind, ...detailOf(error) };
 };
 
+/** The outcome of an error at an endpoint, which may mean something of its own by the code. */
+export const outcomeAt = (
+  { errors = {} }: { errors?: Readonly<Record<number, Outcome>> },
+  error: CodedError,
+  table: ErrorTable,
+): Outcome => errors[error.code] ?? outcomeOf(error, table);
+
 const detailOf = ({ code, message, additional }: CodedError) => ({
   code: String(code),
   message,

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
 import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
 import { pathOf } from "../../catalogue/endpoint/target.ts";
-import { outcomeOf, ownStatusOf } from "../../catalogue/legacy/reading.ts";
+import { outcomeAt, ownStatusOf } from "../../catalogue/legacy/reading.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
 import { type CacheRequest, type Fetched, readDirectives } from "../../gateway/cache/cacheRequest.ts";
 import { openKeptReplies } from "../../gateway/cache/keptReplies.ts";
@@ -10,7 +10,7 @@ import { cacheStatus, type Reply, replyWith, seconds } from "../../gateway/cache
 import { HIT, type Served } from "../../gateway/cache/served.ts";
 import { legacyCorsList } from "../../gateway/http/cors.ts";
 import { sendWhole } from "../../gateway/http/httpServer.ts";
-import { troubles } from "../../gateway/proxy/refuse.ts";
+import { answerTo } from "../../gateway/proxy/refuse.ts";
 import { UpstreamFailure } from "../../gateway/upstream/failure.ts";
 import { ownCaller } from "../../gateway/upstream/legacyClient.ts";
 import { openHolding } from "../../operation/limits/byteBudget.ts";
@@ -161,12 +161,10 @@ const noRefusal = async (): Promise<undefined> => undefined;
 
 const passed: Fetched = { answer: PASS, groups: [], judged: PASS.status };
 
-/** What the pass-through answers where legacy gives no answer. */
+/** What the pass-through answers where legacy gives no answer. One without room for a request is for one caller alone. */
 const failed = ({ kind }: UpstreamFailure): Fetched => {
-  const { status, detail } = troubles[kind];
-  const headers = status === 503 ? { headers: { "Retry-After": "1" } } : {};
-  const answer = { status, body: JSON.stringify({ detail }), type: "application/json", ...headers };
-  return { answer, groups: [], judged: status, ...(status === 503 ? { isForOne: true } : {}) };
+  const answer = answerTo(kind);
+  return { answer, groups: [], ...(answer.status === 503 ? { isForOne: true } : {}) };
 };
 
 /** The status that the new interface would give this answer, and its groups. */
@@ -185,7 +183,7 @@ const judge = async (
   );
   if ("failure" in read) return { judged: 503, groups };
   if (read.is === "error") {
-    const outcome = endpoint.errors?.[read.code] ?? outcomeOf(read, errors);
+    const outcome = outcomeAt(endpoint, read, errors);
     return { judged: answerOf(outcome, ownStatusOf(outcome, status)).status, groups };
   }
   if (read.is === "document" && status === 200) {

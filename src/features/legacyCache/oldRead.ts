@@ -4,7 +4,7 @@ import { isKey } from "../../catalogue/endpoint/credential.ts";
 import { pathOf } from "../../catalogue/endpoint/target.ts";
 import { legacyTargets } from "../../catalogue/legacy/legacyTarget.ts";
 import { legacyPattern, readLegacyPath } from "../../catalogue/legacy/readLegacyPath.ts";
-import { clientAddress, forwardedHeaders } from "../../gateway/upstream/forwarding.ts";
+import { clientAddress, schemeOf } from "../../gateway/upstream/forwarding.ts";
 import { type CacheKey, cacheKeyOf } from "../../gateway/cache/cacheRequest.ts";
 import type { Core } from "../../gateway/answer/feature.ts";
 import type { PreparedEndpoint } from "../../gateway/answer/prepared.ts";
@@ -78,7 +78,9 @@ export const oldReads = (
     if (personalHeaders.some((name) => headers[name] !== undefined)) return undefined;
     if ((headers["content-length"] ?? "0") !== "0" || /\/\.\.?(?:\/|$)/.test(pathOf(target))) return undefined;
 
-    const scheme = schemeOf(req, trusted);
+    // Legacy is told the scheme, and may write addresses by it.
+    const encrypted = "encrypted" in socket;
+    const scheme = schemeOf({ remoteAddress: socket.remoteAddress, encrypted, incoming: headers, trusted });
     if (scheme !== "http" && scheme !== "https") return undefined;
     const path = pathOf(target);
     const known = `${scheme} ${path}`;
@@ -94,14 +96,6 @@ export const oldReads = (
       key,
     };
   };
-};
-
-/** The scheme that legacy is told, by which it may write addresses. */
-const schemeOf = ({ socket, headers }: IncomingMessage, trusted: Core["trusted"]): string | undefined => {
-  const { remoteAddress } = socket;
-  const encrypted = "encrypted" in socket;
-  const forwarded = forwardedHeaders({ remoteAddress, encrypted, host: undefined, incoming: headers, trusted });
-  return forwarded[forwarded.indexOf("X-Forwarded-Proto") + 1];
 };
 
 /** Legacy takes some texts that the new interface refuses, such as an offset without a limit. */

@@ -5,7 +5,13 @@ import type { LegacyRequest } from "../../catalogue/endpoint/legacyRequest.ts";
 import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
 import { shownTarget } from "../../operation/telemetry/exchange.ts";
 import type { Caller, LegacyFailed, LegacyReply, LegacyAnswer } from "../upstream/legacyClient.ts";
-import { type CodedError, type LegacyReading, outcomeOf, ownStatusOf } from "../../catalogue/legacy/reading.ts";
+import {
+  type CodedError,
+  type LegacyReading,
+  outcomeAt,
+  outcomeOf,
+  ownStatusOf,
+} from "../../catalogue/legacy/reading.ts";
 import type { Read, ReadTask, Written } from "../../catalogue/reading/readAnswer.ts";
 import type { MaybePromise, ReadFailure } from "../threads/reader.ts";
 import type { Context } from "./context.ts";
@@ -128,7 +134,7 @@ const answerTo = (
 /** The answer to an error of legacy's, by its code. */
 const answerToError = async (core: ToFetch, sent: Sent, error: CodedError, status: number): Promise<FetchedAnswer> => {
   const { endpoint } = sent;
-  const outcome = endpoint.errors?.[error.code] ?? outcomeOf(error, core.errors);
+  const outcome = outcomeAt(endpoint, error, core.errors);
   if (outcome.kind === "unknown" || outcome.kind === "misasked")
     core.observer.event(`code_${outcome.kind}`, { endpoint: endpoint.name, code: error.code });
   if (error.code === endpoint.recover?.code) return (await recover(core, sent)) ?? answerTo(sent, outcome);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { legacyCorsList } from "../http/cors.ts";
 import { STATUS_CODES } from "../http/nodeHttp.ts";
+import { type Answer, plainAnswer } from "../../catalogue/endpoint/answer.ts";
 import type { EventLevel } from "../../operation/telemetry/events.ts";
 import type { FailureKind } from "../upstream/failure.ts";
 
@@ -45,22 +46,26 @@ export const troubles: Record<Trouble, { status: number; detail: string; level: 
   slowClient: { status: 408, detail: "The request's body stopped coming.", level: "debug" },
 };
 
-/** Answers `{"detail": ...}` with these headers added; only before any part of another answer was written. */
+/** What a client is answered where its request has this trouble. */
+export const answerTo = (trouble: Trouble): Answer => {
+  const { status, detail } = troubles[trouble];
+  return plainAnswer(status, detail, status === 503 ? { "Retry-After": "1" } : undefined);
+};
+
+/** Answers a trouble, with these headers added; only before any part of another answer was written. */
 export const refuse = (
   req: IncomingMessage,
   res: ServerResponse,
   trouble: Trouble,
   added: readonly string[] = [],
 ): void => {
-  const { status, detail } = troubles[trouble];
-  const headers: string[] = [];
-  if (status === 503) headers.push("Retry-After", "1");
+  const { status, body, headers = {} } = answerTo(trouble);
   // The rest of this body may never come, so the connection cannot carry another request.
-  if (trouble === "slowClient") headers.push("Connection", "close");
+  const closing = trouble === "slowClient" ? ["Connection", "close"] : [];
   answerItself(req, res, {
     status,
     type: "application/json",
-    headers: [...headers, ...added],
-    body: JSON.stringify({ detail }),
+    headers: [...Object.entries(headers).flat(), ...closing, ...added],
+    body: body.toString(),
   });
 };

@@ -23,6 +23,17 @@ export const forwardingNames: ReadonlySet<string> = new Set([
   "x-request-id",
 ]);
 
+type Forwarding = Pick<ForwardedRequest, "remoteAddress" | "encrypted" | "incoming" | "trusted">;
+
+/** The scheme of a client's request: that of its connection, or what a trusted proxy says. */
+export const schemeOf = (request: Forwarding): string => {
+  const peer = plainAddress(request.remoteAddress ?? "");
+  return believedScheme(request, peer !== undefined && request.trusted(peer));
+};
+
+const believedScheme = ({ encrypted, incoming }: Forwarding, believed: boolean): string =>
+  (believed ? sent(incoming, "x-forwarded-proto") : undefined) ?? (encrypted ? "https" : "http");
+
 /** Via (RFC 9110), Forwarded (RFC 7239) and X-Forwarded-* for a request: a flat list of names and values. */
 export const forwardedHeaders = (request: ForwardedRequest): string[] => {
   const { host, incoming } = request;
@@ -40,7 +51,7 @@ export const forwardedHeaders = (request: ForwardedRequest): string[] => {
     return headers;
   }
 
-  const proto = sent(incoming, "x-forwarded-proto") ?? scheme;
+  const proto = believedScheme(request, believed);
   const hosts = sent(incoming, "x-forwarded-host") ?? host;
   headers.push("X-Forwarded-For", appended(sent(incoming, "x-forwarded-for"), address));
   headers.push("X-Forwarded-Proto", proto);

@@ -2,7 +2,7 @@ import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
 import type { Endpoint, Knowledge } from "../../catalogue/endpoint/endpoint.ts";
 import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
 import { transform } from "../../catalogue/endpoint/transform.ts";
-import { type ErrorTable, outcomeOf, ownStatusOf } from "../../catalogue/legacy/reading.ts";
+import { type ErrorTable, outcomeAt, ownStatusOf } from "../../catalogue/legacy/reading.ts";
 import { collectChanges } from "../../catalogue/rules/notes.ts";
 import { isObject, type Json, type JsonObject } from "../../catalogue/rules/rule.ts";
 import type { AnsweredExchange, GivenAnswer } from "./answers.ts";
@@ -65,7 +65,7 @@ const madeOfError = (
   ours: GivenAnswer,
 ): Made => {
   if (reading.is !== "error") return { kind: "unexplained" };
-  const outcome: Outcome = endpoint.errors?.[reading.code] ?? outcomeOf(reading, errors);
+  const outcome: Outcome = outcomeAt(endpoint, reading, errors);
   const rule = `error ${reading.code}: ${outcome.kind}`;
   // The table does not know the code, or legacy does not have the requested function: a person has to check it.
   if (outcome.kind === "unknown" || outcome.kind === "misasked") return { kind: "unexplained", rule };
