@@ -33,7 +33,7 @@ import { openBackend } from "./upstream/openBackend.ts";
 import type { Upstream } from "./upstream/upstream.ts";
 
 /** All settings; the legacy server is known, be it the sample. */
-export type GatewaySettings = Settings & { LEGACY_URL: string };
+type GatewaySettings = Settings & { LEGACY_URL: string };
 
 /** A gateway that is put together: its interface, the proxy beside it, and its life from start to close. */
 export type Gateway = Awaited<ReturnType<typeof openGateway>>;

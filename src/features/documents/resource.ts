@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { acceptedCodings, compress } from "../../gateway/cache/compression.ts";
 import { type Coding } from "../../gateway/cache/entry.ts";
 import { bytesOf, tagOf } from "../../gateway/cache/entry.ts";
-import { matchesTag } from "../../gateway/cache/reply.ts";
+import { contentHeaders, etagOf, matchesTag } from "../../gateway/cache/reply.ts";
 import { sendWhole } from "../../gateway/http/httpServer.ts";
 import { headerOf } from "../../gateway/answer/context.ts";
 
@@ -50,7 +50,7 @@ export const openResource = (make: () => Promise<Resource> | Resource): SendReso
     const encoded = await coded(plain, coding);
     const list = [
       "ETag",
-      `"${tag}${encoded ? `-${coding}` : ""}"`,
+      etagOf({ tag }, encoded && coding),
       "Vary",
       "Accept-Encoding",
       "X-Content-Type-Options",
@@ -64,8 +64,7 @@ export const openResource = (make: () => Promise<Resource> | Resource): SendReso
       return;
     }
     const body = encoded ?? plain;
-    list.push("Content-Type", type, "Content-Length", String(body.length));
-    if (encoded) list.push("Content-Encoding", String(coding));
+    list.push(...contentHeaders(type, encoded && coding, body.length));
     sendWhole(response, { status: 200, headers: list, body: request.method === "HEAD" ? undefined : body });
   };
 };

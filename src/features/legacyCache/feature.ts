@@ -6,7 +6,7 @@ import { outcomeAt, ownStatusOf } from "../../catalogue/legacy/reading.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
 import { type CacheRequest, type Fetched, readDirectives } from "../../gateway/cache/cacheRequest.ts";
 import { openKeptReplies } from "../../gateway/cache/keptReplies.ts";
-import { cacheStatus, type Reply, replyWith, seconds } from "../../gateway/cache/reply.ts";
+import { ageOf, cacheStatus, contentHeaders, etagOf, type Reply, replyWith } from "../../gateway/cache/reply.ts";
 import { HIT, type Served } from "../../gateway/cache/served.ts";
 import { legacyCorsList } from "../../gateway/http/cors.ts";
 import { sendWhole } from "../../gateway/http/httpServer.ts";
@@ -90,7 +90,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature => {
     const { key, client, cacheKey } = read;
     if (key !== undefined && (cacheKey.personal || (await isRefused(key, client)))) return false;
     const served = await cache.answer(requestOf(req, read), () => fetch(read), noRefusal);
-    // What is not there for everybody may be this caller's own.
+    // An answer without a key may hide what this caller owns.
     if (served.answer === PASS || (key !== undefined && served.answer.status !== 200)) return false;
     if (!res.destroyed) send(req, res, target, read, served);
     return true;
@@ -197,21 +197,15 @@ const judge = async (
 /** The headers of an answer of legacy's own interface; `keyed`: no cache between may share it. */
 const oldHeaders: NonNullable<Parameters<typeof replyWith>[3]> = (served, { keyed, cors }, coding, length, now) => {
   const { answer, entry, how } = served;
-  const list: string[] = [];
-  if (length !== undefined) {
-    list.push("Content-Type", answer.type ?? "application/json", "Content-Length", String(length));
-    if (coding !== undefined) list.push("Content-Encoding", coding);
-  }
+  const list = contentHeaders(answer.type ?? "application/json", coding, length);
   if (entry === undefined) list.push("Cache-Control", "no-store");
   else {
-    if (entry.status === 200) list.push("ETag", `"${entry.tag}${coding === undefined ? "" : `-${coding}`}"`);
+    if (entry.status === 200) list.push("ETag", etagOf(entry, coding));
     list.push("Cache-Control", keyed ? "private, no-cache" : "public, no-cache", "Vary", VARY);
-    if (isOld(how)) list.push("Age", String(Math.max(0, seconds(now - entry.storedAt))));
+    if (how.hit || how.detail === "stale-if-error") list.push("Age", ageOf(entry, now));
   }
   list.push("Cache-Status", cacheStatus(served, now), ...Object.entries(answer.headers ?? {}).flat(), ...cors);
   return list;
 };
-
-const isOld = ({ hit, detail }: Served["how"]): boolean => hit === true || detail === "stale-if-error";
 
 export const feature = { open, events: legacyCacheEvents };

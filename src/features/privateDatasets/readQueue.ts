@@ -3,10 +3,7 @@ import { MAX_ID } from "./found.ts";
 /** Ids that may wait to be read next. The next scan reads the others. */
 const MAX_WAITING = 1000;
 
-/** Ids that are to be read before all others, since a write has named them. */
-export type ReadQueue = ReturnType<typeof openReadQueue>;
-
-/** Opens an empty queue. `onAdded` is called with each id that is added. */
+/** Opens an empty queue of ids that are to be read before all others, since a write has named them. `onAdded` is called with each id that is added. */
 export const openReadQueue = (onAdded: () => void) => {
   /** Each id with the number of the call that added it last. */
   const waiting = new Map<number, number>();

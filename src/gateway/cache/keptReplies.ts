@@ -7,7 +7,7 @@ const MAX_KIND = 1024;
 const SECOND = 1000;
 
 /** Gives the reply to a hit of an entry, written by `write` where there is none yet. `kind`: what of the request decides how it is written. */
-export type KeptReplies = (entry: Entry, kind: string, now: number, write: () => Reply) => Reply;
+type KeptReplies = (entry: Entry, kind: string, now: number, write: () => Reply) => Reply;
 
 /**
  * Opens replies to hits. For a second, an entry's replies to requests of one kind stay the same, until it has another coding; then all are

@@ -6,7 +6,7 @@ import { HIT, legacyDecision, type Served } from "./served.ts";
 // How an answer is written for one client: its status, headers and bytes.
 
 /** The parts of a request that decide how an answer is written. */
-export type ReplyRequest = {
+type ReplyRequest = {
   method: string;
   acceptEncoding: string | undefined;
   ifNoneMatch: string | undefined;
@@ -67,7 +67,7 @@ export const matchesTag = (ifNoneMatch: string, tag: string): boolean =>
  * in: a cache updates what it has by a tag that is the same, coding included (RFC 9111, section 4.3.4).
  */
 const codingFor = ({ tag, coded }: Entry, accepted: readonly Coding[], held: string | undefined): Coding | undefined =>
-  (held === undefined ? undefined : accepted.find((one) => held.includes(`"${tag}-${one}"`))) ??
+  (held === undefined ? undefined : accepted.find((one) => held.includes(etagOf({ tag }, one)))) ??
   accepted.find((one) => coded[one]);
 
 /** Has the client's preferred coding made for later requests, where the entry is not in it yet. */
@@ -91,21 +91,14 @@ const headersOf = (
   const { entry, answer, how, headers = [], isDivided = false } = served;
   const isPrivate = keyed || isDivided;
   const isError = answer.status >= 400;
-  const list: string[] = [];
-  if (length !== undefined) {
-    const type = (isError && errorFormat?.type) || "application/json";
-    list.push("Content-Type", type, "Content-Length", String(length));
-    if (coding !== undefined) list.push("Content-Encoding", coding);
-  }
+  const list = contentHeaders((isError && errorFormat?.type) || "application/json", coding, length);
   if (entry === undefined) {
     list.push("Cache-Control", isPrivate ? "private, no-store" : "no-store");
     if (isError || served.cacheable) list.push("Vary", isError ? VARY_OF_ERRORS : VARY);
   } else {
-    if (answer.status === 200 && isRead(method))
-      list.push("ETag", `"${entry.tag}${coding === undefined ? "" : `-${coding}`}"`);
+    if (answer.status === 200 && isRead(method)) list.push("ETag", etagOf(entry, coding));
     list.push("Cache-Control", cacheControl(entry, isPrivate), "Vary", isError ? VARY_OF_ERRORS : VARY);
-    if (how.hit || how.detail === "stale-if-error")
-      list.push("Age", String(Math.max(0, seconds(now - entry.storedAt))));
+    if (how.hit || how.detail === "stale-if-error") list.push("Age", ageOf(entry, now));
     if (entry.groups.length > 0) list.push("Cache-Groups", groupList(entry.groups));
   }
   list.push("Cache-Status", cacheStatus(served, now), "Server-Timing", serverTiming(served));
@@ -115,8 +108,23 @@ const headersOf = (
   return list;
 };
 
+/** What describes the body, flat. `length`: its bytes, `undefined` for a 304. */
+export const contentHeaders = (type: string, coding: Coding | undefined, length: number | undefined): string[] => {
+  if (length === undefined) return [];
+  const list = ["Content-Type", type, "Content-Length", String(length)];
+  if (coding !== undefined) list.push("Content-Encoding", coding);
+  return list;
+};
+
+/** `"tag"`, or `"tag-br"` for the answer in a coding. */
+export const etagOf = ({ tag }: { tag: string }, coding: Coding | undefined): string =>
+  `"${tag}${coding === undefined ? "" : `-${coding}`}"`;
+
+/** Seconds since the entry was stored. */
+export const ageOf = ({ storedAt }: Entry, now: number): string => String(Math.max(0, seconds(now - storedAt)));
+
 /** Moments have fractions of milliseconds, whose differences are not exact: 59999.999 ms are a minute. */
-export const seconds = (ms: number): number => Math.floor(Math.round(ms) / 1000);
+const seconds = (ms: number): number => Math.floor(Math.round(ms) / 1000);
 
 /** `public` with its lifetimes for an answer that every caller may see (RFC 9111, RFC 5861). */
 const cacheControl = ({ owner, lifetimes, freshUntil, storedAt }: Entry, isPrivate: boolean): string => {

@@ -23,14 +23,11 @@ type FoundEntry = { entry: Entry; freshness: Freshness };
 /** Taken before a fetch, so that an answer from before a write is not stored after it. */
 export type WriteMark = { here: number; shared: string | undefined };
 
-/** All entries, in memory and in the shared tier behind it. */
-export type TieredEntries = ReturnType<typeof openTieredEntries>;
-
 const EVERYTHING = "*";
 /** Milliseconds by which the moment of an entry may have changed on its way through the tier. */
 const IMPRECISION = 1000;
 
-/** Opens the entries over a store, with their invalidation log, their compression and the shared tier. */
+/** Opens all entries: those in memory, and in the shared tier behind it. */
 export const openTieredEntries = ({
   store,
   openTier,

@@ -26,7 +26,7 @@ export type Attempt = {
 };
 
 /** A circuit breaker for the calls to one backend. */
-export type Breaker = {
+type Breaker = {
   /** Makes the call and passes its result or error on. `undefined`: the circuit is open and no call was made. */
   execute<T>(attempt: Attempt, call: () => Promise<T>): Promise<T | undefined>;
   /** `half_open`: one call finds out whether the backend is back. */

@@ -109,7 +109,7 @@ export const legacyClient = (backend: OpenBackend, settings: LegacyClientSetting
 };
 
 /** A path of legacy's interface, as its clients ask for it. `scheme`: that of the client's request. `client`: its address. */
-export type PathRequest = { path: string; form: "json" | "xml"; scheme: string; client: string; holding: Holding };
+type PathRequest = { path: string; form: "json" | "xml"; scheme: string; client: string; holding: Holding };
 
 /** Asks legacy for a path, for everybody. `undefined`: the circuit is open. Rejects with an UpstreamFailure. */
 export type FetchPath = (request: PathRequest) => Promise<UpstreamReply | undefined>;
