@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { cyclesOf, floorOf, type Import, importsOf, partOf, root, sourceFiles } from "./imports.ts";
+import { floorOf } from "../../src/tools/docs/floors.ts";
+import { cyclesOf, type Import, importsOf, partOf, root, sourceFiles } from "./imports.ts";
 
 const imports = importsOf();
 /** What each floor may import beside itself; `root`: `main.ts` and `serveCommand.ts`, which put everything together. */

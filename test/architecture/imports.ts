@@ -1,15 +1,9 @@
 import { globSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { join } from "node:path";
+import { importedBy } from "../../src/tools/docs/floors.ts";
 
 /** The folder of the project. */
 export const root = join(import.meta.dirname, "../..");
-
-/** The floor that a file lies on: `catalogue`, `gateway`, `transforms` ...; `root` for a file directly in `src`. */
-export const floorOf = (file: string): string => {
-  const [top = "", floor = ""] = file.split("/");
-  if (top !== "src") return top;
-  return /\.(ts|cjs)$/.test(floor) ? "root" : floor;
-};
 
 /** The folder of a floor that a file belongs to: `gateway/cache`, `features/console`; for files directly on it the file itself. */
 export const partOf = (file: string): string => {
@@ -27,8 +21,7 @@ export const importsOf = (): Import[] => {
   const files = new Set(sourceFiles());
   const targets = new Set([...files, ...globSync("fixtures/*.ts", { cwd: root })]);
   return [...files].flatMap((file) =>
-    [...readFileSync(join(root, file), "utf8").matchAll(/\b(?:from|import)\s*\(?\s*["'](\.[^"']+)["']/g)]
-      .map(([, path = ""]) => normalize(join(dirname(file), path)))
+    importedBy(file, readFileSync(join(root, file), "utf8"))
       .filter((to) => targets.has(to))
       .map((to) => ({ from: file, to })),
   );

@@ -3,7 +3,7 @@ import { dirname, join, normalize } from "node:path";
 
 const root = join(import.meta.dirname, "../../..");
 
-/** The floors from the top, what each is, and the lines that are drawn between them. */
+/** The floors from the top, and what each is. */
 const floors: [name: string, what: string][] = [
   ["root", "main.ts, serveCommand.ts: the command line; joins everything"],
   ["tools", "what the other commands do"],
@@ -18,21 +18,32 @@ const floors: [name: string, what: string][] = [
 /** The floors that a request passes. */
 const passed = ["gateway", "catalogue"];
 
+/** The floor that a file lies on: `catalogue`, `gateway`, `transforms` ...; `root` for a file directly in `src`. */
+export const floorOf = (path: string): string => {
+  const [top = "", floor = "", folder] = path.split("/");
+  if (top !== "src") return top;
+  return folder === undefined ? "root" : floor;
+};
+
+/** The files of the project that a file imports, types included, by their paths from the root. */
+export const importedBy = (path: string, text: string): string[] =>
+  [...text.matchAll(/\b(?:from|import)\s*\(?\s*["'](\.[^"']+)["']/g)].map(([, target = ""]) =>
+    normalize(join(dirname(path), target)),
+  );
+
 type File = { floor: string; folder: string; lines: number; imports: Set<string> };
 
-const placeOf = (path: string): Pick<File, "floor" | "folder"> => {
-  const [top = "", floor = "", folder = ""] = path.split("/");
-  if (top !== "src") return { floor: top, folder: "" };
-  if (folder === "") return { floor: "root", folder: "" };
-  return { floor, folder: folder.includes(".") ? "" : folder };
+/** The folder of a floor; empty for a file directly on it. */
+const folderOf = (path: string): string => {
+  const [top, , folder = ""] = path.split("/");
+  return top !== "src" || folder.includes(".") ? "" : folder;
 };
 
 const filesOfSource = (): File[] =>
   globSync("{src,transforms}/**/*.{ts,cjs,js,css}", { cwd: root }).map((path) => {
     const text = readFileSync(join(root, path), "utf8");
-    const imported = [...text.matchAll(/\b(?:from|import)\s*\(?\s*["'](\.[^"']+)["']/g)];
-    const targets = imported.map(([, target = ""]) => placeOf(normalize(join(dirname(path), target))).floor);
-    return { ...placeOf(path), lines: text.split("\n").length - 1, imports: new Set(targets) };
+    const imports = new Set(importedBy(path, text).map(floorOf));
+    return { floor: floorOf(path), folder: folderOf(path), lines: text.split("\n").length - 1, imports };
   });
 
 const sum = (files: readonly File[]): number => files.reduce((all, { lines }) => all + lines, 0);
