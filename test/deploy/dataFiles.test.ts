@@ -117,7 +117,7 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
     expect((await get(file)).text).toBe(content);
   });
 
-  test("a file that becomes private is refused when it is no longer fresh, to simultaneous requests too", async () => {
+  test("a stale copy of a private file is refused, to simultaneous requests too", async () => {
     const { legacy, get } = await openAll("1s");
     await get(file);
     legacy.state.isPrivate = true;

@@ -1,5 +1,5 @@
 import { authorize } from "../../gateway/answer/authorize.ts";
-import type { Asker, Backend, Context, Layer } from "../../gateway/answer/context.ts";
+import type { CallerIdentity, Backend, Context, Layer } from "../../gateway/answer/context.ts";
 import { type Served, uncached } from "../../gateway/cache/served.ts";
 import type { Core } from "../../gateway/answer/feature.ts";
 import { type Bucketing, bucketOf, decide, type StageDecision } from "./decide.ts";
@@ -52,7 +52,7 @@ export const openLayer = (
     };
   };
 
-  const bucketing = (asker: Asker): Bucketing => {
+  const bucketing = (asker: CallerIdentity): Bucketing => {
     const forced = mayForce ? asker.header("gateway-backend") : undefined;
     const bucket = () => bucketOf(identityOf(asker));
     return forced === "legacy" || forced === "modern" ? { bucket, forced } : { bucket };
@@ -71,13 +71,13 @@ export const openLayer = (
   return {
     layer,
     /** Which side answers this caller, by the endpoint's stage and by what the request names. */
-    decide: (endpoint: string, asker: Asker) => decide(migration.stageOf(endpoint), bucketing(asker)),
+    decide: (endpoint: string, asker: CallerIdentity) => decide(migration.stageOf(endpoint), bucketing(asker)),
     shed: shadow.shed,
     idle: () => shadow.idle(),
   };
 };
 
 /** What a caller is known by, so that it always sees the same side: its key or, without one, its address and user agent. */
-const identityOf = ({ key, client, header }: Asker): string =>
+const identityOf = ({ key, client, header }: CallerIdentity): string =>
   // Legacy ignores the case of keys.
   key === undefined ? `client ${client} ${header("user-agent") ?? ""}` : `key ${key.toLowerCase()}`;

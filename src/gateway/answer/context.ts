@@ -39,8 +39,8 @@ export type Context = Omit<Received, "holding"> &
     bypass?: boolean;
   };
 
-/** Who asks: the key or, without one, the address, and the headers. */
-export type Asker = Pick<Context, "key" | "client" | "header">;
+/** What a caller is known by: its key or, without one, its address and headers. */
+export type CallerIdentity = Pick<Context, "key" | "client" | "header">;
 
 /** A request that came over a socket. */
 export const fromNode = (incoming: IncomingMessage, outgoing: ServerResponse, holding: Holding): Received => ({

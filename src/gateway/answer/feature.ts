@@ -17,7 +17,7 @@ import type { Observer } from "../../operation/telemetry/observer.ts";
 import type { Traffic } from "../../operation/telemetry/traffic.ts";
 import type { UntrustedProxies } from "../upstream/forwarding.ts";
 import { type Decision, legacyDecision } from "../cache/served.ts";
-import type { Asker, Layer } from "./context.ts";
+import type { CallerIdentity, Layer } from "./context.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { Knowledge } from "../../catalogue/endpoint/endpoint.ts";
 import type { Caller, FetchPath, LegacyClient } from "../upstream/legacyClient.ts";
@@ -100,7 +100,7 @@ export type Feature<Part = unknown> = {
   /** False where an answer from the cache needs more than looking it up: the request then takes the way through the layers. */
   mayHitPathAnswer?: (endpoint: string, isKeyed: boolean, headers: IncomingHttpHeaders) => boolean;
   /** Which backend answers this caller, and in which stage: for requests that are refused before their layer decides. */
-  decide?: (endpoint: string, asker: Asker) => Decision;
+  decide?: (endpoint: string, asker: CallerIdentity) => Decision;
   /** An exchange is over. `response` is absent where no request was read: the HTTP parser refused it, or its connection was refused. */
   onExchange?: (exchange: HttpExchange, response?: ServerResponse) => void;
   /** The answer to the write waits for what it returns. */

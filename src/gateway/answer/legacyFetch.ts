@@ -46,13 +46,13 @@ export const noAnswer: Outcome = {
   message: "The legacy interface answered with something that is no answer.",
 };
 
-type Asked = Caller & Pick<Context, "endpoint" | "input" | "legacy">;
-type Sent = Asked & { legacy: LegacyRequest };
+type FetchRequest = Caller & Pick<Context, "endpoint" | "input" | "legacy">;
+type SentRequest = FetchRequest & { legacy: LegacyRequest };
 
 /** Asks legacy and makes our answer of what it says. As `lines` each row of a list is a line, so that lists can be merged without parsing them. */
 export const fetchAnswer = async (
   core: ToFetch,
-  asked: Asked,
+  asked: FetchRequest,
   as: "answer" | "lines" = "answer",
 ): Promise<FetchedAnswer> => {
   const { endpoint, legacy } = asked;
@@ -83,7 +83,7 @@ const fetchByPost: typeof fetchDocument = async (core, sent, as) => {
   return kind === "forbidden" ? refuse("The legacy interface answers this only with a key that may write.") : fetched;
 };
 
-const fetchDocument = async (core: ToFetch, sent: Sent, as: ReadTask["as"]): Promise<FetchedAnswer> => {
+const fetchDocument = async (core: ToFetch, sent: SentRequest, as: ReadTask["as"]): Promise<FetchedAnswer> => {
   const { observer } = core;
   const { endpoint, legacy } = sent;
   const reply = await askAndRead(core, sent, legacy, readBy(core, sent, as), endpoint.format);
@@ -109,11 +109,11 @@ const fetchDocument = async (core: ToFetch, sent: Sent, as: ReadTask["as"]): Pro
 
 /** Reads a reply as the endpoint's answer: a large one in another thread. */
 const readBy =
-  ({ reader }: ToFetch, { endpoint, input, deadline, holding }: Asked, as: ReadTask["as"]) =>
+  ({ reader }: ToFetch, { endpoint, input, deadline, holding }: FetchRequest, as: ReadTask["as"]) =>
   ({ body }: LegacyReply) =>
     reader.read({ endpoint: endpoint.name, as, input }, body, deadline, holding);
 
-const documentAnswer = ({ endpoint, input }: Asked, { answer, excerpt }: Written): FetchedAnswer => ({
+const documentAnswer = ({ endpoint, input }: FetchRequest, { answer, excerpt }: Written): FetchedAnswer => ({
   answer,
   // Only the excerpt of the document is at hand here: a large one is made in another thread.
   groups: endpoint.cache?.groups(input, excerpt) ?? [],
@@ -121,7 +121,7 @@ const documentAnswer = ({ endpoint, input }: Asked, { answer, excerpt }: Written
 
 /** `status`: legacy's, where the client gets that in place of the outcome's. */
 const answerTo = (
-  { endpoint, input }: Asked,
+  { endpoint, input }: FetchRequest,
   outcome: Outcome,
   { status, ...about }: Pick<FetchedAnswer, "fate" | "isForOne"> & { status?: number | undefined } = {},
 ): FetchedAnswer => ({
@@ -132,7 +132,12 @@ const answerTo = (
 });
 
 /** The answer to an error of legacy's, by its code. */
-const answerToError = async (core: ToFetch, sent: Sent, error: CodedError, status: number): Promise<FetchedAnswer> => {
+const answerToError = async (
+  core: ToFetch,
+  sent: SentRequest,
+  error: CodedError,
+  status: number,
+): Promise<FetchedAnswer> => {
   const { endpoint } = sent;
   const outcome = outcomeAt(endpoint, error, core.errors);
   if (outcome.kind === "unknown" || outcome.kind === "misasked")
@@ -146,7 +151,7 @@ const answerToError = async (core: ToFetch, sent: Sent, error: CodedError, statu
 };
 
 /** The answer by another request to legacy, where its error does not say what happened; `undefined` where that does not say it either. */
-const recover = async (core: ToFetch, sent: Sent): Promise<FetchedAnswer | undefined> => {
+const recover = async (core: ToFetch, sent: SentRequest): Promise<FetchedAnswer | undefined> => {
   const { endpoint, input } = sent;
   const look = endpoint.recover?.look(input);
   if (!look || "unsent" in look) return undefined;
@@ -179,7 +184,7 @@ const readFailures: Record<ReadFailure["failure"], LegacyFailed> = {
 type Reading = LegacyReading | Read;
 
 /** A caller, and what the endpoint says of how its answers are read. */
-type AskedOf = Caller & {
+type ReadingCaller = Caller & {
   endpoint: Pick<PreparedEndpoint, "name" | "readXml"> & Partial<Pick<PreparedEndpoint, "hasMarkup">>;
 };
 
@@ -189,7 +194,7 @@ type AskedOf = Caller & {
  */
 const askAndRead = async <R extends Reading>(
   { client, observer, keys, errors }: ToAsk,
-  caller: AskedOf,
+  caller: ReadingCaller,
   request: LegacyRequest,
   read: (reply: LegacyReply) => MaybePromise<R | ReadFailure>,
   format: "json" | "xml" = "json",
@@ -234,7 +239,7 @@ const askAndRead = async <R extends Reading>(
 /** The document itself, parsed in this thread: for answers that are known to be small. */
 export const fetchReadable = (
   core: ToAsk,
-  caller: AskedOf,
+  caller: ReadingCaller,
   request: LegacyRequest,
 ): Promise<LegacyAnswer | LegacyFailed> => askAndRead<LegacyReading>(core, caller, request, ({ reading }) => reading);
 

@@ -59,10 +59,8 @@ export const openUnconfirmedWrites = ({
   const ask = (key: string): Promise<Outcome | undefined> => keys.verify({ ...ownCaller(timeout), key }, false);
   const invalidateIfKnown = async (key: string, invalidate: Invalidate): Promise<void> => {
     for (const delay of delays) {
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
       if (delay > 0) await pause(delay);
       if (isClosed) return;
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
       const refusal = await ask(key);
       if (refusal === undefined) return invalidate();
       if (refusal.kind === "unauthenticated") return;

@@ -16,8 +16,8 @@ export const isItsFault = (error: unknown): boolean =>
   (error instanceof UpstreamFailure && !["overloaded", "aborted", "tooLarge", "crowded"].includes(error.kind));
 
 /**
- * One call: its request, and its caller, known by a key or else by an address. `isPatient`: it may take long, so that a timeout says nothing of
- * the backend, and it never finds out whether the backend is back.
+ * One call: its request, and its caller, known by a key or else by an address. `isPatient`: it may take long. Its timeouts do not count, and it
+ * never probes an open circuit.
  */
 export type Attempt = {
   request: () => string;
@@ -36,7 +36,7 @@ type Breaker = {
 /** Called when the circuit has opened, or has closed again after so many milliseconds. */
 type OnCircuitChange = (change: "opened" | "closed", openFor?: number) => void;
 
-/** What the end of a call says of the backend. `unconnected`: it failed, whoever asked for whatever. `nothing`: it may not have been asked. */
+/** What the end of a call says of the backend. `unconnected`: no request could be sent at all. `nothing`: the call says nothing of it. */
 type Verdict = "answered" | "failed" | "unconnected" | "nothing";
 
 const verdictOf = async (running: Promise<unknown>, isPatient = false): Promise<Verdict> => {

@@ -70,7 +70,7 @@ export const floorsPicture = (): string => {
   });
   const ofRequest = files.filter(({ floor }) => passed.includes(floor));
   return [
-    `What a request passes is ${rounded(sum(ofRequest))} of ${rounded(sum(files))} lines: \`${passed.join("` and `")}\`. \`operation\` runs it, \`transforms\` knows the endpoints. Everything else can be taken out.`,
+    `What a request passes is ${rounded(sum(ofRequest))} of ${rounded(sum(files))} lines: \`${passed.join("` and `")}\`.\n\`operation\` runs it, \`transforms\` knows the endpoints. Everything else can be taken out.`,
     "",
     "```",
     blocks.join("\n\n"),

@@ -168,7 +168,7 @@ describe("a read of legacy's own interface", () => {
 });
 
 describe("what is stored", () => {
-  test("a page, a failing legacy and what cannot be read are passed on as they come, fetched once, and not stored", async () => {
+  test("an answer that is none is passed on as it comes, fetched once, and not stored", async () => {
     const { legacy, ask } = await caching();
     legacy.page = "<html>An error</html>";
     const page = await ask(json);
@@ -263,7 +263,7 @@ describe("a caller with a key", () => {
 });
 
 describeWithRedis("two gateways and a Redis", () => {
-  test("one serves the other's answers with their type, and a write through one takes both forms out of both", async () => {
+  test("both serve one's answers with their type, and a write takes both forms out", async () => {
     const redis = await startRedis();
     const legacy = await startLegacy();
     const [a, b] = [await caching({ REDIS_URL: redis.url }, legacy), await caching({ REDIS_URL: redis.url }, legacy)];

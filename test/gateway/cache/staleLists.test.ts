@@ -48,7 +48,7 @@ describe("a list after a write", () => {
     expect((await ask(list)).status).toBeGreaterThanOrEqual(500);
   });
 
-  test("what was tagged itself is taken out, and so is what was not found before an upload", async () => {
+  test("a tag takes its entity out, and an upload what was not found before", async () => {
     const { legacy, ask, post, as } = await cachedGateway();
     await ask(dataset);
     await post("/v1/datasets/tag", { data_id: 61, tag: "a" }, as(alice));
