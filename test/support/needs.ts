@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, resolve } from "node:path";
 import { describe } from "vitest";
 
-/** The programs that tests need beside npm, by Debian's names, with their other names. */
+/** The programs that tests need beside npm, by Debian's names, with their other names; of a library also its folder. */
 const programs = {
   "redis-server": [],
   chromium: ["chromium-browser", "google-chrome"],
@@ -12,16 +12,23 @@ const programs = {
   nginx: [],
   caddy: [],
   "systemd-analyze": [],
+  "python3-sklearn": ["/usr/lib/python3/dist-packages/sklearn"],
 } as const satisfies Record<string, readonly string[]>;
 type Program = keyof typeof programs;
 /** Only the slow lane needs these. */
-const slow: ReadonlySet<string> = new Set<Program>(["promtool", "nginx", "caddy", "systemd-analyze"]);
+const slow: ReadonlySet<string> = new Set<Program>([
+  "promtool",
+  "nginx",
+  "caddy",
+  "systemd-analyze",
+  "python3-sklearn",
+]);
 
 /** The path of a program; `undefined` where it is not installed. */
 export const programPath = (program: Program): string | undefined =>
   (process.env["PATH"] ?? "")
     .split(delimiter)
-    .flatMap((folder) => [program, ...programs[program]].map((name) => join(folder, name)))
+    .flatMap((folder) => [program, ...programs[program]].map((name) => resolve(folder, name)))
     .find((path) => existsSync(path));
 
 /** The programs that are not installed, for the notice at the start of a run. */

@@ -1,0 +1,67 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { clock } from "../gateway/cache/support.ts";
+import { listeningGateway } from "../gateway/http/support.ts";
+import { nginxProxies, nginxWithFiles } from "../deploy/proxyPrograms.ts";
+import { describeWith } from "../support/needs.ts";
+import { startRecordedLegacy } from "./recordedLegacy.ts";
+
+type Legacy = Awaited<ReturnType<typeof startRecordedLegacy>>;
+type Outcomes = Readonly<Record<string, string>>;
+
+/** By default errors are kept for a minute at most, which is shorter than an outage. */
+const lifetimes = Object.fromEntries(
+  ["getDataset", "listDatasets", "getDatasetFeatures", "getDatasetQualities"].map((name) => [
+    name,
+    { notFoundTtl: "7d", preconditionTtl: "7d" },
+  ]),
+);
+
+/** What `fetch_openml` makes of each dataset that it asks this server for, and the paths that reach legacy meanwhile. */
+const fetchAll = async (url: string, { asked }: Legacy): Promise<{ outcomes: Outcomes; reads: string[] }> => {
+  asked.length = 0;
+  const { stdout } = await promisify(execFile)("/usr/bin/python3", ["test/clients/fetchOpenml.py", url], { env: {} });
+  return { outcomes: JSON.parse(stdout) as Outcomes, reads: [...asked] };
+};
+
+/** Legacy, what it answers without a gateway, and a gateway with these settings. */
+const openAll = async (settings: Record<string, string>) => {
+  const legacy = await startRecordedLegacy();
+  const direct = await fetchAll(legacy.url, legacy);
+  const gateway = await listeningGateway(legacy.url, { TRUSTED_PROXIES: "127.0.0.1", ...settings });
+  return { legacy, direct, gateway: `127.0.0.1:${gateway.port}` };
+};
+
+describeWith("nginx", "scikit-learn's fetch_openml, through nginx and the gateway", () =>
+  describeWith("python3-sklearn", "while legacy is down", () => {
+    test("without CACHE_LEGACY and files.conf nothing is as before", async () => {
+      const { legacy, direct, gateway } = await openAll({});
+      const { allPaths } = await nginxProxies(gateway, new URL(legacy.url).host);
+      expect(await fetchAll(allPaths, legacy)).toEqual(direct);
+      legacy.state.isDown = true;
+      const { outcomes } = await fetchAll(allPaths, legacy);
+      expect(Object.keys(outcomes)).toEqual(Object.keys(direct.outcomes));
+      for (const [request, outcome] of Object.entries(outcomes))
+        expect([request, outcome]).toEqual([request, expect.stringMatching(/^HTTPError: HTTP Error 50[23]: /)]);
+    });
+
+    test("with them frames and errors stay, for a day, and each read reaches legacy once", async () => {
+      const { legacy, direct, gateway } = await openAll({
+        CACHE_LEGACY: "all",
+        CACHE_LIFETIMES: JSON.stringify(lifetimes),
+      });
+      const { url } = await nginxWithFiles(gateway);
+      const { pass } = clock();
+      const first = await fetchAll(url, legacy);
+      expect(first.outcomes).toEqual(direct.outcomes);
+      expect(first.reads).toEqual([...new Set(direct.reads)]);
+
+      legacy.state.isDown = true;
+      expect(await fetchAll(url, legacy)).toEqual({ outcomes: direct.outcomes, reads: [] });
+      // For the gateway: nginx's copies stay fresh, and `test/deploy/dataFiles.test.ts` has stale ones.
+      pass(24 * 3_600_000);
+      expect((await fetchAll(url, legacy)).outcomes).toEqual(direct.outcomes);
+    });
+  }),
+);
