@@ -44,8 +44,9 @@ export const startServer = async (
   const exchanges = openExchanges(gateway.core);
   const { features, untrustedProxies } = gateway.core;
   const documents = features.flatMap((one) => one.documents ?? []);
+  const hitPaths = [gateway.hitPath.answer, ...features.flatMap(({ proxy }) => proxy?.answerHit ?? [])];
   const answer = behindMiddleware(features, (request, response) => {
-    if (gateway.hitPath.answer(request, response)) return;
+    if (hitPaths.some((answerHit) => answerHit(request, response))) return;
     // A prefix of "/" leaves it to the router what is ours.
     const ours = isBelowAny(pathOf(request.url ?? "/"), prefixes);
     exchanges.answer(request, response, ours, () => {

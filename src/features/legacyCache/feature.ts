@@ -12,20 +12,24 @@ import { legacyCorsList } from "../../gateway/http/cors.ts";
 import { sendWhole } from "../../gateway/http/httpServer.ts";
 import { answerTo } from "../../gateway/proxy/refuse.ts";
 import { UpstreamFailure } from "../../gateway/upstream/failure.ts";
+import { clientAddress } from "../../gateway/upstream/forwarding.ts";
 import { ownCaller } from "../../gateway/upstream/legacyClient.ts";
 import { openHolding } from "../../operation/limits/byteBudget.ts";
 import { monotonic } from "../../operation/limits/monotonic.ts";
 import { withTimeout } from "../../operation/limits/withTimeout.ts";
+import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { exchangeOf } from "../../operation/telemetry/exchange.ts";
 import { answerResultOf } from "../../operation/telemetry/meter.ts";
 import { legacyCacheEvents } from "./events.ts";
-import { type OldRead, oldReads } from "./oldRead.ts";
+import { type OldRead, openOldReads } from "./oldRead.ts";
+import { openReadCounts, PASSED } from "./readCounts.ts";
 import type { LegacyCacheSettings } from "./settings.ts";
 
 type CachingCore = Pick<
   Core,
   | "cache"
   | "catalogue"
+  | "dependencies"
   | "endpoints"
   | "errors"
   | "features"
@@ -33,6 +37,7 @@ type CachingCore = Pick<
   | "identity"
   | "keys"
   | "memory"
+  | "meter"
   | "observer"
   | "reader"
   | "totalTimeout"
@@ -54,16 +59,17 @@ const VARY = "Accept-Encoding, Cookie, Authorization";
  * Answers reads of legacy's own interface from the cache: its status, type and bytes as they are. An answer is judged as one of the new
  * interface is, and stored for the same time, in the same groups. What cannot be answered so passes to legacy.
  */
-const open = (core: CachingCore, settings: LegacyCacheSettings): Feature => {
+const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<ConsolePart> => {
   const { cache, keys, memory, features } = core;
-  const readOf = oldReads(core, settings);
+  const reads = openOldReads(core, settings);
+  const counts = openReadCounts(core);
   const kept = openKeptReplies();
   const tooLarge = new LRUCache<string, true>(TOO_LARGE);
 
-  const fetch = async (read: OldRead): Promise<Fetched> => {
+  const fetch = async (read: OldRead, client: string): Promise<Fetched> => {
     const holding = openHolding(memory);
     try {
-      const reply = await core.fetchPath({ ...read, holding });
+      const reply = await core.fetchPath({ ...read, client, holding });
       // A redirection is nothing without the headers that are not kept.
       if (reply === undefined || (reply.status >= 300 && reply.status < 400)) return passed;
       const { status, contentType: type, body } = reply;
@@ -86,37 +92,49 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature => {
   };
 
   /** False where the request has to pass. */
-  const answer = async (req: IncomingMessage, res: ServerResponse, target: string, read: OldRead): Promise<boolean> => {
-    const { key, client, cacheKey } = read;
+  const answer = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> => {
+    const { key, cacheKey } = read;
+    const forwardedFor = req.headers["x-forwarded-for"]?.toString();
+    const client = clientAddress(req.socket.remoteAddress, forwardedFor, core.trusted);
+    if (tooLarge.has(cacheKey.key)) return false;
     if (key !== undefined && (cacheKey.personal || (await isRefused(key, client)))) return false;
-    const served = await cache.answer(requestOf(req, read), () => fetch(read), noRefusal);
+    const request = requestOf(req, read);
+    // What is not cached passes.
+    const { onlyIfCached: _, ...wanted } = request.wanted;
+    const served = await cache.answer({ ...request, wanted }, () => fetch(read, client), noRefusal);
     // An answer without a key may hide what this caller owns.
     if (served.answer === PASS || (key !== undefined && served.answer.status !== 200)) return false;
-    if (!res.destroyed) send(req, res, target, read, served);
+    if (!res.destroyed) send(req, res, read, served);
     return true;
   };
 
-  const requestOf = ({ headers }: IncomingMessage, { cacheKey }: OldRead): CacheRequest => {
-    const { onlyIfCached: _, ...wanted } = readDirectives(headers["cache-control"], headers.pragma);
-    return { cacheKey, owner: undefined, wanted };
-  };
+  const requestOf = ({ headers }: IncomingMessage, { cacheKey }: OldRead): CacheRequest => ({
+    cacheKey,
+    owner: undefined,
+    wanted: readDirectives(headers["cache-control"], headers.pragma),
+  });
 
-  /** Answers at once what takes no more than looking it up; false for all else. */
-  const answerHit = (req: IncomingMessage, res: ServerResponse, target: string, read: OldRead): boolean => {
+  const answerHit = (req: IncomingMessage, res: ServerResponse): boolean => {
+    const read = req.headers.via === undefined ? reads.known(req) : undefined;
+    if (read === undefined) return false;
     const { key, cacheKey } = read;
     if (key !== undefined && (cacheKey.personal || !keys.isProven(keys.ownerOf(key)))) return false;
     const found = cache.lookUp(requestOf(req, read), performance.now());
     if (found?.freshness !== "fresh" || (key !== undefined && found.entry.status !== 200)) return false;
-    send(req, res, target, read, { answer: found.entry, entry: found.entry, how: HIT });
+    if (features.some(({ proxy }) => proxy?.mayHitPathAnswer?.(req.url ?? "/") === false)) return false;
+    exchangeOf(res).isProxied = true;
+    send(req, res, read, { answer: found.entry, entry: found.entry, how: HIT });
     return true;
   };
 
-  const send = (req: IncomingMessage, res: ServerResponse, target: string, { key }: OldRead, served: Served): void => {
+  const send = (req: IncomingMessage, res: ServerResponse, { key }: OldRead, served: Served): void => {
     const { status } = served.answer;
     const exchange = exchangeOf(res);
     exchange.cache = answerResultOf(status, served.how);
+    counts.count(exchange.cache);
     if (key !== undefined) exchange.owner = keys.ownerOf(key);
-    const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch } = req.headers;
+    const { url: target = "/", headers } = req;
+    const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch } = headers;
     const keyed = key !== undefined;
     const now = performance.now();
     const write = (): Reply => {
@@ -134,23 +152,26 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature => {
   const answerOrPass = async (
     req: IncomingMessage,
     res: ServerResponse,
-    target: string,
     read: OldRead,
     pass: () => void,
   ): Promise<void> => {
-    const isAnswered = await answer(req, res, target, read).catch((error: Error) => {
+    const isAnswered = await answer(req, res, read).catch((error: Error) => {
       core.observer.event("internal_error", { error: error.stack });
       return res.headersSent;
     });
-    if (!isAnswered) pass();
+    if (isAnswered) return;
+    counts.count(PASSED);
+    pass();
   };
 
   return {
+    console: { page: async () => (await import("./page.ts")).readsPage(counts.view) },
     proxy: {
-      standIn(req, res, target, pass) {
-        const read = readOf(req, target);
-        if (read === undefined || tooLarge.has(read.cacheKey.key)) return false;
-        if (!answerHit(req, res, target, read)) void answerOrPass(req, res, target, read, pass);
+      answerHit,
+      standIn(req, res, _, pass) {
+        const read = reads.read(req);
+        if (read === undefined) return false;
+        void answerOrPass(req, res, read, pass);
         return true;
       },
     },

@@ -1,17 +1,17 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
 import { isKey } from "../../catalogue/endpoint/credential.ts";
 import { pathOf } from "../../catalogue/endpoint/target.ts";
 import { legacyTargets } from "../../catalogue/legacy/legacyTarget.ts";
 import { legacyPattern, readLegacyPath } from "../../catalogue/legacy/readLegacyPath.ts";
-import { clientAddress, schemeOf } from "../../gateway/upstream/forwarding.ts";
+import { schemeOf } from "../../gateway/upstream/forwarding.ts";
 import { type CacheKey, cacheKeyOf } from "../../gateway/cache/cacheRequest.ts";
 import type { Core } from "../../gateway/answer/feature.ts";
 import type { PreparedEndpoint } from "../../gateway/answer/prepared.ts";
 import type { LegacyCacheSettings } from "./settings.ts";
 
-/** A read of legacy's own interface that the cache may answer. */
-export type OldRead = {
+/** What a path of legacy's own interface asks for. */
+type PathRead = {
   endpoint: PreparedEndpoint;
   /** The endpoint's input, as far as the path's texts are valid; other texts are there as they are. */
   input: Record<string, unknown>;
@@ -19,29 +19,31 @@ export type OldRead = {
   /** The path as the gateway asks for it: below `LEGACY_PATH`, nothing unescaped. */
   path: string;
   scheme: string;
-  client: string;
-  key: string | undefined;
   cacheKey: CacheKey;
 };
 
-/** What a path says by itself. */
-type ReadPath = Omit<OldRead, "client" | "key">;
+/** A read of legacy's own interface that the cache may answer. */
+export type OldRead = PathRead & { key?: string };
+
+/** Reads requests of old clients; `undefined`: the request has to pass. */
+type OldReads = {
+  read: (req: IncomingMessage) => OldRead | undefined;
+  /** The same for a path that was read before, by looking it up. */
+  known: (req: IncomingMessage) => OldRead | undefined;
+};
 
 /** Paths whose reading is remembered; a longer one is read each time. */
 const MAX_READS = 5000;
 const MAX_PATH = 1024;
 
-/** A path alone, or with a key as its only query. */
-const plainTarget = /^[^?%]*(?:\?api_key=([A-Za-z0-9]+))?$/;
+/** Escapes and steps upwards: legacy reads them in ways of its own. */
+const notPlain = /%|\/\.\.?(?:\/|$)/;
 
-/** These change what legacy answers, or to whom. */
-const personalHeaders = ["authorization", "x-api-key", "cookie", "range", "transfer-encoding"];
-
-/** Reads requests of old clients; `undefined`: the request has to pass. */
-export const oldReads = (
+/** Opens the reading of requests of old clients. */
+export const openOldReads = (
   { catalogue, endpoints, identity, trusted }: Pick<Core, "catalogue" | "endpoints" | "identity" | "trusted">,
   { CACHE_LEGACY: names, LEGACY_PATH }: LegacyCacheSettings,
-): ((req: IncomingMessage, target: string) => OldRead | undefined) => {
+): OldReads => {
   const readTarget = legacyTargets(LEGACY_PATH, catalogue.legacyPaths);
   const patterns = endpoints.flatMap((endpoint) => legacyPattern(endpoint));
   const cached = new Map(
@@ -49,9 +51,9 @@ export const oldReads = (
       .filter(({ name, cacheKey }) => cacheKey !== undefined && (names.includes("all") || names.includes(name)))
       .map((endpoint) => [endpoint.name, endpoint]),
   );
-  const reads = new LRUCache<string, ReadPath>({ max: MAX_READS });
-  const readPath = (path: string, scheme: string): ReadPath | undefined => {
-    const legacy = readTarget(path);
+  const reads = new LRUCache<string, PathRead>({ max: MAX_READS });
+  const readPath = (path: string, scheme: string): PathRead | undefined => {
+    const legacy = notPlain.test(path) ? undefined : readTarget(path);
     if (legacy === undefined) return undefined;
     const [first, ...rest] = legacy.segments;
     const hasForm = first === "json" || first === "xml";
@@ -71,32 +73,45 @@ export const oldReads = (
       cacheKey: { ...lifetimes, key: cacheKeyOf(name, identity, { form, scheme, segments }), endpoint: name },
     };
   };
-  return (req, target) => {
-    const { method, headers, socket } = req;
-    const [plain, key] = plainTarget.exec(target) ?? [];
-    if (method !== "GET" || plain === undefined || (key !== undefined && !isKey(key))) return undefined;
-    if (personalHeaders.some((name) => headers[name] !== undefined)) return undefined;
-    if ((headers["content-length"] ?? "0") !== "0" || /\/\.\.?(?:\/|$)/.test(pathOf(target))) return undefined;
+  const learn = (place: string, path: string, scheme: string): PathRead | undefined => {
+    const read = readPath(path, scheme);
+    if (read !== undefined && place.length <= MAX_PATH) reads.set(place, read);
+    return read;
+  };
 
-    // Legacy is told the scheme, and may write addresses by it.
-    const encrypted = "encrypted" in socket;
-    const scheme = schemeOf({ remoteAddress: socket.remoteAddress, encrypted, incoming: headers, trusted });
-    if (scheme !== "http" && scheme !== "https") return undefined;
-    const path = pathOf(target);
-    const known = `${scheme} ${path}`;
-    let read = reads.get(known);
-    if (read === undefined) {
-      read = readPath(path, scheme);
-      if (read === undefined) return undefined;
-      if (known.length <= MAX_PATH) reads.set(known, read);
-    }
-    return {
-      ...read,
-      client: clientAddress(socket.remoteAddress, headers["x-forwarded-for"]?.toString(), trusted),
-      key,
+  const readBy =
+    (find: (place: string, path: string, scheme: string) => PathRead | undefined) =>
+    (req: IncomingMessage): OldRead | undefined => {
+      const { method, headers, socket, url: target = "/" } = req;
+      if (method !== "GET" || isPersonal(headers)) return undefined;
+      const path = pathOf(target);
+      const hasQuery = path.length !== target.length;
+      const key = hasQuery ? keyAlone.exec(target.slice(path.length))?.[1] : undefined;
+      if (hasQuery && (key === undefined || !isKey(key))) return undefined;
+      // Legacy is told the scheme, and may write addresses by it.
+      const encrypted = "encrypted" in socket;
+      const scheme = schemeOf({ remoteAddress: socket.remoteAddress, encrypted, incoming: headers, trusted });
+      if (scheme !== "http" && scheme !== "https") return undefined;
+      const read = find(`${scheme} ${path}`, path, scheme);
+      return read === undefined || key === undefined ? read : { ...read, key };
     };
+  return {
+    known: readBy((place) => reads.get(place)),
+    read: readBy((...about) => reads.get(about[0]) ?? learn(...about)),
   };
 };
+
+/** A key as the whole query. */
+const keyAlone = /^\?api_key=([A-Za-z0-9]+)$/;
+
+/** Whether headers change what legacy answers, or to whom; or there is a body. */
+const isPersonal = (headers: IncomingHttpHeaders): boolean =>
+  headers.authorization !== undefined ||
+  headers["x-api-key"] !== undefined ||
+  headers.cookie !== undefined ||
+  headers.range !== undefined ||
+  headers["transfer-encoding"] !== undefined ||
+  (headers["content-length"] ?? "0") !== "0";
 
 /** Legacy takes some texts that the new interface refuses, such as an offset without a limit. */
 const inputOf = (endpoint: PreparedEndpoint, texts: Readonly<Record<string, string>>): Record<string, unknown> =>

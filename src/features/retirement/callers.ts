@@ -159,7 +159,9 @@ const keyLike = /(?<![0-9a-z])[0-9a-f]{32}(?![0-9a-z])/gi;
  */
 const listedAgent = (agent = "", key = ""): string => {
   let shown = agent.replaceAll(/\p{Cc}/gu, "").replaceAll(keyLike, HIDDEN);
-  if (key.length > 3) shown = shown.replaceAll(new RegExp(RegExp.escape(key), "gi"), HIDDEN);
+  if (key.length > 3 && shown.toLowerCase().includes(key))
+    shown = shown.replaceAll(new RegExp(RegExp.escape(key), "gi"), HIDDEN);
+  if (shown.length <= MAX_AGENT) return shown;
   // A copy: a slice would hold the whole header, of perhaps many kilobytes, in memory.
   return Buffer.from(shown.slice(0, MAX_AGENT), "utf16le").toString("utf16le");
 };

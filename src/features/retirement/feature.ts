@@ -1,5 +1,6 @@
-import { pathOf } from "../../catalogue/endpoint/target.ts";
+import { pathOf, queryOf } from "../../catalogue/endpoint/target.ts";
 import type { IncomingMessage } from "node:http";
+import { LRUCache } from "lru-cache";
 import { isBelow } from "../../gateway/http/requestTarget.ts";
 import { legacyKeyOf } from "../../catalogue/legacy/formFields.ts";
 import { type LegacyTarget, legacyTargets } from "../../catalogue/legacy/legacyTarget.ts";
@@ -12,6 +13,10 @@ import { clientsCsv } from "./console/clientGroups.ts";
 import { deprecationHeaders } from "./deprecationHeaders.ts";
 import { retirementEvents } from "./events.ts";
 import type { RetirementSettings } from "./settings.ts";
+
+/** Paths whose group is remembered; a longer one is read each time. */
+const MAX_GROUPED = 5000;
+const MAX_PATH = 1024;
 
 /** The settings, prepared for lookups: the longest path first, of brown-outs then the one that ends last. */
 const configured = ({ DEPRECATED, BROWNOUTS }: Pick<RetirementSettings, "DEPRECATED" | "BROWNOUTS">) => ({
@@ -51,6 +56,27 @@ const open = async (
     return entries.find(({ path }) => path === "/" || paths.some((one) => isBelow(one, path)));
   };
 
+  const groups = new LRUCache<string, string>({ max: MAX_GROUPED });
+  /** What a target asks for, as the clients are listed by, and the query that legacy reads. */
+  const askedBy = (target: string): { group: string; query: string } | undefined => {
+    const path = pathOf(target);
+    const query = queryOf(target);
+    const known = groups.get(path);
+    // A query may hold the path.
+    if (known !== undefined && !query.startsWith("/")) return { group: known, query };
+    const legacy = readTarget(target);
+    if (legacy === undefined) return undefined;
+    const group = find(inForce.deprecated, target)?.path ?? groupOf(legacy, legacyPath);
+    if (path.length <= MAX_PATH && !query.startsWith("/")) groups.set(path, group);
+    return { group, query: legacy.query };
+  };
+
+  const brownoutOf = (target: string) => {
+    const now = Date.now();
+    const on = inForce.brownouts.filter(({ begins, ends }) => begins <= now && now < ends);
+    return find(on, target);
+  };
+
   return {
     clients,
     console: {
@@ -67,10 +93,9 @@ const open = async (
     },
     proxy: {
       headers: (target) => find(inForce.deprecated, target)?.headers,
+      mayHitPathAnswer: (target) => brownoutOf(target) === undefined,
       standIn(req, res, target) {
-        const now = Date.now();
-        const on = inForce.brownouts.filter(({ begins, ends }) => begins <= now && now < ends);
-        const brownout = find(on, target);
+        const brownout = brownoutOf(target);
         if (brownout === undefined) return false;
         refused++;
         const { path, from, until, status } = brownout;
@@ -86,19 +111,22 @@ const open = async (
     onExchange({ isProxied, status }, response) {
       if (!isProxied || response === undefined) return;
       const { url = "/", method, headers } = response.req;
-      const legacy = readTarget(url);
-      if (legacy === undefined) return;
+      const asked = askedBy(url);
+      if (asked === undefined) return;
       callers.count({
         // Legacy ignores the case of keys.
-        key: legacyKeyOf(legacy.query, headers["content-type"], bodies.get(response.req) ?? "")?.toLowerCase(),
+        key: legacyKeyOf(asked.query, headers["content-type"], bodies.get(response.req) ?? "")?.toLowerCase(),
         // A web server answers TRACE by itself.
         isAccepted: status >= 200 && status < 300 && method !== "TRACE",
         agent: headers["user-agent"],
-        path: find(inForce.deprecated, url)?.path ?? groupOf(legacy, legacyPath),
+        path: asked.group,
       });
     },
     close: () => callers.close(),
-    reload: (next) => () => void (inForce = configured(next as RetirementSettings)),
+    reload: (next) => () => {
+      inForce = configured(next as RetirementSettings);
+      groups.clear();
+    },
   };
 };
 

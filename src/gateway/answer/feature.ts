@@ -43,6 +43,10 @@ export type Write = {
 type ProxyHooks = {
   /** Headers, flat, for any answer to this target. */
   headers?: (target: string) => readonly string[] | undefined;
+  /** Answers from memory before anything is made for the request; false where that takes more than looking it up. */
+  answerHit?: (req: IncomingMessage, res: ServerResponse) => boolean;
+  /** False where an answer to this target needs more than looking it up. */
+  mayHitPathAnswer?: (target: string) => boolean;
   /** Answers in legacy's place, at once or later; false lets the request go on. `pass`: sends it to legacy after all. */
   standIn?: (req: IncomingMessage, res: ServerResponse, target: string, pass: () => void) => boolean;
   /** Sees a write when its answer has begun, or none will come. `body`: the beginning of its body (latin1). */

@@ -15,9 +15,9 @@ import { pathOf, queryOf } from "../../catalogue/endpoint/target.ts";
 /** Stands before the router: it answers from memory at once, and knows a path by the cache key that the router has made of it. */
 export type HitPath = {
   /** Answers a request at once; false where that takes more than looking it up. */
-  answer(request: IncomingMessage, response: ServerResponse): boolean;
+  answer: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** Remembers the cache key of a path. */
-  learn(path: string, cacheKey: CacheKey): void;
+  learn: (path: string, cacheKey: CacheKey) => void;
 };
 
 /** Bytes of one learned path beside its text: two places in maps and a cache key. */

@@ -89,7 +89,16 @@ export type Meter = {
 type MeteredEndpoint = { name: string; isCached: boolean };
 
 /** The results that an answer may have. */
-const answerResults = ["hit", "stale", "stale_if_error", "collapsed", "miss", "revalidated", "uncached", "error"];
+export const answerResults = [
+  "hit",
+  "stale",
+  "stale_if_error",
+  "collapsed",
+  "miss",
+  "revalidated",
+  "uncached",
+  "error",
+];
 
 /** The `result` of an answer. A 5xx is an `error`: its time is not comparable with that of other answers. */
 export const answerResultOf = (status: number, { hit, fwd, collapsed, detail }: CacheStatus): string => {

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { consoleApp, consoleListener } from "../../../src/features/console/consoleApp.ts";
+import { pseudonym } from "../../../src/gateway/upstream/forwarding.ts";
 import { settingsOf } from "../../support/settings.ts";
 import { until } from "../../support/waiting.ts";
 import { listeningGateway } from "../../gateway/http/support.ts";
@@ -74,7 +76,10 @@ const caching = async (environment: Record<string, string> = {}, given?: Legacy 
       {},
       { method: "POST", body: new URLSearchParams({ api_key: alice, data_id: "61", tag: "b" }) },
     );
-  return { ...gateway, legacy, ask, tag };
+  const operators = consoleListener(consoleApp(gateway.core, { host: "127.0.0.1" }, "http://127.0.0.1:8000/v1"));
+  const adminUrl = await httpUpstream(operators);
+  const see = (path: string) => fetch(adminUrl + path);
+  return { ...gateway, legacy, ask, tag, see };
 };
 
 describe("a read of legacy's own interface", () => {
@@ -280,6 +285,66 @@ describeWithRedis("two gateways and a Redis", () => {
     }
     await b.tag();
     for (const path of [json, xml]) expect((await a.ask(path)).how).toMatch(/^fwd=uri-miss/);
+  });
+});
+
+describe("a hit of an old client", () => {
+  /** One that is stored already. */
+  const hit = async (environment: Record<string, string> = {}) => {
+    const gateway = await caching(environment);
+    for (const how of [/^fwd=uri-miss/, /^hit/]) expect((await gateway.ask(json)).how).toMatch(how);
+    return gateway;
+  };
+
+  test("is counted as proxied, as a read of an old client, and in no figure of the new interface", async () => {
+    const { core, ask, see } = await hit();
+    expect(core.meter.traffic().requests).toBe(2);
+    const text = await (await see("/metrics")).text();
+    const counted = text
+      .split("\n")
+      .filter((line) => /^catalog_gateway_(old_reads|requests|cache_answers)_total/.test(line));
+    expect(counted.filter((line) => !line.endsWith(" 0"))).toEqual([
+      'catalog_gateway_old_reads_total{result="hit"} 1',
+      'catalog_gateway_old_reads_total{result="miss"} 1',
+    ]);
+    await ask(`${json}?api_key=${mallory}`);
+    expect(await (await see("/metrics")).text()).toContain('catalog_gateway_old_reads_total{result="passed"} 1');
+  });
+
+  test("is listed among the callers of legacy", async () => {
+    const { see } = await hit();
+    const clients = (await (await see("/clients")).json()) as { path: string; count: number }[];
+    expect(clients.map(({ path, count }) => [path, count])).toEqual([["/api/v1/json/data/{id}", 2]]);
+  });
+
+  test("gives way to a brown-out, and to the refusal of a loop", async () => {
+    const [from, end] = [-minute, minute].map((ms) => new Date(Date.now() + ms).toISOString());
+    const { core, ask } = await hit();
+    expect((await ask(json, { Via: `1.1 ${pseudonym}` })).status).toBe(502);
+    const brownout = JSON.stringify([{ path: json, from, until: end, status: 503 }]);
+    const next = settingsOf({ LEGACY_URL: core.settings.LEGACY_URL, BROWNOUTS: brownout });
+    for (const { reload } of core.features) {
+      const change = "settings" in next ? reload?.(next.settings) : undefined;
+      if (typeof change === "function") await change();
+    }
+    expect((await ask(json)).status).toBe(503);
+    expect((await ask(`${json}/`)).status).toBe(503);
+  });
+
+  test("the operators' page says how many there were, and how many stale ones since the outage began", async () => {
+    const { pass } = clock();
+    const { legacy, ask, see } = await hit();
+    const shown = async () => {
+      const page = (await (await see("/")).text()).replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
+      return /reads of old clients (.*?hits[^.]*? UTC|.*?hits)/.exec(page)?.[1];
+    };
+    expect(await shown()).toBe("2 50 % hits");
+    legacy.mode = "down";
+    pass(24 * 60 * minute);
+    for (let i = 0; i < 3; i++) await ask(json);
+    // So many failures open the circuit.
+    for (let i = 0; i < 20; i++) await ask(`/api/v1/json/data/${100 + i}`);
+    expect(await shown()).toBe("25 4 % hits; 3 stale since 12:00 UTC");
   });
 });
 

@@ -1,12 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
-import { oldReads } from "../../../src/features/legacyCache/oldRead.ts";
+import { openOldReads } from "../../../src/features/legacyCache/oldRead.ts";
 import type { LegacyCacheSettings } from "../../../src/features/legacyCache/settings.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 
 const { core } = await gatewayFor("http://127.0.0.1:1", { CACHE_LEGACY: "all" });
-const readOf = oldReads(core, core.settings as typeof core.settings & LegacyCacheSettings);
-const request = { method: "GET", headers: {}, socket: { remoteAddress: "192.0.2.1" } } as IncomingMessage;
+const reads = openOldReads(core, core.settings as typeof core.settings & LegacyCacheSettings);
+const socket = { remoteAddress: "192.0.2.1" };
+const readOf = (url: string) => reads.read({ method: "GET", headers: {}, socket, url } as IncomingMessage);
 
 /** The reads of scikit-learn, openml-python, mlr3oml and the Java client, by the endpoint that each reads. */
 const clients: Record<string, readonly string[]> = {
@@ -57,7 +58,7 @@ const passing = [
 test.each(Object.entries(clients).flatMap(([name, paths]) => paths.map((path) => [path, name] as const)))(
   "GET /api/v1/%s is a read of %s",
   (path, name) => {
-    const read = readOf(request, `/api/v1/${path}`);
+    const read = readOf(`/api/v1/${path}`);
     expect([read?.endpoint.name, read?.form, read?.cacheKey.endpoint]).toEqual([
       name,
       path.startsWith("json/") ? "json" : "xml",
@@ -67,11 +68,11 @@ test.each(Object.entries(clients).flatMap(([name, paths]) => paths.map((path) =>
 );
 
 test.each(passing)("GET /api/v1/%s passes", (path) => {
-  expect(readOf(request, `/api/v1/${path}`)).toBeUndefined();
+  expect(readOf(`/api/v1/${path}`)).toBeUndefined();
 });
 
 test("names are compared as legacy does, undecoded and in their case", () => {
-  const keyOf = (path: string) => readOf(request, `/api/v1/json/${path}`)?.cacheKey.key;
+  const keyOf = (path: string) => readOf(`/api/v1/json/${path}`)?.cacheKey.key;
   expect(keyOf("study/OpenML-CC18")).not.toBe(keyOf("study/openml-cc18"));
   expect(keyOf("data/61")).toBe(keyOf("/data//61/"));
   expect(keyOf("data/61")).not.toBe(keyOf("data/061"));

@@ -1,0 +1,37 @@
+import type { Core } from "../../gateway/answer/feature.ts";
+import { answerResults } from "../../operation/telemetry/meter.ts";
+
+/** Reads of old clients since the start. `outage`: since when legacy has been failing, and the stale answers since then. */
+export type ReadsView = { requests: number; hits: number; outage?: { since: string; stale: number } };
+
+/** It went to legacy by itself: what it asks for is not stored. */
+export const PASSED = "passed";
+
+/** Counts the reads of old clients by how they are answered. */
+export const openReadCounts = ({ meter, dependencies }: Pick<Core, "meter" | "dependencies">) => {
+  const reads = meter.counter(
+    "old_reads_total",
+    "Reads of legacy's own interface that CACHE_LEGACY covers, by how they were answered (passed: by legacy alone).",
+    ["result"],
+  );
+  for (const result of [...answerResults, PASSED]) reads(result);
+  const outageSince = (): string | undefined => dependencies.failed().find(({ name }) => name === "legacy")?.since;
+  let requests = 0;
+  let hits = 0;
+  let stale = 0;
+  return {
+    /** `result`: as the metrics name it. */
+    count: (result: string): void => {
+      reads(result).value++;
+      requests++;
+      if (result === "hit" || result === "stale") hits++;
+      if (result === "stale_if_error") stale++;
+      // The first failures come before the outage is known.
+      else if ((result === "miss" || result === "revalidated") && outageSince() === undefined) stale = 0;
+    },
+    view: (): ReadsView => {
+      const since = outageSince();
+      return { requests, hits, ...(since === undefined ? {} : { outage: { since, stale } }) };
+    },
+  };
+};
