@@ -141,12 +141,8 @@ export const serveGateway = async (): Promise<void> => {
   setFlagsFromString("--external-memory-accounted-in-global-limit");
   // The gateway answers: what it did not need for that is loaded now.
   await upstream.load();
-  const { collectDefaultMetrics } = await import("prom-client");
-  const { registry } = gateway.core.meter;
-  collectDefaultMetrics({ register: registry });
-  // Three for each space of the heap: no operator can judge them.
-  for (const about of ["total", "used", "available"])
-    registry.removeSingleMetric(`nodejs_heap_space_size_${about}_bytes`);
+  const { openProcessMetrics } = await import("./operation/telemetry/processMetrics.ts");
+  gateway.core.meter.join(await openProcessMetrics());
   flushCompileCache();
 };
 

@@ -1,8 +1,7 @@
-import { collectDefaultMetrics } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";
 import { features } from "../../src/features/index.ts";
 import { allEvents } from "../../src/gateway/answer/feature.ts";
-import { writeExposition } from "../../src/operation/telemetry/exposition.ts";
+import { openProcessMetrics } from "../../src/operation/telemetry/processMetrics.ts";
 import { exampleRequests } from "../../src/tools/corpus/madeRequests.ts";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { endpoints } from "../../transforms/index.ts";
@@ -10,6 +9,7 @@ import { startStandIn } from "../standIn/startStandIn.ts";
 import { listeningGateway } from "../gateway/http/support.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { until } from "../support/waiting.ts";
+import { pageOfMetrics } from "../support/metrics.ts";
 
 const names = Object.keys(endpoints) as (keyof typeof endpoints)[];
 
@@ -31,8 +31,8 @@ const metered = async () => {
     RATE_LIMIT: "100000",
     STAGES: JSON.stringify(Object.fromEntries(names.map((name) => [name, { stage: "shadow", share: 100, gate: {} }]))),
   });
-  collectDefaultMetrics({ register: gateway.core.meter.registry });
-  const page = async () => (await writeExposition(await gateway.core.meter.read())).body;
+  gateway.core.meter.join(await openProcessMetrics());
+  const page = () => pageOfMetrics(gateway.core.meter);
   return { gateway, page };
 };
 

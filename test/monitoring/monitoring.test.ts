@@ -1,9 +1,9 @@
 import { execFile, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
-import { collectDefaultMetrics } from "prom-client";
 import { expect, test } from "vitest";
 import { writeExposition } from "../../src/operation/telemetry/exposition.ts";
+import { openProcessMetrics } from "../../src/operation/telemetry/processMetrics.ts";
 import type { FamilyValues } from "../../src/operation/telemetry/series.ts";
 import { listeningGateway } from "../gateway/http/support.ts";
 import { describeWith } from "../support/needs.ts";
@@ -38,7 +38,7 @@ test("every alert has a test that it fires, and a row in docs/operate.md", () =>
 /** What a gateway with these settings answers before its first request. */
 const scrape = async (environment: Record<string, string>): Promise<FamilyValues[]> => {
   const { core } = await listeningGateway("http://127.0.0.1:9", environment);
-  collectDefaultMetrics({ register: core.meter.registry });
+  core.meter.join(await openProcessMetrics());
   return core.meter.read();
 };
 

@@ -1,32 +1,38 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Metric, RegistryContentType } from "prom-client";
-import { Registry } from "./promClient.ts";
-import type { FamilyValues } from "./series.ts";
+import type { FamilyValues, Sample } from "./series.ts";
 
 /** A page of metrics, and its `Content-Type`. */
 type Exposition = { contentType: string; body: string };
 
+const PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
+const OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
 /** Values of one metric that take about a millisecond to write. */
 const MANY = 100;
 
-/**
- * Writes metrics for Prometheus. A registry of prom-client's has one format for all requests, and loses `_total` of its counters once it
- * has written OpenMetrics: so each page is written by a registry of its own. Requests of clients come between large metrics.
- */
+const escapeText = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+
+const labelText = ([name, value]: [string, string | number]): string =>
+  `${name}="${escapeText(String(value)).replaceAll('"', '\\"')}"`;
+
+const lineOf = (name: string, { labels, value }: Sample): string => {
+  const written = Object.entries(labels).map(labelText).join(",");
+  return `${name}${written && `{${written}}`} ${value}`;
+};
+
+/** Writes metrics for Prometheus, or as OpenMetrics. Requests of clients come between large metrics. */
 export const writeExposition = async (
   families: readonly FamilyValues[],
   isOpenMetrics = false,
 ): Promise<Exposition> => {
-  const contentType = isOpenMetrics ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE;
-  const registry = new Registry<RegistryContentType>();
-  registry.setContentType(contentType);
-  const written: string[] = [];
-  for (const family of families) {
-    // OpenMetrics names a counter without the suffix, which prom-client adds to each value.
-    const name = isOpenMetrics && family.type === "counter" ? family.name.replace(/_total$/, "") : family.name;
-    registry.registerMetric({ name, get: async () => ({ ...family, name }) } as unknown as Metric);
-    written.push(await registry.getSingleMetricAsString(name));
-    if (family.values.length > MANY) await nextTurn();
+  const lines: string[] = [];
+  for (const { name, help, type, values } of families) {
+    // OpenMetrics names a counter without the suffix that its values have.
+    const family = isOpenMetrics && type === "counter" ? name.replace(/_total$/, "") : name;
+    lines.push(`# HELP ${family} ${escapeText(help)}`, `# TYPE ${family} ${type}`);
+    for (const sample of values) lines.push(lineOf(sample.metricName ?? name, sample));
+    if (values.length > MANY) await nextTurn();
   }
-  return { contentType, body: `${written.join("\n")}\n${isOpenMetrics ? "# EOF\n" : ""}` };
+  if (isOpenMetrics) lines.push("# EOF");
+  return { contentType: isOpenMetrics ? OPEN_METRICS : PROMETHEUS, body: `${lines.join("\n")}\n` };
 };

@@ -1,12 +1,10 @@
-import type { Registry as PromRegistry } from "prom-client";
-import { Registry } from "./promClient.ts";
 import {
   type CounterChild,
   type FamilyValues,
   type HistogramChild,
   openCounter,
   openHistogram,
-  registerFamily,
+  type Register,
   type Sample,
 } from "./series.ts";
 
@@ -49,9 +47,10 @@ export type AnswerCounts = { requests: number; hits: number; errors: number };
  * `catalog_gateway_`; those of counters end with `_total`.
  */
 export type Meter = {
-  registry: PromRegistry;
   /** All metrics with their values. */
   read: () => Promise<FamilyValues[]>;
+  /** Adds metrics that are counted elsewhere, after those that are there. */
+  join: (read: () => Promise<readonly FamilyValues[]>) => void;
   /** The hit path answered, in so many milliseconds. */
   countHit: (endpoint: string, status: number, bytes: number, ms: number) => void;
   /** The router answered. */
@@ -121,20 +120,26 @@ const circuits: readonly CircuitName[] = ["closed", "half_open", "open"];
 
 /** `events`: how often each event of the log happened, by `name endpoint`. */
 export const openMeter = (events: () => Record<string, number>, endpoints: readonly MeteredEndpoint[] = []): Meter => {
-  const registry = new Registry();
+  const names = new Set<string>();
+  const reads: (() => Promise<readonly FamilyValues[]>)[] = [];
+  const register: Register = (family, read) => {
+    if (names.has(family.name)) throw new Error(`A metric with the name ${family.name} has already been registered.`);
+    names.add(family.name);
+    reads.push(async () => [{ ...family, values: await read() }]);
+  };
   const full = (name: string) => `catalog_gateway_${name}`;
   const lookUp =
     (type: "gauge" | "counter") => (name: string, help: string, read: () => LookedUp | Promise<LookedUp>) =>
-      registerFamily(registry, { name: full(name), help, type }, async () => samplesOf(await read()));
+      register({ name: full(name), help, type }, async () => samplesOf(await read()));
   const meter = {
-    registry,
-    read: async () => (await registry.getMetricsAsJSON()) as unknown as FamilyValues[],
+    read: async () => (await Promise.all(reads.map((read) => read()))).flat(),
+    join: (read) => void reads.push(read),
     counter(name, help, labelNames = []) {
-      const childOf = openCounter(registry, full(name), help, labelNames);
+      const childOf = openCounter(register, full(name), help, labelNames);
       if (labelNames.length === 0) childOf();
       return childOf;
     },
-    histogram: (name, help, labelNames = []) => openHistogram(registry, full(name), help, labelNames, durations),
+    histogram: (name, help, labelNames = []) => openHistogram(register, full(name), help, labelNames, durations),
     gauge: lookUp("gauge"),
     total: lookUp("counter"),
   } satisfies Partial<Meter>;

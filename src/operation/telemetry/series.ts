@@ -1,16 +1,14 @@
-import type { Metric, Registry } from "prom-client";
-
 /** One value of a metric. `metricName`: where it differs from the family's, as in histograms. */
 export type Sample = { labels: Readonly<Record<string, string | number>>; value: number; metricName?: string };
 
-/** A metric: its name, what it says, and how it is read. */
+/** What is said of a metric before its values. */
 type Family = {
   name: string;
   help: string;
   type: "counter" | "gauge" | "histogram";
 };
 
-/** A metric as prom-client's registries give it (`getMetricsAsJSON`). */
+/** A metric with its values. */
 export type FamilyValues = Family & { values: readonly Sample[] };
 
 /**
@@ -18,16 +16,9 @@ export type FamilyValues = Family & { values: readonly Sample[] };
  *
  * @throws If the name is taken.
  */
-export const registerFamily = (
-  registry: Registry,
-  family: Family,
-  read: () => readonly Sample[] | Promise<readonly Sample[]>,
-): void => {
-  const metric = { ...family, get: async () => ({ ...family, values: await read() }), reset: () => undefined };
-  registry.registerMetric(metric as unknown as Metric);
-};
+export type Register = (family: Family, read: () => readonly Sample[] | Promise<readonly Sample[]>) => void;
 
-/** One child for each combination of values of the labels. It is looked up once where it is hot: prom-client's own look it up at each call. */
+/** One child for each combination of values of the labels. It is looked up once where it is hot. */
 const openChildren = <Child>(labelNames: readonly string[], open: (labels: Record<string, string>) => Child) => {
   const children = new Map<string, Child>();
   return {
@@ -51,28 +42,26 @@ export type HistogramChild = { observe(value: number): void };
 
 /** Registers a counter. The result gives the child of these label values, which exists from then on. */
 export const openCounter = (
-  registry: Registry,
+  register: Register,
   name: string,
   help: string,
   labelNames: readonly string[],
 ): ((...values: readonly string[]) => CounterChild) => {
   const { children, of } = openChildren<CounterChild>(labelNames, (labels) => ({ labels, value: 0 }));
-  registerFamily(registry, { name, help, type: "counter" }, () => [...children.values()]);
+  register({ name, help, type: "counter" }, () => [...children.values()]);
   return of;
 };
 
 /** Registers a histogram with these upper bounds, in rising order. The result gives the child of these label values. */
 export const openHistogram = (
-  registry: Registry,
+  register: Register,
   name: string,
   help: string,
   labelNames: readonly string[],
   bounds: readonly number[],
 ): ((...values: readonly string[]) => HistogramChild) => {
   const { children, of } = openChildren(labelNames, (labels) => new Buckets(name, labels, bounds));
-  registerFamily(registry, { name, help, type: "histogram" }, () =>
-    [...children.values()].flatMap((child) => child.samples()),
-  );
+  register({ name, help, type: "histogram" }, () => [...children.values()].flatMap((child) => child.samples()));
   return of;
 };
 

@@ -5,12 +5,12 @@ import { get, request } from "../proxy/support.ts";
 import { usedMemory } from "../../support/memory.ts";
 import { until } from "../../support/waiting.ts";
 import { exchange, expectDetail, keys, openConnection } from "./support.ts";
+import { valueOf } from "../../support/metrics.ts";
 
 const open = async (environment: Record<string, string> = {}) => {
   const { url, seen } = await recordingUpstream(() => ({ body: '{"data":{"dataset":[]}}' }));
   const gateway = await listeningGateway(url, { MAX_BODY_BYTES: "1024", ...environment });
-  const receivingBytes = gateway.core.meter.registry.getSingleMetric("catalog_gateway_memory_bytes");
-  return { ...gateway, seen, receiving: async () => (await receivingBytes?.get())?.values[0]?.value ?? 0 };
+  return { ...gateway, seen, receiving: () => valueOf(gateway.core.meter, "memory_bytes") };
 };
 const post = (...headers: string[]) => request("POST /v1/datasets/list", "Content-Type: application/json", ...headers);
 const sized = (body: string | Buffer, type = "application/json", path = "/v1/datasets/list") =>

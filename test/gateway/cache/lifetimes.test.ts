@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { alice, cachedGateway, clock, kept, markOf } from "./support.ts";
+import { pageOfMetrics } from "../../support/metrics.ts";
 
 const second = 1000;
 const minute = 60 * second;
@@ -99,7 +100,7 @@ test("a failed refresh is tried again, and ages go on, if the clock is set back"
   legacy.mode = "erroring";
   expect((await ask(kept.getDataset)).how).toContain("stale-while-revalidate");
   const failed = /refresh_failed"\} 1$/m;
-  await vi.waitFor(async () => expect(await core.meter.registry.metrics()).toMatch(failed));
+  await vi.waitFor(async () => expect(await pageOfMetrics(core.meter)).toMatch(failed));
   vi.setSystemTime(Date.now() - 10 * minute);
   pass(2 * second);
   Object.assign(legacy, { mode: "healthy", privateTo: alice });

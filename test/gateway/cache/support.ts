@@ -5,6 +5,7 @@ import { onTestFinished, vi } from "vitest";
 import type { SharedTier } from "../../../src/gateway/cache/sharedTier.ts";
 import { listeningGateway } from "../http/support.ts";
 import type { GatewayParts } from "../../support/gateway.ts";
+import { valueOf } from "../../support/metrics.ts";
 
 export const alice = "a".repeat(32);
 export const bob = "b".repeat(32);
@@ -164,8 +165,7 @@ export const cachedGateway = async (
   const post = (path: string, json: unknown, headers: Record<string, string> = {}) =>
     ask(path, { "Content-Type": "application/json", ...headers }, { method: "POST", body: JSON.stringify(json) });
   /** The number of clients that are connected. */
-  const clients = async () =>
-    Number(/^catalog_gateway_client_connections (\d+)$/m.exec(await gateway.core.meter.registry.metrics())?.[1]);
+  const clients = () => valueOf(gateway.core.meter, "client_connections");
   return { ...gateway, legacy, ask, as, post, clients };
 };
 

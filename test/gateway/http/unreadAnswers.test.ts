@@ -7,6 +7,7 @@ import { get, httpUpstream } from "../proxy/support.ts";
 import { listeningGateway } from "./support.ts";
 import { LARGE, large, open, staying, streaming, unreader } from "./openServer.ts";
 import { until } from "../../support/waiting.ts";
+import { pageOfMetrics, valueOf } from "../../support/metrics.ts";
 
 /** The time limit of these tests, in ms. The server looks at its clients once in it, when the test says so. */
 const LIMIT = 200;
@@ -62,7 +63,7 @@ describe("a client that takes nothing", () => {
     unreader(gateway.port, staying(path));
     const expected = ["slow_clients_total 1", "client_connections 0", "memory_bytes 0"];
     await untilCut(async () => {
-      const metrics = await gateway.core.meter.registry.metrics();
+      const metrics = await pageOfMetrics(gateway.core.meter);
       return expected.every((line) => metrics.includes(`\ncatalog_gateway_${line}\n`));
     });
   });
@@ -89,10 +90,7 @@ const largeDatasets = async (memory: number) => {
     const response = await fetch(gateway.url + path, { headers: { Connection: "close" } });
     return { status: response.status, retryAfter: response.headers.get("retry-after"), text: await response.text() };
   };
-  const held = async () => {
-    const metric = gateway.core.meter.registry.getSingleMetric("catalog_gateway_memory_bytes");
-    return (await metric?.get())?.values[0]?.value ?? 0;
-  };
+  const held = () => valueOf(gateway.core.meter, "memory_bytes");
   return { port: gateway.port, ask, held };
 };
 

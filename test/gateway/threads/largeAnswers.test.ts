@@ -6,6 +6,7 @@ import { expectPair } from "../../fixtures/fixtureCheck.ts";
 import { httpUpstream } from "../proxy/support.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { until } from "../../support/waiting.ts";
+import { valueOf } from "../../support/metrics.ts";
 
 type DatasetRow = { did: number; name: string };
 
@@ -55,11 +56,12 @@ const gatewayWith = async (reading: Partial<ReaderSettings>, environment: Record
   const close = () => (closing ??= gateway.close());
   onTestFinished(close);
   const { reader, dependencies, meter } = gateway.core;
-  const valueOf = async (name: string) =>
-    (await meter.registry.getSingleMetric(`catalog_gateway_${name}`)?.get())?.values[0]?.value;
   return {
     close,
-    memory: async () => ({ held: await valueOf("memory_bytes"), refused: await valueOf("crowded_total") }),
+    memory: async () => ({
+      held: await valueOf(meter, "memory_bytes"),
+      refused: await valueOf(meter, "crowded_total"),
+    }),
     reader,
     ask: async (tag: string) => gateway.app.request(`/v1/data/list/limit/10000/tag/${tag}`),
     statusOf: async (tag: string) => (await gateway.app.request(`/v1/data/list/tag/${tag}`)).status,

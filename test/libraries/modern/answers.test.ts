@@ -11,6 +11,7 @@ import { endpoints } from "../../../transforms/index.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { settingsOf } from "../../support/settings.ts";
 import { httpUpstream } from "../../gateway/proxy/support.ts";
+import { pageOfMetrics } from "../../support/metrics.ts";
 
 const JSON_TYPE = "application/json";
 const PROBLEM = "application/problem+json";
@@ -53,7 +54,7 @@ const over = async (environment: Record<string, string> = {}, parts: GatewayPart
   return {
     failures: () =>
       Object.fromEntries(Object.entries(core.observer.counts()).filter(([name]) => name.startsWith("modern_failed"))),
-    metrics: () => core.meter.registry.metrics(),
+    metrics: () => pageOfMetrics(core.meter),
     ask: async (path: string, init: RequestInit = {}) => {
       const response = await app.request(`/v1${path}`, init);
       const { status, headers } = response;

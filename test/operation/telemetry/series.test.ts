@@ -1,11 +1,7 @@
 import { expect, test } from "vitest";
 import { writeExposition } from "../../../src/operation/telemetry/exposition.ts";
 import { type Meter, openMeter } from "../../../src/operation/telemetry/meter.ts";
-import { Registry } from "../../../src/operation/telemetry/promClient.ts";
-import { openHistogram } from "../../../src/operation/telemetry/series.ts";
-
-const linesOf = async (registry: InstanceType<typeof Registry>) =>
-  (await registry.metrics()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+import type { FamilyValues } from "../../../src/operation/telemetry/series.ts";
 
 /** Checks that the page of metrics has these lines. */
 const expectLines = async (meter: Meter, lines: string[]) => {
@@ -15,22 +11,50 @@ const expectLines = async (meter: Meter, lines: string[]) => {
 };
 
 test("a histogram counts a value in its bucket and in all larger ones", async () => {
-  const registry = new Registry();
-  const took = openHistogram(registry, "took_seconds", "Time.", ["who"], [0.1, 1]);
-  for (const seconds of [0.05, 0.1, 0.100_1, 1, 7]) took("a").observe(seconds);
+  const meter = openMeter(() => ({}));
+  const took = meter.histogram("took_seconds", "Time.", ["who"]);
+  for (const seconds of [0.02, 0.05, 0.050_1, 1, 70]) took("a").observe(seconds);
   took("b");
-  expect(await linesOf(registry)).toEqual([
-    'took_seconds_bucket{who="a",le="0.1"} 2',
-    'took_seconds_bucket{who="a",le="1"} 4',
-    'took_seconds_bucket{who="a",le="+Inf"} 5',
-    'took_seconds_sum{who="a"} 8.2501',
-    'took_seconds_count{who="a"} 5',
-    'took_seconds_bucket{who="b",le="0.1"} 0',
-    'took_seconds_bucket{who="b",le="1"} 0',
-    'took_seconds_bucket{who="b",le="+Inf"} 0',
-    'took_seconds_sum{who="b"} 0',
-    'took_seconds_count{who="b"} 0',
+  const { body } = await writeExposition(await meter.read());
+  const [, written = ""] = body.split("# TYPE catalog_gateway_took_seconds histogram\n");
+  expect(written.trimEnd().replaceAll("catalog_gateway_took_seconds", "").split("\n").slice(0, 11)).toEqual([
+    '_bucket{who="a",le="0.001"} 0',
+    '_bucket{who="a",le="0.01"} 0',
+    '_bucket{who="a",le="0.05"} 2',
+    '_bucket{who="a",le="0.2"} 3',
+    '_bucket{who="a",le="1"} 4',
+    '_bucket{who="a",le="5"} 4',
+    '_bucket{who="a",le="20"} 4',
+    '_bucket{who="a",le="+Inf"} 5',
+    '_sum{who="a"} 71.1201',
+    '_count{who="a"} 5',
+    '_bucket{who="b",le="0.001"} 0',
   ]);
+});
+
+test("texts are escaped; OpenMetrics names a counter without _total, and ends with EOF", async () => {
+  const families: FamilyValues[] = [
+    { name: "a_total", help: 'A "\\"\nb', type: "counter", values: [{ labels: { x: 'a "\\"\nb', n: 1 }, value: 2 }] },
+    { name: "b_total", help: "B.", type: "gauge", values: [{ labels: {}, value: Number.NaN }] },
+  ];
+  const lines = [
+    '# HELP a_total A "\\\\"\\nb',
+    "# TYPE a_total counter",
+    'a_total{x="a \\"\\\\\\"\\nb",n="1"} 2',
+    "# HELP b_total B.",
+    "# TYPE b_total gauge",
+    "b_total NaN",
+    "",
+  ];
+  expect((await writeExposition(families)).body.split("\n")).toEqual(lines);
+  const open = lines.map((line) => line.replace(/^# (\w+) a_total/, "# $1 a"));
+  expect((await writeExposition(families, true)).body.split("\n")).toEqual(open.toSpliced(-1, 0, "# EOF"));
+});
+
+test("the name of a metric is registered once", () => {
+  const meter = openMeter(() => ({}));
+  meter.gauge("things", "Things.", () => 1);
+  expect(() => meter.counter("things", "Things.")).toThrow("catalog_gateway_things has already been registered");
 });
 
 test("every series that can be known exists from the start, with 0", async () => {
