@@ -7,6 +7,7 @@ import { z } from "zod";
 import type { Invalidation } from "../../gateway/cache/sharedTier.ts";
 import { parseJson } from "../../catalogue/rules/parseJson.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
+import { once } from "../../operation/limits/once.ts";
 import { writeExposition } from "../../operation/telemetry/exposition.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { cacheViewOf, type CacheView } from "./cacheView.ts";
@@ -26,19 +27,13 @@ export const consoleApp = (core: Core, guard: GuardSettings, address: string): H
   const app = new Hono();
   const cacheView = () => cacheViewOf(core);
 
-  let page: Promise<ConsolePage> | undefined;
-  const loadPage = async (): Promise<ConsolePage> => {
+  const loadPage = once(async (): Promise<ConsolePage> => {
     const { openConsolePage } = await import("./page/consolePage.ts");
     const loaded = await Promise.all(parts.flatMap((part) => part.page?.() ?? []));
     return openConsolePage(core, cacheView, loaded, address);
-  };
-  /** Loads the page with its first request. A failure is tried again with the next one. */
+  });
   const send = async (c: Context, name: "page" | "signIn"): Promise<Response> => {
-    page ??= loadPage().catch((error: unknown) => {
-      page = undefined;
-      throw error;
-    });
-    const { headers, render } = await page;
+    const { headers, render } = await loadPage();
     return name === "page"
       ? c.html(render.page(new Date(), new URL(c.req.url).searchParams), 200, headers)
       : c.html(render.signIn(), 401, { ...headers, "WWW-Authenticate": "Bearer" });

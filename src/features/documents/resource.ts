@@ -4,6 +4,7 @@ import { type Coding } from "../../gateway/cache/entry.ts";
 import { bytesOf, tagOf } from "../../gateway/cache/entry.ts";
 import { contentHeaders, etagOf, matchesTag } from "../../gateway/cache/reply.ts";
 import { sendWhole } from "../../gateway/http/httpServer.ts";
+import { once } from "../../operation/limits/once.ts";
 import { headerOf } from "../../gateway/answer/context.ts";
 
 /** A document or a file of the viewer. `headers`: flat, without those that follow from the bytes. */
@@ -26,17 +27,11 @@ const MIN_CODED = 860;
 /** Makes the resource with its first request, and each coding with the first request that takes it. */
 export const openResource = (make: () => Promise<Resource> | Resource): SendResource => {
   const codings = new Map<Coding, Promise<Buffer | undefined>>();
-  let making: Promise<Resource & { body: Buffer; tag: string }> | undefined;
-  const makeAll = async () => {
+  const made = once(async () => {
     const resource = await make();
     const body = bytesOf(resource.body);
     return { ...resource, body, tag: tagOf(body) };
-  };
-  const made = () =>
-    (making ??= makeAll().catch((error: unknown) => {
-      making = undefined;
-      throw error;
-    }));
+  });
   /** The body in a coding; `undefined` where that is not shorter. */
   const coded = (body: Buffer, coding: Coding | undefined): Promise<Buffer | undefined> | undefined => {
     if (coding === undefined || body.length < MIN_CODED) return undefined;
