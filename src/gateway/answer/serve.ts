@@ -2,7 +2,7 @@ import { type Answer, answerOf, inputErrors } from "../../catalogue/endpoint/ans
 import type { Credential } from "../../catalogue/endpoint/credential.ts";
 import type { InputReading } from "../../catalogue/endpoint/input.ts";
 import { readDirectives } from "../cache/cacheRequest.ts";
-import { type Served, uncached } from "../cache/served.ts";
+import { type Decision, type Served, uncached } from "../cache/served.ts";
 import { authorize } from "./authorize.ts";
 import type { Backend, Context, Received } from "./context.ts";
 import type { Core } from "./feature.ts";
@@ -21,21 +21,23 @@ export const serve = async (
 ): Promise<Served> => {
   const { header, exchange } = received;
   const asker = { ...received, ...callerOf(core, received, key), endpoint };
-  const rejected = (answer: Answer, reason: string): Served => {
-    const { stage } = core.hooks.decide(endpoint.name, asker);
-    return { ...uncached(answer), decision: { stage, backend: "gateway", reason } };
-  };
-  const isWrite = endpoint.writes !== undefined;
-  if (refused || (isWrite && key === undefined)) return rejected(answerOf(unauthenticated), "credential");
+  const decided = () => core.hooks.decide(endpoint.name, asker);
+  const refuse = (answer: Answer, { stage }: Decision, reason: "credential" | "input"): Served => ({
+    ...uncached(answer),
+    decision: { stage, backend: "gateway", reason },
+  });
+  if (refused || (endpoint.writes !== undefined && key === undefined))
+    return refuse(answerOf(unauthenticated), decided(), "credential");
   const asked = askedBy(core, endpoint, reading);
   if ("rejected" in asked) {
-    const { backend: decided } = core.hooks.decide(endpoint.name, asker);
-    return rejected((await authorize(core, asker, decided === "modern")) ?? asked.rejected, "input");
+    const decision = decided();
+    const refusal = await authorize(core, asker, decision.backend === "modern");
+    return refusal ? refuse(refusal, decision, "credential") : refuse(asked.rejected, decision, "input");
   }
   const wanted = readDirectives(header("cache-control"), header("pragma"));
   // The key of a sound request is verified where it is answered: by legacy, which gets it, or before a cached or modern answer is served.
   const served = await backend({ ...asker, ...asked, wanted });
-  return exchange.upstreamCalls === 0 || isWrite ? served : { ...served, upstream: exchange.upstreamMs };
+  return exchange.upstreamCalls === 0 ? served : { ...served, upstream: exchange.upstreamMs };
 };
 
 /** What the input asks for, or the answer where the input decides it already. */

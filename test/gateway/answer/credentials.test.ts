@@ -189,6 +189,20 @@ describe("credential, access, input, data: in this order", () => {
     await gateway.close();
   });
 
+  test("Gateway-Decision says whether the key or the input was refused", async () => {
+    const { port } = await listeningGateway(legacy.url);
+    const reasonOf = async (line: string, key: string, ...parts: string[]) => {
+      const head = request(line, `X-API-Key: ${key}`, ...parts.map((body) => `Content-Length: ${body.length}`));
+      const { status, headers } = await exchange(port, head, ...parts);
+      return [status, headers.get("gateway-decision")];
+    };
+    const refused = (reason: string) => `stage=legacy; backend=gateway; reason=${reason}`;
+    expect(await reasonOf("GET /v1/datasets/abc", keys.user)).toEqual([422, refused("input")]);
+    expect(await reasonOf("GET /v1/datasets/abc", K)).toEqual([401, refused("credential")]);
+    expect(await reasonOf("POST /v1/datasets/tag", keys.user, "{")).toEqual([422, refused("input")]);
+    expect(await reasonOf("POST /v1/datasets/tag", keys.reader, "{")).toEqual([403, refused("credential")]);
+  });
+
   test.each([
     ["another media type", { "Content-Type": "text/plain" }, "x", 415],
     ["too large a body", { "Content-Type": "application/json" }, `"${"x".repeat(5000)}"`, 413],

@@ -84,6 +84,12 @@ describe("a hit over a socket", () => {
   });
 });
 
+test("Server-Timing of a write says how long legacy took", async () => {
+  const { as, post } = await cachedGateway();
+  const { headers } = await post("/v1/datasets/tag", { data_id: 61, tag: "a" }, as(alice));
+  expect(headers.get("server-timing")).toMatch(/^cache;desc=miss, upstream;dur=[\d.]+, total;dur=[\d.]+$/);
+});
+
 test("whatever the target and the headers: the front answers as the router does", async () => {
   const { port, app } = await cachedGateway({ PREFIXES: "/v1,/api/v2" });
   const names = "datasets 61 061 +61 %36%31 data list limit 5 status all . .. flow exists a %2F a%2Db studies 99 x%20y";
