@@ -184,8 +184,8 @@ const openLegacy = (settings: GatewaySettings, operation: Operation, { waiting }
       name: "legacy",
       origin: settings.LEGACY_URL,
       ...readCertificates("LEGACY_CA", settings.LEGACY_CA),
-      // Transforms, downloads that pass through, and uploads do not hold each other up.
-      pools: 3,
+      // What transforms read, and what passes through: uploads, and everything else.
+      pools: ["answers", "downloads", "uploads"],
       waiting,
       trouble: "Legacy has been failing",
       effect: "what is not cached and needs it is answered 502, 503 or 504",
@@ -193,15 +193,15 @@ const openLegacy = (settings: GatewaySettings, operation: Operation, { waiting }
     settings,
     operation,
   );
-  const [, downloads, uploads] = backend.upstreams as [Upstream, Upstream, Upstream];
+  const { pools } = backend;
   const settingsOfClient = {
     path: settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH,
     host: hostOf(settings),
     maxReply: settings.MAX_REPLY_BYTES,
   };
-  const client = legacyClient(backend, settingsOfClient);
-  const fetchPath = pathFetcher(backend, downloads, settingsOfClient);
-  return { client, fetchPath, pools: { downloads, uploads }, load: backend.load, close: backend.close };
+  const client = legacyClient(backend, pools.answers, settingsOfClient);
+  const fetchPath = pathFetcher(backend, pools.downloads, settingsOfClient);
+  return { client, fetchPath, pools, load: backend.load, close: backend.close };
 };
 
 /** The Host that legacy is addressed by. */

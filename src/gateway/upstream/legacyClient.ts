@@ -92,9 +92,9 @@ type LegacyClientSettings = {
 };
 
 /** A client for legacy's interface. While legacy fails, calls fail at once. */
-export const legacyClient = (backend: OpenBackend, settings: LegacyClientSettings): LegacyClient => {
-  const [upstream] = backend.upstreams;
-  return (request, form, caller, readXml) =>
+export const legacyClient =
+  (backend: Pick<OpenBackend, "call">, upstream: Upstream, settings: LegacyClientSettings): LegacyClient =>
+  (request, form, caller, readXml) =>
     runStep("legacy", { "http.request.method": request.method }, async () => {
       const describe = () => `${request.method} ${request.path} ${new URLSearchParams(request.form).toString()}`;
       try {
@@ -106,7 +106,6 @@ export const legacyClient = (backend: OpenBackend, settings: LegacyClientSetting
         return failedBy(error);
       }
     });
-};
 
 /** A path of legacy's interface, as its clients ask for it. `scheme`: that of the client's request. `client`: its address. */
 type PathRequest = { path: string; form: "json" | "xml"; scheme: string; client: string; holding: Holding };
@@ -119,7 +118,7 @@ export type FetchPath = (request: PathRequest) => Promise<UpstreamReply | undefi
  * It takes as long as a proxied request may.
  */
 export const pathFetcher =
-  (backend: OpenBackend, upstream: Upstream, { host, maxReply }: LegacyClientSettings): FetchPath =>
+  (backend: Pick<OpenBackend, "call">, upstream: Upstream, { host, maxReply }: LegacyClientSettings): FetchPath =>
   ({ path, form, scheme, client, holding }) => {
     const attempt = { request: () => `GET ${path}`, caller: { client }, isPatient: true } as const;
     const headers = ["host", host, "accept", form === "json" ? "application/json" : "text/xml"];

@@ -12,13 +12,13 @@ import { upstreamSettings } from "./upstreamSettings.ts";
 export type Watch = { memory: ByteBudget; meter: Meter; dependencies: Dependencies; observer: Observer };
 
 /** A backend: where it is, and what its failure means for callers. */
-type BackendOptions = {
+type BackendOptions<Pool extends string> = {
   name: "legacy" | "modern";
   /** `http://127.0.0.1:8080`, https too; no path. */
   origin: string;
   ca?: string | undefined;
-  /** Pools of connections, so that one kind of request does not hold up another (default: 1). */
-  pools?: number;
+  /** The names of its pools of connections: requests of one do not hold up those of another. */
+  pools: readonly Pool[];
   /** Requests at most that wait for a connection, in each pool. */
   waiting?: number | undefined;
   /** What opens its circuit. */
@@ -31,13 +31,13 @@ type BackendOptions = {
 export type OpenBackend = ReturnType<typeof openBackend>;
 
 /** Opens a backend without a connection yet. Throws a TypeError where the origin is no URL. */
-export const openBackend = (
-  { name, origin, ca, pools = 1, waiting, outage, trouble, effect }: BackendOptions,
+export const openBackend = <Pool extends string>(
+  { name, origin, ca, pools: names, waiting, outage, trouble, effect }: BackendOptions<Pool>,
   settings: Settings,
   { memory, meter, dependencies, observer }: Watch,
 ) => {
   const health = openUpstreamHealth(dependencies.add(name, { trouble, effect }));
-  const upstreams = Array.from({ length: pools }, () =>
+  const open = () =>
     openUpstream({
       ...upstreamSettings(settings),
       origin,
@@ -46,12 +46,13 @@ export const openBackend = (
       memory,
       health,
       onCall: observeCalls(observer, `${name}_asked`),
-    }),
-  );
+    });
+  const pools = Object.fromEntries(names.map((pool) => [pool, open()])) as Record<Pool, Upstream>;
+  const upstreams = Object.values<Upstream>(pools);
   const breaker = openBreaker((...change) => observeCircuit(observer, name, ...change), outage);
   meter.addBackend({ name, circuit: () => breaker.circuit(), certificateExpiry: health.certificateExpiry });
   return {
-    upstreams: upstreams as [Upstream, ...Upstream[]],
+    pools,
     /**
      * Makes the call where the circuit lets it, or `always`, and counts it. `undefined`: the circuit is open and no call was made. Rejects as
      * the call does.

@@ -53,6 +53,7 @@ export const openModern = (
       name: "modern",
       origin: new URL(url).origin,
       ...readCertificates("MODERN_CA", settings.MODERN_CA),
+      pools: ["answers"],
       trouble: "Modern has been failing",
       effect: "legacy answers the reads, and writes in canary and modern are answered 502",
       // Legacy answers the reads meanwhile: few failures are enough, of one caller that waits for each of them too.
@@ -65,7 +66,7 @@ export const openModern = (
     settings,
     parts,
   );
-  const sendCanonical = canonicalSender(backend.upstreams[0], url);
+  const sendCanonical = canonicalSender(backend.pools.answers, url);
   const maxReply = settings.MAX_REPLY_BYTES;
   const send = (request: CanonicalRequest, caller: Caller, again: boolean, maxBytes = maxReply) => {
     const totalTimeout = Math.max(1, caller.deadline - performance.now());
