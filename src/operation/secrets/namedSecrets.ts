@@ -9,7 +9,7 @@ const value = String.raw`[^\s&;"'<>\\,)\]}]+`;
 
 const named = [
   new RegExp(String.raw`((?:${secretNames})${between}${scheme})${value}`, "gi"),
-  // In percent-encoded text a delimiter that is encoded too ends the value.
+  // After an encoded `=` or `:` the value ends at the first encoded character.
   new RegExp(String.raw`((?:${secretNames})%(?:25)*3[da])(?:(?!%)${value.slice(0, -1)})+`, "gi"),
   new RegExp(String.raw`((?:set-)?cookie:\s*[\w.-]+=)${value}`, "gi"),
   // Any other 32 hexadecimal digits may be a checksum.

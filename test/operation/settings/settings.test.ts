@@ -12,7 +12,7 @@ const codeOf = (source: string): string =>
     .replaceAll(/"(?:\\.|[^"\\\n])*"|\/\*[^]*?\*\/|(?<!:)\/\/.*/g, "")
     .replaceAll(/`[^`]*`/g, (text) => (text.match(/\$\{[^}]*\}/g) ?? []).join(" "));
 
-test("each setting is read in some other file than that which defines it", () => {
+test("each setting is read outside the file that defines it", () => {
   const files = globSync("src/**/*.ts", { exclude: ["**/settings.ts"] });
   const code = files.map((one) => codeOf(readFileSync(one, "utf8"))).join("\n");
   // What decides whether a feature is loaded stands beside its definition.
@@ -103,7 +103,7 @@ describe("settings", () => {
     ["DEPRECATED", [{ path: "/a", since: "x" }], '[0].since: "x" ', "a date such as 2026-01-01"],
     ["DEPRECATED", [{ path: "/a", since: "2026-01-01", until: 1 }], "[0].until: 1 ", "one of path, since, sunset"],
     ["BROWNOUTS", [1], ": [1] ", "a list: times without legacy paths"],
-  ])("a field within %s, as in %j, is named", (name, value, place, allowed) => {
+  ])("a wrong field within %s, as in %j, is named with what is allowed", (name, value, place, allowed) => {
     for (const found of [
       errors({ [name]: JSON.stringify(value) }),
       errors({ CONFIG: file(JSON.stringify({ [name]: value })) }),
@@ -114,7 +114,7 @@ describe("settings", () => {
     }
   });
 
-  test("stages other than legacy need MODERN_URL", () => {
+  test("a stage other than legacy needs MODERN_URL", () => {
     const STAGES = '{"getDataset": {"stage": "canary"}, "getSetup": {"stage": "legacy"}}';
     expect(errors({ STAGES })).toEqual([
       'STAGES.getDataset.stage: "canary" given without MODERN_URL; allowed is "legacy", or any stage where MODERN_URL names the new implementation',
@@ -122,7 +122,7 @@ describe("settings", () => {
     expect(errors({ STAGES, MODERN_URL: "http://127.0.0.1:9000" })).toEqual([]);
   });
 
-  test("a prefix is given once", () => {
+  test("a prefix that is given twice is refused", () => {
     expect(errors({ PREFIXES: "/v1,/v1" })).toEqual([
       'PREFIXES: ["/v1","/v1"] given in the environment; allowed is each prefix once',
     ]);
@@ -150,14 +150,14 @@ describe("settings", () => {
     "redis://hush 127.0.0.1:6379",
     "redis://hush:x",
     "http://127.0.0.1:6379",
-  ])("REDIS_URL=%s, which would not do, is refused", (REDIS_URL) => {
+  ])("REDIS_URL=%s is refused, and not shown", (REDIS_URL) => {
     expect(errors({ REDIS_URL })).toEqual([
       "REDIS_URL: (not shown) given in the environment; allowed is a URL such as redis://127.0.0.1:6379/0, a % in its password written %25",
     ]);
   });
 
   test.each(["redis://127.0.0.1", "rediss://me:a%25b@redis.example:6380/", "redis://:hush@[::1]:6379/15"])(
-    "REDIS_URL=%s is taken",
+    "REDIS_URL=%s is accepted",
     (REDIS_URL) => {
       expect(settings({ REDIS_URL })).toMatchObject({ REDIS_URL });
       expect(() => createClient({ url: REDIS_URL })).not.toThrow();
@@ -188,7 +188,7 @@ describe("every setting", () => {
     ]);
   });
 
-  test.each(bounds)("%s is %i, from %i to %i", (name, usual, least, most) => {
+  test.each(bounds)("%s is %i by default, and takes %i to %i", (name, usual, least, most) => {
     expect(settings({})).toMatchObject({ [name]: usual });
     // One answer has to fit into what all may take.
     const roomy: Record<string, string> = name === "MAX_REPLY_BYTES" ? { MEMORY_BYTES: String(2 ** 30) } : {};
@@ -214,7 +214,7 @@ describe("every setting", () => {
       ]);
   });
 
-  test("of the file yields to the environment alone, and is not mended by an empty one", () => {
+  test("the environment overrides a setting of the file, unless it is empty there", () => {
     const CONFIG = file('{"PORT": "x", "HOST": "::1", "MAX_CONNECTIONS": 5}');
     expect(settings({ CONFIG, PORT: "1" })).toMatchObject({ PORT: 1, HOST: "::1", MAX_CONNECTIONS: 5 });
     expect(errors({ CONFIG, PORT: "" })[0]).toContain('PORT: "x" given in');
@@ -237,7 +237,7 @@ test.each([
   expect(errors({ CONFIG: file(JSON.stringify({ LEGACY_URL: [url] })) })[0]).not.toMatch(/hu.?sh/);
 });
 
-test("the help has every setting once with what it is, the usual ones first", () => {
+test("the help describes every setting once, the most used ones first", () => {
   const rows = [...settingsHelp(fragments).matchAll(/^ {2}([A-Z][A-Z_]+) +\S/gm)].map(([, name]) => name);
   const usual = "PORT PREFIXES TRUSTED_PROXIES LEGACY_URL REDIS_URL DATA_DIR MODERN_URL STAGES";
   expect(rows.slice(1, 9).join(" ")).toBe(usual);

@@ -31,7 +31,7 @@ test("the build id follows names and content of source, transforms and lock file
   expect(hashOf(directory)).toBe(ids[0]);
 });
 
-test("without a constant and a lock file there is no build id", () => {
+test("a folder without package-lock.json has no build id; this checkout has one", () => {
   expect(() => hashOf(temporaryFolder())).toThrow(/package-lock\.json/);
   expect(buildId()).toMatch(/^[\w-]{16}$/);
 });
@@ -62,8 +62,8 @@ const compile = (): string => {
   return directory;
 };
 
-describeWithRedis("a compiled gateway", () => {
-  test("serves, reads large bodies in its threads, and shares entries by its constant", async () => {
+describeWithRedis("a build of JavaScript alone", () => {
+  test("a compiled gateway serves, reads in its threads, and shares entries by its constant", async () => {
     const directory = compile();
     expect(globSync("{src,transforms,fixtures}/**/*.ts", { cwd: directory })).toEqual([]);
     const redis = await startRedis();
