@@ -1,12 +1,12 @@
 import type { Route } from "../src/catalogue/endpoint/endpoint.ts";
 import { flag, integerFrom, matching, oneOf, optionalField, withDefault } from "../src/catalogue/endpoint/field.ts";
-import { collection } from "../src/catalogue/endpoint/groups.ts";
 import { nullable, object, unwrapped } from "../src/catalogue/rules/compose.ts";
 import type { JsonObject, Rule } from "../src/catalogue/rules/rule.ts";
 import { integer, number, numberList, text, timestamp, verbatim } from "../src/catalogue/rules/values.ts";
-import { idFilter, idList, listBy, requireFilter, tagFilter } from "./filters.ts";
+import { idFilter, listBy } from "./filters.ts";
 import { noEvaluations } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
+import { requireFilter, runFilters, runGroups } from "./runLists.ts";
 import { exampleParameter, listedParameters } from "./setupParameters.ts";
 
 /** Lists inside each other in an evaluation's array: a matrix has two levels. */
@@ -14,8 +14,8 @@ export const MAX_ARRAY_LEVELS = 16;
 
 const LIMIT = 100;
 
-/** The filters of which legacy wants at least one. */
-const narrowing = ["task", "setup", "flow", "uploader", "run", "tag", "function", "study", "limit"] as const;
+/** Legacy requires at least one of these filters. */
+const narrowing = [...Object.keys(runFilters), "function", "study", "limit"];
 
 /** What both lists have before and behind the parameters. */
 const run = {
@@ -66,12 +66,7 @@ const evaluationList = <T>(
     summary,
     also,
     input: {
-      task: idList,
-      setup: idList,
-      flow: idList,
-      uploader: idList,
-      run: idList,
-      tag: tagFilter,
+      ...runFilters,
       function: optionalField(matching(/^[A-Za-z0-9_.-]{1,128}$/)),
       study: idFilter,
       per_fold: optionalField(flag),
@@ -90,7 +85,7 @@ const evaluationList = <T>(
     row: evaluation,
 
     // Callers see evaluations of their own runs on tasks under embargo.
-    groups: ({ study }) => [collection("run"), ...(study === undefined ? [] : [`study/${study}`, "study"])],
+    groups: runGroups,
     examples: {
       ofFunction: { function: "predictive_accuracy", limit: 5 },
       perFold: { run: 1, per_fold: true },

@@ -8,7 +8,6 @@ import {
   range,
   withDefault,
 } from "../src/catalogue/endpoint/field.ts";
-import type { Outcome } from "../src/catalogue/endpoint/outcome.ts";
 import { getSegments, type LegacyRequest, type Unsent } from "../src/catalogue/endpoint/legacyRequest.ts";
 import { tagName } from "./tagging.ts";
 
@@ -60,18 +59,3 @@ export const listBy = (
   { offset, ...filters }: Filters & { offset: number },
 ): LegacyRequest | Unsent =>
   getSegments([...list, ...filterSegments({ ...filters, offset: offset === 0 ? undefined : offset })]);
-
-/**
- * The outcome of an input without any of these filters, with legacy's code: runs and evaluations are too many to be listed whole. `route`: the
- * list's own; `list`: the segments that take filters behind them.
- */
-export const requireFilter = (code: string, filters: readonly string[], route: string, list: readonly string[]) => {
-  const unfiltered: Outcome = {
-    kind: "refused",
-    code,
-    message: "Please provide at least task, flow or setup, uploader or run, to filter results.",
-    additional: `Give at least one of ${filters.join(", ")}, in the JSON body of ${route} or in the path: /${list.join("/")}/task/1.`,
-  };
-  return (input: Record<string, unknown>): Outcome | undefined =>
-    filters.every((filter) => input[filter] === undefined) ? unfiltered : undefined;
-};

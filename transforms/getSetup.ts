@@ -6,7 +6,7 @@ import { list, nullable, object, optional } from "../src/catalogue/rules/compose
 import { integer, text } from "../src/catalogue/rules/values.ts";
 import { unknownSetup } from "./outcomes.ts";
 import { firstId } from "./firstEntry.ts";
-import { exampleParameter } from "./setupParameters.ts";
+import { exampleParameter, setupParameter } from "./setupParameters.ts";
 import { lasting } from "./lifetimes.ts";
 
 export const getSetup = endpoint("GET /setup/{id}", {
@@ -20,21 +20,7 @@ export const getSetup = endpoint("GET /setup/{id}", {
     setup_parameters: object({
       setup_id: integer,
       flow_id: integer,
-      parameter: optional(
-        list(
-          object({
-            id: integer,
-            flow_id: integer,
-            flow_name: nullable(text),
-            full_name: nullable(text),
-            parameter_name: nullable(text),
-            name: nullable(text),
-            data_type: nullable(text),
-            default_value: nullable(text),
-            value: nullable(text),
-          }),
-        ),
-      ),
+      parameter: optional(list(setupParameter(nullable(text)))),
     }),
   }),
 

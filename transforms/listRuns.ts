@@ -1,24 +1,19 @@
 import { flag, optionalField } from "../src/catalogue/endpoint/field.ts";
-import { collection } from "../src/catalogue/endpoint/groups.ts";
 import { dropped, entriesOf, member, nullable, object } from "../src/catalogue/rules/compose.ts";
 import { integer, text, timestamp, verbatim } from "../src/catalogue/rules/values.ts";
-import { idFilter, idList, listBy, page, requireFilter, tagFilter } from "./filters.ts";
+import { idFilter, idList, listBy, page } from "./filters.ts";
 import { noRuns } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
+import { requireFilter, runFilters, runGroups } from "./runLists.ts";
 
-/** The filters of which legacy wants at least one. */
-const narrowing = ["task", "setup", "flow", "uploader", "run", "tag", "task_type", "study"] as const;
+/** Legacy requires at least one of these filters. */
+const narrowing = [...Object.keys(runFilters), "task_type", "study"];
 
 export const listRuns = pagedList("POST /runs/list", {
   summary: `The runs that match every filter: at least one of ${narrowing.join(", ")}.`,
   also: ["GET /runs/list", "GET /run/list/{...filters}"],
   input: {
-    task: idList,
-    setup: idList,
-    flow: idList,
-    uploader: idList,
-    run: idList,
-    tag: tagFilter,
+    ...runFilters,
     task_type: idList,
     study: idFilter,
     // Runs whose evaluation failed are left out otherwise.
@@ -52,7 +47,7 @@ export const listRuns = pagedList("POST /runs/list", {
   }),
 
   // Callers see their own runs on tasks under embargo.
-  groups: ({ study }) => [collection("run"), ...(study === undefined ? [] : [`study/${study}`, "study"])],
+  groups: runGroups,
   examples: { ofTask: { task: 1, limit: 5 }, one: { run: 1 }, none: { task: 1_000_000 } },
   exampleAnswer: [
     {

@@ -2,7 +2,7 @@ import { entriesOf, list, nullable, object, renamed } from "../src/catalogue/rul
 import { type Json, type Rule } from "../src/catalogue/rules/rule.ts";
 import { integer, text } from "../src/catalogue/rules/values.ts";
 
-/** Legacy lists each parameter of a setup once for each tag of the setup. */
+/** Leaves out repeated entries: legacy lists each parameter of a setup once for each of the setup's tags. */
 const withoutRepeats = <T>(inner: Rule<T>): Rule<T> => ({
   name: "withoutRepeats",
   does: "an entry that stands there again is left out: `[1, 1, 2]` -> `[1, 2]`",
@@ -23,22 +23,22 @@ const withoutRepeats = <T>(inner: Rule<T>): Rule<T> => ({
   },
 });
 
-/** The parameters of a setup as lists have them. A list has a parameter's name once, `getSetup` twice. */
-export const listedParameters = withoutRepeats(
-  list(
-    object({
-      id: integer,
-      flow_id: integer,
-      flow_name: nullable(text),
-      full_name: nullable(text),
-      parameter_name: nullable(text),
-      name: renamed("parameter_name", nullable(text)),
-      data_type: nullable(text),
-      default_value: nullable(text),
-      value: nullable(text),
-    }),
-  ),
-);
+/** A parameter of a setup. `name` reads its second name, which only legacy's document of one setup has. */
+export const setupParameter = (name: Rule<string | null>) =>
+  object({
+    id: integer,
+    flow_id: integer,
+    flow_name: nullable(text),
+    full_name: nullable(text),
+    parameter_name: nullable(text),
+    name,
+    data_type: nullable(text),
+    default_value: nullable(text),
+    value: nullable(text),
+  });
+
+/** The parameters of a setup as lists have them: under one name, which is read twice. */
+export const listedParameters = withoutRepeats(list(setupParameter(renamed("parameter_name", nullable(text)))));
 
 /** A parameter, in examples of answers. */
 export const exampleParameter = {

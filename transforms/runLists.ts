@@ -1,0 +1,34 @@
+import { collection, entity } from "../src/catalogue/endpoint/groups.ts";
+import type { Outcome } from "../src/catalogue/endpoint/outcome.ts";
+import { idList, tagFilter } from "./filters.ts";
+
+/** The filters that the lists of runs and of evaluations share, in the order of legacy's path. */
+export const runFilters = {
+  task: idList,
+  setup: idList,
+  flow: idList,
+  uploader: idList,
+  run: idList,
+  tag: tagFilter,
+};
+
+/** The groups of a list of runs or evaluations. */
+export const runGroups = ({ study }: { study?: number | undefined }): string[] => [
+  collection("run"),
+  ...(study === undefined ? [] : entity("study", study)),
+];
+
+/**
+ * Refuses an input without any of these filters, with legacy's code: runs and evaluations are too many to be listed whole. `route`: the
+ * list's own route. `list`: the segments of legacy's path before its filters.
+ */
+export const requireFilter = (code: string, filters: readonly string[], route: string, list: readonly string[]) => {
+  const unfiltered: Outcome = {
+    kind: "refused",
+    code,
+    message: "Please provide at least task, flow or setup, uploader or run, to filter results.",
+    additional: `Give at least one of ${filters.join(", ")}, in the JSON body of ${route} or in the path: /${list.join("/")}/task/1.`,
+  };
+  return (input: Record<string, unknown>): Outcome | undefined =>
+    filters.every((filter) => input[filter] === undefined) ? unfiltered : undefined;
+};
