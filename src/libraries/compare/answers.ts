@@ -2,8 +2,9 @@ import type { LegacyRequest } from "../../catalogue/endpoint/legacyRequest.ts";
 import type { LegacyReading } from "../../catalogue/legacy/reading.ts";
 import { parseJson } from "../../catalogue/rules/parseJson.ts";
 import type { Json } from "../../catalogue/rules/rule.ts";
+import { truncate } from "../../operation/secrets/truncate.ts";
 
-/** An answer in the new interface's terms, by any backend; a `body` that is not JSON is `undefined`, and `text` is its beginning. */
+/** An answer of any backend in the new interface's terms. `body`: `undefined` if it is not JSON; `text` is then its beginning. */
 export type GivenAnswer = { status: number; contentType?: string; body: Json | undefined; text?: string };
 
 /** A request to legacy, below its interface's path, and the format of its answer. */
@@ -15,13 +16,13 @@ export type AnsweredExchange = LegacyQuery & { status: number; reading: LegacyRe
 /** Characters of a body that is not JSON. */
 const MAX_TEXT = 400;
 
-/** The answer of this status and text. */
+/** Reads an answer's text as JSON. Any other text is truncated. */
 export const parseAnswer = (status: number, contentType: string | undefined, text: string): GivenAnswer => {
   const body = parseJson(text);
   return {
     status,
     ...(contentType === undefined ? {} : { contentType }),
     body,
-    ...(body === undefined ? { text: text.slice(0, MAX_TEXT) } : {}),
+    ...(body === undefined ? { text: truncate(text, MAX_TEXT) } : {}),
   };
 };

@@ -111,6 +111,6 @@ const shortened = (about: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(about).map(([name, value]) => [name, short(value)]));
 
 const short = (value: unknown): unknown => {
-  if (typeof value === "string" && value.length > MAX_TEXT) return `${value.slice(0, MAX_TEXT)}…`;
+  if (typeof value === "string") return truncate(value, MAX_TEXT);
   return Array.isArray(value) ? value.slice(0, MAX_ENTRIES).map(short) : value;
 };

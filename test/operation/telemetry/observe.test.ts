@@ -40,7 +40,7 @@ test("long texts and lists are cut, and a fault of our own is an error", async (
   const { observer, lines } = opened();
   observer.event("internal_error", { error: "e".repeat(100_000), places: Array.from({ length: 1000 }, () => "p") });
   const [line] = await lines(1);
-  expect(line).toMatchObject({ level: 50, error: `${"e".repeat(2000)}…` });
+  expect(line).toMatchObject({ level: 50, error: `${"e".repeat(1999)}…` });
   expect(line?.["places"]).toHaveLength(20);
 });
 
