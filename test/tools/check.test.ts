@@ -47,7 +47,7 @@ describe("the summary says in plain words what legacy answers, and what to do", 
     [403, "text/html", "", "a server before legacy refuses the gateway: is LEGACY_HOST right?"],
     [500, "text/html", "", "legacy fails: look at its log"],
     [412, "application/json", '{"error":{"code":"107","message":"Database down"}}', "look at legacy's log"],
-  ])("%i %s %j", async (status, type, body, advice) => {
+  ])("--check says what to do where legacy answers %i %s %j", async (status, type, body, advice) => {
     const url = await answering(status, type, body);
     const { summary, rows, ready } = await checked(url);
     const words = `legacy at ${url}/api/v1 answers ${status} ${type.split(";")[0]}`;
@@ -59,7 +59,7 @@ describe("the summary says in plain words what legacy answers, and what to do", 
     expect(rows.filter(({ result }) => result === "FAIL").map(({ name }) => name)).toEqual(["legacy"]);
   });
 
-  test("where nothing listens", async () => {
+  test("--check says so where nothing listens at LEGACY_URL", async () => {
     const { summary, lines } = await checked("http://127.0.0.1:1");
     expect(summary).toMatch(
       /^NOT READY: legacy at http:\/\/127\.0\.0\.1:1\/api\/v1 gives no answer: .*\(ECONNREFUSED\)/,
@@ -68,7 +68,7 @@ describe("the summary says in plain words what legacy answers, and what to do", 
     expect(lines.join("\n")).toMatch(/^FAIL +legacy +/m);
   });
 
-  test("where LEGACY_URL leads to a gateway that asks itself", async () => {
+  test("--check says so where LEGACY_URL leads to a gateway that asks itself", async () => {
     const own = await freePort();
     const gateway = await gatewayFor(`http://127.0.0.1:${own}`);
     const server = await startServer(gateway, { host: "127.0.0.1", port: own, prefixes: ["/v1"] });
@@ -79,7 +79,7 @@ describe("the summary says in plain words what legacy answers, and what to do", 
   });
 });
 
-test("a MODERN_URL that leads to the gateway itself is an event, and legacy answers", async () => {
+test("a MODERN_URL that leads to the gateway itself is logged, and legacy answers", async () => {
   const port = await freePort();
   const environment = { MODERN_URL: `http://127.0.0.1:${port}/v1`, STAGES: '{"getDataset": {"stage": "modern"}}' };
   const gateway = await gatewayFor(legacy.url, environment);
@@ -90,13 +90,13 @@ test("a MODERN_URL that leads to the gateway itself is an event, and legacy answ
   await gateway.close();
 });
 
-test("a read-only key fails, and is not shown", async () => {
+test("--check fails with a read-only LEGACY_API_KEY, and does not show it", async () => {
   const { ready, lines } = await checked(legacy.url, { LEGACY_API_KEY: keys.reader });
   expect([ready, lines.join("\n")]).toEqual([false, expect.stringMatching(/^FAIL +LEGACY_API_KEY /m)]);
   expect(lines.join("\n")).not.toContain(keys.reader);
 });
 
-test("with all well it says so, and how much was checked", async () => {
+test("--check says READY, and how many checks passed", async () => {
   const { ready, passed, failed, summary } = await checked(legacy.url);
   expect([ready, failed, passed > 0]).toEqual([true, 0, true]);
   expect(summary).toBe(
@@ -104,7 +104,7 @@ test("with all well it says so, and how much was checked", async () => {
   );
 });
 
-test("examples are what legacy lists first, in any catalogue", async () => {
+test("--check takes what legacy lists first as examples, in any catalogue", async () => {
   const lists: Record<string, object> = {
     "/data/list/limit/1": { data: { dataset: [{ did: 2, name: "x" }] } },
     "/setup/list/limit/1": { setups: { setup: { setup_id: "3", flow_id: "103" } } },
@@ -130,7 +130,7 @@ test("examples are what legacy lists first, in any catalogue", async () => {
   expect(rows.map(({ name }) => name)).not.toContain("getDataset iris");
 });
 
-test("a record that legacy shows in no form is named, and another one taken", async () => {
+test("--check names a record that legacy cannot show, and takes another one", async () => {
   let broken = /\/(data|run)\/1(\?|$)/;
   const url = await sampleBut((path) => (broken.test(path) ? new Response(null, { status: 500 }) : undefined));
   const { ready, rows } = await checked(url);
@@ -150,7 +150,7 @@ test("a record that legacy shows in no form is named, and another one taken", as
   expect(summary).toMatch(/^NOT READY: .*, 2 failed:\n {2}getRun one: /);
 });
 
-test("DATA_DIR is tried, and nothing is left in it", async () => {
+test("--check writes to DATA_DIR, and leaves nothing in it", async () => {
   const directory = temporaryFolder();
   const good = await checked(legacy.url, { DATA_DIR: directory });
   const fresh = await checked(legacy.url, { DATA_DIR: join(directory, "new") });

@@ -15,7 +15,7 @@ const words = new Set(
     .flatMap((route) => /^\w+ \/stud(?:y|ies)\/(\w+)(?:\/|$)/.exec(route)?.[1] ?? []),
 );
 
-test("a study's alias is no fixed word of a path, and no number", () => {
+test("a study's alias that is a word of a path or a number is refused", () => {
   expect(words.size).toBeGreaterThan(0);
   const isRefused = (word: string) => !alias.fromJson(word).ok;
   const refused = [...words, "7", "007", "-1", "1.5", "1.", ".5", "1e3", "1E-3"];
@@ -33,7 +33,7 @@ test.each([
     [{ loc: ["body", "tasks", 599], msg: "there is no task 599" }],
   ],
   ["one behind them is not found", 601, 502, { code: "1039" }],
-])("of ten thousand tasks %s", async (_, unknown, status, detail) => {
+])("of a new study's ten thousand tasks %s", async (_, unknown, status, detail) => {
   const legacy = await recordingUpstream(({ method, target }) => {
     if (method === "POST") return { status: 412, body: '{"error":{"code":"1039","message":"no"}}' };
     const ids = /\/task_id\/([\d,]+)/.exec(target)?.[1]?.split(",").map(Number) ?? [];

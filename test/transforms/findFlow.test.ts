@@ -28,7 +28,7 @@ test.each([
   "a?>",
   "e val, x",
   "w r i t e,x",
-])("%s, which legacy would rewrite, is not sent", (name) => {
+])("a flow's name that legacy would rewrite is not sent: %s", (name) => {
   expect(asked(name)).toHaveProperty("unsent");
   expect(asked("a", name)).toHaveProperty("unsent");
 });
@@ -43,6 +43,6 @@ test.each([
   "evaluate (x=1)",
   "medieval, x=1",
   "a document, written",
-])("%s is sent as it is", (name) => {
+])("a flow's name is sent as it is: %s", (name) => {
   expect(asked(name)).toEqual({ method: "POST", path: "/flow/exists", form: { name, external_version: "1" } });
 });

@@ -23,14 +23,14 @@ const groupsOf = (depth: number): string[] => {
   return getFlow.cache?.groups({ flow_id: depth + 1 }, made.ours) ?? [];
 };
 
-test("flows in flows are read as deep as PHP writes JSON, and refused beyond the bound", () => {
+test("nested flows are read as deep as PHP writes JSON, and refused beyond the bound", () => {
   // PHP writes 512 levels: two for each flow.
   expect(transformed(256).ok).toBe(true);
   expect(transformed(340).ok).toBe(false);
   expect(transformed(100_000).ok).toBe(false);
 });
 
-test("the XML form has as many flows", () => {
+test("nested flows are read from XML as deep, and refused beyond the bound", () => {
   const xml = (depth: number): string =>
     depth === 0
       ? "<oml:id>1</oml:id>"
@@ -41,7 +41,7 @@ test("the XML form has as many flows", () => {
   expect(read(1000)).toBeUndefined();
 });
 
-test("an answer is stored under each flow in it, up to a hundred, then under all flows", () => {
+test("a flow belongs to the groups of up to 100 nested flows, then of all flows", () => {
   expect(groupsOf(2)).toEqual(["flow/3", "flow", "flow/2", "flow/1"]);
   expect(groupsOf(100)).toHaveLength(102);
   expect(groupsOf(101)).toEqual(["flow/102", "flow", "flows"]);

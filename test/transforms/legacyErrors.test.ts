@@ -17,7 +17,7 @@ const statusOf = (code: number): number => {
   return answerOf(outcomeOf({ is: "error", code, message }, legacyErrors)).status;
 };
 
-test("the map is total: one row for every known code, with its message, and no other", () => {
+test("legacyErrors has one row for each known code, with its message", () => {
   expect([...legacyErrors].map(([code, row]) => [String(code), row.message])).toEqual(
     known.toSorted((a, b) => Number(a[0]) - Number(b[0])),
   );
@@ -37,7 +37,7 @@ const named: [status: number, codes: number[]][] = [
 ];
 
 test.each(named.flatMap(([status, codes]) => codes.map((code) => [code, status])))(
-  "%i is answered with %i",
+  "legacy's error %i is answered with %i",
   (code, status) => {
     expect(statusOf(code)).toBe(status);
   },
@@ -60,7 +60,7 @@ const unnamed = known.flatMap(([code, message]) => {
   return rule && !isNamed.has(Number(code)) ? [[Number(code), message, rule[0]] as const] : [];
 });
 
-test.each(unnamed)("%i %s: %i by its message", (code, _, status) => {
+test.each(unnamed)("legacy's error %i (%s) has the status %i by its message", (code, _, status) => {
   expect(statusOf(code)).toBe(status);
 });
 
@@ -69,11 +69,11 @@ test.each([
   [280, "281", "Unknown setup"],
   [102, "103", "Authentication failed"],
   [602, "112", "No access granted"],
-])("%i is answered as %s", (code, shown, message) => {
+])("legacy's error %i is answered with the code %s", (code, shown, message) => {
   expect(outcomeOf({ is: "error", code, message: "whatever" }, legacyErrors)).toMatchObject({ code: shown, message });
 });
 
-test("an error code keeps what legacy said of it", () => {
+test("an error keeps legacy's additional information", () => {
   expect(
     outcomeOf(
       { is: "error", code: 473, message: "Entity already tagged by this tag.", additional: "id=1; tag=a" },

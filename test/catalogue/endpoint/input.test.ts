@@ -20,7 +20,7 @@ describe("a range", () => {
     ["-5", false],
     ["1.5", false],
     ["", false],
-  ])("%.20s", (text, good) => {
+  ])("the range %.20s is valid: %s", (text, good) => {
     expect(range.fromText(text).ok).toBe(good);
   });
 
@@ -29,16 +29,16 @@ describe("a range", () => {
     ["000", "0"],
     ["0..00", "0..0"],
     ["10", "10"],
-  ])("%s is %s, however it is written", (text, value) => expect(range.fromText(text)).toEqual({ ok: true, value }));
+  ])("the range %s is read as %s", (text, value) => expect(range.fromText(text)).toEqual({ ok: true, value }));
 
-  test("of a number with more digits than legacy's path has room for is too long", () => {
+  test("a range with more digits than legacy's path has room for is refused", () => {
     expect(range.fromText("9".repeat(8000))).toMatchObject({ problems: [{ type: "value_error.any_str.max_length" }] });
     expect(range.fromJson(1e300)).toMatchObject({ problems: [{ type: "value_error.number.not_le" }] });
     expect(range.fromJson(10 ** 15)).toEqual({ ok: true, value: "1000000000000000" });
   });
 });
 
-test("ids that cannot exist are left out of a list, and it may then be empty", () => {
+test("a list of ids loses ids that cannot exist, and may become empty", () => {
   expect(identifiers(3, 10).fromText("5,0,5")).toEqual({ ok: true, value: [5] });
   expect(identifiers(3, 10).fromJson([0, -1])).toEqual({ ok: true, value: [] });
   expect(identifiers(3, 10).possible?.([])).toBe(false);
@@ -58,14 +58,16 @@ describe("a list of ids to write", () => {
     [[1, 0, 2 ** 31], { problems: [{ at: [1], type: "value_error.number.not_ge" }, { at: [2] }] }],
     [["1"], { problems: [{ at: [0], type: "type_error.integer" }] }],
     [1, { problems: [{ at: [], type: "type_error.list" }] }],
-  ])("%j", (json, reading) => expect(field.fromJson(json)).toMatchObject(reading));
+  ])("a list of one to three ids to write is read from %j", (json, reading) =>
+    expect(field.fromJson(json)).toMatchObject(reading),
+  );
 
-  test("is separated by commas in a text", () => {
+  test("a list of ids to write is separated by commas in a text", () => {
     expect(field.fromText("5,6,5")).toEqual({ ok: true, value: [5, 6, 5] });
     expect(field.fromText("5,x")).toMatchObject({ problems: [{ at: [1], type: "type_error.integer" }] });
   });
 
-  test("of ten thousand ids is read; of more it is refused without being read", () => {
+  test("a list of ten thousand ids is read; a longer one is refused unread", () => {
     const many = identifierList(0, 10_000);
     const ids = Array.from({ length: 10_000 }, (_, i) => i + 1);
     expect(many.fromJson(ids)).toEqual({ ok: true, value: ids });
@@ -74,25 +76,28 @@ describe("a list of ids to write", () => {
   });
 });
 
-test.each(["..", ".", "a/b", 'a"b', "", "a".repeat(65), 0, -1, 2 ** 31])("%s names no study", (value) => {
-  expect(identifierOr(/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/).possible?.(value)).toBe(false);
-});
+test.each(["..", ".", "a/b", 'a"b', "", "a".repeat(65), 0, -1, 2 ** 31])(
+  "no study can have the id or alias %s",
+  (value) => {
+    expect(identifierOr(/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/).possible?.(value)).toBe(false);
+  },
+);
 
 describe("what is asked of legacy", () => {
   test.each([
     ["a value never becomes a path", get`/data/${"1/../2"}`, { method: "GET", path: "/data/1%2F..%2F2" }],
-    ["nor a query", get`/study/${"a?b#c"}`, { method: "GET", path: "/study/a%3Fb%23c" }],
+    ["a value never becomes a query", get`/study/${"a?b#c"}`, { method: "GET", path: "/study/a%3Fb%23c" }],
     [
-      "what legacy's front lets through stays as it is",
+      "characters that legacy's front accepts are not escaped",
       get`/x/${"Az09~.:_(),-"}`,
       { method: "GET", path: "/x/Az09~.:_(),-" },
     ],
     [
-      "segments are escaped too",
+      "segments of a list's filters are escaped",
       getSegments(["data", "list", "data_name", "a b"]),
       { method: "GET", path: "/data/list/data_name/a%20b" },
     ],
-  ])("%s", (_, request, expected) => {
+  ])("in a request to legacy %s", (_, request, expected) => {
     expect(request).toEqual(expected);
   });
 
@@ -101,7 +106,7 @@ describe("what is asked of legacy", () => {
     [get`/study/${""}`],
     [getSegments(["data", "list", "tag", "."])],
     [getSegments(["data", "a".repeat(8000)])],
-  ])("what a server would resolve, collapse or refuse is not sent", (request) => {
+  ])("a path that a server would resolve, collapse or refuse is not sent: %j", (request) => {
     expect(request).toHaveProperty("unsent");
   });
 });

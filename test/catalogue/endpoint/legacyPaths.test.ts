@@ -44,13 +44,13 @@ const longestOf = ({ input }: Endpoint, characters: number) => {
   return { ofIds, reading: read(fields, Object.fromEntries(values) as Record<string, unknown>) };
 };
 
-test.each(lists)("%s: legacy takes the longest input in its path", (_, endpoint) => {
+test.each(lists)("%s: its longest input fits into legacy's path", (_, endpoint) => {
   const { reading } = longestOf(endpoint, 7000);
   if ("errors" in reading) throw new Error(JSON.stringify(reading.errors));
   expect(endpoint.legacy(reading.input)).toHaveProperty("path");
 });
 
-test("lists of ids that are too long together are refused, each at its place", () => {
+test("lists of ids that are too long together are refused, with an error for each", () => {
   const { ofIds, reading } = longestOf(endpoints.listRuns, 7100);
   expect(ofIds.length).toBeGreaterThan(1);
   expect(reading).toMatchObject({ errors: ofIds.map((name) => ({ loc: ["body", name] })) });

@@ -12,7 +12,7 @@ test.each([
   ["my_data_id=1&data_ids=2&xdid=3", []],
   ["did", ["did="]],
   ["", []],
-])("the fields of %s", (form, expected) => {
+])("fields are found in the form %s", (form, expected) => {
   const { values, isWhole } = inForm(form);
   expect(isWhole).toBe(true);
   expect(found(values)).toEqual(
@@ -20,20 +20,23 @@ test.each([
   );
 });
 
-test.each(['"data_id"', "data_id", "'data_id'", '" data.id"', '"data_id[]"'])("the part named %s", (name) => {
-  const part = `--x\r\nContent-Disposition: form-data; name=${name}\r\nContent-Type: text/plain\r\n\r\n61\r\n--x--`;
-  expect(found(inParts(part).values)).toEqual(["data_id=61"]);
-  expect(found(inParts(part.replace("data_id", "my_data_id").replace("data.id", "my_data_id")).values)).toEqual([]);
-});
+test.each(['"data_id"', "data_id", "'data_id'", '" data.id"', '"data_id[]"'])(
+  "a field is found in a multipart form's part named %s",
+  (name) => {
+    const part = `--x\r\nContent-Disposition: form-data; name=${name}\r\nContent-Type: text/plain\r\n\r\n61\r\n--x--`;
+    expect(found(inParts(part).values)).toEqual(["data_id=61"]);
+    expect(found(inParts(part.replace("data_id", "my_data_id").replace("data.id", "my_data_id")).values)).toEqual([]);
+  },
+);
 
-test("the elements of XML, whatever their namespace", () => {
+test("fields are found in elements of XML, with any prefix", () => {
   expect(found(inXml("<a><oml:did>61</oml:did><did> 62 </did><dids>63</dids></a>").values)).toEqual([
     "did=61",
     "did= 62 ",
   ]);
 });
 
-test("more fields than are looked at, or a name that hides behind blanks: not whole", () => {
+test("a form with too many fields, or a name behind many blanks, is not read whole", () => {
   const many = (field: string) => field.repeat(MAX_FIELDS + 1);
   expect(inForm(many("a&"))).toEqual({ values: [], isWhole: false });
   expect(inForm("a&".repeat(MAX_FIELDS))).toEqual({ values: [], isWhole: true });
@@ -43,7 +46,7 @@ test("more fields than are looked at, or a name that hides behind blanks: not wh
   expect(inXml(many("<did>1<")).isWhole).toBe(false);
 });
 
-test("whatever the form, every field that a plain reading finds is found", () => {
+test("every field that URLSearchParams writes is found", () => {
   const name = fc.constantFrom("data_id", "did", "tag", "data.id", "x");
   fc.assert(
     fc.property(fc.array(fc.tuple(name, fc.string({ maxLength: 20 })), { maxLength: 30 }), (fields) => {

@@ -23,7 +23,7 @@ describe("a request to legacy's interface, however its path is written", () => {
     // Compared as it is written.
     ["/api/v1/%6Ason/Data", "/api/v1/%6Ason/Data", ""],
     ["/api/v1/json/data#x?y", "/api/v1/json/data", ""],
-  ])("%s", (target, path, query) => {
+  ])("%s is a request to legacy's interface", (target, path, query) => {
     const found = read(target);
     expect([found?.path, found?.query]).toEqual([path, query]);
     expect(`/api/v1/${found?.segments.join("/")}`.replace(/\/$/, "")).toBe(path);
@@ -45,12 +45,12 @@ describe("a request to legacy's interface, however its path is written", () => {
     "/./api/v1/json/data",
     "*",
     "",
-  ])("%s is none", (target) => {
+  ])("%s is no request to legacy's interface", (target) => {
     expect(read(target)).toBeUndefined();
   });
 });
 
-test("other places of the same interface keep their aliases beside them", () => {
+test("a LEGACY_PATH that ends with /api/v1 has the aliases of that path beside it", () => {
   const below = legacyTargets("/openml/api/v1", legacyPaths);
   for (const target of [
     "/openml/api/v1/x",
@@ -63,7 +63,7 @@ test("other places of the same interface keep their aliases beside them", () => 
   expect([below("/api/v1/x"), below("/?/api/v1/x")]).toEqual([undefined, undefined]);
 });
 
-test("a path of another name has no aliases but doubled slashes", () => {
+test("any other LEGACY_PATH has no alias but doubled slashes", () => {
   const renamed = legacyTargets("/rest", legacyPaths);
   expect([renamed("//rest//x")?.path, renamed("/api/v1/x"), renamed("/?/rest/x")]).toEqual([
     "/rest/x",
@@ -74,7 +74,7 @@ test("a path of another name has no aliases but doubled slashes", () => {
   expect([everything("//json/x/")?.path, everything("/")?.path]).toEqual(["/json/x", "/"]);
 });
 
-test("whatever is asked, what is found lies below the interface's path", () => {
+test("every path that is found lies below the interface's path", () => {
   const piece = fc.constantFrom(..."/ api v1 api_new index.php ? .. . json data # %2F x".split(" "));
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {

@@ -31,7 +31,7 @@ const documents = fc
   .array(fc.tuple(blank, element), { maxLength: 6 })
   .map((some) => within(`${some.flat().join("")}\n`));
 
-test("a plain document reads as by the parser", () => {
+test("the plain reader reads a document as the parser does", () => {
   let plain = 0;
   fc.assert(
     fc.property(documents, (xml) => {
@@ -72,7 +72,7 @@ test.each([
   expect(readPlain(xml)).toBeUndefined();
 });
 
-test("elements of one name become a list, empty ones and lists of them included", () => {
+test("XML elements of one name become a list, empty elements included", () => {
   const xml = within("<oml:b></oml:b><oml:e>1</oml:e><oml:b>2</oml:b><oml:b></oml:b>");
   expect(read(xml)).toEqual({ a: { b: [[], "2", []], e: "1" } });
   expect(read(within(""))).toEqual({ a: [] });

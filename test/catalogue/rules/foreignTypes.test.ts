@@ -40,7 +40,7 @@ const documentsOf = (endpoint: string): JsonObject[] =>
 const unknown = new Set(["minio_url", "place", "of"]);
 
 describe.each(Object.entries(endpoints as Record<string, Endpoint>))("%s", (name, { output, format }) => {
-  test("a value of another type than the field's is never passed on", () => {
+  test(`${name} passes on no value of another type than its field's`, () => {
     const passed = new Set<string>();
     let tried = 0;
     for (const legacy of documentsOf(name))

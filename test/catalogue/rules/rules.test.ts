@@ -113,7 +113,7 @@ const rows: Row[] = [
 ];
 
 test.each(rows.map((row) => [`${row[0].name} ${JSON.stringify(row[1])} -> ${JSON.stringify(row[2])}`, row] as const))(
-  "%s",
+  "the rule %s",
   (_, [rule, before, after, claimed]) => {
     const { note, changes } = collectChanges();
     expect(rule.read(before, note, {})).toEqual(after);
@@ -121,7 +121,7 @@ test.each(rows.map((row) => [`${row[0].name} ${JSON.stringify(row[1])} -> ${JSON
   },
 );
 
-test("a change says where it is, as a JSON pointer into our document", () => {
+test("a rule notes the place of a change as a JSON pointer into our document", () => {
   const { note, changes } = collectChanges();
   unwrapped("a/b", list(record)).read({ "a/b": { id: "1", tag: ["x"], title: "t", "new/field": "1" } }, note, {});
   expect(changes.map(({ at, rule }) => `${at} ${rule}`)).toEqual([
@@ -134,7 +134,7 @@ test("a change says where it is, as a JSON pointer into our document", () => {
 });
 
 describe("an unknown field", () => {
-  test("named like the prototype stays a field and changes no prototype", () => {
+  test("an unknown field named __proto__ stays a field and changes no prototype", () => {
     const ours = record.read(
       JSON.parse('{"id":"1","__proto__":{"polluted":"yes"},"constructor":"c"}') as Json,
       collectChanges().note,
@@ -145,13 +145,13 @@ describe("an unknown field", () => {
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   });
 
-  test("nested deeper than any document does not pass the schema", () => {
+  test("an unknown field nested deeper than any document fails the schema", () => {
     const deep = JSON.parse(`{"id":"1","new":${"[".repeat(100)}${"]".repeat(100)}}`) as Json;
     expect(record.schema.safeParse(record.read(deep, collectChanges().note, {})).success).toBe(false);
   });
 });
 
-test("the type of a tree is that of its documents", () => {
+test("a tree of rules has the type of its documents", () => {
   const tree = list(object({ id: integer, name: nullable(text), tag: optional(list(text)), old: dropped }));
   expectTypeOf<OursOf<typeof tree>>().branded.toEqualTypeOf<
     { id: number; name: string | null; tag?: string[] | undefined; old?: undefined }[]

@@ -43,11 +43,11 @@ const describeAll = (differences: ReturnType<typeof compare>) =>
 
 describe("every form of difference, where it is", () => {
   test.each<[string, Json, string[]]>([
-    ["none", document, []],
+    ["nothing", document, []],
     ["a text for a number", { ...document, id: "1" }, ["/id type unexplained 1"]],
     ["another number", { ...document, id: 2 }, ["/id value unexplained 1"]],
     ["an empty text for null", { ...document, name: "" }, ["/name type unexplained 1"]],
-    ["no field", changedAt(document, "/name", undefined), ["/name missing unexplained 1"]],
+    ["a missing field", changedAt(document, "/name", undefined), ["/name missing unexplained 1"]],
     ["a new field", { ...document, more: 1 }, ["/more extra unexplained 1"]],
     ["an order that means nothing", { ...document, tag: ["b", "a"] }, ["/tag order explained 1"]],
     ["an order that matters", { ...document, creator: ["d", "c"] }, ["/creator order unexplained 1"]],
@@ -56,13 +56,13 @@ describe("every form of difference, where it is", () => {
     ["another entry", { ...document, tag: ["a", "x"] }, ["/tag/* value unexplained 1"]],
     ["a row less in the middle", changedAt(document, "/rows/1", undefined), ["/rows/* missing unexplained 1"]],
     [
-      "ids as text are the same rows",
+      "ids as text in the same rows",
       changedAt(changedAt(document, "/rows/0/id", "1"), "/rows/2/id", "3"),
       ["/rows/*/id type unexplained 2"],
     ],
     ["a field of one row", changedAt(document, "/rows/1/name", "q"), ["/rows/*/name value unexplained 1"]],
     ["a list for an object", [], [" type unexplained 1"]],
-  ])("%s", (_, candidate, expected) => {
+  ])("a candidate's document differs by %s", (_, candidate, expected) => {
     expect(describeAll(compare(answer(document), answer(candidate)))).toEqual(expected);
   });
 
@@ -74,14 +74,14 @@ describe("every form of difference, where it is", () => {
     ["a document for an error", error(404), sound, ["status status unexplained 1"]],
     ["a field of an error", error(404, { code: "1" }), error(404, { code: 1 }), ["/detail/code type unexplained 1"]],
     ["another content type", sound, { ...sound, contentType: "text/html" }, ["content-type value unexplained 1"]],
-    ["a charset is nothing", sound, { ...sound, contentType: "Application/JSON; charset=utf-8" }, []],
-    ["no JSON", sound, { ...sound, body: undefined, text: "<html>" }, [" type unexplained 1"]],
-  ])("%s", (_, expected, candidate, differences) => {
+    ["a charset, which is no difference", sound, { ...sound, contentType: "Application/JSON; charset=utf-8" }, []],
+    ["a body that is no JSON", sound, { ...sound, body: undefined, text: "<html>" }, [" type unexplained 1"]],
+  ])("a candidate's answer differs by %s", (_, expected, candidate, differences) => {
     expect(describeAll(compare(expected, candidate))).toEqual(differences);
   });
 });
 
-test("a list in another order comes from its order, not from what made the list", () => {
+test("a list in another order has its own rule as the cause, not the rule around it", () => {
   const [difference] = compare(answer(["a", "b"]), answer(["b", "a"]), list(text));
   const cause = difference && causeOf({ ...difference, rule: "unwrapped + list" });
   expect(cause).toBe("another order than the rule list makes");
@@ -94,28 +94,28 @@ test.each<[cause: string, form: Difference["form"], rule?: string]>([
   ["another value than the rule text makes", "value", "text"],
   ["added; nothing was expected", "extra", "optional + text"],
   ["missing at /a", "missing"],
-])("%s: the cause of %s, made by %s", (cause, form, rule) => {
+])('the cause "%s" is named for the form %s and the rule %s', (cause, form, rule) => {
   expect(causeOf({ path: "/a", form, kind: "unexplained", count: 1, ...(rule && { rule }) })).toBe(cause);
 });
 
 describe("the ledger", () => {
   const empty = { ...document, name: "" };
   test.each<[string, Partial<LedgerEntry>, string]>([
-    ["allows what it names", {}, "expected"],
-    ["of any endpoint", { endpoint: "*" }, "expected"],
-    ["of any kind", { kind: "*" }, "expected"],
-    ["not another endpoint's", { endpoint: "getOther" }, "unexplained"],
-    ["not another path", { path: "/names" }, "unexplained"],
-    ["not another kind", { kind: "value" }, "unexplained"],
-    ["on its last day", { until: today }, "expected"],
-    ["not after it", { until: "2026-11-20" }, "unexplained"],
-    ["whatever is below", { path: "/**" }, "expected"],
-  ])("%s", (_, change, kind) => {
+    ["for this difference", {}, "expected"],
+    ["for any endpoint", { endpoint: "*" }, "expected"],
+    ["for any kind", { kind: "*" }, "expected"],
+    ["for another endpoint", { endpoint: "getOther" }, "unexplained"],
+    ["for another path", { path: "/names" }, "unexplained"],
+    ["for another kind", { kind: "value" }, "unexplained"],
+    ["that ends today", { until: today }, "expected"],
+    ["that ended yesterday", { until: "2026-11-20" }, "unexplained"],
+    ["for all that is below a path", { path: "/**" }, "expected"],
+  ])("a difference is classified by a ledger's entry %s", (_, change, kind) => {
     const differences = compare(answer(document), answer(empty), tree, [{ ...entry, ...change }]);
     expect(differences.map((one) => [one.kind, one.entry])).toEqual([[kind, kind === "expected" ? "one" : undefined]]);
   });
 
-  test("an entry about a list allows differences of its entries, of no other path", () => {
+  test("a ledger's entry about a list allows differences of the list's entries alone", () => {
     const changed = changedAt(document, "/rows/1/name", "q");
     const about = (path: string) =>
       compare(answer(document), answer(changed), tree, [{ ...entry, kind: "value", path }])[0]?.kind;
@@ -127,7 +127,7 @@ describe("the ledger", () => {
     ]);
   });
 
-  test("an entry for a value is about exactly this value of the candidate's", () => {
+  test("a ledger's entry with a value allows exactly this value of the candidate", () => {
     const about = (name: Json, candidate: string | number | boolean | null) =>
       compare(answer(document), answer(changedAt(document, "/rows/1/name", name)), tree, [
         { ...entry, kind: "*", path: "/rows/*/name", candidate },
@@ -141,7 +141,7 @@ describe("the ledger", () => {
     ]);
   });
 
-  test("the ledger of the reference allows the reference's problems, but no plain text", () => {
+  test("the reference's ledger allows its problem+json, but no plain text", () => {
     const file = new URL("../../../transforms/expectedDifferences.json", import.meta.url);
     const ledger = ledgerSchema.parse(JSON.parse(readFileSync(file, "utf8")));
     const classifiedFor = (contentType: string, status: number) =>
@@ -159,7 +159,7 @@ describe("the ledger", () => {
     for (const { link } of ledger) expect(link).toMatch(/^https:/);
   });
 
-  test("a ledger lists the entries that ended, and has each id once", () => {
+  test("a ledger lists its expired entries, and has each id once", () => {
     expect(
       openLedger([entry, { ...entry, id: "two", until: "2026-01-01" }], today).expired.map(({ id }) => id),
     ).toEqual(["two"]);
@@ -182,7 +182,7 @@ describe("the ledger", () => {
     ),
     ["link", "https://issues.example/12", true],
     ["link", "http://issues.example/12", true],
-  ])("an entry with the %s %j: %s", (name, value, isAllowed) => {
+  ])("a ledger's entry with the %s %j is valid: %s", (name, value, isAllowed) => {
     expect(ledgerSchema.safeParse([{ ...entry, [name]: value }]).success).toBe(isAllowed);
   });
 });
@@ -206,7 +206,7 @@ test.each<[string, Json, string[]]>([
 
 const everything = Object.keys(endpoints).flatMap(shown);
 
-test("a document is equal to itself, whatever it is", () => {
+test("every document is equal to itself", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(compare(answer(value as Json), answer(structuredClone(value) as Json))).toEqual([]);
@@ -214,7 +214,7 @@ test("a document is equal to itself, whatever it is", () => {
   );
 });
 
-test("a fault at any place of any fixture is found there, and nothing else", () => {
+test("a fault at any place of any fixture is found there, and nowhere else", () => {
   const wrong: string[] = [];
   for (const { name, example, endpoint, ours } of everything)
     for (const at of leavesOf(ours))
@@ -230,7 +230,7 @@ test("a fault at any place of any fixture is found there, and nothing else", () 
   expect(wrong).toEqual([]);
 });
 
-test("an answer with ever new members has a bounded number of differences", () => {
+test("an answer with invented members has a bounded number of differences", () => {
   const many = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`m${i}`, i]));
   const found = compare(answer(document), answer({ ...document, ...many, id: "1" }));
   expect(found.length).toBeLessThan(Object.keys(many).length);

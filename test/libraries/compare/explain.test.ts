@@ -40,12 +40,12 @@ describe("every step is named, with its rule", () => {
   );
   test.each<[string, JsonObject, string[]]>([
     [
-      "a wrapper, a number, a new name, a single entry",
+      "a wrapper, a number, a new name and a single entry",
       { thing: { id: "1", type: "ARFF", tag: "a", note: "x" } },
       [" value unwrapped", "/id type integer", "/kind moved renamed", "/kind value lowercase", "/tag type list"],
     ],
     [
-      "what is unset",
+      "unset values",
       { thing: { id: "1", type: "", note: [] } },
       [
         " value unwrapped",
@@ -57,28 +57,28 @@ describe("every step is named, with its rule", () => {
       ],
     ],
     [
-      "what nobody knows stays as it came",
+      "a document with a field that no rule knows",
       { thing: { id: 1, tag: [], type: "a", note: "b", more: "1" } },
       [" value unwrapped", "/kind moved renamed"],
     ],
-  ])("%s", (_, legacy, steps) => {
+  ])("each step from legacy's value is explained by a rule: %s", (_, legacy, steps) => {
     expect(stepsIn(tree, legacy)).toEqual(steps);
   });
 
-  test("a rule that changes and does not say so is found out", () => {
+  test("a rule that changes a value without a note leaves a step unexplained", () => {
     const silent: Rule = { ...lowercase, read: (legacy) => (legacy as string).toUpperCase() };
     expect(stepsIn(object({ a: silent, b: lowercase }), { a: "x", b: "Y" })).toEqual([
       "/a value nobody",
       "/b value lowercase",
     ]);
   });
-  test("so is one that says another value than it found", () => {
+  test("a rule that notes another value than it read leaves a step unexplained", () => {
     const lying: Rule = { ...text, read: (legacy, note) => (note.changed("lying", "other", legacy), legacy) };
     expect(stepsIn(object({ a: lying }), { a: "x" })).toEqual(["/a value nobody", "/a value lying"]);
   });
 });
 
-test("a value that is changed on its way out, a field lost or added is never explained", () => {
+test("a value changed, lost or added after the rules is never explained", () => {
   fc.assert(
     fc.property(
       fc
@@ -95,7 +95,7 @@ test("a value that is changed on its way out, a field lost or added is never exp
   );
 });
 
-test("the legacy value and the rules of any place are found again", () => {
+test("the legacy value and the rules of any place can be looked up", () => {
   const tree = unwrapped("thing", object({ kind: renamed("type", lowercase), tag: list(text) }));
   const legacy = { thing: { type: "ARFF", tag: "a" } };
   const { changes } = changesOf(tree, legacy);

@@ -91,7 +91,7 @@ describe("a 4xx that is not one of the endpoint's outcomes is not served: legacy
     ["an empty list of input errors", { status: 422, body: { detail: [] } }],
     ["a 200 that is an error", { status: 200, body: { detail: "Not Found" } }],
     ["a redirect", { status: 307, body: {} }],
-  ])("%s", async (_, given) => {
+  ])("legacy answers in place of modern's answer: %s", async (_, given) => {
     said = given;
     const { ask, failures, metrics } = await over();
     expect(await ask("/datasets/61")).toMatchObject({ status: 200, backend: "legacy", body: { name: "iris" } });
@@ -125,7 +125,7 @@ describe("a document is served as application/json alone", () => {
   );
 });
 
-test("each endpoint has its own codes for not found, conflict and gone", async () => {
+test("each endpoint has codes of its own for not found, conflict and gone", async () => {
   const { ask } = await over({ CACHE_BYTES: "0" });
   const served: string[] = [];
   for (const { code, kind } of catalogue.errors.values())
@@ -160,7 +160,7 @@ describe("an outcome of the endpoint is served", () => {
     ["/studies/7000", { status: 410, body: gone }, gone],
     ["/studies/99", problem(403, { type: "https://x/problems/study-private" }), coded("112", "No access granted")],
     ["/datasets/61", { status: 422, body: misfit }, misfit],
-  ])("%s: %j", async (path, given, body) => {
+  ])("modern's outcome of %s is served: %j", async (path, given, body) => {
     said = given;
     const { ask, failures } = await over();
     expect(await ask(path)).toMatchObject({ status: given.status, body, backend: "modern" });
@@ -168,7 +168,7 @@ describe("an outcome of the endpoint is served", () => {
   });
 
   test.each(["getStudy", "attachToStudy", "detachFromStudy", "updateStudyStatus"] as const)(
-    "a private study is 403 with code 112: %s",
+    "modern's problem of a private study is served as 403 with code 112: %s",
     (name) => {
       const { body } = problem(403, { type: "https://x/problems/study-private" });
       const given = { status: 403, contentType: PROBLEM, text: JSON.stringify(body) };
@@ -177,7 +177,7 @@ describe("an outcome of the endpoint is served", () => {
     },
   );
 
-  test("a 401 says how to authenticate", async () => {
+  test("modern's 401 is served with a WWW-Authenticate header", async () => {
     said = { status: 401, body: coded("103", "Authentication failed") };
     const { ask } = await over();
     expect((await ask("/datasets/61")).challenge).toBe('Bearer realm="catalogue"');
@@ -307,7 +307,7 @@ test.each([
   ["one kind of misfit many times", "modern", 5 * MAX_MISFITS, () => "ARFF"],
   ["as many kinds as are looked at", "modern", MAX_MISFITS, (i: number) => `F${i}`],
   ["more kinds", "legacy", MAX_MISFITS + 1, (i: number) => `F${i}`],
-] as const)("of a list with %s, as they are allowed: %s", async (_, backend, count, format) => {
+] as const)("a list with %s, which the ledger allows, is answered by %s", async (_, backend, count, format) => {
   const row = { name: "a", version: 1, file_id: 1, status: "active", md5_checksum: "", quality: [] };
   said = { status: 200, body: Array.from({ length: count }, (_one, i) => ({ did: i, ...row, format: format(i) })) };
   const allowed = { id: "one", endpoint: "listDatasets", path: "/*/format", kind: "value", ...entry };
@@ -315,7 +315,7 @@ test.each([
   expect((await ask("/datasets/list")).backend).toBe(backend);
 });
 
-test("no error of modern makes it throw; what is served has its status and a detail", () => {
+test("errorAnswer never throws; what it serves has modern's status and a detail", () => {
   const code = fc.oneof(fc.constantFrom("111", "112", "372", "601", 113, "103"), fc.jsonValue());
   const error = fc.oneof(
     fc.record({

@@ -70,13 +70,13 @@ const open = async (isAllowed: boolean) => {
 
 const tags = (id: Json, tag?: Json) => ({ data_tag: { id, ...(tag === undefined ? {} : { tag }) } });
 
-describe.each([true, false])("an answer to a write, whose forms the ledger allows: %s", (isAllowed) => {
+describe.each([true, false])("modern's answer to a write, with its forms allowed by the ledger: %s", (isAllowed) => {
   test.each<[title: string, given: Json, ours: Json]>([
     ["an id as text", tags("1", ["a"]), tags(1, ["a"])],
     ["a tag that is no list", tags(1, "a"), tags(1, ["a"])],
     ["no tag", tags("1"), tags(1, [])],
     ["null for no tag", tags(1, null), tags(1, [])],
-  ])("an answer to a write is read by the rules: %s", async (_, given, ours) => {
+  ])("the rules read modern's answer to a write: %s", async (_, given, ours) => {
     const ask = await open(isAllowed);
     said["tagDataset"] = given;
     expect(await ask("tagDataset")).toEqual({ status: 200, backend: "modern", body: ours });
@@ -88,7 +88,7 @@ describe.each([true, false])("an answer to a write, whose forms the ledger allow
     ["a tag that is an object", tags(1, { a: "b" })],
     ["nothing at all", {}],
     ["another kind of document", ["a"]],
-  ])("an answer to a write that the rules cannot read does not fit: %s", async (_, given) => {
+  ])("modern's answer to a write that the rules cannot read is 502: %s", async (_, given) => {
     const ask = await open(isAllowed);
     said["tagDataset"] = given;
     expect(await ask("tagDataset")).toMatchObject({ status: 502, backend: "modern" });
@@ -97,7 +97,7 @@ describe.each([true, false])("an answer to a write, whose forms the ledger allow
 
 const study = endpoints.getStudy.exampleAnswer as JsonObject;
 
-test("the rules read the answer to a read where the ledger allows; else legacy answers", async () => {
+test("the rules read modern's answer to a read if the ledger allows, else legacy's", async () => {
   const { run_ids: _, ...without } = study;
   said["getStudy"] = { ...without, id: "99", data_ids: ["61", 187], task_ids: 59 };
   expect(await (await open(true))("getStudy")).toEqual({
@@ -125,7 +125,7 @@ const planted = (document: Json, at: string, value: Json | undefined): Json => {
   return copy;
 };
 
-test("no number leaves as text, no list as something else, whatever is allowed", async () => {
+test("no number is served as text and no list as anything else, whatever is allowed", async () => {
   const ask = await open(true);
   const read: string[] = [];
   for (const [name, { output, exampleAnswer = null }] of Object.entries(all))

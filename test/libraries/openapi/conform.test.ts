@@ -24,7 +24,7 @@ const settings = {
 };
 
 test(
-  "the document says every status, header, type and shape of generated requests",
+  "OpenAPI documents every status, header and shape of generated requests",
   async () => {
     const { url: origin } = await listeningGateway(legacy.url);
     const result = await conform({ ...settings, origin, document, requests: CASES });
@@ -45,7 +45,7 @@ type Changed = {
   };
 };
 
-test("what the document does not say is found", async () => {
+test("an answer that OpenAPI does not document is found", async () => {
   const { url: origin } = await listeningGateway(legacy.url);
   const changed = JSON.parse(document) as Changed;
   const { responses } = changed.paths["/datasets/{dataset_id}"].get;

@@ -16,4 +16,4 @@ test.each([
   [bytes(0), "0 bytes"],
   [bytes(1536), "1.5 KiB"],
   [bytes(67_108_864), "64 MiB"],
-])("%s", (shown, expected) => expect(shown).toBe(expected));
+])("a figure is shown as %s", (shown, expected) => expect(shown).toBe(expected));

@@ -25,7 +25,7 @@ const fileWith = async (more = ""): Promise<string> => {
 };
 
 describeInChromium("the report, opened as a file", (open) => {
-  test("is styled, its scripts run, and nothing of it is refused", async () => {
+  test("compare's report.html has its styles and scripts, and nothing of it is refused", async () => {
     const page = await open(await fileWith());
     expect(await page.locator("form.filters").isVisible()).toBe(true);
     const example = page.locator("#examples li").first();
@@ -37,7 +37,7 @@ describeInChromium("the report, opened as a file", (open) => {
     await difference.locator(".curl pre").waitFor();
   });
 
-  test("is filtered by endpoint, kind, form and text, and by the links to them", async () => {
+  test("compare's report.html is filtered by endpoint, kind, form, text and by links", async () => {
     const page = await open(await fileWith());
     const paths = async () =>
       page
@@ -62,7 +62,7 @@ describeInChromium("the report, opened as a file", (open) => {
     expect(await paths()).toEqual([]);
   });
 
-  test("runs no script and applies no style that is not its own, and asks nobody", async () => {
+  test("compare's report.html runs no foreign script or style, and sends no request", async () => {
     const asked: (string | undefined)[] = [];
     const elsewhere = await httpUpstream((request, response) => {
       asked.push(request.url);

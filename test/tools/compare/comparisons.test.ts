@@ -22,7 +22,7 @@ const ledger = (entries: object[]): string => {
 const passes = { unexplained: 0, failed: 0 };
 
 describe.concurrent("a comparison", () => {
-  test("passes a candidate that answers as expected, ids over all endpoints of one", async () => {
+  test("compare --ids passes a right candidate, on every endpoint with an id", async () => {
     const url = await candidate((document) => document);
     const sides = ["--legacy", legacy(), "--candidate", url];
     const { summary, endpoints: compared } = await reportOf([...sides, "--ids", "61..70"]);
@@ -32,7 +32,7 @@ describe.concurrent("a comparison", () => {
     expect(Object.keys(compared)).toEqual(byId);
   });
 
-  test("finds a wrong candidate that answers for the gateway too: legacy is the measure", async () => {
+  test("compare takes legacy as the measure, also where the candidate is in stage modern", async () => {
     const url = await candidate((document) => ({ ...document, version: 7 }));
     const staged = { MODERN_URL: url, STAGES: '{"getDataset":{"stage":"modern"}}' };
     const [wrong, alone] = await Promise.all([
@@ -43,7 +43,7 @@ describe.concurrent("a comparison", () => {
     expect(alone.summary).toMatchObject({ ...passes, compared: 1 });
   });
 
-  test("passes the reference implementation on its own routes, as the ledger says", async () => {
+  test("compare passes the reference implementation on its routes, by its ledger", async () => {
     const reference = await startStandIn({ legacyUrl: legacy(), reference: true });
     closing.push(() => reference.close());
     const sides = ["--legacy", legacy(), "--candidate", reference.url, "--expected", "reference"];
@@ -59,7 +59,7 @@ describe.concurrent("a comparison", () => {
     expect(asItWas.summary.unexplained).toBeGreaterThan(0);
   });
 
-  test("expects nothing, what the reference is known for, or what a file has", async () => {
+  test("compare --expected takes none, the reference's ledger or a file", async () => {
     const url = await candidate((document) => ({ ...document, version_label: document["version_label"] ?? "" }));
     const asked = datasets(url, "61..70");
     const EXPECTED_DIFFERENCES = "reference";
@@ -78,7 +78,7 @@ describe.concurrent("a comparison", () => {
     }
   });
 
-  test("passes what the ledger expects", async () => {
+  test("compare passes a difference that the ledger expects", async () => {
     const url = await candidate((document) => void (document["version"] = `${document["version"] as number}`));
     const entry = {
       id: "text-versions",
@@ -93,7 +93,7 @@ describe.concurrent("a comparison", () => {
     expect(summary).toMatchObject({ ...passes, compared: 1, expected: 1 });
   });
 
-  test("passes what the ledger expects of legacy alone", async () => {
+  test("compare passes a difference that the ledger expects, without a candidate", async () => {
     const odd = await serve((incoming, response) => {
       response.writeHead(200, { "Content-Type": "application/json" });
       response.end(JSON.stringify({ data_set_description: { id: "no number", name: incoming.url } }));
@@ -107,7 +107,7 @@ describe.concurrent("a comparison", () => {
     expect(summary).toMatchObject({ ...passes, compared: 1, expected: 1 });
   });
 
-  test("explains a list that is too large for the main thread of a gateway", async () => {
+  test("compare explains a list that a gateway would read in a thread", async () => {
     const quality = Array.from({ length: 1000 }, (_, i) => `Quality${i}`.padEnd(310, "s"));
     const body = JSON.stringify({ data_qualities_list: { quality } });
     const large = await serve((_, response) => {
@@ -117,7 +117,7 @@ describe.concurrent("a comparison", () => {
     expect(summary).toMatchObject({ ...passes, compared: 1 });
   });
 
-  test("says which variants of fields were seen, and which fields no rule reads", async () => {
+  test("compare reports the variants of fields, and the fields that no rule reads", async () => {
     const documents = [
       `{"id":"1","name":"a","tag":"one","new_field":["a"],"__proto__":1,"constructor":2,"a/b":3}`,
       `{"id":"2","name":"","tag":["a","b"],"version":{"a":1}}`,
@@ -153,7 +153,7 @@ describe.concurrent("a comparison", () => {
     ]);
   });
 
-  test("counts a mismatch only if it is there when both are asked again", async () => {
+  test("compare counts a mismatch only if it is still there when checked again", async () => {
     const times = new Map<string, number>();
     const script: Record<string, (document: JsonObject, time: number) => unknown> = {
       "/datasets/61": (document, time) => time === 1 && void (document["name"] = "another"),
@@ -192,7 +192,7 @@ const everythingOf = ({ folder, out, errors }: Awaited<ReturnType<typeof compare
   [...readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8")), out, errors].join("\n");
 
 describe("a key", () => {
-  test("goes to both sides, and is in nothing that is written or printed", async () => {
+  test("compare sends its --key to both sides, and neither writes nor prints it", async () => {
     const key = "aBcD0123aBcD0123aBcD0123aBcD0123";
     const seen: string[] = [];
     const echo = (name: string) =>
@@ -213,7 +213,7 @@ describe("a key", () => {
     expect(everythingOf(ended)).not.toContain(key);
   });
 
-  test("of the gateway's own is in nothing that is written or printed either", async () => {
+  test("compare neither writes nor prints LEGACY_API_KEY", async () => {
     const key = "S3rv1ceKeyS3rv1ceKey";
     const url = await serve((incoming, response) => {
       let body = "";
@@ -232,7 +232,7 @@ describe("a key", () => {
   });
 });
 
-test("a candidate that breaks off its answers makes it 1", async () => {
+test("compare exits with 1 for a candidate that breaks off its answers", async () => {
   const url = await serve((_, response) => {
     response.writeHead(200, { "Content-Length": "1000" });
     response.write("{", () => response.destroy());
@@ -256,9 +256,9 @@ describe("an answer of legacy's that can be read in no format", () => {
   const unread = { id: "known", path: "unreadable", reason: "broken", owner: "us", until: "2999-01-01" };
 
   test.each<[title: string, hasCandidate: boolean]>([
-    ["alone", false],
+    ["legacy alone", false],
     ["with a candidate", true],
-  ])("makes it 1, and is named, unless the ledger expects it: %s", async (_, hasCandidate) => {
+  ])("compare exits with 1 for an unreadable answer, unless it is expected: %s", async (_, hasCandidate) => {
     const candidates = hasCandidate ? ["--candidate", await candidate(() => undefined)] : [];
     const sides = ["--legacy", await broken(Infinity), ...candidates, "--ids", "1,2", "--endpoint", "getDataset"];
     const { code, out, file } = await compare(sides);
@@ -281,12 +281,12 @@ describe("an answer of legacy's that can be read in no format", () => {
     });
   });
 
-  test("makes it 1 where there is no other answer", async () => {
+  test("compare exits with 1 where the only answer is unreadable", async () => {
     const { code, out } = await compare(["--legacy", await broken(9), "--ids", "1", "--endpoint", "getDataset"]);
     expect([code, out]).toEqual([1, expect.stringMatching(/^Nothing was compared; 1 unreadable\n/)]);
   });
 
-  test("counts only if it is so when legacy is asked again", async () => {
+  test("compare counts an unreadable answer only if it is still so when asked again", async () => {
     // Both formats are asked for.
     const { code, file } = await compare(["--legacy", await broken(2), "--ids", "1", "--endpoint", "getDataset"]);
     expect([code, JSON.parse(file("report.json"))]).toMatchObject([0, { summary: { compared: 1, unreadable: 0 } }]);
@@ -311,12 +311,12 @@ test.each<[title: string, detail: unknown, args: string[], differences: string[]
   ["a gateway for this endpoint", noSuchFlow, ofFlow, [isThere]],
   ["modern by legacy's code", noSuchDataset, ["--modern", "--endpoint", "getDataset", "--ids", "1000000"], []],
   [
-    "modern in other words, whoever it is",
+    "modern in other words, with any ledger",
     { ...noSuchDataset, message: "Not here." },
     ["--modern", "--endpoint", "getDataset", "--ids", "1000000", "--expected", "reference"],
     ["/detail/message unexplained"],
   ],
-])("a 404 by %s counts as the caller would be served", async (_, detail, args, expected) => {
+])("compare judges a 404 by %s as a caller would see it", async (_, detail, args, expected) => {
   const url = await serve((_request, response) => {
     response.writeHead(404, { "Content-Type": "application/json" }).end(JSON.stringify({ detail }));
   });
@@ -339,7 +339,7 @@ describe("what cannot run ends with 2, and with what is allowed", () => {
     ["two kinds of requests", ["--ids", "1", "--corpus", "x"], "cannot be used with option"],
     ["no folder", ["--legacy", "http://127.0.0.1:1", "--out", "package.json/reports"], "ENOTDIR"],
     ["a wrong setting", ["--legacy", "http://127.0.0.1:1/a b"], "is no URL"],
-  ])("%s", async (_, args, message) => {
+  ])("compare exits with 2, and says what is allowed: %s", async (_, args, message) => {
     const { code, errors } = await compare(args);
     expect([code, errors]).toEqual([2, expect.stringContaining(message)]);
     expect(errors).not.toContain("hush");

@@ -13,7 +13,7 @@ const compare = (args: string[]) => {
   return { out, ...spawnProgram({}, "compare", "--out", out, ...args) };
 };
 
-test.concurrent("0 where everything is explained: the examples over the sample legacy", async () => {
+test.concurrent("compare exits with 0 where every difference of the examples is explained", async () => {
   const { ended, out, output } = compare([]);
   expect(await ended).toBe(0);
   // A run of more than ten seconds prints how far it is.
@@ -25,7 +25,7 @@ test.concurrent("0 where everything is explained: the examples over the sample l
   expect(readdirSync(out).toSorted()).toEqual(["junit.xml", "report.html", "report.json", "summary.md"]);
 });
 
-test.concurrent("2 when it is interrupted, without a report", async () => {
+test.concurrent("compare exits with 2 when it is interrupted, and writes no report", async () => {
   let asked = 0;
   const inner = await candidate(() => undefined);
   const url = await serve((incoming, response) => {

@@ -73,12 +73,12 @@ describe("the page", () => {
   /** A tag as our templates write them: attributes in double quotes, none of them a handler. */
   const tag = /<(\/?[a-z]\w*)((?:\s+(?!on)[a-zA-Z-]+(?:="[^"<>]*")?)*)\s*\/?>/g;
 
-  test("is made of our own tags, whatever the values are", () => {
+  test("report.html is made of our own tags, whatever the values are", () => {
     expect(markup().replace("<!doctype html>", "").replaceAll(tag, "")).not.toMatch(/[<>]/);
     expect(markup().match(/<script/g)).toHaveLength(1);
   });
 
-  test("stands alone, and shows every difference with both values without a script", () => {
+  test("report.html loads nothing, and shows every difference without a script", () => {
     const page = run.file("report.html");
     expect(page).toMatch(/^<!doctype html>/);
     expect(page).not.toMatch(/\ssrc=|@import|url\(|fetch\(|import\(/);
@@ -91,7 +91,7 @@ describe("the page", () => {
     );
   });
 
-  test("has a label for every control, and every id once", () => {
+  test("report.html has a label for every control, and every id once", () => {
     const ids = [...markup().matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const [, id] of markup().matchAll(/<(?:select|input)\s+id="([^"]+)"/g))
@@ -131,7 +131,7 @@ test("summary.md keeps its tables and its code, whatever the values are", () => 
   }
 });
 
-test("no value can drive the terminal or break its line", () => {
+test("no value in the printed report can drive the terminal or break a line", () => {
   expect(run.out.split("\n").join("")).not.toMatch(/[\p{Cc}\p{Cf}\u2028]/u);
   expect(stripVTControlCharacters(run.out)).toBe(run.out);
   expect(run.out).toMatch(/^2 of 4 answers differ without a reason\n/);
@@ -140,7 +140,7 @@ test("no value can drive the terminal or break its line", () => {
   expect(run.out).toContain(`curl -si ${legacy()}/api/v1/json/data/61\ncurl -si http://`);
 });
 
-test("a candidate that invents paths fills neither the memory nor the page", async () => {
+test("a candidate that invents paths fills neither memory nor report.html", async () => {
   const inventive = await candidate((document, path) => ({
     ...document,
     ...Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`${path}${i}${"x".repeat(1000)}`, i])),
@@ -155,7 +155,7 @@ test("a candidate that invents paths fills neither the memory nor the page", asy
   expect(file("summary.md").length).toBeLessThan(65_536);
 });
 
-test("answers that a side did not give are counted by reason", async () => {
+test("answers that one side did not give are counted by reason", async () => {
   const gone = await serve((_, response) => void response.destroy());
   const { file, code, errors } = await compare(["--legacy", gone, "--ids", "1..3", "--endpoint", "getDataset"]);
   expect([code, errors]).toEqual([2, expect.stringMatching(/^3 of 3 requests could not be compared$/m)]);

@@ -10,7 +10,7 @@ const requests = async function* (count: number): AsyncGenerator<CorpusRequest> 
 };
 const mismatch: Difference = { path: "/a", at: "/a", form: "value", kind: "unexplained", count: 1 };
 
-test("of 3000 mismatches a thousand or so wait at a time, and each counts once", async () => {
+test("of 3000 mismatches a bounded number wait for the recheck, and each counts once", async () => {
   const counted: string[] = [];
   let [waiting, mostWaiting, busy, mostBusy] = [0, 0, 0, 0];
   await run(

@@ -9,7 +9,7 @@ import { integer, text } from "../../../src/catalogue/rules/values.ts";
 const rows = list(object({ id: integer, name: text }));
 const documents = (count: number) => Array.from({ length: count }, (_, id) => ({ id, name: `n${id}` }));
 
-test("equal entries are counted, entries with a difference are always shown", () => {
+test("side by side, far equal entries are counted, and different ones are shown", () => {
   const expected = documents(100);
   const candidate = expected.with(60, { id: 60, name: "other" });
   const about = { endpoint: "getThings", output: rows, ledger: openLedger([], "2000-01-01") };
@@ -22,7 +22,7 @@ test("equal entries are counted, entries with a difference are always shown", ()
   expect(shown.length).toBe(1 + 3 * 3 + 1 + 3 + 1);
 });
 
-test("ten thousand entries that all differ are shown in part, and soon", () => {
+test("side by side, ten thousand entries that all differ are shown in part", () => {
   const expected = documents(10_000);
   const candidate = expected.map(({ id }) => ({ id: `${id}`, name: "other" }));
   const about = { endpoint: "getThings", output: rows, ledger: openLedger([], "2000-01-01") };
@@ -36,7 +36,7 @@ test("ten thousand entries that all differ are shown in part, and soon", () => {
   expect(shown.at(-1)?.omitted).toBe(30_001 - 400);
 });
 
-test("legacy's values stand beside ours, with the rules between them", () => {
+test("side by side, legacy's values and ours have the rules between them", () => {
   const legacy = [{ id: "1", name: "a" }];
   expect(explainedRows(rows, legacy as never, [{ id: 1, name: "a" }])).toEqual([
     { depth: 0, name: "" },
@@ -46,7 +46,7 @@ test("legacy's values stand beside ours, with the rules between them", () => {
   ]);
 });
 
-test("an empty list that a rule has made is shown as one", () => {
+test("side by side, an empty list that a rule has made is shown as []", () => {
   const output = object({ tag: commaSeparated });
   expect(explainedRows(output, { tag: "" }, { tag: [] })[1]).toMatchObject({ name: "tag", left: '""', right: "[]" });
 });

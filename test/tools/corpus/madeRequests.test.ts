@@ -8,20 +8,25 @@ import { endpoints } from "../../../transforms/index.ts";
 
 const shown = { summary: "", legacy: () => get`/x`, output: text, examples: { one: {} } };
 
-describe("what asks for an input", () => {
+describe("the request for an input", () => {
   const { getDataset, listDatasets, findFlow, tagDataset } = endpoints;
   const byPost = endpoint("POST /x/search", { ...shown, input: { id: identifier } });
   test.each([
     ["an id in the path", getDataset, { dataset_id: 61 }, "/datasets/61"],
-    ["a text is escaped", findFlow, { name: "a/b ü", external_version: "1" }, "/flow/exists/a%2Fb%20%C3%BC/1"],
+    [
+      "a text that has to be escaped",
+      findFlow,
+      { name: "a/b ü", external_version: "1" },
+      "/flow/exists/a%2Fb%20%C3%BC/1",
+    ],
     ["an empty text", findFlow, { name: "a", external_version: "" }, "/flow/exists/a/"],
     ["no filter", listDatasets, {}, "/datasets/list"],
     ["filters", listDatasets, { tag: "a", limit: 5 }, "/data/list/tag/a/limit/5"],
     ["a list", listDatasets, { data_id: [1, 2] }, "/data/list/data_id/1%2C2"],
-    ["only a POST takes it", byPost, { id: 1 }, "/x/search"],
-    ["a needed field is missing", findFlow, { name: "a" }, undefined],
-    ["a write", tagDataset, { data_id: 1, tag: "a" }, undefined],
-  ])("%s", (_, asked, input, path) => {
+    ["an input that only a POST takes", byPost, { id: 1 }, "/x/search"],
+    ["a missing field, which has none", findFlow, { name: "a" }, undefined],
+    ["a write, which has none", tagDataset, { data_id: 1, tag: "a" }, undefined],
+  ])("a request is made for %s", (_, asked, input, path) => {
     expect(requestFor("name", asked, input)?.path).toBe(path);
   });
 
@@ -31,12 +36,12 @@ describe("what asks for an input", () => {
     [listDatasets, { data_id: [7], nonsense: 1 }, "data_id=number other"],
     [findFlow, { name: "a(b)", external_version: "" }, "external_version=empty name=text"],
     [listDatasets, {}, "nothing"],
-  ])("its shape has the kinds of its values: %#", (asked, input, shape) => {
+  ])("a request's shape has the kinds of its values, not the values: %#", (asked, input, shape) => {
     expect(requestFor("name", asked, input)?.shape).toBe(shape);
   });
 });
 
-test("every reading endpoint has its examples asked, no writing one", () => {
+test("examples are requests of every endpoint that reads, and of no other", () => {
   const requests = exampleRequests(endpoints);
   const reading = Object.entries(endpoints).filter(([, asked]) => !asked.writes);
   expect(new Set(requests.map((ask) => ask.endpoint))).toEqual(new Set(reading.map(([name]) => name)));
@@ -44,7 +49,7 @@ test("every reading endpoint has its examples asked, no writing one", () => {
 });
 
 describe("ids", () => {
-  test("each is asked of every endpoint that answers for one id", () => {
+  test("--ids makes a request for each id at every endpoint that takes one id", () => {
     const { getDataset, listDatasets, getSetup, getStudy, findFlow, tagDataset } = endpoints;
     const some = { getDataset, listDatasets, getSetup, getStudy, findFlow, tagDataset };
     expect([...idRequests(some, [5, 7])].map(({ path }) => path)).toEqual([
@@ -62,19 +67,19 @@ describe("ids", () => {
     [" 7 , 5..5 ", [7, 5]],
     ["0", [0]],
     ["007", [7]],
-  ])("%s", (written, ids) => {
+  ])("--ids %s is read, twice alike", (written, ids) => {
     const read = readIds(written);
     expect([[...read], [...read]]).toEqual([ids, ids]);
   });
 
   test.each(["", ",", "1,", "a", "-1", "1..", "..1", "1...3", "3..1", "1.5", "1e3", "1..2..3", "9".repeat(16)])(
-    "%s is refused",
+    "--ids %s is refused",
     (written) => {
       expect(() => readIds(written)).toThrow("--ids: allowed are");
     },
   );
 
-  test("ten million are made as they are taken, more are refused", () => {
+  test("--ids makes ten million ids one by one, and refuses more", () => {
     expect(readIds("1..10000000")[Symbol.iterator]().next().value).toBe(1);
     expect(() => readIds("1..9000000,1..9000000")).toThrow("--ids: allowed are");
   });

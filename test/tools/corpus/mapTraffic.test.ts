@@ -39,7 +39,7 @@ describe("a URL of the new interface is kept as it is", () => {
     ["/v1/datasets/a b", "not understood"],
     ["/v1/studies/\ud800", "not understood"],
     [`/v1/studies/${"a".repeat(20_000)}`, "too long"],
-  ])("%.60s", (url, expected) => {
+  ])("the URL %.60s of the new interface is mapped to itself or skipped", (url, expected) => {
     expect(described(mapUrl(mapper, "GET", url))).toBe(expected);
   });
 });
@@ -75,11 +75,11 @@ describe("a legacy URL maps to the request that makes the gateway send it", () =
     ["/api/v1/json/data/description/list/61", "not an endpoint"],
     ["/api/v1/csv/data/61", "not an endpoint"],
     ["/api/v1/json", "not an endpoint"],
-  ])("%s", (url, expected) => {
+  ])("the legacy URL %s is mapped to its request, or skipped", (url, expected) => {
     expect(described(mapUrl(mapper, "GET", url))).toBe(expected);
   });
 
-  test("elsewhere, where it is said to be elsewhere; before a prefix that covers it", () => {
+  test("URLs below a legacyPath are legacy's, also where a prefix covers them", () => {
     const other = trafficMapper(endpoints, { prefixes: ["/", "/api"], legacyPath: "/old/" });
     expect(described(mapUrl(other, "GET", "/old/xml/data/61"))).toBe("getDataset /datasets/61");
     expect(described(mapUrl(other, "GET", "/datasets/61"))).toBe("getDataset /datasets/61");
@@ -103,11 +103,11 @@ describe("methods", () => {
     ["POST", "/v1/datasets/list", `{"tag":"${"a".repeat(70_000)}"}`, "too long"],
     ["POST", "/v1/datasets/list", `{"api_key":"x"}`, "a key where none belongs"],
     ["POST", "/api/v1/json/flow/exists", "name=a&external_version=1", "a POST to legacy"],
-  ])("%s %s %.40s", (method, url, body, expected) => {
+  ])("%s %s with the body %.30s is mapped or skipped", (method, url, body, expected) => {
     expect(described(mapUrl(mapper, method, url, body))).toBe(expected);
   });
 
-  test("a body is kept as it was, its groups in its shape", () => {
+  test("a mapped body stays as it was, with its objects' members in its shape", () => {
     const body = { tag: "a", pagination: { limit: 5, more: 1 }, data_id: null };
     expect(mapUrl(mapper, "POST", "/v1/datasets/list", JSON.stringify(body))).toEqual({
       request: {
@@ -124,12 +124,12 @@ describe("methods", () => {
 
 describe("a round trip", () => {
   const requests = [...exampleRequests(endpoints), ...idRequests(endpoints, [0, 1, 2 ** 31])];
-  test.each(requests)("$endpoint $path", (ask) => {
+  test.each(requests)("a made request is mapped to itself: $endpoint $path", (ask) => {
     const body = ask.body && JSON.stringify(ask.body);
     expect(mapUrl(mapper, ask.method, `https://catalogue.example/v1${ask.path}`, body)).toEqual({ request: ask });
   });
 
-  test("whatever flow is asked for", () => {
+  test("a request for any flow is mapped to itself", () => {
     const text = anyText({ minLength: 1, maxLength: 40 }).filter((one) => !/key|[0-9a-f]{32}/i.test(one));
     fc.assert(
       fc.property(text, text, (name, version) => {
@@ -143,11 +143,14 @@ describe("a round trip", () => {
 
 describe("the fixtures", () => {
   const pairs = readPairs();
-  test.each(pairs.filter(({ ask }) => ask.method === "GET"))("$endpoint: $example", ({ endpoint, ask, answer }) => {
-    const mapped = mapUrl(mapper, "GET", `/v1${ask.path}`);
-    const isUnrouted = answer.status === 404 && JSON.stringify(answer.body) === '{"detail":"Not Found"}';
-    expect(described(mapped)).toBe(isUnrouted ? "not an endpoint" : `${endpoint} ${ask.path}`);
-  });
+  test.each(pairs.filter(({ ask }) => ask.method === "GET"))(
+    "a fixture's request is mapped to its endpoint: $endpoint, $example",
+    ({ endpoint, ask, answer }) => {
+      const mapped = mapUrl(mapper, "GET", `/v1${ask.path}`);
+      const isUnrouted = answer.status === 404 && JSON.stringify(answer.body) === '{"detail":"Not Found"}';
+      expect(described(mapped)).toBe(isUnrouted ? "not an endpoint" : `${endpoint} ${ask.path}`);
+    },
+  );
 
   const exchanges = pairs.flatMap(({ endpoint, example, legacy }) =>
     legacy.flatMap(({ request }) =>
@@ -161,7 +164,7 @@ describe("the fixtures", () => {
         : [],
     ),
   );
-  test.each(exchanges)("$endpoint: $example asks legacy $path", ({ endpoint, path }) => {
+  test.each(exchanges)("a fixture's request to legacy is mapped back: $endpoint, $path", ({ endpoint, path }) => {
     const mapped = mapUrl(mapper, "GET", `/api/v1${path}`);
     expect("request" in mapped && mapped.request.endpoint).toBe(endpoint);
   });
@@ -178,7 +181,7 @@ describe("a key", () => {
     ["/v1/datasets/61?key=1", false],
     [`/v1/datasets/61#?api_key=${KEY}`, false],
     [`https://user:${KEY}@catalogue.example/v1/datasets/61`, false],
-  ])("%s", (url, keyed) => {
+  ])("a key in %s is noticed and removed", (url, keyed) => {
     const mapped = mapUrl(mapper, "GET", url);
     expect("request" in mapped && mapped.request).toMatchObject({ path: "/datasets/61", keyed });
   });
@@ -205,7 +208,7 @@ describe("a key", () => {
   );
   const query = fc.constantFrom("api_key", "API_KEY", "Api_Key");
 
-  test("never survives, wherever it stands", () => {
+  test("a mapped request holds no key, wherever the key stood", () => {
     fc.assert(
       fc.property(
         anyKey.chain((key) => fc.tuple(fc.constant(key), written(key))),
@@ -226,7 +229,7 @@ describe("a key", () => {
   });
 });
 
-test("foreign URLs never throw, and what is mapped can be asked", () => {
+test("mapTraffic never throws, and what it maps can be sent", () => {
   const part = fc.oneof(
     anyText(),
     fc.constantFrom(..."v1 api json xml data list limit 5 flow exists .. % %ff __proto__ constructor".split(" ")),

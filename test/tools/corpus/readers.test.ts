@@ -57,11 +57,11 @@ describe("a line", () => {
     ["blank", " \t", "nothing"],
     ["words", "these are words", undefined],
     ["two paths", "/a /b", undefined],
-  ])("%s", (_, line, expected) => {
+  ])("a line of traffic is read: %s", (_, line, expected) => {
     expect(trafficOfLine(line)).toEqual(expected);
   });
 
-  test("a foreign one never throws", () => {
+  test("no line of traffic makes the reader throw", () => {
     const odd = fc.oneof(
       anyText(),
       fc.json(),
@@ -84,12 +84,12 @@ describe("a line", () => {
     '[aaaaaaaaaaaa] "'.repeat(60_000),
     "[".repeat(1_000_000),
     `{"a":${"[".repeat(900_000)}`,
-  ])("a long one does not hold anything up: %.20s", (line) => {
+  ])("a very long line of traffic is refused soon: %.20s", (line) => {
     expect(trafficOfLine(line)).toBeUndefined();
   });
 });
 
-test("a log is read line by line, and what was left out is counted", async () => {
+test("a log is read line by line, and skipped lines are counted by reason", async () => {
   const line = (request: string, status: number) => `${from} "${request} HTTP/1.1" ${status} 99 "-" "-"`;
   const { requests, skipped } = await taken(
     [
@@ -127,13 +127,13 @@ test("a log is read line by line, and what was left out is counted", async () =>
 });
 
 describe("a file", () => {
-  test("that cannot be read is an error with its name", async () => {
+  test("a corpus that cannot be read is an error with its name", async () => {
     const file = `${fileOf("")}.none`;
     await expect(Array.fromAsync(readCorpus(file, mapper))).rejects.toThrow(`${file} cannot be read: ENOENT`);
     await expect(Array.fromAsync(readCorpus("/", mapper))).rejects.toThrow("EISDIR");
   });
 
-  test("of foreign bytes", async () => {
+  test("a corpus of any bytes is read", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
         const { requests } = await taken(Buffer.concat([Buffer.from("/v1/datasets/1\n"), bytes]));

@@ -28,7 +28,7 @@ describe("with a limit", () => {
     ...many("rare", 2),
   ];
 
-  test("every stratum is there, the rarest first, and no ask twice", async () => {
+  test("a sample has every stratum, the rarest first, and no request twice", async () => {
     const sample = await sampled([...requests, ...requests], 20);
     expect(sample).toHaveLength(20);
     expect(sample.slice(0, 5).map(stratum)).toEqual(
@@ -45,7 +45,7 @@ describe("with a limit", () => {
     expect(new Set(sample.map((one) => `${one.path} ${one.keyed}`)).size).toBe(20);
   });
 
-  test("it is not the first ones that are taken, and always the same", async () => {
+  test("a sample takes late requests too, and is always the same", async () => {
     const sample = await sampled(many("a", 100_000), 100);
     const late = sample.filter(({ path }) => Number(path.slice(3)) >= 50_000);
     expect(late.length).toBeGreaterThan(0);
@@ -53,13 +53,13 @@ describe("with a limit", () => {
     expect(await sampled(many("a", 100_000), 100)).toEqual(sample);
   });
 
-  test("as many as there are, where there are fewer; none for none", async () => {
+  test("a sample of fewer requests than its limit has each of them once", async () => {
     expect(await sampled([ask("a", 1), ask("a", 1), ask("a", 2)], 10)).toHaveLength(2);
     expect(await sampled(requests, 0)).toEqual([]);
     expect(await sampled([], 5)).toEqual([]);
   });
 
-  test("fewer than there are strata: those that are rarest", async () => {
+  test("a sample smaller than the number of strata has the rarest strata", async () => {
     const sample = await sampled(requests, 2);
     expect(sample.map(({ endpoint, status }) => [endpoint, status])).toEqual([
       ["common", 422],
@@ -67,12 +67,12 @@ describe("with a limit", () => {
     ]);
   });
 
-  test("the same, answered in two ways, is asked once", async () => {
+  test("a sample has a request with two statuses once", async () => {
     const sample = await sampled([ask("a", 1), ask("a", 1, { status: 404 }), ask("a", 2)], 5);
     expect(sample.map(({ path }) => path).toSorted()).toEqual(["/a/1", "/a/2"]);
   });
 
-  test("what few ask is there, though a scanner invents shapes without end", async () => {
+  test("a sample has rare requests, though a scanner invents shapes", async () => {
     const odd = Array.from({ length: 30_000 }, (_, i) => ask("scanned", i, { shape: `x${i}`, status: 422 }));
     const sample = await sampled([...many("few", 3), ...odd, ask("late", 1)], 100);
     expect(new Set(sample.map(({ endpoint }) => endpoint))).toContain("late");

@@ -8,7 +8,7 @@ const schema = configurationSchema(fragments, Object.keys(known));
 const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, formats: { "date-time": true } });
 const validate = ajv.compile(schema);
 
-describe("the schema and the start agree", () => {
+describe("the schema of the configuration file", () => {
   const stage = { stage: "shadow", share: 10, gate: { parity: 0.999 } };
   test.each<[isValid: boolean, configuration: Record<string, unknown>]>([
     [true, {}],
@@ -36,12 +36,12 @@ describe("the schema and the start agree", () => {
     [false, { BROWNOUTS: [{ path: "/a", from: "2026-12-01T09:00:00Z", until: "2026-12-01T10:00:00Z", status: 500 }] }],
     [false, { LEGACY_API_KEY: "not a key" }],
     [false, { ADMIN_TOKEN: "hush-hush-hush-hush", ADMIN_TOKEN_FILE: "/x" }],
-  ])("%s: %j", (isValid, configuration) => {
+  ])("the schema and the start agree that it is valid (%s): %j", (isValid, configuration) => {
     expect(validate(configuration)).toBe(isValid);
     expect("settings" in settingsOf({ CONFIG: fileWith(JSON.stringify(configuration)) })).toBe(isValid);
   });
 
-  test("about each setting, which has a description", () => {
+  test("the schema of the configuration file describes each setting", () => {
     const described = Object.entries(schema.properties ?? {}).filter(([name]) => name !== "$schema");
     expect(described.filter(([, property]) => typeof property === "boolean" || !property.description)).toEqual([]);
   });

@@ -27,7 +27,7 @@ const events = await allEvents(features);
 const sources = globSync("src/**/*.ts", { cwd: root }).map(read).join("\n");
 const found = (pattern: RegExp) => [...sources.matchAll(pattern)].map(([, ...groups]) => groups);
 
-test.each(documentsWithTables)("the tables of %s are those of the definitions (npm run docs makes them)", (path) => {
+test.each(documentsWithTables)("the tables of %s are as npm run docs writes them", (path) => {
   expect(read(path)).toMatch(/<!-- (\w+): made by npm run docs -->[^]+<!-- \/\1 -->/);
   expect(read(path)).toBe(withTables(read(path), { endpoints, fragments, events }));
 });
@@ -68,7 +68,7 @@ test("the README is one page: at most 120 lines of at most 120 characters", () =
   expect(lines.filter((line) => line.length > 120)).toEqual([]);
 });
 
-test("the README leads to every document", () => {
+test("the README links to every document", () => {
   const linked = new Set(relativeLinks(read("README.md")).map(({ path }) => path));
   expect(globSync("docs/*.md", { cwd: root }).filter((path) => !linked.has(path))).toEqual([]);
 });
@@ -105,7 +105,7 @@ test.each(
   Object.entries(endpoints).flatMap(([name, endpoint]: [string, Endpoint]) =>
     Object.entries(endpoint.examples).map(([example, input]) => [name, example, endpoint, input] as const),
   ),
-)("%s: the example %s is an input it reads", (_, __, endpoint, input) => {
+)("%s reads its example %s", (_, __, endpoint, input) => {
   for (const [field, value] of Object.entries(input))
     expect(endpoint.input[field]?.fromJson(value)).toHaveProperty("value");
   expect(exampleTarget(endpoint, input) === undefined).toBe(endpoint.writes !== undefined);

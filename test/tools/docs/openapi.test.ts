@@ -9,13 +9,13 @@ const text = JSON.stringify(openApiDocument({ version: about.version, prefix: "/
 const { components } = JSON.parse(text) as { components: { schemas: Record<string, { properties: object }> } };
 const { document, validate } = openSchemas(text);
 
-test("the document is valid OpenAPI 3.1, and not larger than 4 KB an endpoint", () => {
+test("the OpenAPI document is valid 3.1, and not larger than 4 KB an endpoint", () => {
   expect(openApiErrors(JSON.parse(text))).toEqual([]);
   expect(openApiErrors({ openapi: "3.1.1", paths: {} })).toEqual([" must have required property 'info'"]);
   expect(text.length).toBeLessThan(4000 * Object.keys(endpoints).length);
 });
 
-test("each endpoint is one operation, which names its other routes", () => {
+test("OpenAPI has one operation an endpoint, which names its other routes", () => {
   expect(document.operations.map(({ operationId }) => operationId).toSorted()).toEqual(
     Object.keys(endpoints).toSorted(),
   );
@@ -23,13 +23,13 @@ test("each endpoint is one operation, which names its other routes", () => {
     for (const route of routes.slice(1)) expect(text).toContain(`\`${route}\``);
 });
 
-test("every tag has a description", () => {
+test("every tag of the OpenAPI document has a description", () => {
   const { tags } = JSON.parse(text) as { tags: { name: string; description?: string }[] };
   expect(tags.length).toBeGreaterThan(0);
   for (const { name, description } of tags) expect(description).toContain(`/${name}`);
 });
 
-test("the schemas of answers name no field that is dropped", () => {
+test("OpenAPI's schemas of answers name no field that is dropped", () => {
   for (const [name, field] of [
     ["getFlow", "licence"],
     ["getFlow", "creator"],
@@ -42,7 +42,7 @@ test("the schemas of answers name no field that is dropped", () => {
     );
 });
 
-test("the description of a field says what its rules do to it", () => {
+test("OpenAPI's description of a field says what its rules do to it", () => {
   expect(components.schemas["getTask"]?.properties).toMatchObject({
     id: { description: "`task_id` in the legacy interface." },
     tags: { description: "In no particular order. `tag` in the legacy interface." },
@@ -53,7 +53,7 @@ test("the description of a field says what its rules do to it", () => {
   });
 });
 
-test("an operation names the statuses of its fixtures, but for 410", () => {
+test("an OpenAPI operation names the statuses of its fixtures, but for 410", () => {
   const left = new Set<number>();
   for (const { operationId, answers } of document.operations) {
     expect(answers.has(0)).toBe(true);
@@ -62,7 +62,7 @@ test("an operation names the statuses of its fixtures, but for 410", () => {
   expect([...left]).toEqual([410]);
 });
 
-test("every operation has an example of its answer, and every example fits its schema", () => {
+test("every OpenAPI operation has an example of its answer, which fits its schema", () => {
   const wrong: unknown[] = [];
   for (const { operationId, answers, body } of document.operations) {
     expect([operationId, answers.get(200)?.content["application/json"]?.example]).not.toContain(undefined);

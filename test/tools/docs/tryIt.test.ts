@@ -24,7 +24,7 @@ describeWith("curl", "the commands of the documents", () => {
 
   // Each document on its own: the first one read finds the cache empty.
   test.each(["docs/caching.md", "README.md", "docs/clients.md"])(
-    "%s shows what its commands print",
+    "the commands of %s print what it shows",
     async (document) => {
       const commands = consoleCommands(readFileSync(join(root, document), "utf8"));
       expect(commands.length).toBeGreaterThan(0);

@@ -23,13 +23,13 @@ const server = setupServer(...legacyHandlers(), ...modernHandlers());
 beforeAll(() => server.listen({ onUnhandledFrame: "error" }));
 afterAll(() => server.close());
 
-test.each([byLegacy, byModern])("%o", async (creatorsOf) => {
+test.each([byLegacy, byModern])("the kit's handlers answer a client by fetch: %o", async (creatorsOf) => {
   expect(await creatorsOf(61)).toEqual(["R.A. Fisher"]);
   await expect(creatorsOf(999_999)).rejects.toThrow("Unknown dataset");
   await expect(creatorsOf(225)).rejects.toThrow("No access granted");
 });
 
-test("one example, by its name: the database is down", async () => {
+test("the kit's handlers answer by one example of a name: the database is down", async () => {
   const down = { endpoint: "getDataset", example: "database-down" };
   server.use(...legacyHandlers(down), ...modernHandlers(down));
   // Legacy says so in XML, whatever it was asked for.

@@ -4,12 +4,12 @@ import { kitManifest } from "../../../src/tools/kit/buildKit.ts";
 
 const { name, version, bin, exports } = kitManifest;
 
-test("npx finds the program of the kit's package by the package's name", () => {
+test("the kit's program has the name of its package, by which npx finds it", () => {
   expect(Object.keys(bin)).toEqual([name]);
 });
 
 test.each(["docs/tools.md", "src/tools/kit/package.md", "test/tools/kit/kit.test.ts"])(
-  "%s names the package, its tarball and its entry as they are built",
+  "%s names the kit's package, tarball and entry as they are built",
   (path) => {
     const text = readFileSync(path, "utf8");
     const entries = Object.keys(exports).map((entry) => name + entry.slice(1));

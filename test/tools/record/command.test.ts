@@ -27,7 +27,7 @@ const only = (folder: string): Pair => {
   return pair as Pair;
 };
 
-test("npm run record writes a case that passes, and overwrites none by accident", async () => {
+test("npm run record writes a case that passes, and overwrites none without --force", async () => {
   const out = temporaryFolder();
   const given = ["--legacy", sample.url, "--out", out, "getDataset", "61", "as", "iris", "--about", "Iris."];
   const { ended, output } = spawnProgram({}, "record", ...given);
@@ -66,24 +66,28 @@ describe("the real requests to legacy are recorded", () => {
   test.each([
     ["fields by their names", "listDatasets status=active limit=5 as five", [page]],
     ["no fields", "listEvaluationMeasures as all", ["GET /json/evaluationmeasure/list"]],
-    ["a path", `${zero} as zero`, ["GET /json/flow/exists/sample.ZeroRule/Sample_1.0"]],
+    ["a request by path", `${zero} as zero`, ["GET /json/flow/exists/sample.ZeroRule/Sample_1.0"]],
     ["an error", "getDataset 1000000 as unknown", ["GET /json/data/1000000"]],
-    ["what cannot exist", "getDataset 0 as zero", []],
-    ["legacy's form", "--key KEY findFlow name=a=b external_version=1 as form", ["POST /json/flow/exists"]],
+    ["no request for an id that cannot exist", "getDataset 0 as zero", []],
+    ["a request by form", "--key KEY findFlow name=a=b external_version=1 as form", ["POST /json/flow/exists"]],
     ["no verification of a key", "--key KEY getDataset 0 as zero", []],
-    ["what verifies other keys", "--key KEY listEvaluationMeasures as all", ["GET /json/evaluationmeasure/list"]],
-  ])("%s", async (_, args, asked) => {
+    [
+      "a request that also verifies keys",
+      "--key KEY listEvaluationMeasures as all",
+      ["GET /json/evaluationmeasure/list"],
+    ],
+  ])("record stores the real requests to legacy: %s", async (_, args, asked) => {
     const { ask, legacy } = only((await recorded(`${at} ${args}`, { KEY: lab })).folder);
     expect(legacy.map(({ request }) => `${request.method} ${request.path}`)).toEqual(asked);
     expect(ask.key).toBe(args.includes("KEY") ? lab : undefined);
   });
 
-  test("the XML form, where the JSON is broken", async () => {
+  test("record stores legacy's XML where its JSON is broken", async () => {
     const { legacy } = only((await recorded(`--legacy ${noisy.url}/ getDataset 25 as noisy`)).folder);
     expect(legacy.map(({ response }) => response.type)).toContain("xml");
   });
 
-  test("an interface that begins elsewhere: the pair does not say so", async () => {
+  test("record stores no path of legacy's interface, where that begins elsewhere", async () => {
     const list = '{"evaluation_measures":{"measures":{"measure":"a"}}}';
     const url = await httpUpstream((incoming, response) =>
       response.end(incoming.url === "/old/rest/json/evaluationmeasure/list" ? list : ""),
@@ -94,14 +98,14 @@ describe("the real requests to legacy are recorded", () => {
 });
 
 describe("what is secret", () => {
-  test("the owner's key shows a private dataset, and is recorded as the sample's", async () => {
+  test("record asks with the owner's key, and stores the sample's in its place", async () => {
     const { out, folder } = await recorded(`${at} --key OWNER getDataset 16 as private`, { OWNER: owner });
     expect(only(folder).answer.status).toBe(200);
     expect(only(folder).legacy[0]?.request.key).toBe(lab);
     expect(everythingIn(folder) + out.join()).not.toContain(owner);
   });
 
-  test("no secret of legacy is in a file or in the output, and both sides agree", async () => {
+  test("record removes legacy's secrets from its files and its output", async () => {
     const hash = "5f4dcc3b5aa765d61d8327deb882cf99";
     const url = await httpUpstream(({ url: target = "" }, response) => {
       const data = {
@@ -127,7 +131,7 @@ describe("what is secret", () => {
     });
   });
 
-  test("a key that is no key, or not there, is not shown", async () => {
+  test("record shows no --key that is wrong, and no password of a URL", async () => {
     const all = [
       await run(`${at} --key ${secret} getDataset 61 as iris`),
       await run(`${at} --key KEY getDataset 61 as iris`, { environment: { KEY: "hush-hush" } }),
@@ -142,7 +146,7 @@ describe("what is secret", () => {
   });
 });
 
-test("an answer that does not fit is 1: not written unless forced", async () => {
+test("record exits with 1 for an answer that does not fit, written only with --force", async () => {
   const url = await httpUpstream((_, response) => response.end('{"data_set_description":{"id":"many"}}'));
   const args = `--legacy ${url} getDataset 61 as odd`;
   expect(await run(args)).toMatchObject({
@@ -179,13 +183,13 @@ describe("errors of the command line exit with 2, and say what is allowed", () =
     ["--corpus log getDataset as some", "--corpus: allowed beside it is only"],
     ["--about", "option '--about <text>' argument missing"],
     ["--verbose getDataset 61 as iris", "unknown option '--verbose'"],
-  ])("%s", async (args, complaint) => {
+  ])("record exits with 2, and says what is allowed: %s", async (args, complaint) => {
     const { code, out, errors, files } = await run(`${at} ${args}`);
     expect([code, out, files]).toEqual([2, [], []]);
     expect(errors[0]).toContain(complaint);
   });
 
-  test("a legacy that is not there, that breaks off, or that no fixture can hold", async () => {
+  test("record exits with 2 where legacy gives no answer that a fixture can hold", async () => {
     const broken = await httpUpstream((_, response) => void response.destroy());
     const latin = await httpUpstream((_, response) => response.end(Buffer.from([0x7b, 0xe9])));
     for (const url of ["http://127.0.0.1:1", broken, latin])
@@ -197,7 +201,7 @@ describe("errors of the command line exit with 2, and say what is allowed", () =
     expect((await run("getDataset 61 as iris")).errors[0]).toContain("required option '--legacy <url>' not specified");
   });
 
-  test("a folder that cannot be written", async () => {
+  test("record exits with 2 where its folder cannot be written", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, "getDataset.json"));
     expect(await run(`${at} getDataset 61 as iris`, { folder })).toMatchObject({ code: 2, out: [] });
@@ -205,7 +209,7 @@ describe("errors of the command line exit with 2, and say what is allowed", () =
 });
 
 describe("several at once", () => {
-  test("--ids: each that shows something new", async () => {
+  test("record --ids stores each answer that shows something new", async () => {
     const { folder } = await recorded(`${at} --ids 1..40 getDataset as seen`);
     const pairs = readPairs("*", folder);
     expect(pairs.length).toBeLessThan(40);
@@ -225,7 +229,7 @@ describe("several at once", () => {
     return file;
   };
 
-  test("--corpus: what a log shows, without what writes, is unknown or came with a key", async () => {
+  test("record --corpus sends a log's reads, without unknown ones and those with a key", async () => {
     const { folder } = await recorded(`${at} --corpus ${log()} as log`);
     expect(readPairs("*", folder).map(({ endpoint, ask }) => [endpoint, ask.path])).toEqual([
       ["getDataset", "/datasets/61"],
@@ -233,13 +237,13 @@ describe("several at once", () => {
     ]);
   });
 
-  test("--corpus with a key asks what came with one", async () => {
+  test("record --corpus --key sends the requests that came with a key", async () => {
     const { folder } = await recorded(`${at} --key OWNER --corpus ${log()} as log`, { OWNER: owner });
     const answers = readPairs("getDataset", folder).map(({ ask, answer }) => [ask.key, answer.status]);
     expect(answers).toContainEqual([lab, 200]);
   });
 
-  test("what does not fit is left out, and makes it 1", async () => {
+  test("record --ids leaves out answers that do not fit, and exits with 1", async () => {
     const url = await httpUpstream(({ url: target }, response) =>
       response.end(`{"data_set_description":{"id":"${target?.endsWith("2") === true ? "two" : "1"}"}}`),
     );

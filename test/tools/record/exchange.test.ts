@@ -10,7 +10,7 @@ const exchange = (body: string): Exchange => ({
 });
 const stored = (body: string) => storedExchange(exchange(body)).response;
 
-test("a body that is JSON is stored as JSON, whatever its spacing and escapes", () => {
+test("a recorded JSON body is stored as JSON, whatever its spacing and escapes", () => {
   const text = String.raw`{ "data": [ 1, -0.5, {"url":"http:\/\/a", "caf\u00e9": null} ],` + '\n"0a":true }\n';
   expect(stored(text)).toEqual({
     status: 200,
@@ -32,12 +32,12 @@ test.each([
   ["has a number with a zero behind the point", '{"value":1.0}'],
   ["has an integer beyond 2^53", '{"value":9007199254740993}'],
   ["has names that are integers, out of order", '{"2":1,"1":1}'],
-])("a body that %s is stored as text, character by character", (_, text) => {
+])("a recorded body that %s is stored as text, character by character", (_, text) => {
   expect(stored(text)).toEqual({ status: 200, type: "json", text });
   expect(exchangeFrom(storedExchange(exchange(text)))).toEqual(exchange(text));
 });
 
-test("what is read again has the same meaning, for any JSON and any text", () => {
+test("a stored body is read again with the same meaning", () => {
   fc.assert(
     fc.property(fc.oneof(fc.json(), fc.string()), fc.boolean(), (text, isIndented) => {
       const written = JSON.stringify(storedExchange(exchange(text)), undefined, isIndented ? 2 : 0);
@@ -49,7 +49,7 @@ test("what is read again has the same meaning, for any JSON and any text", () =>
   );
 });
 
-test("every fixture of this project is stored as the recorder stores it, no name twice", async () => {
+test("every fixture is stored as the recorder stores it, with no name twice", async () => {
   for (const file of globSync("fixtures/*.json")) {
     const text = readFileSync(file, "utf8");
     const cases = JSON.parse(text) as Record<string, StoredCase>;

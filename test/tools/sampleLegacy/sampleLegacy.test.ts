@@ -50,14 +50,14 @@ describe("who is an administrator", () => {
     [readOnly, no, xml(106, "The intended action requires admin rights. ")],
     [undefined, no, xml(106, "The intended action requires admin rights. ")],
     [wrong, xml(103, "Authentication failed"), xml(103, "Authentication failed")],
-  ])("is answered as recorded: %s", async (key, inJson, inXml) => {
+  ])("the sample's evaluation/request answers as recorded to the key %s", async (key, inJson, inXml) => {
     const init = key === undefined ? {} : { key };
     expect(await ask(`/api/v1/json/${path}`, init)).toMatchObject({ status: 412, body: inJson });
     expect(await ask(`/api/v1/xml/${path}`, init)).toMatchObject({ status: 412, body: inXml });
   });
 });
 
-test("lists have no order where a test asks for none, and each of its own", async () => {
+test("the sample's lists have a new order each time, where a test asks for that", async () => {
   let draw = 1;
   const unordered = await startSampleLegacy({
     faults: { listsInNoOrder: () => (draw = (draw * 16_807) % 2_147_483_647) / 2_147_483_647 },
@@ -96,7 +96,7 @@ const refused = `
   .map((row) => row.split("="));
 
 describe("an id, a filter or a name", () => {
-  test.each(refused)("%s is refused with %s", async (path, code) => {
+  test.each(refused)("the sample refuses %s with %s", async (path, code) => {
     const { status, body, headers } = await ask(`/api/v1/json/${path}`);
     expect([status, json(body)]).toEqual([412, error(code)]);
     expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
@@ -107,7 +107,7 @@ describe("an id, a filter or a name", () => {
     ["/study/list/status/deactivated", { study_list: { study: expect.objectContaining({ id: "106" }) } }],
     ["/flow/exists/SAMPLE.zerorule/sample_1.0", { flow_exists: { exists: "true", id: "101" } }],
     ["/flow/exists/sample%2EZeroRule/Sample_1.0", { flow_exists: { exists: "false", id: "-1" } }],
-  ])("%s is read as legacy reads it", async (path, expected) => {
+  ])("the sample reads %s as legacy does", async (path, expected) => {
     const { status, body } = await ask(`/api/v1/json${path}`);
     expect([status, json(body)]).toEqual([200, expected]);
   });
@@ -122,7 +122,7 @@ describe("what kills the script", () => {
     ["a bare ampersand in the message of a run", "/api/v1/json/run/6"],
     ["a quote in the key", '/api/v1/json/data/61?api_key="'],
     ["no function at all", "/api/v1"],
-  ])("%s", async (_, path) => {
+  ])("the sample's script dies of %s", async (_, path) => {
     const { status, body, headers } = await ask(path);
     expect([status, body, headers.get("content-type")]).toEqual([500, "", "text/html; charset=UTF-8"]);
   });
@@ -135,7 +135,7 @@ describe("before any function", () => {
     ["a sign that the framework refuses", "/api/v1/json/data/a+b", 400, "text/html; charset=UTF-8", false],
     ["an encoded slash", "/api/v1/json/flow/exists/a%2Fb/1", 404, "text/html; charset=iso-8859-1", false],
     ["an encoded question mark", "/api/v1/json/flow/exists/a%3Fb/1", 403, "text/html; charset=iso-8859-1", false],
-  ])("%s", async (_, path, status, type, hasSession) => {
+  ])("the sample answers with a page: %s", async (_, path, status, type, hasSession) => {
     const answer = await ask(path);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([status, type]);
     expect(answer.headers.has("set-cookie")).toBe(hasSession);
@@ -152,12 +152,12 @@ describe("who calls", () => {
     ["POST", "/nosuch", undefined, xmlError("102")],
     ["POST", "/nosuch", readOnly, xmlError("104")],
     ["PUT", "/data/61", normal, '{"error":{"code":"100","message":"Function not valid"}}'],
-  ])("%s %s with the key %s", async (method, path, key, expected) => {
+  ])("the sample authenticates %s %s with the key %s as legacy does", async (method, path, key, expected) => {
     const { status, body } = await ask(`/api/v1/json${path}`, { method, key });
     expect({ status, body }).toEqual({ status: 412, body: expected });
   });
 
-  test("a key's case does not count; private rows are for owners and administrators", async () => {
+  test("the sample ignores a key's case, and shows private rows to those with rights", async () => {
     const statuses = async (path: string) => {
       const answers = await Promise.all(
         [undefined, normal, owner.toLowerCase(), administrator].map((key) => ask(path, { key })),
@@ -169,12 +169,12 @@ describe("who calls", () => {
     expect(await statuses("/api/v1/json/study/hidden-suite")).toEqual([412, 412, 200, 412]);
   });
 
-  test("HEAD without a key has the length of the XML error and no body", async () => {
+  test("the sample answers HEAD without a key with the length of the XML error", async () => {
     const { status, headers, body } = await ask("/api/v1/json/data/61", { method: "HEAD" });
     expect([status, headers.get("content-length"), body]).toEqual([412, "197", ""]);
   });
 
-  test("a valid key deletes one cookie more", async () => {
+  test("the sample deletes a cookie more for a caller with a valid key", async () => {
     const [without, withKey] = await Promise.all([
       ask("/api/v1/json/data/61"),
       ask("/api/v1/json/data/61", { key: normal }),
@@ -194,7 +194,7 @@ describe("who calls", () => {
 });
 
 describe("documents", () => {
-  test("a dataset: none is absent, one a scalar, several a list, blanks an empty list", async () => {
+  test("the sample's dataset writes no entry, one, several and blanks as legacy does", async () => {
     const { body } = await ask("/api/v1/json/data/0030");
     expect(json(body)).toEqual({
       data_set_description: expect.objectContaining({
@@ -221,7 +221,7 @@ describe("documents", () => {
     );
   });
 
-  test("the list has a template of its own, where numbers are numbers", async () => {
+  test("the sample's list of datasets has a template, where numbers are numbers", async () => {
     const { body } = await ask("/api/v1/json/data/list/data_id/14,9/number_instances/0..9000");
     const start =
       '{"data":{"dataset":[\n    {"did":9,\n   "name":"bus_rides",\n   "version":1,\n   "status":"active",\n';
@@ -253,12 +253,12 @@ describe("documents", () => {
     ["number_classes/26..26", [6]],
     ["number_missing_values/70..80", [2]],
     ["number_features/785/limit", [554]],
-  ])("data/list/%s", async (filters, ids) => {
+  ])("the sample filters data/list/%s", async (filters, ids) => {
     const { body } = await ask(`/api/v1/json/data/list/${filters}`);
     expect([...body.matchAll(/"did":(\d+)/g)].map(([, id]) => Number(id))).toEqual(ids);
   });
 
-  test("quotes in a name break the JSON of its owner's list, and the XML is sound", async () => {
+  test("quotes in a name break the JSON of the sample's list, and not its XML", async () => {
     const [broken, sound] = await Promise.all([
       ask("/api/v1/json/data/list", { key: owner }),
       ask("/api/v1/xml/data/list/data_id/17", { key: owner }),
@@ -269,7 +269,7 @@ describe("documents", () => {
     expect(json((await ask("/api/v1/json/data/list/status/all")).body)).toHaveProperty("data.dataset");
   });
 
-  test("a study by id or alias: with tasks, with runs, by tag", async () => {
+  test("the sample shows a study by id or alias: of tasks, of runs, by tag", async () => {
     const study = async (key: string): Promise<unknown> =>
       JSON.parse((await ask(`/api/v1/json/study/${key}`)).body).study;
     expect(await study("One.Task")).toMatchObject({ id: "100", data: { data_id: "61" }, tasks: { task_id: "59" } });
@@ -283,7 +283,7 @@ describe("documents", () => {
     expect(await study("10/tasks")).not.toHaveProperty("data");
   });
 
-  test("a setup, a flow and a list of tags", async () => {
+  test("the sample shows a setup, a flow and a list of tags", async () => {
     const get = async (path: string): Promise<unknown> => json((await ask(`/api/v1/json/${path}`)).body);
     expect(await get("setup/1")).toEqual({ setup_parameters: { setup_id: "1", flow_id: "101" } });
     expect(await get("setup/3")).toMatchObject({ setup_parameters: { parameter: { length: 4, 2: { value: [] } } } });
@@ -295,7 +295,7 @@ describe("documents", () => {
     });
   });
 
-  test("a flow is found by POST under a name that a path cannot carry", async () => {
+  test("the sample finds a flow by POST under a name that no path can hold", async () => {
     const find = (name: string, external_version: string) =>
       post("/api/v1/json/flow/exists", { name, external_version, api_key: normal });
     expect(json((await find("mlr/classif.ranger ", "r_4.3/V1")).body)).toEqual({
@@ -359,7 +359,7 @@ describe("tags", () => {
     ],
   ];
 
-  test.each(stories)("%s", async (_, path, faults, steps) => {
+  test.each(stories)("the sample's tags are %s", async (_, path, faults, steps) => {
     const server = await startSampleLegacy({ faults });
     for (const [{ at = path, ...fields }, status, expected] of steps) {
       const { status: actual, body } = await post(`/api/v1/json/${at}`, { api_key: normal, ...fields }, server);
@@ -368,7 +368,7 @@ describe("tags", () => {
     await server.close();
   });
 
-  test("sent as multipart they count, sent as JSON or in the query they do not", async () => {
+  test("the sample reads tags from multipart, and none from JSON", async () => {
     const form = new FormData();
     for (const [name, value] of Object.entries({ data_id: "61", tag: "multi", api_key: normal }))
       form.append(name, value);
@@ -383,7 +383,7 @@ describe("tags", () => {
 });
 
 describe("PHP's notices", () => {
-  test("stand inside the list and before a dataset that has no description", async () => {
+  test("the sample writes PHP's notices into a list and before a dataset", async () => {
     const [list, dataset] = await Promise.all([
       ask("/api/v1/json/data/list/limit/1", {}, noisy),
       ask("/api/v1/json/data/25", {}, noisy),
@@ -395,13 +395,13 @@ describe("PHP's notices", () => {
   });
 });
 
-test("brackets as they are, which no careful client sends, are refused", async () => {
+test("the sample refuses brackets that are not escaped", async () => {
   const bytes = "GET /api/v1/json/flow/exists/a[b]/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
   const { status, text } = await exchange(plain.port, bytes);
   expect([status, text]).toEqual([400, expect.stringContaining("disallowed characters")]);
 });
 
-test("each server listens on its own address, keeps its own tags, and closes", async () => {
+test("each sample server listens on its own address, keeps its own tags, and closes", async () => {
   const first = await startSampleLegacy({ host: "127.0.0.1", port: 0 });
   await post("/api/v1/json/data/tag", { data_id: "61", tag: "only_here", api_key: normal }, first);
   const [here, there] = await Promise.all([ask("/api/v1/json/data/61", {}, first), ask("/api/v1/json/data/61")]);

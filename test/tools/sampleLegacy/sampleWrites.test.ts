@@ -48,7 +48,7 @@ const edit = (data_id: string, fields: string) => ({
 const upload = (fields: string) =>
   `<oml:data_set_description xmlns:oml="http://openml.org/openml">\n${fields}\n</oml:data_set_description>`;
 
-test("an owner or administrator deletes a dataset, and its id is not used again", async () => {
+test("the sample lets owners and administrators delete, and uses no id again", async () => {
   await using server = await open();
   const remove = (path: string, key?: string) => server.ask(path, { method: "DELETE", key });
   expect(await remove("data/5")).toContain("<oml:code>102</oml:code>");
@@ -61,7 +61,7 @@ test("an owner or administrator deletes a dataset, and its id is not used again"
   expect(await server.ask("data", { key: owner, form: { description } })).toEqual({ upload_data_set: { id: "10" } });
 });
 
-test("a status is changed in legacy's order of checks", async () => {
+test("the sample changes a dataset's status in legacy's order of checks", async () => {
   await using server = await open();
   const update = (data_id: string, status: string, api_key: string) =>
     server.ask("data/status/update", { form: { data_id, status, api_key } });
@@ -78,7 +78,7 @@ test("a status is changed in legacy's order of checks", async () => {
   expect(await server.listed(undefined, "status/deactivated")).toEqual([9]);
 });
 
-test("an edit sets texts, for everybody but for what is the owner's", async () => {
+test("the sample lets every key edit texts, and only owners some fields", async () => {
   await using server = await open();
   const change = (api_key: string, form: Record<string, string>) =>
     server.ask("data/edit", { form: { ...form, api_key } });
@@ -99,7 +99,7 @@ test("an edit sets texts, for everybody but for what is the owner's", async () =
   expect(await server.listed()).toEqual([5, 9]);
 });
 
-test("an upload is its caller's, in preparation and without qualities", async () => {
+test("a dataset uploaded to the sample is its caller's, in preparation, unprocessed", async () => {
   await using server = await open();
   const form = new FormData();
   const xml = upload("<oml:name>SECOND</oml:name><oml:format>csv</oml:format><oml:visibility>private</oml:visibility>");
@@ -119,7 +119,7 @@ test("an upload is its caller's, in preparation and without qualities", async ()
   expect(await server.ask("data", { key: owner, form: { description: "no document" } })).toBe(131);
 });
 
-test("with the search index down, deletions and edits are done and fail", async () => {
+test("with its search index down, the sample stores deletions and edits, and fails", async () => {
   await using server = await open({ searchIndexDown: true });
   expect(
     await server.ask("data/edit", { form: { ...edit("7", "<oml:language>x</oml:language>"), api_key: owner } }),
@@ -140,7 +140,7 @@ const study = (fields: string) => {
 const named = (type: string) =>
   `<oml:main_entity_type>${type}</oml:main_entity_type><oml:name>N</oml:name><oml:description>D &amp;amp; E</oml:description>`;
 
-test("a study is created in preparation, by legacy's schema", async () => {
+test("the sample creates a study in preparation, by legacy's schema", async () => {
   await using server = await open();
   const create = (fields: string) => server.ask("study", { key: normal, form: study(fields) });
   expect(await server.ask("study", { key: normal, form: {} })).toBe("");
@@ -157,7 +157,7 @@ test("a study is created in preparation, by legacy's schema", async () => {
   });
 });
 
-test("members and status of a study change, by anybody and by its creator", async () => {
+test("the sample lets every key change a study's members, its creator its status", async () => {
   await using server = await open();
   const change = (path: string, form: Record<string, string>, api_key = owner) =>
     server.ask(`study/${path}`, { form: { ...form, api_key } });

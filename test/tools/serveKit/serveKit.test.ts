@@ -18,7 +18,7 @@ describe("the program", () => {
   });
   afterAll(() => void child.kill("SIGKILL"));
 
-  test("answers both interfaces, and 501 with the closest pairs", async () => {
+  test("the kit's server answers both interfaces, and 501 with the closest pairs", async () => {
     const json = async (path: string, init?: RequestInit) => (await fetch(origin + path, init)).json();
     expect(await json("/api/v2/datasets/61")).toMatchObject({ id: 61, creator: ["R.A. Fisher"] });
     expect(await json("/api/v1/json/data/61")).toMatchObject({
@@ -41,7 +41,7 @@ describe("the program", () => {
     expect(text).toContain('"request": "GET /api/v2/datasets/61"');
   });
 
-  test("takes a slash at the end and HEAD as the gateway does", async () => {
+  test("the kit's server takes a slash at the end and HEAD as the gateway does", async () => {
     const headers = { "Content-Type": "application/json" };
     for (const path of ["/api/v2/datasets/list", "/api/v2/datasets/list/"])
       expect((await fetch(origin + path, { method: "POST", headers, body: '{"limit": 1}' })).status).toBe(200);
@@ -49,21 +49,21 @@ describe("the program", () => {
     expect([head.status, await head.text()]).toEqual([200, ""]);
   });
 
-  test("lets pages of any origin ask", async () => {
+  test("the kit's server allows pages of any origin", async () => {
     const headers = { "Access-Control-Request-Headers": "x-api-key" };
     const preflight = await fetch(`${origin}/api/v2/datasets/61`, { method: "OPTIONS", headers });
     expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([204, "x-api-key"]);
     expect((await fetch(`${origin}/nothing`)).headers.get("access-control-allow-origin")).toBe("*");
   });
 
-  test("refuses a body of more than a MiB, and goes on", async () => {
+  test("the kit's server refuses a body of more than a MiB, and goes on", async () => {
     const post = (length: number) =>
       fetch(`${origin}/api/v2/datasets/list`, { method: "POST", body: "x".repeat(length) });
     expect((await post(1024 ** 2 + 1)).status).toBe(413);
     expect((await post(1024 ** 2)).status).toBe(501);
   });
 
-  test("ends with 0 when it is stopped, and with 2 where it cannot start", async () => {
+  test("the kit's server exits with 0 when stopped, with 2 where it cannot start", async () => {
     const { port } = new URL(origin);
     const { code, stderr } = (await run(process.execPath, [main, "serve", "--port", port]).catch(
       (error: unknown) => error,
@@ -87,12 +87,12 @@ test.each([
     ["serve", "--endpoint", "a", "--endpoint", "b", "--example", "c"],
     { port: 9000, host: "127.0.0.1", prefix: "/v1", legacyPath: "/api/v1", endpoints: ["a", "b"], example: "c" },
   ],
-])("arguments %j", (args, expected) => {
+])("the kit's server reads the arguments %j", (args, expected) => {
   expect(readKitArguments(args)).toEqual(expected);
   expect(kitUsage.split("\n").filter((line) => line.length > 120)).toEqual([]);
 });
 
-test("the closest requests are each named once, with their keys", () => {
+test("the closest pairs are named once each, with their keys", () => {
   const known: KnownRequest[] = [
     { pair: "a/one", method: "GET", target: "/v1/a/1" },
     { pair: "a/same", method: "GET", target: "/v1/a/1" },
