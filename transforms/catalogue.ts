@@ -6,7 +6,7 @@ import { endpoints } from "./index.ts";
 import { legacyErrors } from "./legacyErrors.ts";
 import { legacyPaths, legacyReads, legacyRefusals, legacyWrites } from "./legacyInterface.ts";
 
-/** All the knowledge the machine is started with. */
+/** What a gateway is started with: the endpoints, and what is known of the legacy interface. */
 export const catalogue = {
   endpoints,
   module: import.meta.resolve(`./index${extname(import.meta.url)}`),
@@ -14,8 +14,8 @@ export const catalogue = {
   legacyStudies,
   legacyPaths,
   legacyWrites: { writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals },
-  /** The file with how the public reference implementation is known to differ. */
+  /** The file of the public reference implementation's ledger of expected differences. */
   expectedDifferences: fileURLToPath(new URL("./expectedDifferences.json", import.meta.url)),
-  /** Harmless questions that show what legacy thinks of a key: a short list, and a tag without a name on nothing. */
+  /** Harmless requests that show whether legacy accepts a key: a short list, and a tag without a name or an entity. */
   keyProbes: { reads: get`/evaluationmeasure/list` as LegacyRequest, writes: post("/data/tag", {}) },
 };

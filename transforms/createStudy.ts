@@ -24,8 +24,8 @@ const ofAnotherType = refused("1034", "can only link entities of the type main_e
 const suiteOfTasks = refused("1035", "Can only register benchmark suite if main entity type is run");
 
 /**
- * Legacy's schema allows these characters only, and so many of them. It does not escape them where it shows a study: `&`, `<` and `]]>` would
- * break the study and every list with it.
+ * A text of the characters that legacy's schema allows, `most` of them at most. `&`, `<` and `]]>` are refused: legacy does not escape them
+ * where it shows a study, so they would break the study and every list with it.
  */
 const basicLatin = (most: number) =>
   explained(
@@ -34,8 +34,9 @@ const basicLatin = (most: number) =>
     "the legacy interface could not show the study: it does not escape '&', '<' and ']]>'",
   );
 
-/** An alias that leads to another path, and one that legacy reads as an id. */
+/** Words in the place of an alias that lead to other paths. */
 const words = "list$|attach$|detach$|status$";
+/** Texts that legacy reads as ids. */
 const decimals = ["[0-9]+[.]?[0-9]*", "[.][0-9]+"];
 const numbers = decimals.flatMap((one) => [`-?${one}$`, `-?${one}[eE]-?[0-9]+$`]).join("|");
 const studyAlias = explained(
@@ -47,11 +48,11 @@ const studyAlias = explained(
 
 const members = withDefault(identifierList(0, MAX_MEMBERS), []);
 
-/** The element around a list of ids, each once, which legacy's schema does not allow without one. */
+/** The element of a list of ids, each once; none for an empty list, which legacy's schema does not allow. */
 const idsIn = (group: string, id: string, ids: readonly number[]) =>
   ids.length === 0 ? {} : { [`oml:${group}`]: { [`oml:${id}`]: [...new Set(ids)] } };
 
-/** Members that are looked up: legacy takes their ids in its path, which may have 8 KB. */
+/** The most members that are looked up: legacy takes their ids in its path, which has 8 KB at most. */
 const MAX_LOOKED_UP = 600;
 
 type Members = { main_entity_type: string; tasks: readonly number[]; runs: readonly number[] };
@@ -68,7 +69,7 @@ const kindOf = ({ main_entity_type: type }: Members): "task" | "run" => (type ==
 const lookedUp = (study: Members): number[] =>
   [...new Set(study[memberLists[kindOf(study)].field])].slice(0, MAX_LOOKED_UP);
 
-/** The 422 that names the members which were looked up and are not in legacy's list; `undefined` where all of them are. */
+/** The 422 that names the members that are not in legacy's list; `undefined` if all that were looked up are there. */
 const unknownMembers = (study: Members, legacy: JsonObject): Outcome | undefined => {
   const kind = kindOf(study);
   const { field, id } = memberLists[kind];
@@ -115,7 +116,7 @@ export const createStudy = endpoint("POST /studies", {
       }),
     }),
   notFound: noBenchmarkSuite,
-  // Legacy says so whatever the cause: its list shows the members that it has.
+  // Legacy answers this code for several causes. Its list shows which members exist.
   recover: {
     code: 1039,
     look(study) {

@@ -2,7 +2,7 @@ import type { RowById } from "../src/catalogue/endpoint/endpoint.ts";
 import { entriesOf, member } from "../src/catalogue/rules/compose.ts";
 import type { Json, JsonObject } from "../src/catalogue/rules/rule.ts";
 
-/** The qualities that legacy's list shows. */
+/** The names of the qualities that legacy's list shows. */
 const listedQualities = new Set([
   "MajorityClassSize",
   "MaxNominalAttDistinctValues",
@@ -43,7 +43,7 @@ export const datasetRow: RowById = {
     return visibility === "private" || visibility === "public" ? visibility : undefined;
   },
   rest: (id) => ({ method: "GET", path: `/data/qualities/${id}` }),
-  // It has none, is not processed yet, or could not be processed.
+  // The dataset has no qualities, is not processed yet, or could not be processed.
   noRest: new Set([362, 363, 364]),
   shown(legacy, rest) {
     const { id, name, version, status, format, file_id, tag } = datasetIn(legacy) as JsonObject;
@@ -61,7 +61,7 @@ export const datasetRow: RowById = {
     return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) as JsonObject;
   },
   document(rows) {
-    // A list shows no tags; filters ask for them.
+    // A list shows no tags. The row has them for the filter by tag.
     const listed = rows.map((row) => {
       const { tag: _, ...rest } = row;
       return rest;

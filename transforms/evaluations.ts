@@ -9,7 +9,7 @@ import { pagedList } from "./pagedList.ts";
 import { requireFilter, runFilters, runGroups } from "./runLists.ts";
 import { exampleParameter, listedParameters } from "./setupParameters.ts";
 
-/** Lists inside each other in an evaluation's array: a matrix has two levels. */
+/** The most levels of lists in an evaluation's array; a matrix has two. */
 export const MAX_ARRAY_LEVELS = 16;
 
 const LIMIT = 100;
@@ -17,7 +17,7 @@ const LIMIT = 100;
 /** Legacy requires at least one of these filters. */
 const narrowing = [...Object.keys(runFilters), "function", "study", "limit"];
 
-/** What both lists have before and behind the parameters. */
+/** The fields of both lists before (`run`) and after (`result`) the parameters. */
 const run = {
   run_id: integer,
   uploader: nullable(integer),
@@ -56,7 +56,7 @@ const exampleEvaluation = {
 
 type Listing = { summary: string; also: Route[]; list: readonly string[]; exampleMembers?: JsonObject };
 
-/** A list of evaluations, from this list of legacy's. */
+/** Defines a list of evaluations over one of legacy's lists. */
 const evaluationList = <T>(
   route: Route,
   { summary, also, list: legacyList, exampleMembers }: Listing,

@@ -11,7 +11,7 @@ import {
 import { getSegments, type LegacyRequest, type Unsent } from "../src/catalogue/endpoint/legacyRequest.ts";
 import { tagName } from "./tagging.ts";
 
-/** The largest number of ids, and of their characters: legacy takes filters in its path, which may have 8 KB. */
+/** The most ids, and characters of ids: legacy takes filters in its path, which has 8 KB at most. */
 const MAX_IDS = 1000;
 const IDS_LENGTH = 7000;
 
@@ -33,16 +33,15 @@ export const datasetSizes = {
   number_missing_values: optionalField(range),
 };
 
-/** The name of a dataset. */
 export const datasetName = optionalField(matching(/^[A-Za-z0-9 _.,()-]{1,128}$/));
 
-/** The page of a list. Legacy refuses an offset without a limit, and has no limit of its own, so that one is always sent. */
+/** The fields of a list's page. A limit is always sent: legacy has none of its own, and refuses an offset without one. */
 export const page = (most = 10_000) => ({
   limit: withDefault(integerFrom(1, most), 100),
   offset: withDefault(integerFrom(0, Number.MAX_SAFE_INTEGER), 0),
 });
 
-/** Objects of a list's body whose members count as fields of their own. */
+/** The objects of a list's body whose members count as fields of their own. */
 export const bodyObjects = { pagination: ["limit", "offset"] };
 
 type Filters = Record<string, string | number | number[] | undefined>;
@@ -53,7 +52,7 @@ export const filterSegments = (filters: Filters): (string | number)[] =>
     value === undefined ? [] : [name, Array.isArray(value) ? value.join(",") : value],
   );
 
-/** Asks for a list of legacy's with these filters. An offset of 0 is left out. */
+/** The request for one of legacy's lists with these filters. An offset of 0 is left out. */
 export const listBy = (
   list: readonly string[],
   { offset, ...filters }: Filters & { offset: number },

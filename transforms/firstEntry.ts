@@ -7,7 +7,10 @@ export const firstEntry = (legacy: JsonObject, list: string, entries: string): J
   return isObject(first) ? first : undefined;
 };
 
-/** The id of the first entry of a list, as the input of an example; `path`: of a legacy list of one entry. */
+/**
+ * An endpoint's `first`, for an input of one id: that of the first entry that legacy lists. `path`: of a legacy list of one entry. `field`: the
+ * input's.
+ */
 export const firstId = (path: string, [list, entries, name]: [string, string, string], field: string) => ({
   legacy: { method: "GET" as const, path },
   input(legacy: JsonObject): Record<string, Json> | undefined {
@@ -16,5 +19,4 @@ export const firstId = (path: string, [list, entries, name]: [string, string, st
   },
 });
 
-/** The first dataset that legacy lists. */
 export const firstDataset = firstId("/data/list/limit/1", ["data", "dataset", "did"], "dataset_id");

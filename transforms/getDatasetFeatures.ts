@@ -24,7 +24,7 @@ const listIn = (value: Json | undefined): Json | undefined => {
   return Array.isArray(parsed) ? parsed.filter((entry) => entry !== null) : value;
 };
 
-/** `1.0` and `true` are values of a nominal feature: texts. */
+/** Values of a nominal feature are texts: `1.0` and `true` stay as they are written. */
 const asWritten = (_: string, value: Json, { source }: { source?: string }): Json =>
   (typeof value === "number" || typeof value === "boolean") && source !== undefined ? source : value;
 

@@ -21,10 +21,10 @@ import { lasting } from "./lifetimes.ts";
 type Flow = { id: number; tag: string[]; subflows: Subflow[] };
 type Subflow = { identifier: string | null; flow: Flow };
 
-/** Most flows that an answer is stored under by their ids. */
+/** The most nested flows whose own groups an answer belongs to. */
 const MAX_NAMED = 100;
 
-/** The ids of all flows within, until there are too many to name. */
+/** The ids of all nested flows; of more than `MAX_NAMED`, one more than that. */
 const idsWithin = (subflows: readonly Subflow[]): number[] => {
   const ids: number[] = [];
   const left = [...subflows];
@@ -35,7 +35,7 @@ const idsWithin = (subflows: readonly Subflow[]): number[] => {
   return ids;
 };
 
-/** An answer shows the tags of each flow within, so that a write to one of these concerns it. */
+/** The groups of nested flows: an answer shows their tags, so a write to one of them invalidates it. */
 const groupsWithin = (subflows: readonly Subflow[]): string[] => {
   const ids = idsWithin(subflows);
   return ids.length > MAX_NAMED ? [collection("flow")] : ids.map((id) => `flow/${id}`);

@@ -31,7 +31,7 @@ const file = object({
   did: dropped,
 });
 
-/** One without a fold is of the whole run. */
+/** An evaluation; one without a fold is about the whole run. */
 const evaluation = object({
   name: nullable(text),
   value: number,
@@ -40,7 +40,7 @@ const evaluation = object({
   fold: nullable(integer),
 });
 
-/** An unescaped text that has no field of its own. One that stands there twice has closed its element, and forged what is between. */
+/** An unescaped text that is dropped. Where it stands twice, it has closed its element and forged others: it then fails the schema. */
 const unescapedAside: Rule<undefined> = {
   ...dropped,
   markup: true,
@@ -49,7 +49,7 @@ const unescapedAside: Rule<undefined> = {
     Array.isArray(legacy) && legacy.length > 1 ? legacy : dropped.read(legacy, note, parent),
 };
 
-/** Legacy has the errors of the evaluation in one field, that of the run itself in another one. */
+/** Adds another field's entries: legacy has the evaluation's errors in one field, and the run's own in another. */
 const withMember = <T>(name: string, inner: Rule<T>): Rule<T> => ({
   name: "withMember",
   does: "the entries of two fields -> one list: `error` and `error_message` -> `error`",

@@ -1,6 +1,6 @@
 import type { LegacyPaths, LegacyWrites } from "../src/catalogue/endpoint/legacyInterface.ts";
 
-/** Tried on the real server: each of these set a tag, as did `/index.php/api/v1`, `/?/api/v1` and `/index.php?/api/v1`. */
+/** The paths of legacy's interface. On the real server each of them set a tag, as did `/index.php/api/v1`, `/?/api/v1` and `/index.php?/api/v1`. */
 export const legacyPaths: LegacyPaths = {
   interfaces: ["/api/v1", "/api_new/v1"],
   frontController: "/index.php",

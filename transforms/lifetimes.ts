@@ -1,9 +1,9 @@
 import { entity } from "../src/catalogue/endpoint/groups.ts";
 
-/** Lifetimes of what hardly changes once it is there: flows, tasks, runs. */
+/** Lifetimes of entities that hardly change: flows, tasks, runs. */
 export const lasting = { fresh: "1h", staleWhileRevalidate: "7d", staleIfError: "7d" } as const;
 
-/** Lifetimes of what only the legacy server's operators change: types of tasks, measures. */
+/** Lifetimes of lists that only legacy's operators change: types of tasks, measures. */
 export const fixed = { ...lasting, fresh: "24h" } as const;
 
 /** How answers about one dataset are cached. */

@@ -4,7 +4,7 @@ import { list, unwrapped } from "../src/catalogue/rules/compose.ts";
 import type { Rule } from "../src/catalogue/rules/rule.ts";
 import { bodyObjects } from "./filters.ts";
 
-/** One of legacy's lists, a page of it at a time: its rows stand in two wrappers. */
+/** Defines a list that is read by pages. `wrappers`: the two levels around legacy's rows. */
 export const pagedList = <F extends Fields, Row, const Name extends string = never>(
   route: Route,
   {
@@ -18,7 +18,7 @@ export const pagedList = <F extends Fields, Row, const Name extends string = nev
     row: Rule<Row>;
     /** The groups that a page belongs to. */
     groups: (input: InputOf<F>) => string[];
-    /** Every caller sees all rows; otherwise owners see more, and rows may turn private. */
+    /** All callers see the same rows. Otherwise owners see more, and rows may turn private. */
     isPublic?: boolean;
   },
 ) =>

@@ -17,14 +17,14 @@ export const MAX_MEMBERS = 10_000;
 const rejectLegacyStudy = ({ study_id }: { study_id: number }, { legacyStudies }: Knowledge): Outcome | undefined =>
   legacyStudies.has(study_id) ? legacyStudy : undefined;
 
-/** An endpoint that adds tasks or runs to a study, or takes them away. */
+/** Defines an endpoint that adds tasks or runs to a study, or takes them away. */
 const membership = (action: "attach" | "detach", summary: string) =>
   endpoint(`POST /studies/${action}`, {
     summary,
     input: { study_id: identifier, entity_ids: identifierList(1, MAX_MEMBERS) },
     writes: ({ study_id }) => changed("study", [study_id]),
-    // Legacy lets every key change every study. It shows a private one to its creator only, but never says who a caller is: of a public one
-    // the gateway cannot know.
+    // Legacy lets every key change every study, and never says who a caller is. It shows a private study to its creator only, so a caller has to
+    // be able to read it. The creator of a public one cannot be told from others.
     access: { endpoint: "getStudy", input: ({ study_id }) => ({ id_or_alias: study_id }) },
     legacy: ({ study_id, entity_ids }) =>
       post(`/study/${study_id}/${action}`, { ids: [...new Set(entity_ids)].join(",") }),

@@ -13,7 +13,7 @@ export type LegacyQuery = { request: LegacyRequest; format: "json" | "xml" };
 /** A request to legacy, and the answer. */
 export type AnsweredExchange = LegacyQuery & { status: number; reading: LegacyReading };
 
-/** Characters of a body that is not JSON. */
+/** The most characters of a body that is not JSON. */
 const MAX_TEXT = 400;
 
 /** Reads an answer's text as JSON. Any other text is truncated. */

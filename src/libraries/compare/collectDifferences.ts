@@ -5,10 +5,10 @@ import { type Difference, differenceKey, OTHER_PATHS } from "./difference.ts";
 /** One field that differs. */
 export type FoundDifference = Omit<Difference, "count">;
 
-/** Differences of one answer that are kept apart. */
+/** The most differences of one answer that are counted one by one. */
 const MAX_DIFFERENCES = 300;
 
-/** The differences of one answer, while they are collected. `isFull`: no further one changes the result of the answer. */
+/** The differences of one answer, while they are collected. `isFull`: no further difference changes the answer's result. */
 export type DifferenceCollection = {
   add: (found: FoundDifference) => void;
   isFull: () => boolean;
@@ -16,8 +16,8 @@ export type DifferenceCollection = {
 };
 
 /**
- * Collects the differences of one answer: those of one kind at one path are counted as one. Past a bound, those of
- * one kind and form at all other paths are counted as one.
+ * Collects the differences of one answer. Those of one kind at one path are counted as one; beyond a bound, those of one kind and form at
+ * all other paths.
  */
 export const collectDifferences = (): DifferenceCollection => {
   const byKind = new Map<string, Difference>();
@@ -40,7 +40,7 @@ export const collectDifferences = (): DifferenceCollection => {
   };
 };
 
-/** Characters of a value's JSON. */
+/** The most characters of a value's JSON. */
 const MAX_VALUE = 400;
 
 const withShortValues = ({ legacy, expected, candidate, ...difference }: Difference): Difference => {

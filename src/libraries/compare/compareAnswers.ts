@@ -8,7 +8,7 @@ import { type ComparedPlace, differ } from "./differ.ts";
 import { type Difference, differenceFormOf, UNSERVED } from "./difference.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** Bytes of an answer that is compared while callers are served. A larger one would hold them up. */
+/** The largest answer, in bytes, that is compared while callers are served: a larger one would delay them. */
 export const MAX_COMPARED_BYTES = 1024 ** 2;
 
 /** Where the expected value at a place (`Difference.at`) comes from: the legacy value there, and the rules that made the expected one. */
@@ -19,7 +19,7 @@ type About = {
   output: Endpoint["output"];
   ledger: Ledger;
   origin?: Origin;
-  /** Why the gateway would not serve the candidate's answer. */
+  /** Why the gateway would not serve the candidate's answer; `undefined` if it would. */
   whyUnserved?: (candidate: GivenAnswer) => string | undefined;
 };
 
@@ -52,7 +52,7 @@ const differencesOf = (
 ): Difference[] => {
   const { add, isFull, differences } = collectDifferences();
   const isError = expected.status >= 400;
-  // All error documents are alike: if a candidate writes them differently, all their fields have one cause.
+  // A candidate that writes errors differently does so in all their fields: they have one cause.
   const known = isError ? { cause: `error ${expected.status}` } : {};
   const found = ({ allowedBy, ...difference }: Omit<ComparedPlace, "form"> & { form: DifferenceForm }) => {
     const traced = origin?.(difference.at);
@@ -91,7 +91,7 @@ const differencesOf = (
 const mediaType = ({ contentType }: GivenAnswer): string | undefined =>
   contentType === undefined ? undefined : mediaTypeOf(contentType);
 
-/** Two comparisons of one request: an unexplained difference that only one of them shows is drift. */
+/** Joins two comparisons of one request: an unexplained difference that only one of them shows is drift. */
 export const markDrift = (before: readonly Difference[], after: readonly Difference[]): Difference[] => {
   const nameOf = ({ form, path }: Difference) => `${form} ${path}`;
   const once = (these: readonly Difference[], others: readonly Difference[]) => {

@@ -5,7 +5,7 @@ import type { LegacyQuery } from "./answers.ts";
 /** The commands that send the same request to either side; they name the environment variable of the key. */
 export type CurlPair = { legacy?: string; candidate: string };
 
-/** Where both interfaces begin, and how the key is named. */
+/** Where both interfaces begin, and the name of the key's variable. */
 export type Addresses = {
   /** Where legacy's interface begins: `https://host/api/v1`. */
   legacy: string;
@@ -22,8 +22,8 @@ const shellQuoted = (text: string): string =>
 const unscrubbed = { text: (text: string) => text };
 
 /**
- * The commands that send the request again. They name the key by `keyName` and never show it; `scrub` takes it out of the request, too.
- * `legacyQuery`: the request to legacy; `undefined` if there is none.
+ * The commands that send the request again. They name the variable of the key and never show the key; `scrub` removes it from the
+ * request. `legacyQuery`: the request to legacy, if there is one.
  */
 export const curlsOf = (
   { legacy, candidate, keyName }: Addresses,

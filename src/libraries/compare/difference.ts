@@ -11,10 +11,10 @@ export type DifferenceResult = "equal" | Classification;
 /** The path of a difference that says that the answer would not be served. The ledger cannot allow it. */
 export const UNSERVED = "served";
 
-/** The path of the only difference of an answer of legacy's that no format can read, if the ledger expects it. */
+/** The path of the one difference of an unreadable answer of legacy, where the ledger expects that. */
 export const UNREADABLE = "unreadable";
 
-/** The path that stands for all differences beyond the number that is kept apart: a candidate may invent paths. */
+/** The path that stands for all differences beyond a bound: a candidate may invent paths. */
 export const OTHER_PATHS = "(other paths)";
 
 /** One kind of difference at one path of one answer. */
@@ -35,7 +35,7 @@ export type Difference = {
   legacy?: Json;
   expected?: Json;
   candidate?: Json;
-  /** Fields of this answer that differ so. */
+  /** How many fields of the answer differ in this way. */
   count: number;
 };
 
@@ -52,16 +52,17 @@ export const zeroCounts = (): ResultCounts => ({
   unexplained: 0,
 });
 
-/** The results of an answer, the harmless first. */
+/** The results of an answer, the most harmless first. */
 export const differenceResults = ["equal", "explained", "expected", "drift", "unexplained"] as const;
 
+/** The result of an answer with these differences. */
 export const resultOf = (differences: readonly Difference[]): DifferenceResult =>
   differences.reduce<DifferenceResult>(
     (worst, { kind }) => (differenceResults.indexOf(kind) > differenceResults.indexOf(worst) ? kind : worst),
     "equal",
   );
 
-/** Equal for differences of two answers that are alike. */
+/** The key by which equal differences of several answers are counted as one. */
 export const differenceKey = ({ path, form, kind, rule, entry }: Omit<Difference, "count">): string =>
   JSON.stringify([path, form, kind, rule, entry]);
 
@@ -86,7 +87,7 @@ const typeRules: ReadonlySet<string> = new Set(["text", "integer", "number", "bo
 
 const articleOf = (name: string): string => (/^[aeiou]/.test(name) ? "an" : "a");
 
-/** How a difference goes against the rule that made the expected value. */
+/** Describes how a candidate breaks the rule that made the expected value. */
 const againstRule = (form: DifferenceForm, rule: string): string => {
   const expected = typeRules.has(rule) ? `${articleOf(rule)} ${rule}` : `what the rule ${rule} makes`;
   if (form === "missing") return `left out; ${expected} was expected`;

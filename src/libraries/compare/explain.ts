@@ -15,7 +15,7 @@ type Explained = { path: string; at: string; legacy?: Json; ours?: Json; steps: 
 /** Called for every place; for one with members (`isLeaf` false) before its members. */
 type VisitExplained = (place: Explained, isLeaf: boolean) => void;
 
-/** The changes by the pointer of their place. */
+/** What rules changed, by the pointer of the place. */
 type ChangesByPlace = ReadonlyMap<string, RuleChange[]>;
 
 /** What a rule notes of a document by place, without the fields that no rule knows. */
@@ -130,7 +130,7 @@ export const lookUp = (
   return { legacy: value, rules: noted.length > 0 ? noted : (facets?.rules.map(({ name }) => name) ?? []) };
 };
 
-/** Where our document comes from: legacy's own, through these rules. It is explained once a difference needs it. Without a document only the rules are known. */
+/** Where our document comes from: legacy's, by these rules. It is explained with the first difference. Without a document only rules are known. */
 export const originIn = (output: Rule, document: JsonObject | undefined): Origin => {
   let places: ChangesByPlace | undefined;
   return (at) => {

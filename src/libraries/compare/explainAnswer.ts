@@ -11,7 +11,7 @@ import { type Difference, differenceFormOf, isSame } from "./difference.ts";
 import { changesByPlace, changesIn, explain, lookUp } from "./explain.ts";
 import { pointerSteps } from "../../catalogue/rules/pointer.ts";
 
-/** What an answer is explained by. */
+/** What explains an answer. */
 type Explaining = { endpoint: Endpoint; errors: ErrorTable; knowledge: Knowledge };
 
 /**
@@ -30,7 +30,7 @@ export const explainAnswer = (
   if (reading.is === "error") return wholeAnswer(madeOfError(about, exchange, ours), legacy, ours);
   if (ours.status === 200 && status === 200) return explainDocument(about, reading.document, ours.body);
   const rejected = about.endpoint.rejectDocument?.(reading.document, about.knowledge);
-  if (rejected && isAnswer(answerOf(rejected), ours)) return wholeAnswer(explainedBy("judge"), legacy, ours);
+  if (rejected && isAnswer(answerOf(rejected), ours)) return wholeAnswer(explainedBy("rejectDocument"), legacy, ours);
   return schemaMismatch(about, reading.document, legacy, ours);
 };
 
@@ -48,7 +48,7 @@ type Made = { kind: "explained" | "unexplained"; rule?: string };
 
 const explainedBy = (rule: string): Made => ({ kind: "explained", rule });
 
-/** An answer that is made as a whole: the status and the body are one difference each. */
+/** The differences of an answer that is made as a whole: the status and the body are one each. */
 const wholeAnswer = (made: Made, legacy: GivenAnswer | undefined, ours: GivenAnswer): Difference[] => {
   const { add, differences } = collectDifferences();
   if (legacy?.status !== ours.status)
@@ -94,7 +94,7 @@ const explainDocument = ({ endpoint }: Explaining, legacy: JsonObject, ours: Jso
   return differences();
 };
 
-/** Legacy's answer is a document and ours is not: the document does not fit the schema, or the reason is unknown. */
+/** For a document of legacy that we did not answer with: it does not fit the schema, or the reason is unknown. */
 const schemaMismatch = (
   { endpoint }: Explaining,
   document: JsonObject,

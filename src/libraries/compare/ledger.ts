@@ -25,10 +25,12 @@ const entrySchema = z.strictObject({
 /** One expected difference: where, why, its owner, and until when. */
 export type LedgerEntry = z.infer<typeof entrySchema>;
 
+/** The content of a ledger's file. */
 export const ledgerSchema = z
   .array(entrySchema)
   .refine((entries) => new Set(entries.map(({ id }) => id)).size === entries.length, "each id once");
 
+/** The expected differences, and which of them allows a difference. */
 export type Ledger = ReturnType<typeof openLedger>;
 
 /** Opens a ledger; entries that ended before `today` (`2026-11-21`) allow no difference. */
@@ -38,7 +40,7 @@ export const openLedger = (entries: readonly LedgerEntry[], today: string) => {
     .map((entry) => ({ entry, path: pathPattern(entry.path) }));
   return {
     entries,
-    /** The entry that allows this difference. One with a value allows only differences with that value. */
+    /** The entry that allows this difference, if one does. An entry with a value allows only differences with that value. */
     allowing: (
       endpoint: string,
       { path, form, candidate }: Pick<FoundDifference, "path" | "form" | "candidate">,
@@ -63,14 +65,14 @@ const pathPattern = (path: string): RegExp =>
       .join("(?:/.*)?")}$`,
   );
 
-/** What names the ledger of the public reference implementation. */
+/** The name of the public reference implementation's ledger. */
 export const REFERENCE = "reference";
 
-/** The entries of the ledger with this name: a file's, the reference's, or none without a name. `reference`: the file of the reference's. */
+/** Reads the ledger that a setting names: a file or `REFERENCE`; without a name it is empty. `reference`: the file of the reference's ledger. */
 export const readNamedLedger = (named: string | undefined, setting: string, reference: string) =>
   named === undefined ? { entries: [] } : readLedger(named === REFERENCE ? reference : named, setting);
 
-/** The entries in a file; or its errors, with the name of the setting that names the file. */
+/** Reads a ledger's file. Its errors begin with the name of the setting. */
 export const readLedger = (file: string, setting: string): { entries: LedgerEntry[] } | { errors: string[] } => {
   let json: unknown;
   try {

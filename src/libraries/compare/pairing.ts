@@ -6,13 +6,13 @@ type Pairing = { pairs: [number, number][]; missing: number[]; extra: number[]; 
 
 type Identity = (value: Json) => string;
 
-/** So many first fields are tried one by one, before all of them are taken: each try looks at all entries. */
+/** The most first fields that are tried before all fields are taken: each try reads all entries. */
 const MAX_TRIED = 4;
 
 // `"61"` and `61` identify the same entry, whose id then differs.
 const identifierOf = (value: Json): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
 
-/** Identifies an entry by the first fields of the given ones; one without the very first by its whole value. */
+/** Identifies an entry by these fields; an entry without the first of them by its whole value. */
 const identityBy =
   ([first, ...others]: readonly string[]): Identity =>
   (value) => {

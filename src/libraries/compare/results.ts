@@ -1,6 +1,6 @@
 import type { DifferenceResult } from "./difference.ts";
 
-/** The results of a comparison, the harmless first; each with a sign that needs no colour. */
+/** The results of a comparison, the most harmless first; each has a sign that needs no colour. */
 export const comparisonResults = {
   equal: { sign: "=", means: "the same as before" },
   explained: { sign: "✓", means: "made by a named rule" },
@@ -19,5 +19,5 @@ export type ResultName = keyof typeof comparisonResults;
 /** All results, in their order. */
 export const resultNames = Object.keys(comparisonResults) as ResultName[];
 
-/** A difference's path as people read it: `""` is the whole answer. */
+/** A difference's path as people read it. */
 export const formatPath = (path: string): string => (path === "" ? "the whole answer" : path);

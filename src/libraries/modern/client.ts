@@ -30,7 +30,7 @@ export type ModernReply =
 /** Modern's answer, served or not. */
 type ModernGiven = { status: number; contentType: string; text: string };
 
-/** What of the gateway modern's client uses. `ledger`: the one in force, how modern's documents may differ. */
+/** The parts of the gateway that modern's client uses. `ledger` gives the one in force: how modern's documents may differ. */
 type ModernParts = Watch & {
   errors: ErrorTable;
   reader: Pick<Reader, "checkModern">;
@@ -42,7 +42,11 @@ export type ModernClient = ReturnType<typeof openModern>["client"];
 
 const CALLS_UNTIL_OPEN = 3;
 
-/** Opens connections of its own to modern, so that requests that wait there delay no others. */
+/**
+ * Opens a client of modern with connections of its own, so that requests that wait for modern delay no others.
+ *
+ * @throws An Error that names MODERN_CA, if its file cannot be read.
+ */
 export const openModern = (
   url: string,
   settings: Settings & { MODERN_CA?: string | undefined; MODERN_TIMEOUT_MS: number },
@@ -56,7 +60,7 @@ export const openModern = (
       pools: ["answers"],
       trouble: "Modern has been failing",
       effect: "legacy answers the reads, and writes in canary and modern are answered 502",
-      // Legacy answers the reads meanwhile: few failures are enough, of one caller that waits for each of them too.
+      // Legacy answers reads while the circuit is open, so that a few failures of one caller are enough to open it.
       outage: {
         seconds: 10 + (CALLS_UNTIL_OPEN * settings.MODERN_TIMEOUT_MS) / 1000,
         calls: CALLS_UNTIL_OPEN,
@@ -109,7 +113,7 @@ export const openModern = (
 
   return {
     client: {
-      /** Asks once. Never rejects because of what modern does. */
+      /** Asks once. An answer that is not served, or none, is `failed`. */
       ask: (endpoint: NamedEndpoint, request: CanonicalRequest, caller: Caller) =>
         runStep("modern", { endpoint: endpoint.name }, () => ask(endpoint, request, caller)),
       /** Asks for a comparison, `again` past its caches: failures do not open the circuit for callers. */
@@ -132,8 +136,8 @@ type Sending = {
 };
 
 /**
- * Sends requests of the new interface to an implementation at a URL such as `http://host/v1`. What it returns rejects with an
- * `UpstreamFailure`.
+ * Makes the function that sends requests of the new interface to an implementation at a URL such as `http://host/v1`. That function
+ * rejects with an `UpstreamFailure`.
  */
 export const canonicalSender = (upstream: Upstream, url: string) => {
   const { host, pathname } = new URL(url);
@@ -173,7 +177,7 @@ const textOf = ({ status, contentType, body }: UpstreamReply): ModernGiven => ({
   text: body.toString("utf8"),
 });
 
-/** Bytes; no error of the interface has more. */
+/** The most bytes of an error. The interface has no larger one. */
 const MAX_ERROR_BYTES = 128 * 1024;
 
 /** Checks modern's answer against the schema of the endpoint's document and against its outcomes. */

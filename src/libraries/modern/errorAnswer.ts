@@ -30,7 +30,7 @@ export const errorAnswer = (
   return status === 422 && isListOfInputErrors(document["detail"]) ? { status, body: text } : undefined;
 };
 
-/** `undefined` where modern means another error by the same code: its status then differs. */
+/** `undefined` if the status differs: modern then means another error by the same code. */
 const withStatus = (outcome: Outcome, status: number): Answer | undefined => {
   const answer = answerOf(outcome);
   return answer.status === status ? answer : undefined;
@@ -39,7 +39,7 @@ const withStatus = (outcome: Outcome, status: number): Answer | undefined => {
 const outcomeOfProblem = (endpoint: Endpoint, errors: ErrorTable, { code, type }: JsonObject): Outcome | undefined => {
   const coded = outcomeOfCode(endpoint, errors, code);
   if (coded || typeof type !== "string") return coded;
-  // Its own path, or an anchor of one page.
+  // The type is the path of a page, or an anchor in one.
   const [slug = ""] = /[^/#]*$/.exec(type) ?? [];
   const problems = endpoint.modern?.problems ?? {};
   return Object.hasOwn(problems, slug) ? problems[slug] : undefined;
@@ -67,7 +67,7 @@ const outcomeOfCode = (endpoint: Endpoint, errors: ErrorTable, given: Json | und
   return outcome && (!isOfOneEndpoint(outcome) || ownCodes(endpoint).has(code)) ? outcome : undefined;
 };
 
-/** Errors about credentials, rights, inputs and states mean the same at all endpoints; what does not exist differs between them. */
+/** Errors about credentials, rights, inputs and states mean the same at all endpoints. The others name what does not exist, or exists already. */
 const isOfOneEndpoint = ({ kind }: Outcome): boolean => kind === "notFound" || kind === "conflict" || kind === "gone";
 
 const ownCodes = ({

@@ -6,9 +6,9 @@ import type { Json, JsonObject } from "../../catalogue/rules/rule.ts";
 import { errorResponses, errorSchemas, errorsOf, schemaRef } from "./errorResponses.ts";
 import { documentedHeaders, headerRefs } from "./replyHeaders.ts";
 
-/** What the document of a deployment depends on. */
+/** What differs between the documents of two deployments. */
 export type Deployment = {
-  /** The prefix that paths are below. */
+  /** The prefix of all paths. */
   prefix: string;
 };
 
@@ -80,7 +80,7 @@ const mainRoute = ({ routes }: Endpoint): string => routes[0] as string;
 
 const groupOf = (endpoint: Endpoint): string => mainRoute(endpoint).split("/")[1] ?? "";
 
-/** The endpoint under its main route. */
+/** The operation of an endpoint's main route. */
 const operationOf = (name: string, endpoint: Endpoint) => {
   const [verb, template] = mainRoute(endpoint).split(" ") as [string, string];
   const [method, path] = [verb.toLowerCase(), template.replaceAll("?}", "}")];
@@ -185,7 +185,7 @@ const answerSchemas = (endpoints: Endpoints): JsonObject =>
     }),
   );
 
-/** `#/$defs/x` is of the schema alone: in the document it is `#/components/schemas/NAME_x`. */
+/** Rewrites a schema's own references: `#/$defs/x` is `#/components/schemas/NAME_x` in the document. */
 const referring = (name: string, value: Json): Json => {
   if (Array.isArray(value)) return value.map((entry) => referring(name, entry));
   if (typeof value !== "object" || value === null) return value;
@@ -198,7 +198,7 @@ const referring = (name: string, value: Json): Json => {
   );
 };
 
-/** The JSON Schema of a rule. A part without one (a new field of legacy's, kept as it came) allows any value. */
+/** The JSON Schema of a rule. A part that has none, such as an unknown field of legacy, allows any value. */
 const jsonSchema = (schema: z.ZodType): JsonObject => {
   const { $schema: _, ...written } = z.toJSONSchema(schema, {
     unrepresentable: "any",

@@ -7,7 +7,7 @@ export type ConsolePart = {
   routes?: (app: Hono) => void;
   /** Members that it adds to the answer of `GET /cache`. */
   cacheView?: () => Record<string, unknown>;
-  /** Loads its part of the page. Called once, with the first request of the page: a start reads no template, script or style. */
+  /** Loads its part of the page. Called once, at the page's first request, so that a start reads no template, script or style. */
   page?: () => Promise<PagePart>;
 };
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { raw } from "hono/html";
 import { html, type Html } from "./html.ts";
 
-/** A file that is written into a page, by its address. */
+/** Reads a file that is written into a page. */
 export const readAsset = (url: URL): string => readFileSync(url, "utf8");
 
 /** Browser modules joined into one script, in the order in which they need each other: a page loads no file besides itself. */
@@ -36,7 +36,7 @@ export const documentFrame = (style: string, scripts: readonly string[], directi
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");
-  /** A page that is open compares it, to find out that its script is outdated. */
+  /** An open page compares it, to see that its script is outdated. */
   const version = hash("sha256", [style, ...scripts].join("\n"), "hex").slice(0, 16);
   const render = ({ title, head, body }: Page): Html =>
     html`<!doctype html>

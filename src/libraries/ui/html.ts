@@ -20,6 +20,6 @@ const shortened = (strings: TemplateStringsArray): TemplateStringsArray => {
   return short;
 };
 
-/** A template whose values are escaped. Values are no promises, so that the result is a string. */
+/** A template whose values are escaped. No value may be a promise: the result is a string. */
 export const html = (strings: TemplateStringsArray, ...values: unknown[]): Html =>
   template(shortened(strings), ...values) as Html;

@@ -17,7 +17,7 @@ export const section = ({ id, title, count, about, content }: Section): Html =>
     ${content}
   </section>`;
 
-/** The page is requested every two seconds. */
+/** The most rows of a table: the page is requested every two seconds. */
 const MAX_ROWS = 100;
 
 type RowsTable<Row> = {
@@ -50,7 +50,7 @@ export const rowsTable = <Row>({ rows, heads, row, none, route }: RowsTable<Row>
 /** A field of the filter that selects one value of a facet; `selected`: at first, instead of all. */
 type Facet = { name: string; values: readonly string[]; selected?: string };
 
-/** The form that filters the items of a page, which have facets and a text as data (`client/filter.js`). `about`: what the text is. */
+/** The form that filters the items of a page by their facets and text (`client/filter.js`). `about`: what the text is. */
 export const filterForm = (facets: readonly Facet[], about: string): Html =>
   html`<form class="filters scripted" id="filters" aria-label="Filter" autocomplete="off">
     ${facets.map(
@@ -70,7 +70,7 @@ export const filterForm = (facets: readonly Facet[], about: string): Html =>
     <p><output aria-live="polite"></output> <button type="reset">Clear</button></p>
   </form>`;
 
-/** A kind by its sign, its word and its colour. */
+/** A result as its sign and its word, in its colour. */
 export const badge = (kind: ResultName): Html =>
   html`<span class="kind ${kind}"><span aria-hidden="true">${comparisonResults[kind].sign}</span> ${kind}</span>`;
 
