@@ -18,7 +18,7 @@ import { compareOne } from "./compareOne.ts";
 import type { CompareOptions } from "./options.ts";
 import { showProgress } from "./progress.ts";
 import { requestsOf } from "./requests.ts";
-import { run } from "./run.ts";
+import { run } from "./compareAll.ts";
 
 /** Milliseconds until a mismatch is checked again. */
 const SETTLE_MS = 1000;

@@ -5,7 +5,7 @@ import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import { exampleRequests, idRequests } from "../corpus/madeRequests.ts";
 import { trafficMapper } from "../corpus/mapTraffic.ts";
 import { readCorpus } from "../corpus/readCorpus.ts";
-import { sampleRequests } from "../corpus/sample.ts";
+import { sampleRequests } from "../corpus/sampleRequests.ts";
 import type { CompareOptions } from "./options.ts";
 
 /** The requests of a run, and their number if it is known. Lines of the traffic that are not sent are counted by reason. */

@@ -2,7 +2,7 @@ import { setImmediate as soon } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Difference } from "../../../src/libraries/compare/difference.ts";
 import type { CorpusRequest } from "../../../src/tools/corpus/corpusRequest.ts";
-import { run } from "../../../src/tools/compare/run.ts";
+import { run } from "../../../src/tools/compare/compareAll.ts";
 
 const requests = async function* (count: number): AsyncGenerator<CorpusRequest> {
   for (let i = 0; i < count; i++)
