@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
+import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
 import { administrator, nobody, owner, secondAdministrator } from "./people.ts";
-import { edited, through } from "./through.ts";
+import { edited, rows, through } from "./through.ts";
 
 const complete = (ids: number[] | number) => ({ ids, isIncomplete: false });
 
@@ -50,6 +51,17 @@ describe("a write by legacy's own interface shows in the next list", () => {
     const long = `<oml:visibility>private</oml:visibility><oml:description>${"x".repeat(100_000)}</oml:description>`;
     expect((await legacy(owner, "json/data/edit", edited(2, long))).status).toBe(200);
     expect(await list(administrator)).toMatchObject(complete([2, 3, 5, 6, 9]));
+  });
+
+  test("a public dataset that legacy lists, but does not show by itself, is not missing", async () => {
+    const untold = completeDataset({ id: 7, name: "untold", uploader: owner.user.id });
+    const { list, legacy, state } = await through([...rows, { ...untold, file_id: null }]);
+    const listed = complete([2, 3, 5, 6, 7, 9]);
+    expect(await list(administrator)).toMatchObject(listed);
+    const edit = edited(7, "<oml:visibility>public</oml:visibility>");
+    expect((await legacy(owner, "json/data/edit", edit)).status).toBe(200);
+    expect(await list(administrator)).toMatchObject(listed);
+    expect(state()?.hidden).toBe(0);
   });
 
   test("another status", async () => {

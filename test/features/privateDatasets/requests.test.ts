@@ -132,6 +132,21 @@ describe("a row that turned public and private again", () => {
   });
 });
 
+test("a list says that it may lack a row that a scan found private while legacy wrote it", async () => {
+  const front = await fronted();
+  const { list, state } = await over(front, {}, { scan: { pause: 20, retry: 1 } });
+  front.replace(/limit\/1000000.*api_key/);
+  const listing = list(administrator);
+  await until(() => front.held.length === 1);
+  Object.assign(front.bed.datasets.find(({ id }) => id === 9) ?? {}, { visibility: "private" });
+  await until(() => state()?.rows === 4);
+  const answer = await fetch(`${front.bed.url}/api/v1/${WHOLE}?api_key=${administrator.key}`);
+  front.held.pop()?.end(await answer.text());
+  expect(await listing).toMatchObject({ ids: [2, 3, 5, 6], isIncomplete: true });
+  front.instead = undefined;
+  expect(await list(administrator)).toMatchObject({ ids: [2, 3, 5, 6, 9], isIncomplete: false });
+});
+
 test("a row that turns private while a list is read is in it all the same", async () => {
   const front = await fronted();
   const { list, legacy } = await over(front);

@@ -93,6 +93,18 @@ describeWithRedis("two gateways and a Redis", () => {
     }
   });
 
+  test("a write that Redis refused once reaches the other as soon as Redis takes it", async () => {
+    const redis = await startRedis();
+    const legacy = await scriptedLegacy();
+    const { a, b } = await two(legacy, redis.url);
+    await b.ask(path);
+    // Heartbeats go on.
+    await redis.talk("ACL SETUSER default resetkeys ~catalog-gateway:1:epoch");
+    expect((await a.post("/v1/datasets/tag", tag, a.as(alice))).status).toBe(200);
+    await redis.talk("ACL SETUSER default allkeys");
+    await until(async () => markOf((await b.ask(path)).body) === `nobody ${legacy.version}`);
+  });
+
   test("a read that was running in one when the other wrote is cached by neither", async () => {
     const redis = await startRedis();
     const legacy = await scriptedLegacy();

@@ -1,5 +1,5 @@
 import { brotliCompressSync } from "node:zlib";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Entry } from "../../../src/gateway/cache/entry.ts";
 import { tagOf } from "../../../src/gateway/cache/entry.ts";
 import type { Invalidation } from "../../../src/gateway/cache/sharedTier.ts";
@@ -140,6 +140,30 @@ describeWithRedis("the tier on Redis", () => {
     await heartbeats(redis, 4);
     expect([a.observed.lost, b.observed.lost]).toEqual([0, 0]);
     expect(await a.put("k", await entry("new"))).toBe("set stored");
+  });
+
+  test("what Redis could not invalidate is not read from it", async () => {
+    const redis = await startRedis();
+    const a = await open(redis.url);
+    await a.put("k", await entry("[1]"));
+    await redis.refuseWrites("replica");
+    expect(await a.invalidate({ groups: ["dataset/61"] })).toBe(false);
+    expect(await a.get("k")).toBeUndefined();
+    await redis.takeWrites();
+    await until(() => a.trusted());
+    expect(await a.get("k")).toBeUndefined();
+  });
+
+  test("after a read that was late the next ones do not wait for Redis", async () => {
+    const redis = await startRedis();
+    const a = await open(redis.url, 100);
+    const now = performance.now();
+    vi.spyOn(performance, "now").mockReturnValue(now);
+    onTestFinished(() => void vi.restoreAllMocks());
+    redis.pause();
+    for (let i = 0; i < 3; i++) expect(await a.get("k")).toBeUndefined();
+    expect(a.observed.counts).toEqual(["get late"]);
+    redis.resume();
   });
 
   test("garbage under a name of ours is no answer and no error", async () => {

@@ -44,6 +44,11 @@ test.each<[string, Step[], boolean[]]>([
     [true, true, false],
   ],
   ["an answer is late", [{ beat: "a" }, { beat: "a", late: 1300 }], [true, false]],
+  [
+    "it counts from when the heartbeat was sent",
+    [{ beat: "a" }, { beat: "a", late: 1000 }, { beat: "a", late: 1000 }],
+    [true, true, false],
+  ],
 ])("the lease where %s", (_, steps, held) => {
   expect(heldAfter(steps)).toEqual(held);
 });

@@ -67,7 +67,10 @@ test("no upstream at all: 502", async () => {
   expect(gateway.upstream.semaphore.running).toBe(0);
 });
 
-test("interim answers without end are cut short: 502", async () => {
+test.each([
+  ["to a GET", get],
+  ["to a write whose answer is held", (path: string) => `${request(`POST ${path}`, "Content-Length: 1")}x`],
+])("interim answers without end %s are cut short: 502", async (_, asking) => {
   const interim = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
   const gone: boolean[] = [];
   const { origin } = await nastyUpstream((socket) => {
@@ -78,8 +81,10 @@ test("interim answers without end are cut short: 502", async () => {
     socket.on("close", () => gone.push(true));
     more();
   });
-  const gateway = await openProxy(origin);
-  const { text } = await send(gateway.port, get("/endless"));
+  const observe = (method: string) =>
+    method === "POST" ? { chunk: () => undefined, over: () => Promise.resolve() } : undefined;
+  const gateway = await openProxy(origin, { observe });
+  const { text } = await send(gateway.port, asking("/endless"));
   expect(text.match(/^HTTP\/1\.1 103 /gm)).toHaveLength(MAX_INTERIM_ANSWERS);
   expect(text).toMatch(/\r\n\r\nHTTP\/1\.1 502 [^]*"The upstream gave no sound answer\."/);
   await until(() => gone.length === 1);
