@@ -54,11 +54,6 @@ describe("who is listed what", () => {
       }
   });
 
-  test("each caller is listed the same without a cache", async () => {
-    const { list } = await through(undefined, { CACHE_BYTES: "0" });
-    for (const [caller, ids] of matrix) expect((await list(caller)).ids).toEqual(ids);
-  });
-
   test("without an administrator's key legacy's lists stay as they are", async () => {
     const { list, state } = await scanningThrough(undefined, { LEGACY_ADMIN_KEY: "" });
     expect(state()).toBeUndefined();
@@ -112,38 +107,6 @@ describe("an administrator's list", () => {
     const { list, post } = await through(many);
     for (const { ids } of [await list(secondAdministrator), await post(secondAdministrator, {})])
       expect(ids).toEqual(many.slice(0, 100).map(({ id }) => id));
-  });
-
-  test("a filter finds a private row as legacy's database does", async () => {
-    const qualities = ["NaN", null, null, "1.0E3", 5, "150.0"];
-    const about = { name: "Größe  ", version: 2, qualities, tags: [["Uni", 1]] as [string, number][] };
-    const { list } = await through([
-      completeDataset({ id: 1, ...about, uploader: owner.user.id, visibility: "private" }),
-    ]);
-    // The uploader is known from here on.
-    await list(owner, "uploader/16");
-    for (const [filters, ids] of [
-      ["data_name/GROSE", [1]],
-      ["data_name/grosse", 404],
-      ["data_version/1", 404],
-      ["tag/un", 404],
-      ["status/deactivated", 404],
-      ["data_id/2", 404],
-      ["number_instances/0..149", 404],
-      ["number_classes/1000", [1]],
-      ["number_classes/1..9", 404],
-      ["number_instances/150", [1]],
-      ["number_features/50", 404],
-      // There is none of it.
-      ["number_missing_values/0", 404],
-      ["uploader/16/tag/uni", [1]],
-      ["uploader/17", 404],
-    ] as const)
-      expect({ filters, ...(await list(secondAdministrator, filters)) }).toMatchObject({
-        filters,
-        ids,
-        isIncomplete: false,
-      });
   });
 
   test.each<

@@ -108,14 +108,6 @@ describe("a change that bypasses the gateway", () => {
     expect(await list(nobody)).toMatchObject(complete([2]));
   });
 
-  test("filters leave out public datasets, which is not incomplete", async () => {
-    const { list, legacy } = await through();
-    await legacy(owner, "json/data/status/update", { data_id: "2", status: "deactivated" });
-    expect(await list(administrator, "status/active")).toMatchObject(complete([3, 5, 6, 9]));
-    expect(await list(administrator, "data_name/free")).toMatchObject(complete([9]));
-    expect(await list(administrator, "tag/nosuch")).toMatchObject(complete(404));
-  });
-
   test("no page repeats a row: the list itself shows a row that turned public", async () => {
     const { list, bed } = await through();
     expect((await list(administrator)).ids).toEqual([2, 3, 5, 6, 9]);

@@ -1,5 +1,5 @@
 import type { DatasetRow, User } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
-import { sameText } from "./sameText.ts";
+import { isSameText } from "../../../src/tools/sampleLegacy/textQuirks.ts";
 
 /** The body of a list request, as far as it is sound. */
 export type ListInput = {
@@ -78,8 +78,8 @@ export const matches = (row: DatasetRow, input: ListInput): boolean => {
   const { status = "active", tag, data_name, data_version, uploader, data_id } = input;
   return (
     (status === "all" || row.status === status) &&
-    (tag === undefined || row.tags.some(([known]) => sameText(known, tag))) &&
-    (data_name === undefined || sameText(row.name, data_name)) &&
+    (tag === undefined || row.tags.some(([known]) => isSameText(known, tag))) &&
+    (data_name === undefined || isSameText(row.name, data_name)) &&
     (data_version === undefined || row.version === data_version) &&
     (uploader === undefined || row.uploader === uploader) &&
     (data_id === undefined || [data_id].flat().includes(row.id)) &&

@@ -66,29 +66,6 @@ test("a scan goes on where it was when the process was killed", async () => {
   expect((await second.state()).calls).toBeLessThan(2 + (1100 - 3) + 3 - 100);
 });
 
-/** Changes the file of a directory, when no process has it. */
-const alter = (place: string, sql: string) => {
-  const database = new DatabaseSync(join(place, "catalog-gateway.sqlite"));
-  database.exec(sql);
-  database.close();
-};
-
-test("what cannot be read is found anew; an unusable directory stops the start", async () => {
-  bed.use(rows);
-  const DATA_DIR = temporaryFolder();
-  const first = await gateway({ DATA_DIR });
-  await until(() => first.isComplete());
-  expect(await first.end("SIGTERM")).toBe(0);
-  alter(DATA_DIR, "UPDATE entries SET value = 'x' WHERE feature LIKE 'private-rows:%'");
-  const one = await gateway({ DATA_DIR });
-  await until(() => one.isComplete());
-  expect(one.output.error).toContain("store_unreadable");
-  expect(await one.list(administrator.key)).toEqual([2, 3, 5, 6, 9]);
-  const other = start({ LEGACY_URL: bed.url, LEGACY_ADMIN_KEY: administrator.key, DATA_DIR });
-  expect(await other.ended).toBe(2);
-  expect(other.output.error).toMatch(/^DATA_DIR: .* cannot be used: another process uses it/);
-});
-
 test("what a scan found survives a restart, without any key in it, for the same legacy", async () => {
   bed.use(rows);
   const DATA_DIR = temporaryFolder();

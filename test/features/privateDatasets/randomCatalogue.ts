@@ -3,7 +3,7 @@ import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.t
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
 import { pools } from "./pools.ts";
 import { administrator, otherOwner, owner, readOnly, secondAdministrator, user } from "./people.ts";
-import { sameText } from "./sameText.ts";
+import { isSameText } from "../../../src/tools/sampleLegacy/textQuirks.ts";
 
 const rarely = <T>(arbitrary: fc.Arbitrary<T>, otherwise: T, freq = 8) =>
   fc.oneof({ weight: freq, arbitrary: fc.constant(otherwise) }, { weight: 1, arbitrary });
@@ -18,7 +18,8 @@ const value = (numbers: readonly number[]) =>
   fc.option(
     fc.oneof(
       { weight: 5, arbitrary: fc.constantFrom(...numbers) },
-      { weight: 1, arbitrary: fc.constantFrom(...numbers).map(String) },
+      { weight: 1, arbitrary: fc.constantFrom(...numbers).map((number) => number.toFixed(1)) },
+      { weight: 1, arbitrary: fc.constantFrom(...numbers).map((number) => number.toExponential().toUpperCase()) },
     ),
     { nil: null, freq: 6 },
   );
@@ -34,7 +35,7 @@ const filtered = [value(classes), value(features), value(instances), odd, value(
 const measured = fc.tuple(odd, odd, odd, ...filtered, odd, odd, odd);
 
 const tags = fc
-  .uniqueArray(fc.constantFrom(...pools.storedTags), { maxLength: 3, comparator: sameText })
+  .uniqueArray(fc.constantFrom(...pools.storedTags), { maxLength: 3, comparator: isSameText })
   .map((names) => names.map((name): [string, number] => [name, owner.user.id]));
 
 /** How far a dataset is: measured, failed, found without qualities, or not processed yet. */
