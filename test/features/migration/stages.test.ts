@@ -397,20 +397,6 @@ describe("operators", () => {
     expect((await operate("GET", "/expected")).body).toEqual([{ ...known, fired: true }]);
     expect(await move("getDataset", { stage: "canary", share: 5 })).toMatchObject({ status: 200 });
   });
-
-  test("a changed configuration overrides a move; an unchanged one does not", async () => {
-    const { migration, move } = await staged({ getDataset: { stage: "shadow" } });
-    await move("getDataset", { stage: "canary", share: 5, despite });
-    await migration.configure({ getDataset: { stage: "shadow", share: 100 } }, []);
-    expect(migration.stageOf("getDataset")).toMatchObject({ stage: "canary", share: 5 });
-    await migration.configure({ getDataset: { stage: "legacy", share: 100 } }, []);
-    expect(migration.stageOf("getDataset")).toMatchObject({ stage: "legacy", by: "configuration" });
-    expect(migration.audit()[0]).toMatchObject({
-      by: "configuration",
-      from: { stage: "canary" },
-      to: { stage: "legacy" },
-    });
-  });
 });
 
 test("the gate moves an endpoint up by evidence, and down at once by a regression", async () => {

@@ -1,13 +1,9 @@
 import { connect } from "node:net";
-
 import { describe, expect, test } from "vitest";
-import { get, rawUpstream } from "../proxy/support.ts";
+import { get } from "../proxy/support.ts";
 import { listeningGateway, recordingUpstream } from "../http/support.ts";
 import { exchange, expectDetail, heldUpstream, keys, measures, questions, taggingRequest } from "./support.ts";
 import { settled, until } from "../../support/waiting.ts";
-
-const ok = (text: string, ...headers: string[]) =>
-  [`HTTP/1.1 200 OK`, `Content-Length: ${text.length}`, ...headers, "", text].join("\r\n");
 
 describe("a legacy that", () => {
   test("a legacy that is not there: 502 for every request", async () => {
@@ -25,14 +21,6 @@ describe("a legacy that", () => {
     const { port } = await listeningGateway("http://192.0.2.1", { CONNECT_TIMEOUT_MS: "150", TOTAL_TIMEOUT_MS: "400" });
     const answer = await exchange(port, ...questions[0][1]);
     expectDetail(answer, answer.status === 502 ? 502 : 504);
-  });
-
-  test("a legacy that is restarted: the next request is answered", async () => {
-    const { origin } = await rawUpstream((socket, _, number) =>
-      number === 2 ? socket.resetAndDestroy() : socket.write(ok(measures)),
-    );
-    const { port } = await listeningGateway(origin);
-    for (let i = 0; i < 3; i++) expect((await exchange(port, ...questions[0][1])).body).toBe('["kappa"]');
   });
 
   test("an overloaded legacy: 503 at once with Retry-After, until a place is free", async () => {

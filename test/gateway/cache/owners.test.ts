@@ -47,16 +47,6 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
       const { status, body } = await gateway.ask(target, headers);
       expect([status, body]).toEqual([401, '{"detail":{"code":"103","message":"Authentication failed"}}']);
     }
-    // Two keys, or an odd one: legacy never gets them.
-    const before = gateway.legacy.asked.length;
-    for (const [query, headers] of [
-      [`api_key=${alice}&api_key=${bob}`, {}],
-      [`api_key=${alice}`, gateway.as(bob)],
-      [`api_key=${alice}%20`, {}],
-      ["api_key=0", {}],
-    ] as const)
-      expect((await gateway.ask(`${path}?${query}`, headers)).status).toBe(401);
-    expect(gateway.legacy.asked).toHaveLength(before);
   });
 
   test("one key is one owner, in three places and in capitals", async () => {
@@ -78,15 +68,6 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
     expect((await gateway.ask(path, { ...gateway.as(alice.toUpperCase()), ...past })).status).toBe(401);
     expect((await ask(path, "alice")).status).toBe(401);
     expect(gateway.core.cache.size().entries).toBe(0);
-  });
-
-  test("what only one may see is never another's, before and after it is kept", async () => {
-    gateway.legacy.privateTo = alice;
-    for (let i = 0; i < 2; i++) {
-      expect([(await ask(path, "bob")).status, (await ask(path, "nobody")).status]).toEqual([403, 403]);
-      const own = await ask(path, "alice");
-      expect([markOf(own.body), own.headers.get("cache-control")]).toEqual(["alice 1", "private, no-cache"]);
-    }
   });
 
   test("a resource that turns private is gone for others with the next refresh", async () => {

@@ -1,7 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { cachedGateway } from "../cache/support.ts";
 import { openConnection } from "../answer/support.ts";
 import { MessageReader, type Message } from "../../torture/lib/messageReader.ts";
 import { httpUpstream } from "../proxy/support.ts";
@@ -301,22 +300,6 @@ describe("the bound of requests that wait", () => {
     }
     expect(text()).not.toMatch(/connection: close/i);
   });
-
-  test.each(["/v1/datasets/61", "/v1/datasets/#", "/old/#"])(
-    "nine of 10, 130 or 10,000 requests in one write are answered (%s)",
-    async (path) => {
-      const { ask, port } = await cachedGateway();
-      await ask("/v1/datasets/61");
-      for (const [round, count] of [10, 130, 10_000].entries()) {
-        const { socket, text, closed } = openConnection(port);
-        socket.write(
-          Array.from({ length: count }, (_, i) => asking(`GET ${path.replace("#", `${round}${i}`)}`)).join(""),
-        );
-        await closed;
-        expect(answersIn(text())).toHaveLength(9);
-      }
-    },
-  );
 
   test.each([
     ["sound", asking("GET /many")],

@@ -11,26 +11,22 @@ import { until } from "../../support/waiting.ts";
 
 const healthyUpstream = () => rawUpstream((socket) => void socket.write(healthy));
 
-const end = "Connection: close\r\n\r\n";
-const body = `Content-Length: 2\r\n${end}hi`;
-/** Requests that undici refuses, or that must not go to legacy as they are; test/gateway/http/requestTarget.test.ts has more targets and hosts. */
-const bad: [name: string, bytes: string][] = [
-  ["GET *", get("*")],
-  ["POST ftp://x/", request("POST ftp://x/", "Content-Length: 2") + "hi"],
-  ["a user in the authority", get("http://a@b/x")],
-  ["CONNECT", request("CONNECT x:443")],
-  ["two Hosts and a body", `POST /x HTTP/1.1\r\nHost: a\r\nhost: a\r\n${body}`],
-  ["no Host and a body", `POST /x HTTP/1.1\r\n${body}`],
-  ["a path in Host", `GET /x HTTP/1.1\r\nHost: a/b\r\n${end}`],
-  ["a length beyond 2^53", `POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 9007199254740993\r\n${end}hi`],
-  ["chunks in HTTP/1.0", `POST /x HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n${end}0\r\n\r\n`],
+/** Beside the forbidden ones; where a chunk has no end, what comes before it is sent on already. */
+const refusedRequests: [name: string, bytes: string][] = [
+  ...forbiddenRequests("/x").filter(([name]) => name !== "chunk without an end"),
+  ["a user in its authority", get("http://a@b/x")],
+  ["chunks in HTTP/1.0", "POST /x HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
 ];
 
 describe("through one connection to legacy", () => {
-  test.each(bad)("%s is 400 before it is sent, and the next GET is answered", async (_, bytes) => {
+  test.each(refusedRequests)("a request with %s is refused unsent, and the next GET is answered", async (_, bytes) => {
     const { origin, requests } = await healthyUpstream();
     const { port } = await listeningGateway(origin, { MAX_CONNECTIONS: "1" });
-    for (let i = 0; i < 3; i++) expectDetail(await exchange(port, bytes), 400);
+    for (let i = 0; i < 3; i++) {
+      const { status } = await exchange(port, bytes);
+      // Of a request without a sound head Node may close the connection without an answer.
+      expect(Number.isNaN(status) || status >= 400).toBe(true);
+    }
     expect(requests).toEqual([]);
     expect((await exchange(port, get("/healthy"))).body).toBe("healthy");
   });
@@ -46,18 +42,6 @@ describe("through one connection to legacy", () => {
       expect((await exchange(port, get("/healthy"))).body).toBe("healthy");
     },
   );
-
-  // Where a chunk has no end, what comes before it is sent on already.
-  const forbidden = forbiddenRequests("/x").filter(([name]) => name !== "chunk without an end");
-
-  test.each(forbidden)("a request with %s does not reach it, and is refused", async (_, bytes) => {
-    const { origin, requests } = await healthyUpstream();
-    const { port } = await listeningGateway(origin);
-    const { status } = await exchange(port, bytes);
-    expect(requests).toEqual([]);
-    // Of a request without a sound head Node may close the connection without an answer.
-    expect(Number.isNaN(status) || status >= 400).toBe(true);
-  });
 
   test("what follows a refused request on its connection is not acted on", async () => {
     const { origin, requests } = await healthyUpstream();
