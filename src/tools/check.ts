@@ -9,7 +9,6 @@ import { dataDirectoryTrouble } from "../operation/store/dataDirectory.ts";
 import type { CheckReport, Examples } from "../gateway/answer/feature.ts";
 import type { Gateway } from "../gateway/openGateway.ts";
 
-/** What `--check` is run with. */
 type CheckSettings = {
   settings: Pick<
     Settings,
@@ -22,12 +21,12 @@ type CheckSettings = {
 /** One line of the check. */
 type CheckRow = { result: "ok" | "FAIL" | "note"; name: string; found: string; advice?: string };
 
-/** What `--check` comes to. `legacy`: its answer in plain words. */
+/** The result of `--check`. `legacy`: legacy's answer in plain words. */
 type CheckResult = { ready: boolean; legacy: string; passed: number; failed: number; rows: CheckRow[] };
 
 /**
- * Asks legacy, then the gateway for one example of each endpoint that reads, then each feature what it finds. Prints a line for each, and
- * a summary.
+ * Checks legacy, an example of each endpoint that reads, the settings, and what each feature checks. Prints a line for each check, and a
+ * summary.
  */
 export const check = async (gateway: Gateway, { settings, strict, print }: CheckSettings): Promise<CheckResult> => {
   const { app, core } = gateway;
@@ -43,7 +42,7 @@ export const check = async (gateway: Gateway, { settings, strict, print }: Check
   const report: CheckReport = {
     strict,
     examples: legacy.ok ? await findExamples(gateway) : new Map(),
-    // Not what a shared cache has of it: the check is of legacy.
+    // Past a shared cache: the check is about legacy.
     ask: async (target) => app.request(base + target, { headers: { "Cache-Control": "no-cache" } }),
     row: (ok, name, found, advice) =>
       add({ result: ok ? "ok" : "FAIL", name, found, ...(ok || advice === undefined ? {} : { advice }) }),
@@ -73,7 +72,7 @@ const askLegacy = ({ core }: Gateway, request: LegacyRequest) =>
     xmlReader([]),
   );
 
-/** The first entry of each kind that legacy lists takes the place of examples that only one catalogue has. */
+/** The examples of each endpoint. The first entry that legacy lists takes the place of those that only one catalogue has. */
 const findExamples = async (gateway: Gateway): Promise<Map<string, Examples>> => {
   const found = new Map<string, Examples>();
   for (const [name, endpoint] of Object.entries(gateway.core.catalogue.endpoints)) {
@@ -129,10 +128,10 @@ const askExample = async (report: CheckReport, endpoint: Endpoint, input: Record
   return { status, input, found: status < 500 ? about : `${about} ${body}` };
 };
 
-/** The records behind one that is tried instead of it. */
+/** The most records that are tried in place of a broken one. */
 const MAX_OTHERS = 3;
 
-/** One of the next records that legacy does show: a single record may be broken. */
+/** Asks for the next records, since a single one may be broken; `undefined` if legacy shows none of them. */
 const otherRecord = async (
   gateway: Gateway,
   report: CheckReport,
@@ -212,7 +211,7 @@ const describeLegacy = (url: string, reply: LegacyReply | LegacyFailed): LegacyS
   return { ok: false, words, advice: adviceOfLegacy(status, body.toString("latin1", 0, MAX_LOOKED_AT)) };
 };
 
-/** Bytes of an answer that are looked at. */
+/** The most bytes of an answer that are read for advice. */
 const MAX_LOOKED_AT = 1000;
 
 const adviceOfLegacy = (status: number, text: string): string => {

@@ -1,7 +1,11 @@
 import { InvalidArgumentError } from "commander";
 import { withoutUrlSecrets } from "../operation/secrets/secrets.ts";
 
-/** Reads the value of an option: an integer from `least` to `most`; where 0 is allowed, with up to three decimals. */
+/**
+ * Makes the reader of an option: an integer from `least` to `most`; if 0 is allowed, also with up to three decimals.
+ *
+ * @throws The reader, an InvalidArgumentError for any other text.
+ */
 export const numberFrom =
   (least: number, most = 10_000_000) =>
   (text: string): number => {
@@ -10,7 +14,11 @@ export const numberFrom =
     throw new InvalidArgumentError(`Allowed is a number from ${least} to ${most}.`);
   };
 
-/** Reads an option that may be given several times: each time one of these names. */
+/**
+ * Makes the reader of an option that may be given several times, each time with one of these names.
+ *
+ * @throws The reader, an InvalidArgumentError for any other name.
+ */
 export const severalOf =
   (names: readonly string[]) =>
   (name: string, before: string[] = []): string[] => {
@@ -18,7 +26,11 @@ export const severalOf =
     return [...before, name];
   };
 
-/** Reads a URL without its slashes at the end. One with a user or a query is refused, and these are not shown: they would not be sent. */
+/**
+ * Reads a URL, and removes slashes at its end. A user and a query are refused, since they would not be sent.
+ *
+ * @throws An Error that shows the text without its secrets.
+ */
 export const readUrl = (text: string): string => {
   if (/^https?:\/\/[^/?#@\s]+(\/[^?#\s]*)?$/.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
   throw new Error(`${withoutUrlSecrets(text)} is no URL such as http://127.0.0.1:8080, without a user or a query`);
@@ -30,7 +42,11 @@ export const legacySettings = (url: string): { LEGACY_URL: string; LEGACY_PATH?:
   return { LEGACY_URL: origin, ...(pathname === "/" ? {} : { LEGACY_PATH: pathname }) };
 };
 
-/** The key in the environment variable that `--key` names. Throws where there is none; the error shows no key. `minLength`: in characters. */
+/**
+ * The key in the environment variable that `--key` names; `undefined` without `--key`. `minLength`: in characters.
+ *
+ * @throws An Error that shows no key, if the variable does not hold one.
+ */
 export const readKeyVariable = (
   name: string | undefined,
   environment: Readonly<Record<string, string | undefined>>,

@@ -17,7 +17,7 @@ export type CapturedExchange = {
   ms: number;
 };
 
-/** The gateway's answer, and how it came about. */
+/** The gateway's answer, and the exchanges that it was made of. */
 type QuietAnswer = {
   status: number;
   contentType: string | undefined;
@@ -33,7 +33,7 @@ export type QuietGateway = Awaited<ReturnType<typeof openQuietGateway>>;
 
 const PREFIX = "/v1";
 
-/** Opens one without features, so that it serves legacy's own lists and answers. */
+/** Opens a gateway without features, so that it serves legacy's own lists and answers. */
 export const openQuietGateway = async (
   settings: Settings & { LEGACY_URL: string },
   catalogue: Catalogue,

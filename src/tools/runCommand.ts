@@ -1,22 +1,22 @@
 import { Command, CommanderError } from "commander";
 import type { Catalogue } from "../gateway/answer/prepared.ts";
 
-/** What a command has of the process. An error that it throws is printed, and the exit code is 2. */
+/** What a command gets of the process. An error that the command throws is printed, and the exit code is 2. */
 export type CommandTools = {
   catalogue: Catalogue;
   environment: Readonly<Record<string, string | undefined>>;
   print: (line: string) => void;
   complain: (line: string) => void;
   exit: (code: 0 | 1 | 2) => void;
-  /** Aborted where the command has to end early. */
+  /** Aborted when the command has to end early. */
   signal: AbortSignal;
 };
 
-/** A command line of this name, whose commands end as `runCommand` says. */
+/** A command line of this name, for `runCommand`. */
 export const openCommandLine = (name: string): Command =>
   new Command(name).exitOverride().showHelpAfterError("--help shows what is allowed");
 
-/** Runs a command line. Errors are printed; the exit code is then 2, whatever was wrong. */
+/** Runs a command line. An error is printed, and the exit code is then 2. Never rejects. */
 export const runCommand = async (
   command: Command,
   args: readonly string[],

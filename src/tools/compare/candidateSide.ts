@@ -11,7 +11,7 @@ import { givenInUrl, routeTable } from "../corpus/mapModernPath.ts";
 /** The side that is compared with the expected answers: another gateway, or the new implementation. */
 export type CandidateSide = ReturnType<typeof openCandidateSide>;
 
-/** Identifies this command in the logs of both backends. */
+/** The user agent of this command, in the logs of both sides. */
 export const USER_AGENT = "catalog-gateway-compare";
 
 type CandidateSettings = Omit<UpstreamSettings, "origin"> & {
@@ -21,17 +21,17 @@ type CandidateSettings = Omit<UpstreamSettings, "origin"> & {
   keyIn: "header" | "query";
 };
 
-/** `url` is where the new interface's paths begin: `http://host:9000`, `http://host/v1`. */
+/** Opens connections to a candidate. `url`: where the new interface's paths begin, `http://host:9000` or `http://host/v1`. */
 export const openCandidateSide = (url: string, { totalTimeout, maxReply, keyIn, ...settings }: CandidateSettings) => {
   const upstream = openUpstream({ ...settings, origin: new URL(url).origin });
   const send = canonicalSender(upstream, url);
   return {
-    /** `again`: bypassing its caches. `isThere`: it could be reached, but gave no answer. */
+    /** Sends one request. `again`: past the candidate's caches. `wasReached`: it was reached, but gave no answer. */
     async ask(
       request: CanonicalRequest,
       key: string | undefined,
       again: boolean,
-    ): Promise<GivenAnswer | { failed: string; isThere: boolean }> {
+    ): Promise<GivenAnswer | { failed: string; wasReached: boolean }> {
       const inHeader = key === undefined || keyIn === "query" ? [] : ["x-api-key", key];
       const sending = {
         again,
@@ -45,7 +45,7 @@ export const openCandidateSide = (url: string, { totalTimeout, maxReply, keyIn, 
         return parseAnswer(status, contentType || undefined, body.toString("utf8"));
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error;
-        return { failed: `the candidate: ${error.message}`, isThere: error.kind !== "unreachable" };
+        return { failed: `the candidate: ${error.message}`, wasReached: error.kind !== "unreachable" };
       }
     },
     close: () => upstream.close(),
@@ -53,10 +53,10 @@ export const openCandidateSide = (url: string, { totalTimeout, maxReply, keyIn, 
 };
 
 /** The request that the gateway would send to the new implementation; the request itself if its input is not valid. */
-export type RouteAsModern = (ask: CorpusRequest) => CanonicalRequest;
+export type RouteAsModern = (request: CorpusRequest) => CanonicalRequest;
 
-/** `routes`: the routes that the operator has set, by endpoint (MODERN_ROUTES). */
-export const openAsModern = (
+/** Makes the function that routes requests as the gateway does for modern. `routes`: MODERN_ROUTES, by endpoint. */
+export const modernRouter = (
   endpoints: Readonly<Record<string, Endpoint>>,
   routes: Readonly<Record<string, string>>,
 ): RouteAsModern => {

@@ -5,9 +5,9 @@ import { openRateLimiter } from "../../operation/limits/rateLimiter.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { ComparedRequest } from "./compareOne.ts";
 
-type RunTasks = {
+type ComparingTasks = {
   requests: AsyncIterator<CorpusRequest>;
-  /** Sends a request to both sides; `again`: bypassing all caches. */
+  /** Sends a request to both sides; `again`: past all caches. */
   compare: (request: CorpusRequest, again: boolean) => Promise<ComparedRequest>;
   /** Called once for every request, with its final outcome. */
   count: (request: CorpusRequest, compared: ComparedRequest) => void;
@@ -18,22 +18,26 @@ type RunTasks = {
   settle: number;
 };
 
-/** `before`: the differences of the first time; `undefined` where the answers could not be compared. */
+/** A mismatch to be checked again. `before`: its differences; `undefined` if the answers could not be compared. */
 type Recheck = { request: CorpusRequest; before: Difference[] | undefined };
 
 /** Mismatches that wait to be checked again; at this number no new request is sent. */
 const MAX_RECHECKS = 1000;
 
-/** Compares all requests, and mismatches twice. Rejects when `signal` aborts. */
-export const run = async (
-  { requests, compare, count, rate, concurrency, settle }: RunTasks,
+/**
+ * Compares the answers to all requests, and a mismatch once more after a while.
+ *
+ * @throws If `signal` aborts.
+ */
+export const compareAll = async (
+  { requests, compare, count, rate, concurrency, settle }: ComparingTasks,
   signal: AbortSignal,
 ): Promise<void> => {
   const limiter = openRateLimiter(rate);
   let rechecks: Recheck[] = [];
   let isOver = false;
 
-  /** Does the next thing, so many at a time, until there is none. */
+  /** Works on what `next` gives, `concurrency` at a time, until it gives `undefined`. */
   const workOff = async <T>(next: () => Promise<T | undefined>, work: (one: T) => Promise<void>): Promise<unknown> => {
     const worker = async () => {
       for (let one = await next(); one !== undefined; one = await next()) {

@@ -21,7 +21,7 @@ import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { CapturedExchange, QuietGateway } from "../quietGateway.ts";
 import type { CandidateSide, RouteAsModern } from "./candidateSide.ts";
 
-/** Both sides of a run, and what their answers are compared by. */
+/** Both sides, and what their answers are compared by. */
 type ComparedSides = {
   catalogue: Catalogue;
   legacy: QuietGateway;
@@ -41,7 +41,7 @@ type Uncompared = Pick<Extract<ComparisonOutcome, { why: string }>, "notCompared
 
 const failed = (why: string): Uncompared => ({ notCompared: "failed", why });
 
-/** Sends one request to both sides, and compares the answers. `again`: bypassing all caches. */
+/** Sends one request to both sides, and compares the answers. `again`: past all caches. */
 export const compareOne = async (
   sides: ComparedSides,
   request: CorpusRequest,
@@ -57,15 +57,15 @@ export const compareOne = async (
   const given = asked?.result;
   const ours = parseAnswer(status, contentType, text);
   const defined = catalogue.endpoints[request.endpoint] as Endpoint;
-  const exchange = legacyExchange(decisive(exchanges, defined));
+  const exchange = legacyExchange(decisiveExchange(exchanges, defined));
   const about = { endpoint: request.endpoint, curl: curlsOf(addresses, sent, key !== undefined, exchange) };
   const outcome = (made: Differing | Uncompared) => ({ outcome: { ...about, ...made } });
   if (exchange && "failed" in exchange) return outcome(failed(`legacy: ${withoutTarget(exchange.failed)}`));
-  if (given !== undefined && "failed" in given && !given.isThere) return outcome(failed(given.failed));
+  if (given !== undefined && "failed" in given && !given.wasReached) return outcome(failed(given.failed));
 
   const endpoint = { ...defined, name: request.endpoint };
   const document = exchange && documentOf(exchange);
-  const compared = { endpoint, question: formatRequest(request), ours, exchange, document };
+  const compared = { endpoint, sent: formatRequest(request), ours, exchange, document };
   const made =
     unreadable(sides.ledger, compared) ??
     (given === undefined
@@ -93,14 +93,15 @@ const timed = async <T>(call: () => Promise<T>): Promise<{ result: T; ms: number
 
 type Compared = {
   endpoint: Endpoint & { name: string };
-  question: string;
+  /** `GET /datasets/61`, with its body. */
+  sent: string;
   ours: GivenAnswer;
   exchange: AnsweredExchange | undefined;
   document: JsonObject | undefined;
 };
 
-/** The exchange that made the answer: the last one, unless it only looked after an error and did not say more. */
-const decisive = (
+/** The exchange that made the answer: the last one, unless that looked up an error (`recover`) and found no other one. */
+const decisiveExchange = (
   exchanges: readonly CapturedExchange[],
   { recover }: Pick<Endpoint, "recover">,
 ): CapturedExchange | undefined => {
@@ -112,7 +113,7 @@ const decisive = (
   return exchanges.find((one) => hasError(one, (code) => code === recover.code)) ?? last;
 };
 
-/** Parses legacy's answer, if one is needed. */
+/** An exchange with legacy. Its answer is parsed when `reading` is read. */
 const legacyExchange = (
   captured: CapturedExchange | undefined,
 ): AnsweredExchange | (LegacyQuery & { failed: string }) | undefined => {
@@ -129,10 +130,10 @@ const legacyExchange = (
   };
 };
 
-/** Legacy's answer where it can be read in no format: there is nothing to compare. `undefined` where it can. */
+/** The outcome of an answer of legacy that no format can read; `undefined` for any other answer. */
 const unreadable = (
   ledger: Ledger,
-  { endpoint, question, ours, exchange }: Compared,
+  { endpoint, sent, ours, exchange }: Compared,
 ): Differing | Uncompared | undefined => {
   if (exchange?.reading.is !== "unreadable" || ours.status !== 502) return undefined;
   const { why } = exchange.reading;
@@ -142,7 +143,7 @@ const unreadable = (
   return {
     differences: [{ ...found, kind: "expected", entry: entry.id, count: 1 }],
     example: () => ({
-      question,
+      request: sent,
       left: { title: "legacy", status: exchange.status },
       right: { title: "the new interface", status: ours.status },
       rows: plainRows(why, ours.body, []),
@@ -150,10 +151,10 @@ const unreadable = (
   };
 };
 
-/** Without a candidate: the gateway's answer against legacy's own. */
+/** Without a candidate: compares the gateway's answer with legacy's own. */
 const explained = (
   { catalogue, legacy, ledger }: ComparedSides,
-  { endpoint, question, ours, exchange, document }: Compared,
+  { endpoint, sent, ours, exchange, document }: Compared,
 ): Differing => {
   const about = { endpoint, errors: catalogue.errors, knowledge: legacy.knowledge };
   const differences = explainAnswer(about, exchange, ours).map((one) => {
@@ -164,7 +165,7 @@ const explained = (
   return {
     differences,
     example: () => ({
-      question,
+      request: sent,
       left: { title: "legacy", ...(exchange ? { status: exchange.status } : {}) },
       right: { title: "the new interface", status: ours.status },
       rows:
@@ -175,10 +176,10 @@ const explained = (
   };
 };
 
-/** The candidate's answer against the gateway's. */
+/** Compares the candidate's answer with the gateway's. */
 const comparedWithCandidate = (
   { catalogue, ledger }: ComparedSides,
-  { endpoint, question, ours, document }: Compared,
+  { endpoint, sent, ours, document }: Compared,
   given: GivenAnswer,
 ): Differing | Uncompared => {
   const { output, name } = endpoint;
@@ -194,7 +195,7 @@ const comparedWithCandidate = (
   return {
     differences,
     example: () => ({
-      question,
+      request: sent,
       left: { title: "expected", status: ours.status },
       right: { title: "the candidate", status: given.status },
       rows: comparedRows(ours.status === 200 ? output : undefined, ours.body, given.body ?? given.text, differences),
@@ -202,8 +203,8 @@ const comparedWithCandidate = (
   };
 };
 
-/** A candidate that can be reached and gives no answer lacks the whole answer. */
-const withoutAnswer = ({ ours, question }: Compared, why: string): Differing | Uncompared => {
+/** The outcome of a candidate that was reached and gave no answer: the whole answer is missing. */
+const withoutAnswer = ({ ours, sent }: Compared, why: string): Differing | Uncompared => {
   if (ours.status >= 500) return failed(noExpectation(ours));
   return {
     differences: [
@@ -219,7 +220,7 @@ const withoutAnswer = ({ ours, question }: Compared, why: string): Differing | U
       },
     ],
     example: () => ({
-      question,
+      request: sent,
       left: { title: "expected", status: ours.status },
       right: { title: "the candidate" },
       rows: plainRows(ours.body, why, []),

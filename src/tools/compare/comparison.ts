@@ -13,20 +13,20 @@ import { upstreamSettings } from "../../gateway/upstream/upstreamSettings.ts";
 import { legacySettings, readKeyVariable } from "../optionValues.ts";
 import { openQuietGateway } from "../quietGateway.ts";
 import type { CommandTools } from "../runCommand.ts";
-import { openAsModern, openCandidateSide, USER_AGENT } from "./candidateSide.ts";
+import { modernRouter, openCandidateSide, USER_AGENT } from "./candidateSide.ts";
 import { compareOne } from "./compareOne.ts";
 import type { CompareOptions } from "./options.ts";
 import { showProgress } from "./progress.ts";
 import { requestsOf } from "./requests.ts";
-import { run } from "./compareAll.ts";
+import { compareAll } from "./compareAll.ts";
 
 /** Milliseconds until a mismatch is checked again. */
 const SETTLE_MS = 1000;
 
-/** Characters of the key; a shorter one could not be taken out of the reports. */
+/** The fewest characters of a key: a shorter one could not be removed from the reports. */
 const MIN_KEY = 8;
 
-/** A gateway started by hand, for the commands that reproduce a difference. */
+/** Where a gateway that is started by hand serves; commands that reproduce a difference name it. */
 const DEFAULT_GATEWAY = "http://127.0.0.1:8000/v1";
 
 const shape = { ...comparedShape, LEGACY_ADMIN_KEY: z.string().optional() };
@@ -37,8 +37,10 @@ const compareSettings = { shape, secrets: ["LEGACY_ADMIN_KEY"], errorsOf };
 type CompareSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
 
 /**
- * Compares all that the options name, and shows its progress on the standard error. `scrub` takes the keys out of a text. Rejects where
- * the options or settings are wrong, where a file cannot be read or the folder not be made, and when `signal` aborts.
+ * Compares the answers to all requests that the options name, and shows its progress on the standard error. `scrub` removes the keys from
+ * a text.
+ *
+ * @throws If an option or a setting is wrong, a file cannot be read, the folder cannot be made, or `signal` aborts.
  */
 export const performComparison = async (
   options: CompareOptions,
@@ -82,13 +84,13 @@ export const performComparison = async (
     addresses,
     key,
     ...(candidate ? { candidate } : {}),
-    ...(options.modern ? { asModern: openAsModern(catalogue.endpoints, settings.MODERN_ROUTES) } : {}),
+    ...(options.modern ? { asModern: modernRouter(catalogue.endpoints, settings.MODERN_ROUTES) } : {}),
   };
 
   const tally = openTally();
   const progress = showProgress(process.stderr, corpus.total, tally.counts, complain);
   try {
-    await run(
+    await compareAll(
       {
         requests: corpus.requests,
         compare: (request, again) => compareOne(sides, request, again),
@@ -106,7 +108,7 @@ export const performComparison = async (
   } finally {
     progress.close();
     const closed = Promise.all([legacy.close(), candidate?.close(), closeSample()]);
-    // Interrupted, it waits for no answer any more.
+    // When it is interrupted, it does not wait for answers.
     if (!signal.aborted) await closed;
     signal.throwIfAborted();
   }
@@ -132,7 +134,7 @@ const settingsOf = (
 
 const isLoopback = (url: string): boolean => /^(127\.|\[::1\]$|localhost$)/.test(new URL(url).hostname);
 
-/** The ledger of expected differences. Without a candidate the gateway is compared with legacy, and the default is no ledger. */
+/** The ledger's entries. Without a candidate the gateway is compared with legacy, and the default is no ledger. */
 const entriesFor = (
   { expected, candidate }: CompareOptions,
   { EXPECTED_DIFFERENCES }: CompareSettings,
@@ -147,7 +149,7 @@ const entriesFor = (
   return ledger.entries;
 };
 
-/** Takes these keys out of a text, in any case. */
+/** Makes the function that removes these keys from a text, in upper and lower case. */
 const scrubOf = (keys: readonly (string | undefined)[]): ((text: string) => string) => {
   const known = keys.flatMap((key) => key ?? []);
   // Keys are letters and digits, which every format writes alike.

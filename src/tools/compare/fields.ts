@@ -16,10 +16,10 @@ type SeenField = {
   isUnused?: true;
 };
 
-/** By our path. A legacy field that no rule reads has the path that it would have in our document. */
+/** The fields seen, by their path in our document; a legacy field that no rule reads has the path that it would have there. */
 export type SeenFields = Map<string, SeenField>;
 
-/** Legacy fields of an endpoint that no rule reads; further ones are not counted. */
+/** The most legacy fields of an endpoint that no rule reads; others are not counted. */
 const MAX_UNUSED = 200;
 const MAX_FIELD_EXAMPLES = 3;
 
@@ -92,7 +92,7 @@ const count = ({ path, legacyPath }: Place, legacy: Json | undefined, fields: Se
   return field;
 };
 
-/** What has been seen of each field, and where legacy sends what the rules do not expect. */
+/** Reports what was seen of each field, and the fields that legacy sends in another way than the rules expect. */
 export const fieldReports = (
   endpoint: string,
   rule: Rule,

@@ -8,14 +8,14 @@ import { readCorpus } from "../corpus/readCorpus.ts";
 import { sampleRequests } from "../corpus/sampleRequests.ts";
 import type { CompareOptions } from "./options.ts";
 
-/** The requests of a run, and their number if it is known. Lines of the traffic that are not sent are counted by reason. */
+/** The requests to compare, and their number if it is known. `skipped` counts the lines of traffic that are not sent, by reason. */
 type RunRequests = {
   requests: AsyncGenerator<CorpusRequest>;
   total: number | undefined;
   skipped: Record<string, number>;
 };
 
-/** The requests that the options name, in their order. A file is read while they are taken, and once before to count them. */
+/** The requests that the options name, in their order. A file is read twice: once to count them, then while they are taken. */
 export const requestsOf = async (
   { corpus, ids, key, limit, endpoint: names = [] }: CompareOptions,
   endpoints: Record<string, Endpoint>,

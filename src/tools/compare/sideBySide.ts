@@ -8,7 +8,7 @@ import type { Row } from "./report/report.ts";
 
 type Placed = Row & { at: string };
 
-/** Entries shown of a list; beyond them only entries with a difference that is not explained. */
+/** The entries of a list that are always shown. Beyond them only entries with a difference that is not explained are. */
 const MAX_ENTRIES = 3;
 const MAX_ROWS = 400;
 
@@ -48,7 +48,7 @@ export const comparedRows = (
   return withoutFarEntries(rows);
 };
 
-/** Only a leaf, and what has no members on one side, shows its values: else its members do. */
+/** A row at a place. A place with members on both sides shows no values: its members do. */
 const rowAt = (at: string, left: Json | undefined, right: Json | undefined, isLeaf: boolean): Placed => ({
   at,
   ...nameOf(at),
@@ -70,7 +70,7 @@ const isEmpty = (value: Json | undefined): boolean =>
 
 const formatValue = (value: Json): string => truncate(JSON.stringify(value), 300);
 
-/** Entries far down a list without an unexplained difference are counted, not shown. */
+/** Leaves out and counts the entries far down a list whose differences are all explained. */
 const withoutFarEntries = (rows: Placed[]): Row[] => {
   const lists = listsIn(rows);
   const shownFar = new Set(
@@ -113,7 +113,7 @@ const farEntry = (at: string, lists: ReadonlySet<string>): { list: string; entry
   return undefined;
 };
 
-/** Errors and other answers without a rule: one line. */
+/** The one row of an error, or of another answer without a rule. */
 export const plainRows = (
   left: Json | undefined,
   right: Json | undefined,

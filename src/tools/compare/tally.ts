@@ -40,10 +40,10 @@ type About = Pick<Report, "made" | "sides" | "skipped"> & { endpoints: Readonly<
 const MAX_DIFFERENCES = 1000;
 /** The largest number of distinct reasons why answers could not be compared. */
 const MAX_FAILURES = 1000;
-/** Answers shown for one explained, and for any other difference. */
+/** The answers shown for an explained difference, and for any other one. */
 const MAX_EXPLAINED_EXAMPLES = 1;
 const MAX_EXAMPLES = 3;
-/** Characters of all examples together. */
+/** The most characters of all examples together. */
 const MAX_EXAMPLE_CHARS = 8 * 1024 ** 2;
 
 /** Counts outcomes in memory that does not grow with their number. */
@@ -83,12 +83,12 @@ export const openTally = () => {
   };
 
   return {
-    /** So far: the answers that are counted, and those that differ without a reason. */
+    /** The answers counted so far, and those of them that differ without a reason. */
     counts: () => {
       const { compared, unreadable, failed, unexplained } = summed();
       return { done: compared + unreadable + failed, unexplained };
     },
-    /** What has been seen of an endpoint's legacy fields, to be added to. */
+    /** The fields seen of an endpoint; the caller adds to them. */
     fieldsOf: (endpoint: string): SeenFields => countedOf(endpoint).fields,
     add(outcome: ComparisonOutcome): void {
       const { endpoint, curl, answers } = outcome;
@@ -127,7 +127,7 @@ export const openTally = () => {
       });
       const causesOfAnswer = new Set<Cause>();
       for (const [i, difference] of differences.entries()) {
-        // Of paths that a candidate invents, as many causes are counted as differences.
+        // The group's path: a candidate may invent paths, and causes are bounded as the groups are.
         const cause = causeFor(endpoint, { ...difference, path: shown[i]?.path ?? difference.path }, curl);
         cause.fields += difference.count;
         causesOfAnswer.add(cause);

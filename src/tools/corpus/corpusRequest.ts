@@ -10,9 +10,9 @@ export type CorpusRequest = {
   path: string;
   body?: JsonObject;
   keyed: boolean;
-  /** The status that the traffic shows, where it shows one. */
+  /** The status in the traffic, if it has one. */
   status?: number;
-  /** The given fields and the kind of each value, in few words. Requests of different shapes are worth sending both. */
+  /** The given fields and the kind of each value, in few words. A sample has requests of each shape. */
   shape: string;
 };
 
@@ -28,7 +28,7 @@ export type SkipReason =
   | "only for legacy"
   | "a key where none belongs";
 
-/** `limit=number tag=word`: the given fields and kinds of values, never the values, which could be keys; `other`: an unknown field. */
+/** The shape `limit=number tag=word`: fields and kinds of values, never values, which could be keys. `other`: an unknown field. */
 export const shapeOf = (fields: Endpoint["input"], given: readonly Given[]): string => {
   const words = given.map(({ name, text, json }) =>
     Object.hasOwn(fields, name) ? `${name}=${kindOf(text ?? JSON.stringify(json))}` : "other",
@@ -42,6 +42,6 @@ const kindOf = (value: string): string => {
   return /^"?[\w.-]*"?$/.test(value) ? "word" : "text";
 };
 
-/** `body: limit=number`: other code reads a body than reads a path. */
+/** The shape `body: limit=number`, apart from that of a path: other code reads a body. */
 export const bodyShape = ({ input }: Endpoint, read: ReturnType<typeof givenInBody>): string =>
   `body: ${"errors" in read ? "malformed" : shapeOf(input, read.given)}`;

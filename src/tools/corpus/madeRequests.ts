@@ -39,7 +39,7 @@ export const exampleRequests = (endpoints: Record<string, Endpoint>): CorpusRequ
     Object.values(endpoint.examples).flatMap((input) => requestFor(name, endpoint, input) ?? []),
   );
 
-/** Each id with every endpoint that answers for one id. They are made while they are taken. */
+/** A request for each id at each endpoint whose one required field is an id. They are made while they are taken. */
 export const idRequests = function* (
   endpoints: Record<string, Endpoint>,
   ids: Iterable<number>,
@@ -62,10 +62,14 @@ const isIdentifier = (field: Field<unknown>): boolean => {
   return "value" in reading && reading.value === 1 && field.possible?.(1) === true && !field.possible(0);
 };
 
-/** Ids of one run. */
+/** The most ids of one run. */
 const MAX_IDS = 10_000_000;
 
-/** `1..131,200,300..302` -> those ids in this order, made while they are taken. Throws where the text is something else. */
+/**
+ * Reads `1..131,200,300..302` as those ids, in this order. They are made while they are taken.
+ *
+ * @throws An Error that says what is allowed, for another text or too many ids.
+ */
 export const readIds = (text: string): Iterable<number> => {
   const ranges = text.split(",").map((part) => {
     const [, from = "", to = from] = /^\s*(\d{1,15})(?:\.\.(\d{1,15}))?\s*$/.exec(part) ?? [];

@@ -5,7 +5,7 @@ import { isObject } from "../../catalogue/rules/rule.ts";
 import { type Pattern, patterns } from "../../gateway/answer/prepared.ts";
 import { bodyShape, type CorpusRequest, shapeOf, type SkipReason } from "./corpusRequest.ts";
 
-/** A path of the new interface: its endpoints by method, and the texts in it or its pairs. */
+/** A path of the new interface: its endpoints by method, and the texts that it gives. */
 export type Routed = {
   methods: Pattern<NamedEndpoint>["methods"];
   params: Record<string, string>;

@@ -9,10 +9,10 @@ import { mapLegacyPath } from "./mapLegacyPath.ts";
 import { mapModernPath, type Routed, routeTable } from "./mapModernPath.ts";
 import type { LoggedRequest } from "./trafficLine.ts";
 
-/** The paths of both interfaces. */
+/** The paths by which traffic is mapped. */
 export type TrafficMapper = ReturnType<typeof trafficMapper>;
 
-/** The paths of these endpoints, below these prefixes and below legacy's path. */
+/** Prepares the paths of these endpoints, below the prefixes and below legacy's path. */
 export const trafficMapper = (
   endpoints: Record<string, Endpoint>,
   { prefixes = ["/v1"], legacyPath = "/api/v1" }: { prefixes?: readonly string[]; legacyPath?: string } = {},
@@ -31,7 +31,7 @@ export const trafficMapper = (
 /** The request to the new interface, or why there is none. */
 type MappedTraffic = { request: CorpusRequest } | { skipped: SkipReason };
 
-/** Characters of a target: servers take no longer one. Characters of a body: a sample holds many. */
+/** The most characters of a target, which servers take, and of a body, of which a sample holds many. */
 const MAX_TARGET = 16_384;
 const MAX_BODY = 65_536;
 
@@ -87,10 +87,10 @@ const sendable = (path: string): string | undefined => {
 /** A key of the kind that legacy makes, or the name of the field for it. */
 const keyLike = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])|api_?key/i;
 
-/** Characters. A shorter key is found in other texts by chance: `1` is in `/datasets/61`. */
+/** The fewest characters of a key that is looked for: a shorter one is found in other texts by chance, `1` in `/datasets/61`. */
 const MIN_KEY = 6;
 
-/** Whether a text may hold a key, in any escapes. In doubt it may: a lost request does less harm than a stored key. */
+/** Whether a text may hold a key, however it is escaped. In doubt it may: a lost request does less harm than a stored key. */
 const holdsKey = (text: string, known: readonly string[]): boolean => {
   const keys = known
     .flatMap((key) => key.toLowerCase().split(/[\s,]+/))

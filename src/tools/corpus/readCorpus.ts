@@ -3,12 +3,14 @@ import type { CorpusRequest, SkipReason } from "./corpusRequest.ts";
 import { mapTraffic, type TrafficMapper } from "./mapTraffic.ts";
 import { trafficOfLine } from "./trafficLine.ts";
 
-/** Characters of a line. */
+/** The most characters of a line. */
 const MAX_LINE = 1_048_576;
 
 /**
- * The requests in a file of traffic: an access log, a log in JSON lines or a list of URLs. They are read while they are taken; lines that
- * are not sent are counted in `skipped`. Where the file cannot be read, an error is thrown that names the file.
+ * The requests in a file of traffic: an access log, a log in JSON lines or a list of URLs. They are read while they are taken; `skipped`
+ * counts the lines that are not sent.
+ *
+ * @throws An Error that names the file, if it cannot be read.
  */
 export const readCorpus = async function* (
   path: string,

@@ -27,11 +27,11 @@ const listLine = (text: string): LoggedRequest | undefined => {
 };
 
 /** `[time] "request" status` anywhere in the line: the common and the combined format, with or without a virtual host. */
-const line = /\[[^\][]{8,60}\] "([^"\\]*(?:\\.[^"\\]*)*)" (\d{3}|-)(?:\s|$)/;
+const accessPattern = /\[[^\][]{8,60}\] "([^"\\]*(?:\\.[^"\\]*)*)" (\d{3}|-)(?:\s|$)/;
 
 /** A line of an access log. */
 const accessLine = (text: string): LoggedRequest | undefined => {
-  const [, written, status] = line.exec(text) ?? [];
+  const [, written, status] = accessPattern.exec(text) ?? [];
   const request = written === undefined ? undefined : requestLine(unquoted(written));
   return request && { ...request, keys: [], ...statusOf(status) };
 };
@@ -62,7 +62,7 @@ const jsonLine = (text: string): LoggedRequest | undefined => {
     (typeof json.request === "string" ? requestLine(json.request) : undefined) ??
     [...nested, json].map(requestIn).find((one) => one !== undefined);
   if (request === undefined) return undefined;
-  // A `body` beside the request may as well be the answer's.
+  // A `body` beside the request may be the answer's.
   const body = textIn(json, ["request_body"]) ?? nested.map((one) => textIn(one, names.body)).find(Boolean);
   const keys = [...nested, json].flatMap((one) => (isObject(one.headers) ? keysInHeaders(one.headers) : []));
   const status = [json, json.response, json.res]
@@ -83,7 +83,7 @@ const requestIn = (holder: JsonObject): { method: string; url: string } | undefi
   return { method, url: query ? `${url}?${query}` : url };
 };
 
-/** The keys in headers, in which legacy itself reads none; in a log they may be masked. */
+/** The keys in headers; in a log they may be masked. Legacy itself reads none there. */
 const keysInHeaders = (headers: JsonObject): string[] =>
   Object.entries(headers).flatMap(([header, value]) => {
     const name = header.toLowerCase();

@@ -47,7 +47,7 @@ const filesOfSource = (): File[] =>
   });
 
 const sum = (files: readonly File[]): number => files.reduce((all, { lines }) => all + lines, 0);
-/** To the next hundred: the table changes only where the code does. */
+/** Rounded to hundreds: a small change of the code does not change the picture. */
 const rounded = (lines: number): string => (Math.round(lines / 100) * 100).toLocaleString("en");
 
 /** The picture of the floors, as a block of text: what each is, its lines, its folders, and the floors that it imports. */

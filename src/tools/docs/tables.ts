@@ -70,7 +70,7 @@ const eventsTable = (events: EventDefinitions): string =>
 const marked = (name: string, content: string) =>
   `<!-- ${name}: made by npm run docs -->\n${content}\n<!-- /${name} -->`;
 
-/** The documents with a table in them, from the repository's root. */
+/** The documents with tables, by their path from the repository's root. */
 export const documentsWithTables = [
   "docs/architecture.md",
   "docs/clients.md",
@@ -78,7 +78,7 @@ export const documentsWithTables = [
   "docs/caching.md",
 ] as const;
 
-/** A document's text with its marked tables made anew. */
+/** A document's text with its marked tables rewritten. */
 export const withTables = (text: string, { endpoints, fragments, events }: Definitions): string =>
   Object.entries({
     routes: routesTable(endpoints),
@@ -92,7 +92,7 @@ export const withTables = (text: string, { endpoints, fragments, events }: Defin
     text,
   );
 
-/** Writes the tables of all documents anew, in place. */
+/** Rewrites the tables of all documents, in place. */
 export const writeTables = (definitions: Definitions): void => {
   for (const path of documentsWithTables) {
     const file = new URL(`../../../${path}`, import.meta.url);

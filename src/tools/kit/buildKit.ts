@@ -20,7 +20,11 @@ export const kitManifest = {
   engines: { node: ">=22" },
 };
 
-/** Writes the package of fixtures and handlers into `kit/`, and says how to pack it. */
+/**
+ * Writes the package of fixtures and handlers into `kit/`. Returns a line that says how to pack it.
+ *
+ * @throws If it cannot be compiled or written.
+ */
 export const buildKit = (): string => {
   // The kit is a compiled package: Node strips no types below node_modules, and clients do not need the gateway's dependencies.
   const root = fileURLToPath(new URL("../../../", import.meta.url));

@@ -48,8 +48,8 @@ const record = async (words: string[], options: RecordOptions, tools: RecordTool
   const { catalogue, environment, folder: _, ...others } = tools;
   const { legacy, out, about, force = false } = options;
   const key = readKeyVariable(options.key, environment, MIN_KEY_LENGTH);
-  const as = words.at(-1) ?? "";
-  if (words.at(-2) !== "as" || !/^[A-Za-z0-9]+([-_.][A-Za-z0-9]+)*$/.test(as))
+  const exampleName = words.at(-1) ?? "";
+  if (words.at(-2) !== "as" || !/^[A-Za-z0-9]+([-_.][A-Za-z0-9]+)*$/.test(exampleName))
     throw new Error("as: needed at the end is a name of letters, digits and single dashes, such as: as iris");
   const isOne = options.ids === undefined && options.corpus === undefined;
   const requests = requestsOf(words.slice(0, -2), options, tools, key !== undefined);
@@ -70,7 +70,7 @@ const record = async (words: string[], options: RecordOptions, tools: RecordTool
         ...(body === undefined ? {} : { json: body }),
       };
       const identity = JSON.stringify(ask);
-      // What came with a key is another answer without one.
+      // A request that came with a key may be answered otherwise without one.
       if ((keyed && key === undefined) || sent.has(identity)) continue;
       sent.add(identity);
       const recorded = await recording.record(ask);
@@ -90,7 +90,7 @@ const record = async (words: string[], options: RecordOptions, tools: RecordTool
       if (!isOne && fresh.length === 0) continue;
       for (const variant of fresh) seen.add(variant);
       written++;
-      const pair = { name, endpoint, example: isOne ? as : `${as}-${written}`, recorded, about };
+      const pair = { name, endpoint, example: isOne ? exampleName : `${exampleName}-${written}`, recorded, about };
       await savePair(pair, { folder: out, force, recording, scrub, print });
     }
   } catch (error) {
@@ -105,7 +105,11 @@ const record = async (words: string[], options: RecordOptions, tools: RecordTool
 const readingEndpoints = ({ catalogue }: CommandTools): string[] =>
   Object.entries(catalogue.endpoints).flatMap(([name, endpoint]) => (endpoint.writes ? [] : [name]));
 
-/** The requests that the command line names. Throws where it names none that may be sent: recording must not write. */
+/**
+ * The requests that the command line names.
+ *
+ * @throws If it names no endpoint that reads: recording must not write.
+ */
 const requestsOf = (
   [name, ...given]: string[],
   { ids, corpus }: RecordOptions,
@@ -126,7 +130,11 @@ const requestsOf = (
   return idRequests({ [name]: endpoint }, ids).map((request) => ({ ...request, keyed }));
 };
 
-/** `limit=5` -> the path that asks so. A text alone is the required field, where there is one. */
+/**
+ * The path of a request with these fields, such as `limit=5`. A text alone is the value of the required field, if there is one.
+ *
+ * @throws An Error that says what is allowed.
+ */
 const targetOf = (endpoint: Endpoint, words: readonly string[]): string => {
   const required = Object.entries(endpoint.input).flatMap(([name, { fallback }]) => (fallback ? [] : [name]));
   const fields = Object.keys(endpoint.input).map((name) => (required.includes(name) ? `${name} (required)` : name));
@@ -140,7 +148,7 @@ const targetOf = (endpoint: Endpoint, words: readonly string[]): string => {
   });
   const reading = readInput(endpoint.input, given, "");
   if ("errors" in reading) {
-    // What is allowed follows, with what is required.
+    // `allowed` follows, which also names the required fields.
     const errors = reading.errors.map(({ loc, msg }) => `${loc.join(".")}: ${msg.replace(/; allowed: .*$/, "")}`);
     throw new Error(`${errors.join("; ")}; ${allowed}`);
   }
@@ -149,7 +157,7 @@ const targetOf = (endpoint: Endpoint, words: readonly string[]): string => {
   return path;
 };
 
-/** What a recording shows: its status, legacy's error or format, and how legacy writes each field of the document. */
+/** The variants that a recording shows: its status, legacy's error or format, and how legacy writes each field. */
 const variantsShown = (name: string, endpoint: Endpoint, { status, legacy }: Recorded): string[] => {
   const reading = lastReading(endpoint, legacy);
   const fields: SeenFields = new Map();

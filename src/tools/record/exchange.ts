@@ -11,7 +11,7 @@ export type FixtureAsk = {
   type?: string;
 };
 
-/** One request to legacy, below `/api/v1`, with the fields of its form and the files in it, and its response; `body` is the text of the response. */
+/** One request to legacy below `/api/v1`, with its form's fields and files, and the response; `body` is its text. */
 export type Exchange = {
   request: {
     method: "GET" | "POST";

@@ -8,7 +8,7 @@ import { legacySettings } from "../optionValues.ts";
 import { type CapturedExchange, openQuietGateway, type QuietGateway } from "../quietGateway.ts";
 import type { Exchange, FixtureAsk } from "./exchange.ts";
 
-/** A legacy that answers by recorded exchanges, at the default path; `unexpected` are the requests it has no answer to. */
+/** A legacy that answers by recorded exchanges, at the default path. `unexpected`: the requests that it has no answer to. */
 export type Replay = { url: string; unexpected: readonly string[]; close(): Promise<void> };
 
 /** One request and its exchanges, scrubbed. `mismatch`: the places that did not fit the endpoint's schema. */
@@ -20,7 +20,7 @@ type RecordingFailed = { failed: string };
 /** Records legacy's answers to the gateway. */
 export type Recording = Awaited<ReturnType<typeof openRecording>>;
 
-/** `legacy`: its URL. `openReplay` starts a legacy that answers by these exchanges. */
+/** `legacy`: legacy's URL. `openReplay` starts a legacy that answers by these exchanges. */
 type RecordingSettings = {
   catalogue: Catalogue;
   legacy: string;
@@ -28,7 +28,11 @@ type RecordingSettings = {
   openReplay: (exchanges: Exchange[]) => Promise<Replay>;
 };
 
-/** Opens a gateway in this process, so that the recorded requests to legacy are those that the gateway really makes. */
+/**
+ * Opens a gateway in this process, so that the recorded requests to legacy are those that the gateway really makes.
+ *
+ * @throws If legacy's URL is not valid.
+ */
 export const openRecording = async ({ catalogue, legacy, scrub, openReplay }: RecordingSettings) => {
   const gateway = await quietGatewayOf(catalogue, legacy);
   return {
@@ -44,7 +48,11 @@ export const openRecording = async ({ catalogue, legacy, scrub, openReplay }: Re
       if (recorded.length === 0 && status >= 500) return { failed: `The key could not be verified: ${text}` };
       return { ...scrub.json({ ask, legacy: recorded }), status, mismatch };
     },
-    /** The gateway's answer to the scrubbed exchanges. Rejects where they do not make the same one. */
+    /**
+     * The gateway's answer to the scrubbed exchanges.
+     *
+     * @throws If it sends legacy other requests, or its answer has another status.
+     */
     async answerTo({ ask, legacy: exchanges, status }: Recorded) {
       const replay = await openReplay(exchanges);
       const again = await quietGatewayOf(catalogue, replay.url);

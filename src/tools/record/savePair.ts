@@ -21,7 +21,11 @@ type SaveTools = {
   print: (line: string) => void;
 };
 
-/** Writes one case into its endpoint's file, and prints what a person should review. Throws where it is there already, unless `force`. */
+/**
+ * Writes one case into its endpoint's file, and prints what a person should review.
+ *
+ * @throws If the file has a case of this name and `force` is not set, if the case does not replay, or if the file cannot be written.
+ */
 export const savePair = async (
   { name, endpoint, example, recorded, about }: PairToSave,
   { folder, force, recording, scrub, print }: SaveTools,

@@ -15,7 +15,7 @@ const cors = {
   "Access-Control-Allow-Headers": "Origin, X-Requested-With, Content-Type, Accept",
 };
 
-/** The headers that PHP adds to all answers of a script; it deletes a cookie more of a caller whose key it knows. */
+/** The headers that PHP adds to all answers of a script. `known`: it also deletes a cookie, for a caller whose key it knows. */
 const scriptHeaders = (known = false): OutgoingHttpHeaders => ({
   "X-Powered-By": "PHP/7.4.33",
   "Set-Cookie": [
@@ -27,7 +27,7 @@ const scriptHeaders = (known = false): OutgoingHttpHeaders => ({
   Pragma: "no-cache",
 });
 
-/** An HTML page. `from` decides its headers: the web server's page has few, the framework's some, a script's all. */
+/** An HTML page. `from`: who writes it, which decides its headers. */
 const page = (from: "apache" | "framework" | "script", status: number, title: string, text: string): SampleAnswer => {
   const body = `<!DOCTYPE html>\n<html><head><title>${title}</title></head><body>\n<h1>${title}</h1>\n<p>${text}</p>\n</body></html>\n`;
   return {
@@ -42,8 +42,8 @@ const page = (from: "apache" | "framework" | "script", status: number, title: st
   };
 };
 
-/** The answer to a path that reaches no function of the interface; `undefined` for other paths. `path` is still encoded. */
-export const frontDoor = (path: string): SampleAnswer | undefined => {
+/** The page for a path that reaches no function of the interface; `undefined` for other paths. `path` is still encoded. */
+export const pageFor = (path: string): SampleAnswer | undefined => {
   if (/%(2f|00)/i.test(path)) return page("apache", 404, "Not Found", "There is nothing under this address.");
   if (/%25(?![0-9a-f]{2})/i.test(path))
     return page("apache", 400, "Bad Request", "Your browser sent a request that this server cannot read.");
@@ -83,8 +83,8 @@ const blankAtEnd = new Set([
 ]);
 
 /**
- * An error in the requested format. The additional text is encoded once for both formats, and once more by the XML. The status is nearly
- * always 412. PHP asks for 450 in two, which Apache does not know and turns into 500, body intact.
+ * An error in the requested format. The additional text is encoded once for both formats, and once more by the XML. The status is 412,
+ * except for two codes: PHP sets 450 there, which Apache does not know and turns into 500, with the same body.
  */
 export const refusedAnswer = (
   { error: code, about }: SampleError,

@@ -33,13 +33,13 @@ const others = [
   "evaluationMeasures",
 ];
 
-/** The data of the sample server. Each server starts with a copy. */
+/** The rows that each sample server starts with, as a copy. */
 export const sampleCatalogue = {
   datasets: rows.map(completeDataset),
   ...Object.fromEntries(others.map((name) => [name, read(name)])),
 } as CatalogueRows;
 
-/** One of legacy's lists: the names of its elements, its errors, its filters in the order in which an error names them. */
+/** One of legacy's lists. The order of `filters` is that in which an error names them. */
 export type ListTable = {
   root: string;
   row: string;
@@ -49,7 +49,7 @@ export type ListTable = {
   columns: string;
   before?: string;
   between?: string;
-  /** Legacy's hand-written template of a row in JSON, with its blanks: `$name` is a value, which nothing escapes. */
+  /** Legacy's own template of a row in JSON, with its blanks. `$name` is a value, which legacy does not escape. */
   template?: string;
 };
 
@@ -61,7 +61,7 @@ export const allQualities = [
   ...new Set([...names, ...rows.flatMap(({ otherQualities = {} }) => Object.keys(otherQualities))]),
 ].toSorted();
 
-/** The qualities that legacy's dataset list shows, by name; null has no value. */
+/** The qualities that legacy's dataset list shows, by name; `null` is an unset value. */
 export const basicQualities = ({ qualities }: DatasetRow): [name: string, value: string | null][] =>
   qualities.map((value, i) => [
     names[i] ?? "",

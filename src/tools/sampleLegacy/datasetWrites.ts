@@ -11,7 +11,7 @@ const readFields = (root: string, xml: string): Record<string, string> | undefin
   return elements && Object.fromEntries(elements.map(({ name, text }) => [name, text]));
 };
 
-/** `POST data`: a new dataset of the caller's, not processed yet. Its file is ignored. */
+/** `POST data`: a new dataset of the caller, not processed yet. Its file is ignored. */
 export const dataUpload: Handler = ({ caller, datasets, form, given }) => {
   const xml = form.get("description");
   if (!xml) return { error: 135 };
@@ -38,7 +38,8 @@ export const dataUpload: Handler = ({ caller, datasets, form, given }) => {
   return { tree: { upload_data_set: { id } } };
 };
 
-const anybodys = [
+/** Fields that every caller with a key may edit. */
+const editableByAll = [
   "description",
   "creator",
   "contributor",
@@ -49,13 +50,16 @@ const anybodys = [
   "paper_url",
 ];
 
-// In legacy, `visibility` is not a field of `data/edit`: owners change it on the site. Tests change it here.
-const owners = ["default_target_attribute", "row_id_attribute", "ignore_attribute", "visibility"];
+/**
+ * Fields that only owners may edit. In legacy, `visibility` is not a field of `data/edit`: owners change it on the site. Tests change it
+ * here.
+ */
+const editableByOwners = ["default_target_attribute", "row_id_attribute", "ignore_attribute", "visibility"];
 
-/** These are csv. A quoted comma is a comma here. */
+/** Fields that are lists: csv, in which a quoted comma separates here, too. */
 const lists = new Set(["creator", "contributor", "ignore_attribute"]);
 
-/** `data/edit`: all callers with a key may change it, but only owners some fields. */
+/** `data/edit`: every caller with a key may edit a dataset, some fields only its owner. */
 export const dataEdit: Handler = ({ caller, datasets, form, faults }) => {
   const sent = form.get("data_id") ?? "";
   if (sent === "" || sent === "0") return { error: 1062 };
@@ -67,10 +71,10 @@ export const dataEdit: Handler = ({ caller, datasets, form, faults }) => {
   if (!row) return { error: 1063 };
 
   const names = Object.keys(fields);
-  if (!names.some((name) => anybodys.includes(name) || owners.includes(name))) return { error: 1064 };
-  if (names.some((name) => owners.includes(name)) && !isOwn(caller, row)) return { error: 1065 };
+  if (!names.some((name) => editableByAll.includes(name) || editableByOwners.includes(name))) return { error: 1064 };
+  if (names.some((name) => editableByOwners.includes(name)) && !isOwn(caller, row)) return { error: 1065 };
   for (const [name, text] of Object.entries(fields))
-    if ([...anybodys, ...owners].includes(name))
+    if ([...editableByAll, ...editableByOwners].includes(name))
       Object.assign(row, { [name]: lists.has(name) ? text.split(",").filter(Boolean) : text });
   if (fields.description !== undefined) row.description_version = (row.description_version ?? 0) + 1;
   return faults.searchIndexDown ? searchIndexDown : { tree: { data_edit: { id: row.id } } };

@@ -8,13 +8,13 @@ import { escapeXml, ScriptDied, type Tree, type XmlLayout } from "./tree.ts";
 /** The kinds of rows that have a document with an id. */
 type Kind = "datasets" | "setups" | "flows" | "tasks" | "runs" | "taskTypes" | "estimationProcedures";
 
-/** A document found by the number in its path. `errors`: for an unknown id, and for the id 0 where it has one of its own. */
+/** A document found by the number in its path. `errors`: for an unknown id, and for the id 0 if that has another one. */
 type Document<K extends Kind> = {
   root: string;
   errors: [unknown: number, zero?: number];
-  /** The error of a row that is there. */
+  /** The error of a row that exists, if it is not shown. */
   refuse?: (row: CatalogueRows[K][number], call: Call) => number | undefined;
-  /** Without it, the row's own `document` with its tags. */
+  /** Writes the document. Without it, the row's own `document` with its tags. */
   tree?: (row: CatalogueRows[K][number], call: Call, segment: string) => Tree;
   notices?: (row: CatalogueRows[K][number], call: Call) => string;
   layout?: XmlLayout;
@@ -52,7 +52,7 @@ const datasetTree = (row: DatasetRow & Tree, segment: string): Tree => {
   const { id, name, format, file_id, description, description_version, md5_checksum } = row;
   const [folder, file] = [Math.floor(id / 10_000), id].map((it) => `${it}`.padStart(4, "0"));
   const columns: Tree = {
-    // These are there without a text; the other columns are left out.
+    // Written also without a value. Other columns are then left out.
     description: description ?? "",
     description_version: description_version ?? "",
     md5_checksum,
@@ -171,7 +171,7 @@ export const plainLists = {
   }),
 } satisfies Record<string, Handler>;
 
-/** What a study may have, and the names of the ids. */
+/** The groups of a study's members, and the name of an id in each. */
 const groups = { data: "data_id", tasks: "task_id", flows: "flow_id", setups: "setup_id", runs: "run_id" } as const;
 
 /** `study/{id or alias}[/group]`: only a tag-based study uses the group, and omits empty groups. */
@@ -218,7 +218,7 @@ export const flowExistsByForm: Handler = (call) => {
   return flowExists(call, name, version);
 };
 
-/** `evaluation/request/…`: checks for admin rights first, then refuses every filter. */
+/** `evaluation/request/…`: refuses callers who are no administrators, then every filter. */
 export const evaluationRequest: Handler = ({ caller }) =>
   caller?.role === "administrator"
     ? { error: 1011, about: "Legal filter operators: ttid,task,tag,uploader,setup. Found illegal filter: none" }

@@ -8,14 +8,14 @@ import { textIn, type Tree } from "./tree.ts";
 /** The given filters of a list; a repeated one has its last value. */
 type Filters = Partial<Record<string, string>>;
 
-/** What a filter's value looks like, and whether it chooses a row by this column. Without `fits` it chooses every row. */
+/** The legal values of a filter, and whether a value chooses a row by this column. Without `fits` it chooses every row. */
 type FilterKind = {
   legal: RegExp;
   fits?: (cell: unknown, value: string, row: CatalogueRow, call: Call, column: string) => boolean;
 };
 
 const digits = /^\d+(,\d+)*$/;
-// The range from comma to underscore is legacy's own slip of the pen: it lets : ; < = > @ [ \ ] ^ through.
+// Legacy's own mistake: the range from comma to underscore allows : ; < = > @ [ \ ] ^ too.
 const text = /^[a-zA-Z0-9\s.,-_()]+$/;
 
 const filterKinds: Record<string, FilterKind> = {
@@ -47,20 +47,24 @@ const filterKinds: Record<string, FilterKind> = {
   },
 };
 
-/** What a list does besides its table. */
+/** What a list has besides its table. */
 type List<R extends CatalogueRow> = {
-  /** The error of filters that are legal each. */
+  /** The error of filters that are legal one by one. */
   refuse?: (filters: Filters) => number | undefined;
-  /** What this caller may be listed. */
+  /** The rows that the caller may see. */
   rows: (call: Call, filters: Filters) => R[];
   ordered?: (rows: R[], filters: Filters, call: Call) => R[];
-  /** The columns that the row lacks, and the other values of its template. */
+  /** Columns that the row does not have itself, and other values of the template. */
   more?: (row: R, call: Call) => Tree;
 };
 
-/** `{path}/{filter}/{value}/…` */
-const list = <R extends CatalogueRow>(path: string, { refuse, rows, ordered, more }: List<R>, of = path): Handler => {
-  const table = listTables[of] as ListTable;
+/** The handler of `{path}/{filter}/{value}/…`. `tablePath`: the path of the list whose table it has. */
+const list = <R extends CatalogueRow>(
+  path: string,
+  { refuse, rows, ordered, more }: List<R>,
+  tablePath = path,
+): Handler => {
+  const table = listTables[tablePath] as ListTable;
   const { root, row: element, errors, columns, before = "", between = ",", template } = table;
   const legal = Object.entries(table.filters).map(([name, filter]) => {
     const [kind = "", column = ""] = filter.split(" ");
@@ -87,7 +91,7 @@ const list = <R extends CatalogueRow>(path: string, { refuse, rows, ordered, mor
     const cells = columns.split(" ").map((name) => [name, name.replace("!", "")] as const);
     return {
       tree: {
-        [root]: { [element]: whole.map((row) => Object.fromEntries(cells.map(([as, name]) => [as, row[name]]))) },
+        [root]: { [element]: whole.map((row) => Object.fromEntries(cells.map(([key, name]) => [key, row[name]]))) },
       },
       json: template && `{"${root}":{"${element}":[\n${before}${texts.join(between)}  ]}\n}\n`,
     };

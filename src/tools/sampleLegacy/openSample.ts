@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { deadAnswer, frontDoor, refusedAnswer, type SampleAnswer, scriptAnswer } from "./answers.ts";
+import { deadAnswer, pageFor, refusedAnswer, type SampleAnswer, scriptAnswer } from "./answers.ts";
 import type { Faults, ServerState } from "./call.ts";
 import { sampleCatalogue } from "./catalogue.ts";
 import type { DatasetRow, User } from "./catalogueRows.ts";
@@ -7,10 +7,10 @@ import { findHandler, isKnownType } from "./routes.ts";
 import { isSameText } from "./textQuirks.ts";
 import { renderJson, renderXml, ScriptDied } from "./tree.ts";
 
-/** What a sample server holds. The array of datasets that it is given stays its table; of the catalogue's it keeps its own. */
+/** What a sample server starts with. `datasets` stays its table, which writes change; without it the server has a copy of the catalogue's. */
 export type SampleOptions = { faults?: Faults; datasets?: DatasetRow[]; users?: User[] };
 
-/** Answers requests as legacy does. Rejects where a client leaves in the middle of its body. */
+/** Makes the function that answers requests as legacy does. It rejects if a client leaves in the middle of its body. */
 export const openSample = ({ faults = {}, ...rows }: SampleOptions) => {
   const state: ServerState = { ...structuredClone(sampleCatalogue), ...rows, faults, given: { last: 0 } };
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -20,7 +20,7 @@ export const openSample = ({ faults = {}, ...rows }: SampleOptions) => {
   };
 };
 
-/** What may be sent as a file as well as in a field. Of other files nothing is kept. */
+/** Fields that may also be sent as files. Other files are ignored. */
 const documents = new Set(["description", "edit_parameters"]);
 
 /** The fields of a form in the body, urlencoded or multipart; of any other body, none. */
@@ -42,14 +42,13 @@ const readForm = async (request: IncomingMessage): Promise<URLSearchParams> => {
   return form;
 };
 
-/** The answer to a method, an address and a form. */
 const sampleAnswer = (method: string, address: string, form: URLSearchParams, state: ServerState): SampleAnswer => {
   const [path = "/", ...query] = address.split("?");
-  const page = frontDoor(path);
+  const page = pageFor(path);
   if (page) return page;
 
   const [, , ...rest] = path.split("/").filter(Boolean);
-  // The key of the query wins, even if it is empty.
+  // A key in the query counts before one in the form, even if it is empty.
   const key = new URLSearchParams(query.join("?")).getAll("api_key").at(-1) ?? form.getAll("api_key").at(-1) ?? "";
   if (rest.length === 0 || key.includes('"')) return deadAnswer();
   const isGiven = key !== "" && key !== "0";

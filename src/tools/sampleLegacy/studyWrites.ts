@@ -2,7 +2,7 @@ import type { Call, Handler } from "./call.ts";
 import type { StudyRow } from "./catalogueRows.ts";
 import { ScriptDied, readUpload } from "./tree.ts";
 
-/** The members of a study, and those that could be. */
+/** The group of a study's members, and the ids that can be members. */
 const membersOf = (
   row: StudyRow,
   { studies, tasks, runs }: Call,
@@ -24,7 +24,7 @@ export const studyMembership =
     const ids = sent.split(",").map(Number);
     const { group, known } = membersOf(row, call);
     const before = row[group] ?? [];
-    // Legacy gives up the whole batch for one that does not exist or is attached already.
+    // Legacy refuses the whole batch for one id that does not exist or is attached already.
     const isRefused = ids.some((id, i) => !known.has(id) || before.includes(id) || ids.indexOf(id) !== i);
     if (action === "attach" && isRefused) return { error: 1045 };
     const after = action === "attach" ? [...before, ...ids] : before.filter((id) => !ids.includes(id));

@@ -26,22 +26,23 @@ export const tagList =
     return { tree: { [root]: { tag } }, json: `{\n    "${root}": { "tag": [\n        ${list}    ]}\n}` };
   };
 
-/** The answer to a write that was stored and could not be indexed. */
+/** The answer to a write that was stored but not indexed. */
 export const searchIndexDown: SampleError = { error: 105, about: "No alive nodes found in your cluster" };
 
 /** The rows and the caller of one change; `present` are the tags so far. */
 type Change = { caller: Call["caller"]; present: TagRow[]; sent: string; tag: string };
 
-/** The checks of adding a tag, in legacy's order, or the tags afterwards. */
+/** Adds a tag after legacy's checks, in their order: the tags, or an error. */
 const added = ({ caller, present, sent, tag }: Change): TagRow[] | SampleError => {
   const about = `id=${sent}; tag=${tag}`;
   if (present.some(([known]) => known === tag)) return { error: 473, about };
   if (!/^[\w.-]{1,64}$/.test(tag)) return { error: 477, about };
-  // The database's key ignores case, PHP's own check did not.
+  // The database's key ignores case; PHP's own check does not.
   if (present.some(([known]) => known.toLowerCase() === tag.toLowerCase())) return { error: 474 };
   return [...present, [tag, caller?.id ?? 0]];
 };
 
+/** Removes a tag after legacy's checks, in their order. */
 const removed = ({ caller, present, tag }: Change): ReturnType<typeof added> => {
   if (tag.includes('"')) throw new ScriptDied();
   const found = present.find(([known]) => known.toLowerCase() === tag.toLowerCase());
@@ -63,7 +64,7 @@ export const tagChange =
     if ([sent, tag].some((field) => field === "" || field === "0")) return { error: 471 };
     const row = call[taggable[kind]].find(({ id }) => id === Number.parseInt(sent, 10));
     if (!row) return { error: 472 };
-    // MariaDB finds the row of `217abc`, a later query dies of it.
+    // MariaDB finds the row of `217abc`, and a later query fails.
     if (!/^\s*\d+\s*$/.test(sent)) throw new ScriptDied();
 
     const change = { caller: call.caller, present: sortTags(row.tags), sent, tag };

@@ -1,6 +1,6 @@
 /**
- * A document of legacy's, whose XML and JSON are both written from it: elements by name, in their order. `@name` is an attribute, `#` the
- * text beside it. Legacy does not escape the text of `!name`. Null and undefined are left out, a list repeats its element.
+ * A document of legacy, from which its XML and its JSON are written: elements by name, in their order. `@name` is an attribute, `#` the
+ * text beside it. Legacy does not escape the text of `!name`. `null` and `undefined` are left out, a list repeats its element.
  */
 export type Tree = { [name: string]: Content };
 type Content = One | null | undefined | Content[];
@@ -9,14 +9,14 @@ type One = string | number | boolean | Tree;
 /** The blanks around the elements: each of legacy's templates has its own. */
 export type XmlLayout = { newline?: string; indent?: string };
 
-/** The death of legacy's script: an empty answer. */
+/** Legacy's script died: the answer is empty. */
 export class ScriptDied extends Error {}
 
-/** The five characters of XML, but for the apostrophe, as PHP's htmlspecialchars writes them. */
+/** Escapes as PHP's htmlspecialchars does: the five characters of XML except the apostrophe. */
 export const escapeXml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
-/** A content that is a text. */
+/** The text of a content; empty for one with elements. */
 export const textIn = (content: Content): string => (typeof content === "object" ? "" : String(content ?? ""));
 
 const xmlOf = (key: string, content: Content, margin: string, indent: string, attributes = ""): string => {
@@ -46,13 +46,13 @@ type Json = string | Json[] | { [key: string]: Json };
 const notXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
 const phpBlanks = /^[ \t\n\r\v]+|[ \t\n\r\v]+$/g;
 
-/** Legacy writes its XML and parses it again, which ends the script where that is not well-formed. */
+/** A text as legacy's JSON has it: legacy writes its XML and parses it again, and dies where that is not well-formed. */
 const trimmed = (text: string): string => {
   if (notXml.test(text)) throw new ScriptDied();
   return text.replaceAll("\r\n", "\n").replaceAll(phpBlanks, "");
 };
 
-/** None: absent. One: itself. More: a list. No text: `[]`. Attributes come first, text beside them is `value`. */
+/** No element: absent. One: itself. More: a list. No text: `[]`. Attributes come first, text beside them is `value`. */
 const jsonOf = (content: One): Json => {
   const { "#": text = "", ...tree }: Tree = typeof content === "object" ? content : { "#": content };
   const value = trimmed(textIn(text));
@@ -66,13 +66,17 @@ const jsonOf = (content: One): Json => {
   return { ...Object.fromEntries(fields), ...(value === "" ? {} : { value }) };
 };
 
-/** A document as legacy's JSON, which is PHP's json_encode: slashes and everything beyond ASCII escaped. */
+/**
+ * A document as legacy's JSON, which is PHP's json_encode: slashes and everything beyond ASCII escaped.
+ *
+ * @throws A `ScriptDied` for a text that XML cannot hold.
+ */
 export const renderJson = (document: Tree): string =>
   JSON.stringify(jsonOf(document))
     .replaceAll("/", "\\/")
     .replaceAll(/[\u0080-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** An element that was read, its attributes left out. */
+/** An element as it was read, without its attributes. */
 export type Markup = { name: string; text: string; children: Markup[] };
 
 const tokens = /<(\/?)([a-z][\w.-]*)>|&(amp|lt|gt|quot|apos);|&#(\d+);|[^<&]+|[<&]/giy;

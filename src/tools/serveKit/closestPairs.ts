@@ -1,21 +1,21 @@
 import { editDistance } from "../../operation/settings/editDistance.ts";
 
-/** A request that a pair of fixtures answers, by either interface. `target` has no key in it; `key` is one of the sample legacy's. */
+/** A request of either interface that a pair of fixtures answers. `target` has no key; `key` is one of the sample legacy's. */
 export type KnownRequest = { pair: string; method: string; target: string; body?: string; key?: string };
 
-/** Characters of a request that are compared. */
+/** The most characters of a request that are compared. */
 const MAX_COMPARED = 200;
 
-/** A known target has no key in it either. */
+/** A target without its key: a known target has none. */
 const withoutKey = (target: string): string => target.replace(/(?<=[?&])api_key=[^&]*&?/g, "").replace(/[?&]$/, "");
 
-/** Counts the letters in which a request differs from a known one; another method or body counts as a few letters. */
+/** The number of characters by which a request differs from a known one; another method or body counts as a few. */
 const distance = (asked: Omit<KnownRequest, "pair">, known: KnownRequest): number =>
   editDistance(withoutKey(asked.target).slice(0, MAX_COMPARED), known.target.slice(0, MAX_COMPARED)) +
   (asked.method === known.method ? 0 : 4) +
   ((asked.body ?? "") === (known.body ?? "") ? 0 : 2);
 
-/** The requests that are most like this one, closest first, at most `most` of them and each once. */
+/** The known requests that are most like this one: at most `most`, the closest first, each once. */
 export const closestPairs = (
   asked: Omit<KnownRequest, "pair">,
   known: readonly KnownRequest[],

@@ -3,20 +3,24 @@ import { getResponse, type RequestHandler } from "msw";
 import { type Listening, listen } from "../../gateway/http/listen.ts";
 import { closestPairs, type KnownRequest } from "./closestPairs.ts";
 
-/** What the server answers with. `toWeb`: a request of Node's with its body, as `fetch` has it; throws where it refuses that. */
+/** What the server answers with. `toWeb` makes the request of `fetch` of one of Node; it throws for one that it refuses. */
 type KitParts = {
   handlers: readonly RequestHandler[];
   known: readonly KnownRequest[];
   toWeb: (request: IncomingMessage, body: Buffer) => Request;
 };
 
-/** Most bytes of a request's body. */
+/** The most bytes of a request's body. */
 const MAX_KIT_BODY = 1024 * 1024;
-/** How many pairs a 501 names. */
-const NAMED = 5;
-const open = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };
+/** The most pairs that a 501 names. */
+const MAX_NAMED = 5;
+const corsHeaders = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };
 
-/** Listens, and answers by the handlers. Rejects where the address cannot be had. */
+/**
+ * Listens, and answers by the handlers.
+ *
+ * @throws If it cannot listen at the address.
+ */
 export const serveKit = async (
   { handlers, known, toWeb }: KitParts,
   address: { host: string; port: number },
@@ -27,12 +31,12 @@ export const serveKit = async (
     if (body === undefined) return refuse(outgoing, 413, `The body has more than ${MAX_KIT_BODY} bytes.`);
     const found = await firstAnswer(handlers, variantsOf(toWeb(incoming, body)));
     if (found === undefined) return unknown(incoming, outgoing, body);
-    outgoing.writeHead(found.status, { ...Object.fromEntries(found.headers), ...open });
+    outgoing.writeHead(found.status, { ...Object.fromEntries(found.headers), ...corsHeaders });
     outgoing.end(Buffer.from(await found.arrayBuffer()));
   };
   const unknown = (incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer): void => {
     const asked = { method: incoming.method ?? "", target: withoutKey(incoming.url ?? ""), body: body.toString() };
-    const closest = closestPairs(asked, known, NAMED).map(({ pair, method, target, body: sent, key }) => ({
+    const closest = closestPairs(asked, known, MAX_NAMED).map(({ pair, method, target, body: sent, key }) => ({
       pair,
       request: `${method} ${target}`,
       ...(sent === undefined ? {} : { body: sent }),
@@ -56,7 +60,7 @@ const readBody = async (incoming: IncomingMessage): Promise<Buffer | undefined> 
   return length > MAX_KIT_BODY ? undefined : Buffer.concat(chunks);
 };
 
-/** The request; without a slash at its end; as GET, if it is a HEAD: the gateway answers all of these alike. */
+/** The forms of a request that the gateway answers alike: as it is, without a slash at its end, a HEAD as GET. */
 const variantsOf = (request: Request): Request[] => {
   const url = new URL(request.url);
   const bare = new URL(url);
@@ -81,7 +85,7 @@ const withoutKey = (target: string): string => target.replaceAll(/([?&]api_key=)
 
 const preflight = ({ headers }: IncomingMessage, outgoing: ServerResponse): void => {
   outgoing.writeHead(204, {
-    ...open,
+    ...corsHeaders,
     "Access-Control-Allow-Methods": "GET, HEAD, POST",
     "Access-Control-Allow-Headers": headers["access-control-request-headers"] ?? "*",
   });
@@ -91,6 +95,6 @@ const preflight = ({ headers }: IncomingMessage, outgoing: ServerResponse): void
 const refuse = (outgoing: ServerResponse, status: number, detail: string, closest: object[] = []): void => {
   if (outgoing.headersSent) return void outgoing.destroy();
   const body = { detail, ...(closest.length > 0 ? { closest } : {}) };
-  outgoing.writeHead(status, { ...open, "Content-Type": "application/json" });
+  outgoing.writeHead(status, { ...corsHeaders, "Content-Type": "application/json" });
   outgoing.end(`${JSON.stringify(body, undefined, 2)}\n`);
 };

@@ -2,7 +2,7 @@ import { setImmediate as soon } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Difference } from "../../../src/libraries/compare/difference.ts";
 import type { CorpusRequest } from "../../../src/tools/corpus/corpusRequest.ts";
-import { run } from "../../../src/tools/compare/compareAll.ts";
+import { compareAll } from "../../../src/tools/compare/compareAll.ts";
 
 const requests = async function* (count: number): AsyncGenerator<CorpusRequest> {
   for (let i = 0; i < count; i++)
@@ -13,7 +13,7 @@ const mismatch: Difference = { path: "/a", at: "/a", form: "value", kind: "unexp
 test("of 3000 mismatches a bounded number wait for the recheck, and each counts once", async () => {
   const counted: string[] = [];
   let [waiting, mostWaiting, busy, mostBusy] = [0, 0, 0, 0];
-  await run(
+  await compareAll(
     {
       requests: requests(3000),
       async compare(_, again) {
@@ -22,7 +22,7 @@ test("of 3000 mismatches a bounded number wait for the recheck, and each counts 
         busy--;
         waiting += again ? -1 : 1;
         mostWaiting = Math.max(mostWaiting, waiting);
-        const example = () => ({ question: "", left: { title: "" }, right: { title: "" }, rows: [] });
+        const example = () => ({ request: "", left: { title: "" }, right: { title: "" }, rows: [] });
         return { outcome: { endpoint: "getThing", curl: { candidate: "" }, differences: [mismatch], example } };
       },
       count: ({ path }) => void counted.push(path),

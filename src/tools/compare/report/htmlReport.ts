@@ -14,9 +14,9 @@ const frame = documentFrame([sharedStyle(), read("report.css")].join("\n"), [
 /** People open the page as a file and send it around: its policy is part of it. */
 const head = html`<meta http-equiv="Content-Security-Policy" content="${frame.policy}" />`;
 
-/** Characters of each section: the page can still be sent around and opened on a phone. */
+/** The most characters of each section, so that the page can be sent around and opened on a phone. */
 const MAX_CHARS = { causes: 500_000, differences: 2_500_000, examples: 1_500_000, failures: 200_000 };
-/** Characters of one value. */
+/** The most characters of one value. */
 const MAX_VALUE_CHARS = 240;
 /** Rows deeper than this are not indented further. */
 const MAX_DEPTH = 12;
@@ -58,7 +58,7 @@ export const htmlReport = (report: Report): string => {
   return frame.render({ title: formatSummary(summary), head, body }).toString();
 };
 
-/** The items that fit into the page, the first ones first, and a word about the others. */
+/** The items that fit into the page, in their order, and the number of the others. */
 const fitting = (items: readonly Html[], max: number): Html => {
   if (items.length === 0) return html`<p class="none">None.</p>`;
   let room = max;
@@ -72,14 +72,14 @@ const fitting = (items: readonly Html[], max: number): Html => {
 
 /** The first screen: the sides, and the results of each endpoint. Each number leads to the answers that it counts. */
 const overview = ({ sides: { legacy, candidate }, made, summary, endpoints }: Report): Html => {
-  const row = (name: string, of: Summary) =>
+  const row = (name: string, counts: Summary) =>
     html`<tr>
       <th scope="row">${name === "all" ? name : link({ endpoint: name }, name)}</th>
-      <td>${formatNumber(of.compared)}</td>
+      <td>${formatNumber(counts.compared)}</td>
       ${resultNames.map((kind) => {
-        const count = formatNumber(of[kind]);
+        const count = formatNumber(counts[kind]);
         const target: Record<string, string> = name === "all" ? { kind } : { endpoint: name, kind };
-        return of[kind] === 0
+        return counts[kind] === 0
           ? html`<td class="quiet">0</td>`
           : html`<td class="${kind}">${kind === "equal" ? count : link(target, count)}</td>`;
       })}
@@ -105,7 +105,7 @@ const overview = ({ sides: { legacy, candidate }, made, summary, endpoints }: Re
         </tr>
       </thead>
       <tbody>
-        ${row("all", summary)} ${Object.entries(endpoints).map(([name, of]) => row(name, of))}
+        ${row("all", summary)} ${Object.entries(endpoints).map(([name, counts]) => row(name, counts))}
       </tbody>
     </table>
     <p class="where">
@@ -170,14 +170,14 @@ const differenceItem = (difference: ReportedDifference): Html => {
 };
 
 /** Two documents side by side, as one indented tree. */
-const exampleItem = ({ endpoint, question, result, left, right, rows, curl }: ExampleAnswer): Html => {
+const exampleItem = ({ endpoint, request, result, left, right, rows, curl }: ExampleAnswer): Html => {
   const differing = rows.filter(({ form }) => form !== undefined).length;
   const title = ({ title: name, status }: ExampleAnswer["left"]) =>
     status === undefined ? name : `${name}, ${status}`;
-  return html`<li data-endpoint="${endpoint}" data-kind="${result}" data-text="${question}">
+  return html`<li data-endpoint="${endpoint}" data-kind="${result}" data-text="${request}">
     <details>
       <summary>
-        ${badge(result)} <code>${truncate(question, 200)}</code>
+        ${badge(result)} <code>${truncate(request, 200)}</code>
         <span class="where">${endpoint} · ${counted(differing, "difference")} in ${counted(rows.length, "row")}</span>
       </summary>
       <table class="sides">

@@ -69,9 +69,9 @@ export const markdownReport = (report: Report): string => {
 };
 
 const endpointsTable = ({ endpoints, summary }: Report): string => {
-  const counts = (of: Summary) => [of.compared, ...resultNames.map((name) => of[name])];
+  const counts = (one: Summary) => [one.compared, ...resultNames.map((name) => one[name])];
   const heads = resultNames.map((name) => `${comparisonResults[name].sign} ${name}`);
-  const rows = Object.entries(endpoints).map(([name, of]) => [name, ...counts(of)]);
+  const rows = Object.entries(endpoints).map(([name, one]) => [name, ...counts(one)]);
   return rowsOf(["endpoint", "compared", ...heads], [["all", ...counts(summary)], ...rows]);
 };
 
@@ -107,7 +107,7 @@ const unexplainedDifference = (difference: ReportedDifference): string => {
 
 type Cells = readonly (string | number)[];
 
-/** A table below its title; nothing where it has no rows. */
+/** A table below its title; empty if it has no rows. */
 const table = (title: string, heads: readonly string[], rows: readonly Cells[]): string[] =>
   rows.length === 0 ? [] : [`### ${title}`, rowsOf(heads, rows)];
 
@@ -122,8 +122,8 @@ const rowsOf = (heads: readonly string[], rows: readonly Cells[]): string => {
 };
 
 /**
- * Any text as code, within a line or a cell. Backticks where they are safe. A text that could end them, the cell or the line becomes an
- * element whose characters are references, which all readers of Markdown understand alike.
+ * Any text as code, within a line or a cell: in backticks where that is safe. A text that could end the backticks, the cell or the line
+ * becomes an element whose characters are references, which all readers of Markdown understand alike.
  */
 const code = (text: string): string =>
   /^(?! )[^`|\p{Cc}\u2028\u2029]+(?<! )$/u.test(text)

@@ -26,7 +26,7 @@ export type Cause = {
   curl: CurlPair;
 };
 
-/** One line of two documents side by side. A line without both sides is an object or a list; its members follow, one level deeper. */
+/** One line of two documents side by side. A line without values is an object or a list; its members follow, one level deeper. */
 export type Row = {
   depth: number;
   /** The field's name, or an index. */
@@ -38,14 +38,15 @@ export type Row = {
   form?: DifferenceForm;
   kind?: Classification;
   rules?: string[];
-  /** The number of entries left out here because they show no new difference. */
+  /** The number of entries that are left out here: they show no new difference. */
   omitted?: number;
 };
 
 /** One whole answer: legacy's beside ours, or the expected one beside the candidate's. */
 export type ExampleAnswer = {
   endpoint: string;
-  question: string;
+  /** `GET /datasets/61`, with its body. */
+  request: string;
   result: "equal" | Classification;
   left: { title: string; status?: number };
   right: { title: string; status?: number };

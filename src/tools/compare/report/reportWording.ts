@@ -14,7 +14,7 @@ export const formatValues = (difference: ReportedDifference, most: number): Form
     return value === undefined ? [] : [{ side, text: truncate(jsonOf(value), most) }];
   });
 
-/** A cut object or list is stored as a text, the beginning of its JSON: it needs no quotes. */
+/** A value as JSON. A truncated object or list is a text already, the beginning of its JSON. */
 const jsonOf = (value: Json): string =>
   typeof value === "string" && /^[[{].*…$/s.test(value) ? value : JSON.stringify(value);
 
@@ -44,6 +44,6 @@ export const formatSides = ({ sides }: Report): string =>
     ? `legacy ${sides.legacy} and the new interface's rules`
     : `legacy ${sides.legacy} and candidate ${sides.candidate}`;
 
-/** The commands that ask both sides, one of them where there is only one. */
+/** The commands for the sides that were asked. */
 export const commandsOf = ({ legacy, candidate }: CurlPair): string[] =>
   [legacy, candidate].filter((command) => command !== undefined);

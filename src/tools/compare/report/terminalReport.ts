@@ -11,7 +11,7 @@ export const terminalReport = (report: Report, width: number, colour: boolean): 
   const style = (format: Parameters<typeof styleText>[0], text: string) =>
     colour ? styleText(format, text, { validateStream: false }) : text;
   const line = (text: string) => truncate(plainText(text), width);
-  const counts = (of: Summary) => [of.compared, ...resultNames.map((name) => of[name])].map(formatNumber);
+  const counts = (one: Summary) => [one.compared, ...resultNames.map((name) => one[name])].map(formatNumber);
   const section = (head: string[], rows: string[][]) => {
     const [first = "", ...others] = columns([head, ...rows]).map(line);
     return rows.length === 0 ? [] : ["", style("dim", first), ...others];
@@ -25,7 +25,7 @@ export const terminalReport = (report: Report, width: number, colour: boolean): 
     style("dim", line(`${formatSides(report)}, ${minute(made)}`)),
     ...section(
       ["endpoint", "all", ...signs],
-      [...Object.entries(endpoints).map(([name, of]) => [name, ...counts(of)]), ["all", ...counts(summary)]],
+      [...Object.entries(endpoints).map(([name, one]) => [name, ...counts(one)]), ["all", ...counts(summary)]],
     ),
     style("dim", line(resultNames.map((name, i) => `${signs[i]} ${name}`).join("  "))),
     ...section(
