@@ -6,7 +6,11 @@ type FetchedAnswer = { status: number; headers: NodeJS.Dict<string | string[]>; 
 
 export const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
-/** Sends one request with only these headers on a connection of its own. `fetch` would add headers and decode the body. */
+/**
+ * Sends one request with only these headers on a connection of its own. `fetch` would add headers and decode the body.
+ *
+ * @throws If the connection fails.
+ */
 export const ask = (url: string, headers: Record<string, string> = {}): Promise<FetchedAnswer> =>
   new Promise((resolve, reject) => {
     get(url, { headers, agent: false }, (response) => {
@@ -24,7 +28,11 @@ export const ask = (url: string, headers: Record<string, string> = {}): Promise<
     }).once("error", reject);
   });
 
-/** Repeats a request until a server answers it. */
+/**
+ * Repeats a request until a server answers it.
+ *
+ * @throws After a hundred attempts.
+ */
 export const askUntilAnswered = async (url: string): Promise<FetchedAnswer> => {
   for (let tries = 0; ; tries++)
     try {

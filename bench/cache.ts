@@ -35,7 +35,7 @@ const startFilled = async (legacy: Buffer, path: string) => {
   return { ours, body: bytes, sent, tag: String(headers["etag"]) };
 };
 
-/** Starts the installed caches. Each has cached this answer, and its upstream is stopped. */
+/** Starts the caches that are installed. Each of them has cached this answer, and its upstream is stopped. */
 const startCaches = async (body: Buffer, sent: string[]): Promise<Contender[]> => {
   const origin = await startBare(UPSTREAM_CORE, body, sent);
   const caches: { name: string; url: string; pid: number }[] = [];

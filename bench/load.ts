@@ -7,7 +7,7 @@ import { percentile } from "./statistics.ts";
 type Load = { requests: number; perSecond: number; p99: number };
 
 const CONNECTIONS = 64;
-/** More requests than a load of some seconds sends. */
+/** More than the requests that a load of some seconds sends. */
 const NUMBERS = 1_000_000;
 
 let number = 2;
@@ -17,7 +17,11 @@ export const distinct = (url: string): string => url.replace("{n}", () => String
 /** `headers`: of each request. `hits`: of 100 requests for a URL with `{n}`, how many ask for the number 1. */
 type LoadOptions = { headers?: Record<string, string> | undefined; hits?: number | undefined };
 
-/** Sends load to a URL for some seconds from the other core. Rejects after an answer that is not 2xx or 3xx. */
+/**
+ * Sends load to a URL for some seconds from the other core.
+ *
+ * @throws After an answer that is not 2xx or 3xx.
+ */
 export const load = (url: string, seconds: number, { headers = {}, hits = 0 }: LoadOptions = {}): Promise<Load> =>
   isInstalled("wrk") ? loadByWrk(url, seconds, headers, hits) : loadByNode(url, seconds, headers, hits);
 

@@ -26,7 +26,7 @@ await runCheck(
   (command) =>
     command
       .description(
-        "Measures this checkout against its peers, in one run: all figures are ratios to a peer, raw medians beside them. What is not installed (nginx, varnish, wrk, taskset) is left out, and said so.",
+        "Measures this checkout against its peers, in one run: all figures are ratios to a peer, raw medians beside them. Tools that are not installed (nginx, varnish, wrk, taskset) are left out and reported.",
       )
       .option("--rounds <n>", "how often each is measured", numberFrom(1, 999), 6)
       .option("--seconds <n>", "how long each load takes", numberFrom(1, 999), 1)

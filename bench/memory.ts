@@ -5,10 +5,10 @@ import { peakMegabytes, residentMegabytes, start, stop } from "./processes.ts";
 
 const CLIENTS = 64;
 const REQUESTS = 1_000_000;
-/** MB that the process may need beside the cache's bound. */
+/** Megabytes that the process may need besides the cache's bound. */
 const BESIDE = 60;
 
-/** Sends distinct requests, half of them for datasets that exist. Memory in MB since the start. */
+/** Sends distinct requests, half of them for datasets that exist. Gives the memory in MB: before, and its growth since. */
 const flood = async (requests: number, settings: Record<string, string> = {}) => {
   const command = [process.execPath, "bench/peers/populatedLegacy.js"];
   const { line: legacy } = await start(undefined, command, /http:\/\/127\.0\.0\.1:\d+/);

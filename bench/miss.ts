@@ -7,10 +7,10 @@ import { startFixedAnswer, startJson } from "./peers/fixedAnswer.ts";
 import { stopAll } from "./processes.ts";
 import { type BenchOptions, type Contender, type Lap, oneAfterTheOther, race, reportRace } from "./race.ts";
 
-/** What any gateway does that gives JSON for JSON. */
+/** The least that a gateway from JSON to JSON does. */
 const FLOOR = "passed through, JSON parsed and written";
 
-/** `{n}` stands for a number of each request's own. `aims`: against each of these. */
+/** `{n}` stands for a number that each request has of its own. `aims`: by the contender that misses are compared with. */
 const cases = [
   {
     name: "3 KB",
@@ -32,8 +32,9 @@ const lengthOf = (body: Buffer): Buffer =>
   Buffer.from(String(Buffer.byteLength(JSON.stringify(JSON.parse(body.toString())))));
 
 /**
- * Misses of distinct requests, stored and not stored, against the same legacy answers passed through by the same gateway, and
- * against that with JSON.parse and JSON.stringify of the same bytes: CPU a request (all threads, user and system) and p99, as ratios.
+ * Measures misses of distinct requests, stored and not stored. They are compared with the same legacy answers passed through by the same
+ * gateway, and with that plus JSON.parse and JSON.stringify of the same bytes. Figures are ratios: CPU a request (all threads, user and
+ * system) and p99.
  */
 export const benchMiss = async (options: BenchOptions): Promise<void> => {
   reportMissingTools();

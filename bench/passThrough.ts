@@ -9,7 +9,7 @@ import { type BenchOptions, type Contender, race, reportRace } from "./race.ts";
 
 const path = "/api/v1/json/data/301";
 
-/** Each with its aims. The relay is undici in node:http and nothing else: the floor of Node. */
+/** The bodies, each with its aims. The relay is undici in node:http alone: the least that Node needs. */
 const cases = [
   {
     body: datasetBody(),

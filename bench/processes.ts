@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** All started processes, so that they can be stopped after an error, too. */
+/** All processes that were started, so that they can also be stopped after an error. */
 const started = new Set<ChildProcess>();
 
 /** Whether a command is in the PATH. */
@@ -14,7 +14,11 @@ export const isInstalled = (command: string): boolean => {
   }
 };
 
-/** Starts a command, pinned to a core if one is named and taskset is installed, and waits for a matching line of its output. */
+/**
+ * Starts a command, pinned to a core if one is named and taskset is installed, and waits for a matching line of its output.
+ *
+ * @throws If it ends before that.
+ */
 export const start = async (
   core: number | undefined,
   command: string[],
@@ -34,7 +38,7 @@ export const start = async (
       output += chunk.toString();
       const found = ready.exec(output);
       if (!found) return;
-      // What it writes from now on is read and not looked at.
+      // Further output is read and ignored.
       for (const stream of [child.stdout, child.stderr]) stream.off("data", look).resume();
       resolve(found[0]);
     };
@@ -45,7 +49,7 @@ export const start = async (
   return { child, line };
 };
 
-/** Ends a process with SIGTERM; its exit code. */
+/** Ends a process with SIGTERM, and gives its exit code. */
 export const stop = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve) => {
     started.delete(child);

@@ -10,7 +10,7 @@ export type BenchOptions = { rounds: number; seconds: number };
 
 /** The share of a core that other processes may use in one lap without distorting it. */
 const OTHERS = 0.2;
-/** Seconds of load before a contender is measured: for about as long V8 goes on compiling. */
+/** Seconds of load before a contender is measured: V8 compiles for about as long. */
 const WARM_UP = 5;
 const REPEATS = 30;
 const PAUSE = 2000;
@@ -27,14 +27,14 @@ export type Contender = {
   /** The answer that is expected before and after each load; `body` before it is encoded. */
   status: number;
   body: Buffer;
-  /** The number of measured answers (such as hits) so far, if it counts them. All answers of a load have to be of that kind. */
+  /** The number of measured answers (such as hits) so far, if the contender counts them. Every answer of a load has to be one. */
   counted?: () => Promise<number>;
 };
 
 /** By round: processor time of one request in microseconds, requests a second, and the 99th percentile of how long they took in milliseconds. */
 export type Lap = { cpu: number[]; perSecond: number[]; p99: number[] };
 
-/** Throws if the contender gives another answer than expected. */
+/** @throws If the contender gives another answer than expected. */
 const assertAnswer = async ({ name, url, headers, status, body }: Contender): Promise<void> => {
   const answer = await ask(distinct(url), headers);
   const bytes = answer.headers["content-encoding"] === "br" ? brotliDecompressSync(answer.bytes) : answer.bytes;
@@ -61,7 +61,11 @@ const lap = async (contender: Contender, seconds: number, measured: Lap, mayRepe
   return true;
 };
 
-/** Loads the contenders in turn, in a new order each round, after a warm-up. A disturbed lap is run again. */
+/**
+ * Loads the contenders in turn, in a new order each round, after a warm-up. A disturbed lap is run again.
+ *
+ * @throws If a contender gives another answer than expected.
+ */
 export const race = async (contenders: Contender[], { rounds, seconds }: BenchOptions): Promise<Map<string, Lap>> => {
   const laps = new Map<string, Lap>(contenders.map(({ name }) => [name, { cpu: [], perSecond: [], p99: [] }]));
   for (const contender of contenders) await lap(contender, WARM_UP, { cpu: [], perSecond: [], p99: [] }, false);
@@ -82,7 +86,7 @@ export const race = async (contenders: Contender[], { rounds, seconds }: BenchOp
   return laps;
 };
 
-/** What one contender does and then another one, on the same core. */
+/** The lap of two contenders one after the other, on the same core. */
 export const oneAfterTheOther = (first: Lap, second: Lap): Lap => {
   const joined = (key: keyof Lap, join: (a: number, b: number) => number) =>
     first[key].map((value, i) => join(value, second[key][i] as number));

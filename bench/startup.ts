@@ -23,7 +23,7 @@ const once = async (command: string[], env: Record<string, string>) => {
   return { took, cpu, idle, used };
 };
 
-/** From the call to the line that says it listens, with the sample legacy, and the processor time and memory it then has taken. */
+/** Measures the time until the gateway listens, with the sample legacy, and its processor time and memory then. */
 export const benchStartup = async (): Promise<void> => {
   const cache = temporaryFolder();
   const ours: Awaited<ReturnType<typeof once>>[] = [];
@@ -33,14 +33,14 @@ export const benchStartup = async (): Promise<void> => {
     peer.push(await once([process.execPath, "-e", bare], {}));
   }
   const [first, ...later] = ours;
-  const of = (key: "took" | "cpu" | "idle" | "used", runs: typeof ours) => runs.map((run) => run[key]);
+  const valuesOf = (key: "took" | "cpu" | "idle" | "used", runs: typeof ours) => runs.map((run) => run[key]);
   console.log(
-    `start-up: first ${first?.took.toFixed(0)} ms, later ${spread(of("took", later))} ms; bare node:http ${spread(of("took", peer))} ms; ratio ${(median(of("took", later)) / median(of("took", peer))).toFixed(2)} (aim: 5.5 at most)`,
+    `start-up: first ${first?.took.toFixed(0)} ms, later ${spread(valuesOf("took", later))} ms; bare node:http ${spread(valuesOf("took", peer))} ms; ratio ${(median(valuesOf("took", later)) / median(valuesOf("took", peer))).toFixed(2)} (aim: 5.5 at most)`,
   );
   console.log(
-    `processor: ${spread(of("cpu", later))} ms; bare node:http ${spread(of("cpu", peer))} ms; ratio ${(median(of("cpu", later)) / median(of("cpu", peer))).toFixed(2)}`,
+    `processor: ${spread(valuesOf("cpu", later))} ms; bare node:http ${spread(valuesOf("cpu", peer))} ms; ratio ${(median(valuesOf("cpu", later)) / median(valuesOf("cpu", peer))).toFixed(2)}`,
   );
   console.log(
-    `memory: ${spread(of("idle", later))} MB after the start, ${spread(of("used", later))} MB after a request (aim: 120 MB at most); bare node:http ${spread(of("used", peer))} MB`,
+    `memory: ${spread(valuesOf("idle", later))} MB after the start, ${spread(valuesOf("used", later))} MB after a request (aim: 120 MB at most); bare node:http ${spread(valuesOf("used", peer))} MB`,
   );
 };

@@ -4,10 +4,10 @@ import { watchProgram } from "../support/program.ts";
 import { until } from "../support/waiting.ts";
 import { plantedFaults } from "./plantedFaults.ts";
 
-/** Milliseconds for all faults: the machine may be busy with twenty others. */
+/** Milliseconds until all faults are found: the machine may be busy. */
 const PATIENCE = 900_000;
 
-/** Starts the demo. After the test it ends its gateway, whatever failed. */
+/** Starts the demo. It is ended after the test, with its gateway. */
 const startDemo = () => {
   const demo = watchProgram(
     spawn(process.execPath, ["test/demo/main.ts", "--rate", "200"], {

@@ -8,12 +8,12 @@ import { sendTraffic } from "../standIn/traffic.ts";
 import { startProgram } from "../support/program.ts";
 import { findingOf, plantedFaults } from "./plantedFaults.ts";
 
-/** The demo's gate does not wait: a person looks on. */
+/** The demo's gate moves soon: a person is watching. */
 const gate = { parity: 0.9, requests: 1, minutes: 0.2, errorRate: 0.05, p95: 5000, hold: 5 };
 const faulty = [...new Set(plantedFaults.map(({ fault }) => fault.endpoint))];
 const stages = {
   ...Object.fromEntries(faulty.map((endpoint) => [endpoint, { stage: "shadow", share: 100 }])),
-  // Its fault shows while modern answers callers: the gate takes it back. The other one has no fault and climbs.
+  // The first one's fault shows while modern answers callers, so the gate takes it back. The other one has no fault and climbs.
   listEvaluationMeasures: { stage: "canary", share: 50, gate },
   getDatasetQualities: { stage: "shadow", share: 100, gate },
 };
@@ -21,7 +21,7 @@ const stages = {
 const oldClients = ["catalogue-client/0.14.2 (Python 3.12)", "catalogue-client/0.9.0 (Python 3.8)", "rcatalogue/1.12"];
 const oldPaths = ["json/data/61", "json/data/list/limit/5", "xml/data/2", "json/evaluationmeasure/list"];
 
-/** Requests beside those of the new interface's clients: evidence for two gates, and clients of the legacy interface. */
+/** Sends what clients of the new interface do not: evidence for two gates, and requests of old clients. */
 const sendBeside: Parameters<typeof sendTraffic>[3] = (send, count, agent) => {
   if (count % 4 === 0) {
     // The one that climbs needs distinct requests.
@@ -39,7 +39,7 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const run = async ({ rate }: { rate: number }): Promise<void> => {
   const stopping = new AbortController();
   const { signal } = stopping;
-  // Also where its terminal is closed: a process that a signal ends leaves its gateway behind.
+  // SIGHUP comes when the terminal is closed. A process that a signal kills would leave its gateway running.
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => stopping.abort());
   const legacy = await startSampleLegacy();
   const modern = await startStandIn({

@@ -6,7 +6,7 @@ import type { Planted } from "../standIn/startStandIn.ts";
 /** A fault of the stand-in, and what it does in words. */
 type PlantedFault = { fault: Fault; means: string };
 
-/** What the demo plants in the stand-in; each fault once an endpoint. */
+/** The faults that the demo plants in the stand-in, each once an endpoint. */
 export const plantedFaults: readonly PlantedFault[] = [
   { fault: { endpoint: "getDataset", fault: "wrongType", path: "/version" }, means: "a number has become text" },
   { fault: { endpoint: "getDataset", fault: "missingField", path: "/licence" }, means: "a field is missing" },
@@ -24,14 +24,14 @@ export const plantedFaults: readonly PlantedFault[] = [
     fault: { endpoint: "getSetup", fault: "lostEntry", path: "/setup_parameters/parameter" },
     means: "a parameter is lost",
   },
-  { fault: { endpoint: "getStudy", fault: "extraField", path: "/colour" }, means: "a field that nobody asked for" },
+  { fault: { endpoint: "getStudy", fault: "extraField", path: "/colour" }, means: "a field that the interface lacks" },
   { fault: { endpoint: "findFlow", fault: "otherStatus" }, means: "another status" },
   { fault: { endpoint: "listEvaluationMeasures", fault: "lostEntry", path: "" }, means: "a measure is lost" },
 ];
 
 /**
- * What the comparison has found of a fault: the paths of its differences, `drift` if it was gone when both sides were asked again;
- * `undefined` until all that it did has been found.
+ * The finding of a fault: the paths of its differences, and `drift` if it was gone when both sides were asked again. `undefined` until the
+ * comparison has found all that the fault did.
  */
 export const findingOf = (
   { endpoint, fault }: Fault,
