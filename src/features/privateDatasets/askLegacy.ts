@@ -115,7 +115,8 @@ export const openAdminStatuses = () => {
 /** The state of an id. `hidden`: there may be a dataset, but legacy does not show it even to an administrator. */
 export type DatasetState =
   | { found: "private"; shown: JsonObject }
-  | { found: "public" | "none" }
+  | { found: "public" }
+  | { found: "none" }
   | { found: "hidden"; why: string };
 
 /**

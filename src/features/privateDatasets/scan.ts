@@ -1,7 +1,7 @@
 import { withTimeout } from "../../operation/limits/withTimeout.ts";
 import type { RowById } from "../../catalogue/endpoint/endpoint.ts";
 import { type AskLegacy, type DatasetState, isAdministrators, LegacyFailure, readDataset } from "./askLegacy.ts";
-import { type Found, type IdSet, MAX_ID, openIdSet } from "./found.ts";
+import { type Found, MAX_ID, openIdSet } from "./found.ts";
 import { openReadQueue } from "./readQueue.ts";
 
 /** Options of the scan, for tests. */
@@ -22,6 +22,8 @@ const OUTDATED = 60 * 60_000;
 /** While callers use legacy: milliseconds from one request to the next, and the share of the connections at which the scan waits. */
 const SPACING = 100;
 const BUSY_SHARE = 1 / 4;
+/** Milliseconds after which a scan that waits for callers looks again. */
+const LOOK_AGAIN = SPACING / 10;
 /** Reads between two savings. A process that is killed loses so many. */
 const SAVED_EVERY = 100;
 /** Milliseconds between two looks at whether a scan is due. */
@@ -76,7 +78,7 @@ export const openScanner = (settings: ScannerSettings) => {
   const sleep = openSleep(signal);
   const queue = openReadQueue(sleep.end);
   /** The public list of the scan that runs. */
-  let listing = openIdSet();
+  let listedNow = openIdSet();
   /** The id that is being read. */
   let at = 0;
   /** Why the scan does not go on, and when it is tried again, on the clock of `performance.now()`. */
@@ -98,26 +100,26 @@ export const openScanner = (settings: ScannerSettings) => {
     if (!(await isAdministrators(ask))) throw new LegacyFailure("the key is no administrator's", true);
   };
 
+  /** Stores what an id has turned out to be. */
   const record = async (id: number, state: DatasetState, isLast: boolean): Promise<void> => {
-    const { unknown, listed, highest } = found.progress();
-    if (state.found !== "none") unknown.delete(id);
+    const progress = found.progress();
+    if (state.found === "none") {
+      // A dataset may still come under an id beyond all others.
+      if (!isLast) progress.unknown.add(id);
+      progress.listed.delete(id);
+      listedNow.delete(id);
+      return found.remove(id);
+    }
+    progress.unknown.delete(id);
     if (state.found === "private") {
-      found.progress().highest = Math.max(highest, id);
+      progress.highest = Math.max(progress.highest, id);
       return found.put({ id, shown: state.shown });
     }
     // The public list has datasets that legacy does not show by themselves.
-    if (state.found === "hidden" && !listing.has(id)) {
-      const known = found.get(id);
-      if (known === undefined || known.shown !== undefined) onEvent("private_row_hidden", { id, why: state.why });
-      return found.put({ id });
-    }
-    if (state.found === "none") {
-      // A dataset may still come under an id beyond all others.
-      if (!isLast) unknown.add(id);
-      listed.delete(id);
-      listing.delete(id);
-    }
-    return found.remove(id);
+    if (state.found === "public" || listedNow.has(id)) return found.remove(id);
+    const known = found.get(id);
+    if (known === undefined || known.shown !== undefined) onEvent("private_row_hidden", { id, why: state.why });
+    return found.put({ id });
   };
 
   /** Reads an id and stores what it is. Where legacy fails at this id alone, its dataset is hidden. */
@@ -138,34 +140,52 @@ export const openScanner = (settings: ScannerSettings) => {
     const since = performance.now();
     while (!signal.aborted && (await found.mayScan())) {
       await queue.drain(read);
-      const ms = untilTurn(load(), performance.now() - since);
+      const ms = delayOf(load(), performance.now() - since);
       if (ms === 0) return true;
       await sleep.begin(ms);
     }
     return false;
   };
 
-  const scan = async (): Promise<void> => {
-    await checkKey();
+  /** Fetches the public list, and takes its ids into the progress, which is returned. */
+  const readList = async () => {
     const ids = await fetchListed();
-    listing = openIdSet();
     const progress = found.progress();
+    listedNow = openIdSet();
     for (const id of ids) {
       if (id > MAX_ID) continue;
-      listing.add(id);
+      listedNow.add(id);
+      progress.unknown.delete(id);
       progress.highest = Math.max(progress.highest, id);
     }
+    return progress;
+  };
+
+  const scan = async (): Promise<void> => {
+    await checkKey();
+    const progress = await readList();
     let reads = 0;
-    for (const id of idsToRead(found, listing, margin, slice)) {
+    /** Unknown ids that may still be read again. The first scan reads each id once. */
+    let rereads = progress.completed === undefined ? 0 : slice;
+    for (let id = 1; id <= progress.highest + margin; id++) {
+      const isKnown = found.get(id) !== undefined;
+      if (!isKnown && listedNow.has(id)) continue;
+      if (!isKnown && progress.unknown.has(id)) {
+        if (rereads === 0 || id <= progress.recheckedUpTo) continue;
+        rereads--;
+        progress.recheckedUpTo = id;
+      }
       at = id;
       if (!(await takeTurn())) return found.saveProgress();
       await read(id);
-      // What Redis has lost was not read: the next scan begins anew.
+      // Redis has lost what was found, or another gateway has scanned: the next scan begins anew.
       if (found.progress() !== progress) return;
       if (++reads % SAVED_EVERY === 0) await found.saveProgress();
     }
+    // No unknown id was left: the next scan begins with the first one again.
+    if (rereads > 0) progress.recheckedUpTo = 0;
     trouble = undefined;
-    await found.complete(listing);
+    await found.complete(listedNow);
   };
 
   /** Milliseconds since the last scan was over; infinite before the first one. */
@@ -233,31 +253,12 @@ const openSleep = (signal: AbortSignal) => {
   };
 };
 
-/** Milliseconds until the scan may send its next request, `waited` ms after it asked. `share`: of the connections that callers use. */
-const untilTurn = (share: number, waited: number): number => {
-  const left = SPACING - waited;
-  return share === 0 || (share < BUSY_SHARE && left <= 0) ? 0 : Math.max(left, SPACING / 10);
-};
-
 /**
- * The ids that a scan reads, in rising order up to `margin` beyond the highest. They are known private datasets, ids that the public list lacks,
- * and the next `slice` of the unknown ids. The next scan goes on with the unknown ids behind these.
+ * Milliseconds that the scan waits before it looks again whether it may send a request, after it has waited `waited` ms; 0: it may. `share`: of
+ * the connections that callers use. It waits for nothing while they use none, and goes on waiting while they use many.
  */
-function* idsToRead(found: Found, listing: IdSet, margin: number, slice: number): Generator<number> {
-  const progress = found.progress();
-  let left = progress.completed === undefined ? 0 : slice;
-  for (let id = 1; id <= progress.highest + margin; id++) {
-    if (found.get(id) === undefined && listing.has(id)) {
-      progress.unknown.delete(id);
-      continue;
-    }
-    if (found.get(id) === undefined && progress.unknown.has(id)) {
-      if (left === 0 || id <= progress.recheckedUpTo) continue;
-      left--;
-      progress.recheckedUpTo = id;
-    }
-    yield id;
-  }
-  // Fewer than a slice were left: the next scan begins with the first again.
-  if (left > 0) progress.recheckedUpTo = 0;
-}
+const delayOf = (share: number, waited: number): number => {
+  if (share === 0) return 0;
+  if (waited < SPACING) return Math.max(SPACING - waited, LOOK_AGAIN);
+  return share < BUSY_SHARE ? 0 : LOOK_AGAIN;
+};
