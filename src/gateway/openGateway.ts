@@ -69,6 +69,9 @@ export const openGateway = async (
 ) => {
   const { features: modules = [], off = [], isCheck = false } = parts;
   for (const { events } of modules) if (events) observer.define(events);
+  const routes = Object.values(catalogue.endpoints).flatMap((endpoint) => endpoint.routes);
+  // For every log line of this process: words of these paths are no keys, however long they are.
+  showSegments([...routes, ...catalogue.legacyPaths.longWords]);
   const operation = await openOperation(settings, catalogue, observer, isCheck);
   const legacy = openLegacy(settings, operation, parts);
   const knowledge = openKnowledge(settings, catalogue);
@@ -212,12 +215,11 @@ const openKnowledge = (
   settings: GatewaySettings,
   catalogue: Catalogue,
 ): Pick<Core, "endpoints" | "lifetimes" | "knowledge" | "errors" | "identity"> => {
-  const { endpoints, errors, legacyPaths } = catalogue;
+  const { endpoints, errors } = catalogue;
   const lifetimes = lifetimesInForce(endpoints, settings.CACHE_LIFETIMES);
   const knowledge = { legacyStudies: new Set(settings.LEGACY_STUDIES ?? catalogue.legacyStudies) };
   const { LEGACY_URL, LEGACY_PATH } = settings;
   const identity = JSON.stringify(["legacy", LEGACY_URL, LEGACY_PATH, hostOf(settings), [...knowledge.legacyStudies]]);
-  showSegments([...Object.values(endpoints).flatMap(({ routes }) => routes), ...legacyPaths.longWords]);
   return {
     endpoints: prepare(endpoints, { legacy: identity, lifetimes }),
     identity,
@@ -280,7 +282,8 @@ const openAnswering = (
   meter.gauge("reader_waiting", "Large answers and bodies that wait for a thread.", () => reader.size().waiting);
   meter.gauge("reader_waiting_bytes", "Bytes of these, and of those that threads read now.", () => reader.size().bytes);
 
-  events.on("keyRefused", cache.invalidateLocally);
+  // The entries of an owner are in a group that is named after it.
+  events.on("keyRefused", (owner) => cache.invalidateLocally(owner));
   const keys = openKeys(legacy, keyProbes, errors, (owner) => events.emit("keyRefused", owner));
   const unconfirmed = openUnconfirmedWrites({ keys, timeout, onError });
   const client = aroundClient(legacy);
