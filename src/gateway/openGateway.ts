@@ -331,6 +331,6 @@ const openInterface = (
     standIns: features.flatMap(({ proxy }) => proxy?.standIn ?? []),
   });
   const hitPath = openHitPath(core, settings.CACHE_BYTES * PATHS_SHARE);
-  const app = gatewayApp({ ...core, backend: afterAccess(core, layered), passThrough: pass, hitPath });
+  const app = gatewayApp({ ...core, handler: afterAccess(core, layered), passThrough: pass, hitPath });
   return { app, passThrough: pass, hitPath };
 };

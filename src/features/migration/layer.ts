@@ -1,5 +1,5 @@
 import { authorize } from "../../gateway/answer/authorize.ts";
-import type { CallerIdentity, Backend, Context, Layer } from "../../gateway/answer/context.ts";
+import type { CallerIdentity, Handler, Context, Layer } from "../../gateway/answer/context.ts";
 import { type Served, uncached } from "../../gateway/cache/served.ts";
 import type { Core } from "../../gateway/answer/feature.ts";
 import { type Bucketing, bucketOf, decide, type StageDecision } from "./decide.ts";
@@ -32,7 +32,7 @@ export const openLayer = (
   const answers = core.meter.counter("backend_answers_total", help, ["backend", "reason"]);
 
   /** Modern or, where it gives no answer, legacy reads. Both sides are compared afterwards. */
-  const read = async (context: Context, next: Backend, decided: StageDecision): Promise<Served> => {
+  const read = async (context: Context, next: Handler, decided: StageDecision): Promise<Served> => {
     const byModern = decided.backend === "modern" ? await backend.read(context) : undefined;
     const served: Served = byModern ?? (await next(context));
     const isFallback = decided.backend === "modern" && byModern === undefined;

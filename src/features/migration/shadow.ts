@@ -11,7 +11,7 @@ import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
 import { type LegacyReply, withoutClient } from "../../gateway/upstream/legacyClient.ts";
 import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
 import { collectChanges } from "../../catalogue/rules/notes.ts";
-import type { Backend, Context } from "../../gateway/answer/context.ts";
+import type { Handler, Context } from "../../gateway/answer/context.ts";
 import type { Core } from "../../gateway/answer/feature.ts";
 import type { Side } from "./decide.ts";
 import { openMirrorBudget } from "./mirrorBudget.ts";
@@ -25,7 +25,7 @@ type ComparedCore = Pick<Core, "settings" | "totalTimeout" | "errors" | "cache" 
 type AnsweredRequest = {
   context: Context;
   /** Answers by legacy. */
-  next: Backend;
+  next: Handler;
   answered: Served;
   /** The side that made the answer. */
   backend: Side;

@@ -6,7 +6,7 @@ import type { Endpoint, RowById } from "../../catalogue/endpoint/endpoint.ts";
 import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
 import { transform } from "../../catalogue/endpoint/transform.ts";
 import { servingNote } from "../../catalogue/rules/notes.ts";
-import type { Backend, Context, Layer } from "../../gateway/answer/context.ts";
+import type { Handler, Context, Layer } from "../../gateway/answer/context.ts";
 import { unauthenticated } from "../../gateway/answer/legacyFetch.ts";
 import { type AdminStatuses, askAs, LIST_ENDPOINT } from "./askLegacy.ts";
 import type { Found, PrivateRow } from "./found.ts";
@@ -135,7 +135,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     return { ...answered, answer: entry, entry, isIncomplete };
   };
 
-  const answerList = async (next: Backend, context: KeyedContext): Promise<Served> => {
+  const answerList = async (next: Handler, context: KeyedContext): Promise<Served> => {
     const { input, bypass } = context;
     const wait = Math.min(MAX_WAIT, Math.max(1, MAX_SHARE * (context.deadline - performance.now())));
     const until = performance.now() + wait;

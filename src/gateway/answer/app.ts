@@ -12,7 +12,7 @@ import type { PassThrough } from "../proxy/passThrough.ts";
 import { isLoop } from "../upstream/forwarding.ts";
 import { legacyDecision } from "../cache/served.ts";
 import { readCredential } from "../../catalogue/endpoint/credential.ts";
-import { type Backend, fromNode, fromWeb, type Received } from "./context.ts";
+import { type Handler, fromNode, fromWeb, type Received } from "./context.ts";
 import type { HitPath } from "./hitPath.ts";
 import { type PreparedEndpoint, allowed, type Pattern, patterns } from "./prepared.ts";
 import { inputOf } from "./requestInput.ts";
@@ -23,7 +23,7 @@ import type { Core } from "./feature.ts";
 
 /** What the app is made of. */
 type AppParts = Core & {
-  backend: Backend;
+  handler: Handler;
   /** Gets the requests that no route below a prefix of `/` answers. */
   passThrough: PassThrough;
   /** Learns the cache key of a path, so that the next request for it is answered before it comes here. */
@@ -43,7 +43,7 @@ export type App = {
 /** A reply, and what is to be done once it has been sent. `isSent` is false where other clients' bytes left no room for it. */
 type Handled = { reply: Reply; afterwards?: (() => void) | undefined; sent?: (isSent: boolean) => void };
 /** Answers one request of one route; `params` are the segments that the route names, as they were sent. */
-type Handler = (received: Received, params: Readonly<Record<string, string>>) => Handled | Promise<Handled>;
+type RouteHandler = (received: Received, params: Readonly<Record<string, string>>) => Handled | Promise<Handled>;
 
 /** The new interface, below each of its prefixes. */
 export const gatewayApp = (parts: AppParts): App => {
@@ -137,8 +137,8 @@ const unstoredReply = (parts: AppParts, received: Received, { status, body, head
 };
 
 /** Routes each path, with and without a slash at its end, to its endpoints; other methods get 405, or the answer to a preflight. */
-const routerOf = (known: readonly Pattern[], parts: AppParts): TrieRouter<Handler> => {
-  const router = new TrieRouter<Handler>();
+const routerOf = (known: readonly Pattern[], parts: AppParts): TrieRouter<RouteHandler> => {
+  const router = new TrieRouter<RouteHandler>();
   for (const prefix of parts.settings.PREFIXES) {
     // Below "/" other methods are legacy's.
     for (const path of prefix === "/" ? [] : documentPaths(parts))
@@ -157,9 +157,9 @@ const routerOf = (known: readonly Pattern[], parts: AppParts): TrieRouter<Handle
 };
 
 const answerBy =
-  (parts: AppParts, endpoint: PreparedEndpoint, pairsBelow: string | undefined): Handler =>
+  (parts: AppParts, endpoint: PreparedEndpoint, pairsBelow: string | undefined): RouteHandler =>
   async (received, params) => {
-    const { backend, observer, meter, errorFormats, hitPath } = parts;
+    const { handler, observer, meter, errorFormats, hitPath } = parts;
     const { method, target, header, exchange } = received;
     if (isLoop(header("via"))) {
       observer.event("request_loop", { endpoint: endpoint.name });
@@ -168,7 +168,7 @@ const answerBy =
     const started = performance.now();
     const credential = readCredential(queryOf(target), header);
     const reading = await inputOf(received, endpoint, { params, pairsBelow }, parts);
-    const served = await serve(parts, backend, endpoint, received, credential, reading);
+    const served = await serve(parts, handler, endpoint, received, credential, reading);
     const { answer, how, cacheKey, decision = legacyDecision, afterwards } = served;
     // A body may ask for anything; a path always asks for the same.
     if (cacheKey && method !== "POST") hitPath.learn(pathOf(target), cacheKey);
@@ -184,14 +184,14 @@ const answerBy =
     const reply = replyWith({ ...served, took }, replyRequest, performance.now());
     const sent = (isSent: boolean) => {
       const [status, bytes] = isSent ? [reply.status, reply.body?.length ?? 0] : [503, 0];
-      const { stage, backend: answeredBy } = decision;
+      const { stage, backend } = decision;
       Object.assign(exchange, {
         endpoint: endpoint.name,
         cache: answerResultOf(status, how),
         stage,
-        backend: answeredBy,
+        backend,
       });
-      meter.countAnswer(endpoint.name, { backend: answeredBy, status, how, ms: took, bytes });
+      meter.countAnswer(endpoint.name, { backend, status, how, ms: took, bytes });
     };
     return { reply, afterwards, sent };
   };
@@ -199,7 +199,7 @@ const answerBy =
 const readOnly = { methods: new Map([["GET", undefined]] as const) };
 
 const otherMethods =
-  (parts: AppParts, pattern: Parameters<typeof allowed>[0]): Handler =>
+  (parts: AppParts, pattern: Parameters<typeof allowed>[0]): RouteHandler =>
   (received) => {
     if (received.method !== "OPTIONS")
       return unstoredReply(parts, received, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) }));

@@ -70,7 +70,7 @@ export const fromWeb = (web: Request, incoming: IncomingMessage | undefined, hol
 });
 
 /** Answers one request. */
-export type Backend = (context: Context) => Promise<Served>;
+export type Handler = (context: Context) => Promise<Served>;
 
-/** Adds to a backend, as undici's interceptors add to a dispatcher. */
-export type Layer = (next: Backend) => Backend;
+/** Adds to a handler, as undici's interceptors add to a dispatcher. */
+export type Layer = (next: Handler) => Handler;

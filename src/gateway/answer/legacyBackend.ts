@@ -5,13 +5,13 @@ import { groupList } from "../cache/reply.ts";
 import { type Served, uncached } from "../cache/served.ts";
 import { withoutClient } from "../upstream/legacyClient.ts";
 import { authorize } from "./authorize.ts";
-import type { Backend, Context } from "./context.ts";
+import type { Handler, Context } from "./context.ts";
 import type { Core } from "./feature.ts";
 import { fetchAnswer, type WriteFate } from "./legacyFetch.ts";
 import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
 
 /** Answers by the legacy interface, from the cache where that is possible, unless it is to be `isUncached`. */
-export const legacyBackend = (core: Core, isUncached = false): Backend =>
+export const legacyBackend = (core: Core, isUncached = false): Handler =>
   async function askLegacy(context) {
     const { endpoint, input, key, legacy, wanted, bypass } = context;
     if (endpoint.writes) return confirmWrite(core, context, await fetchAnswer(core, context));
@@ -23,9 +23,9 @@ export const legacyBackend = (core: Core, isUncached = false): Backend =>
     const served = await runStep("cache", { endpoint: endpoint.name }, () =>
       core.cache.answer(
         { cacheKey, owner, wanted },
-        (as, isBackground) => {
-          const by = isBackground ? withoutClient(context, core.totalTimeout) : context;
-          return fetchAnswer(core, as === undefined ? { ...by, key: undefined } : by);
+        (forOwner, isBackground) => {
+          const caller = isBackground ? withoutClient(context, core.totalTimeout) : context;
+          return fetchAnswer(core, forOwner === undefined ? { ...caller, key: undefined } : caller);
         },
         () => authorize(core, context),
       ),

@@ -4,16 +4,16 @@ import type { InputReading } from "../../catalogue/endpoint/input.ts";
 import { readDirectives } from "../cache/cacheRequest.ts";
 import { type Decision, type Served, uncached } from "../cache/served.ts";
 import { authorize } from "./authorize.ts";
-import type { Backend, Context, Received } from "./context.ts";
+import type { Handler, Context, Received } from "./context.ts";
 import type { Core } from "./feature.ts";
 import { unauthenticated } from "./legacyFetch.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import { callerOf } from "./requestInput.ts";
 
-/** Checks the credential, then the input, then asks the backend: in this order, so that no error says more than the caller may know. */
+/** Checks the credential, then the input, then calls the handler: in this order, so that no error says more than the caller may know. */
 export const serve = async (
   core: Core,
-  backend: Backend,
+  handler: Handler,
   endpoint: PreparedEndpoint,
   received: Received,
   { key, refused }: Credential,
@@ -36,7 +36,7 @@ export const serve = async (
   }
   const wanted = readDirectives(header("cache-control"), header("pragma"));
   // The key of a sound request is verified where it is answered: by legacy, which gets it, or before a cached or modern answer is served.
-  const served = await backend({ ...asker, ...asked, wanted });
+  const served = await handler({ ...asker, ...asked, wanted });
   return exchange.upstreamCalls === 0 ? served : { ...served, upstream: exchange.upstreamMs };
 };
 

@@ -2,7 +2,7 @@ import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
 import { uncached } from "../cache/served.ts";
 import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
 import type { ErrorTable } from "../../catalogue/legacy/reading.ts";
-import type { Backend } from "./context.ts";
+import type { Handler } from "./context.ts";
 import type { Core } from "./feature.ts";
 
 /** Milliseconds for which an answer that is cached for the caller shows what the caller may read. */
@@ -21,7 +21,7 @@ const unclear: Outcome = {
  * goes the way of any other, by the stage of the endpoint that reads. If it is refused or fails, the write is not sent.
  */
 export const afterAccess =
-  ({ hooks, errors }: Pick<Core, "hooks" | "errors">, next: Backend): Backend =>
+  ({ hooks, errors }: Pick<Core, "hooks" | "errors">, next: Handler): Handler =>
   async (context) => {
     const { mustRead } = context.endpoint;
     if (mustRead === undefined) return next(context);
