@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { availableParallelism } from "node:os";
 import { legacyTargets } from "../catalogue/legacy/legacyTarget.ts";
 import { openByteBudget } from "../operation/limits/byteBudget.ts";
-import { showSegments } from "../operation/secrets/requestTarget.ts";
+import { showSegments } from "../operation/secrets/scrub.ts";
 import { trustedProxies } from "../operation/settings/addresses.ts";
 import { readCertificates } from "../operation/settings/certificates.ts";
 import type { Settings, WhenOff } from "../operation/settings/settings.ts";
@@ -74,15 +74,15 @@ export const openGateway = async (
   showSegments([...routes, ...catalogue.legacyPaths.longWords]);
   const operation = await openOperation(settings, catalogue, observer, isCheck);
   const legacy = openLegacy(settings, operation, parts);
-  const knowledge = openKnowledge(settings, catalogue);
-  const answering = openAnswering(settings, catalogue, { ...operation, ...knowledge, legacy: legacy.client }, parts);
+  const defined = openEndpoints(settings, catalogue);
+  const answering = openAnswering(settings, catalogue, { ...operation, ...defined, legacy: legacy.client }, parts);
 
   const features: Feature[] = [];
   let isStopping = false;
   const core: Core = {
     settings,
     catalogue,
-    ...knowledge,
+    ...defined,
     ...operation,
     ...answering,
     fetchPath: legacy.fetchPath,
@@ -210,8 +210,8 @@ const openLegacy = (settings: GatewaySettings, operation: Operation, { waiting }
 /** The Host that legacy is addressed by. */
 const hostOf = ({ LEGACY_HOST, LEGACY_URL }: GatewaySettings): string => LEGACY_HOST ?? new URL(LEGACY_URL).host;
 
-/** What is known of the endpoints: as they are defined, with the settings that concern them. */
-const openKnowledge = (
+/** The endpoints as they are defined, with the settings that concern them. */
+const openEndpoints = (
   settings: GatewaySettings,
   catalogue: Catalogue,
 ): Pick<Core, "endpoints" | "lifetimes" | "knowledge" | "errors" | "identity"> => {
@@ -238,10 +238,10 @@ type Answering = Pick<Core, "client" | "reader" | "cache" | "keys" | "unconfirme
 const openAnswering = (
   settings: GatewaySettings,
   { keyProbes, module }: Catalogue,
-  parts: Operation & ReturnType<typeof openKnowledge> & { legacy: LegacyClient },
+  opened: Operation & ReturnType<typeof openEndpoints> & { legacy: LegacyClient },
   { features = [], reading, aroundClient = (client) => client }: GatewayParts,
 ): Answering => {
-  const { observer, meter, dependencies, memory, events, endpoints, lifetimes, knowledge, errors, legacy } = parts;
+  const { observer, meter, dependencies, memory, events, endpoints, lifetimes, knowledge, errors, legacy } = opened;
   const onError = (error: unknown) => observer.event("internal_error", { error: (error as Error).stack });
   const timeout = settings.TOTAL_TIMEOUT_MS;
 

@@ -2,7 +2,7 @@ import { hash, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
 import { type HttpExchange, keysOf } from "../../operation/telemetry/exchange.ts";
-import { scrubAgent } from "../../operation/secrets/requestTarget.ts";
+import { scrubAgent } from "../../operation/secrets/scrub.ts";
 import { truncate } from "../../operation/secrets/truncate.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
 import { openLogDestination } from "../../operation/telemetry/logDestination.ts";

@@ -1,5 +1,5 @@
 import type { OpenSharedTier } from "../../gateway/cache/sharedTier.ts";
-import type { Core, Feature, TierParts } from "../../gateway/answer/feature.ts";
+import type { Core, Feature, TierOptions } from "../../gateway/answer/feature.ts";
 import { sharedCacheEvents } from "./events.ts";
 import { redisTier } from "./redisTier.ts";
 import type { Settings } from "../../operation/settings/settings.ts";
@@ -14,7 +14,7 @@ const knownCalls = {
 const TIMEOUT_MS = 50;
 
 /** The second tier of the cache, in Redis. */
-const sharedTier = (settings: Settings, { observer, meter, dependencies, longest }: TierParts): OpenSharedTier => {
+const sharedTier = (settings: Settings, { observer, meter, dependencies, longest }: TierOptions): OpenSharedTier => {
   const calls = meter.counter("shared_tier_calls_total", "Requests to the shared tier.", ["call", "result"]);
   for (const [call, results] of Object.entries(knownCalls)) for (const result of results) calls(call, result);
   const report = dependencies.add("redis", {

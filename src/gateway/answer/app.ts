@@ -21,8 +21,8 @@ import { serve } from "./serve.ts";
 import { type Candidate, suggestPath } from "./suggestPath.ts";
 import type { Core } from "./feature.ts";
 
-/** What the app is made of. */
-type AppParts = Core & {
+/** The core, and what the app hands requests to. */
+type AppCore = Core & {
   handler: Handler;
   /** Gets the requests that no route below a prefix of `/` answers. */
   passThrough: PassThrough;
@@ -46,12 +46,12 @@ type Handled = { reply: Reply; afterwards?: (() => void) | undefined; sent?: (is
 type RouteHandler = (received: Received, params: Readonly<Record<string, string>>) => Handled | Promise<Handled>;
 
 /** The new interface, below each of its prefixes. */
-export const gatewayApp = (parts: AppParts): App => {
-  const { endpoints, memory, observer, passThrough } = parts;
-  const { PREFIXES: prefixes } = parts.settings;
+export const gatewayApp = (core: AppCore): App => {
+  const { endpoints, memory, observer, passThrough } = core;
+  const { PREFIXES: prefixes } = core.settings;
   const known = patterns(endpoints);
-  const router = routerOf(known, parts);
-  const candidates = [...known, ...documentPaths(parts).map((path) => ({ path }))];
+  const router = routerOf(known, core);
+  const candidates = [...known, ...documentPaths(core).map((path) => ({ path }))];
 
   /** `undefined` where the request belongs to legacy's own interface. */
   const answer = async (received: Received): Promise<Handled | undefined> => {
@@ -59,13 +59,13 @@ export const gatewayApp = (parts: AppParts): App => {
     const [[found]] = router.match(received.method === "HEAD" ? "GET" : received.method, path);
     if (found !== undefined) return found[0](received, paramsOf(found[1]));
     const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
-    if (prefix !== undefined) return unstoredReply(parts, received, notFoundBelow(prefix, path, candidates));
-    return received.incoming === undefined ? unstoredReply(parts, received, notFound) : undefined;
+    if (prefix !== undefined) return unstoredReply(core, received, notFoundBelow(prefix, path, candidates));
+    return received.incoming === undefined ? unstoredReply(core, received, notFound) : undefined;
   };
 
   const failed = (received: Received, error: unknown): Handled => {
     observer.event("internal_error", { error: (error as Error).stack });
-    return unstoredReply(parts, received, plainAnswer(500, "Internal Server Error"));
+    return unstoredReply(core, received, plainAnswer(500, "Internal Server Error"));
   };
 
   const app: App = {
@@ -96,7 +96,7 @@ export const gatewayApp = (parts: AppParts): App => {
       const received = fromWeb(web, env?.incoming, holding);
       const answered = await answer(received).catch((error: unknown) => failed(received, error));
       holding.close();
-      const { reply, afterwards, sent } = answered ?? unstoredReply(parts, received, notFound);
+      const { reply, afterwards, sent } = answered ?? unstoredReply(core, received, notFound);
       if (afterwards) setImmediate(afterwards);
       sent?.(true);
       const body = received.method === "HEAD" ? undefined : (reply.body as Uint8Array<ArrayBuffer> | undefined);
@@ -107,7 +107,7 @@ export const gatewayApp = (parts: AppParts): App => {
   return app;
 };
 
-const documentPaths = ({ features }: AppParts): string[] => features.flatMap(({ documents }) => documents?.paths ?? []);
+const documentPaths = ({ features }: AppCore): string[] => features.flatMap(({ documents }) => documents?.paths ?? []);
 
 const notFound = plainAnswer(404, "Not Found");
 
@@ -116,14 +116,14 @@ const notFoundBelow = (prefix: string, path: string, candidates: readonly Candid
   return suggested === undefined ? notFound : plainAnswer(404, `Not Found. Did you mean ${prefix}${suggested}?`);
 };
 
-const corsOf = ({ settings }: AppParts, { header }: Received) => corsList(settings.CORS_ORIGINS, header("origin"));
+const corsOf = ({ settings }: AppCore, { header }: Received) => corsList(settings.CORS_ORIGINS, header("origin"));
 
 /** An answer that no cache may store. */
-const unstoredReply = (parts: AppParts, received: Received, { status, body, headers = {} }: Answer): Handled => {
+const unstoredReply = (core: AppCore, received: Received, { status, body, headers = {} }: Answer): Handled => {
   const { target, header } = received;
-  const written = parts.writeError({ target, accept: header("accept") }, status, Buffer.from(body));
-  const shared = [...written.vary, ...corsOf(parts, received)];
-  for (const { documents } of parts.features) {
+  const written = core.writeError({ target, accept: header("accept") }, status, Buffer.from(body));
+  const shared = [...written.vary, ...corsOf(core, received)];
+  for (const { documents } of core.features) {
     const links = documents?.linksOf(pathOf(target));
     if (links !== undefined) shared.push("Link", links);
   }
@@ -137,19 +137,19 @@ const unstoredReply = (parts: AppParts, received: Received, { status, body, head
 };
 
 /** Routes each path, with and without a slash at its end, to its endpoints; other methods get 405, or the answer to a preflight. */
-const routerOf = (known: readonly Pattern[], parts: AppParts): TrieRouter<RouteHandler> => {
+const routerOf = (known: readonly Pattern[], core: AppCore): TrieRouter<RouteHandler> => {
   const router = new TrieRouter<RouteHandler>();
-  for (const prefix of parts.settings.PREFIXES) {
+  for (const prefix of core.settings.PREFIXES) {
     // Below "/" other methods are legacy's.
-    for (const path of prefix === "/" ? [] : documentPaths(parts))
-      for (const written of writtenAs(prefix, { path })) router.add("ALL", written, otherMethods(parts, readOnly));
+    for (const path of prefix === "/" ? [] : documentPaths(core))
+      for (const written of writtenAs(prefix, { path })) router.add("ALL", written, otherMethods(core, readOnly));
     for (const pattern of known) {
       const base = prefix === "/" ? "" : prefix;
       const pairsBelow = pattern.pairsBelow === undefined ? undefined : base + pattern.pairsBelow;
       for (const path of writtenAs(base, pattern)) {
         for (const [method, endpoint] of pattern.methods)
-          router.add(method, path, answerBy(parts, endpoint, pairsBelow));
-        router.add("ALL", path, otherMethods(parts, pattern));
+          router.add(method, path, answerBy(core, endpoint, pairsBelow));
+        router.add("ALL", path, otherMethods(core, pattern));
       }
     }
   }
@@ -157,18 +157,18 @@ const routerOf = (known: readonly Pattern[], parts: AppParts): TrieRouter<RouteH
 };
 
 const answerBy =
-  (parts: AppParts, endpoint: PreparedEndpoint, pairsBelow: string | undefined): RouteHandler =>
+  (core: AppCore, endpoint: PreparedEndpoint, pairsBelow: string | undefined): RouteHandler =>
   async (received, params) => {
-    const { handler, observer, meter, errorFormats, hitPath } = parts;
+    const { handler, observer, meter, errorFormats, hitPath } = core;
     const { method, target, header, exchange } = received;
     if (isLoop(header("via"))) {
       observer.event("request_loop", { endpoint: endpoint.name });
-      return unstoredReply(parts, received, plainAnswer(502, "The gateway's upstream is the gateway itself."));
+      return unstoredReply(core, received, plainAnswer(502, "The gateway's upstream is the gateway itself."));
     }
     const started = performance.now();
     const credential = readCredential(queryOf(target), header);
-    const reading = await inputOf(received, endpoint, { params, pairsBelow }, parts);
-    const served = await serve(parts, handler, endpoint, received, credential, reading);
+    const reading = await inputOf(received, endpoint, { params, pairsBelow }, core);
+    const served = await serve(core, handler, endpoint, received, credential, reading);
     const { answer, how, cacheKey, decision = legacyDecision, afterwards } = served;
     // A body may ask for anything; a path always asks for the same.
     if (cacheKey && method !== "POST") hitPath.learn(pathOf(target), cacheKey);
@@ -178,7 +178,7 @@ const answerBy =
       acceptEncoding: header("accept-encoding"),
       ifNoneMatch: header("if-none-match"),
       keyed: credential.key !== undefined || credential.refused === true,
-      cors: corsOf(parts, received),
+      cors: corsOf(core, received),
       errorFormat: answer.status < 400 ? undefined : errorFormats(header("accept"), pathOf(target)),
     };
     const reply = replyWith({ ...served, took }, replyRequest, performance.now());
@@ -199,11 +199,11 @@ const answerBy =
 const readOnly = { methods: new Map([["GET", undefined]] as const) };
 
 const otherMethods =
-  (parts: AppParts, pattern: Parameters<typeof allowed>[0]): RouteHandler =>
+  (core: AppCore, pattern: Parameters<typeof allowed>[0]): RouteHandler =>
   (received) => {
     if (received.method !== "OPTIONS")
-      return unstoredReply(parts, received, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) }));
-    const headers = [...corsOf(parts, received), ...Object.entries(preflightHeaders(allowed(pattern))).flat()];
+      return unstoredReply(core, received, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) }));
+    const headers = [...corsOf(core, received), ...Object.entries(preflightHeaders(allowed(pattern))).flat()];
     return { reply: { status: 204, headers, body: undefined } };
   };
 

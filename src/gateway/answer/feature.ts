@@ -9,7 +9,7 @@ import type { ClientLimits } from "../http/httpServer.ts";
 import type { ErrorFormats, WriteError } from "../http/problemDetails.ts";
 import type { Beginning } from "../proxy/heldAnswer.ts";
 import type { Settings, SettingsFragment, WhenOff } from "../../operation/settings/settings.ts";
-import type { Stores } from "../../operation/store/store.ts";
+import type { Stores } from "../../operation/store/keyValueStore.ts";
 import type { Dependencies } from "../../operation/telemetry/dependencies.ts";
 import { coreEvents, type EventDefinitions } from "../../operation/telemetry/events.ts";
 import type { Meter } from "../../operation/telemetry/meter.ts";
@@ -189,13 +189,13 @@ export type Core = {
 };
 
 /** What the cache's second tier is opened with, before there is a core. `longest`: milliseconds that any entry is stored. */
-export type TierParts = { observer: Observer; meter: Meter; dependencies: Dependencies; longest: number };
+export type TierOptions = { observer: Observer; meter: Meter; dependencies: Dependencies; longest: number };
 
 /** The part of a feature that is loaded where its settings ask for it. Methods: they may take the settings with the feature's own. */
 export type FeatureModule = {
   events?: EventDefinitions;
   /** The first feature that has a tier gives it to the cache. */
-  sharedTier?(this: void, settings: Settings, parts: TierParts): OpenSharedTier;
+  sharedTier?(this: void, settings: Settings, options: TierOptions): OpenSharedTier;
   /** Rejects with what is wrong, by the setting's name. */
   open?(this: void, core: Core, settings: Settings): Feature | Promise<Feature>;
 };

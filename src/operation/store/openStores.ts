@@ -7,7 +7,7 @@ import {
   type Stores,
   type StoresSettings,
   type WriteText,
-} from "./store.ts";
+} from "./keyValueStore.ts";
 
 /**
  * Opens the stores in Redis, else in a directory, else in memory.

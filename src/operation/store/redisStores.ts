@@ -3,7 +3,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openSerialQueue } from "../limits/serialQueue.ts";
 import { withTimeout } from "../limits/withTimeout.ts";
 import { connectRedis, type RunScript } from "./redis.ts";
-import { openHealth, storeIn, type StoreSettings, type Stores, type StoresSettings, type WriteText } from "./store.ts";
+import {
+  openHealth,
+  storeIn,
+  type StoreSettings,
+  type Stores,
+  type StoresSettings,
+  type WriteText,
+} from "./keyValueStore.ts";
 
 /** The number is the format's. Each feature has one hash of JSON texts. */
 const PREFIX = "catalog-gateway:1:state:";

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { keysGiven } from "../../catalogue/endpoint/credential.ts";
 import { queryOf } from "../../catalogue/endpoint/target.ts";
-import { scrubTarget } from "../secrets/requestTarget.ts";
+import { scrubTarget } from "../secrets/scrub.ts";
 
 /** Ids of requests: as unique as a UUID for each, over gateways and starts, at the price of a counter. */
 const start = randomBytes(9).toString("base64url").replaceAll(/[-_]/g, "0");

@@ -11,7 +11,7 @@ const floors: [name: string, what: string][] = [
   ["libraries", "what several features and tools are made of; no request needs them"],
   ["gateway", "one request in, one answer out"],
   ["operation", "what runs it"],
-  ["transforms", "the knowledge: one file an endpoint"],
+  ["transforms", "the endpoints: a file for each"],
   ["catalogue", "what an interface is made of; pure"],
 ];
 

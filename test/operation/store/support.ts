@@ -1,7 +1,12 @@
 import { onTestFinished } from "vitest";
 import { z } from "zod";
 import { openStores } from "../../../src/operation/store/openStores.ts";
-import type { KeyValueStore, Stores, StoreSettings, StoresSettings } from "../../../src/operation/store/store.ts";
+import type {
+  KeyValueStore,
+  Stores,
+  StoreSettings,
+  StoresSettings,
+} from "../../../src/operation/store/keyValueStore.ts";
 
 /** The values of the stores in these tests. */
 type Value = { name: string };

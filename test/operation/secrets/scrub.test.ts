@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { scrubAgent, scrubTarget, showSegments } from "../../../src/operation/secrets/requestTarget.ts";
+import { scrubAgent, scrubTarget, showSegments } from "../../../src/operation/secrets/scrub.ts";
 
 const KEY = "0123456789abcdef0123456789abcdef";
 
