@@ -121,7 +121,7 @@ test("a client that leaves while its request waits is never sent on", async () =
   second.destroy();
   await until(() => gateway.upstream.semaphore.waiting === 0);
   for (const answer of answers) answer();
-  expect((await first).body).toContain("ok");
+  expect((await first).head).toMatch(/^HTTP\/1\.1 200 /);
   await expectHealthy(gateway);
   expect(asked).toEqual(["/first", "/healthy"]);
 });

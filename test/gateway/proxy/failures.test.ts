@@ -117,24 +117,29 @@ test.each([
   await expectHealthy(gateway);
 });
 
-test("more requests than may wait: 503 at once, and the others are served", async () => {
+test("more requests than may wait: 503 at once, and the others are served in their order", async () => {
   const held: (() => void)[] = [];
   const { origin, requests } = await nastyUpstream((socket) => {
     held.push(() => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));
   });
-  const gateway = await openProxy(origin, { connections: 2, waiting: 1 });
+  const gateway = await openProxy(origin, { connections: 1, waiting: 2 });
   const { semaphore } = gateway.upstream;
-  const served = [send(gateway.port, get("/1")), send(gateway.port, get("/2")), send(gateway.port, get("/3"))];
-  await until(() => requests.length === 2 && semaphore.waiting === 1);
+  const served: ReturnType<typeof send>[] = [];
+  for (let i = 1; i <= 3; i++) {
+    served.push(send(gateway.port, get(`/${i}`)));
+    await until(() => semaphore.running + semaphore.waiting === i);
+  }
+  await until(() => requests.length === 1);
   const { head, body } = await send(gateway.port, get("/4"));
   expect(head).toMatch(/^HTTP\/1\.1 503 /);
   expect(head).toMatch(/^Retry-After: 1\r$/m);
   expect(JSON.parse(body)).toEqual({ detail: "Too many requests wait for the upstream." });
-  expect(requests).toHaveLength(2);
-  held.splice(0).forEach((answer) => answer());
-  await until(() => held.length === 1);
-  held.forEach((answer) => answer());
+  for (let i = 1; i <= 3; i++) {
+    await until(() => requests.length === i);
+    held.shift()?.();
+  }
   for (const answer of await Promise.all(served)) expect(answer.body).toBe("ok");
+  expect(requests.map((text) => text.split(" ")[1])).toEqual(["/1", "/2", "/3"]);
   expect(gateway.events).toMatchObject([{ kind: "overloaded", path: "/4" }]);
   await expectHealthy(gateway);
 });
