@@ -5,6 +5,7 @@ import { benchCache } from "./cache.ts";
 import { benchCapacity } from "./capacity.ts";
 import { benchMemory } from "./memory.ts";
 import { benchMiss } from "./miss.ts";
+import { benchOldClients } from "./oldClients.ts";
 import { benchPassThrough } from "./passThrough.ts";
 import { stopAll } from "./processes.ts";
 import type { BenchOptions } from "./race.ts";
@@ -15,6 +16,7 @@ const sections: Record<string, (options: BenchOptions) => Promise<void>> = {
   passthrough: benchPassThrough,
   startup: benchStartup,
   cache: benchCache,
+  oldclients: benchOldClients,
   miss: benchMiss,
   memory: benchMemory,
   capacity: benchCapacity,

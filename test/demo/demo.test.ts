@@ -33,19 +33,25 @@ test("a demo that is ended early leaves no gateway behind", async () => {
   await expect(fetch(page)).rejects.toThrow("fetch failed");
 });
 
-test("the demo finds every planted fault, on one screenful, until Ctrl-C", { timeout: 2 * PATIENCE }, async () => {
-  const { child, output, ended, says } = startDemo();
-  await says("Ctrl-C ends it.");
-  const text = output.out;
-  const lines = text.trimEnd().split("\n");
-  expect(lines.length).toBeLessThan(24);
-  expect(lines.every((line) => line.length <= 110)).toBe(true);
-  for (const { means } of plantedFaults) expect(text).toContain(means);
-  expect(text).toContain(`${plantedFaults.length} of ${plantedFaults.length} found`);
-  const [, page = ""] = /page: (\S+)/.exec(text) ?? [];
-  const shown = await (await fetch(page, { headers: { Connection: "close" } })).text();
-  expect(shown).toMatch(/<h1>\s*<a href="#stage-\w+">/);
-  expect(shown).toContain("catalogue-client/0.14.2");
-  child.kill("SIGINT");
-  expect(await ended).toBe(0);
-});
+test(
+  "the demo finds every planted fault, and old clients go on without legacy, until Ctrl-C",
+  { timeout: 2 * PATIENCE },
+  async () => {
+    const { child, output, ended, says } = startDemo();
+    await says("Ctrl-C ends it.");
+    const text = output.out;
+    const lines = text.trimEnd().split("\n");
+    expect(lines.length).toBeLessThan(24);
+    expect(lines.every((line) => line.length <= 110)).toBe(true);
+    for (const { means } of plantedFaults) expect(text).toContain(means);
+    expect(text).toContain(`${plantedFaults.length} of ${plantedFaults.length} found`);
+    const [, good, all, cached] = /go on: (\d+) of (\d+) requests are answered, (\d+) from/.exec(text) ?? [];
+    expect([good, cached]).toEqual([all, all]);
+    const [, page = ""] = /page: (\S+)/.exec(text) ?? [];
+    const shown = await (await fetch(page, { headers: { Connection: "close" } })).text();
+    expect(shown).toMatch(/<h1>\s*<a href="#stage-\w+">/);
+    expect(shown).toContain("catalogue-client/0.14.2");
+    child.kill("SIGINT");
+    expect(await ended).toBe(0);
+  },
+);

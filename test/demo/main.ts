@@ -41,7 +41,7 @@ const run = async ({ rate }: { rate: number }): Promise<void> => {
   const { signal } = stopping;
   // SIGHUP comes when the terminal is closed. A process that a signal kills would leave its gateway running.
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => stopping.abort());
-  const legacy = await startSampleLegacy();
+  let legacy = await startSampleLegacy();
   const modern = await startStandIn({
     legacyUrl: legacy.url,
     faults: plantedFaults.map(({ fault }) => fault),
@@ -49,6 +49,7 @@ const run = async ({ rate }: { rate: number }): Promise<void> => {
   const gateway = await startProgram({
     LOG_LEVEL: "silent",
     MIRROR_RATE: "500",
+    CACHE_LEGACY: "all",
     PORT: "8000",
     ADMIN_PORT: "8001",
     ...(process.env as Record<string, string>),
@@ -67,12 +68,29 @@ const run = async ({ rate }: { rate: number }): Promise<void> => {
   await watch(page, modern, signal);
   if (!signal.aborted) {
     print("listEvaluationMeasures goes back to shadow by its gate; getDatasetQualities climbs to modern.");
+    await legacy.close();
+    print(`Legacy is stopped for ten seconds. Old clients go on: ${await askInOutage(client, signal)}.`);
+    legacy = await startSampleLegacy({ port: Number(new URL(legacy.url).port) });
     print("The traffic goes on. Ctrl-C ends it.");
   }
   await sending;
   await gateway.stop();
   await modern.close();
   await legacy.close();
+};
+
+/** Asks what old clients ask, for ten seconds, and says what they got. */
+const askInOutage = async (client: string, signal: AbortSignal): Promise<string> => {
+  const ends = performance.now() + 10_000;
+  const answers: { isGood: boolean; isCached: boolean }[] = [];
+  for (let i = 0; performance.now() < ends && !signal.aborted; i++) {
+    const { ok, headers, body } = await fetch(`${client}/api/v1/${oldPaths[i % oldPaths.length]}`);
+    await body?.cancel();
+    answers.push({ isGood: ok, isCached: headers.has("cache-status") });
+    await sleep(50, undefined, { signal }).catch(() => undefined);
+  }
+  const count = (name: "isGood" | "isCached") => answers.filter((one) => one[name]).length;
+  return `${count("isGood")} of ${answers.length} requests are answered, ${count("isCached")} from the cache`;
 };
 
 /** Prints each fault once it is found, until all are. */
@@ -101,7 +119,7 @@ const differencesOf = async (page: string, kind: string): Promise<DifferenceView
 
 const command = openCommandLine("npm run demo --")
   .description(
-    `A migration to look at: the sample legacy, a stand-in for the new implementation with ${plantedFaults.length} faults planted in it, clients of both interfaces, and the gateway between them with its operators' page, until Ctrl-C. It prints each fault when the comparison has found it.`,
+    `A migration to look at: the sample legacy, a stand-in for the new implementation with ${plantedFaults.length} faults planted in it, clients of both interfaces, and the gateway between them with its operators' page, until Ctrl-C. It prints each fault when the comparison has found it. Then it stops legacy for ten seconds.`,
   )
   .option("--rate <n>", "requests a second", numberFrom(1, 200), 20)
   .addHelpText("after", "\nPORT and ADMIN_PORT are those of the gateway (8000 and 8001); 0 takes a free one.")

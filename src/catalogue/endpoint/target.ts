@@ -6,7 +6,8 @@ export const pathOf = (target: string): string => {
 
 /** The query of a request target, without its `?` and without a fragment. */
 export const queryOf = (target: string): string => {
-  const [beforeFragment = ""] = target.split("#", 1);
-  const start = beforeFragment.indexOf("?");
-  return start === -1 ? "" : beforeFragment.slice(start + 1);
+  const start = target.indexOf("?");
+  const fragment = target.indexOf("#");
+  if (start === -1 || (fragment !== -1 && fragment < start)) return "";
+  return target.slice(start + 1, fragment === -1 ? undefined : fragment);
 };

@@ -14,7 +14,7 @@ export const openReadCounts = ({ meter, dependencies }: Pick<Core, "meter" | "de
     "Reads of legacy's own interface that CACHE_LEGACY covers, by how they were answered (passed: by legacy alone).",
     ["result"],
   );
-  for (const result of [...answerResults, PASSED]) reads(result);
+  const byResult = new Map([...answerResults, PASSED].map((result) => [result, reads(result)]));
   const outageSince = (): string | undefined => dependencies.failed().find(({ name }) => name === "legacy")?.since;
   let requests = 0;
   let hits = 0;
@@ -22,7 +22,7 @@ export const openReadCounts = ({ meter, dependencies }: Pick<Core, "meter" | "de
   return {
     /** `result`: as the metrics name it. */
     count: (result: string): void => {
-      reads(result).value++;
+      (byResult.get(result) as { value: number }).value++;
       requests++;
       if (result === "hit" || result === "stale") hits++;
       if (result === "stale_if_error") stale++;
