@@ -8,7 +8,7 @@ import { endpoints } from "../../transforms/index.ts";
 
 const alias = createStudy.input["alias"] as Field<unknown>;
 
-/** The fixed words that stand where the alias of a study stands. */
+/** The fixed words of paths that stand in the place of a study's alias. */
 const words = new Set(
   Object.values(endpoints)
     .flatMap(({ routes }) => routes)

@@ -23,7 +23,7 @@ test("legacyErrors has one row for each known code, with its message", () => {
   );
 });
 
-// What decisions name one by one.
+// The codes whose status is decided one by one.
 const named: [status: number, codes: number[]][] = [
   [401, [102, 103, 137, 138, 310, 311, 350, 351, 400, 401, 460, 461]],
   [403, [112, 275, 602, 104, 106, 323, 353, 393, 453, 476, 693, 696]],
@@ -43,7 +43,7 @@ test.each(named.flatMap(([status, codes]) => codes.map((code) => [code, status])
   },
 );
 
-// Where no code is named, the message decides: the first of these that it contains.
+// For other codes the message decides: the first of these patterns that it contains.
 const byMessage: [status: number, pattern: RegExp][] = [
   [401, /authentication failed|please provide api key/],
   [404, /does not exist|unknown|no .*found|not found|could not find/],

@@ -175,7 +175,7 @@ const bodySchema = ({ schema, fallback }: Field<unknown>): JsonObject => {
   return { anyOf: [own, { type: "null" }], ...(value === undefined ? {} : { default: value }) };
 };
 
-/** The schemas of all answers, by endpoint; those that refer to themselves have parts of their own. */
+/** The schemas of all answers, by endpoint. One that refers to itself has parts of its own. */
 const answerSchemas = (endpoints: Endpoints): JsonObject =>
   Object.fromEntries(
     Object.entries(endpoints).flatMap(([name, { output }]) => {

@@ -19,7 +19,7 @@ export type PagePart = {
   /** Dialogs, which stand outside of what is refreshed. */
   dialogs?: Html;
   /**
-   * What it shows now. Called for each rendering of the page; `query` is that of the page's address, which anybody may have written.
+   * What it shows now. Called for each rendering of the page; `query` is that of the page's address: hostile input.
    * `address`: where the new interface is served.
    */
   show: (now: Date, query: URLSearchParams, address: string) => PageContent;
@@ -35,7 +35,7 @@ type PageContent = {
   headlines?: readonly Headline[];
 };
 
-/** The most urgent fact in one line, and below it why it is so. The page shows every trouble; where there is none, the first headline. */
+/** The most urgent fact in one line, and its reason below it. The page shows every trouble; without one, the first headline. */
 export type Headline = { heading: Html; why?: string; isTrouble?: boolean };
 
 /** One section of the page. */

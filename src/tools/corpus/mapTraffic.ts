@@ -28,7 +28,7 @@ export const trafficMapper = (
   };
 };
 
-/** The request to the new interface, or why there is none. */
+/** The request to the new interface, or why none is sent. */
 type MappedTraffic = { request: CorpusRequest } | { skipped: SkipReason };
 
 /** The most characters of a target, which servers take, and of a body, of which a sample holds many. */

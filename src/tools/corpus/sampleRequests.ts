@@ -12,8 +12,8 @@ const AFTER_EVERY_HASH = "~";
 
 /**
  * At most `limit` distinct requests: one of each stratum, the rarest first, then a second one of each, and so on. Within a stratum they are
- * taken by their hash, so that the same requests give the same sample, and late ones are as likely as early ones. Holds at most four times
- * the limit, or two of each stratum.
+ * taken by their hash: the same requests give the same sample, and late ones are as likely as early ones. Holds at most four times the
+ * limit, or two of each stratum.
  */
 export const sampleRequests = async (
   requests: AsyncIterable<CorpusRequest>,

@@ -24,7 +24,7 @@ type SaveTools = {
 /**
  * Writes one case into its endpoint's file, and prints what a person should review.
  *
- * @throws If the file has a case of this name and `force` is not set, if the case does not replay, or if the file cannot be written.
+ * @throws Without `force`, if the file has a case of this name. If the scrubbed case is answered otherwise, or cannot be written.
  */
 export const savePair = async (
   { name, endpoint, example, recorded, about }: PairToSave,

@@ -102,7 +102,7 @@ export const conform = async ({
   return { sent, statuses, findings: [...findings.values()] };
 };
 
-/** What an answer has that the document does not say, or lacks that it says. */
+/** How an answer differs from the document. */
 const differences = (
   { validate, errorsOf }: ReturnType<typeof openSchemas>,
   operation: Operation,

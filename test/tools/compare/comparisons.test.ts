@@ -18,7 +18,7 @@ const ledger = (entries: object[]): string => {
   return file;
 };
 
-/** Where the program exits with 0. */
+/** The counts with which the program exits with 0. */
 const passes = { unexplained: 0, failed: 0 };
 
 describe.concurrent("a comparison", () => {
@@ -162,7 +162,7 @@ describe.concurrent("a comparison", () => {
         document["name"] = "another";
         if (time === 1) document["status"] = "another";
       },
-      // A GET that broke off is sent once more, so that this is one answer that does not come.
+      // A GET that broke off is sent once more: both attempts are one answer that does not come.
       "/datasets/3": (_, time) => (time <= 2 ? "break off" : undefined),
     };
     const url = await candidate((document, path) => {
@@ -244,7 +244,7 @@ test("compare exits with 1 for a candidate that breaks off its answers", async (
 });
 
 describe("an answer of legacy's that can be read in no format", () => {
-  /** The sample, but dataset 1 is broken: this often, then it can be read. */
+  /** The sample, but dataset 1 is unreadable so many times, and readable then. */
   const broken = (times: number) =>
     serve(({ url = "" }, response) => {
       void (async () => {

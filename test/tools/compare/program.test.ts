@@ -29,7 +29,7 @@ test.concurrent("compare exits with 2 when it is interrupted, and writes no repo
   let asked = 0;
   const inner = await candidate(() => undefined);
   const url = await serve((incoming, response) => {
-    // Interrupted in the middle: nothing is answered any more.
+    // After the interrupt no request is answered.
     if (++asked === 15) child.kill("SIGINT");
     else if (asked < 15)
       void (async () => {

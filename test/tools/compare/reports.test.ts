@@ -68,7 +68,7 @@ describe("the page", () => {
   const ours = ["libraries/ui/style.css", "tools/compare/report/report.css", "libraries/ui/client/filter.js"].map(
     (file) => readFileSync(new URL(`../../../src/${file}`, import.meta.url), "utf8"),
   );
-  /** Without what we wrote as styles and scripts. */
+  /** The page without our own styles and scripts. */
   const markup = () => ours.reduce((rest, part) => rest.replace(part, () => ""), run.file("report.html"));
   /** A tag as our templates write them: attributes in double quotes, none of them a handler. */
   const tag = /<(\/?[a-z]\w*)((?:\s+(?!on)[a-zA-Z-]+(?:="[^"<>]*")?)*)\s*\/?>/g;

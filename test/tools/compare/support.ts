@@ -36,7 +36,7 @@ export const openServers = () => {
       })();
     });
   };
-  /** The options that hold a candidate against the sample, over some datasets. */
+  /** The options that compare a candidate with the sample, for some datasets. */
   const datasets = (url: string, ids: string): string[] =>
     `--legacy ${legacy}/api/v1 --candidate ${url} --ids ${ids} --endpoint getDataset`.split(" ");
 

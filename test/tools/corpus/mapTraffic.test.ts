@@ -57,7 +57,7 @@ describe("a legacy URL maps to the request that makes the gateway send it", () =
     ["/api/v1/json/data/list/limit/5/status/all", "listDatasets /data/list/limit/5/status/all"],
     ["/api/v1/json/data/list/data_id/1,2%2C3", "listDatasets /data/list/data_id/1%2C2%2C3"],
     ["/api/v1/json/data/list/data_name/my%20data,%20(v2)", "listDatasets /data/list/data_name/my%20data%2C%20(v2)"],
-    // Legacy reads these otherwise than the new interface would ask.
+    // The gateway would send legacy another request for these.
     ["/api/v1/json/data/061", "only for legacy"],
     ["/api/v1/json/data/abc", "only for legacy"],
     ["/api/v1/json/data/list/limit/1/limit/2", "not an endpoint"],
@@ -154,11 +154,11 @@ describe("the fixtures", () => {
 
   const exchanges = pairs.flatMap(({ endpoint, example, legacy }) =>
     legacy.flatMap(({ request }) =>
-      // A row that no list shows readably is read by itself.
+      // A row that no list shows readably is read by its own request.
       request.method === "GET" &&
       !("writes" in endpoints[endpoint as keyof typeof endpoints]) &&
       !(endpoint === "listDatasets" && !request.path.includes("/data/list")) &&
-      // Legacy does not tell a private dataset from an unknown one; its own document does.
+      // Legacy says the same of a private and an unknown dataset; the dataset's document is looked up.
       !(endpoint === "getDatasetQualities" && !request.path.includes("/qualities"))
         ? [{ endpoint, example, path: request.path }]
         : [],

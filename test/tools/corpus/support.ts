@@ -9,7 +9,7 @@ export const KEY = "0".repeat(32);
 
 export const mapper = trafficMapper(endpoints, { prefixes: ["/v1", "/api/v2"] });
 
-/** A file of this text, gone when the test is. */
+/** The path of a file with this text, which is removed after the test. */
 export const fileOf = (content: string | Buffer): string => {
   const directory = temporaryFolder();
   const file = join(directory, "traffic");
@@ -17,7 +17,7 @@ export const fileOf = (content: string | Buffer): string => {
   return file;
 };
 
-/** All that is in a corpus, and what is left out of it. */
+/** The requests of a corpus, and the number of its skipped lines by reason. */
 export const taken = async (content: string | Buffer) => {
   const skipped: Record<string, number> = {};
   return { requests: await Array.fromAsync(readCorpus(fileOf(content), mapper, skipped)), skipped };

@@ -32,7 +32,7 @@ test.each([byLegacy, byModern])("the kit's handlers answer a client by fetch: %o
 test("the kit's handlers answer by one example of a name: the database is down", async () => {
   const down = { endpoint: "getDataset", example: "database-down" };
   server.use(...legacyHandlers(down), ...modernHandlers(down));
-  // Legacy says so in XML, whatever it was asked for.
+  // Legacy answers this error in XML, also to a request for JSON.
   await expect(byLegacy(201)).rejects.toThrow("is not valid JSON");
   await expect(byModern(201)).rejects.toThrow("Database connection error");
 });

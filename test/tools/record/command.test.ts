@@ -214,7 +214,7 @@ describe("several at once", () => {
     const pairs = readPairs("*", folder);
     expect(pairs.length).toBeLessThan(40);
     expect(pairs.map(({ example }) => example)).toContain("seen-1");
-    // One each of what the sample's datasets come to, and both kinds of lists.
+    // Each status that the sample's datasets have, and both ways to write a list.
     expect(new Set(pairs.map(({ answer }) => answer.status))).toEqual(new Set([200, 403, 404, 412, 502]));
     const tags = pairs.map(({ legacy }) => /"tag":(\[?)/.exec(legacy[0]?.response.body ?? "")?.[1]);
     expect(new Set(tags)).toEqual(new Set(["", "[", undefined]));
