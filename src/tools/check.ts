@@ -101,16 +101,16 @@ const checkExamples = async (gateway: Gateway, report: CheckReport, base: string
   for (const [name, examples] of report.examples)
     for (const [example, input] of Object.entries(examples)) {
       const endpoint = gateway.core.catalogue.endpoints[name] as Endpoint;
-      const asked = await askExample(report, endpoint, input, base);
-      if (asked === undefined) continue;
+      const answer = await askExample(report, endpoint, input, base);
+      if (answer === undefined) continue;
       const other =
-        asked.status === 502 ? await otherRecord(gateway, report, { endpoint, example, input }, base) : undefined;
+        answer.status === 502 ? await otherRecord(gateway, report, { endpoint, example, input }, base) : undefined;
       if (other) {
-        report.note(`${name} ${example}`, `${asked.found}; another record is taken`);
+        report.note(`${name} ${example}`, `${answer.found}; another record is taken`);
         report.examples.set(name, { ...report.examples.get(name), [example]: other.input });
       }
-      const { status, found } = other ?? asked;
-      // "Not found" is an answer too; only a legacy that cannot be asked is a failure.
+      const { status, found } = other ?? answer;
+      // Only a 5xx is a failure: "not found" is an answer, too.
       report.row(status < 500, `${name} ${example}`, found, adviceFor(endpoint.legacy(input), legacyUrl));
     }
 };
@@ -144,14 +144,14 @@ const otherRecord = async (
       example === "first"
         ? await firstInput(gateway, endpoint, n)
         : ids.length > 0 && { ...input, ...Object.fromEntries(ids.map(([name, id]) => [name, (id as number) + n])) };
-    const asked = next ? await askExample(report, endpoint, next, base) : undefined;
-    if (asked?.status === 200) return asked;
+    const answer = next ? await askExample(report, endpoint, next, base) : undefined;
+    if (answer?.status === 200) return answer;
   }
   return undefined;
 };
 
-const adviceFor = (asked: LegacyRequest | Unsent, legacyUrl: string): string =>
-  "path" in asked ? `look at what legacy answers: curl '${legacyUrl}/json${asked.path}'` : asked.unsent;
+const adviceFor = (request: LegacyRequest | Unsent, legacyUrl: string): string =>
+  "path" in request ? `look at what legacy answers: curl '${legacyUrl}/json${request.path}'` : request.unsent;
 
 const checkSettings = async (report: CheckReport, settings: CheckSettings["settings"]): Promise<void> => {
   const { LEGACY_API_KEY: key, DATA_DIR: directory, REDIS_URL, TRUSTED_PROXIES } = settings;

@@ -50,11 +50,11 @@ export const compareOne = async (
   const { catalogue, legacy, candidate, addresses } = sides;
   const sent = sides.asModern?.(request) ?? request;
   const key = request.keyed ? sides.key : undefined;
-  const [{ status, contentType, text, exchanges }, asked] = await Promise.all([
+  const [{ status, contentType, text, exchanges }, fromCandidate] = await Promise.all([
     legacy.ask(request, key),
     candidate && timed(() => candidate.ask(sent, key, again)),
   ]);
-  const given = asked?.result;
+  const given = fromCandidate?.result;
   const ours = parseAnswer(status, contentType, text);
   const defined = catalogue.endpoints[request.endpoint] as Endpoint;
   const exchange = legacyExchange(decisiveExchange(exchanges, defined));
@@ -77,7 +77,7 @@ export const compareOne = async (
   const to = candidate ? given && "status" in given && given.status : ours.status;
   const ms = {
     ...(exchanges.length > 0 ? { legacy: exchanges.reduce((sum, one) => sum + one.ms, 0) } : {}),
-    ...(asked ? { candidate: asked.ms } : {}),
+    ...(fromCandidate ? { candidate: fromCandidate.ms } : {}),
   };
   const answers = from && to ? { answers: { statuses: [from, to] as const, ms } } : {};
   return { outcome: { ...about, ...answers, ...made }, ...(document && "differences" in made ? { document } : {}) };

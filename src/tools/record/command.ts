@@ -12,7 +12,7 @@ import { readKeyVariable, readUrl } from "../optionValues.ts";
 import type { CommandTools } from "../runCommand.ts";
 import type { Exchange, FixtureAsk } from "./exchange.ts";
 import { openRecording, type Recorded, type Replay } from "./recording.ts";
-import { lastReading, savePair } from "./savePair.ts";
+import { lastReading, saveCase } from "./saveCase.ts";
 
 /** `folder`: that of the project's own fixtures. `openReplay` starts a legacy that answers by these exchanges. */
 type RecordTools = CommandTools & { folder: string; openReplay: (exchanges: Exchange[]) => Promise<Replay> };
@@ -90,8 +90,8 @@ const record = async (words: string[], options: RecordOptions, tools: RecordTool
       if (!isOne && fresh.length === 0) continue;
       for (const variant of fresh) seen.add(variant);
       written++;
-      const pair = { name, endpoint, example: isOne ? exampleName : `${exampleName}-${written}`, recorded, about };
-      await savePair(pair, { folder: out, force, recording, scrub, print });
+      const toSave = { name, endpoint, example: isOne ? exampleName : `${exampleName}-${written}`, recorded, about };
+      await saveCase(toSave, { folder: out, force, recording, scrub, print });
     }
   } catch (error) {
     throw new Error(scrub.text((error as Error).message), { cause: error });
@@ -153,7 +153,7 @@ const targetOf = (endpoint: Endpoint, words: readonly string[]): string => {
     throw new Error(`${errors.join("; ")}; ${allowed}`);
   }
   const path = exampleTarget(endpoint, Object.fromEntries(given.map(({ name, text }) => [name, text])));
-  if (path === undefined) throw new Error("It has no route that these fields can be asked by with GET.");
+  if (path === undefined) throw new Error("No GET route of this endpoint takes these fields.");
   return path;
 };
 

@@ -51,7 +51,7 @@ export const pageFor = (path: string): SampleAnswer | undefined => {
   if (!/^[a-z0-9~%.:_\-(),/]*$/i.test(path))
     return page("framework", 400, "An Error Was Encountered", "The URI you submitted has disallowed characters.");
   if (path === "/")
-    return page("script", 200, "Sample catalogue", "A stand-in for the legacy interface. Try /api/v1/json/data/61.");
+    return page("script", 200, "Sample catalogue", "A sample of the legacy interface. Try /api/v1/json/data/61.");
   if (/^\/+api(_new)?\/+v1(\/|$)/.test(path)) return undefined;
   // The script means 404, but the status stays 200.
   return page("script", 200, "Page Not Found :(", "Sorry, but the page you were trying to view does not exist.");

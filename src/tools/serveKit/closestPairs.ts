@@ -10,14 +10,14 @@ const MAX_COMPARED = 200;
 const withoutKey = (target: string): string => target.replace(/(?<=[?&])api_key=[^&]*&?/g, "").replace(/[?&]$/, "");
 
 /** The number of characters by which a request differs from a known one; another method or body counts as a few. */
-const distance = (asked: Omit<KnownRequest, "pair">, known: KnownRequest): number =>
-  editDistance(withoutKey(asked.target).slice(0, MAX_COMPARED), known.target.slice(0, MAX_COMPARED)) +
-  (asked.method === known.method ? 0 : 4) +
-  ((asked.body ?? "") === (known.body ?? "") ? 0 : 2);
+const distance = (request: Omit<KnownRequest, "pair">, known: KnownRequest): number =>
+  editDistance(withoutKey(request.target).slice(0, MAX_COMPARED), known.target.slice(0, MAX_COMPARED)) +
+  (request.method === known.method ? 0 : 4) +
+  ((request.body ?? "") === (known.body ?? "") ? 0 : 2);
 
 /** The known requests that are most like this one: at most `most`, the closest first, each once. */
 export const closestPairs = (
-  asked: Omit<KnownRequest, "pair">,
+  request: Omit<KnownRequest, "pair">,
   known: readonly KnownRequest[],
   most: number,
 ): KnownRequest[] => {
@@ -27,7 +27,7 @@ export const closestPairs = (
     return !seen.has(line) && seen.add(line).size > 0;
   };
   return known
-    .map((one) => ({ one, away: distance(asked, one) }))
+    .map((one) => ({ one, away: distance(request, one) }))
     .toSorted((a, b) => a.away - b.away)
     .map(({ one }) => one)
     .filter(isNew)

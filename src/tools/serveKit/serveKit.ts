@@ -35,14 +35,14 @@ export const serveKit = async (
     outgoing.end(Buffer.from(await found.arrayBuffer()));
   };
   const unknown = (incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer): void => {
-    const asked = { method: incoming.method ?? "", target: withoutKey(incoming.url ?? ""), body: body.toString() };
-    const closest = closestPairs(asked, known, MAX_NAMED).map(({ pair, method, target, body: sent, key }) => ({
+    const request = { method: incoming.method ?? "", target: withoutKey(incoming.url ?? ""), body: body.toString() };
+    const closest = closestPairs(request, known, MAX_NAMED).map(({ pair, method, target, body: sent, key }) => ({
       pair,
       request: `${method} ${target}`,
       ...(sent === undefined ? {} : { body: sent }),
       ...(key === undefined ? {} : { key }),
     }));
-    refuse(outgoing, 501, `No pair answers ${asked.method} ${asked.target} with this body and key.`, closest);
+    refuse(outgoing, 501, `No pair answers ${request.method} ${request.target} with this body and key.`, closest);
   };
   const server = createServer((incoming, outgoing) => {
     answer(incoming, outgoing).catch((error: Error) => refuse(outgoing, 400, error.message));

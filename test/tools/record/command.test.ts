@@ -20,7 +20,7 @@ afterAll(() => Promise.all([sample, noisy].map((server) => server.close())));
 
 const owner = "DA1A0000000000000000000000000000";
 const secret = "aBcD0123456789aBcD0123456789aBcD";
-const lab = "0".repeat(32);
+const sampleKey = "0".repeat(32);
 const only = (folder: string): Pair => {
   const [pair, ...others] = readPairs("*", folder);
   expect(others).toEqual([]);
@@ -77,9 +77,9 @@ describe("the real requests to legacy are recorded", () => {
       ["GET /json/evaluationmeasure/list"],
     ],
   ])("record stores the real requests to legacy: %s", async (_, args, asked) => {
-    const { ask, legacy } = only((await recorded(`${at} ${args}`, { KEY: lab })).folder);
+    const { ask, legacy } = only((await recorded(`${at} ${args}`, { KEY: sampleKey })).folder);
     expect(legacy.map(({ request }) => `${request.method} ${request.path}`)).toEqual(asked);
-    expect(ask.key).toBe(args.includes("KEY") ? lab : undefined);
+    expect(ask.key).toBe(args.includes("KEY") ? sampleKey : undefined);
   });
 
   test("record stores legacy's XML where its JSON is broken", async () => {
@@ -101,7 +101,7 @@ describe("what is secret", () => {
   test("record asks with the owner's key, and stores the sample's in its place", async () => {
     const { out, folder } = await recorded(`${at} --key OWNER getDataset 16 as private`, { OWNER: owner });
     expect(only(folder).answer.status).toBe(200);
-    expect(only(folder).legacy[0]?.request.key).toBe(lab);
+    expect(only(folder).legacy[0]?.request.key).toBe(sampleKey);
     expect(everythingIn(folder) + out.join()).not.toContain(owner);
   });
 
@@ -125,9 +125,9 @@ describe("what is secret", () => {
     expect(everything.toLowerCase()).not.toContain(secret.toLowerCase());
     expect(everything).not.toMatch(/ann@|ann%40|ci_session=5f/);
     expect(only(folder).answer.body).toMatchObject({
-      creator: ["Ann <someone@example.org>", lab],
+      creator: ["Ann <someone@example.org>", sampleKey],
       md5_checksum: hash,
-      session_hash: lab,
+      session_hash: sampleKey,
     });
   });
 
@@ -240,7 +240,7 @@ describe("several at once", () => {
   test("record --corpus --key sends the requests that came with a key", async () => {
     const { folder } = await recorded(`${at} --key OWNER --corpus ${log()} as log`, { OWNER: owner });
     const answers = readPairs("getDataset", folder).map(({ ask, answer }) => [ask.key, answer.status]);
-    expect(answers).toContainEqual([lab, 200]);
+    expect(answers).toContainEqual([sampleKey, 200]);
   });
 
   test("record --ids leaves out answers that do not fit, and exits with 1", async () => {

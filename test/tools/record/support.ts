@@ -6,7 +6,7 @@ import { readPairs } from "../../../fixtures/pairs.ts";
 import { serveHandlers } from "../../../fixtures/serveHandlers.ts";
 import { recordCommand } from "../../../src/tools/record/command.ts";
 import { type Exchange, type StoredCase, storedExchange } from "../../../src/tools/record/exchange.ts";
-import { fixtureText } from "../../../src/tools/record/savePair.ts";
+import { fixtureText } from "../../../src/tools/record/saveCase.ts";
 import { expectPair } from "../../fixtures/fixtureCheck.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";

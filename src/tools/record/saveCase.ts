@@ -11,7 +11,7 @@ import { type Exchange, type StoredCase, storedExchange } from "./exchange.ts";
 import type { Recorded, Recording } from "./recording.ts";
 
 /** One recording to be written. `name`: the endpoint's. */
-type PairToSave = { name: string; endpoint: Endpoint; example: string; recorded: Recorded; about: string | undefined };
+type CaseToSave = { name: string; endpoint: Endpoint; example: string; recorded: Recorded; about: string | undefined };
 
 type SaveTools = {
   folder: string;
@@ -26,8 +26,8 @@ type SaveTools = {
  *
  * @throws Without `force`, if the file has a case of this name. If the scrubbed case is answered otherwise, or cannot be written.
  */
-export const savePair = async (
-  { name, endpoint, example, recorded, about }: PairToSave,
+export const saveCase = async (
+  { name, endpoint, example, recorded, about }: CaseToSave,
   { folder, force, recording, scrub, print }: SaveTools,
 ): Promise<void> => {
   const { ask, legacy } = recorded;
