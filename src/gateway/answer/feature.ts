@@ -129,11 +129,14 @@ export type CoreEvents = {
   legacyAnswer: [LegacyAnswered];
   /** Legacy has refused a key: its salted hash. */
   keyRefused: [owner: string];
-  /** A feature has a notice for operators. */
+  /** A feature has a notice for operators. Without the feature `webhook` this has no listener. */
   notice: [Notice];
 };
 
-/** What the core is made of. It is made once, and nothing is assigned to it afterwards. A feature says with `Pick` what it takes of it. */
+/**
+ * What the core is made of. Its members are set once; `features` is filled while they are opened, each with this core. A feature says with
+ * `Pick` what it takes of it.
+ */
 export type Core = {
   settings: Settings & { LEGACY_URL: string };
   catalogue: Catalogue;

@@ -9,7 +9,9 @@ const print = (document: object): void => void process.stdout.write(`${JSON.stri
 export const docsCommand = (command: Command, { version, ...definitions }: Definitions & { version: string }): void => {
   const { endpoints, fragments } = definitions;
   command
-    .description(`Writes again, in place, the tables of ${documentsWithTables.join(", ")}; or prints a document.`)
+    .description(
+      `Writes again, in place, the tables and figures of ${documentsWithTables.join(", ")}; or prints a document.`,
+    )
     .action(() => writeTables(definitions));
   command
     .command("openapi")

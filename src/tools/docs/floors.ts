@@ -50,6 +50,11 @@ const sum = (files: readonly File[]): number => files.reduce((all, { lines }) =>
 /** Rounded to hundreds: a small change of the code does not change the picture. */
 const rounded = (lines: number): string => (Math.round(lines / 100) * 100).toLocaleString("en");
 
+const ofRequest = (files: readonly File[]): string => rounded(sum(files.filter(({ floor }) => passed.includes(floor))));
+
+/** The lines that a request passes, as they are written in a text. */
+export const passedLines = (): string => ofRequest(filesOfSource());
+
 /** The picture of the floors, as a block of text: what each is, its lines, its folders, and the floors that it imports. */
 export const floorsPicture = (): string => {
   const files = filesOfSource();
@@ -68,9 +73,8 @@ export const floorsPicture = (): string => {
       ...(below.length === 0 || floor === "root" ? [] : [`${" ".repeat(21)}imports ${below.join(", ")}`]),
     ].join("\n");
   });
-  const ofRequest = files.filter(({ floor }) => passed.includes(floor));
   return [
-    `What a request passes is ${rounded(sum(ofRequest))} of ${rounded(sum(files))} lines: \`${passed.join("` and `")}\`.\n\`operation\` runs it, \`transforms\` knows the endpoints. Everything else can be taken out.`,
+    `What a request passes is ${ofRequest(files)} of ${rounded(sum(files))} lines: \`${passed.join("` and `")}\`.\n\`operation\` runs it, \`transforms\` knows the endpoints. Everything else can be taken out.`,
     "",
     "```",
     blocks.join("\n\n"),

@@ -5,7 +5,7 @@ import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
 import { shownDefault } from "../../operation/settings/help.ts";
 import { settingsByGroup, type SettingsFragment } from "../../operation/settings/settings.ts";
 import type { EventDefinitions } from "../../operation/telemetry/events.ts";
-import { floorsPicture } from "./floors.ts";
+import { floorsPicture, passedLines } from "./floors.ts";
 
 type Endpoints = Record<string, Endpoint>;
 
@@ -70,15 +70,16 @@ const eventsTable = (events: EventDefinitions): string =>
 const marked = (name: string, content: string) =>
   `<!-- ${name}: made by npm run docs -->\n${content}\n<!-- /${name} -->`;
 
-/** The documents with tables, by their path from the repository's root. */
+/** The documents with tables or figures that are written here, by their path from the repository's root. */
 export const documentsWithTables = [
+  "README.md",
   "docs/architecture.md",
   "docs/clients.md",
   "docs/operate.md",
   "docs/caching.md",
 ] as const;
 
-/** A document's text with its marked tables rewritten. */
+/** A document's text with its marked tables, and the lines that a request passes, rewritten. */
 export const withTables = (text: string, { endpoints, fragments, events }: Definitions): string =>
   Object.entries({
     routes: routesTable(endpoints),
@@ -89,7 +90,7 @@ export const withTables = (text: string, { endpoints, fragments, events }: Defin
   }).reduce(
     (before, [name, content]) =>
       before.replace(new RegExp(`<!-- ${name}: [^]*?<!-- /${name} -->`), () => marked(name, content)),
-    text,
+    text.replace(/a request passes [\d,]+ lines/, `a request passes ${passedLines()} lines`),
   );
 
 /** Rewrites the tables of all documents, in place. */
