@@ -296,7 +296,7 @@ describe("a hit of an old client", () => {
     return gateway;
   };
 
-  test("is counted as proxied, as a read of an old client, and in no figure of the new interface", async () => {
+  test("counts as proxied and as a read of an old client, not for the new interface", async () => {
     const { core, ask, see } = await hit();
     expect(core.meter.traffic().requests).toBe(2);
     const text = await (await see("/metrics")).text();
@@ -331,7 +331,7 @@ describe("a hit of an old client", () => {
     expect((await ask(`${json}/`)).status).toBe(503);
   });
 
-  test("the operators' page says how many there were, and how many stale ones since the outage began", async () => {
+  test("is a number on the page, with the stale ones since the outage began", async () => {
     const { pass } = clock();
     const { legacy, ask, see } = await hit();
     const shown = async () => {
