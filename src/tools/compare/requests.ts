@@ -15,7 +15,7 @@ type RunRequests = {
   skipped: Record<string, number>;
 };
 
-/** The requests that the options name, in their order. A file is read twice: once to count them, then while they are taken. */
+/** The requests that the options name, in their order. A file is read while they are taken; without `limit` also once before, to count them. */
 export const requestsOf = async (
   { corpus, ids, key, limit, endpoint: names = [] }: CompareOptions,
   endpoints: Record<string, Endpoint>,
