@@ -58,8 +58,9 @@ export type GatewayParts = {
 };
 
 /**
- * Puts the gateway together, from the ground up; nothing is connected or listens yet. Rejects where a feature cannot be opened, with the
- * setting's name.
+ * Puts the gateway together, from the ground up; nothing is connected or listens yet.
+ *
+ * @throws With the setting's name, where a store, certificates or a feature cannot be opened.
  */
 export const openGateway = async (
   settings: GatewaySettings,
@@ -116,7 +117,11 @@ export const openGateway = async (
     ...openInterface(core, legacy.pools, parts.isUncached),
     /** Requests that come from now on are answered, and their connections closed; `/readyz` says so. */
     beginStop: () => void (isStopping = true),
-    /** Begins what the features do in the background; the results are parts of the lines that the start prints. Rejects with what stops the start. */
+    /**
+     * Begins what the features do in the background; the results are parts of the lines that the start prints.
+     *
+     * @throws What stops the start.
+     */
     async start(address: string) {
       const started: { listensOn?: string; line?: string }[] = [];
       for (const feature of features) if (feature.start) started.push(await feature.start(address));
@@ -136,7 +141,11 @@ export const openGateway = async (
 
 type Operation = Pick<Core, "observer" | "meter" | "traffic" | "dependencies" | "events" | "stores" | "memory">;
 
-/** What runs the gateway: its metrics, what is said of its dependencies, its stores, its memory. */
+/**
+ * What runs the gateway: its metrics, what is said of its dependencies, its stores, its memory.
+ *
+ * @throws With the setting's name, where the stores cannot be opened.
+ */
 const openOperation = async (
   settings: GatewaySettings,
   { endpoints }: Catalogue,
@@ -180,7 +189,11 @@ const openOperation = async (
   return { observer, meter, traffic, dependencies, events: new EventEmitter<CoreEvents>(), stores, memory };
 };
 
-/** Legacy: the connections to it, and the client that asks it for answers. */
+/**
+ * Legacy: the connections to it, and the client that asks it for answers.
+ *
+ * @throws An Error that names `LEGACY_CA`, where its certificates cannot be read.
+ */
 const openLegacy = (settings: GatewaySettings, operation: Operation, { waiting }: GatewayParts) => {
   const backend = openBackend(
     {

@@ -35,7 +35,11 @@ const GRACE_MS = 250;
 const SHORT_TURN_MS = 0.02;
 const MAX_TURNS_MS = 500;
 
-/** Listens for clients. Rejects where the address is taken or does not exist. */
+/**
+ * Listens for clients.
+ *
+ * @throws The system's error where the address is taken or does not exist.
+ */
 export const startServer = async (
   gateway: Gateway,
   { host, port, prefixes }: { host: string; port: number; prefixes: readonly string[] },

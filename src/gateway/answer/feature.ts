@@ -118,7 +118,9 @@ export type Feature<Part = unknown> = {
   reload?: (settings: Settings) => { errors: string[] } | (() => Promise<void> | void);
   /**
    * Begins what runs in the background. `address`: where the new interface is served, `http://127.0.0.1:8000/v1`. `listensOn` joins the
-   * first line printed at start, `line` follows it. Rejects with what stops the start.
+   * first line printed at start, `line` follows it.
+   *
+   * @throws What stops the start.
    */
   start?: (address: string) => Promise<{ listensOn?: string; line?: string }>;
   close?: () => Promise<void>;
@@ -199,7 +201,7 @@ export type FeatureModule = {
   events?: EventDefinitions;
   /** The first feature that has a tier gives it to the cache. */
   sharedTier?(this: void, settings: Settings, options: TierOptions): OpenSharedTier;
-  /** Rejects with what is wrong, by the setting's name. */
+  /** @throws With the setting's name, where the feature cannot be opened. */
   open?(this: void, core: Core, settings: Settings): Feature | Promise<Feature>;
 };
 

@@ -52,7 +52,11 @@ export const lifetimesInForce = (
     ),
   );
 
-/** Prepares all endpoints, once at the start. Throws where an endpoint names another one that does not exist. */
+/**
+ * Prepares all endpoints, once at the start.
+ *
+ * @throws Where an endpoint names another one that does not exist.
+ */
 export const prepare = (endpoints: Record<string, Endpoint>, { legacy, lifetimes }: Preparing): PreparedEndpoint[] => {
   const cacheKeyFor = (name: string, { cache }: Endpoint): Pick<PreparedEndpoint, "cacheKey"> => {
     if (cache === undefined) return {};
@@ -79,7 +83,11 @@ export const prepare = (endpoints: Record<string, Endpoint>, { legacy, lifetimes
   return all;
 };
 
-/** Throws where there is no such endpoint: a mistake in the definition. */
+/**
+ * The endpoint by which access is checked, with its input.
+ *
+ * @throws Where there is no such endpoint: a mistake in the definition.
+ */
 const mustReadOf = (
   access: NonNullable<Endpoint["access"]>,
   all: readonly PreparedEndpoint[],

@@ -20,7 +20,11 @@ import type { PreparedEndpoint } from "./prepared.ts";
 /** Where a route finds the input in a path: in named segments, or in pairs of name and value below `pairsBelow`. */
 type PathInput = { params: Readonly<Record<string, string>>; pairsBelow: string | undefined };
 
-/** What a request asks of an endpoint; an answer where its body could not be read. */
+/**
+ * What a request asks of an endpoint; an answer where its body could not be read.
+ *
+ * @throws Where the client leaves before the end of its body.
+ */
 export const inputOf = async (
   received: Received,
   endpoint: PreparedEndpoint,

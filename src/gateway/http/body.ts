@@ -9,7 +9,11 @@ type BodyLimits = { most: number; timeout: number; holding: Holding };
 /** The first bytes of each body are not counted: small ones are taken however many large ones come. */
 const UNCOUNTED = 4096;
 
-/** Collects a JSON body; it is empty where the request has none. `answer`: the refusal of one that cannot be collected. */
+/**
+ * Collects a JSON body; it is empty where the request has none. `answer`: the refusal of one that cannot be collected.
+ *
+ * @throws As the chunks do, where the client leaves before the end.
+ */
 export const readBody = async (
   chunks: AsyncIterable<Uint8Array> | null,
   header: (name: string) => string | undefined,

@@ -7,7 +7,11 @@ export type Listening = { url: string; port: number; close: () => Promise<void> 
 export const urlOf = (host: string, port: number): string =>
   `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
-/** Makes a server listen, by default on any free port of the loopback address. Rejects where the address cannot be had. */
+/**
+ * Makes a server listen, by default on any free port of the loopback address.
+ *
+ * @throws The system's error where the address cannot be had.
+ */
 export const listen = async (server: Server, { host = "127.0.0.1", port = 0 } = {}): Promise<Listening> => {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(port, host, resolve);

@@ -34,8 +34,10 @@ const MAX_LOOSE = 1024;
 const MAX_LOOSE_BYTES = 1024 ** 2;
 
 /**
- * Sends a request, with `X-Request-Id` and trace context of the client's that it is for, and collects its answer; a GET or HEAD is sent once more where its connection was dead. The answer's bytes count in
- * the budget until it is returned, or in the holding. Rejects with an UpstreamFailure only.
+ * Sends a request, with `X-Request-Id` and trace context of the client's that it is for, and collects its answer. A GET or HEAD is sent once
+ * more where its connection was dead. The answer's bytes count in the budget until it is returned, or in the holding.
+ *
+ * @throws An `UpstreamFailure`, and nothing else.
  */
 export const ask = async (upstream: Upstream, options: AskOptions): Promise<UpstreamReply> => {
   const started = performance.now();

@@ -27,7 +27,11 @@ export type Attempt = {
 
 /** A circuit breaker for the calls to one backend. */
 type Breaker = {
-  /** Makes the call and passes its result or error on. `undefined`: the circuit is open and no call was made. */
+  /**
+   * Makes the call and passes its result on. `undefined`: the circuit is open and no call was made.
+   *
+   * @throws As the call does.
+   */
   execute<T>(attempt: Attempt, call: () => Promise<T>): Promise<T | undefined>;
   /** `half_open`: one call finds out whether the backend is back. */
   circuit(): "closed" | "open" | "half_open";

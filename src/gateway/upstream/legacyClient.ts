@@ -110,7 +110,11 @@ export const legacyClient =
 /** A path of legacy's interface, as its clients ask for it. `scheme`: that of the client's request. `client`: its address. */
 type PathRequest = { path: string; form: "json" | "xml"; scheme: string; client: string; holding: Holding };
 
-/** Asks legacy for a path, for everybody. `undefined`: the circuit is open. Rejects with an UpstreamFailure. */
+/**
+ * Asks legacy for a path, for everybody. `undefined`: the circuit is open.
+ *
+ * @throws An `UpstreamFailure` without an answer.
+ */
 export type FetchPath = (request: PathRequest) => Promise<UpstreamReply | undefined>;
 
 /**
@@ -130,7 +134,11 @@ export const pathFetcher =
     );
   };
 
-/** Sends one request. Throws without an answer, which the circuit breaker counts where legacy is at fault. */
+/**
+ * Sends one request.
+ *
+ * @throws An `UpstreamFailure` without an answer. The circuit breaker counts it where legacy is at fault.
+ */
 const send = async (
   upstream: Upstream,
   { path, host, maxReply }: LegacyClientSettings,
@@ -160,7 +168,11 @@ const send = async (
   return answer;
 };
 
-/** @throws any other error than an UpstreamFailure */
+/**
+ * The outcome of a failed call.
+ *
+ * @throws Any other error than an `UpstreamFailure`.
+ */
 const failedBy = (error: unknown): LegacyFailed => {
   if (!(error instanceof UpstreamFailure)) throw error;
   return {

@@ -30,7 +30,11 @@ type BackendOptions<Pool extends string> = {
 /** A backend's connections and its circuit. All that watches it is the same for each backend. */
 export type OpenBackend = ReturnType<typeof openBackend>;
 
-/** Opens a backend without a connection yet. Throws a TypeError where the origin is no URL. */
+/**
+ * Opens a backend without a connection yet.
+ *
+ * @throws A TypeError where the origin is no URL.
+ */
 export const openBackend = <Pool extends string>(
   { name, origin, ca, pools: names, waiting, outage, trouble, effect }: BackendOptions<Pool>,
   settings: Settings,
@@ -54,8 +58,9 @@ export const openBackend = <Pool extends string>(
   return {
     pools,
     /**
-     * Makes the call where the circuit lets it, or `always`, and counts it. `undefined`: the circuit is open and no call was made. Rejects as
-     * the call does.
+     * Makes the call where the circuit lets it, or `always`, and counts it. `undefined`: the circuit is open and no call was made.
+     *
+     * @throws As the call does.
      */
     async call<T>(attempt: Attempt, call: () => Promise<T>, always = false): Promise<T | undefined> {
       const started = performance.now();

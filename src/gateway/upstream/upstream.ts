@@ -70,7 +70,11 @@ const MAX_WAITING = 1000;
 /** Milliseconds that a request waits; then its client gets a 503. */
 export const WAIT_TIMEOUT = 10_000;
 
-/** Opens an upstream without a connection yet. Throws a TypeError where the origin is no URL. */
+/**
+ * Opens an upstream without a connection yet.
+ *
+ * @throws A TypeError where the origin is no URL.
+ */
 export const openUpstream = (settings: UpstreamSettings): Upstream => {
   const url = new URL(settings.origin);
   const { connections, waiting = MAX_WAITING, waitTimeout = WAIT_TIMEOUT } = settings;
