@@ -29,6 +29,7 @@ type CachingCore = Pick<
   Core,
   | "cache"
   | "catalogue"
+  | "client"
   | "dependencies"
   | "endpoints"
   | "errors"
@@ -70,6 +71,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const holding = openHolding(memory);
     try {
       const reply = await core.fetchPath({ ...read, client, holding });
+      if (reply === undefined) void probe(read, client).catch(report);
       // A redirection is nothing without the headers that are not kept.
       if (reply === undefined || (reply.status >= 300 && reply.status < 400)) return passed;
       const { status, contentType: type, body } = reply;
@@ -83,6 +85,12 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
       holding.close();
     }
   };
+
+  /** Old clients alone have to find out that legacy is back, too: by a small request, since theirs may take minutes. */
+  const probe = ({ endpoint }: OldRead, client: string): Promise<unknown> =>
+    core.client(core.catalogue.keyProbes.reads, "json", { ...ownCaller(core.totalTimeout), client }, endpoint.readXml);
+
+  const report = (error: Error): void => core.observer.event("internal_error", { error: error.stack });
 
   /** Legacy has refused the key, or just does. While it fails it refuses none. */
   const isRefused = async (key: string, client: string): Promise<boolean> => {
@@ -156,7 +164,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     pass: () => void,
   ): Promise<void> => {
     const isAnswered = await answer(req, res, read).catch((error: Error) => {
-      core.observer.event("internal_error", { error: error.stack });
+      report(error);
       return res.headersSent;
     });
     if (isAnswered) return;

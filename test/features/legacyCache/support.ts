@@ -1,0 +1,87 @@
+import { consoleApp, consoleListener } from "../../../src/features/console/consoleApp.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { gzipSync } from "node:zlib";
+import { listeningGateway } from "../../gateway/http/support.ts";
+import { httpUpstream } from "../../gateway/proxy/support.ts";
+
+export const [alice, mallory] = ["a".repeat(32), "b".repeat(32)];
+export const minute = 60_000;
+export const [json, xml] = ["/api/v1/json/data/61", "/api/v1/data/61"];
+
+export const documents: Record<string, string> = {
+  json: '{"data_set_description": {"id":"61", "name" : "iris","format":"ARFF","tag":["a"]} }',
+  xml: '<oml:data_set_description xmlns:oml="http://openml.org/openml"><oml:id>61</oml:id><oml:name>iris</oml:name><oml:format>ARFF</oml:format></oml:data_set_description>',
+};
+export const error = (code: number) => `{"error":{"code":"${code}","message":"No"}}`;
+
+export type Legacy = {
+  /** `silent`: it takes requests and answers none. */
+  mode: "healthy" | "down" | "silent";
+  asked: string[];
+  seen: IncomingMessage[];
+  error?: number;
+  page?: string;
+};
+
+/** A legacy as the real one: it gives everybody a session, answers `HEAD` with an error, and zips what it may. */
+export const startLegacy = async (): Promise<Legacy & { url: string }> => {
+  const legacy: Legacy = { mode: "healthy", asked: [], seen: [] };
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    if (legacy.mode === "down") return void request.socket.destroy();
+    if (legacy.mode === "silent") return;
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://legacy");
+    const key = searchParams.get("api_key");
+    legacy.seen.push(request);
+    legacy.asked.push(`${request.method} ${pathname}${key === null ? "" : " with a key"}`);
+    const type = pathname.includes("/json/") ? "application/json; charset=utf-8" : "text/xml; charset=utf-8";
+    const send = (status: number, body: string, as = type) => {
+      const isZipped = request.headers["accept-encoding"]?.includes("gzip") ?? false;
+      response.writeHead(status, {
+        "Content-Type": as,
+        "Set-Cookie": "ci_session=secret; path=/",
+        "Access-Control-Allow-Origin": "*",
+        Expires: "Thu, 19 Nov 1981 08:52:00 GMT",
+        ...(isZipped ? { "Content-Encoding": "gzip" } : {}),
+      });
+      response.end(isZipped ? gzipSync(body) : body);
+    };
+    if (key !== null && key !== alice) return send(412, error(103));
+    if (request.method === "HEAD") return send(412, "");
+    if (request.method === "POST") return send(200, '{"data_tag":{"id":"61","tag":"a"}}');
+    if (legacy.page !== undefined) return send(200, legacy.page, "text/html");
+    if (legacy.error !== undefined) return send(412, error(legacy.error));
+    if (pathname.includes("evaluationmeasure"))
+      return send(200, '{"evaluation_measures":{"measures":{"measure":["kappa"]}}}');
+    const id = /\/data\/(\d+)$/.exec(pathname)?.[1] ?? "61";
+    return send(200, (documents[type.includes("json") ? "json" : "xml"] as string).replace("61", id));
+  };
+  return Object.assign(legacy, {
+    url: await httpUpstream((request, response) => void request.resume().on("end", () => answer(request, response))),
+  });
+};
+
+/** A gateway over such a legacy, and how to ask it. */
+export const caching = async (environment: Record<string, string> = {}, given?: Legacy & { url: string }) => {
+  const legacy = given ?? (await startLegacy());
+  const gateway = await listeningGateway(legacy.url, { CACHE_LEGACY: "all", ...environment });
+  const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) => {
+    const response = await fetch(gateway.url + path, {
+      redirect: "manual",
+      ...init,
+      headers: { "Accept-Encoding": "identity", ...headers },
+    });
+    const how = response.headers.get("cache-status")?.replace("catalog-gateway; ", "") ?? "passed";
+    return { status: response.status, body: await response.text(), headers: response.headers, how };
+  };
+  const tag = () =>
+    ask(
+      "/api/v1/json/data/tag",
+      {},
+      { method: "POST", body: new URLSearchParams({ api_key: alice, data_id: "61", tag: "b" }) },
+    );
+  const operators = consoleListener(consoleApp(gateway.core, { host: "127.0.0.1" }, "http://127.0.0.1:8000/v1"));
+  const adminUrl = await httpUpstream(operators);
+  /** Asks the operators' listener. */
+  const see = (path: string) => fetch(adminUrl + path);
+  return { ...gateway, legacy, ask, tag, see };
+};
