@@ -4,7 +4,7 @@ import { settingsOf } from "../../support/settings.ts";
 import { until } from "../../support/waiting.ts";
 import { clock } from "../../gateway/cache/support.ts";
 import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
-import { alice, caching, documents, error, json, mallory, minute, startLegacy, xml } from "./support.ts";
+import { alice, caching, cachingOver, documents, error, json, mallory, minute, startLegacy, xml } from "./support.ts";
 
 describe("a read of legacy's own interface", () => {
   test.each([
@@ -195,14 +195,15 @@ describeWithRedis("two gateways and a Redis", () => {
   test("both serve one's answers with their type, and a write takes both forms out", async () => {
     const redis = await startRedis();
     const legacy = await startLegacy();
-    const [a, b] = [await caching({ REDIS_URL: redis.url }, legacy), await caching({ REDIS_URL: redis.url }, legacy)];
+    const shared = { REDIS_URL: redis.url };
+    const [a, b] = [await cachingOver(legacy, shared), await cachingOver(legacy, shared)];
     await until(() => [a, b].every(({ core }) => core.cache.sharing() === "in step"));
     for (const path of [json, xml]) {
       await a.ask(path);
       await until(async () => (await b.ask(path)).how.startsWith("hit"));
-      const shared = await b.ask(path);
+      const second = await b.ask(path);
       const form = path === json ? "json" : "xml";
-      expect([shared.body, shared.headers.get("content-type")]).toEqual([
+      expect([second.body, second.headers.get("content-type")]).toEqual([
         documents[form],
         `${form === "json" ? "application/json" : "text/xml"}; charset=utf-8`,
       ]);

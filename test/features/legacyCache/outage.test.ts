@@ -1,10 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { clock } from "../../gateway/cache/support.ts";
-import { caching, json, minute } from "./support.ts";
+import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
+import { until } from "../../support/waiting.ts";
+import { samplePaths, startSample } from "./sample.ts";
+import { caching, cachingOver, json, minute } from "./support.ts";
 
 const behindProxy = { TRUSTED_PROXIES: "127.0.0.1" };
 const from = (client: number) => ({ "X-Forwarded-For": `192.0.2.${client}` });
 const other = (id: number) => `/api/v1/json/data/${id}`;
+const day = 24 * 60 * minute;
 const probe = "GET /api/v1/json/evaluationmeasure/list";
 
 describe("legacy's circuit", () => {
@@ -14,7 +18,7 @@ describe("legacy's circuit", () => {
     const gateway = await caching(behindProxy);
     const { legacy, ask, core } = gateway;
     await ask(json);
-    pass(24 * 60 * minute);
+    pass(day);
     legacy.mode = "down";
     for (let i = 0; i < 5; i++) expect((await ask(other(i), from(i % clients))).status).toBe(502);
     legacy.mode = "healthy";
@@ -51,5 +55,90 @@ describe("legacy's circuit", () => {
     expect(legacy.asked).toEqual([probe]);
     pass(minute);
     expect((await ask(json)).how).toMatch(/^fwd=stale; stored/);
+  });
+});
+
+test("when legacy is back, 2,000 stale paths reach it once each, over MAX_CONNECTIONS at most", async () => {
+  const { pass } = clock();
+  const { legacy, ask, core } = await caching({ ...behindProxy, MAX_CONNECTIONS: "4" });
+  const paths = Array.from({ length: 2000 }, (_, i) => other(i + 1));
+  const inTurn = <T>(each: (path: string, at: number) => Promise<T>) =>
+    Array.fromAsync(
+      paths.keys().filter((at) => at % 200 === 0),
+      (first) => Promise.all(paths.slice(first, first + 200).map((path, at) => each(path, first + at))),
+    );
+  await inTurn((path) => ask(path));
+  pass(day);
+  legacy.mode = "down";
+  for (let i = 0; i < 20; i++) expect((await ask(other(i + 1), from(i))).how).toContain("stale-if-error");
+  expect(core.meter.openCircuits()).toEqual(["legacy"]);
+  legacy.mode = "healthy";
+  pass(minute);
+  await ask(json);
+  await until(() => core.meter.openCircuits().length === 0);
+  pass(minute);
+  Object.assign(legacy, { asked: [], most: 0 });
+  const release = Promise.withResolvers<void>();
+  legacy.gate = release.promise;
+  const answers = inTurn(async (path, at) => {
+    const both = [ask(path), ask(path)];
+    // The first of them are held until no more reach legacy.
+    if (at === 0) void until(() => legacy.running === 4).then(release.resolve);
+    return Promise.all(both);
+  });
+  for (const { how } of (await answers).flat(2)) expect(how).toMatch(/^fwd=stale; (stored|collapsed)/);
+  const asked = paths.map((path) => `GET ${path}`);
+  expect([legacy.asked.toSorted(), legacy.most]).toEqual([asked.toSorted(), 4]);
+});
+
+/** Asks a gateway for the body at each path of the sample; what was stored of those that are there. */
+const bodiesOf = async (bodyAt: BodyAt) => {
+  const bodies = new Map<string, string>();
+  for (const { path } of samplePaths()) {
+    const { status, how, body } = await bodyAt(path);
+    if (status === 200 && how.includes("stored") && !/exists[":> ]+false/.test(body)) bodies.set(path, body);
+  }
+  const named = samplePaths().flatMap(({ name, path }) => (bodies.has(path) ? [name] : []));
+  expect(new Set(named)).toEqual(new Set(samplePaths().map(({ name }) => name)));
+  return bodies;
+};
+type BodyAt = Awaited<ReturnType<typeof caching>>["ask"];
+
+describe("a day of outage", () => {
+  test("what was asked in the day before it is answered", async () => {
+    const { pass } = clock();
+    const legacy = await startSample();
+    const { ask } = await cachingOver(legacy);
+    const bodies = await bodiesOf(ask);
+    pass(day);
+    legacy.isDown = true;
+    pass(day);
+    for (const [path, body] of bodies) expect(await ask(path)).toMatchObject({ status: 200, body });
+  });
+});
+
+describeWithRedis("a day of outage, with Redis", () => {
+  test("what a gateway was asked in the day before it is answered by one that starts in it", async () => {
+    const { pass } = clock();
+    const redis = await startRedis();
+    const legacy = await startSample();
+    const open = async () => {
+      const gateway = await cachingOver(legacy, { REDIS_URL: redis.url });
+      await until(() => gateway.core.cache.sharing() === "in step");
+      return gateway;
+    };
+    const before = await open();
+    const bodies = await bodiesOf(before.ask);
+    const stored = async () => Number(/^\*(\d+)/.exec(await redis.talk("KEYS catalog-gateway:1:e:*"))?.[1]);
+    await until(async () => (await stored()) === before.core.cache.size().entries);
+    // One that is cut off from Redis for a moment, as by the time that passes here, trusts nothing of it.
+    await before.core.cache.close();
+    pass(day);
+    legacy.isDown = true;
+    pass(day);
+    const { ask } = await open();
+    for (const [path, body] of bodies)
+      // Redis may be late on a busy machine, and is left alone for a second then.
+      await expect.poll(async () => (pass(100), (await ask(path)).body)).toBe(body);
   });
 });

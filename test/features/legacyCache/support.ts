@@ -19,13 +19,18 @@ export type Legacy = {
   mode: "healthy" | "down" | "silent";
   asked: string[];
   seen: IncomingMessage[];
+  /** Answers wait until it resolves. */
+  gate?: Promise<void>;
+  /** Requests that wait for their answer, and the most of them at a time. */
+  running: number;
+  most: number;
   error?: number;
   page?: string;
 };
 
 /** A legacy as the real one: it gives everybody a session, answers `HEAD` with an error, and zips what it may. */
 export const startLegacy = async (): Promise<Legacy & { url: string }> => {
-  const legacy: Legacy = { mode: "healthy", asked: [], seen: [] };
+  const legacy: Legacy = { mode: "healthy", asked: [], seen: [], running: 0, most: 0 };
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (legacy.mode === "down") return void request.socket.destroy();
     if (legacy.mode === "silent") return;
@@ -56,13 +61,20 @@ export const startLegacy = async (): Promise<Legacy & { url: string }> => {
     return send(200, (documents[type.includes("json") ? "json" : "xml"] as string).replace("61", id));
   };
   return Object.assign(legacy, {
-    url: await httpUpstream((request, response) => void request.resume().on("end", () => answer(request, response))),
+    url: await httpUpstream((request, response) => {
+      legacy.most = Math.max(legacy.most, ++legacy.running);
+      response.once("close", () => legacy.running--);
+      request.resume().on("end", () => void Promise.resolve(legacy.gate).then(() => answer(request, response)));
+    }),
   });
 };
 
 /** A gateway over such a legacy, and how to ask it. */
-export const caching = async (environment: Record<string, string> = {}, given?: Legacy & { url: string }) => {
-  const legacy = given ?? (await startLegacy());
+export const caching = async (environment: Record<string, string> = {}) =>
+  cachingOver(await startLegacy(), environment);
+
+/** The same over any legacy. */
+export const cachingOver = async <L extends { url: string }>(legacy: L, environment: Record<string, string> = {}) => {
   const gateway = await listeningGateway(legacy.url, { CACHE_LEGACY: "all", ...environment });
   const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) => {
     const response = await fetch(gateway.url + path, {
