@@ -127,7 +127,7 @@ export const openGateway = async (
       for (const feature of features) if (feature.start) started.push(await feature.start(address));
       return started;
     },
-    /** Puts changed settings in force, all at once; what is wrong with them, and then nothing has changed. */
+    /** Puts changed settings in force, one feature after the other; what is wrong with any of them, and then nothing has changed. */
     reload: async (next: Settings): Promise<string[]> => {
       const changes = features.flatMap(({ reload }) => reload?.(next) ?? []);
       const errors = changes.flatMap((change) => ("errors" in change ? change.errors : []));

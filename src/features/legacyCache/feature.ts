@@ -45,7 +45,7 @@ type CachingCore = Pick<
   | "trusted"
 >;
 
-/** Stands for an answer where the request has to pass: legacy is not asked now, or its answer is too large to be collected. */
+/** Stands for an answer where the request has to pass: legacy is not asked now, redirects, or its answer is too large to be collected. */
 const PASS: Answer = { status: 503, body: "" };
 
 /** Milliseconds for which a path whose answer was too large is passed at once, and the paths that are remembered. */
@@ -129,7 +129,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     if (key !== undefined && (cacheKey.personal || !keys.isProven(keys.ownerOf(key)))) return false;
     const found = cache.lookUp(requestOf(req, read), performance.now());
     if (found?.freshness !== "fresh" || (key !== undefined && found.entry.status !== 200)) return false;
-    if (features.some(({ proxy }) => proxy?.mayHitPathAnswer?.(req.url ?? "/") === false)) return false;
+    if (features.some(({ proxy }) => proxy?.mayAnswerHit?.(req.url ?? "/") === false)) return false;
     exchangeOf(res).isProxied = true;
     send(req, res, read, { answer: found.entry, entry: found.entry, how: HIT });
     return true;

@@ -93,7 +93,7 @@ const open = async (
     },
     proxy: {
       headers: (target) => find(inForce.deprecated, target)?.headers,
-      mayHitPathAnswer: (target) => brownoutOf(target) === undefined,
+      mayAnswerHit: (target) => brownoutOf(target) === undefined,
       standIn(req, res, target) {
         const brownout = brownoutOf(target);
         if (brownout === undefined) return false;

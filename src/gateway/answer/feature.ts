@@ -45,8 +45,8 @@ type ProxyHooks = {
   headers?: (target: string) => readonly string[] | undefined;
   /** Answers from memory before anything is made for the request; false where that takes more than looking it up. */
   answerHit?: (req: IncomingMessage, res: ServerResponse) => boolean;
-  /** False where an answer to this target needs more than looking it up. */
-  mayHitPathAnswer?: (target: string) => boolean;
+  /** What `answerHit` has to ask of all features: false where an answer to this target needs more than looking it up. */
+  mayAnswerHit?: (target: string) => boolean;
   /** Answers in legacy's place, at once or later; false lets the request go on. `pass`: sends it to legacy after all. */
   standIn?: (req: IncomingMessage, res: ServerResponse, target: string, pass: () => void) => boolean;
   /** Sees a write when its answer has begun, or none will come. `body`: the beginning of its body (latin1). */
@@ -159,8 +159,9 @@ export type Core = {
   /** Bounds the bytes of bodies and answers: that are collected, wait to be read, or wait to be sent. */
   memory: ByteBudget;
 
-  /** Asks legacy for answers of the new interface, and for its own paths. */
+  /** Asks legacy for answers of the new interface. */
   client: LegacyClient;
+  /** Asks legacy for a path of its own interface, for everybody. */
   fetchPath: FetchPath;
   /** Identifies this legacy, as far as answers differ by it. */
   identity: string;

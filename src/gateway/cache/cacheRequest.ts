@@ -16,7 +16,7 @@ export type CacheRequest = { cacheKey: CacheKey; owner: string | undefined; want
 
 /**
  * An answer just fetched from a backend, and the groups it belongs to. `judged`: the status by which it is stored, where it is not its own.
- * `isForOne`: it says that there was no room for this caller, so that others ask for themselves.
+ * `isForOne`: it holds for this caller alone, as where there was no room for the request: others ask for themselves.
  */
 export type Fetched = { answer: Answer; groups: readonly string[]; judged?: number; isForOne?: boolean };
 

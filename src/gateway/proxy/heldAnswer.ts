@@ -91,7 +91,7 @@ export const heldAnswer = (handler: Handler, observer: ResponseObserver): Handle
 /** Bytes at most that are unzipped. */
 const MAX_UNZIPPED = 1024 * 1024;
 
-/** The beginning of an answer's body, unzipped; empty where it cannot be unzipped. */
+/** The beginning of an answer's body, unzipped where it is gzip (another coding stays as it is); empty where it cannot be unzipped. */
 export const plainBody = ({ headers, body }: Beginning): Buffer => {
   if (headers["content-encoding"] !== "gzip") return body;
   try {
