@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
+import { casesOf } from "../../support/cases.ts";
 import { until } from "../../support/waiting.ts";
 import { askList, expectedList } from "./askList.ts";
 import { openBed } from "./bed.ts";
@@ -11,9 +12,6 @@ import { pools } from "./pools.ts";
 import { randomCatalogue } from "./randomCatalogue.ts";
 import { randomInput, randomVisitor } from "./randomQuestion.ts";
 import { startScanned } from "./scanned.ts";
-
-/** How many catalogues are tried; `CASES=1000` for a long run. */
-const CASES = Number(process.env["CASES"] ?? 12);
 
 /** What happens behind the gateway between two scans. */
 type Change = { turns: number } | { deletes: number } | { tags: number } | { adds: "public" | "private" };
@@ -88,7 +86,7 @@ test(
           await gateway.close();
         }
       }),
-      { numRuns: CASES },
+      { numRuns: casesOf(6) },
     );
     await bed.close();
   },

@@ -69,20 +69,23 @@ describe("a client that takes nothing", () => {
   });
 });
 
-/** A gateway with so much memory, in front of a legacy whose datasets have LARGE bytes; `held` gives the bytes that are taken of it. */
+/** More than the system takes for a client that has read nothing yet. */
+const UNREAD = LARGE / 2;
+
+/** A gateway with so much memory, in front of a legacy whose datasets have UNREAD bytes; `held` gives the bytes that are taken of it. */
 const largeDatasets = async (memory: number) => {
   const url = await httpUpstream((request, response) =>
     request.url?.includes("/data/") === true
       ? response.end(
           JSON.stringify({
-            data_set_description: { id: "1", name: "a", format: "arff", description: "x".repeat(LARGE) },
+            data_set_description: { id: "1", name: "a", format: "arff", description: "x".repeat(UNREAD) },
           }),
         )
       : response.end('{"evaluation_measures":{"measures":{"measure":"kappa"}}}'),
   );
   const environment = {
     MEMORY_BYTES: String(memory),
-    MAX_REPLY_BYTES: String(1.5 * LARGE),
+    MAX_REPLY_BYTES: String(1.5 * UNREAD),
     CACHE_BYTES: String(2 ** 29),
   };
   const gateway = await listeningGateway(url, environment, { sendTimeout: LIMIT });
@@ -98,7 +101,7 @@ test.each([
   ["the memory", 1.5],
   ["half of the memory", 3.5],
 ])("while an unread answer fills %s, another large one is 503, a small one is sent", async (_, memory) => {
-  const { port, ask, held } = await largeDatasets(memory * LARGE);
+  const { port, ask, held } = await largeDatasets(memory * UNREAD);
   for (const id of [1, 2]) expect((await ask(`/v1/datasets/${id}`)).status).toBe(200);
   const { text } = await ask("/v1/datasets/1");
   unreader(port, staying("/v1/datasets/1"));
@@ -113,7 +116,7 @@ test.each([
 });
 
 test("an answer counts once, however many clients have not read it", async () => {
-  const { port, ask, held } = await largeDatasets(1.5 * LARGE);
+  const { port, ask, held } = await largeDatasets(1.5 * UNREAD);
   const { text } = await ask("/v1/datasets/1");
   const clients = [1, 2, 3].map(() => unreader(port, staying("/v1/datasets/1")));
   await until(async () => (await held()) > 0);

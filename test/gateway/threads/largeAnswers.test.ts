@@ -77,8 +77,8 @@ test("each endpoint answers the same through another thread", async () => {
     await gateway.close();
     await legacy.close();
   });
-  // Every fifth: what a thread adds is the way to it and back, not how a rule reads.
-  const pairs = readPairs().filter(({ isPlain }, i) => isPlain || i % 5 === 0);
+  // What a thread adds is the way to it and back, not how a rule reads.
+  const pairs = readPairs().filter(({ isPlain }) => isPlain);
   for (const pair of pairs) await expectPair(pair, gateway, legacy);
   expect(gateway.core.reader.size().threads).toBeGreaterThan(0);
 });

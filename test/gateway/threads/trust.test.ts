@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { readableOf, readLegacyAnswer } from "../../../src/catalogue/reading/readAnswer.ts";
 import { listRuns } from "../../../transforms/listRuns.ts";
 import { listStudies } from "../../../transforms/listStudies.ts";
+import { casesOf } from "../../support/cases.ts";
 
 const knowledge = { legacyStudies: new Set<number>() };
 const runs = readableOf("listRuns", listRuns);
@@ -138,7 +139,7 @@ test("whatever messages hold, the page is exact or a 502", () => {
         ) as unknown;
       expect(trimmed(found)).toEqual(trimmed(rows.map(ours)));
     }),
-    { numRuns: Number(process.env["CASES"] ?? 500) },
+    { numRuns: casesOf(500) },
   );
   expect(exact).toBeGreaterThan(0);
 });
