@@ -109,6 +109,24 @@ describe("an administrator's list", () => {
       expect(ids).toEqual(many.slice(0, 100).map(({ id }) => id));
   });
 
+  test("a filter reads a private row's numbers as legacy writes them, and knows its uploader", async () => {
+    const qualities = ["NaN", null, null, "1.0E3", 5, "150.0"];
+    const { list } = await through([
+      completeDataset({ id: 1, name: "one", qualities, uploader: owner.user.id, visibility: "private" }),
+    ]);
+    // The uploader is known from here on.
+    await list(owner, "uploader/16");
+    for (const filter of ["number_classes/1000", "number_instances/150", "uploader/16"])
+      expect({ filter, ...(await list(administrator, filter)) }).toMatchObject({ filter, ids: [1] });
+    // It has none of the last one.
+    for (const filter of ["number_classes/1..9", "number_instances/0..149", "uploader/17", "number_missing_values/0"])
+      expect({ filter, ...(await list(administrator, filter)) }).toMatchObject({
+        filter,
+        ids: 404,
+        isIncomplete: false,
+      });
+  });
+
   test.each<
     [answer: string, status: number, body: string, expected: { ids: number[] | number; isIncomplete: boolean }]
   >([
