@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
-import { constants, gunzipSync } from "node:zlib";
+import { brotliDecompressSync, constants, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
 
 /** An answer's head, and the first chunk of its body (empty where it has none). */
 export type Beginning = { status: number; headers: IncomingHttpHeaders; body: Buffer };
@@ -88,14 +88,22 @@ export const heldAnswer = (handler: Handler, observer: ResponseObserver): Handle
   };
 };
 
-/** Bytes at most that are unzipped. */
-const MAX_UNZIPPED = 1024 * 1024;
+/** Bytes at most of a decoded body. */
+const maxOutputLength = 1024 * 1024;
 
-/** The beginning of an answer's body, unzipped where it is gzip (another coding stays as it is); empty where it cannot be unzipped. */
+/** A body may be cut: each decodes what is there. */
+const decoders: Record<string, (body: Buffer) => Buffer> = {
+  gzip: (body) => gunzipSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength }),
+  deflate: (body) => inflateSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength }),
+  br: (body) => brotliDecompressSync(body, { finishFlush: constants.BROTLI_OPERATION_FLUSH, maxOutputLength }),
+  zstd: (body) => zstdDecompressSync(body, { finishFlush: constants.ZSTD_e_flush, maxOutputLength }),
+};
+
+/** The beginning of an answer's body, decoded; empty where it cannot be. A coding that Node does not know stays as it is. */
 export const plainBody = ({ headers, body }: Beginning): Buffer => {
-  if (headers["content-encoding"] !== "gzip") return body;
+  const decode = decoders[headers["content-encoding"]?.trim().toLowerCase() ?? ""];
   try {
-    return gunzipSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MAX_UNZIPPED });
+    return decode?.(body) ?? body;
   } catch {
     return nothing;
   }

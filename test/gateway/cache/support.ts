@@ -1,4 +1,4 @@
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished, vi } from "vitest";
@@ -24,6 +24,14 @@ export const kept = {
 const error = (code: number, message: string) => ({ status: 412, body: { error: { code: String(code), message } } });
 const xmlError = (code: number, message: string) =>
   `<oml:error xmlns:oml="http://openml.org/openml"><oml:code>${code}</oml:code><oml:message>${message}</oml:message></oml:error>`;
+
+/** What a server in front of legacy may do to its answers. */
+const coders: Record<string, (text: string) => Buffer> = {
+  gzip: gzipSync,
+  br: brotliCompressSync,
+  deflate: deflateSync,
+  zstd: zstdCompressSync,
+};
 
 const people = ["nobody", "alice", "bob"];
 
@@ -102,9 +110,11 @@ export const scriptedLegacy = async (port = 0) => {
       else if (legacy.mode === "erroring") void Promise.resolve(legacy.gate).then(() => send(500, "text/html", ""));
       else if (key === undefined ? request.method !== "GET" : !legacy.good.has(key)) {
         const refusal = xmlError(key === undefined ? 102 : 103, "Authentication failed");
-        if (text.includes("zipped")) response.setHeader("Content-Encoding", "gzip");
+        const coding = new URLSearchParams(text).get("coded") ?? "";
+        const coded = coders[coding]?.(refusal);
+        if (coded) response.setHeader("Content-Encoding", coding);
         response.writeHead(412, { "Content-Type": "text/xml; charset=utf-8" });
-        response.end(text.includes("zipped") ? gzipSync(refusal) : refusal);
+        response.end(coded ?? refusal);
       } else {
         // The state at the time of the request, even if the answer is late.
         const { status, body } =

@@ -97,11 +97,14 @@ describe("a write invalidates before its answer is there", () => {
     expect((await ask("/v1/datasets/61")).status).toBe(200);
   });
 
-  test.each([
+  test.each<[string, string, Record<string, string>]>([
     ["without a key", "json", {}],
     ["with a wrong key", "json", { api_key: "c".repeat(32) }],
     ["with a wrong key, as XML", "xml", { api_key: "c".repeat(32) }],
-    ["with a wrong key, zipped", "xml", { api_key: "c".repeat(32), zipped: "1" }],
+    ["with a wrong key, in gzip", "xml", { api_key: "c".repeat(32), coded: "gzip" }],
+    ["with a wrong key, in br", "xml", { api_key: "c".repeat(32), coded: "br" }],
+    ["with a wrong key, in deflate", "xml", { api_key: "c".repeat(32), coded: "deflate" }],
+    ["with a wrong key, in zstd", "xml", { api_key: "c".repeat(32), coded: "zstd" }],
   ])("no caller empties the cache %s", async (_, as, fields) => {
     const { ask, post, invalidated } = await filledGateway();
     const body = new URLSearchParams({ data_id: "61", tag: "a", ...fields });
