@@ -73,7 +73,10 @@ export const openGateway = async (
   const routes = Object.values(catalogue.endpoints).flatMap((endpoint) => endpoint.routes);
   // For every log line of this process: words of these paths are no keys, however long they are.
   showSegments([...routes, ...catalogue.legacyPaths.longWords]);
+  // Closes what is open, the last first: now where the start fails, else when the gateway is closed.
+  await using opening = new AsyncDisposableStack();
   const operation = await openOperation(settings, catalogue, observer, isCheck);
+  opening.defer(() => operation.stores.close());
   const legacy = openLegacy(settings, operation, parts);
   const defined = openEndpoints(settings, catalogue);
   const answering = openAnswering(settings, catalogue, { ...operation, ...defined, legacy: legacy.client }, parts);
@@ -95,22 +98,16 @@ export const openGateway = async (
     off,
     isCheck,
   };
-  /** What was opened last may use what was opened before it. */
-  const close = async (): Promise<void> => {
-    core.unconfirmed.close();
-    core.traffic.close();
-    for (const feature of features.toReversed()) await feature.close?.();
-    await legacy.close();
-    await core.reader.close();
-    await core.cache.close();
-    await core.stores.close();
-  };
-  try {
-    for (const { open } of modules) if (open) features.push(await open(core, settings));
-  } catch (error) {
-    await close();
-    throw error;
+  // The answers that legacy still owes are read and stored.
+  for (const one of [core.cache, core.reader, legacy]) opening.defer(() => one.close());
+  for (const { open } of modules) {
+    if (open === undefined) continue;
+    const feature = await open(core, settings);
+    features.push(feature);
+    opening.defer(() => feature.close?.());
   }
+  for (const one of [core.traffic, core.unconfirmed]) opening.defer(() => one.close());
+  const opened = opening.move();
 
   return {
     core,
@@ -134,8 +131,8 @@ export const openGateway = async (
       if (errors.length === 0) for (const change of changes) if (typeof change === "function") await change();
       return errors;
     },
-    /** Closes the features, waits for what legacy still answers, and closes everything else. */
-    close,
+    /** Closes the features, waits for what legacy still answers, and closes everything else. Rejects with what failed, at the end. */
+    close: () => opened.disposeAsync(),
   };
 };
 

@@ -82,6 +82,12 @@ describe("keys and secrets", () => {
     expect(error).toMatch(/^EXPECTED_DIFFERENCES/m);
   });
 
+  test("certificates that cannot be read stop the program with 2, with a store that is open", async () => {
+    const { code, error } = await run({ DATA_DIR: temporaryFolder(), LEGACY_CA: "/nonexistent" });
+    expect(code).toBe(2);
+    expect(error).toMatch(/^LEGACY_CA/m);
+  });
+
   test("wrong settings stop the program with 2 and a line that says what is wrong", async () => {
     const all = await Promise.all([
       run({ LEGACY_API_KEY: "hush-hush" }),
