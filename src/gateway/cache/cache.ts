@@ -31,7 +31,7 @@ type CacheSettings = {
 /** The status of an answer that does not come in time. */
 const LATE = 504;
 
-/** What is fetched for whom. `isBackground`: no client waits for it, or none may have to. */
+/** What is fetched for whom. `isBackground`: it goes on without its client, who has a stale answer or gets one if this takes too long. */
 type Fetching = { request: CacheRequest; fetchAnswer: Fetch; how: CacheStatus; isBackground?: boolean };
 
 /** The result of a fetch. `mark`: the writes until it began. `isForOne`: others who wait for it ask for themselves. */
@@ -158,7 +158,9 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
       const status = served === "late" ? LATE : statusOf(served);
       const isNew = served !== "late" && served.entry !== undefined;
       if (isNew || found === undefined) return fetch;
-      if (request.owner === found.entry.owner) applyFailure(entryKey(request, request.owner), status, found.entry);
+      // That legacy fails holds for all; what it says to one owner holds for that owner.
+      if (isFailure(status) || request.owner === found.entry.owner)
+        applyFailure(entryKey(request, found.entry.owner), status, found.entry);
       return ifError && isFailure(status) ? serveStale(ifError) : fetch;
     },
   };

@@ -14,7 +14,7 @@ export type Served = {
   judged?: number;
   /** The same answer, where it is stored. */
   entry?: Entry;
-  /** Another answer to the same request may be stored. */
+  /** The answer is not stored, but a later one to the same request may be. */
   cacheable?: true;
   headers?: readonly string[];
   /** Milliseconds that the backends took, and that the whole request took. */

@@ -118,7 +118,7 @@ export const openTieredEntries = ({
       if (wasWritten(entry, mark.here)) return false;
       const previous = store.get(key);
       // The same bytes again, as after most refreshes: their codings are still right.
-      if (previous?.tag === entry.tag && entry.tag !== "") entry.coded = previous.coded;
+      if (previous?.tag === entry.tag) entry.coded = previous.coded;
       if (!store.set(key, entry)) return false;
       compression.offer(key, entry);
       if (tier && isShared(entry)) void share(tier, key, entry, mark.shared);

@@ -122,6 +122,20 @@ describe("many equal requests at the same time", () => {
     expect((await ask("/v1/datasets/61")).how).toBe("fwd=stale; stored; ttl=600");
   });
 
+  test("a failure that a caller with a key met counts for the back-off, too", async () => {
+    const { pass } = clock();
+    const { legacy, ask, as } = await cachedGateway();
+    await ask("/v1/datasets/61");
+    pass(48 * hour);
+    await ask("/v1/setup/3", as(alice));
+    legacy.mode = "erroring";
+    for (let i = 0; i < 2; i++) expect((await ask("/v1/datasets/61", as(alice))).how).toMatch(/detail=stale-if-error$/);
+    const asked = legacy.asked.length;
+    await ask("/v1/datasets/61");
+    await ask("/v1/datasets/61", as(alice));
+    expect(legacy.asked).toHaveLength(asked);
+  });
+
   test("the ones who waited for a refusal ask all at once, not one after the other", async () => {
     const { legacy, ask } = await cachedGateway();
     const release = legacy.hold();
