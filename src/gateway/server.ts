@@ -48,9 +48,14 @@ export const startServer = async (
   const exchanges = openExchanges(gateway.core);
   const { features, untrustedProxies } = gateway.core;
   const documents = features.flatMap((one) => one.documents ?? []);
-  const hitPaths = [gateway.hitPath.answer, ...features.flatMap(({ proxy }) => proxy?.answerHit ?? [])];
+  const proxiedHits = features.flatMap(({ proxy }) => proxy?.answerHit ?? []);
+  const conditions = features.flatMap(({ proxy }) => proxy?.mayAnswerHit ?? []);
+  const answerProxiedHit: (...about: Parameters<RequestListener>) => boolean = (request, response) =>
+    proxiedHits.length > 0 &&
+    conditions.every((mayAnswer) => mayAnswer(request.url ?? "/")) &&
+    proxiedHits.some((answerHit) => answerHit(request, response));
   const answer = behindMiddleware(features, (request, response) => {
-    if (hitPaths.some((answerHit) => answerHit(request, response))) return;
+    if (gateway.hitPath.answer(request, response) || answerProxiedHit(request, response)) return;
     // A prefix of "/" leaves it to the router what is ours.
     const ours = isBelowAny(pathOf(request.url ?? "/"), prefixes);
     exchanges.answer(request, response, ours, () => {

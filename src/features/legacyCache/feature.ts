@@ -12,7 +12,7 @@ import { legacyCorsList } from "../../gateway/http/cors.ts";
 import { sendWhole } from "../../gateway/http/httpServer.ts";
 import { answerTo } from "../../gateway/proxy/refuse.ts";
 import { UpstreamFailure } from "../../gateway/upstream/failure.ts";
-import { clientAddress } from "../../gateway/upstream/forwarding.ts";
+import { clientAddress, isLoop } from "../../gateway/upstream/forwarding.ts";
 import { ownCaller } from "../../gateway/upstream/legacyClient.ts";
 import { openHolding } from "../../operation/limits/byteBudget.ts";
 import { monotonic } from "../../operation/limits/monotonic.ts";
@@ -63,7 +63,8 @@ const VARY = "Accept-Encoding, Cookie, Authorization";
 const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<ConsolePart> => {
   const { cache, keys, memory, features } = core;
   const reads = openOldReads(core, settings);
-  const counts = openReadCounts(core);
+  const outageSince = (): string | undefined => core.dependencies.failed().find(({ name }) => name === "legacy")?.since;
+  const counts = openReadCounts(core, outageSince);
   const kept = openKeptReplies();
   const tooLarge = new LRUCache<string, true>(TOO_LARGE);
 
@@ -105,7 +106,9 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const forwardedFor = req.headers["x-forwarded-for"]?.toString();
     const client = clientAddress(req.socket.remoteAddress, forwardedFor, core.trusted);
     if (tooLarge.has(cacheKey.key)) return false;
-    if (key !== undefined && (cacheKey.personal || (await isRefused(key, client)))) return false;
+    // While legacy fails, what everybody gets is better than nothing.
+    const mayShowMore = cacheKey.personal && outageSince() === undefined;
+    if (key !== undefined && (mayShowMore || (await isRefused(key, client)))) return false;
     const request = requestOf(req, read);
     // What is not cached passes.
     const { onlyIfCached: _, ...wanted } = request.wanted;
@@ -123,13 +126,12 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   });
 
   const answerHit = (req: IncomingMessage, res: ServerResponse): boolean => {
-    const read = req.headers.via === undefined ? reads.known(req) : undefined;
+    const read = isLoop(req.headers.via) ? undefined : reads.known(req);
     if (read === undefined) return false;
     const { key, cacheKey } = read;
     if (key !== undefined && (cacheKey.personal || !keys.isProven(keys.ownerOf(key)))) return false;
     const found = cache.lookUp(requestOf(req, read), performance.now());
     if (found?.freshness !== "fresh" || (key !== undefined && found.entry.status !== 200)) return false;
-    if (features.some(({ proxy }) => proxy?.mayAnswerHit?.(req.url ?? "/") === false)) return false;
     exchangeOf(res).isProxied = true;
     send(req, res, read, { answer: found.entry, entry: found.entry, how: HIT });
     return true;
@@ -138,8 +140,8 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   const send = (req: IncomingMessage, res: ServerResponse, { key }: OldRead, served: Served): void => {
     const { status } = served.answer;
     const exchange = exchangeOf(res);
-    exchange.cache = answerResultOf(status, served.how);
-    counts.count(exchange.cache);
+    const result = answerResultOf(status, served.how);
+    exchange.cache = result;
     if (key !== undefined) exchange.owner = keys.ownerOf(key);
     const { url: target = "/", headers } = req;
     const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch } = headers;
@@ -154,7 +156,8 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const isHit = how === HIT && entry !== undefined;
     // Headers of features differ by the target, of which one entry may have several.
     const kind = `${pathOf(target)}\n${keyed} ${acceptEncoding}\n${ifNoneMatch}`;
-    sendWhole(res, isHit ? kept(entry, kind, now, write) : write());
+    const isSent = sendWhole(res, isHit ? kept(entry, kind, now, write) : write());
+    counts.count(isSent ? result : "error");
   };
 
   const answerOrPass = async (

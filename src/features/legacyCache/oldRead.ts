@@ -13,7 +13,6 @@ import type { LegacyCacheSettings } from "./settings.ts";
 /** What a path of legacy's own interface asks for. */
 type PathRead = {
   endpoint: PreparedEndpoint;
-  /** The endpoint's input, as far as the path's texts are valid; other texts are there as they are. */
   input: Record<string, unknown>;
   form: "json" | "xml";
   /** The path as the gateway asks for it: below `LEGACY_PATH`, nothing unescaped. */
@@ -60,17 +59,22 @@ export const openOldReads = (
     const segments = hasForm ? rest : legacy.segments;
     const [found] = readLegacyPath(patterns, segments);
     const endpoint = found && cached.get(found.pattern.endpoint.name);
-    const lifetimes = endpoint?.cacheKey?.({});
-    if (found === undefined || endpoint === undefined || lifetimes === undefined) return undefined;
+    if (found === undefined || endpoint?.cacheKey === undefined) return undefined;
+    const input = inputOf(endpoint, found.texts);
+    if (input === undefined) return undefined;
     const form = first === "json" ? "json" : "xml";
     const name = `legacy ${endpoint.name}`;
     return {
       endpoint,
-      input: inputOf(endpoint, found.texts),
+      input,
       form,
       path: legacy.path,
       scheme,
-      cacheKey: { ...lifetimes, key: cacheKeyOf(name, identity, { form, scheme, segments }), endpoint: name },
+      cacheKey: {
+        ...endpoint.cacheKey(input),
+        key: cacheKeyOf(name, identity, { form, scheme, segments }),
+        endpoint: name,
+      },
     };
   };
   const learn = (place: string, path: string, scheme: string): PathRead | undefined => {
@@ -113,13 +117,17 @@ const isPersonal = (headers: IncomingHttpHeaders): boolean =>
   headers["transfer-encoding"] !== undefined ||
   (headers["content-length"] ?? "0") !== "0";
 
-/** Legacy takes some texts that the new interface refuses, such as an offset without a limit. */
-const inputOf = (endpoint: PreparedEndpoint, texts: Readonly<Record<string, string>>): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(endpoint.input).map(([name, field]) => {
-      const text = texts[name];
-      if (text === undefined) return [name, field.fallback?.value];
-      const reading = field.fromText(text);
-      return [name, reading.ok ? reading.value : text];
-    }),
-  );
+/** The endpoint's input; `undefined` where the new interface refuses one of the texts: what legacy reads in it is not known. */
+const inputOf = (
+  endpoint: PreparedEndpoint,
+  texts: Readonly<Record<string, string>>,
+): Record<string, unknown> | undefined => {
+  const input: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(endpoint.input)) {
+    const text = texts[name];
+    const reading = text === undefined ? undefined : field.fromText(text);
+    if (reading?.ok === false) return undefined;
+    input[name] = reading?.ok ? reading.value : field.fallback?.value;
+  }
+  return input;
+};

@@ -7,15 +7,14 @@ export type ReadsView = { requests: number; hits: number; outage?: { since: stri
 /** It went to legacy by itself: what it asks for is not stored. */
 export const PASSED = "passed";
 
-/** Counts the reads of old clients by how they are answered. */
-export const openReadCounts = ({ meter, dependencies }: Pick<Core, "meter" | "dependencies">) => {
+/** Counts the reads of old clients by how they are answered. `outageSince`: since when legacy has been failing. */
+export const openReadCounts = ({ meter }: Pick<Core, "meter">, outageSince: () => string | undefined) => {
   const reads = meter.counter(
     "old_reads_total",
     "Reads of legacy's own interface that CACHE_LEGACY covers, by how they were answered (passed: by legacy alone).",
     ["result"],
   );
   const byResult = new Map([...answerResults, PASSED].map((result) => [result, reads(result)]));
-  const outageSince = (): string | undefined => dependencies.failed().find(({ name }) => name === "legacy")?.since;
   let requests = 0;
   let hits = 0;
   let stale = 0;

@@ -45,7 +45,7 @@ type ProxyHooks = {
   headers?: (target: string) => readonly string[] | undefined;
   /** Answers from memory before anything is made for the request; false where that takes more than looking it up. */
   answerHit?: (req: IncomingMessage, res: ServerResponse) => boolean;
-  /** What `answerHit` has to ask of all features: false where an answer to this target needs more than looking it up. */
+  /** Keeps `answerHit` of all features from this target, which needs more than looking it up: false. */
   mayAnswerHit?: (target: string) => boolean;
   /** Answers in legacy's place, at once or later; false lets the request go on. `pass`: sends it to legacy after all. */
   standIn?: (req: IncomingMessage, res: ServerResponse, target: string, pass: () => void) => boolean;

@@ -6,6 +6,7 @@ import { openKeptReplies } from "../cache/keptReplies.ts";
 import { replyWith } from "../cache/reply.ts";
 import { HIT } from "../cache/served.ts";
 import { corsList } from "../http/cors.ts";
+import { isLoop } from "../upstream/forwarding.ts";
 import { readCredential } from "../../catalogue/endpoint/credential.ts";
 import { exchangeOf } from "../../operation/telemetry/exchange.ts";
 import type { Core } from "./feature.ts";
@@ -48,7 +49,7 @@ export const openHitPath = (
       if (method !== "GET" && method !== "HEAD") return false;
       const end = url.indexOf("?");
       const cacheKey = cacheKeys.get(end === -1 ? url : url.slice(0, end));
-      if (cacheKey === undefined || headers.via !== undefined) return false;
+      if (cacheKey === undefined || isLoop(headers.via)) return false;
 
       let owner: string | undefined;
       // The router refuses parameters that mean nothing.

@@ -108,10 +108,11 @@ const headersOf = (
   return list;
 };
 
-/** What describes the body, flat. `length`: its bytes, `undefined` for a 304. */
+/** What describes the body, flat. `type`: empty where legacy named none. `length`: its bytes, `undefined` for a 304. */
 export const contentHeaders = (type: string, coding: Coding | undefined, length: number | undefined): string[] => {
   if (length === undefined) return [];
-  const list = ["Content-Type", type, "Content-Length", String(length)];
+  const list = type === "" ? [] : ["Content-Type", type];
+  list.push("Content-Length", String(length));
   if (coding !== undefined) list.push("Content-Encoding", coding);
   return list;
 };

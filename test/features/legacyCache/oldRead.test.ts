@@ -53,6 +53,10 @@ const passing = [
   "json/data/unprocessed/0/normal",
   // The new interface reads one type of members; legacy answers another.
   "xml/study/99/data",
+  // What legacy reads in them is not sure: a write to the same record would not take their answers out.
+  "json/data/features/61.0",
+  "xml/task/1.0",
+  "json/run/list/task/1.0",
 ];
 
 test.each(Object.entries(clients).flatMap(([name, paths]) => paths.map((path) => [path, name] as const)))(

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { sampleCatalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
 import { clock } from "../../gateway/cache/support.ts";
 import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
 import { until } from "../../support/waiting.ts";
@@ -89,6 +90,20 @@ test("when legacy is back, 2,000 stale paths reach it once each, over MAX_CONNEC
   for (const { how } of (await answers).flat(2)) expect(how).toMatch(/^fwd=stale; (stored|collapsed)/);
   const asked = paths.map((path) => `GET ${path}`);
   expect([legacy.asked.toSorted(), legacy.most]).toEqual([asked.toSorted(), 4]);
+});
+
+test("a list that shows a caller with a key more passes, and is everybody's list while legacy fails", async () => {
+  const legacy = await startSample();
+  const { ask } = await cachingOver(legacy);
+  const list = "/api/v1/json/data/list/limit/5";
+  const keyed = `${list}?api_key=${sampleCatalogue.users[0]?.key}`;
+  const { body } = await ask(list);
+  expect((await ask(keyed)).how).toBe("passed");
+  legacy.isDown = true;
+  for (let i = 0; i < 3; i++) expect((await ask(other(100 + i))).status).toBe(502);
+  const { status, how, headers, body: shown } = await ask(keyed);
+  expect([status, shown, headers.get("cache-control")]).toEqual([200, body, "private, no-cache"]);
+  expect(how).toMatch(/^hit/);
 });
 
 /** Asks a gateway for the body at each path of the sample; what was stored of those that are there. */
