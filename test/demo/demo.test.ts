@@ -48,9 +48,10 @@ test(
     const [, good, all, cached] = /go on: (\d+) of (\d+) requests are answered, (\d+) from/.exec(text) ?? [];
     expect([good, cached]).toEqual([all, all]);
     const [, page = ""] = /page: (\S+)/.exec(text) ?? [];
-    const shown = await (await fetch(page, { headers: { Connection: "close" } })).text();
-    expect(shown).toMatch(/<h1>\s*<a href="#stage-\w+">/);
-    expect(shown).toContain("catalogue-client/0.14.2");
+    const shown = async () => (await fetch(page, { headers: { Connection: "close" } })).text();
+    // Until legacy has answered again, the heading begins with its failure.
+    await until(async () => /<h1>\s*<a href="#stage-\w+">/.test(await shown()));
+    expect(await shown()).toContain("catalogue-client/0.14.2");
     child.kill("SIGINT");
     expect(await ended).toBe(0);
   },
