@@ -78,6 +78,17 @@ const answering =
     return true;
   };
 
+/** Reads of one dataset through legacy's own interface are answered with this one. */
+const answeringOld =
+  (change: (id: number) => number, headers: Record<string, string> = {}): Mistake["instead"] =>
+  ({ method = "" }, response, target) => {
+    const [, before, id, after] = /^(\/api\/v1\/(?:json\/|xml\/)?data\/)(\d+)($|\?.*)/.exec(target) ?? [];
+    if (id === undefined || method !== "GET") return false;
+    const { status, type, body } = legacyAnswer(method, `${before}${change(Number(id))}${after}`, "");
+    response.writeHead(status, { "Content-Type": type, ...headers }).end(body);
+    return true;
+  };
+
 /** A mistake of each twentieth request. */
 const everyTwentieth = (mistake: (socket: Socket) => unknown): Mistake["instead"] => {
   let count = 0;
@@ -117,6 +128,16 @@ test.each<[what: string, mistake: Mistake, example: RegExp, limit?: number]>([
       },
     },
     /status 200; right is 40[134]/,
+  ],
+  [
+    "another dataset than the one that legacy's own interface was asked for",
+    { instead: answeringOld((id) => id + 1) },
+    /wrong: .*status \d+, \d+ bytes.*; right is \d+, \d+ bytes.*GET \/api\/v1\/(json\/|xml\/)?data\/\d+/,
+  ],
+  [
+    "a session in an answer of legacy's own interface that may be cached",
+    { instead: answeringOld((id) => id, { "Cache-Status": "x; hit", "Set-Cookie": "ci_session=a" }) },
+    /a session in a cached answer/,
   ],
   [
     "an error that is no JSON",

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import type { Random } from "../lib/random.ts";
 
-/** The answer that the upstream would give if it were sound. `body` is empty for HEAD, `length` is that of the body all the same. */
-export type SoundAnswer = { status: number; type: string; body: Buffer; length: number };
+/** The answer that the upstream would give if it were sound. `body` is empty for HEAD, `length` is that of the body all the same. `fields`: more header lines. */
+export type SoundAnswer = { status: number; type: string; body: Buffer; length: number; fields?: readonly string[] };
 
 /**
  * What a client of a proxied request may get under a fault:
@@ -26,8 +26,8 @@ export type Fault = {
 /** By how much `shortLength` understates the body, in bytes. */
 export const SHORTER_BY = 5;
 
-const headOf = ({ status, type }: SoundAnswer, ...fields: string[]): string =>
-  `${[`HTTP/1.1 ${status} Said`, `Content-Type: ${type}`, ...fields].join("\r\n")}\r\n\r\n`;
+const headOf = ({ status, type, fields = [] }: SoundAnswer, ...more: string[]): string =>
+  `${[`HTTP/1.1 ${status} Said`, `Content-Type: ${type}`, ...fields, ...more].join("\r\n")}\r\n\r\n`;
 const bytesOf = (sound: SoundAnswer, ...fields: string[]): Buffer =>
   Buffer.concat([Buffer.from(headOf(sound, `Content-Length: ${sound.length}`, ...fields), "latin1"), sound.body]);
 const write = (socket: Socket, bytes: Buffer | string): void => {

@@ -51,6 +51,8 @@ export const openFuzz = async (
   const tally = emptyTally();
   /** How often requests that are not answered yet arrived at the upstream. */
   const arrivals = new Map<string, number>();
+  /** Damaged contents that the upstream sent, by the target that it was asked for. */
+  const damaged = new Map<string, Buffer[]>();
   const add = (kind: "wrong" | "hung", example: string) => {
     tally[kind]++;
     if (tally.examples.length < MAX_EXAMPLES) tally.examples.push(`${kind}: ${example}`);
@@ -60,6 +62,7 @@ export const openFuzz = async (
       const count = arrivals.get(nonce);
       if (count !== undefined) arrivals.set(nonce, count + 1);
     },
+    damaged: (target, body) => void damaged.set(target, [...(damaged.get(target) ?? []), body]),
     unclean: (why, request) => add("wrong", `towards the upstream, ${why}: ${JSON.stringify(request.slice(0, 200))}`),
   });
 
@@ -83,7 +86,7 @@ export const openFuzz = async (
     wrong: (what, why) => add("wrong", `${at}, ${why}: ${JSON.stringify(what)}`),
   });
   const record = (request: WellFormed, answer: Message, count: number, at: string) => {
-    const judgement = judge(request, answer, count);
+    const judgement = judge(request, answer, count, damaged);
     if (judgement === "right") tally.right++;
     else if (judgement === "gatewayError") tally.gatewayErrors++;
     else if (typeof judgement === "string") tally[judgement]++;

@@ -27,12 +27,13 @@ export const legacyOver =
   (datasets: Datasets) =>
   (method: string, target: string, body: string): LegacyAnswer => {
     const [path = "", query = ""] = target.split("?", 2);
-    const isXml = path.startsWith("/api/v1/xml/");
-    const rest = path.slice("/api/v1/json".length - (isXml ? 1 : 0));
-    const form = new URLSearchParams(body);
-    const key = new URLSearchParams(query).get("api_key") ?? form.get("api_key") ?? undefined;
+    const [, form, rest = ""] = /^\/api\/v1(?:\/(json|xml))?(\/.*)$/.exec(path) ?? [];
+    const isXml = form !== "json";
+    const fields = new URLSearchParams(body);
+    const key = new URLSearchParams(query).get("api_key") ?? fields.get("api_key") ?? undefined;
     const user = Object.keys(datasets.keys).find((name) => name !== "stranger" && datasets.keys[name] === key);
     if (key !== undefined && user === undefined) return error(true, 103, "Authentication failed");
+    if (method === "HEAD") return error(true, 100, "Function not valid");
     if (method !== "GET" && user === undefined) return error(true, 102, "No authentication");
     const id = Number(/\/(\d+)$/.exec(rest)?.[1] ?? Number.NaN);
     if (/^\/data\/\d+$/.test(rest)) {
@@ -42,10 +43,10 @@ export const legacyOver =
       return answer(isXml, { data_set_description: dataset(one, user) });
     }
     if (rest.startsWith("/data/list")) return list(isXml, rest, datasets.listedFor(user));
-    if (/^\/(data|setup)\/(un)?tag$/.test(rest)) return tagging(rest, form);
+    if (/^\/(data|setup)\/(un)?tag$/.test(rest)) return tagging(rest, fields);
     if (/^\/study\/\d+$/.test(rest)) return study(isXml, id);
     if (/^\/setup\/\d+$/.test(rest)) return setup(isXml, id);
-    if (rest.startsWith("/flow/exists")) return flow(isXml, rest, form);
+    if (rest.startsWith("/flow/exists")) return flow(isXml, rest, fields);
     if (rest === "/evaluationmeasure/list")
       return answer(isXml, { evaluation_measures: { measures: { measure: measures } } });
     return error(isXml, 100, "Function not valid");

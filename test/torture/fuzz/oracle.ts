@@ -1,6 +1,7 @@
-import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import type { Message } from "../lib/messageReader.ts";
 import { type EchoRequest, echoBody } from "./echo.ts";
+import type { LegacyAnswer } from "./legacy.ts";
 import { type Expectation, SHORTER_BY, faults } from "./faults.ts";
 
 /** How an answer compares with what is true: right, an error that the gateway may give, the beginning of a right one, or wrong (and why). */
@@ -18,18 +19,36 @@ export type WellFormed = {
   closes: boolean;
   /** Stands in the request and in what the upstream makes of it. */
   nonce?: string;
-  expected: { echo: EchoRequest; body: Buffer; sentTarget: string } | { status: number; right?: RightAnswer };
+  expected:
+    | { echo: EchoRequest; body: Buffer; sentTarget: string }
+    | { status: number; right?: RightAnswer }
+    | { legacy: readonly LegacyAnswer[]; isKeyed: boolean };
 };
 /** Why this answer is wrong, or `undefined`. It is asked only where the status is the expected one. */
 export type RightAnswer = (answer: ReadAnswer) => string | undefined;
 
-/** `arrivals`: how often the upstream received the request. */
-export const judge = (request: WellFormed, answer: Message, arrivals: number): Judgement => {
+/** `arrivals`: how often the upstream received the request. `damaged`: what it answered wrongly, by target. */
+export const judge = (
+  request: WellFormed,
+  answer: Message,
+  arrivals: number,
+  damaged: ReadonlyMap<string, readonly Buffer[]>,
+): Judgement => {
   const mayArrive = request.method === "GET" || request.method === "HEAD" ? 2 : 1;
   if (arrivals > mayArrive) return { wrong: `the upstream received it ${arrivals} times` };
   const status = Number(/^HTTP\/1\.1 (\d{3})(?: |$)/.exec(answer.start)?.[1] ?? Number.NaN);
   if (Number.isNaN(status)) return { wrong: `no status line: ${answer.start.slice(0, 60)}` };
   const { expected } = request;
+  if ("legacy" in expected) {
+    const paths = [request.target, request.target.split("?")[0] as string];
+    return judgeLegacys(
+      request,
+      expected,
+      answer,
+      status,
+      paths.flatMap((path) => damaged.get(path) ?? []),
+    );
+  }
   return "echo" in expected
     ? judgeEcho(request, expected, answer, status, arrivals)
     : judgeOurs(request, expected, answer, status);
@@ -59,6 +78,40 @@ const judgeEcho = (
   }
   if (allowed.cut && sound.subarray(0, answer.body.length).equals(answer.body)) return "cut";
   return { wrong: `a cut answer of ${describeBody(answer.body)}; right is ${describeBody(sound)}` };
+};
+
+/** Statuses of faults that leave the content as it is, and of those that have none. */
+const ODD = new Set([299, 599]);
+const EMPTY = new Set([204, 301, 304, 500]);
+
+/** A read of legacy's own interface has legacy's bytes: sound ones for this caller, or those that legacy damaged itself. */
+const judgeLegacys = (
+  { method }: WellFormed,
+  { legacy, isKeyed }: { legacy: readonly LegacyAnswer[]; isKeyed: boolean },
+  answer: Message,
+  status: number,
+  damaged: readonly Buffer[],
+): Judgement => {
+  if (gatewayErrorOf(answer, status, method)) return "gatewayError";
+  const isCached = /\r\ncache-status:/i.test(answer.fields);
+  if (isCached && /\r\nset-cookie:/i.test(answer.fields)) return { wrong: "a session in a cached answer" };
+  if (isKeyed && /\r\ncache-control: [^\r]*public/i.test(answer.fields))
+    return { wrong: "an answer to a key that any cache may share" };
+  const { body } = answer;
+  if (method === "HEAD" || (body.length === 0 && EMPTY.has(status)))
+    return body.length === 0 ? "right" : { wrong: "a body where there is none" };
+  const plain = decodedBody(answer);
+  const sound = legacy.filter((one) => status === one.status || ODD.has(status)).map((one) => Buffer.from(one.body));
+  const bodies = [...sound, ...damaged].flatMap((one) => [one, gzipSync(one)]);
+  if (!answer.whole)
+    return bodies.some((one) => one.subarray(0, body.length).equals(body))
+      ? "cut"
+      : { wrong: `a cut answer of ${describeBody(body)}` };
+  if (bodies.some((one) => one.equals(body) || one.equals(plain) || one.subarray(0, -SHORTER_BY).equals(body)))
+    return "right";
+  return {
+    wrong: `status ${status}, ${describeBody(plain)}; right is ${legacy.map((one) => `${one.status}, ${describeBody(Buffer.from(one.body))}`).join(" or ")}`,
+  };
 };
 
 const NOTHING = Buffer.alloc(0);
@@ -102,11 +155,19 @@ const gatewayErrorOf = (answer: Message, status: number, method: string): boolea
   return answer.whole && isDetail(jsonOf(answer));
 };
 
-const jsonOf = ({ fields, body }: Message): unknown => {
+/** The body without its coding; as it came where it is not in the coding that it claims. */
+const decodedBody = ({ fields, body }: Message): Buffer => {
   const coding = /\r\ncontent-encoding: (\w+)/i.exec(fields)?.[1]?.toLowerCase();
   try {
-    const plain = coding === "gzip" ? gunzipSync(body) : coding === "br" ? brotliDecompressSync(body) : body;
-    return JSON.parse(plain.toString()) as unknown;
+    return coding === "gzip" ? gunzipSync(body) : coding === "br" ? brotliDecompressSync(body) : body;
+  } catch {
+    return body;
+  }
+};
+
+const jsonOf = (answer: Message): unknown => {
+  try {
+    return JSON.parse(decodedBody(answer).toString()) as unknown;
   } catch {
     return undefined;
   }

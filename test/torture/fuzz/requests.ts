@@ -14,6 +14,7 @@ import {
   setupParameters,
   studyOf,
 } from "./model.ts";
+import { legacyAnswer } from "./legacy.ts";
 import type { ReadAnswer, RightAnswer, WellFormed } from "./oracle.ts";
 
 /** How many of the proxied requests ask for a fault of the upstream. */
@@ -47,7 +48,8 @@ const bytesOf = ({ method, target, fields = [], body, isChunked = false, version
 /** A well-formed request. `nonce` is used by no other request of the run. */
 export const pickRequest = (random: Random, nonce: string): WellFormed => {
   const kind = random.number();
-  if (kind < 0.45) return echo(random, nonce);
+  if (kind < 0.35) return echo(random, nonce);
+  if (kind < 0.45) return oldRead(random);
   if (kind < 0.71) return dataset(random);
   if (kind < 0.77) return list(random);
   if (kind < 0.92) return document(random);
@@ -168,6 +170,38 @@ const reading = (random: Random, { path, status, right, credential: given }: Rea
     target,
     closes: false,
     expected: { status: expectedStatus, right: checked },
+  };
+};
+
+/** A read of legacy's own interface, which a gateway may answer from its cache. */
+const oldRead = (random: Random): WellFormed => {
+  const id = 1 + random.integer(random.chance(0.5) ? 60 : MAX_ID);
+  const rest = random.pick([
+    `data/${id}`,
+    `data/${id}`,
+    `data/list/limit/${1 + random.integer(20)}/offset/${random.integer(40)}`,
+    `study/${100 + random.integer(400)}`,
+    `setup/${100 + random.integer(400)}`,
+    `flow/exists/flow.${random.integer(400)}/Version_1`,
+    "evaluationmeasure/list",
+  ]);
+  const path = `/api/v1/${random.pick(["json/", "xml/", ""])}${rest}`;
+  const who = random.chance(0.5) ? undefined : random.pick(["stranger", "ann", "bob"] as const);
+  const target = who === undefined ? path : `${path}?api_key=${keys[who]}`;
+  const method = random.chance(0.05) ? "HEAD" : "GET";
+  const fields = random.chance(0.3)
+    ? [random.pick([...CACHE_FIELDS, ...FIELDS.filter((field) => !field.startsWith("X-API-Key"))])]
+    : [];
+  const everybodys = legacyAnswer(method, path, "");
+  const own = legacyAnswer(method, target, "");
+  // A caller with a key gets what everybody gets, where that is shown.
+  const legacy = who === undefined || everybodys.status !== 200 ? [own] : [own, everybodys];
+  return {
+    bytes: bytesOf({ method, target, fields }),
+    method,
+    target,
+    closes: false,
+    expected: { legacy, isKeyed: who !== undefined },
   };
 };
 

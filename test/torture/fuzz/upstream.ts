@@ -1,4 +1,5 @@
 import { type AddressInfo, type Socket, createServer } from "node:net";
+import { gzipSync } from "node:zlib";
 import { type Message, MessageReader } from "../lib/messageReader.ts";
 import { openRandom, scrambled } from "../lib/random.ts";
 import { echoBody, echoRequestOf } from "./echo.ts";
@@ -19,6 +20,8 @@ export type FuzzedUpstream = {
 type UpstreamObserver = {
   /** A request that carries a nonce arrived. */
   arrived: (nonce: string) => void;
+  /** A request of legacy's interface is answered with a content that is not the sound one. */
+  damaged: (target: string, body: Buffer) => void;
   /** What arrived should never have been sent: its reason. */
   unclean: (why: string, request: string) => void;
 };
@@ -65,9 +68,10 @@ export const openFuzzedUpstream = async (seed: number, observer: UpstreamObserve
     if (fault !== "fuzzed") return faults[fault]?.answer(socket, sound, random);
     if (random.chance(FAULTY_SHARE / 2)) {
       const damaged = contentFaults[random.pick(Object.keys(contentFaults))]?.(sound, random) ?? sound;
-      return faults["none"]?.answer(socket, damaged, random);
+      observer.damaged(message.start.split(" ")[1] ?? "", damaged.body);
+      return faults["none"]?.answer(socket, asPhpSends(damaged, message), random);
     }
-    return faults[pickFault(random, FAULTY_SHARE / 2)]?.answer(socket, sound, random);
+    return faults[pickFault(random, FAULTY_SHARE / 2)]?.answer(socket, asPhpSends(sound, message), random);
   };
 
   const server = createServer({ noDelay: true }, (socket) => {
@@ -103,6 +107,15 @@ export const openFuzzedUpstream = async (seed: number, observer: UpstreamObserve
       server.close();
     },
   };
+};
+
+/** With a session for everybody, and zipped for who takes that. */
+const asPhpSends = (answer: SoundAnswer, { fields }: Message): SoundAnswer => {
+  const session = "Set-Cookie: ci_session=secret; path=/";
+  if (answer.body.length === 0 || !/\r\naccept-encoding:[^\r]*\bgzip/i.test(fields))
+    return { ...answer, fields: [session] };
+  const body = gzipSync(answer.body);
+  return { ...answer, body, length: body.length, fields: [session, "Content-Encoding: gzip"] };
 };
 
 /** Why a request must not have been sent, or `undefined`. */
