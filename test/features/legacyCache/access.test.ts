@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { pseudoRandom } from "../../../bench/pseudoRandom.ts";
-import { clock } from "../../gateway/cache/support.ts";
+import { clock, coalesced } from "../../gateway/cache/support.ts";
 import { listeningGateway } from "../../gateway/http/support.ts";
 import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
 import { until } from "../../support/waiting.ts";
@@ -223,6 +223,7 @@ const askAround = async (reader: Gateway, writer: Gateway, legacy: Shared, write
   legacy.gate = undefined;
   expect((await write(writer)).status).toBe(200);
   const later = paths.map((path) => reader.ask(path));
+  await until(async () => (await coalesced(reader.core)) >= paths.length);
   release.resolve();
   const before = await Promise.all(running);
   for (const [i, path] of paths.entries()) {

@@ -141,9 +141,9 @@ export const scriptedLegacy = async (port = 0) => {
 
 export type ScriptedLegacy = Awaited<ReturnType<typeof scriptedLegacy>>;
 
-/** The cache's clock, which only `pass` advances. Sockets and their timers run as always. */
-export const clock = () => {
-  vi.useFakeTimers({ toFake: ["Date", "performance"], now: new Date("2026-11-21T12:00:00Z") });
+/** The cache's clock, which only `pass` advances. Sockets and their timers run as always, but for `timers`, which it advances too. */
+export const clock = (timers: ("setTimeout" | "clearTimeout")[] = []) => {
+  vi.useFakeTimers({ toFake: ["Date", "performance", ...timers], now: new Date("2026-11-21T12:00:00Z") });
   onTestFinished(() => void vi.useRealTimers());
   // lru-cache reads a time of 0 as unset.
   vi.advanceTimersByTime(1000);
