@@ -1,12 +1,18 @@
 import { features } from "../../src/features/index.ts";
 import { type Feature, type FeatureModule, loadFeatures } from "../../src/gateway/answer/feature.ts";
+import type { OpenSharedTier } from "../../src/gateway/cache/sharedTier.ts";
 import { type GatewayParts as CoreParts, openGateway } from "../../src/gateway/openGateway.ts";
 import { openObserver } from "../../src/operation/telemetry/observer.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 import { settingsOf } from "./settings.ts";
 
 /** Parts of the gateway and of its features that a test replaces: each takes those that it knows. */
-export type GatewayParts = CoreParts & Record<string, unknown>;
+export type GatewayParts = CoreParts & Record<string, unknown> & { redisTimeout?: number };
+
+/** The shared cache's function that opens the tier. `timeout`: milliseconds that a request waits for Redis: on a busy machine 50 are few. */
+type OpenTier = (
+  ...about: [...Parameters<NonNullable<FeatureModule["sharedTier"]>>, timeout?: number]
+) => OpenSharedTier;
 
 /** A feature's function that opens it, and replaces parts of it in tests. */
 type Open = (
@@ -23,9 +29,14 @@ export const gatewayFor = async (url: string, environment: Record<string, string
   // Milliseconds for which a store may take: `openStores` reads it here. A busy machine must not fail a test.
   const settings = { ...loaded.settings, LEGACY_URL: url, timeout: 60_000 };
   const { modules, off } = await loadFeatures(features, settings);
-  const replaced = modules.map(({ open, ...module }): FeatureModule => {
+  const replaced = modules.map(({ open, sharedTier, ...module }): FeatureModule => {
     const openFeature = open as Open | undefined;
-    return { ...module, ...(openFeature && { open: (core, given) => openFeature(core, given, parts) }) };
+    const openTier: OpenTier | undefined = sharedTier;
+    return {
+      ...module,
+      ...(openTier && { sharedTier: (given, about) => openTier(given, about, parts.redisTimeout) }),
+      ...(openFeature && { open: (core, given) => openFeature(core, given, parts) }),
+    };
   });
   const observer = openObserver("silent");
   const gateway = await openGateway(settings, catalogue, observer, { features: replaced, off, ...parts });

@@ -13,8 +13,12 @@ const knownCalls = {
 /** Milliseconds that a request waits for Redis at most: legacy itself often takes longer. */
 const TIMEOUT_MS = 50;
 
-/** The second tier of the cache, in Redis. */
-const sharedTier = (settings: Settings, { observer, meter, dependencies, longest }: TierOptions): OpenSharedTier => {
+/** The second tier of the cache, in Redis. `timeout`: milliseconds that a request waits for it at most. */
+const sharedTier = (
+  settings: Settings,
+  { observer, meter, dependencies, longest }: TierOptions,
+  timeout = TIMEOUT_MS,
+): OpenSharedTier => {
   const calls = meter.counter("shared_tier_calls_total", "Requests to the shared tier.", ["call", "result"]);
   for (const [call, results] of Object.entries(knownCalls)) for (const result of results) calls(call, result);
   const report = dependencies.add("redis", {
@@ -24,7 +28,7 @@ const sharedTier = (settings: Settings, { observer, meter, dependencies, longest
   report(false, "not connected yet");
   return redisTier({
     url: settings.REDIS_URL as string,
-    timeout: TIMEOUT_MS,
+    timeout,
     longest,
     onEvent(event, about) {
       observer.event(event, about);

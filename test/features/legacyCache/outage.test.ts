@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { sampleCatalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
 import { clock } from "../../gateway/cache/support.ts";
 import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
+import { casesOf } from "../../support/cases.ts";
 import { until } from "../../support/waiting.ts";
 import { samplePaths, startSample } from "./sample.ts";
 import { caching, cachingOver, json, minute } from "./support.ts";
@@ -59,10 +60,13 @@ describe("legacy's circuit", () => {
   });
 });
 
-test("when legacy is back, 2,000 stale paths reach it once each, over MAX_CONNECTIONS at most", async () => {
+/** Paths that are asked when legacy is back. */
+const PATHS = casesOf(200);
+
+test(`when legacy is back, ${PATHS} stale paths reach it once each, over MAX_CONNECTIONS at most`, async () => {
   const { pass } = clock(["setTimeout", "clearTimeout"]);
   const { legacy, ask, core } = await caching({ ...behindProxy, MAX_CONNECTIONS: "4" });
-  const paths = Array.from({ length: 2000 }, (_, i) => other(i + 1));
+  const paths = Array.from({ length: PATHS }, (_, i) => other(i + 1));
   const inTurn = <T>(each: (path: string, at: number) => Promise<T>) =>
     Array.fromAsync(
       paths.keys().filter((at) => at % 200 === 0),

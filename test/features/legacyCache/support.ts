@@ -75,7 +75,7 @@ export const caching = async (environment: Record<string, string> = {}) =>
 
 /** The same over any legacy. */
 export const cachingOver = async <L extends { url: string }>(legacy: L, environment: Record<string, string> = {}) => {
-  const gateway = await listeningGateway(legacy.url, { CACHE_LEGACY: "all", ...environment });
+  const gateway = await listeningGateway(legacy.url, { CACHE_LEGACY: "all", ...environment }, { redisTimeout: 60_000 });
   const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) => {
     const response = await fetch(gateway.url + path, {
       redirect: "manual",
