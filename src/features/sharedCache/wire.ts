@@ -13,6 +13,7 @@ const VERSION = 3;
 const headSchema = z.object({
   endpoint: z.string(),
   status: z.int(),
+  judged: z.int().optional(),
   tag: z.string(),
   type: z.string().optional(),
   headers: z.record(z.string(), z.string()).optional(),

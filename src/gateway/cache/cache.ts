@@ -60,7 +60,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
         isForOne: isForOne ?? !isFailure(judged),
       };
     }
-    const entry = entryOf(answer, { endpoint, groups, lifetimes, storedAt: now(), owner });
+    const entry = entryOf(answer, { endpoint, judged, groups, lifetimes, storedAt: now(), owner });
     uncacheable.delete(key);
     const stored = mayStore(wanted) && entries.put(key, entry, mark);
     if (!stored) count("not_stored");

@@ -12,6 +12,8 @@ export type Entry = Answer & {
   /** The body in the codings that were made so far. */
   coded: Partial<Record<Coding, Buffer>>;
   endpoint: string;
+  /** The status by which it is stored, where it is not its own. */
+  judged?: number;
   storedAt: number;
   lifetimes: Lifetimes;
   /** A soft invalidation brings it forward. */
@@ -32,9 +34,12 @@ export type Entry = Answer & {
 /** A new entry, in no coding yet. */
 export const entryOf = (
   { status, body, headers, tag, type }: Answer,
-  about: Pick<Entry, "endpoint" | "groups" | "lifetimes" | "storedAt"> & { owner?: string | undefined },
+  about: Pick<Entry, "endpoint" | "groups" | "lifetimes" | "storedAt"> & {
+    judged?: number | undefined;
+    owner?: string | undefined;
+  },
 ): Entry => {
-  const { endpoint, groups, lifetimes, storedAt, owner } = about;
+  const { endpoint, judged, groups, lifetimes, storedAt, owner } = about;
   const bytes = bytesOf(body);
   return {
     status,
@@ -44,6 +49,7 @@ export const entryOf = (
     ...(type !== undefined && { type }),
     ...(headers && { headers }),
     endpoint,
+    ...(judged !== undefined && judged !== status && { judged }),
     groups,
     ...(owner !== undefined && { owner }),
     lifetimes,

@@ -90,7 +90,7 @@ export const openTieredEntries = ({
     if (theirs === undefined || wasWritten(theirs, mark)) return undefined;
     if (theirs.storedAt <= (store.get(key)?.storedAt ?? -Infinity) + IMPRECISION) return undefined;
     // Another gateway may be configured with longer lifetimes.
-    const entry = withinLifetimes(theirs, lifetimesOf(theirs.status));
+    const entry = withinLifetimes(theirs, lifetimesOf(theirs.judged ?? theirs.status));
     if (entry === undefined || isExpired(entry, now())) return undefined;
     if (store.set(key, entry)) compression.offer(key, entry);
     return entry;

@@ -211,6 +211,19 @@ describeWithRedis("two gateways and a Redis", () => {
     await b.tag();
     for (const path of [json, xml]) expect((await a.ask(path)).how).toMatch(/^fwd=uri-miss/);
   });
+
+  test("what is not found lasts as long in the second, though legacy's status is that of a state", async () => {
+    const redis = await startRedis();
+    const legacy = await startLegacy();
+    const settings = { REDIS_URL: redis.url, CACHE_LIFETIMES: JSON.stringify({ getDataset: { notFoundTtl: "7d" } }) };
+    const [a, b] = [await cachingOver(legacy, settings), await cachingOver(legacy, settings)];
+    await until(() => [a, b].every(({ core }) => core.cache.sharing() === "in step"));
+    legacy.error = 111;
+    expect(await a.ask(json)).toMatchObject({ status: 412, body: error(111) });
+    legacy.mode = "down";
+    await until(async () => (await b.ask(json)).status === 412);
+    expect((await b.ask(json)).how).toMatch(/^hit; ttl=604\d{3}$/);
+  });
 });
 
 describe("a hit of an old client", () => {
