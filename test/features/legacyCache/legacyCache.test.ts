@@ -249,6 +249,21 @@ describe("a hit of an old client", () => {
     expect(await (await see("/metrics")).text()).toContain('catalog_gateway_old_reads_total{result="passed"} 1');
   });
 
+  test("has the headers of a deprecation by its own path, also where one entry has two", async () => {
+    const deprecated = [{ path: "/api/v1/xml", since: "2026-01-01", link: "https://catalogue.example/new" }];
+    const { ask } = await caching({ DEPRECATED: JSON.stringify(deprecated) });
+    await ask(xml);
+    for (const [path, expected] of [
+      [xml, null],
+      ["/api/v1/xml/data/61", "@1767225600"],
+      [xml, null],
+      ["/api/v1/xml/data/61", "@1767225600"],
+    ] as const) {
+      const { how, headers } = await ask(path);
+      expect([how, headers.get("deprecation")]).toEqual([expect.stringMatching(/^hit/), expected]);
+    }
+  });
+
   test("is listed among the callers of legacy", async () => {
     const { see } = await hit();
     const clients = (await (await see("/clients")).json()) as { path: string; count: number }[];
