@@ -4,6 +4,7 @@ import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
 import { bodyLimit } from "hono/body-limit";
 import { z } from "zod";
+import { legacyName } from "../../gateway/cache/cacheRequest.ts";
 import type { Invalidation } from "../../gateway/cache/sharedTier.ts";
 import { parseJson } from "../../catalogue/rules/parseJson.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
@@ -65,11 +66,16 @@ export const consoleApp = (core: Core, guard: GuardSettings, address: string): H
   app.post("/purge", async (c) => {
     const purge = readPurge(await c.req.text(), endpoints);
     if (!purge.ok) return c.json({ detail: purge.detail }, 422);
-    const isEverywhere = (await cache.invalidate(purge.invalidation)) ?? true;
-    observer.event("purged", { ...purge.invalidation });
-    if (isEverywhere) return c.json({ purged: purge.invalidation });
+    const { invalidation } = purge;
+    const { endpoint } = invalidation;
+    const purged = [cache.invalidate(invalidation)];
+    if (endpoint !== undefined) purged.push(cache.invalidate({ ...invalidation, endpoint: legacyName(endpoint) }));
+    let isEverywhere = true;
+    for (const one of purged) isEverywhere &&= (await one) ?? true;
+    observer.event("purged", { ...invalidation });
+    if (isEverywhere) return c.json({ purged: invalidation });
     const detail = "Purged here. Another gateway, or Redis, has not acknowledged it yet.";
-    return c.json({ purged: purge.invalidation, detail }, 202);
+    return c.json({ purged: invalidation, detail }, 202);
   });
   for (const part of parts) part.routes?.(app);
   app.get("/", (c) => send(c, "page"));

@@ -105,7 +105,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const { key, cacheKey } = read;
     const forwardedFor = req.headers["x-forwarded-for"]?.toString();
     const client = clientAddress(req.socket.remoteAddress, forwardedFor, core.trusted);
-    if (tooLarge.has(cacheKey.key)) return false;
+    if (tooLarge.has(cacheKey.key) && outageSince() === undefined) return false;
     // While legacy fails, what everybody gets is better than nothing.
     const mayShowMore = cacheKey.personal && outageSince() === undefined;
     if (key !== undefined && (mayShowMore || (await isRefused(key, client)))) return false;

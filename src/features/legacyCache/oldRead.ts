@@ -5,7 +5,7 @@ import { pathOf } from "../../catalogue/endpoint/target.ts";
 import { legacyTargets } from "../../catalogue/legacy/legacyTarget.ts";
 import { legacyPattern, readLegacyPath } from "../../catalogue/legacy/readLegacyPath.ts";
 import { schemeOf } from "../../gateway/upstream/forwarding.ts";
-import { type CacheKey, cacheKeyOf } from "../../gateway/cache/cacheRequest.ts";
+import { type CacheKey, cacheKeyOf, legacyName } from "../../gateway/cache/cacheRequest.ts";
 import type { Core } from "../../gateway/answer/feature.ts";
 import type { PreparedEndpoint } from "../../gateway/answer/prepared.ts";
 import type { LegacyCacheSettings } from "./settings.ts";
@@ -63,7 +63,7 @@ export const openOldReads = (
     const input = inputOf(endpoint, found.texts);
     if (input === undefined) return undefined;
     const form = first === "json" ? "json" : "xml";
-    const name = `legacy ${endpoint.name}`;
+    const name = legacyName(endpoint.name);
     return {
       endpoint,
       input,

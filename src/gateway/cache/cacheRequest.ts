@@ -11,6 +11,9 @@ export type CacheKey = {
   personal: boolean;
 };
 
+/** The name under which answers of legacy's own interface to reads of this endpoint are stored. A moved stage leaves them. */
+export const legacyName = (endpoint: string): string => `legacy ${endpoint}`;
+
 /** One request to the cache. `owner`: the caller's key, hashed; `undefined` for a caller without one. `wanted`: its Cache-Control. */
 export type CacheRequest = { cacheKey: CacheKey; owner: string | undefined; wanted: Directives };
 

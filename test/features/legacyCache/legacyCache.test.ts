@@ -146,6 +146,16 @@ describe("what is stored", () => {
     expect(legacy.asked).toHaveLength(asked + 3);
   });
 
+  test("a purge by endpoint takes both forms out, and leaves other endpoints", async () => {
+    const { ask, see } = await caching();
+    for (const path of [json, xml, "/api/v1/json/evaluationmeasure/list"]) await ask(path);
+    const body = '{"endpoint": "getDataset", "hard": true}';
+    const purge = await see("/purge", { method: "POST", headers: { "Content-Type": "application/json" }, body });
+    expect(purge.status).toBe(200);
+    for (const path of [json, xml]) expect((await ask(path)).how).toMatch(/^fwd=uri-miss/);
+    expect((await ask("/api/v1/json/evaluationmeasure/list")).how).toMatch(/^hit/);
+  });
+
   test("an answer that is larger than legacy's may be passes, at once the next time", async () => {
     const { legacy, ask } = await caching({ MAX_REPLY_BYTES: "1024" });
     documents["large"] = `{"data_set_description":{"id":"61","description":"${"x".repeat(2000)}"}}`;

@@ -94,6 +94,6 @@ export const cachingOver = async <L extends { url: string }>(legacy: L, environm
   const operators = consoleListener(consoleApp(gateway.core, { host: "127.0.0.1" }, "http://127.0.0.1:8000/v1"));
   const adminUrl = await httpUpstream(operators);
   /** Asks the operators' listener. */
-  const see = (path: string) => fetch(adminUrl + path);
+  const see = (path: string, init?: RequestInit) => fetch(adminUrl + path, init);
   return { ...gateway, legacy, ask, tag, see };
 };
