@@ -87,25 +87,6 @@ describe("many equal requests at the same time", () => {
     expect(answers).toHaveLength(3);
   });
 
-  test("a fetch from before a write that ends later ends no fetch from after it", async () => {
-    const { legacy, ask, core } = await cachedGateway();
-    const reads = () => legacy.asked.filter((one) => one.startsWith("GET")).length;
-    const release = legacy.hold();
-    const before = ask("/v1/datasets/61");
-    await until(() => reads() === 1);
-    await core.cache.invalidate({ groups: ["dataset/61"] });
-    const releaseLater = legacy.hold();
-    const after = ask("/v1/datasets/61");
-    await until(() => reads() === 2);
-    release();
-    await before;
-    const joined = ask("/v1/datasets/61");
-    await until(async () => (await coalesced(core)) === 1);
-    releaseLater();
-    for (const { status } of await Promise.all([after, joined])) expect(status).toBe(200);
-    expect(reads()).toBe(2);
-  });
-
   test("a failure that many waited for counts once for the back-off", async () => {
     const { pass } = clock();
     const { legacy, ask, core } = await cachedGateway();
