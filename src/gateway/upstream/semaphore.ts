@@ -34,9 +34,7 @@ export const openSemaphore = ({ places, queue, waitTimeout }: SemaphoreSettings)
   };
   const withdraw = (turn: Turn): boolean => {
     clearTimeout(waiting.get(turn));
-    const isWaiting = waiting.delete(turn);
-    if (isWaiting) notifyIdle();
-    return isWaiting;
+    return waiting.delete(turn);
   };
 
   return {
