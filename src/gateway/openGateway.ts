@@ -107,11 +107,12 @@ export const openGateway = async (
     opening.defer(() => feature.close?.());
   }
   for (const one of [core.traffic, core.unconfirmed]) opening.defer(() => one.close());
+  const served = openInterface(core, legacy.pools, parts.isUncached);
   const opened = opening.move();
 
   return {
     core,
-    ...openInterface(core, legacy.pools, parts.isUncached),
+    ...served,
     /** Requests that come from now on are answered, and their connections closed; `/readyz` says so. */
     beginStop: () => void (isStopping = true),
     /**
