@@ -68,12 +68,10 @@ export const consoleApp = (core: Core, guard: GuardSettings, address: string): H
     if (!purge.ok) return c.json({ detail: purge.detail }, 422);
     const { invalidation } = purge;
     const { endpoint } = invalidation;
-    const purged = [cache.invalidate(invalidation)];
-    if (endpoint !== undefined) purged.push(cache.invalidate({ ...invalidation, endpoint: legacyName(endpoint) }));
-    let isEverywhere = true;
-    for (const one of purged) isEverywhere &&= (await one) ?? true;
+    const ofLegacy = endpoint === undefined ? [] : [{ ...invalidation, endpoint: legacyName(endpoint) }];
+    const invalidated = await Promise.all([invalidation, ...ofLegacy].map(async (one) => cache.invalidate(one)));
     observer.event("purged", { ...invalidation });
-    if (isEverywhere) return c.json({ purged: invalidation });
+    if (!invalidated.includes(false)) return c.json({ purged: invalidation });
     const detail = "Purged here. Another gateway, or Redis, has not acknowledged it yet.";
     return c.json({ purged: invalidation, detail }, 202);
   });

@@ -93,7 +93,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
 
   const report = (error: Error): void => core.observer.event("internal_error", { error: error.stack });
 
-  /** Legacy has refused the key, or just does. While it fails it refuses none. */
+  /** Whether legacy refuses the key. While it fails, it cannot. */
   const isRefused = async (key: string, client: string): Promise<boolean> => {
     const verifying = keys.verify({ ...ownCaller(core.totalTimeout), client, key }, false);
     const refusal = await withTimeout(verifying, VERIFY_MS);
@@ -105,17 +105,17 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const { key, cacheKey } = read;
     const forwardedFor = req.headers["x-forwarded-for"]?.toString();
     const client = clientAddress(req.socket.remoteAddress, forwardedFor, core.trusted);
-    if (tooLarge.has(cacheKey.key) && outageSince() === undefined) return false;
-    // While legacy fails, what everybody gets is better than nothing.
-    const mayShowMore = cacheKey.personal && outageSince() === undefined;
-    if (key !== undefined && (mayShowMore || (await isRefused(key, client)))) return false;
+    // While legacy fails, what is stored for everybody is better than nothing.
+    const needsLegacy = tooLarge.has(cacheKey.key) || (key !== undefined && cacheKey.personal);
+    if (needsLegacy && outageSince() === undefined) return false;
+    if (key !== undefined && (await isRefused(key, client))) return false;
     const request = requestOf(req, read);
-    // What is not cached passes.
+    // Without an entry the request goes to legacy.
     const { onlyIfCached: _, ...wanted } = request.wanted;
     const served = await cache.answer({ ...request, wanted }, () => fetch(read, client), noRefusal);
     // An answer without a key may hide what this caller owns.
     if (served.answer === PASS || (key !== undefined && served.answer.status !== 200)) return false;
-    if (!res.destroyed) send(req, res, read, served);
+    if (!res.destroyed) send(req, res, ownerOf(key), served);
     return true;
   };
 
@@ -128,24 +128,26 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   const answerHit = (req: IncomingMessage, res: ServerResponse): boolean => {
     const read = isLoop(req.headers.via) ? undefined : reads.known(req);
     if (read === undefined) return false;
-    const { key, cacheKey } = read;
-    if (key !== undefined && (cacheKey.personal || !keys.isProven(keys.ownerOf(key)))) return false;
+    const owner = ownerOf(read.key);
+    if (owner !== undefined && (read.cacheKey.personal || !keys.isProven(owner))) return false;
     const found = cache.lookUp(requestOf(req, read), performance.now());
-    if (found?.freshness !== "fresh" || (key !== undefined && found.entry.status !== 200)) return false;
+    if (found?.freshness !== "fresh" || (owner !== undefined && found.entry.status !== 200)) return false;
     exchangeOf(res).isProxied = true;
-    send(req, res, read, { answer: found.entry, entry: found.entry, how: HIT });
+    send(req, res, owner, { answer: found.entry, entry: found.entry, how: HIT });
     return true;
   };
 
-  const send = (req: IncomingMessage, res: ServerResponse, { key }: OldRead, served: Served): void => {
+  const ownerOf = (key: string | undefined): string | undefined => (key === undefined ? undefined : keys.ownerOf(key));
+
+  const send = (req: IncomingMessage, res: ServerResponse, owner: string | undefined, served: Served): void => {
     const { status } = served.answer;
     const exchange = exchangeOf(res);
     const result = answerResultOf(status, served.how);
     exchange.cache = result;
-    if (key !== undefined) exchange.owner = keys.ownerOf(key);
+    exchange.owner = owner;
     const { url: target = "/", headers } = req;
     const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch } = headers;
-    const keyed = key !== undefined;
+    const keyed = owner !== undefined;
     const now = performance.now();
     const write = (): Reply => {
       const added = features.flatMap(({ proxy }) => proxy?.headers?.(target) ?? []);

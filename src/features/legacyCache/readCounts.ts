@@ -15,22 +15,25 @@ export const openReadCounts = ({ meter }: Pick<Core, "meter">, outageSince: () =
     ["result"],
   );
   const byResult = new Map([...answerResults, PASSED].map((result) => [result, reads(result)]));
-  let requests = 0;
-  let hits = 0;
+  const counted = (results: Iterable<string>): number =>
+    [...results].reduce((sum, result) => sum + (byResult.get(result)?.value ?? 0), 0);
+  /** Answers that were stale for legacy's failure, since it last answered. */
   let stale = 0;
   return {
     /** `result`: as the metrics name it. */
     count: (result: string): void => {
       (byResult.get(result) as { value: number }).value++;
-      requests++;
-      if (result === "hit" || result === "stale") hits++;
       if (result === "stale_if_error") stale++;
       // The first failures come before the outage is known.
       else if ((result === "miss" || result === "revalidated") && outageSince() === undefined) stale = 0;
     },
     view: (): ReadsView => {
       const since = outageSince();
-      return { requests, hits, ...(since === undefined ? {} : { outage: { since, stale } }) };
+      return {
+        requests: counted(byResult.keys()),
+        hits: counted(["hit", "stale"]),
+        ...(since === undefined ? {} : { outage: { since, stale } }),
+      };
     },
   };
 };

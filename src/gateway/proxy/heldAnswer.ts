@@ -92,16 +92,16 @@ export const heldAnswer = (handler: Handler, observer: ResponseObserver): Handle
 const maxOutputLength = 1024 * 1024;
 
 /** A body may be cut: each decodes what is there. */
-const decoders: Record<string, (body: Buffer) => Buffer> = {
-  gzip: (body) => gunzipSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength }),
-  deflate: (body) => inflateSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength }),
-  br: (body) => brotliDecompressSync(body, { finishFlush: constants.BROTLI_OPERATION_FLUSH, maxOutputLength }),
-  zstd: (body) => zstdDecompressSync(body, { finishFlush: constants.ZSTD_e_flush, maxOutputLength }),
-};
+const decoders = new Map<string, (body: Buffer) => Buffer>([
+  ["gzip", (body) => gunzipSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength })],
+  ["deflate", (body) => inflateSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength })],
+  ["br", (body) => brotliDecompressSync(body, { finishFlush: constants.BROTLI_OPERATION_FLUSH, maxOutputLength })],
+  ["zstd", (body) => zstdDecompressSync(body, { finishFlush: constants.ZSTD_e_flush, maxOutputLength })],
+]);
 
 /** The beginning of an answer's body, decoded; empty where it cannot be. A coding that Node does not know stays as it is. */
 export const plainBody = ({ headers, body }: Beginning): Buffer => {
-  const decode = decoders[headers["content-encoding"]?.trim().toLowerCase() ?? ""];
+  const decode = decoders.get(headers["content-encoding"]?.trim().toLowerCase() ?? "");
   try {
     return decode?.(body) ?? body;
   } catch {
