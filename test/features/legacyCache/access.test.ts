@@ -240,7 +240,7 @@ const askAround = async (reader: Gateway, writer: Gateway, legacy: Shared, write
   return paths.filter((_, i) => before[i]?.body !== after[i]?.body);
 };
 
-describe("from the moment that a write is answered, nobody gets what was before it, from one gateway", () => {
+describe("once a write is answered, no caller gets what was before it", () => {
   test.each(writes)("%s", async (_, write) => {
     const legacy = await startShared();
     const gateway = await cachingOver(legacy);
@@ -248,7 +248,7 @@ describe("from the moment that a write is answered, nobody gets what was before 
   });
 });
 
-describeWithRedis("from the moment that a write is answered, nobody gets what was before it, from another one", () => {
+describeWithRedis("once a write is answered, no caller of another gateway gets what was before it", () => {
   test.each(writes)("%s", async (_, write) => {
     const legacy = await startShared();
     expect(await askAround(...(await openTwo(legacy)), legacy, write)).not.toEqual([]);

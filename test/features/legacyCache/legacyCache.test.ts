@@ -222,7 +222,7 @@ describeWithRedis("two gateways and a Redis", () => {
     for (const path of [json, xml]) expect((await a.ask(path)).how).toMatch(/^fwd=uri-miss/);
   });
 
-  test("what is not found lasts as long in the second, though legacy's status is that of a state", async () => {
+  test("what is not found lasts as long in the second gateway", async () => {
     const redis = await startRedis();
     const legacy = await startLegacy();
     const settings = { REDIS_URL: redis.url, CACHE_LIFETIMES: JSON.stringify({ getDataset: { notFoundTtl: "7d" } }) };

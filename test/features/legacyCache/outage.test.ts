@@ -63,7 +63,7 @@ describe("legacy's circuit", () => {
 /** Paths that are asked when legacy is back. */
 const PATHS = casesOf(200);
 
-test(`when legacy is back, ${PATHS} stale paths reach it once each, over MAX_CONNECTIONS at most`, async () => {
+test(`${PATHS} stale paths reach a legacy that is back once each, over MAX_CONNECTIONS`, async () => {
   const { pass } = clock(["setTimeout", "clearTimeout"]);
   const { legacy, ask, core } = await caching({ ...behindProxy, MAX_CONNECTIONS: "4" });
   const paths = Array.from({ length: PATHS }, (_, i) => other(i + 1));
@@ -96,7 +96,7 @@ test(`when legacy is back, ${PATHS} stale paths reach it once each, over MAX_CON
   expect([legacy.asked.toSorted(), legacy.most]).toEqual([asked.toSorted(), 4]);
 });
 
-test("a list that shows a caller with a key more passes, and is everybody's list while legacy fails", async () => {
+test("a list that shows more to a key passes, and is everybody's while legacy fails", async () => {
   const legacy = await startSample();
   const { ask } = await cachingOver(legacy);
   const list = "/api/v1/json/data/list/limit/5";
@@ -137,7 +137,7 @@ describe("a day of outage", () => {
 });
 
 describeWithRedis("a day of outage, with Redis", () => {
-  test("what a gateway was asked in the day before it is answered by one that starts in it", async () => {
+  test("a gateway that starts in it answers what another was asked the day before", async () => {
     const redis = await startRedis();
     // Redis answers in time, however busy the machine is.
     const { pass } = clock(["setTimeout", "clearTimeout"]);
@@ -154,7 +154,7 @@ describeWithRedis("a day of outage, with Redis", () => {
     const bodies = await bodiesOf(before.ask);
     const stored = async () => Number(/^\*(\d+)/.exec(await redis.talk("KEYS catalog-gateway:1:e:*"))?.[1]);
     await until(async () => (await stored()) === before.core.cache.size().entries);
-    // One that is cut off from Redis for a moment, as by the time that passes here, trusts nothing of it.
+    // The time that passes cuts it off from Redis: it would trust no entry any more.
     await before.core.cache.close();
     pass(day);
     legacy.isDown = true;
