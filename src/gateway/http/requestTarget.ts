@@ -75,7 +75,7 @@ export const readRequestTarget = ({
 };
 
 /** The answer to a request whose head is not sound, whose body has no clear length, or that asks for another protocol. */
-type HeadRefusal = { status: 400 | 501; detail: string };
+type HeadRefusal = { status: 400 | 501 | 505; detail: string };
 
 const coded: HeadRefusal = {
   status: 501,
@@ -83,6 +83,12 @@ const coded: HeadRefusal = {
 };
 const oldCoded: HeadRefusal = { status: 400, detail: "An HTTP/1.0 request cannot have a Transfer-Encoding." };
 const tooLong: HeadRefusal = { status: 400, detail: "The Content-Length is larger than can be sent on." };
+
+/** Node's parser takes a request line without a version for HTTP/0.9, and lets HTTP/2.0 pass (RFC 9112 2.3). */
+const otherVersion: HeadRefusal = {
+  status: 505,
+  detail: "The only versions of HTTP that are understood are 1.1 and 1.0.",
+};
 
 /** Upgrades to HTTP/2 are not refused: RFC 9110 7.8 lets a server ignore them, and the client then goes on in HTTP/1.1. */
 const upgraded: HeadRefusal = { status: 501, detail: "WebSocket is not supported." };
@@ -110,6 +116,7 @@ const refuseFraming = ({
  * one form only. The result is the refusal.
  */
 export const readHead = (request: IncomingMessage): HeadRefusal | undefined => {
+  if (request.httpVersion !== "1.1" && request.httpVersion !== "1.0") return otherVersion;
   const read = readRequestTarget(request);
   if (!read.ok) return read;
   request.url = read.target;
@@ -117,14 +124,12 @@ export const readHead = (request: IncomingMessage): HeadRefusal | undefined => {
   return refuseFraming(request);
 };
 
+/** The list keeps its length: Node reads as many headers of it as it has counted. */
 const setHost = ({ headers, rawHeaders }: IncomingMessage, host: string | undefined): void => {
   const at = rawHeaders.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === "host");
-  if (at !== -1) rawHeaders.splice(at, 2);
+  if (at !== -1) rawHeaders[at + 1] = host ?? "";
   if (host === undefined) delete headers.host;
-  else {
-    headers.host = host;
-    rawHeaders.push("Host", host);
-  }
+  else headers.host = host;
 };
 
 /** The origin form of a URL out of a log, which may name a user; other texts stay as they are. */

@@ -164,3 +164,54 @@ describe("malformed HTTP is refused as JSON", () => {
     expect((await exchange(port, get("/v1/evaluationmeasures/list", ...headers))).status).toBe(200);
   });
 });
+
+describe("an empty Host, and HTTP/1.0 without one, name no host", () => {
+  const list = "/v1/evaluationmeasures/list";
+  const key = `X-API-Key: ${keys.unknown}`;
+  const lines: [line: string, headers: string[], status: number][] = [
+    [`GET ${list}`, [], 200],
+    [`HEAD ${list}`, [], 200],
+    [`OPTIONS ${list}`, [], 204],
+    [`GET ${list}`, [key], 200],
+    [`GET ${list}?api_key=${keys.unknown}`, [], 200],
+    [`GET ${list}?x`, [], 422],
+    [`GET http://other.example${list}`, [key], 200],
+    [`DELETE ${list}`, [], 405],
+    ["GET /v1/unknown", [], 404],
+    ["POST /v1/datasets/tag", [key, "Content-Length: 0"], 422],
+    ["GET /passed?x", [key], 299],
+    [`GET /api/v1/json/evaluationmeasure/list?api_key=${keys.unknown}`, [], 200],
+  ];
+  test.each<[string, Record<string, string>]>([
+    ["by default", {}],
+    ["with rates limited", { RATE_LIMIT: "1000" }],
+    ["with each request logged", { ACCESS_LOG: "all", LOG_LEVEL: "silent" }],
+    ["with old clients' cache", { CACHE_LEGACY: "all" }],
+  ])("%s", async (_, environment) => {
+    const { port, seen, url } = await open(environment);
+    await exchange(port, get(list));
+    await exchange(port, get("/api/v1/json/evaluationmeasure/list"));
+    for (const [line, headers, status] of lines)
+      for (const head of [
+        `${line} HTTP/1.1\r\nHost:`,
+        `${line} HTTP/1.1\r\nAccept: */*\r\nhost: `,
+        `${line} HTTP/1.0`,
+      ]) {
+        const answer = await exchange(port, [head, ...headers, "Connection: close", "", ""].join("\r\n"));
+        expect([head, answer.status]).toEqual([head, status]);
+      }
+    expect(url).toContain("127.0.0.1");
+    // Legacy is addressed by its own name then.
+    const named = new Set(seen.map(({ headers }) => headers["host"]));
+    expect([...named].filter((host) => host === "" || host === "other.example")).toEqual([]);
+  });
+
+  test.each(["", " HTTP/0.9", " HTTP/2.0"])("a request line that ends with %j is 505", async (version) => {
+    const { port, seen } = await open();
+    for (const path of [list, "/passed"]) {
+      const answer = await exchange(port, `GET ${path}${version}\r\nHost: a\r\n\r\n`);
+      expectDetail(answer, 505);
+    }
+    expect(seen).toEqual([]);
+  });
+});
