@@ -130,7 +130,14 @@ export const serveGateway = async (): Promise<void> => {
     observer,
     apply: gateway.reload,
   });
-  onStopSignal((urgent) => stop(opened, server, reload, urgent));
+  // From now on an error that nothing has caught costs what it was thrown in, not every caller.
+  process.on("uncaughtException", (error, origin) => observer.fault(error, { origin }));
+  onStopSignal((urgent) => {
+    stop(opened, server, reload, urgent).catch((error: unknown) => {
+      observer.fault(error);
+      process.exit(1);
+    });
+  });
   // Only now: a program that reads these lines may send the signal to stop at once.
   await printStart(opened, server.port, started);
   // By default the heap may grow to several times what lives in it; here that is mostly the cache, which has its bound. During the
@@ -171,7 +178,7 @@ const SECOND_SIGNAL_MS = 1000;
  * Calls `stop` at the first SIGTERM or SIGINT. The first SIGINT, also after a SIGTERM, only aborts `urgent`: the stop is not to wait for
  * load balancers. A further signal, a second later, ends the process with 1.
  */
-const onStopSignal = (stop: (urgent: AbortSignal) => Promise<void>): void => {
+const onStopSignal = (stop: (urgent: AbortSignal) => void): void => {
   const urgent = new AbortController();
   let since: number | undefined;
   const take = (signal: NodeJS.Signals): void => {
@@ -181,7 +188,7 @@ const onStopSignal = (stop: (urgent: AbortSignal) => Promise<void>): void => {
     if (since !== undefined && !endsDelay && performance.now() - since >= SECOND_SIGNAL_MS) process.exit(1);
     if (isFirst || endsDelay) since = performance.now();
     if (endsDelay) urgent.abort();
-    if (isFirst) void stop(urgent.signal);
+    if (isFirst) stop(urgent.signal);
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, take);
 };

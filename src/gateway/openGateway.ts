@@ -24,6 +24,7 @@ import { afterAccess } from "./answer/writeAccess.ts";
 import { openCache } from "./cache/cache.ts";
 import { longestLifetime } from "./cache/policy.ts";
 import { maxEntryBytes, openStore } from "./cache/store.ts";
+import { openGuard } from "./http/guard.ts";
 import { openErrorFormats, openErrorWriter } from "./http/problemDetails.ts";
 import { passThrough } from "./proxy/passThrough.ts";
 import { openReader, type ReaderSettings } from "./threads/reader.ts";
@@ -253,7 +254,7 @@ const openAnswering = (
   { features = [], reading, aroundClient = (client) => client }: GatewayParts,
 ): Answering => {
   const { observer, meter, dependencies, memory, events, endpoints, lifetimes, knowledge, errors, legacy } = opened;
-  const onError = (error: unknown) => observer.event("internal_error", { error: (error as Error).stack });
+  const onError = (error: unknown) => observer.fault(error);
   const timeout = settings.TOTAL_TIMEOUT_MS;
 
   const openTier = features.find(({ sharedTier }) => sharedTier)?.sharedTier;
@@ -309,13 +310,15 @@ const openDoor = (
   settings: GatewaySettings,
   { memory, observer }: Operation,
   { sendTimeout = SEND_TIMEOUT }: GatewayParts,
-): Pick<Core, "clientLimits" | "errorFormats" | "writeError" | "trusted" | "untrustedProxies"> => {
+): Pick<Core, "clientLimits" | "errorFormats" | "writeError" | "guard" | "trusted" | "untrustedProxies"> => {
   const trusted = trustedProxies(settings.TRUSTED_PROXIES);
   const errorFormats = openErrorFormats(settings.PREFIXES);
+  const writeError = openErrorWriter(settings.PREFIXES, errorFormats);
   return {
     clientLimits: { sendTimeout, memory, maxConnections: settings.MAX_CLIENT_CONNECTIONS },
     errorFormats,
-    writeError: openErrorWriter(settings.PREFIXES, errorFormats),
+    writeError,
+    guard: openGuard((error) => observer.fault(error), writeError),
     trusted,
     untrustedProxies: openUntrustedProxies(trusted, (address) => {
       observer.event("untrusted_proxy", { address, advice: `if it is your proxy, set TRUSTED_PROXIES=${address}` });

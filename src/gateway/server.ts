@@ -46,7 +46,7 @@ export const startServer = async (
 ): Promise<RunningServer> => {
   let stopping = false;
   const exchanges = openExchanges(gateway.core);
-  const { features, untrustedProxies } = gateway.core;
+  const { features, untrustedProxies, guard } = gateway.core;
   const documents = features.flatMap((one) => one.documents ?? []);
   const proxiedHits = features.flatMap(({ proxy }) => proxy?.answerHit ?? []);
   const conditions = features.flatMap(({ proxy }) => proxy?.mayAnswerHit ?? []);
@@ -60,7 +60,7 @@ export const startServer = async (
     const ours = isBelowAny(pathOf(request.url ?? "/"), prefixes);
     exchanges.answer(request, response, ours, () => {
       if (documents.some((one) => one.answer(request, response))) return;
-      if (ours) void gateway.app.handle(request, response);
+      if (ours) gateway.app.handle(request, response).catch((error: unknown) => guard.fail(response, error));
       else gateway.passThrough(request, response);
     });
   });
@@ -81,7 +81,7 @@ export const startServer = async (
       if (forwarded !== undefined || forwardedFor !== undefined) untrustedProxies.note(request);
       answer(request, response);
     },
-    { ...exchanges, writeError: gateway.core.writeError },
+    { ...exchanges, writeError: gateway.core.writeError, guard },
   );
   const { meter } = gateway.core;
   meter.gauge("client_connections", "Connections of clients.", () => connections().open);

@@ -1,4 +1,5 @@
 import type { RequestListener } from "node:http";
+import type { Guard } from "../../gateway/http/guard.ts";
 import { type ClientLimits, openHttpServer } from "../../gateway/http/httpServer.ts";
 import { listen } from "../../gateway/http/listen.ts";
 
@@ -6,11 +7,16 @@ import { listen } from "../../gateway/http/listen.ts";
 const MAX_CONNECTIONS = 256;
 
 /** Listens for operators; one that hangs cannot hold up a stop. */
-export const startAdminServer = async (listener: RequestListener, host: string, port: number, limits: ClientLimits) => {
+export const startAdminServer = async (
+  listener: RequestListener,
+  { host, port, guard }: { host: string; port: number; guard?: Guard },
+  limits: ClientLimits,
+) => {
   const { server } = openHttpServer(
     { requestTimeout: 30_000 },
     { ...limits, maxConnections: MAX_CONNECTIONS },
     listener,
+    { trusted: () => false, ...(guard && { guard }) },
   );
   const listening = await listen(server, { host, port });
   return { port: listening.port, stop: listening.close };

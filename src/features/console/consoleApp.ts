@@ -1,4 +1,5 @@
 import type { RequestListener } from "node:http";
+import type { Guard } from "../../gateway/http/guard.ts";
 import { getRequestListener } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
@@ -43,7 +44,7 @@ export const consoleApp = (core: Core, guard: GuardSettings, address: string): H
   app.use(guardMiddleware(guard, (c) => send(c, "signIn")));
   app.notFound((c) => c.json({ detail: "Not Found" }, 404));
   app.onError((error, c) => {
-    observer.event("internal_error", { error: error.stack });
+    observer.fault(error);
     return c.json({ detail: "Internal Server Error" }, 500);
   });
   app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => c.json({ detail: "The body is too large." }, 413) }));
@@ -110,8 +111,13 @@ const readPurge = (
   };
 };
 
-/** What answers requests by this app. */
-export const consoleListener = (app: Hono): RequestListener => {
+/** What answers requests by this app. `fail` gets what it throws beside its own handling of errors. */
+export const consoleListener = (
+  app: Hono,
+  fail: Guard["fail"] = (response) => void response.destroy(),
+): RequestListener => {
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false, hostname: "localhost" });
-  return (request, response) => void answer(request, response);
+  return (request, response) => {
+    answer(request, response).catch((error: unknown) => fail(response, error));
+  };
 };

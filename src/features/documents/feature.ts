@@ -1,10 +1,8 @@
 import { pathOf } from "../../catalogue/endpoint/target.ts";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import type { ServerResponse } from "node:http";
 import { Worker } from "node:worker_threads";
-import { plainAnswer } from "../../catalogue/endpoint/answer.ts";
-import { sendWhole, unstoredHeaders } from "../../gateway/http/httpServer.ts";
+import { sendWhole } from "../../gateway/http/httpServer.ts";
 import { corsList } from "../../gateway/http/cors.ts";
 import { problemSlugs } from "../../gateway/http/problemDetails.ts";
 import { isBelow } from "../../gateway/http/requestTarget.ts";
@@ -26,7 +24,7 @@ const open = (core: Core, settings: DocumentsSettings): Feature => {
         const send = routes.get(pathOf(request.url ?? "/"));
         if (send === undefined) return false;
         const cors = corsList(origins, request.headers.origin);
-        void send(request, response, cors).catch((error: unknown) => fail(core, response, error));
+        send(request, response, cors).catch((error: unknown) => core.guard.fail(response, error));
         return true;
       },
       linksOf(path) {
@@ -42,13 +40,6 @@ const open = (core: Core, settings: DocumentsSettings): Feature => {
 };
 
 const baseOf = (prefix: string): string => (prefix === "/" ? "" : prefix);
-
-const fail = ({ observer }: Pick<Core, "observer">, response: ServerResponse, error: unknown): void => {
-  observer.event("internal_error", { error: (error as Error).stack });
-  if (response.headersSent) return void response.destroy();
-  const body = Buffer.from(plainAnswer(500, "Internal Server Error").body);
-  sendWhole(response, { status: 500, headers: unstoredHeaders("application/json", body.length), body });
-};
 
 /** Leads those who know only the domain from legacy's page to the catalogue. */
 const catalogLink = ["Link", CATALOG_LINK];

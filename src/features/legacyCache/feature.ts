@@ -35,6 +35,7 @@ type CachingCore = Pick<
   | "errors"
   | "features"
   | "fetchPath"
+  | "guard"
   | "identity"
   | "keys"
   | "memory"
@@ -72,7 +73,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const holding = openHolding(memory);
     try {
       const reply = await core.fetchPath({ ...read, client, holding });
-      if (reply === undefined) void probe(read, client).catch(report);
+      if (reply === undefined) probe(read, client).catch(report);
       // A redirection is nothing without the headers that are not kept.
       if (reply === undefined || (reply.status >= 300 && reply.status < 400)) return passed;
       const { status, contentType: type, body } = reply;
@@ -91,7 +92,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   const probe = ({ endpoint }: OldRead, client: string): Promise<unknown> =>
     core.client(core.catalogue.keyProbes.reads, "json", { ...ownCaller(core.totalTimeout), client }, endpoint.readXml);
 
-  const report = (error: Error): void => core.observer.event("internal_error", { error: error.stack });
+  const report = (error: unknown): void => core.observer.fault(error);
 
   /** Whether legacy refuses the key. While it fails, it cannot. */
   const isRefused = async (key: string, client: string): Promise<boolean> => {
@@ -184,7 +185,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
       standIn(req, res, _, pass) {
         const read = reads.read(req);
         if (read === undefined) return false;
-        void answerOrPass(req, res, read, pass);
+        answerOrPass(req, res, read, pass).catch((error: unknown) => core.guard.fail(res, error));
         return true;
       },
     },

@@ -130,7 +130,7 @@ export const openShadow = (
     if (differences === undefined) return;
     // Modern no longer gives the cached answer that was served.
     if (about.backend === "modern" && about.answered.how.hit && differences.some(({ kind }) => kind === "drift"))
-      void cache.invalidate({ endpoint: endpoint.name, soft: false });
+      cache.invalidate({ endpoint: endpoint.name, soft: false })?.catch((error: unknown) => observer.fault(error));
     const legacyQuery: LegacyQuery | undefined =
       "unsent" in legacy ? undefined : { request: legacy, format: endpoint.format ?? "json" };
     migration.compared({
@@ -150,7 +150,7 @@ export const openShadow = (
       if (stopping.signal.aborted || !budget.enter(running.size)) return;
       const one = compare(about)
         .catch((error: Error) => {
-          if (!stopping.signal.aborted) observer.event("internal_error", { error: error.stack });
+          if (!stopping.signal.aborted) observer.fault(error);
         })
         .finally(() => running.delete(one));
       running.add(one);

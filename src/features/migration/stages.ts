@@ -155,7 +155,8 @@ export const openStages = ({
   refresh();
   store.onChange(refresh);
   const changed = changedWhileStopped();
-  if (changed.length > 0) void applyConfiguration(changed);
+  if (changed.length > 0)
+    applyConfiguration(changed).catch((error: Error) => changed.forEach((name) => onUnwritten(name, error)));
 
   const of = (endpoint: string) => stages.get(endpoint) as StageInForce;
 

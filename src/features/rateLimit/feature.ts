@@ -22,7 +22,7 @@ const detail = Buffer.from(JSON.stringify({ detail: "Too many requests: see Retr
 
 /** Limits how many requests each caller sends, before anything else is done for them. */
 const open = async (
-  core: Pick<Core, "meter" | "observer" | "keys" | "stores" | "trusted" | "writeError">,
+  core: Pick<Core, "meter" | "observer" | "keys" | "stores" | "trusted" | "writeError" | "guard">,
   settings: RateLimitSettings,
 ): Promise<Feature<ConsolePart>> => {
   const { meter, observer, keys } = core;
@@ -110,7 +110,9 @@ const open = async (
       const wait = buckets.take(caller.own, performance.now());
       if (wait > 0) return refuse(request, response, wait);
       if (shared === undefined) return next();
-      void limitShared(shared.take(caller.shared()), request, response, next);
+      limitShared(shared.take(caller.shared()), request, response, next).catch((error: unknown) =>
+        core.guard.fail(response, error),
+      );
     },
     console: {
       page: async () => ({

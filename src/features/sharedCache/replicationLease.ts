@@ -102,7 +102,7 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     if (state === "up" && !term.isRunning()) lose("it did not answer in time");
     if (isHeld()) heldAt = performance.now();
     else if (performance.now() - heldAt > PATIENCE) reconnect();
-    void beat();
+    beat().catch(failed);
   }, INTERVAL).unref();
 
   return {
@@ -112,7 +112,7 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     announced: (epoch: string) => term.announced(epoch),
     lose,
     /** Sends a heartbeat at once. */
-    beat: () => void beat(),
+    beat: () => void beat().catch(failed),
     failed,
     close(): void {
       isClosed = true;

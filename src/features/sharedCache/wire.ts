@@ -9,18 +9,21 @@ import { fromStored, toStored } from "../../operation/limits/monotonic.ts";
 /** The first byte of an entry: the version of the format. */
 const VERSION = 3;
 
+/** What Node sends as the value of a header. What Redis holds is checked as what a client sends is: another program may write there. */
+const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/);
+
 // Failed refreshes are not sent: they are this gateway's own. Moments are milliseconds since the epoch.
 const headSchema = z.object({
   endpoint: z.string(),
-  status: z.int(),
+  status: z.int().min(200).max(599),
   judged: z.int().optional(),
   tag: z.string(),
-  type: z.string().optional(),
-  headers: z.record(z.string(), z.string()).optional(),
+  type: headerValue.optional(),
+  headers: z.record(z.string().regex(/^[\w-]{1,100}$/), headerValue).optional(),
   storedAt: z.number(),
   freshUntil: z.number(),
   lifetimes: z.object({ fresh: z.number(), staleWhileRevalidate: z.number(), staleIfError: z.number() }),
-  groups: z.array(z.string()),
+  groups: z.array(headerValue),
   isBrotli: z.boolean(),
 });
 

@@ -58,7 +58,14 @@ const open = (
     observer.event("webhook_dropped", { id, why });
   };
 
-  const attempt = async (id: string, body: string, attempts = 1): Promise<void> => {
+  const attempt = (id: string, body: string, attempts = 1): void => {
+    attemptOnce(id, body, attempts).catch((error: unknown) => {
+      observer.fault(error);
+      waiting.delete(id);
+    });
+  };
+
+  const attemptOnce = async (id: string, body: string, attempts: number): Promise<void> => {
     const why = await send(id, body);
     if (stopping.signal.aborted) return;
     if (why === undefined) results.taken++;
@@ -66,7 +73,7 @@ const open = (
       results.failed++;
       observer.event("webhook_failed", { id, attempts, why });
       const delay = delays[attempts - 1];
-      if (delay !== undefined) return void setTimeout(() => void attempt(id, body, attempts + 1), delay).unref();
+      if (delay !== undefined) return void setTimeout(attempt, delay, id, body, attempts + 1).unref();
       drop(id, `it was not taken in ${attempts} attempts`);
     }
     waiting.delete(id);
@@ -76,7 +83,7 @@ const open = (
     const id = `msg_${randomUUID()}`;
     if (waiting.size >= MAX_WAITING) return drop(id, `${MAX_WAITING} messages wait`);
     waiting.add(id);
-    void attempt(id, JSON.stringify({ type, timestamp: at, data }));
+    attempt(id, JSON.stringify({ type, timestamp: at, data }));
   });
   return {
     start: async () => ({ line: "moves and new unexplained differences are posted to WEBHOOK_URL" }),

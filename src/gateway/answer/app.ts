@@ -32,7 +32,7 @@ type AppCore = Core & {
 
 /** The new interface, for requests from sockets and from this process. */
 export type App = {
-  /** Answers a request that Node has read. Never rejects. */
+  /** Answers a request that Node has read. Rejects only where the answer to a failure fails, too. */
   handle: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
   /** Answers a request of a program in this process. `incoming`: a request of Node's that has the target and headers, where there is one. */
   fetch: (request: Request, env?: { incoming?: IncomingMessage }) => Promise<Response>;
@@ -64,7 +64,7 @@ export const gatewayApp = (core: AppCore): App => {
   };
 
   const failed = (received: Received, error: unknown): Handled => {
-    observer.event("internal_error", { error: (error as Error).stack });
+    observer.fault(error);
     return unstoredReply(core, received, plainAnswer(500, "Internal Server Error"));
   };
 

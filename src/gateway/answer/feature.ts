@@ -5,6 +5,7 @@ import type { DeclaredLifetimes } from "../../catalogue/endpoint/lifetimes.ts";
 import type { ByteBudget } from "../../operation/limits/byteBudget.ts";
 import { allOf } from "../../operation/limits/allOf.ts";
 import type { HttpExchange } from "../../operation/telemetry/exchange.ts";
+import type { Guard } from "../http/guard.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
 import type { ErrorFormats, WriteError } from "../http/problemDetails.ts";
 import type { Beginning } from "../proxy/heldAnswer.ts";
@@ -97,7 +98,10 @@ export type Documents = {
 
 /** Everything the core asks of a feature that is open; every member is optional. `Part`: what it adds to the operators' page. */
 export type Feature<Part = unknown> = {
-  /** Sees each request of a client first. It calls `next`, at once or later, or answers by itself. */
+  /**
+   * Sees each request of a client first. It calls `next`, at once or later, or answers by itself. What it does later hands its errors, and
+   * those of `next`, to the guard.
+   */
   middleware?: (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
   documents?: Documents;
   layer?: Layer;
@@ -185,6 +189,8 @@ export type Core = {
   /** The format of errors that a request prefers, and the function that writes them so. */
   errorFormats: ErrorFormats;
   writeError: WriteError;
+  /** For what is thrown while a request of a client is answered. */
+  guard: Guard;
   /** Says whether a peer's forwarded headers are believed. */
   trusted: (address: string) => boolean;
   /** The peers whose forwarded headers are not believed. */

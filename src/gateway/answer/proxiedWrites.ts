@@ -1,3 +1,4 @@
+import { mediaType } from "../upstream/answerHeaders.ts";
 import type { IncomingMessage } from "node:http";
 import { allOf } from "../../operation/limits/allOf.ts";
 import { added, changed, tagged, type Touched } from "../../catalogue/endpoint/groups.ts";
@@ -187,7 +188,7 @@ const isId = (text: string): boolean => /^\d{1,15}$/.test(text);
 export const fateOf = (answer: Beginning | undefined, refusals: ReadonlySet<number>): WriteFate => {
   if (answer === undefined) return "unknown";
   const { status } = answer;
-  const type = answer.headers["content-type"] ?? "";
+  const type = mediaType(answer.headers);
   // A page is not legacy's interface: its front refuses by 4xx; one of another status may be what PHP wrote as it broke.
   const isPage = /^text\/html\b/i.test(type);
   if (status < 300) return isPage ? "unknown" : refusedIn(answer, type, refusals) ? "refused" : "written";

@@ -139,7 +139,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
       };
       if (found?.freshness === "fresh") return serve(found.entry, HIT);
       if (found?.freshness === "stale") {
-        void refresh(request, found.entry, fetchAnswer);
+        refresh(request, found.entry, fetchAnswer).catch(onError);
         return serve(found.entry, { hit: true, detail: "stale-while-revalidate" });
       }
       if (wanted.onlyIfCached) {

@@ -121,13 +121,13 @@ export const openTieredEntries = ({
       if (previous?.tag === entry.tag) entry.coded = previous.coded;
       if (!store.set(key, entry)) return false;
       compression.offer(key, entry);
-      if (tier && isShared(entry)) void share(tier, key, entry, mark.shared);
+      if (tier && isShared(entry)) share(tier, key, entry, mark.shared).catch(onError);
       return true;
     },
     /** Deletes this entry, for all gateways unless it has an owner. */
     invalidateEntry(key: string, entry: Entry): void {
       store.delete(key);
-      if (isShared(entry)) void tier?.invalidate({ keys: [key] });
+      if (isShared(entry)) tier?.invalidate({ keys: [key] }).catch(onError);
     },
     /** Deletes the entries of a group or of an owner, in this gateway only. */
     invalidateLocally: (group: string): void => {

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ByteBudget, type Holding, UNCOUNTED } from "../../operation/limits/byteBudget.ts";
 import { exchangeKey, HttpExchange } from "../../operation/telemetry/exchange.ts";
+import type { Guard } from "./guard.ts";
 import * as http from "./nodeHttp.ts";
 import { type WriteError, writeDetail } from "./problemDetails.ts";
 import { boundConnections, type Refusal, refuseRequest, refuseSocket, refuseUnparsed } from "./refusal.ts";
@@ -45,18 +46,21 @@ const unknownExpectation: Refusal = { status: 417, detail: "Expectation Failed" 
 /**
  * A server whose listener gets sound requests only: `url` is in origin form, `headers.host` the host that the request is for
  * (`undefined` where it names none), the body's length is known. Everything else is answered here, as `{"detail": ...}`, and 501 by `writeError`.
- * A connection's requests are answered one after the other (RFC 9112 9.3.2).
+ * A connection's requests are answered one after the other (RFC 9112 9.3.2). `guard`: for what is thrown while a request is answered.
  */
 export const openHttpServer = (
   options: ServerOptions,
   { sendTimeout, memory, maxConnections }: ClientLimits,
   listener: RequestListener,
-  { trusted, onOver = () => undefined, writeError = writeDetail }: ExchangeOptions & { writeError?: WriteError } = {
-    trusted: () => false,
-  },
+  {
+    trusted,
+    onOver = () => undefined,
+    writeError = writeDetail,
+    guard,
+  }: ExchangeOptions & { writeError?: WriteError; guard?: Guard } = { trusted: () => false },
 ) => {
   const stalled = openStalledClients(sendTimeout);
-  const answer: RequestListener = (request, response) => {
+  const read: RequestListener = (request, response) => {
     // The connection has ended with a refusal: a request that follows it must not be acted on (RFC 9112 9.6).
     if (request.socket.writableEnded) return;
     const refusal = readHead(request);
@@ -65,6 +69,7 @@ export const openHttpServer = (
     else if (request.url === "*") response.writeHead(204).end();
     else listener(request, response);
   };
+  const answer = guard?.guarded(read) ?? read;
   const { inTurn, hasWaiting } = openPipelining();
   const server = http.createServer(
     // Node refuses a request without a Host with an empty body: it is refused here, in our format.

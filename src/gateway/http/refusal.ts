@@ -19,11 +19,16 @@ const headersOf = (
   ...(retryAfter === undefined ? [] : [["Retry-After", String(retryAfter)] as [string, string]]),
 ];
 
-/** Answers and ends the connection; the rest of the request is not read. `write` needs a request whose target was read. */
+/** As `answerWhole`, for a request that is refused before anything is looked up for it. */
 export const refuseRequest = (response: ServerResponse, refusal: Refusal, write = writeDetail): void => {
+  exchangeOf(response).isRefused = true;
+  answerWhole(response, refusal, write);
+};
+
+/** Answers and ends the connection; the rest of the request is not read. `write` needs a request whose target was read. */
+export const answerWhole = (response: ServerResponse, refusal: Refusal, write: WriteError): void => {
   const { url = "/", headers } = response.req;
   const written = write({ target: url, accept: headers.accept }, refusal.status, detailOf(refusal));
-  exchangeOf(response).isRefused = true;
   response.shouldKeepAlive = false;
   response.writeHead(refusal.status, [...headersOf(refusal, written).flat(), ...written.vary]).end(written.body);
 };

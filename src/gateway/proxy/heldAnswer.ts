@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { brotliDecompressSync, constants, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
+import { contentCoding } from "../upstream/answerHeaders.ts";
 
 /** An answer's head, and the first chunk of its body (empty where it has none). */
 export type Beginning = { status: number; headers: IncomingHttpHeaders; body: Buffer };
@@ -21,8 +22,15 @@ type Start = Parameters<NonNullable<Handler["onResponseStart"]>>;
 
 const nothing = Buffer.alloc(0);
 
-/** A handler that passes each event on, the answer's only when the observer is done with the beginning of the answer. */
-export const heldAnswer = (handler: Handler, observer: ResponseObserver): Handler => {
+/**
+ * A handler that passes each event on, the answer's only when the observer is done with the beginning of the answer. `onFault` gets what fails
+ * where the request has failed already.
+ */
+export const heldAnswer = (
+  handler: Handler,
+  observer: ResponseObserver,
+  onFault: (error: unknown) => void,
+): Handler => {
   /** The head of the answer, until the first event of its body. */
   let held: Start | undefined;
   /** Events that wait for the observer; pausing the upstream holds up neither the end nor a failure. */
@@ -81,7 +89,7 @@ export const heldAnswer = (handler: Handler, observer: ResponseObserver): Handle
       pass(nothing, () => handler.onResponseEnd?.(controller, trailers));
     },
     onResponseError(controller, error) {
-      if (!wasObserved) void over(undefined);
+      if (!wasObserved) over(undefined)?.catch(onFault);
       waiting?.splice(0);
       handler.onResponseError?.(controller, error);
     },
@@ -101,7 +109,7 @@ const decoders = new Map<string, (body: Buffer) => Buffer>([
 
 /** The beginning of an answer's body, decoded; empty where it cannot be. A coding that Node does not know stays as it is. */
 export const plainBody = ({ headers, body }: Beginning): Buffer => {
-  const decode = decoders.get(headers["content-encoding"]?.trim().toLowerCase() ?? "");
+  const decode = decoders.get(contentCoding(headers));
   try {
     return decode?.(body) ?? body;
   } catch {

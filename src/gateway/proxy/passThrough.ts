@@ -10,6 +10,7 @@ import {
 import type { Observer } from "../../operation/telemetry/observer.ts";
 import { runStep, steps } from "../../operation/telemetry/steps.ts";
 import { exposeProxied } from "../http/cors.ts";
+import { firstValue } from "../upstream/answerHeaders.ts";
 import { codeOf, type RequestLine, UpstreamFailure } from "../upstream/failure.ts";
 import { isLoop } from "../upstream/forwarding.ts";
 import type { Upstream } from "../upstream/upstream.ts";
@@ -25,7 +26,7 @@ import { Upload } from "./upload.ts";
 export type PassThroughOptions = {
   host?: string | undefined;
   trusted: (address: string) => boolean;
-  observer: Pick<Observer, "event">;
+  observer: Pick<Observer, "event" | "fault">;
   meter: Parameters<typeof openProxyReport>[0];
   observe?: (method: string, target: string, req: IncomingMessage) => ResponseObserver | undefined;
   /** Each gives a flat list of headers to add to the answer for this target, whether the upstream's or ours. */
@@ -81,11 +82,11 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
       new Relay(upstream, { req, res, context, request, upload, report, observer, added }).begin();
     };
     if (!steps.hasSubscribers) return pass();
-    void runStep("legacy", { "catalog_gateway.proxied": "true" }, () => {
+    runStep("legacy", { "catalog_gateway.proxied": "true" }, () => {
       const over = new Promise<void>((resolve) => void res.once("close", resolve));
       pass();
       return over;
-    });
+    }).catch(report.fault);
   }
 };
 
@@ -117,7 +118,7 @@ class Relay extends UpstreamRequest {
   constructor(upstream: Upstream, passage: Passage) {
     super(upstream, passage.request);
     this.#passage = passage;
-    if (passage.observer) this.handler = heldAnswer(this, passage.observer);
+    if (passage.observer) this.handler = heldAnswer(this, passage.observer, passage.report.fault);
   }
 
   begin(): void {
@@ -156,7 +157,7 @@ class Relay extends UpstreamRequest {
       return;
     }
     report.answered(status);
-    const coding = headers["transfer-encoding"];
+    const coding = firstValue(headers, "transfer-encoding");
     if (coding !== undefined && coding.toLowerCase() !== "chunked") return this.fail("broken");
     addHeaders(raw, added);
     exposeProxied(raw);
@@ -198,7 +199,8 @@ class Relay extends UpstreamRequest {
     const trouble = isBad ? "badRequest" : upload?.isSlow === true ? "slowClient" : failure.kind;
     upload?.destroy();
     if (this.#body) this.#body.cut();
-    else if (!res.destroyed) refuse(req, res, trouble, added);
+    // The headers of features may be what failed.
+    else if (!res.destroyed) refuse(req, res, trouble, trouble === "fault" ? [] : added);
     report.failed(request, context, trouble, failure);
   }
 }

@@ -38,6 +38,7 @@ export const troubles: Record<Trouble, { status: number; detail: string; level: 
   broken: { status: 502, detail: "The upstream gave no sound answer.", level: "error" },
   tooLarge: { status: 502, detail: "The upstream's answer is too large.", level: "warn" },
   aborted: { status: 502, detail: "The request was given up.", level: "info" },
+  fault: { status: 500, detail: "Internal Server Error", level: "error" },
   loop: { status: 502, detail: "The request has been through this gateway before.", level: "debug" },
   crowded: { status: 503, detail: "Too many bodies are being received.", level: "warn" },
   overloaded: { status: 503, detail: "Too many requests wait for the upstream.", level: "warn" },

@@ -16,7 +16,10 @@ const labelOf = (trouble: string): string => trouble.replace(/[A-Z]/g, (letter) 
 export type ProxyReport = ReturnType<typeof openProxyReport>;
 
 /** Registers the metrics of proxied requests. `observer` gets each failure once. */
-export const openProxyReport = (meter: Pick<Meter, "counter" | "histogram">, observer: Pick<Observer, "event">) => {
+export const openProxyReport = (
+  meter: Pick<Meter, "counter" | "histogram">,
+  observer: Pick<Observer, "event" | "fault">,
+) => {
   const requests = meter.counter("pass_through_requests_total", "Answers of legacy that passed through.", ["status"]);
   const failures = meter.counter("pass_through_failures_total", "Proxied requests without a whole answer of legacy.", [
     "reason",
@@ -39,6 +42,8 @@ export const openProxyReport = (meter: Pick<Meter, "counter" | "histogram">, obs
     answered: (status: number) => void requests(commonStatuses.has(String(status)) ? String(status) : "other").value++,
     /** The whole answer has come. */
     over,
+    /** Code of the gateway has thrown, and no request waits for it. */
+    fault: (error: unknown) => observer.fault(error),
     /** The request is over without a whole answer of the upstream's. */
     failed({ method, path }: RequestLine, context: RequestContext, kind: Trouble, error?: Error): void {
       over(context);
@@ -46,6 +51,7 @@ export const openProxyReport = (meter: Pick<Meter, "counter" | "histogram">, obs
       const { level } = troubles[kind];
       // What fails may do so on behalf of a connection, which another request may have opened.
       inContext(context, () => {
+        if (kind === "fault") return observer.fault(error?.cause);
         const about = { kind, method, path: withoutQuery(path), why: error?.message, level };
         observer.event("pass_through_failed", about);
       });

@@ -1,6 +1,7 @@
 import { extname } from "node:path";
 import type { Tinypool } from "tinypool";
 import { type ByteBudget, countedBytes, type Holding } from "../../operation/limits/byteBudget.ts";
+import { once } from "../../operation/limits/once.ts";
 import { withTimeout } from "../../operation/limits/withTimeout.ts";
 import type { Knowledge } from "../../catalogue/endpoint/endpoint.ts";
 import { runStep } from "../../operation/telemetry/steps.ts";
@@ -86,23 +87,26 @@ export const openReader = (settings: ReaderSettings): Reader => {
   const threadData = module === undefined ? undefined : { module, legacyStudies: [...knowledge.legacyStudies] };
   let jobs = 0;
   let bytes = 0;
-  let opening: Promise<Tinypool> | undefined;
   let pool: Tinypool | undefined;
+  const open = once(async () => {
+    if (threadData === undefined) throw new Error("threads load the endpoints from a module, and there is none");
+    return (pool = await openPool(settings, threadData));
+  });
 
-  const inThread = async (message: ThreadMessage, data: ThreadData): Promise<ThreadResult | ReadFailure> => {
-    opening ??= openPool(settings, data);
-    pool = await opening;
+  const inThread = async (message: ThreadMessage): Promise<ThreadResult | ReadFailure> => {
     // A thread begins nothing that is late: one that is ended has read for all of `overtime`.
     const signal = AbortSignal.timeout(Math.ceil(Math.max(0, message.deadline - performance.now()) + overtime));
     try {
       const options = { ...THREAD, transferList: { transfer: [message.body.buffer] }, signal };
-      const result = withBuffer((await pool.run(message, options)) as ThreadResult);
+      const threads = await open();
+      const result = withBuffer((await threads.run(message, options)) as ThreadResult);
       settings.onRead?.();
       return result;
     } catch (error) {
       onFailed(signal.aborted ? "it took too long" : (error as Error).message, message.task.endpoint);
       // The pool starts threads for new tasks only, but others may wait for the one that failed.
-      if (pool.queueSize > 0) pool.run(undefined, THREAD).catch((failure: Error) => onFailed(failure.message));
+      if (pool !== undefined && pool.queueSize > 0)
+        pool.run(undefined, THREAD).catch((failure: Error) => onFailed(failure.message));
       return { failure: "broken" };
     }
   };
@@ -126,7 +130,7 @@ export const openReader = (settings: ReaderSettings): Reader => {
     const reading = async (): Promise<ThreadResult | ReadFailure> => {
       let result: ThreadResult | ReadFailure;
       try {
-        result = await inThread({ of, task, body: transferable(body), deadline }, threadData);
+        result = await inThread({ of, task, body: transferable(body), deadline });
       } finally {
         jobs--;
         bytes -= length;
@@ -144,7 +148,7 @@ export const openReader = (settings: ReaderSettings): Reader => {
     read: (task, ...of) => runStep("transform", { endpoint: task.endpoint }, () => run("legacy", task, ...of)),
     checkModern: (...of) => run("modern", ...of),
     size: () => ({ threads: pool?.threads.length ?? 0, waiting: pool?.queueSize ?? 0, bytes }),
-    close: async () => (await opening)?.destroy(),
+    close: async () => pool?.destroy(),
   };
 };
 

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { type Holding, UNCOUNTED } from "../../operation/limits/byteBudget.ts";
+import { contentCoding, mediaType } from "./answerHeaders.ts";
 import { type RequestLine, UpstreamFailure } from "./failure.ts";
 import { currentContext, type HttpExchange, propagatedHeaders } from "../../operation/telemetry/exchange.ts";
 import type { Upstream } from "./upstream.ts";
@@ -37,7 +38,7 @@ const MAX_LOOSE_BYTES = 1024 ** 2;
  * Sends a request, with `X-Request-Id` and trace context of the client's that it is for, and collects its answer. A GET or HEAD is sent once
  * more where its connection was dead. The answer's bytes count in the budget until it is returned, or in the holding.
  *
- * @throws An `UpstreamFailure`, and nothing else.
+ * @throws An `UpstreamFailure`; any other error is a fault of the gateway's own.
  */
 export const ask = async (upstream: Upstream, options: AskOptions): Promise<UpstreamReply> => {
   const started = performance.now();
@@ -63,7 +64,7 @@ export const ask = async (upstream: Upstream, options: AskOptions): Promise<Upst
 class CollectedRequest extends UpstreamRequest {
   readonly #options: AskOptions;
   readonly #resolve: (reply: UpstreamReply) => void;
-  readonly #reject: (failure: UpstreamFailure) => void;
+  readonly #reject: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
   #status = 0;
   #contentType = "";
@@ -81,7 +82,7 @@ class CollectedRequest extends UpstreamRequest {
     upstream: Upstream,
     options: AskOptions,
     resolve: (reply: UpstreamReply) => void,
-    reject: (failure: UpstreamFailure) => void,
+    reject: (error: unknown) => void,
   ) {
     super(upstream, requestOf(upstream, options));
     this.#options = options;
@@ -102,15 +103,14 @@ class CollectedRequest extends UpstreamRequest {
       if (!this.isInterimAllowed()) this.fail("broken");
       return;
     }
-    const encoding = headers["content-encoding"];
-    if (encoding !== undefined && encoding !== "" && encoding.toLowerCase() !== "identity") return this.fail("broken");
+    if (contentCoding(headers) !== "") return this.fail("broken");
     const hasBody = this.#options.method !== "HEAD" && status !== 204 && status !== 304;
     if (hasBody && Number(headers["content-length"]) > this.#options.maxBytes) return this.fail("tooLarge");
     const length = hasBody ? Number(headers["content-length"] ?? 0) : 0;
     if (!this.#reserve(length)) return this.fail("crowded");
     if (length > UNCOUNTED) this.#whole = Buffer.allocUnsafeSlow(length);
     this.#status = status;
-    this.#contentType = headers["content-type"] ?? "";
+    this.#contentType = mediaType(headers);
   }
 
   /** Takes a place for the first `size` bytes of the answer; false where there is none. */
@@ -160,7 +160,7 @@ class CollectedRequest extends UpstreamRequest {
     this.#chunks = [];
     this.#whole = undefined;
     this.#release();
-    this.#reject(failure);
+    this.#reject(failure.kind === "fault" ? failure.cause : failure);
   }
 
   /** Lets go of what is held until it is over. */

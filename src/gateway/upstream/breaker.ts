@@ -13,7 +13,7 @@ export class BackendFailure extends Error {
 /** Whether an error is the backend's fault. A request that was aborted, never sent, or has a large answer is not. */
 export const isItsFault = (error: unknown): boolean =>
   error instanceof BackendFailure ||
-  (error instanceof UpstreamFailure && !["overloaded", "aborted", "tooLarge", "crowded"].includes(error.kind));
+  (error instanceof UpstreamFailure && !["overloaded", "aborted", "tooLarge", "crowded", "fault"].includes(error.kind));
 
 /**
  * One call: its request, and its caller, known by a key or else by an address. `isPatient`: it may take long. Its timeouts do not count, and it

@@ -1,8 +1,16 @@
 import { shownTarget } from "../../operation/telemetry/exchange.ts";
 import { truncate } from "../../operation/secrets/truncate.ts";
 
-/** Every way in which a request to the upstream can fail. */
-export type FailureKind = "unreachable" | "timeout" | "overloaded" | "broken" | "tooLarge" | "crowded" | "aborted";
+/** Every way in which a request to the upstream can fail. `fault`: code of the gateway has thrown, and the cause says what. */
+export type FailureKind =
+  | "unreachable"
+  | "timeout"
+  | "overloaded"
+  | "broken"
+  | "tooLarge"
+  | "crowded"
+  | "aborted"
+  | "fault";
 
 /** The request, as far as an error may name it. */
 export type RequestLine = { method: string; path: string };
@@ -15,6 +23,7 @@ const sentences: Record<FailureKind, string> = {
   tooLarge: "The upstream's answer is larger than allowed",
   crowded: "Too many bytes of other requests or answers are being collected",
   aborted: "The request was given up",
+  fault: "The gateway failed",
 };
 
 /** The error of a failed request to the upstream. Its message has the cause's code, the method and the path, not the query, which may hold a key. */
@@ -72,12 +81,24 @@ export const failureOf = (error: unknown, request: RequestLine): UpstreamFailure
   if (error instanceof UpstreamFailure) return error;
   // undici's parser error quotes the answer, and an answer may echo the query.
   if (error instanceof Error && "data" in error) error.data = undefined;
-  const code = codeOf(error);
-  const kind =
-    kindOfCode[code] ??
-    (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code) ? "unreachable" : "broken");
-  return new UpstreamFailure(kind, request, error);
+  return new UpstreamFailure(kindOf(error), request, error);
 };
+
+const kindOf = (error: unknown): FailureKind => {
+  const code = codeOf(error);
+  const known = kindOfCode[code];
+  if (known !== undefined) return known;
+  if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) return "unreachable";
+  return isFault(error) ? "fault" : "broken";
+};
+
+/**
+ * Errors of the system and of undici have codes; those of its parser have `data` at least. JavaScript's have none, and where Node refuses an
+ * argument its error is of one of these kinds.
+ */
+const isFault = (error: unknown): boolean =>
+  !(error instanceof Error && "data" in error) &&
+  (codeOf(error) === "" || error instanceof TypeError || error instanceof RangeError);
 
 /** Whether there was no connection to send the request on. */
 export const isConnectionFailure = (error: unknown): boolean =>

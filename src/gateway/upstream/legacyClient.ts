@@ -208,6 +208,7 @@ const failures: Record<FailureKind, Outcome> = {
   tooLarge: { kind: "broken", message: "The legacy interface's answer is too large." },
   crowded: { kind: "unavailable", message: "Too many large answers of the legacy interface come at the same time." },
   aborted: { kind: "broken", message: "The request to the legacy interface was given up." },
+  fault: { kind: "broken", message: "The gateway failed." },
 };
 
 const circuitOpen: LegacyFailed = {

@@ -88,8 +88,9 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
       return;
     }
     this.#leave();
+    const failure = failureOf(error, this.request);
     // What undici refuses never reached the upstream.
-    this.fail(failureOf(error, this.request), codeOf(error) !== "UND_ERR_INVALID_ARG");
+    this.fail(failure, failure.kind !== "fault" && codeOf(error) !== "UND_ERR_INVALID_ARG");
   }
 
   /** undici has reported the end of its last attempt. */

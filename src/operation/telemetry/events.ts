@@ -16,7 +16,8 @@ export const coreEvents: EventDefinitions = {
     level: "error",
     msg: "The gateway has a fault.",
     isOfRequest: true,
-    notes: "The line has the stack. Report it.",
+    notes:
+      "The line has the stack and its `place`: one line a second for each place, the others are counted. It costs the request that it happens in, or one piece of work in the background (`origin`: what nothing caught). Report it.",
   },
   stopping: {
     level: "info",

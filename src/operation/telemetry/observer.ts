@@ -1,5 +1,4 @@
-import { createRequire } from "node:module";
-import type * as pino from "pino";
+import { pino, stdTimeFunctions } from "pino";
 import { currentContext } from "./exchange.ts";
 import { truncate } from "../secrets/truncate.ts";
 import { coreEvents, type EventDefinition, type EventDefinitions, type EventLevel } from "./events.ts";
@@ -12,6 +11,11 @@ export type Observer = {
    * does, and its `msg`; the line of an event of a request has the request's id and path.
    */
   event(name: string, about: { endpoint?: string; level?: EventLevel } & Record<string, unknown>): void;
+  /**
+   * Counts an error of the gateway's own as `internal_error`, and logs it with its stack: one line a second for each place that throws.
+   * `about`: further members of the line.
+   */
+  fault(error: unknown, about?: Record<string, unknown>): void;
   /** Logs what is of interest at `LOG_LEVEL=debug` only: neither counted nor limited in rate. */
   debug(name: string, about: Record<string, unknown>): void;
   /** Whether `debug` logs anything. */
@@ -20,7 +24,7 @@ export type Observer = {
   define(events: EventDefinitions): void;
   /** How often each event happened, by `name endpoint`. */
   counts(): Record<string, number>;
-  /** Lines that were dropped because the reader of the log was too slow. */
+  /** Lines that were dropped because the reader of the log was too slow, or that could not be written. */
   droppedLines(): number;
 };
 
@@ -37,18 +41,30 @@ const MAX_PATH = 200;
 const MAX_LINES = 10;
 const SECOND = 1000;
 
-/** Logs JSON lines of at least this `level` to the file descriptor `fd` (default: the standard error), and counts events. */
+/**
+ * Logs JSON lines of at least this `level` to the file descriptor `fd` (default: the standard error), and counts events. Neither throws: what
+ * reports trouble must not make more of it.
+ */
 export const openObserver = (level: string, fd = 2): Observer => {
   const destination = openLogDestination(fd, (lines) => write("log_lines_dropped", { lines }));
   const isDebug = level === "debug";
   let definitions = coreEvents;
-  let logger: pino.Logger | undefined;
-  const log = (): pino.Logger => (logger ??= openLogger(level, destination));
+  const logger = pino({ level, base: undefined, timestamp: stdTimeFunctions.isoTime }, destination);
+  let unwritten = 0;
   const counted = new Map<string, number>();
-  /** By event: the lines logged in this second, and those that were not. */
+  /** By event, a fault's by its place: the lines logged in this second, and those that were not. */
   const seconds = new Map<string, { logged: number; suppressed: number }>();
 
   const write = (name: string, about: Record<string, unknown>, given?: EventLevel): void => {
+    try {
+      writeLine(name, about, given);
+    } catch {
+      // There is no other place to say so.
+      unwritten++;
+    }
+  };
+
+  const writeLine = (name: string, about: Record<string, unknown>, given?: EventLevel): void => {
     const { level: byDefault, msg, isOfRequest } = definitions[name] ?? undefinedEvent;
     const exchange = isOfRequest ? currentContext()?.exchange : undefined;
     const path = exchange?.path;
@@ -56,24 +72,33 @@ export const openObserver = (level: string, fd = 2): Observer => {
       requestId: exchange.id,
       ...(path === undefined ? {} : { path: truncate(path, MAX_PATH) }),
     };
-    log()[given ?? byDefault]({ event: name, ...about, ...request }, msg);
+    logger[given ?? byDefault]({ event: name, ...about, ...request }, msg);
   };
 
-  const isToBeLogged = (name: string): boolean => {
-    const second = seconds.get(name);
+  /** `place`: of the event, where each has lines of its own. */
+  const isToBeLogged = (name: string, most: number, place?: string): boolean => {
+    const kind = place === undefined ? name : `${name} ${place}`;
+    const second = seconds.get(kind);
     if (second !== undefined) {
-      if (second.logged++ < MAX_LINES) return true;
+      if (second.logged++ < most) return true;
       second.suppressed++;
       return false;
     }
     const begun = { logged: 1, suppressed: 0 };
-    seconds.set(name, begun);
+    seconds.set(kind, begun);
     setTimeout(() => {
-      seconds.delete(name);
+      seconds.delete(kind);
       const { suppressed } = begun;
-      if (suppressed > 0) write(name, { suppressed });
+      if (suppressed > 0) write(name, { suppressed, ...(place === undefined ? {} : { place }) });
     }, SECOND).unref();
     return true;
+  };
+
+  /** Counts an event; how often it has happened. */
+  const count = (kind: string): number => {
+    const times = (counted.get(kind) ?? 0) + 1;
+    counted.set(kind, times);
+    return times;
   };
 
   return {
@@ -85,23 +110,29 @@ export const openObserver = (level: string, fd = 2): Observer => {
     event(name, { level: given, ...about }) {
       const field = quiet.has(name) ? String(about["field"]) : "";
       const kind = [name, about.endpoint, field].filter(Boolean).join(" ");
-      const count = (counted.get(kind) ?? 0) + 1;
       // Fields are named outside: past the bound new ones are neither kept nor logged.
-      if (field !== "" && count === 1 && counted.size >= MAX_KINDS) return;
-      counted.set(kind, count);
-      if ((count > 1 && field !== "") || !isToBeLogged(name)) return;
-      write(name, { ...shortened(about), count }, given);
+      if (field !== "" && !counted.has(kind) && counted.size >= MAX_KINDS) return;
+      const times = count(kind);
+      if ((times > 1 && field !== "") || !isToBeLogged(name, MAX_LINES)) return;
+      write(name, { ...shortened(about), count: times }, given);
+    },
+    fault(error, about = {}) {
+      const times = count(FAULT);
+      const stack = error instanceof Error && error.stack !== undefined ? error.stack : "What was thrown has no stack.";
+      const place = placeOf(stack);
+      if (isToBeLogged(FAULT, 1, place))
+        write(FAULT, { ...shortened({ error: stack, place, ...about }), count: times });
     },
     counts: () => Object.fromEntries(counted),
-    droppedLines: () => destination.dropped(),
+    droppedLines: () => destination.dropped() + unwritten,
   };
 };
 
-/** Loads the logger with the first line: most starts have none to write. */
-const openLogger = (level: string, destination: pino.DestinationStream): pino.Logger => {
-  const { pino: open, stdTimeFunctions }: typeof pino = createRequire(import.meta.url)("pino");
-  return open({ level, base: undefined, timestamp: stdTimeFunctions.isoTime }, destination);
-};
+/** The event of a fault. */
+const FAULT = "internal_error";
+
+/** Where an error was thrown, by its stack: the function, file, line and column. */
+const placeOf = (stack: string): string => /^ {4}at (?:.*[/\\])?(.{1,200}:\d+:\d+)\)?$/m.exec(stack)?.[1] ?? "unknown";
 
 /** Characters of a text, and entries of a list, that one line takes. */
 const MAX_TEXT = 2000;

@@ -14,7 +14,7 @@ export const operated = async (guard: Partial<GuardSettings> = {}, environment: 
     isStopping: () => !state.ready,
   };
   const app = consoleApp(core, { host: "127.0.0.1", ...guard }, "http://127.0.0.1:8000/v1");
-  const server = await startAdminServer(consoleListener(app), "127.0.0.1", 0, gateway.clientLimits);
+  const server = await startAdminServer(consoleListener(app), { host: "127.0.0.1", port: 0 }, gateway.clientLimits);
   onTestFinished(() => server.stop());
   const see = (path: string, headers: Record<string, string> = {}) =>
     fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { Connection: "close", ...headers } });

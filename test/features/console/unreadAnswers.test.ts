@@ -16,8 +16,7 @@ test("a client that takes nothing is cut off after the time limit", async () => 
       request.socket.once("close", () => (isCut = true));
       answer(request, response);
     },
-    "127.0.0.1",
-    0,
+    { host: "127.0.0.1", port: 0 },
     { ...roomyLimits, sendTimeout: LIMIT },
   );
   onTestFinished(() => server.stop());

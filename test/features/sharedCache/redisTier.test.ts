@@ -47,6 +47,27 @@ test("foreign bytes are refused", async () => {
     await expect(fromWire(bad)).rejects.toBeInstanceOf(Error);
 });
 
+test.each<[string, object]>([
+  ["a type with a line break", { type: "text/html\r\nX-Evil: 1" }],
+  ["a type with a control character", { type: "a\u0001" }],
+  ["a type with a euro sign", { type: "\u20ac" }],
+  ["a status of no answer", { status: 99 }],
+  ["a status of an answer before the answer", { status: 101 }],
+  ["a status of six digits", { status: 100_000 }],
+  ["a header without a name", { headers: { "": "a" } }],
+  ["a header's name with a blank", { headers: { "a b": "c" } }],
+  ["a header with a line break", { headers: { a: "b\nc" } }],
+  ["a group with a line break", { groups: ["dataset/1\n"] }],
+])("an entry is refused whose head was changed to have %s", async (_, change) => {
+  const good = toWire(await entry("{}"));
+  const end = 5 + good.readUInt32BE(1);
+  const head = JSON.parse(good.toString("utf8", 5, end)) as object;
+  const changed = Buffer.from(JSON.stringify({ ...head, ...change }));
+  const start = Buffer.from(good.subarray(0, 5));
+  start.writeUInt32BE(changed.length, 1);
+  await expect(fromWire(Buffer.concat([start, changed, good.subarray(end)]))).rejects.toBeInstanceOf(Error);
+});
+
 test("few bytes that stand for more than 32 MiB are refused", async () => {
   const body = Buffer.alloc(33 * 1024 ** 2);
   const bomb = toWire({ ...(await entry("{}", { tag: tagOf(body) })), body, coded: { br: brotliCompressSync(body) } });

@@ -91,7 +91,7 @@ export const openProxy = async (origin: string, settings: ProxySettings = {}): P
   const listener = passThrough(upstream, uploads, {
     host,
     trusted,
-    observer: { event: (_, about) => void events.push(about) },
+    observer: { event: (_, about) => void events.push(about), fault: (error) => void events.push({ fault: error }) },
     meter: openMeter(() => ({})),
     ...(observe ? { observe } : {}),
     headers,

@@ -27,7 +27,7 @@ const open = async (budget: number) => {
       (error: unknown) => (error instanceof UpstreamFailure ? error : Promise.reject(error as Error)),
     );
   const asked = async (count: number) => until(() => held.length === count);
-  return { held, bodies, memory, get, asked };
+  return { held, bodies, memory, upstream, get, asked };
 };
 const crowded = expect.objectContaining({ kind: "crowded", isUnsent: false });
 const bytes = (size: number) => Buffer.alloc(size, "x");
@@ -105,4 +105,21 @@ test("a large body that tells its length is the same bytes, and a short one is n
   );
   expect(memory.held).toBe(0);
   expect(bodies.map((body) => body.equals(sent))).toEqual([true]);
+});
+
+test.each<[name: string, values: string[], expected: string]>([
+  ["Content-Type", ["application/json", "text/html"], "application/json"],
+  ["Content-Encoding", ["identity", "IDENTITY"], "text/plain"],
+  ["Content-Encoding", ["gzip", "br"], "broken"],
+])("an answer with the %s %j is one of the type %s", async (name, values, expected) => {
+  const { held, upstream, asked } = await open(200 * KIB);
+  const reply = ask(upstream, { method: "GET", path: "/", headers: {}, maxBytes: 100 }).then(
+    ({ contentType }) => contentType,
+    (error: unknown) => (error instanceof UpstreamFailure ? error.kind : error),
+  );
+  await asked(1);
+  const lines = values.flatMap((value) => [name, value]);
+  const type = name === "Content-Type" ? [] : ["Content-Type", "text/plain"];
+  held[0]?.writeHead(200, [...type, ...lines]).end("x");
+  expect(await reply).toBe(expected);
 });

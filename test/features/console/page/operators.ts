@@ -36,7 +36,7 @@ export const operatorsOf = async (
   { token, onEnd = onTestFinished }: { token?: string | undefined; onEnd?: OnEnd } = {},
 ) => {
   const app = consoleApp(gateway.core, { host: "127.0.0.1", token }, address);
-  const server = await startAdminServer(consoleListener(app), "127.0.0.1", 0, gateway.clientLimits);
+  const server = await startAdminServer(consoleListener(app), { host: "127.0.0.1", port: 0 }, gateway.clientLimits);
   onEnd(() => server.stop());
   return {
     app,

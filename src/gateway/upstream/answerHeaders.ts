@@ -1,0 +1,16 @@
+import type { IncomingHttpHeaders } from "node:http";
+
+/** The value of a header of an upstream's answer, the first one where it came more than once: undici gives a list then. */
+export const firstValue = (headers: IncomingHttpHeaders, name: string): string | undefined => {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+};
+
+/** The media type of an answer; empty where it has none. */
+export const mediaType = (headers: IncomingHttpHeaders): string => firstValue(headers, "content-type") ?? "";
+
+/** The coding of an answer's body in small letters, empty where it has none. Several make one that nothing can decode. */
+export const contentCoding = (headers: IncomingHttpHeaders): string => {
+  const given = [headers["content-encoding"] ?? ""].flat().map((coding) => coding.trim().toLowerCase());
+  return [...new Set(given)].filter((coding) => coding !== "" && coding !== "identity").join(", ");
+};

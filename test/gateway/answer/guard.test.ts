@@ -1,0 +1,167 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import type { ConsolePart } from "../../../src/libraries/ui/consolePart.ts";
+import { consoleApp } from "../../../src/features/console/consoleApp.ts";
+import type { Core, Feature, FeatureModule } from "../../../src/gateway/answer/feature.ts";
+import type { SharedTier } from "../../../src/gateway/cache/sharedTier.ts";
+import { listeningGateway } from "../http/support.ts";
+import { get, httpUpstream } from "../proxy/support.ts";
+import { gatewayFor } from "../../support/gateway.ts";
+import { valueOf } from "../../support/metrics.ts";
+import { startProgram } from "../../support/program.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
+import { until } from "../../support/waiting.ts";
+import { exchange, measures } from "./support.ts";
+
+const planted = (): never => {
+  throw new TypeError("planted");
+};
+
+/** A header's name that throws when it is looked at. */
+const badName = { toLowerCase: planted } as unknown as string;
+
+/** Legacy, whose answer to `/large` has 100 kB. */
+const openUpstream = () =>
+  httpUpstream((incoming, response) => {
+    response.setHeader("Content-Type", "application/json");
+    response.end(incoming.url === "/large" ? "x".repeat(100_000) : measures);
+  });
+
+const tier = (faulty: Partial<SharedTier>): FeatureModule => ({
+  sharedTier: () => () => ({
+    trusted: () => true,
+    mark: () => "1",
+    get: async () => undefined,
+    set: () => undefined,
+    invalidate: async () => true,
+    close: async () => undefined,
+    ...faulty,
+  }),
+});
+
+const open = (make: (core: Core) => Feature): FeatureModule => ({ open: make });
+const LIST = "/v1/evaluationmeasures/list";
+const isPlanted = ({ headers }: { headers: Record<string, unknown> }) => headers["x-planted"] !== undefined;
+
+/** Where something throws, what plants it, the request that meets it, and the status that its client gets; 0: its connection closes. */
+const places: [place: string, module: FeatureModule, path: string, status: number][] = [
+  ["middleware", open(() => ({ middleware: (req, _, next) => (isPlanted(req) ? planted() : next()) })), LIST, 500],
+  [
+    "what middleware does later",
+    open(({ guard }) => ({
+      middleware: (req, res, next) =>
+        void Promise.resolve()
+          .then(() => (isPlanted(req) ? planted() : next()))
+          .catch((error: unknown) => guard.fail(res, error)),
+    })),
+    LIST,
+    500,
+  ],
+  [
+    "the hit path",
+    open(({ cache }) => {
+      vi.spyOn(cache, "lookUp").mockImplementationOnce(planted);
+      return {};
+    }),
+    LIST,
+    500,
+  ],
+  [
+    "a layer",
+    open(() => ({ layer: (next) => async (about) => (about.header("x-planted") ? planted() : next(about)) })),
+    "/v1/estimationprocedure/list",
+    500,
+  ],
+  [
+    "the router, and its answer to that",
+    open(() => ({ documents: { answer: () => false, paths: [], linksOf: planted } })),
+    "/v1/unknown",
+    500,
+  ],
+  ["the cache", tier({ mark: planted }), "/v1/estimationprocedure/list", 500],
+  ["the shared tier", tier({ set: planted }), LIST, 200],
+  [
+    "what answers in legacy's place",
+    open(() => ({ proxy: { standIn: (req) => isPlanted(req) && planted() } })),
+    "/api/v1/json/data/1",
+    500,
+  ],
+  [
+    "the head of a proxied answer",
+    open(() => ({ proxy: { headers: (target) => (target === "/head" ? [badName, ""] : []) } })),
+    "/head",
+    500,
+  ],
+  [
+    "the body of a proxied answer",
+    open(() => ({
+      middleware(req, res, next) {
+        if (isPlanted(req)) vi.spyOn(res, "write").mockImplementationOnce(planted);
+        next();
+      },
+    })),
+    "/large",
+    0,
+  ],
+];
+
+test.each(places)("an error in %s costs one request", async (_, module, path, status) => {
+  const gateway = await listeningGateway(await openUpstream(), {}, { features: [module] });
+  const { core, port, observer } = gateway;
+  await exchange(port, get(LIST));
+  const { text } = await exchange(port, get(path, "X-Planted: 1"));
+  expect(text.slice(0, 13)).toBe(status === 0 ? "" : `HTTP/1.1 ${status} `);
+  if (status === 500) expect(text).toMatch(/\r\n\r\n\{"detail":"Internal Server Error"\}$/);
+  await until(() => observer.counts()["internal_error"] !== undefined);
+
+  expect((await exchange(port, get("/healthy"))).status).toBe(200);
+  expect((await exchange(port, get("/large"))).body).toHaveLength(100_000);
+  expect(core.memory.held).toBe(0);
+  await until(async () => core.load() === 0 && (await valueOf(core.meter, "requests_in_flight")) === 0);
+  await until(async () => (await valueOf(core.meter, "client_connections")) === 0);
+});
+
+test("an error in a page of operators, or in a webhook, costs one answer", async () => {
+  const bad: ConsolePart = { routes: (app) => void app.get("/planted", planted) };
+  const { core, observer } = await gatewayFor("http://127.0.0.1:9", {}, { features: [open(() => ({ console: bad }))] });
+  const app = consoleApp(core, { host: "127.0.0.1" }, "http://127.0.0.1:8000/v1");
+  expect((await app.request("/planted", { headers: { Host: "127.0.0.1" } })).status).toBe(500);
+  expect(observer.counts()).toEqual({ internal_error: 1 });
+  expect((await app.request("/healthz")).status).toBe(200);
+
+  const hooked = await gatewayFor("http://127.0.0.1:9", {
+    WEBHOOK_URL: "http://127.0.0.1:9/",
+    WEBHOOK_SECRET: "whsec_MDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDA=",
+  });
+  vi.spyOn(hooked.observer, "event").mockImplementationOnce(planted);
+  hooked.core.events.emit("notice", { type: "stage.moved", at: "2026-11-26T00:00:00Z" });
+  await until(() => hooked.observer.counts()["internal_error"] === 1);
+  expect(await valueOf(hooked.core.meter, "webhook_waiting")).toBe(0);
+});
+
+test("an error that nothing catches is logged and counted, and the process goes on", async () => {
+  const plant = join(temporaryFolder(), "plant.mjs");
+  writeFileSync(
+    plant,
+    `process.on("SIGUSR2", () => {
+      for (let i = 0; i < 50; i++) setTimeout(() => { throw new Error("planted in a timer"); });
+      Promise.reject(new Error("planted in a promise"));
+    });`,
+  );
+  const program = await startProgram({
+    LEGACY_URL: await openUpstream(),
+    NODE_OPTIONS: `--import=${plant}`,
+  });
+  const metrics = async () => (await fetch(`http://127.0.0.1:${program.adminPort}/metrics`)).text();
+  await metrics();
+  program.child.kill("SIGUSR2");
+  await until(async () => /\{event="internal_error",endpoint=""\} 51$/m.test(await metrics()));
+  expect((await exchange(program.port, get(LIST))).status).toBe(200);
+  const lines = program.output.error.split("\n").filter((line) => line.includes('"event":"internal_error"'));
+  // One line for each place; the others are counted, and said a second later.
+  expect(lines.filter((line) => line.includes("planted in a timer"))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes("planted in a promise"))).toHaveLength(1);
+  program.child.kill("SIGTERM");
+  expect(await program.ended).toBe(0);
+});
