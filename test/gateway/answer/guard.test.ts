@@ -26,11 +26,14 @@ const later = async (run: () => void): Promise<void> => {
 /** A header's name that throws when it is looked at. */
 const badName = { toLowerCase: planted } as unknown as string;
 
+const procedures = '{"estimationprocedures":{"estimationprocedure":{"id":"1","ttid":"1","name":"n","type":"x"}}}';
+
 /** Legacy, whose answer to `/large` has 100 kB. */
 const openUpstream = () =>
   httpUpstream((incoming, response) => {
     response.setHeader("Content-Type", "application/json");
-    response.end(incoming.url === "/large" ? "x".repeat(100_000) : measures);
+    if (incoming.url === "/large") response.end("x".repeat(100_000));
+    else response.end(incoming.url?.includes("procedure") ? procedures : measures);
   });
 
 const tier = (faulty: Partial<SharedTier>): FeatureModule => ({
@@ -83,6 +86,17 @@ const places: [place: string, module: FeatureModule, path: string, status: numbe
     500,
   ],
   ["the cache", tier({ mark: planted }), "/v1/estimationprocedure/list", 500],
+  [
+    "the storing of an entry",
+    open(({ catalogue }) => {
+      const groups = Object.defineProperty([], Symbol.iterator, { value: planted });
+      const { cache } = catalogue.endpoints["listEstimationProcedures"] ?? {};
+      if (cache) vi.spyOn(cache, "groups").mockReturnValueOnce(groups);
+      return {};
+    }),
+    "/v1/estimationprocedure/list",
+    500,
+  ],
   ["the shared tier", tier({ set: planted }), LIST, 200],
   [
     "what answers in legacy's place",
