@@ -5,6 +5,7 @@ import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
 import type { RunningServer } from "./gateway/server.ts";
 import type { Settings } from "./operation/settings/settings.ts";
+import { plainText } from "./tools/plainText.ts";
 
 type CheckOptions = { strict?: boolean; json?: boolean };
 
@@ -66,7 +67,7 @@ const open = async (isCheck: boolean) => {
   const gateway = await openGateway(gatewaySettings, catalogue, observer, parts).catch((error: Error) => error);
   if (gateway instanceof Error) {
     await upstream.close();
-    return { errors: [gateway.message] };
+    return { errors: gateway.message.split("\n").map(plainText) };
   }
   const close = async () => {
     await gateway.close();

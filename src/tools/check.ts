@@ -8,6 +8,7 @@ import type { Settings } from "../operation/settings/settings.ts";
 import { dataDirectoryTrouble } from "../operation/store/dataDirectory.ts";
 import type { CheckReport, Examples } from "../gateway/answer/feature.ts";
 import type { Gateway } from "../gateway/openGateway.ts";
+import { plainText } from "./plainText.ts";
 
 type CheckSettings = {
   settings: Pick<
@@ -31,9 +32,10 @@ type CheckResult = { ready: boolean; legacy: string; passed: number; failed: num
 export const check = async (gateway: Gateway, { settings, strict, print }: CheckSettings): Promise<CheckResult> => {
   const { app, core } = gateway;
   const rows: CheckRow[] = [];
-  const add = (row: CheckRow): void => {
-    rows.push(row);
-    print(`${row.result.padEnd(4)}  ${row.name.padEnd(26)} ${row.found}`);
+  const add = ({ found: text, ...row }: CheckRow): void => {
+    const found = plainText(text);
+    rows.push({ ...row, found });
+    print(`${row.result.padEnd(4)}  ${row.name.padEnd(26)} ${found}`);
   };
   const [prefix = "/"] = settings.PREFIXES;
   const base = prefix === "/" ? "" : prefix;
@@ -59,7 +61,7 @@ export const check = async (gateway: Gateway, { settings, strict, print }: Check
   await checkSettings(report, settings);
   for (const feature of core.features) await feature.check?.(report);
   for (const { setting, effect } of core.off) report.row(true, setting, `not set: ${effect}`);
-  const result = resultOf(rows, legacy.words);
+  const result = resultOf(rows, plainText(legacy.words));
   for (const line of summaryOf(result)) print(line);
   return result;
 };

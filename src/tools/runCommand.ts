@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import type { Catalogue } from "../gateway/answer/prepared.ts";
+import { plainText } from "./plainText.ts";
 
 /** What a command gets of the process. An error that the command throws is printed, and the exit code is 2. */
 export type CommandTools = {
@@ -26,7 +27,8 @@ export const runCommand = async (
     await command.parseAsync(args, { from: "user" });
   } catch (error) {
     // Commander has printed its own errors, and what --help asks for.
-    if (!(error instanceof CommanderError)) complain((error as Error).message);
+    if (!(error instanceof CommanderError))
+      for (const line of (error as Error).message.split("\n")) complain(plainText(line));
     exit(error instanceof CommanderError && error.exitCode === 0 ? 0 : 2);
   }
 };

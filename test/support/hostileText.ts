@@ -33,6 +33,9 @@ export const hostileTexts = [
   "__proto__",
 ];
 
+/** What could drive a terminal, or make one line look like two. */
+export const terminalControls = /[\p{Cc}\p{Cf}]/u;
+
 /** Any text, every other one of them hostile. */
 export const hostileText = fc.oneof(
   fc.constantFrom(...hostileTexts),

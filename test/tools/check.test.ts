@@ -8,6 +8,7 @@ import { httpUpstream } from "../gateway/proxy/support.ts";
 import { freePort } from "../support/freePort.ts";
 import { gatewayFor } from "../support/gateway.ts";
 import { keys } from "../gateway/answer/support.ts";
+import { hostileTexts, terminalControls } from "../support/hostileText.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 let legacy: SampleLegacy;
@@ -57,6 +58,16 @@ describe("the summary says in plain words what legacy answers, and what to do", 
     expect(summary).toContain(`  legacy: ${advice}`);
     // One failure with one cause, not one for each endpoint.
     expect(rows.filter(({ result }) => result === "FAIL").map(({ name }) => name)).toEqual(["legacy"]);
+  });
+
+  test.each([
+    ["a message", "application/json", JSON.stringify({ error: { code: "111", message: hostileTexts.join(" ") } })],
+    ["a type", "text/\u00e9\u009b31mhtml", "<html>"],
+  ])("--check prints no control characters of legacy's: %s", async (_, type, body) => {
+    const { lines, ...result } = await checked(await answering(412, type, body));
+    expect(lines.join("\n")).toMatch(/\\u\{(1b|9b)\}/);
+    for (const text of [...lines, ...result.rows.map(({ found }) => found), result.legacy])
+      expect(text).not.toMatch(terminalControls);
   });
 
   test("--check says so where nothing listens at LEGACY_URL", async () => {

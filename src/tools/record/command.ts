@@ -9,6 +9,7 @@ import { idRequests, readIds } from "../corpus/madeRequests.ts";
 import { trafficMapper } from "../corpus/mapTraffic.ts";
 import { readCorpus } from "../corpus/readCorpus.ts";
 import { readKeyVariable, readUrl } from "../optionValues.ts";
+import { plainText } from "../plainText.ts";
 import type { CommandTools } from "../runCommand.ts";
 import type { Exchange, FixtureAsk } from "./exchange.ts";
 import { openRecording, type Recorded, type Replay } from "./recording.ts";
@@ -55,8 +56,8 @@ const record = async (words: string[], options: RecordOptions, tools: RecordTool
   const requests = requestsOf(words.slice(0, -2), options, tools, key !== undefined);
   const keys = [key, environment["LEGACY_API_KEY"], environment["LEGACY_ADMIN_KEY"]];
   const scrub = openSecrets(keys.flatMap((one = "") => (isLongKey(one) ? [one] : [])));
-  const print = (line: string) => others.print(scrub.text(line));
-  const complain = (line: string) => others.complain(scrub.text(line));
+  const print = (line: string) => others.print(plainText(scrub.text(line)));
+  const complain = (line: string) => others.complain(plainText(scrub.text(line)));
   const recording = await openRecording({ catalogue, legacy, scrub, openReplay: others.openReplay });
   const sent = new Set<string>();
   const seen = new Set<string>();

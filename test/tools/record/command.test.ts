@@ -5,6 +5,7 @@ import { type Pair, readPairs } from "../../../fixtures/pairs.ts";
 import { type SampleLegacy, startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { httpUpstream } from "../../gateway/proxy/support.ts";
 import { everythingIn, expectSound, run } from "./support.ts";
+import { hostileTexts, terminalControls } from "../../support/hostileText.ts";
 import { spawnProgram } from "../../support/program.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
@@ -199,6 +200,16 @@ describe("errors of the command line exit with 2, and say what is allowed", () =
         expect(errors[0]).toContain("The upstream");
       }
     expect((await run("getDataset 61 as iris")).errors[0]).toContain("required option '--legacy <url>' not specified");
+  });
+
+  test("record prints no control characters of legacy's, and stores them", async () => {
+    const text = hostileTexts.join(" ");
+    const dataset = { id: "61", name: text, version: "1", [text]: text };
+    const url = await httpUpstream((_, response) => response.end(JSON.stringify({ data_set_description: dataset })));
+    const { code, out, errors, folder } = await run(`--legacy ${url} getDataset 61 as evil`);
+    expect([code, out.join("\n")]).toEqual([0, expect.stringMatching(/\\u\{1b\}/)]);
+    for (const line of [...out, ...errors]) expect(line).not.toMatch(terminalControls);
+    expect(only(folder).legacy[0]?.response.body).toContain(JSON.stringify("\u001b[31m").slice(1, -1));
   });
 
   test("record exits with 2 where its folder cannot be written", async () => {

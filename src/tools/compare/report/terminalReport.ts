@@ -2,6 +2,7 @@ import { styleText } from "node:util";
 import type { Report, Summary } from "./report.ts";
 import { comparisonResults, resultNames } from "../../../libraries/compare/results.ts";
 import { truncate } from "../../../operation/secrets/truncate.ts";
+import { plainText } from "../../plainText.ts";
 import { formatNumber, minute } from "../../../libraries/ui/wording.ts";
 import { commandsOf, formatSides, formatSummary } from "./reportWording.ts";
 
@@ -59,7 +60,3 @@ const columns = (rows: readonly (readonly string[])[]): string[] => {
     isNumber[i] ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0);
   return rows.map((cells) => cells.map(padded).join("  ").trimEnd());
 };
-
-/** A text without control characters, which could drive the terminal: an escape becomes `\u{1b}`. */
-const plainText = (text: string): string =>
-  text.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
