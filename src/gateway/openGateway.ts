@@ -29,6 +29,7 @@ import { openErrorFormats, openErrorWriter } from "./http/problemDetails.ts";
 import { passThrough } from "./proxy/passThrough.ts";
 import { openReader, type ReaderSettings } from "./threads/reader.ts";
 import { openUntrustedProxies } from "./upstream/forwarding.ts";
+import { openLoops } from "./upstream/loops.ts";
 import { type LegacyClient, legacyClient, pathFetcher } from "./upstream/legacyClient.ts";
 import { openBackend } from "./upstream/openBackend.ts";
 import type { Upstream } from "./upstream/upstream.ts";
@@ -308,9 +309,12 @@ const SEND_TIMEOUT = 20_000;
 /** What the gateway knows of clients before it reads what they ask: bounds, proxies, how they want errors. */
 const openDoor = (
   settings: GatewaySettings,
-  { memory, observer }: Operation,
+  { memory, observer, dependencies }: Operation,
   { sendTimeout = SEND_TIMEOUT }: GatewayParts,
-): Pick<Core, "clientLimits" | "errorFormats" | "writeError" | "guard" | "trusted" | "untrustedProxies"> => {
+): Pick<
+  Core,
+  "clientLimits" | "errorFormats" | "writeError" | "guard" | "trusted" | "untrustedProxies" | "noteLoop"
+> => {
   const trusted = trustedProxies(settings.TRUSTED_PROXIES);
   const errorFormats = openErrorFormats(settings.PREFIXES);
   const writeError = openErrorWriter(settings.PREFIXES, errorFormats);
@@ -323,6 +327,7 @@ const openDoor = (
     untrustedProxies: openUntrustedProxies(trusted, (address) => {
       observer.event("untrusted_proxy", { address, advice: `if it is your proxy, set TRUSTED_PROXIES=${address}` });
     }),
+    noteLoop: openLoops(dependencies, observer),
   };
 };
 
@@ -332,7 +337,7 @@ const openInterface = (
   { downloads, uploads }: { downloads: Upstream; uploads: Upstream },
   isUncached?: boolean,
 ) => {
-  const { settings, catalogue, features, meter, observer, trusted } = core;
+  const { settings, catalogue, features, meter, observer, trusted, noteLoop } = core;
   const layered = features.reduce((next, { layer }) => layer?.(next) ?? next, legacyBackend(core, isUncached));
   const readTarget = legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths);
   const pass = passThrough(downloads, uploads, {
@@ -340,6 +345,7 @@ const openInterface = (
     meter,
     observer,
     trusted,
+    noteLoop,
     observe: observePassThrough(core, catalogue.legacyWrites, readTarget),
     headers: features.flatMap(({ proxy }) => proxy?.headers ?? []),
     standIns: features.flatMap(({ proxy }) => proxy?.standIn ?? []),

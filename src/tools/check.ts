@@ -5,9 +5,11 @@ import type { LegacyReply, LegacyFailed } from "../gateway/upstream/legacyClient
 import { xmlReader } from "../catalogue/legacy/xml.ts";
 import type { Json } from "../catalogue/rules/rule.ts";
 import type { Settings } from "../operation/settings/settings.ts";
+import { openHolding } from "../operation/limits/byteBudget.ts";
 import { dataDirectoryTrouble } from "../operation/store/dataDirectory.ts";
 import type { CheckReport, Examples } from "../gateway/answer/feature.ts";
 import type { Gateway } from "../gateway/openGateway.ts";
+import { urlsToOwnListeners } from "./ownListeners.ts";
 import { plainText } from "./plainText.ts";
 
 type CheckSettings = {
@@ -57,8 +59,13 @@ export const check = async (gateway: Gateway, { settings, strict, print }: Check
     },
   };
   report.row(legacy.ok, "legacy", legacy.words, legacy.advice);
+  if (legacy.ok) await noteGateway(gateway, report, base);
   await checkExamples(gateway, report, base, legacyUrl);
   await checkSettings(report, settings);
+  for (const { name, url, listener } of await urlsToOwnListeners(core.settings)) {
+    const found = `${url} leads to the gateway itself, which listens there (${listener})`;
+    report.row(false, name, found, `correct ${name}: it leads to the gateway itself`);
+  }
   for (const feature of core.features) await feature.check?.(report);
   for (const { setting, effect } of core.off) report.row(true, setting, `not set: ${effect}`);
   const result = resultOf(rows, plainText(legacy.words));
@@ -73,6 +80,20 @@ const askLegacy = ({ core }: Gateway, request: LegacyRequest) =>
     { headers: ["user-agent", "catalog-gateway-check"], deadline: performance.now() + core.totalTimeout },
     xmlReader([]),
   );
+
+/** Says where a gateway answers at legacy's address: legacy itself has nothing of the new interface. */
+const noteGateway = async ({ core }: Gateway, report: CheckReport, base: string): Promise<void> => {
+  const [target = "/"] = Object.values(core.catalogue.endpoints).flatMap((endpoint) =>
+    Object.values(endpoint.examples).flatMap((input) => readTarget(endpoint, input) ?? []),
+  );
+  const request = { path: base + target, form: "json", scheme: "http", client: "" } as const;
+  const reply = await core.fetchPath({ ...request, holding: openHolding(core.memory) }).catch(() => undefined);
+  if (reply?.isOfGateway)
+    report.note(
+      "LEGACY_URL",
+      `another gateway answers GET ${request.path} there: is this the address of legacy itself?`,
+    );
+};
 
 /** The examples of each endpoint. The first entry that legacy lists takes the place of those that only one catalogue has. */
 const findExamples = async (gateway: Gateway): Promise<Map<string, Examples>> => {
@@ -117,9 +138,13 @@ const checkExamples = async (gateway: Gateway, report: CheckReport, base: string
     }
 };
 
+/** Where a GET asks for an example; `undefined` where only a POST can. */
+const readTarget = (endpoint: Endpoint, input: Record<string, Json>): string | undefined =>
+  endpoint.writes ? undefined : exampleTarget(endpoint, input);
+
 /** Asks for one example; `undefined` where only a POST can ask for it. */
 const askExample = async (report: CheckReport, endpoint: Endpoint, input: Record<string, Json>, base: string) => {
-  const target = endpoint.writes ? undefined : exampleTarget(endpoint, input);
+  const target = readTarget(endpoint, input);
   if (target === undefined) return undefined;
   const started = performance.now();
   const response = await report.ask(target);

@@ -33,8 +33,8 @@ const sampleBut = (answerTo: (path: string) => Response | undefined) =>
   httpUpstream(({ url = "" }, response) => {
     const answer = async () => {
       const one = answerTo(url) ?? (await fetch(legacy.url + url));
-      const type = one.headers.get("content-type") ?? "";
-      response.writeHead(one.status, { "Content-Type": type }).end(await one.text());
+      const { "content-length": _, ...headers } = Object.fromEntries(one.headers);
+      response.writeHead(one.status, headers).end(await one.text());
     };
     void answer();
   });
@@ -88,6 +88,44 @@ describe("the summary says in plain words what legacy answers, and what to do", 
     await server.stop(1000);
     await gateway.close();
   });
+
+  test.each([
+    ["LEGACY_URL", "PORT", "HOST", "127.0.0.1"],
+    ["LEGACY_URL", "ADMIN_PORT", "ADMIN_HOST", "localhost"],
+    ["MODERN_URL", "PORT", "HOST", "0.0.0.0"],
+  ])("--check says so where %s leads to where the gateway will listen: %s", async (name, portName, hostName, host) => {
+    const port = await freePort();
+    const environment = { [portName]: String(port), [hostName]: host };
+    const own = `http://127.0.0.1:${port}`;
+    const { summary, lines } = await (name === "LEGACY_URL"
+      ? checked(own, environment)
+      : checked(legacy.url, { ...environment, [name]: `${own}/v1` }));
+    expect(summary).toContain(`  ${name}: correct ${name}: it leads to the gateway itself`);
+    expect(lines.join("\n")).toMatch(
+      new RegExp(`^FAIL  ${name} .*\\(${hostName} ${host}, ${portName} ${port}\\)$`, "m"),
+    );
+  });
+});
+
+test("--check notes that another gateway answers in legacy's or modern's place", async () => {
+  const named = (name: string, value: string) => () => Response.json({}, { headers: { [name]: value } });
+  const cached = named("Cache-Status", "catalog-gateway; hit; ttl=60");
+  const gateway = await sampleBut((path) => (path.startsWith("/v1/") ? cached() : undefined));
+  const modern = await sampleBut(named("Via", "1.1 catalog-gateway-00000000"));
+  const notesOf = async (url: string, environment = {}) => {
+    const { rows, ready } = await checked(url, environment);
+    expect(ready).toBe(true);
+    return rows.flatMap(({ result, name, found }) =>
+      result === "note" && name.endsWith("_URL") ? `${name}: ${found}` : [],
+    );
+  };
+  expect(await notesOf(legacy.url)).toEqual([]);
+  expect(await notesOf(gateway)).toEqual([
+    expect.stringMatching(/^LEGACY_URL: another gateway answers GET \/v1\/\S+ there: is this the address of legacy/),
+  ]);
+  expect(await notesOf(legacy.url, { MODERN_URL: modern })).toEqual([
+    "MODERN_URL: another gateway answers there: is this the address of modern itself?",
+  ]);
 });
 
 test("a MODERN_URL that leads to the gateway itself is logged, and legacy answers", async () => {

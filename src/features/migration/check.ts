@@ -13,7 +13,7 @@ import type { Migration } from "./migration.ts";
 import type { Stage } from "./stage.ts";
 
 type Endpoints = Readonly<Record<string, Endpoint>>;
-type Compared = { ok: boolean; found: string; fired: readonly string[] };
+type Compared = { ok: boolean; found: string; fired: readonly string[]; isOfGateway?: boolean };
 
 const ADVICE = "mend the new implementation, or add what is meant to differ to EXPECTED_DIFFERENCES";
 
@@ -37,6 +37,7 @@ export const checkMigration = async (
   report: CheckReport,
 ): Promise<void> => {
   const fired = new Set<string>();
+  let isOfGateway = false;
   if (modern)
     for (const [name, examples] of report.examples)
       for (const [example, given] of Object.entries(examples)) {
@@ -44,11 +45,13 @@ export const checkMigration = async (
         const compared = await compareExample(core, migration, modern, endpoint, given, report);
         if (compared === undefined) continue;
         for (const entry of compared.fired) fired.add(entry);
+        isOfGateway ||= compared.isOfGateway === true;
         const isServed = stages[name]?.stage === "canary" || stages[name]?.stage === "modern";
         const row = `modern ${name} ${example}`;
         if (compared.ok || isServed || report.strict) report.row(compared.ok, row, compared.found, ADVICE);
         else report.note(row, compared.found);
       }
+  if (isOfGateway) report.note("MODERN_URL", "another gateway answers there: is this the address of modern itself?");
   checkLedger(migration, endpoints, fired, report);
 };
 
@@ -89,9 +92,10 @@ const compareExample = async (
         ? [cause, typeof candidate === "string" ? `(${candidate})` : ""].join(" ")
         : `${form} at ${path === "" ? "the whole answer" : path}`,
     );
-  if (unexplained.length > 0) return { ok: false, found: unexplained.join(", "), fired };
+  const { isOfGateway } = reply;
+  if (unexplained.length > 0) return { ok: false, found: unexplained.join(", "), fired, isOfGateway };
   const allowed = differences.length > 0 ? ` (${counted(differences.length, "difference")} allowed)` : "";
-  return { ok: true, found: `as expected${allowed}`, fired };
+  return { ok: true, found: `as expected${allowed}`, fired, isOfGateway };
 };
 
 /** Reports entries of the ledger that have ended, and those that no comparison needed. Entries for writes are skipped: writes are not compared. */

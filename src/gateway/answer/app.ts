@@ -159,10 +159,10 @@ const routerOf = (known: readonly Pattern[], core: AppCore): TrieRouter<RouteHan
 const answerBy =
   (core: AppCore, endpoint: PreparedEndpoint, pairsBelow: string | undefined): RouteHandler =>
   async (received, params) => {
-    const { handler, observer, meter, errorFormats, hitPath } = core;
+    const { handler, noteLoop, meter, errorFormats, hitPath } = core;
     const { method, target, header, exchange } = received;
     if (isLoop(header("via"))) {
-      observer.event("request_loop", { endpoint: endpoint.name });
+      noteLoop(header("x-request-id"), endpoint.name);
       return unstoredReply(core, received, plainAnswer(502, "The gateway's upstream is the gateway itself."));
     }
     const started = performance.now();

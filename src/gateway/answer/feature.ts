@@ -17,6 +17,7 @@ import type { Meter } from "../../operation/telemetry/meter.ts";
 import type { Observer } from "../../operation/telemetry/observer.ts";
 import type { Traffic } from "../../operation/telemetry/traffic.ts";
 import type { UntrustedProxies } from "../upstream/forwarding.ts";
+import type { NoteLoop } from "../upstream/loops.ts";
 import { type Decision, legacyDecision } from "../cache/served.ts";
 import type { CallerIdentity, Layer } from "./context.ts";
 import type { Cache } from "../cache/cache.ts";
@@ -195,6 +196,7 @@ export type Core = {
   trusted: (address: string) => boolean;
   /** The peers whose forwarded headers are not believed. */
   untrustedProxies: UntrustedProxies;
+  noteLoop: NoteLoop;
   isStopping: () => boolean;
   /** The gateway only checks its configuration: it stores nothing, and legacy answers everything. */
   isCheck: boolean;

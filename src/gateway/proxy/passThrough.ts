@@ -13,6 +13,7 @@ import { exposeProxied } from "../http/cors.ts";
 import { firstValue } from "../upstream/answerHeaders.ts";
 import { codeOf, type RequestLine, UpstreamFailure } from "../upstream/failure.ts";
 import { isLoop } from "../upstream/forwarding.ts";
+import type { NoteLoop } from "../upstream/loops.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { UpstreamRequest } from "../upstream/upstreamRequest.ts";
 import { AnswerBody, MAX_WAITING_BYTES } from "./answerBody.ts";
@@ -28,6 +29,7 @@ export type PassThroughOptions = {
   trusted: (address: string) => boolean;
   observer: Pick<Observer, "event" | "fault">;
   meter: Parameters<typeof openProxyReport>[0];
+  noteLoop: NoteLoop;
   observe?: (method: string, target: string, req: IncomingMessage) => ResponseObserver | undefined;
   /** Each gives a flat list of headers to add to the answer for this target, whether the upstream's or ours. */
   headers: readonly ((target: string) => readonly string[] | undefined)[];
@@ -52,6 +54,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
     const added = options.headers.flatMap((of) => of(path) ?? []);
     if (isLoop(req.headers.via)) {
       refuse(req, res, "loop", added);
+      options.noteLoop(req.headers["x-request-id"]?.toString());
       return report.failed(line, context, "loop");
     }
     const toUpstream = (): void => send(req, res, line, context, added);

@@ -3,6 +3,7 @@ import type { Dispatcher } from "undici";
 import { type Holding, UNCOUNTED } from "../../operation/limits/byteBudget.ts";
 import { contentCoding, mediaType } from "./answerHeaders.ts";
 import { type RequestLine, UpstreamFailure } from "./failure.ts";
+import { isOfGateway } from "./forwarding.ts";
 import { currentContext, type HttpExchange, propagatedHeaders } from "../../operation/telemetry/exchange.ts";
 import type { Upstream } from "./upstream.ts";
 import { UpstreamRequest } from "./upstreamRequest.ts";
@@ -24,8 +25,8 @@ export type AskOptions = {
   holding?: Holding | undefined;
 };
 
-/** An answer with its whole body. `contentType` is empty where the answer has none. */
-export type UpstreamReply = { status: number; contentType: string; body: Buffer };
+/** An answer with its whole body. `contentType` is empty where it has none. `isOfGateway`: another gateway gave it. */
+export type UpstreamReply = { status: number; contentType: string; body: Buffer; isOfGateway: boolean };
 
 /**
  * Chunks, and their bytes, that are collected before they are joined. Many small chunks take more memory than their bytes, and many of 64 KiB
@@ -68,6 +69,7 @@ class CollectedRequest extends UpstreamRequest {
   #timer: NodeJS.Timeout | undefined;
   #status = 0;
   #contentType = "";
+  #isOfGateway = false;
   #chunks: Buffer[] = [];
   #size = 0;
   /** Of the chunks, those that have been joined, and the bytes of the others. */
@@ -111,6 +113,7 @@ class CollectedRequest extends UpstreamRequest {
     if (length > UNCOUNTED) this.#whole = Buffer.allocUnsafeSlow(length);
     this.#status = status;
     this.#contentType = mediaType(headers);
+    this.#isOfGateway = isOfGateway(headers);
   }
 
   /** Takes a place for the first `size` bytes of the answer; false where there is none. */
@@ -150,7 +153,7 @@ class CollectedRequest extends UpstreamRequest {
     const body =
       this.#whole ??
       (first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size));
-    this.#resolve({ status: this.#status, contentType: this.#contentType, body });
+    this.#resolve({ status: this.#status, contentType: this.#contentType, body, isOfGateway: this.#isOfGateway });
   }
 
   readonly #expire = (): void => this.fail("timeout");

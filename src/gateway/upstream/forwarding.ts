@@ -91,6 +91,10 @@ export const viaThis = (incoming: string | undefined, version = "1.1"): string =
 /** Whether a request has been through this process before. */
 export const isLoop = (via: string | undefined): boolean => via !== undefined && via.includes(pseudonym);
 
+/** Whether an answer's `Via` or `Cache-Status` says that a gateway like this one has given it. */
+export const isOfGateway = (headers: IncomingHttpHeaders): boolean =>
+  [headers.via, headers["cache-status"]].some((names) => names?.toString().includes("catalog-gateway"));
+
 /** The addresses that one caller may have: an IPv4 address itself, or the /64 of an IPv6 address, as `2001:db8:0:1::/64`. */
 export const subnetOf = (address: string): string => {
   if (!address.includes(":")) return address;

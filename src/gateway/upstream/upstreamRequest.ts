@@ -13,6 +13,12 @@ import type { Upstream } from "./upstream.ts";
 /** Most answers with a status below 200 before the final one; an upstream that sends more has failed. */
 export const MAX_INTERIM_ANSWERS = 20;
 
+/** The requests that upstreams have got, until undici has reported their end. */
+const underWay = new Set<UpstreamRequest>();
+
+/** Whether a request with this `X-Request-Id` was sent to an upstream, and the end of its answer has not come. */
+export const isUnderWay = (requestId: string): boolean => underWay.values().some((one) => one.hasId(requestId));
+
 /**
  * One request on its way to an upstream: it waits for a place, is sent, once more where its connection was dead, and is over once. A
  * subclass takes the answer. undici's handler and the semaphore's turn are one object: this path is hot.
@@ -40,6 +46,13 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     this.#maySendAgain = request.body === null && (request.method === "GET" || request.method === "HEAD");
   }
 
+  /** Whether it has this `X-Request-Id`. Its headers are a flat list, with that of the gateway at its end. */
+  hasId(requestId: string): boolean {
+    const headers = this.request.headers as readonly string[];
+    const at = headers.findLastIndex((text) => text.toLowerCase() === "x-request-id");
+    return at !== -1 && headers[at + 1] === requestId;
+  }
+
   /** It is over without an answer, or without all of it. */
   protected abstract onFailure(failure: UpstreamFailure): void;
 
@@ -55,6 +68,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   start(): void {
     this.#hasPlace = true;
     this.#startedAt ??= performance.now();
+    underWay.add(this);
     this.upstream.pool.dispatch(this.request, this.handler);
   }
 
@@ -97,6 +111,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   #leave(): void {
     if (!this.#hasPlace) return;
     this.#hasPlace = false;
+    underWay.delete(this);
     this.upstream.semaphore.leave();
     this.onLeave(performance.now() - (this.#startedAt ?? 0));
   }

@@ -27,8 +27,8 @@ export type ModernReply =
   | { answer: Answer; document?: Json }
   | { failed: string; status?: number; /** The failure says nothing about modern. */ isUnasked?: boolean };
 
-/** Modern's answer, served or not. */
-type ModernGiven = { status: number; contentType: string; text: string };
+/** Modern's answer, served or not. `isOfGateway`: another gateway has given it. */
+type ModernGiven = { status: number; contentType: string; text: string; isOfGateway: boolean };
 
 /** The parts of the gateway that modern's client uses. `ledger` gives the one in force: how modern's documents may differ. */
 type ModernParts = Watch & {
@@ -171,9 +171,8 @@ export const canonicalSender = (upstream: Upstream, url: string) => {
 
 const otherPath = { failed: "the path would become another" };
 
-const textOf = ({ status, contentType, body }: UpstreamReply): ModernGiven => ({
-  status,
-  contentType,
+const textOf = ({ body, ...head }: UpstreamReply): ModernGiven => ({
+  ...head,
   text: body.toString("utf8"),
 });
 

@@ -55,7 +55,7 @@ test("the verbose readiness lists each dependency, with the time since when it i
   await ask(kept.getDataset);
   const before = await view();
   expect([before.code, before.status, before.legacy?.state]).toEqual([200, "ready", "ok"]);
-  expect(before.dependencies.map(({ name }) => name)).toEqual(["legacy", "reader_threads"]);
+  expect(before.dependencies.map(({ name }) => name)).toEqual(["legacy", "reader_threads", "upstream_urls"]);
   legacy.mode = "down";
   for (let i = 0; i < 3; i++) await ask(kept.getSetup, { "Cache-Control": "no-cache" });
   const after = await view();

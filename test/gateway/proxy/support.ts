@@ -96,6 +96,7 @@ export const openProxy = async (origin: string, settings: ProxySettings = {}): P
     ...(observe ? { observe } : {}),
     headers,
     standIns: [],
+    noteLoop: () => undefined,
   });
   return {
     port: await listening(openHttpServer({}, { ...roomyLimits, ...limits }, listener).server),

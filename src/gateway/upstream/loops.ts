@@ -1,0 +1,29 @@
+import type { Dependencies } from "../../operation/telemetry/dependencies.ts";
+import type { Observer } from "../../operation/telemetry/observer.ts";
+import { isUnderWay } from "./upstreamRequest.ts";
+
+/** Notes a request that has been through this process before, by its `X-Request-Id`; `endpoint`: what it asks for. */
+export type NoteLoop = (requestId: string | undefined, endpoint?: string) => void;
+
+/** Milliseconds for which operators are told of the last one. */
+const LASTS_MS = 300_000;
+
+/**
+ * Opens what tells operators of requests that come back. Anybody can learn this process's name in Via, so only a
+ * request that this process has under way says that a URL leads here.
+ */
+export const openLoops = (dependencies: Pick<Dependencies, "add">, observer: Observer): NoteLoop => {
+  const report = dependencies.add("upstream_urls", {
+    trouble: "Requests have been coming back to this gateway",
+    effect: "LEGACY_URL or MODERN_URL leads here, and is to be corrected",
+  });
+  let lasting: NodeJS.Timeout | undefined;
+  return (requestId, endpoint) => {
+    const about = endpoint === undefined ? {} : { endpoint };
+    if (requestId === undefined || !isUnderWay(requestId)) return observer.debug("loop_unproven", about);
+    observer.event("request_loop", about);
+    report(false, "a request that this gateway had sent came back");
+    clearTimeout(lasting);
+    lasting = setTimeout(report, LASTS_MS, true).unref();
+  };
+};

@@ -1,0 +1,37 @@
+import { lookup } from "node:dns/promises";
+import { networkInterfaces } from "node:os";
+
+/** The addresses of a host: those of this machine for `0.0.0.0` and `::`. */
+const addressesOf = async (host: string): Promise<string[]> => {
+  const name = host.replaceAll(/^\[|\]$/g, "");
+  const found =
+    name === "0.0.0.0" || name === "::"
+      ? Object.values(networkInterfaces()).flatMap((addresses = []) => addresses)
+      : await lookup(name, { all: true }).catch(() => []);
+  return found.map(({ address }) => address);
+};
+
+const leadsTo = async (url: string, host: string, port: number): Promise<boolean> => {
+  const { protocol, hostname, port: given } = new URL(url);
+  if (Number(given || (protocol === "https:" ? 443 : 80)) !== port) return false;
+  const [asked, listening] = await Promise.all([addressesOf(hostname), addressesOf(host)]);
+  return asked.some((address) => listening.includes(address));
+};
+
+/**
+ * The settings `..._URL` whose URL leads to where a pair of `...HOST` and `...PORT` makes the gateway listen, each
+ * with the URL and that pair in words.
+ */
+export const urlsToOwnListeners = async (settings: Readonly<Record<string, unknown>>) => {
+  const found: { name: string; url: string; listener: string }[] = [];
+  for (const [name, url] of Object.entries(settings))
+    if (name.endsWith("_URL") && typeof url === "string" && url.startsWith("http"))
+      for (const [portName, port] of Object.entries(settings)) {
+        const hostName = portName.replace(/PORT$/, "HOST");
+        const host = settings[hostName];
+        if (hostName === portName || typeof port !== "number" || typeof host !== "string") continue;
+        if (await leadsTo(url, host, port))
+          found.push({ name, url, listener: `${hostName} ${host}, ${portName} ${port}` });
+      }
+  return found;
+};
