@@ -50,6 +50,7 @@ const open = async (
       : (await import("../../libraries/modern/client.ts")).openModern(url, settings, {
           ...core,
           ledger: () => migration.ledger(),
+          isUsed: () => migration.isModernUsed(),
         });
   const identity = JSON.stringify(["modern", url, settings.MODERN_ROUTES]);
   const migration: Migration = openMigration(core, {

@@ -169,6 +169,9 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
       return decision;
     },
     track: trackOf as (endpoint: string) => Pick<Track, "asked">,
+    /** Whether modern answers callers of some endpoint. */
+    isModernUsed: (): boolean =>
+      names.map(stageOf).some(({ stage, share }) => stage === "modern" || (stage === "canary" && share > 0)),
     /** Whether an answer is compared, by the endpoint's stage. */
     isCompared(endpoint: string): boolean {
       const { stage, share } = stageOf(endpoint);

@@ -33,6 +33,8 @@ type Breaker = {
    * @throws As the call does.
    */
   execute<T>(attempt: Attempt, call: () => Promise<T>): Promise<T | undefined>;
+  /** Closes the circuit: the backend has answered a request that was not made by `execute`. */
+  close(): void;
   /** `half_open`: one call finds out whether the backend is back. */
   circuit(): "closed" | "open" | "half_open";
 };
@@ -104,7 +106,8 @@ export const openBreaker = (onChange: OnCircuitChange = () => undefined, outage:
     onChange("opened");
   };
   const close = (): void => {
-    if (openedAt !== undefined) onChange("closed", performance.now() - openedAt);
+    if (openedAt === undefined) return;
+    onChange("closed", performance.now() - openedAt);
     openedAt = undefined;
     recent.clear();
     failures.clear();
@@ -117,6 +120,7 @@ export const openBreaker = (onChange: OnCircuitChange = () => undefined, outage:
   };
 
   return {
+    close,
     circuit: () => (openedAt === undefined ? "closed" : isProbing ? "half_open" : "open"),
     async execute(attempt, call) {
       if (openedAt === undefined) {

@@ -25,6 +25,8 @@ type BackendOptions<Pool extends string> = {
   outage?: Outage;
   trouble: string;
   effect: string;
+  /** Whether it serves callers now (default: it does). */
+  isUsed?: () => boolean;
 };
 
 /** A backend's connections and its circuit. All that watches it is the same for each backend. */
@@ -36,11 +38,16 @@ export type OpenBackend = ReturnType<typeof openBackend>;
  * @throws A TypeError where the origin is no URL.
  */
 export const openBackend = <Pool extends string>(
-  { name, origin, ca, pools: names, waiting, outage, trouble, effect }: BackendOptions<Pool>,
+  { name, origin, ca, pools: names, waiting, outage, trouble, effect, isUsed }: BackendOptions<Pool>,
   settings: Settings,
   { memory, meter, dependencies, observer }: Watch,
 ) => {
-  const health = openUpstreamHealth(dependencies.add(name, { trouble, effect }));
+  const report = dependencies.add(name, { trouble, effect, isUsed });
+  let isUp = true;
+  const health = openUpstreamHealth((isOk, why) => {
+    isUp = isOk;
+    report(isOk, why);
+  });
   const open = () =>
     openUpstream({
       ...upstreamSettings(settings),
@@ -74,6 +81,9 @@ export const openBackend = <Pool extends string>(
         meter.countCall(name, result, performance.now() - started);
       }
     },
+    /** Its circuit is open, or the last requests did not reach it or its answers broke off. */
+    isFailing: (): boolean => !isUp || breaker.circuit() !== "closed",
+    closeCircuit: () => breaker.close(),
     /** The share of the connections that requests use or wait for: 0 where there are none. */
     load: (): number =>
       Math.max(...upstreams.map(({ semaphore: { waiting: queued, running } }) => queued + running)) /

@@ -13,7 +13,7 @@ import { runStep } from "../../operation/telemetry/steps.ts";
 import { ask as askUpstream, type UpstreamReply } from "../../gateway/upstream/ask.ts";
 import { BackendFailure, isItsFault } from "../../gateway/upstream/breaker.ts";
 import { UpstreamFailure } from "../../gateway/upstream/failure.ts";
-import type { Caller } from "../../gateway/upstream/legacyClient.ts";
+import { type Caller, ownCaller } from "../../gateway/upstream/legacyClient.ts";
 import { openBackend, type Watch } from "../../gateway/upstream/openBackend.ts";
 import type { Upstream } from "../../gateway/upstream/upstream.ts";
 import { errorAnswer } from "./errorAnswer.ts";
@@ -30,17 +30,23 @@ export type ModernReply =
 /** Modern's answer, served or not. `isOfGateway`: another gateway has given it. */
 type ModernGiven = { status: number; contentType: string; text: string; isOfGateway: boolean };
 
-/** The parts of the gateway that modern's client uses. `ledger` gives the one in force: how modern's documents may differ. */
+/**
+ * The parts of the gateway that modern's client uses. `ledger` gives the one in force: how modern's documents may
+ * differ. `isUsed`: whether callers are answered by modern now.
+ */
 type ModernParts = Watch & {
   errors: ErrorTable;
   reader: Pick<Reader, "checkModern">;
   ledger: () => Ledger;
+  isUsed: () => boolean;
 };
 
 /** Asks the new implementation. */
 export type ModernClient = ReturnType<typeof openModern>["client"];
 
 const CALLS_UNTIL_OPEN = 3;
+/** Milliseconds after the last request for a caller from which any answer shows that modern is back. */
+const QUIET_MS = 15_000;
 
 /**
  * Opens a client of modern with connections of its own, so that requests that wait for modern delay no others.
@@ -60,6 +66,7 @@ export const openModern = (
       pools: ["answers"],
       trouble: "Modern has been failing",
       effect: "legacy answers the reads, and writes in canary and modern are answered 502",
+      isUsed: parts.isUsed,
       // Legacy answers reads while the circuit is open, so that a few failures of one caller are enough to open it.
       outage: {
         seconds: 10 + (CALLS_UNTIL_OPEN * settings.MODERN_TIMEOUT_MS) / 1000,
@@ -77,12 +84,20 @@ export const openModern = (
     return sendCanonical(request, { ...caller, again, maxBytes, totalTimeout });
   };
 
+  let calledAt = Number.NEGATIVE_INFINITY;
+  /** The last read without a key that modern has answered. */
+  let answered: CanonicalRequest = { method: "GET", path: "/" };
+
   const ask = async (endpoint: NamedEndpoint, request: CanonicalRequest, caller: Caller): Promise<ModernReply> => {
     if (becomesAnother(request)) return { ...otherPath, isUnasked: true };
+    calledAt = performance.now();
     const call = async () => {
       const given = await send(request, caller, false);
+      // The reader takes the bytes.
+      const { length } = given.body;
       const read = await readModern(endpoint, given, parts, caller);
       if (given.status >= 500) throw new BackendFailure(`it answered ${given.status}`);
+      if (request.method === "GET" && caller.key === undefined && length <= MAX_COMPARED_BYTES) answered = request;
       return read;
     };
     try {
@@ -104,22 +119,36 @@ export const openModern = (
   ): Promise<ModernGiven | { failed: string }> => {
     if (becomesAnother(request)) return otherPath;
     try {
-      return textOf(await send(request, caller, again, Math.min(maxReply, MAX_COMPARED_BYTES)));
+      const given = await send(request, caller, again, Math.min(maxReply, MAX_COMPARED_BYTES));
+      if (given.status < 500 && performance.now() - calledAt >= QUIET_MS) backend.closeCircuit();
+      return textOf(given);
     } catch (error) {
       if (error instanceof UpstreamFailure) return { failed: error.message };
       throw error;
     }
   };
 
+  // Where modern answers no caller any more, nothing else would show that it is back.
+  const looking = setInterval(() => {
+    if (!backend.isFailing() || performance.now() - calledAt < QUIET_MS) return;
+    look(answered, ownCaller(settings.MODERN_TIMEOUT_MS), true).catch((error: unknown) => parts.observer.fault(error));
+  }, QUIET_MS).unref();
+
   return {
     client: {
       /** Asks once. An answer that is not served, or none, is `failed`. */
       ask: (endpoint: NamedEndpoint, request: CanonicalRequest, caller: Caller) =>
         runStep("modern", { endpoint: endpoint.name }, () => ask(endpoint, request, caller)),
-      /** Asks for a comparison, `again` past its caches: failures do not open the circuit for callers. */
+      /**
+       * Asks for a comparison, `again` past its caches. A failure does not open the circuit for callers; an answer
+       * closes it, if no caller has asked for a while.
+       */
       look: (...about: Parameters<typeof look>) => runStep("modern", { endpoint: "comparison" }, () => look(...about)),
     },
-    close: backend.close,
+    async close(): Promise<void> {
+      clearInterval(looking);
+      await backend.close();
+    },
   };
 };
 

@@ -5,9 +5,9 @@ export type DependencyState = { name: string; state: "ok" | "failed"; since: str
 
 /**
  * What operators are told while a dependency fails, before and behind the time: `Redis has been failing` since 15:50, `stages cannot be moved`.
- * Dependencies that fail alike have the same `trouble`.
+ * Dependencies that fail alike have the same `trouble`. `isUsed`: whether it serves callers now (default: it does).
  */
-type FailureMeaning = { trouble: string; effect: string };
+type FailureMeaning = { trouble: string; effect: string; isUsed?: (() => boolean) | undefined };
 
 /** A dependency that fails now. */
 export type FailedDependency = DependencyState & FailureMeaning;
@@ -19,6 +19,7 @@ export type Dependencies = ReturnType<typeof openDependencies>;
 export const openDependencies = (meter: Pick<Meter, "gauge">) => {
   const states = new Map<string, DependencyState>();
   const meanings = new Map<string, FailureMeaning>();
+  const isUsed = (name: string): boolean => meanings.get(name)?.isUsed?.() ?? true;
   meter.gauge("dependency_up", "Whether a dependency works, as it was seen last: 1 or 0.", () =>
     [...states.values()].map(({ name, state }) => ({ labels: { dependency: name }, value: state === "ok" ? 1 : 0 })),
   );
@@ -38,11 +39,12 @@ export const openDependencies = (meter: Pick<Meter, "gauge">) => {
     },
     /** All of them, in the order in which they were added. */
     states: (): DependencyState[] => [...states.values()],
-    /** Those that fail now, in the same order. */
+    isUsed,
+    /** Those that fail now and are used, in the same order. */
     failed: (): FailedDependency[] =>
       [...states.values()].flatMap((one) => {
         const meaning = meanings.get(one.name);
-        return one.state === "ok" || meaning === undefined ? [] : [{ ...one, ...meaning }];
+        return one.state === "ok" || meaning === undefined || !isUsed(one.name) ? [] : [{ ...one, ...meaning }];
       }),
   };
 };

@@ -86,11 +86,13 @@ const corePart = (
   }),
 });
 
-/** What fails, since when, and what that means: dependencies, and backends that answer but whose circuit is open. */
+/** What fails that callers need: dependencies, since when and what it means, and backends whose circuit is open. */
 const troublesOf = ({ dependencies, meter }: Pick<Core, "dependencies" | "meter">, now: Date): Headline[] => {
   const failed = dependencies.failed();
   const groups = Object.entries(Object.groupBy(failed, ({ trouble }) => trouble));
-  const open = meter.openCircuits().filter((backend) => failed.every(({ name }) => name !== backend));
+  const open = meter
+    .openCircuits()
+    .filter((backend) => dependencies.isUsed(backend) && failed.every(({ name }) => name !== backend));
   return [
     ...groups.map(([trouble, alike = []]) => dependencyHeadline(trouble, alike, now)),
     ...(open.length > 0 ? [circuitHeadline(open)] : []),

@@ -88,7 +88,7 @@ const legacyButton = (): Html =>
   allButton({
     stage: "legacy",
     title: "Everything back to legacy",
-    will: "Legacy will answer all callers, and modern will get no requests.",
+    will: "Legacy will answer all callers, and modern will get none of their requests.",
     objections: [],
   });
 
