@@ -157,8 +157,8 @@ const readEach = <A>(
 };
 
 /**
- * One id or a list (comma-separated in a path) of at most `most` ids and `longest` characters, which all such fields of an endpoint share. Ids
- * that cannot exist are left out.
+ * One id, or a list (comma-separated in a path) of 1 to `most` ids and at most `longest` characters, which all such
+ * fields of an endpoint share. Ids that cannot exist are left out.
  */
 export const identifiers = (most: number, longest: number): Field<number[]> => {
   const lengthOf = (ids: readonly number[]): number => ids.join(",").length;
@@ -167,6 +167,7 @@ export const identifiers = (most: number, longest: number): Field<number[]> => {
     read: (entry: A) => FieldReading<number>,
     place: (i: number) => number[],
   ): FieldReading<number[]> => {
+    if (entries.length === 0) return refuse(tooFew(1));
     if (entries.length > most) return refuse(tooMany(most));
     return then(readEach(entries, read, place), (ids) => {
       const value = [...new Set(ids.filter(exists))];
@@ -174,7 +175,7 @@ export const identifiers = (most: number, longest: number): Field<number[]> => {
     });
   };
   return {
-    schema: z.union([z.int(), z.array(z.int()).max(most)]),
+    schema: z.union([z.int(), z.array(z.int()).min(1).max(most)]),
     fromText: (text) => each(text.split(","), integerText, (i) => (text.includes(",") ? [i] : [])),
     fromJson(json) {
       if (Array.isArray(json)) return each(json, integerJson, (i) => [i]);

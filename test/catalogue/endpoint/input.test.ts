@@ -42,6 +42,7 @@ test("a list of ids loses ids that cannot exist, and may become empty", () => {
   expect(identifiers(3, 10).fromText("5,0,5")).toEqual({ ok: true, value: [5] });
   expect(identifiers(3, 10).fromJson([0, -1])).toEqual({ ok: true, value: [] });
   expect(identifiers(3, 10).possible?.([])).toBe(false);
+  expect(identifiers(3, 10).fromJson([])).toMatchObject({ problems: [{ type: "value_error.list.min_items" }] });
   expect(identifiers(3, 10).fromJson([1, 2, 3, 4])).toHaveProperty("problems");
   expect(identifiers(3, 10).fromText("1111,22222")).toEqual({ ok: true, value: [1111, 22222] });
   expect(identifiers(3, 10).fromText("11111,22222")).toMatchObject({
