@@ -97,7 +97,8 @@ const evaluationList = <T>(
 export const listEvaluations = evaluationList(
   "POST /evaluations/list",
   {
-    summary: "The evaluations of the runs that match every filter. At least one filter is needed.",
+    summary:
+      "The evaluations of the runs that match every filter. At least one filter is needed. With `per_fold` they come in no particular order.",
     also: ["GET /evaluations/list", "GET /evaluation/list/{...filters}"],
     list: ["evaluation", "list"],
   },
