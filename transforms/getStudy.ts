@@ -41,7 +41,11 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
   },
 
   errors: { 603: legacyStudy },
-  modern: { problems: { "study-not-found": unknownStudy, "study-legacy": legacyStudy, "study-private": privateStudy } },
+  modern: {
+    problems: { "study-not-found": unknownStudy, "study-legacy": legacyStudy, "study-private": privateStudy },
+    // The reference asks for a key where legacy says that there is no access.
+    withoutKey: privateStudy,
+  },
 
   output: unwrapped(
     "study",

@@ -155,7 +155,7 @@ const errorOf = (path: string, isKeyed: boolean, { status, body }: Sendable): Se
   if (code === "112" && path.startsWith("/studies/"))
     return isKeyed
       ? problem("study-private", 403, "Study is private.")
-      : problem("authentication-required", 401, "Must authenticate for private study.");
+      : problem("authentication-required", 401, "Must authenticate for private study.", { code: "103" });
   return problem(slugs[code] ?? `code-${code}`, status, `A sentence of its own about ${code}.`, { code });
 };
 

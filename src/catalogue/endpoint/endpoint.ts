@@ -103,6 +103,8 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
     codes?: readonly number[];
     /** Its problems without a legacy code (RFC 9457), by the last segment of their type. */
     problems?: Record<string, Outcome>;
+    /** The outcome of its 401 to a request without a key, where that does not mean that the endpoint needs one. */
+    withoutKey?: Outcome;
   };
   /** The members of our document (of each row of a list) that `cache.groups` and others read. Only these leave a thread beside the bytes. */
   excerpt?: readonly Name[];

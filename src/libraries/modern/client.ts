@@ -1,6 +1,6 @@
 import { MAX_COMPARED_BYTES } from "../compare/compareAnswers.ts";
 import { type Ledger, firstUnexpected } from "../compare/ledger.ts";
-import type { Answer } from "../../catalogue/endpoint/answer.ts";
+import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
 import { becomesAnother, type CanonicalRequest, formatRequest } from "../../catalogue/endpoint/canonicalRequest.ts";
 import type { NamedEndpoint } from "../../catalogue/endpoint/endpoint.ts";
 import type { ErrorTable } from "../../catalogue/legacy/reading.ts";
@@ -213,7 +213,7 @@ const readModern = async (
   endpoint: NamedEndpoint,
   given: UpstreamReply,
   { errors, ledger, reader }: Pick<ModernParts, "errors" | "ledger" | "reader">,
-  { deadline, holding }: Caller,
+  { deadline, holding, key }: Caller,
 ): Promise<ModernReply> => {
   const { status, contentType, body: bytes } = given;
   if (status === 200) {
@@ -233,5 +233,7 @@ const readModern = async (
   const document = parseJson(bytes.toString("utf8"));
   if (document === undefined) return { failed: unservedReasons.notJson, status };
   const answer = errorAnswer(endpoint, errors, textOf(given), document);
+  const withoutKey = key === undefined ? endpoint.modern?.withoutKey : undefined;
+  if (withoutKey && answer?.status === 401) return { answer: answerOf(withoutKey) };
   return answer ? { answer } : { failed: unservedReasons.notAnOutcome(status), status };
 };

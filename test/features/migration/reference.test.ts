@@ -96,11 +96,17 @@ describe("over a stand-in with the reference's routes and shapes, modern answers
     expect(wrong).toMatchObject({ status: 401, body: { detail: { code: "103", message: "Authentication failed" } } });
   });
 
-  test("a private study to its creator alone", async () => {
-    const asked = (key: string) => sides.ask("/studies/105", { "X-API-Key": key });
-    expect(await asked(OWNER)).toMatchObject({ status: 200, decision: byModern, body: { id: 105 } });
-    const refused = { status: 403, body: { detail: { code: "112", message: "No access granted" } } };
-    expect(await asked(STRANGER)).toMatchObject({ ...refused, decision: byModern });
+  test("a private study to its creator alone: all others get 403, without a key too", async () => {
+    const asked = (headers: Record<string, string>) => sides.ask("/studies/105", headers);
+    const owned = { status: 200, decision: byModern, body: { id: 105 } };
+    expect(await asked({ "X-API-Key": OWNER })).toMatchObject(owned);
+    const refused = {
+      status: 403,
+      decision: byModern,
+      body: { detail: { code: "112", message: "No access granted" } },
+    };
+    expect(await asked({ "X-API-Key": STRANGER })).toMatchObject(refused);
+    expect(await asked({})).toMatchObject(refused);
   });
 
   test("nothing of which counts as a failure of modern", () => {
@@ -113,13 +119,5 @@ describe("legacy answers requests that only the gateway's interface allows, and 
     const { status, decision } = await post("/datasets/list", { limit: 10_000 });
     expect([status, decision]).toEqual([200, "stage=modern; backend=legacy; reason=fallback"]);
     expect(failures(sides)).toEqual([["modern_failed listDatasets", 1]]);
-  });
-
-  test("a private study without a key: legacy answers, though the reference refuses", async () => {
-    expect(await sides.ask("/studies/105")).toMatchObject({
-      status: 403,
-      body: { detail: { code: "112" } },
-      decision: "stage=modern; backend=legacy; reason=fallback",
-    });
   });
 });
