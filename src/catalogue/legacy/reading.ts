@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { trimmed } from "../rules/blanks.ts";
 import { own } from "../rules/compose.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
@@ -64,7 +65,7 @@ const readError = (document: JsonObject, form: "json" | "xml"): LegacyReading | 
 
 /** Legacy encodes the texts of its errors once more than its format asks for. */
 const decodedText = (text: Json | undefined): string | undefined =>
-  typeof text === "string" && text !== "" ? decodeHtml(text).trim() : undefined;
+  typeof text === "string" && text !== "" ? trimmed(decodeHtml(text)) : undefined;
 
 /** An error of legacy that has been read: its code and its texts. */
 export type CodedError = Extract<LegacyReading, { is: "error" }>;

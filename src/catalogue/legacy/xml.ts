@@ -1,6 +1,7 @@
 import type * as fastXmlParser from "fast-xml-parser";
+import { trimmed } from "../rules/blanks.ts";
 import { xmlPackage } from "../rules/parsers.ts";
-import { isObject, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
+import { isObject, isUnset, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
 import { decodeXml } from "./entities.ts";
 import { readPlainXml, type Unescaped } from "./plainXml.ts";
 
@@ -24,10 +25,10 @@ const [AMPERSAND, LESS] = ["\uffff", "\ufffe"];
 const standIn = /[\ufffe\uffff]/g;
 
 /**
- * A reader of legacy's XML forms. Elements become members, repeated ones a list, attributes members beside them, text beside
- * attributes `value`, and an empty text `[]`. `markup` names the elements (`study.description`) whose content is text, with its tags; the
- * content of `verbatim` elements is taken as it is written, without decoding and trimming. Both may have bare `&` and `<`: legacy does not
- * escape them.
+ * A reader of legacy's XML forms. Elements become members, repeated ones a list, attributes members beside them, text
+ * beside attributes `value`, and an empty text `[]`. `markup` names the elements (`study.description`) whose content is
+ * text, with its tags. The content of `verbatim` elements is not decoded; it keeps its blanks where it is not `markup`
+ * too. Both may have bare `&` and `<`: legacy does not escape them.
  */
 export const xmlReader = (markup: readonly string[], verbatim: readonly string[] = []): XmlReader => {
   const unescaped = { asWritten: new Set(verbatim), withMarkup: new Set(markup) };
@@ -46,6 +47,8 @@ export const xmlReader = (markup: readonly string[], verbatim: readonly string[]
     processEntities: false,
     ignoreDeclaration: true,
     ignorePiTags: true,
+    // Its blanks are not legacy's.
+    trimValues: false,
     maxNestedTags: 600,
     stopNodes: [...markup, ...verbatim],
   };
@@ -83,13 +86,15 @@ export const xmlReaderFor = (endpoint: {
 };
 
 /**
- * The value of a text: entities decoded, blanks at either end taken off, as legacy does on its way to JSON. Bare signs are put back into the
- * elements that legacy does not escape; anywhere else what stands for them stays.
+ * The value of a text: entities decoded, blanks at either end taken off, as legacy does where it makes its JSON of its
+ * XML. Legacy writes lists by hand in both forms, with the blanks of verbatim texts; these are no markup. Bare signs are
+ * put back into the elements that legacy does not escape; anywhere else what stands for them stays.
  */
 const textValue = (text: string, path: string, { asWritten, withMarkup }: Unescaped): Json => {
-  if (asWritten.has(path)) return withSigns(text);
-  const decoded = decodeXml(text).trim();
-  return (withMarkup.has(path) ? withSigns(decoded) : decoded) || [];
+  const mayHoldMarkup = withMarkup.has(path);
+  if (asWritten.has(path) && !mayHoldMarkup) return withSigns(text);
+  const value = trimmed(asWritten.has(path) ? text : decodeXml(text));
+  return (mayHoldMarkup ? withSigns(value) : value) || [];
 };
 
 /** What the parser read, with the values of its texts. `at`: the path of elements so far. */
@@ -98,10 +103,12 @@ const plain = (value: Json, at: string, valueOf: (text: string, path: string) =>
   if (Array.isArray(value)) return value.map((one) => plain(one, at, valueOf));
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [
-      key === TEXT ? "value" : key,
-      plain(member, at === "" ? key : `${at}.${key}`, valueOf),
-    ]),
+    Object.entries(value).flatMap(([key, member]) => {
+      const read = plain(member, at === "" ? key : `${at}.${key}`, valueOf);
+      if (key !== TEXT) return [[key, read]];
+      // Blanks between elements are no text.
+      return isUnset(read) ? [] : [["value", read]];
+    }),
   );
 };
 

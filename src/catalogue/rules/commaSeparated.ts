@@ -1,21 +1,13 @@
 import { z } from "zod";
+import { isBlank, trimmed } from "./blanks.ts";
 import { entriesOf } from "./compose.ts";
 import type { Json, Rule } from "./rule.ts";
 
 /** Cuts one text into its entries. */
 type Cut = (text: string) => string[];
 
-/** A quote, a blank or a control character. */
-const isPadding = (code: number): boolean => code <= 0x20 || code === 0x22 || code === 0x27 || code === 0xa0;
-
-/** Uploaders quoted their entries in every way, or in none, and not always in pairs. No regular expression: one that looks from the end takes quadratic time. */
-const bare = (entry: string): string => {
-  let start = 0;
-  let end = entry.length;
-  while (start < end && isPadding(entry.charCodeAt(start))) start++;
-  while (end > start && isPadding(entry.charCodeAt(end - 1))) end--;
-  return start === 0 && end === entry.length ? entry : entry.slice(start, end);
-};
+/** Uploaders quoted their entries in every way, or in none, and not always in pairs. */
+const isPadding = (code: number): boolean => isBlank(code) || code === 0x22 || code === 0x27;
 
 const cutList = (name: string, does: string, cut: Cut): Rule<string[]> => ({
   name,
@@ -35,7 +27,7 @@ const cutList = (name: string, does: string, cut: Cut): Rule<string[]> => ({
 });
 
 const pushBare = (ours: Json[], part: string) => {
-  const entry = bare(part);
+  const entry = trimmed(part, isPadding);
   if (entry !== "") ours.push(entry);
 };
 
@@ -48,5 +40,5 @@ export const commaSeparated: Rule<string[]> = cutList("commaSeparated", '`"A, \'
 export const urlList: Rule<string[]> = cutList(
   "urlList",
   '`"http://a/1,2, http://b"` -> `["http://a/1,2", "http://b"]`',
-  (text) => text.split(/,(?=[\s'"]*[a-z][a-z0-9+.-]*:\/\/)/i),
+  (text) => text.split(/,(?=[ \t\n\v\r\0'"]*[a-z][a-z0-9+.-]*:\/\/)/i),
 );

@@ -38,7 +38,7 @@ export type Rule<T = unknown> = {
   anyOrder?: true;
   /** The legacy value is text that may hold markup: its XML form is taken as it is written. */
   markup?: boolean;
-  /** Legacy escapes its text in neither form: the XML form's is taken as it is written, undecoded and untrimmed. */
+  /** Legacy escapes its text in neither form: the XML form's is taken as it is written, undecoded. */
   verbatim?: boolean;
 };
 

@@ -64,7 +64,10 @@ export const markup: Rule<string> = {
   markup: true,
 };
 
-/** A text that legacy escapes in neither of its forms: the XML form's is taken as it is written, entities and blanks included. */
+/**
+ * A text that legacy escapes in neither of its forms: the XML form's is taken as it is written, entities included. Blanks
+ * around it stay in a list, as in its JSON; around markup, which is a document's, legacy's JSON has none.
+ */
 export const verbatim = <T>(inner: Rule<T>): Rule<T> => ({
   name: "verbatim",
   does: "a text that legacy does not escape reads the same in both of its forms: `R&amp;D` -> `R&amp;D`",
