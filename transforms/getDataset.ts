@@ -2,8 +2,17 @@ import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
 import { identifier } from "../src/catalogue/endpoint/field.ts";
 import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
 import { commaSeparated, urlList } from "../src/catalogue/rules/commaSeparated.ts";
-import { anyOrder, list, nullable, object, onlyWhen, optional, unwrapped } from "../src/catalogue/rules/compose.ts";
-import type { JsonObject } from "../src/catalogue/rules/rule.ts";
+import {
+  anyOrder,
+  list,
+  member,
+  nullable,
+  object,
+  onlyWhen,
+  optional,
+  unwrapped,
+} from "../src/catalogue/rules/compose.ts";
+import { isUnset, type Json, type JsonObject } from "../src/catalogue/rules/rule.ts";
 import { integer, lowercase, text, timestamp } from "../src/catalogue/rules/values.ts";
 import { unknownDataset } from "./outcomes.ts";
 import { firstDataset } from "./firstEntry.ts";
@@ -11,6 +20,18 @@ import { ofDataset } from "./lifetimes.ts";
 
 /** Legacy names a Parquet file for almost every format, but has one only for ARFF. */
 const isArff = ({ format }: JsonObject): boolean => typeof format === "string" && format.toLowerCase() === "arff";
+
+/** Milliseconds after its upload in which legacy's workers process a dataset, or never. */
+const PROCESSED_WITHIN = 24 * 3_600_000;
+
+const isProcessed = (ours: Json): boolean =>
+  member(ours, "status") !== "in_preparation" && !isUnset(member(ours, "processing_date"));
+
+/** Legacy writes the time of its server, without a zone: it is taken for UTC. NaN where there is none. */
+const uploadedAt = (ours: Json): number => {
+  const date = member(ours, "upload_date");
+  return typeof date === "string" ? Date.parse(`${date}Z`) : Number.NaN;
+};
 
 export const getDataset = endpoint("GET /datasets/{dataset_id}", {
   summary: "Everything known about one dataset, except its data.",
@@ -55,7 +76,10 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
     }),
   ),
 
-  cache: ofDataset("10m"),
+  cache: {
+    ...ofDataset("10m"),
+    unfinishedUntil: (ours) => (isProcessed(ours) ? undefined : uploadedAt(ours) + PROCESSED_WITHIN),
+  },
   first: firstDataset,
   examples: { iris: { dataset_id: 61 }, unknown: { dataset_id: 1_000_000 } },
   exampleAnswer: {

@@ -7,13 +7,14 @@ import {
   dropped,
   entriesOf,
   list,
+  member,
   nullable,
   object,
   orEmpty,
   own,
   unwrapped,
 } from "../src/catalogue/rules/compose.ts";
-import type { Rule } from "../src/catalogue/rules/rule.ts";
+import { isUnset, type Rule } from "../src/catalogue/rules/rule.ts";
 import { integer, markup, number, numberList, text, verbatim } from "../src/catalogue/rules/values.ts";
 import { MAX_ARRAY_LEVELS } from "./evaluations.ts";
 import { unknownRun } from "./outcomes.ts";
@@ -98,7 +99,13 @@ export const getRun = endpoint("GET /run/{run_id}", {
     }),
   ),
 
-  cache: { ...lasting, groups: ({ run_id }, ours) => entity("run", run_id, ours !== undefined) },
+  cache: {
+    ...lasting,
+    groups: ({ run_id }, ours) => entity("run", run_id, ours !== undefined),
+    // The evaluation engine adds its results, or an error, some time after the upload.
+    unfinishedUntil: (ours) =>
+      isUnset(member(ours, "output_data", "evaluation")) && isUnset(member(ours, "error")) ? Infinity : undefined,
+  },
   examples: { one: { run_id: 1 }, unknown: { run_id: 1_000_000 } },
   exampleAnswer: {
     run_id: 1,

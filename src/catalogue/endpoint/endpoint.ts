@@ -14,6 +14,11 @@ type CachePolicy<Input, Excerpt> = DeclaredLifetimes & {
   groups(input: Input, ours?: Excerpt): string[];
   /** Legacy shows more to a caller with a key than to one without. */
   personal?: true;
+  /**
+   * Until when legacy's workers may complete our document, or modern's: milliseconds since the epoch; `undefined`: it is
+   * complete. Until then it is fresh for `preconditionTtl` at most.
+   */
+  unfinishedUntil?(ours: Json): number | undefined;
 };
 
 /** The members of these names, of a document or of each row of a list. */

@@ -22,7 +22,7 @@ export type DeclaredLifetimes = {
   staleIfError?: Duration;
   /** Of 404 and 410; default 60 s. */
   notFoundTtl?: Duration;
-  /** Of 412, a state that will change soon; default 15 s. */
+  /** Of 412, a state that will change soon, and the most of a document that is not complete yet; default 15 s. */
   preconditionTtl?: Duration;
   /** The resource may turn private: `staleWhileRevalidate` is an hour at most, whatever is declared. */
   mayTurnPrivate?: true;

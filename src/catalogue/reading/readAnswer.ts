@@ -37,6 +37,8 @@ export type Written = {
   answer: Answer;
   /** The members that the endpoint's `excerpt` names. */
   excerpt: Json;
+  /** Until when legacy's workers may complete it: milliseconds since the epoch. */
+  unfinishedUntil: number | undefined;
 };
 
 /** A legacy answer after reading. `unknown`: the legacy fields that no rule knows. All but the answer's body is small: it crosses threads. */
@@ -87,11 +89,17 @@ const convert = (
   return transformed.ok ? { written: write(endpoint, transformed.ours, as) } : { mismatch: transformed.mismatch };
 };
 
-const write = ({ excerpt }: Readable, ours: Json, as: ReadTask["as"]): Written => {
+const write = (endpoint: Readable, ours: Json, as: ReadTask["as"]): Written => {
   const body =
     as === "lines" && Array.isArray(ours) ? ours.map((row) => JSON.stringify(row)).join("\n") : JSON.stringify(ours);
-  return { answer: { status: 200, body }, excerpt: excerptOf(ours, excerpt) };
+  return writtenAs(endpoint, ours, body);
 };
+
+const writtenAs = ({ cache, excerpt }: Readable, ours: Json, body: string | Buffer): Written => ({
+  answer: { status: 200, body },
+  excerpt: excerptOf(ours, excerpt),
+  unfinishedUntil: cache?.unfinishedUntil?.(ours),
+});
 
 /** The members of these names, of an object or of each entry of a list; `null` for any other value. */
 const excerptOf = (ours: Json, names: readonly string[] = []): Json => {
@@ -135,13 +143,12 @@ const readers: {
   [K in keyof Jobs]: (e: Readable, task: Jobs[K]["task"], body: Buffer, knowledge: Knowledge) => Jobs[K]["result"];
 } = {
   legacy: readLegacyAnswer,
-  modern: ({ output, excerpt }, _, body) => {
+  modern: (endpoint, _, body) => {
     const document = parseJson(body.toString("utf8"));
     if (document === undefined) return { failed: "its answer is no JSON" };
-    const { misfits, readings } = fitOf(output, document);
+    const { misfits, readings } = fitOf(endpoint.output, document);
     const ours = withReadings(document, readings);
-    const answer = { status: 200, body: readings.length === 0 ? body : JSON.stringify(ours) };
-    return { misfits, written: { answer, excerpt: excerptOf(ours, excerpt) } };
+    return { misfits, written: writtenAs(endpoint, ours, readings.length === 0 ? body : JSON.stringify(ours)) };
   },
 };
 

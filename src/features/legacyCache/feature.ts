@@ -202,13 +202,13 @@ const failed = ({ kind }: UpstreamFailure): Fetched => {
   return { answer, groups: [], ...(answer.status === 503 ? { isForOne: true } : {}) };
 };
 
-/** The status that the new interface would give this answer, and its groups. */
+/** The status that the new interface would give this answer, its groups, and until when its document is unfinished. */
 const judge = async (
   { reader, errors, observer, totalTimeout }: CachingCore,
   { endpoint, input }: OldRead,
   status: number,
   body: Buffer,
-): Promise<{ judged: number; groups: readonly string[] }> => {
+): Promise<Pick<Fetched, "groups" | "unfinishedUntil"> & { judged: number }> => {
   const groups = endpoint.cache?.groups(input) ?? [];
   // A copy: the bytes of a large one go to a thread.
   const read = await reader.read(
@@ -222,7 +222,10 @@ const judge = async (
     return { judged: answerOf(outcome, ownStatusOf(outcome, status)).status, groups };
   }
   if (read.is === "document" && status === 200) {
-    if ("written" in read) return { judged: 200, groups: endpoint.cache?.groups(input, read.written.excerpt) ?? [] };
+    if ("written" in read) {
+      const { excerpt, unfinishedUntil } = read.written;
+      return { judged: 200, groups: endpoint.cache?.groups(input, excerpt) ?? [], unfinishedUntil };
+    }
     if ("outcome" in read) return { judged: answerOf(read.outcome).status, groups };
   }
   observer.event("legacy_cache_unreadable", { endpoint: endpoint.name, status });

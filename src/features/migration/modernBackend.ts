@@ -42,7 +42,8 @@ export const openModernBackend = (core: AnsweringCore, modern: Modern, migration
       const reply = await ask(own);
       failed = "failed" in reply;
       if ("failed" in reply) return { answer: noAnswer, groups: [] };
-      return { answer: reply.answer, groups: endpoint.cache?.groups(input, reply.document) ?? [] };
+      const { answer, document, unfinishedUntil } = reply;
+      return { answer, groups: endpoint.cache?.groups(input, document) ?? [], unfinishedUntil };
     };
     const cacheKey = endpoint.cacheKey?.(input, modern.identity);
     if (cacheKey === undefined || context.key !== undefined) {

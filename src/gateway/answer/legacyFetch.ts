@@ -113,8 +113,12 @@ const readBy =
   ({ body }: LegacyReply) =>
     reader.read({ endpoint: endpoint.name, as, input }, body, deadline, holding);
 
-const documentAnswer = ({ endpoint, input }: FetchRequest, { answer, excerpt }: Written): FetchedAnswer => ({
+const documentAnswer = (
+  { endpoint, input }: FetchRequest,
+  { answer, excerpt, unfinishedUntil }: Written,
+): FetchedAnswer => ({
   answer,
+  unfinishedUntil,
   // Only the excerpt of the document is at hand here: a large one is made in another thread.
   groups: endpoint.cache?.groups(input, excerpt) ?? [],
 });

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { type CacheRequest, entryKey, type Fetch } from "./cacheRequest.ts";
 import { type Entry, entryOf } from "./entry.ts";
 import { backOff, isFailure, MAX_WAIT_BESIDE_STALE, mayStore, storedFor, UNCACHEABLE_FOR } from "./policy.ts";
-import { monotonic } from "../../operation/limits/monotonic.ts";
+import { monotonic, toStored } from "../../operation/limits/monotonic.ts";
 import type { Store } from "./store.ts";
 import { type Answer, plainAnswer } from "../../catalogue/endpoint/answer.ts";
 import { HIT, type Served } from "./served.ts";
@@ -49,8 +49,9 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     const { endpoint, lifetimesOf } = cacheKey;
     const key = entryKey(request, owner);
     const mark = entries.mark();
-    const { answer, groups, judged = answer.status, isForOne } = await fetchAnswer(owner, isBackground);
-    const lifetimes = storedFor(lifetimesOf, judged, owner);
+    const fetched = await fetchAnswer(owner, isBackground);
+    const { answer, groups, judged = answer.status, unfinishedUntil = 0, isForOne } = fetched;
+    const lifetimes = storedFor(lifetimesOf(judged, toStored(now()) < unfinishedUntil), owner);
     if (lifetimes === undefined) {
       if (!isFailure(judged)) uncacheable.set(key, true);
       return {

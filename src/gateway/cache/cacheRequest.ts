@@ -18,10 +18,17 @@ export const legacyName = (endpoint: string): string => `legacy ${endpoint}`;
 export type CacheRequest = { cacheKey: CacheKey; owner: string | undefined; wanted: Directives };
 
 /**
- * An answer just fetched from a backend, and the groups it belongs to. `judged`: the status by which it is stored, where it is not its own.
+ * An answer just fetched from a backend, and the groups it belongs to. `judged`: the status by which it is stored, where
+ * it is not its own. `unfinishedUntil`: when its document is complete at the latest, in milliseconds since the epoch.
  * `isForOne`: it holds for this caller alone, as where there was no room for the request: others ask for themselves.
  */
-export type Fetched = { answer: Answer; groups: readonly string[]; judged?: number; isForOne?: boolean };
+export type Fetched = {
+  answer: Answer;
+  groups: readonly string[];
+  judged?: number;
+  unfinishedUntil?: number | undefined;
+  isForOne?: boolean;
+};
 
 /** Fetches the answer, as the owner or (`undefined`) without a key. `background`: no client waits for it. */
 export type Fetch = (owner: string | undefined, background: boolean) => Promise<Fetched>;

@@ -74,5 +74,5 @@ export const tagOf = (bytes: Buffer): string => hash("sha256", bytes, "base64url
 /** The lifetimes of one answer in milliseconds. */
 export type Lifetimes = { fresh: number; staleWhileRevalidate: number; staleIfError: number };
 
-/** The lifetimes of an answer by its status; `undefined` where it must not be stored. */
-export type LifetimesOf = (status: number) => Lifetimes | undefined;
+/** The lifetimes of an answer by its status, and by whether its document is unfinished; `undefined`: it must not be stored. */
+export type LifetimesOf = (status: number, isUnfinished?: boolean) => Lifetimes | undefined;

@@ -49,29 +49,28 @@ const lifetimesByStatus = (declared: DeclaredLifetimes): Record<number, Lifetime
   return { 200: found, 404: notFound, 410: notFound, 412: freshFor(milliseconds(preconditionTtl)) };
 };
 
-/** Looks up the lifetimes of an endpoint's answers. */
+/** Looks up the lifetimes of an endpoint's answers. An unfinished document changes as soon as a state does. */
 export const lifetimesBy = (declared: DeclaredLifetimes): LifetimesOf => {
   const byStatus = lifetimesByStatus(declared);
-  return (status) => byStatus[status];
+  const soon = milliseconds(withDefaults(declared).preconditionTtl);
+  return (status, isUnfinished = false) => {
+    const lifetimes = byStatus[status];
+    if (lifetimes === undefined || !isUnfinished) return lifetimes;
+    return { ...lifetimes, fresh: Math.min(lifetimes.fresh, soon), staleWhileRevalidate: 0 };
+  };
 };
 
 /** The same lifetimes, but no answer is ever served stale. */
 export const freshOnly =
   (lifetimesOf: LifetimesOf): LifetimesOf =>
-  (status) => {
-    const lifetimes = lifetimesOf(status);
+  (...about) => {
+    const lifetimes = lifetimesOf(...about);
     return lifetimes && { ...lifetimes, staleWhileRevalidate: 0, staleIfError: 0 };
   };
 
-/** For how long the answer may be stored that was fetched as this owner; `undefined`: it must not be. */
-export const storedFor = (
-  lifetimesOf: LifetimesOf,
-  status: number,
-  owner: string | undefined,
-): Lifetimes | undefined => {
-  const lifetimes = lifetimesOf(status);
-  return lifetimes && owner !== undefined ? freshFor(Math.min(lifetimes.fresh, MAX_OWNED_FRESH)) : lifetimes;
-};
+/** For how long the answer with these lifetimes may be stored that was fetched as this owner; `undefined`: it must not be. */
+export const storedFor = (lifetimes: Lifetimes | undefined, owner: string | undefined): Lifetimes | undefined =>
+  lifetimes && owner !== undefined ? freshFor(Math.min(lifetimes.fresh, MAX_OWNED_FRESH)) : lifetimes;
 
 /** From the moment at which an answer is stored to the last one at which it may be served. */
 export const totalLifetime = ({ fresh, staleWhileRevalidate, staleIfError }: Lifetimes): number =>

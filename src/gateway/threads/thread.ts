@@ -22,10 +22,13 @@ export const readLarge = (message?: ThreadMessage): unknown => {
   const result = runJob(readable, knowledge, of, task, Buffer.from(buffer, byteOffset, byteLength));
   if (!("written" in result)) return result;
   // Bytes of their own, with their hash: they cross without being copied.
-  const { answer, excerpt } = result.written;
-  const body = bytesOf(answer.body);
+  const { written } = result;
+  const body = bytesOf(written.answer.body);
   return Tinypool.move({
     [Tinypool.transferableSymbol]: body.buffer,
-    [Tinypool.valueSymbol]: { ...result, written: { answer: { ...answer, body, tag: tagOf(body) }, excerpt } },
+    [Tinypool.valueSymbol]: {
+      ...result,
+      written: { ...written, answer: { ...written.answer, body, tag: tagOf(body) } },
+    },
   } as unknown as Transferable);
 };

@@ -20,11 +20,11 @@ import { errorAnswer } from "./errorAnswer.ts";
 import { isJsonType, unservedReasons } from "./whyUnserved.ts";
 
 /**
- * Modern's answer as it is served, with the excerpt of its document if it is one; or why it is not served. `status`: modern's own, where
- * it answered.
+ * Modern's answer as it is served, with the excerpt of its document if it is one, and until when that is unfinished; or
+ * why it is not served. `status`: modern's own, where it answered.
  */
 export type ModernReply =
-  | { answer: Answer; document?: Json }
+  | { answer: Answer; document?: Json; unfinishedUntil?: number | undefined }
   | { failed: string; status?: number; /** The failure says nothing about modern. */ isUnasked?: boolean };
 
 /** Modern's answer, served or not. `isOfGateway`: another gateway has given it. */
@@ -225,8 +225,8 @@ const readModern = async (
     const misfits = endpoint.writes ? checked.misfits.filter(({ isRead }) => !isRead) : checked.misfits;
     const misfit = firstUnexpected(endpoint.name, ledger(), misfits);
     if (misfit !== undefined) return { failed: unservedReasons.doesNotFit(misfit), status };
-    const { answer, excerpt } = checked.written;
-    return { answer, document: excerpt };
+    const { answer, excerpt, unfinishedUntil } = checked.written;
+    return { answer, document: excerpt, unfinishedUntil };
   }
   if (status < 400 || status >= 500 || bytes.length > MAX_ERROR_BYTES)
     return { failed: unservedReasons.notAnOutcome(status), status };
