@@ -3,6 +3,7 @@ import { collection } from "../src/catalogue/endpoint/groups.ts";
 import { dropped, havingValue, list, nullable, object } from "../src/catalogue/rules/compose.ts";
 import { integer, lowercase, number, text, verbatim } from "../src/catalogue/rules/values.ts";
 import { getSegments } from "../src/catalogue/endpoint/legacyRequest.ts";
+import { datasetFilters } from "./datasetFilters.ts";
 import { datasetRow } from "./datasetRow.ts";
 import {
   datasetName,
@@ -33,7 +34,7 @@ export const listDatasets = pagedList("POST /datasets/list", {
   legacy: (filters) => getSegments(["data", "list", ...filterSegments(filters)]),
   notFound: noDatasets,
 
-  rowById: datasetRow,
+  rowById: { ...datasetRow, filters: datasetFilters },
 
   wrappers: ["data", "dataset"],
   row: object({

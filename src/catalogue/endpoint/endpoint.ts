@@ -52,6 +52,17 @@ export type RowById = {
   document(rows: readonly JsonObject[]): JsonObject;
 };
 
+/** A row that legacy does not list, as far as it is known: what a list shows of it, and its owner's id. */
+export type UnlistedRow = { id: number; shown?: JsonObject | undefined; uploader?: number | undefined };
+
+/** Whether legacy would list a row to its owner; `undefined`: too little is known of the row. */
+export type RowTest = (row: UnlistedRow) => boolean | undefined;
+
+/** What each field of a list's input requires of a row. */
+export type RowFilters<Input = Record<string, unknown>> = {
+  [Name in keyof Input]-?: (asked: NonNullable<Input[Name]>) => RowTest;
+};
+
 /** `"GET /datasets/{dataset_id}"`; `{name?}` may be empty, `{...filters}` at the end takes pairs of name and value. */
 export type Route = `${"GET" | "POST"} /${string}`;
 
@@ -117,8 +128,8 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
   harmlessNotices?: readonly RegExp[];
   /** A page with such texts is believed only after its rows have been checked. */
   texts?: ListedTexts;
-  /** How to read a row that legacy does not list. */
-  rowById?: RowById;
+  /** How to read a row that legacy does not list, and what the list's input requires of it. */
+  rowById?: RowById & { filters: RowFilters<InputOf<F>> };
   output: Rule<T>;
   /** A request of legacy's, a list of one entry, and the input that its document gives: an example that any catalogue has. */
   first?: { legacy: LegacyRequest; input(legacy: JsonObject): Record<string, Json> | undefined };
@@ -131,12 +142,13 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
 /** An endpoint that answers with a `T`. The gateway runs any of them; only a definition knows the type of its input. */
 export type Endpoint<T = unknown> = Omit<
   Definition<Fields, T>,
-  "legacy" | "rejectEarly" | "recover" | "writes" | "access" | "cache"
+  "legacy" | "rejectEarly" | "recover" | "writes" | "access" | "cache" | "rowById"
 > & {
   routes: Route[];
   writes?(input: Record<string, unknown>): Touched;
   access?: { endpoint: string; input(input: Record<string, unknown>): Record<string, unknown> };
   cache?: CachePolicy<Record<string, unknown>, Json>;
+  rowById?: RowById & { filters: RowFilters };
   legacy(input: Record<string, unknown>): LegacyRequest | Unsent;
   rejectEarly?(input: Record<string, unknown>, knowledge: Knowledge): Outcome | undefined;
   recover?: {

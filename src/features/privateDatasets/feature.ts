@@ -66,6 +66,7 @@ const open = async (
       scanner,
       adminStatuses,
       wholeList: wholeLists(core, endpoint, found.version),
+      filters: rowById.filters,
       listedRow: listedRows(endpoint.output, rowById, (id, places) => onEvent("private_row_unfit", { id, places })),
     }),
     // Only legacy knows whether a caller with a key is an administrator, who sees more.

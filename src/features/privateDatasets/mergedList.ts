@@ -2,7 +2,7 @@ import { bytesOf, entryOf } from "../../gateway/cache/entry.ts";
 import { type Served, uncached } from "../../gateway/cache/served.ts";
 import { withTimeout } from "../../operation/limits/withTimeout.ts";
 import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
-import type { Endpoint, RowById } from "../../catalogue/endpoint/endpoint.ts";
+import type { Endpoint, RowById, RowFilters, RowTest } from "../../catalogue/endpoint/endpoint.ts";
 import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
 import { transform } from "../../catalogue/endpoint/transform.ts";
 import { servingNote } from "../../catalogue/rules/notes.ts";
@@ -24,6 +24,8 @@ type MergedListParts = {
   scanner: Pick<Scanner, "isCurrent" | "pending" | "whenNonePending">;
   adminStatuses: AdminStatuses;
   wholeList: ReturnType<typeof wholeLists>;
+  /** What the list's input requires of a row. */
+  filters: RowFilters;
   /** A row as the endpoint lists it; `undefined` if that is unknown. */
   listedRow: (row: PrivateRow) => Buffer | undefined;
 };
@@ -43,7 +45,7 @@ const hasNoFilter = (input: Input): boolean =>
 
 /** Adds to administrators' lists the private datasets that legacy's list lacks. All other requests go to the next layer. */
 export const privateRowsLayer = (parts: MergedListParts): Layer => {
-  const { core, found, scanner, adminStatuses, wholeList, listedRow } = parts;
+  const { core, found, scanner, adminStatuses, wholeList, filters, listedRow } = parts;
   const incomplete = core.meter.counter("private_incomplete_total", "Answers with private=incomplete.")();
 
   /** Marks a list as incomplete. Only 200 and 404 answer with a list, the latter with an empty one. */
@@ -74,7 +76,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     context: KeyedContext,
   ): Promise<boolean> => {
     const { listed: before, highest } = found.progress();
-    const matches = rowMatcher({ data_id: input["data_id"] });
+    const matches = rowMatcher(filters, { data_id: input["data_id"] });
     const absent: number[] = [];
     for (let id = 1; id <= highest; id++)
       if (before.has(id) && !listed.has(id) && found.get(id) === undefined && matches({ id, shown: {} }))
@@ -87,11 +89,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
   };
 
   /** Adds the matching private rows to legacy's. True if a row may be missing: it is being read, it may match, or legacy does not show it. */
-  const addRows = (
-    listed: Map<number, Buffer>,
-    rows: readonly PrivateRow[],
-    matches: ReturnType<typeof rowMatcher>,
-  ): boolean => {
+  const addRows = (listed: Map<number, Buffer>, rows: readonly PrivateRow[], matches: RowTest): boolean => {
     const pending = new Set(scanner.pending());
     let isRowLacking = false;
     for (const row of rows) {
@@ -106,7 +104,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
   /** Answers a page of legacy's whole list and the private datasets that match; `undefined`: legacy cannot give the whole list. */
   const answerMerged = async (context: KeyedContext, until: number): Promise<Served | undefined> => {
     const { endpoint, input, bypass = false, wanted } = context;
-    const matches = rowMatcher(input);
+    const matches = rowMatcher(filters, input);
     /** Whether a dataset that may match is still to be read. */
     const isPending = () =>
       scanner.pending().some((id) => matches({ id, uploader: found.get(id)?.uploader }) !== false);

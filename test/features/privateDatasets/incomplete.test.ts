@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
+import type { RowFilters } from "../../../src/catalogue/endpoint/endpoint.ts";
 import { openStores } from "../../../src/operation/store/openStores.ts";
 import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
+import { endpoints } from "../../../transforms/index.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import { until } from "../../support/waiting.ts";
 import { startScanned } from "./scanned.ts";
@@ -54,6 +56,16 @@ describe("a list that says that it may lack something", () => {
     expect(await list(administrator)).toMatchObject({ ...whole, isIncomplete: true });
     front.release();
     await scanned();
+    expect(await list(administrator)).toMatchObject(whole);
+  });
+
+  test("where it is not known what a filter requires of a row", async () => {
+    const filters = endpoints.listDatasets.rowById?.filters as Partial<RowFilters>;
+    const { tag } = filters;
+    onTestFinished(() => void Object.assign(filters, { tag }));
+    delete filters["tag"];
+    const { list } = await through();
+    expect(await list(administrator, "status/all/tag/demo")).toMatchObject({ ids: [2], isIncomplete: true });
     expect(await list(administrator)).toMatchObject(whole);
   });
 
