@@ -5,6 +5,7 @@ import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
 import { shownDefault } from "../../operation/settings/help.ts";
 import { settingsByGroup, type SettingsFragment } from "../../operation/settings/settings.ts";
 import type { EventDefinitions } from "../../operation/telemetry/events.ts";
+import { outageForms } from "../sampleLegacy/outages.ts";
 import { floorsPicture, passedLines } from "./floors.ts";
 
 type Endpoints = Record<string, Endpoint>;
@@ -67,6 +68,13 @@ const eventsTable = (events: EventDefinitions): string =>
     ]),
   );
 
+/** Every form in which the sample legacy fails. */
+const outagesTable = (): string =>
+  table(
+    ["form", "what the sample legacy answers"],
+    Object.entries(outageForms).map(([name, { means }]) => [`\`${name}\``, means]),
+  );
+
 const marked = (name: string, content: string) =>
   `<!-- ${name}: made by npm run docs -->\n${content}\n<!-- /${name} -->`;
 
@@ -77,6 +85,7 @@ export const documentsWithTables = [
   "docs/clients.md",
   "docs/operate.md",
   "docs/caching.md",
+  "docs/tools.md",
 ] as const;
 
 /** A document's text with its marked tables, and the lines that a request passes, rewritten. */
@@ -87,6 +96,7 @@ export const withTables = (text: string, { endpoints, fragments, events }: Defin
     settings: settingsTables(fragments),
     events: eventsTable(events),
     floors: floorsPicture(),
+    outages: outagesTable(),
   }).reduce(
     (before, [name, content]) =>
       before.replace(new RegExp(`<!-- ${name}: [^]*?<!-- /${name} -->`), () => marked(name, content)),

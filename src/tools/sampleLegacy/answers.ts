@@ -1,11 +1,15 @@
 import { randomBytes } from "node:crypto";
-import type { OutgoingHttpHeaders } from "node:http";
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { legacyErrors } from "../../../transforms/legacyErrors.ts";
 import { htmlEntities } from "./textQuirks.ts";
 import { escapeXml, renderJson } from "./tree.ts";
 
 /** A complete answer. */
 export type SampleAnswer = { status: number; headers: OutgoingHttpHeaders; body: string };
+
+/** Sends an answer. One whose length is more than its body ends with the connection if it says `Connection: close`. */
+export const send = (response: ServerResponse, { status, headers, body }: SampleAnswer): void =>
+  void response.writeHead(status, headers).end(body);
 
 /** An error by its code; `about`: legacy's `additional_information`, not yet encoded. */
 export type SampleError = { error: number; about?: string };
@@ -27,20 +31,35 @@ const scriptHeaders = (known = false): OutgoingHttpHeaders => ({
   Pragma: "no-cache",
 });
 
-/** An HTML page. `from`: who writes it, which decides its headers. */
-const page = (from: "apache" | "framework" | "script", status: number, title: string, text: string): SampleAnswer => {
-  const body = `<!DOCTYPE html>\n<html><head><title>${title}</title></head><body>\n<h1>${title}</h1>\n<p>${text}</p>\n</body></html>\n`;
-  return {
-    status,
-    headers: {
-      ...(from === "script" ? { ...scriptHeaders(), Vary: "Accept-Encoding" } : {}),
-      ...(from === "apache" ? {} : cors),
-      "Content-Length": Buffer.byteLength(body),
-      "Content-Type": `text/html; charset=${from === "apache" ? "iso-8859-1" : "UTF-8"}`,
-    },
-    body,
-  };
+/** Who writes an answer decides its headers. */
+type Writer = "front" | "apache" | "framework" | "script";
+
+const htmlTypes: Record<Writer, string> = {
+  front: "text/html",
+  apache: "text/html; charset=iso-8859-1",
+  framework: "text/html; charset=UTF-8",
+  script: "text/html; charset=UTF-8",
 };
+
+/** An answer with this body, which is called HTML. */
+export const htmlAnswer = (from: Writer, status: number, body: string): SampleAnswer => ({
+  status,
+  headers: {
+    ...(from === "script" ? { ...scriptHeaders(), Vary: "Accept-Encoding" } : {}),
+    ...(from === "framework" || from === "script" ? cors : {}),
+    "Content-Length": Buffer.byteLength(body),
+    "Content-Type": htmlTypes[from],
+  },
+  body,
+});
+
+/** An HTML page. */
+export const page = (from: Writer, status: number, title: string, text: string): SampleAnswer =>
+  htmlAnswer(
+    from,
+    status,
+    `<!DOCTYPE html>\n<html><head><title>${title}</title></head><body>\n<h1>${title}</h1>\n<p>${text}</p>\n</body></html>\n`,
+  );
 
 /** The page for a path that reaches no function of the interface; `undefined` for other paths. `path` is still encoded. */
 export const pageFor = (path: string): SampleAnswer | undefined => {
@@ -78,8 +97,8 @@ export const deadAnswer = (known?: boolean): SampleAnswer => {
 
 // Legacy's XML keeps the blank at the end of these messages.
 const blankAtEnd = new Set([
-  104, 105, 106, 275, 473, 474, 510, 516, 540, 546, 547, 596, 597, 598, 599, 600, 601, 602, 603, 670, 671, 672, 674,
-  676, 1064,
+  104, 105, 106, 107, 275, 473, 474, 510, 516, 540, 546, 547, 596, 597, 598, 599, 600, 601, 602, 603, 670, 671, 672,
+  674, 676, 1064,
 ]);
 
 /**

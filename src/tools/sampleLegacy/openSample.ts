@@ -1,22 +1,25 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { deadAnswer, pageFor, refusedAnswer, type SampleAnswer, scriptAnswer } from "./answers.ts";
+import { deadAnswer, pageFor, refusedAnswer, type SampleAnswer, scriptAnswer, send } from "./answers.ts";
 import type { Faults, ServerState } from "./call.ts";
 import { sampleCatalogue } from "./catalogue.ts";
 import type { DatasetRow, User } from "./catalogueRows.ts";
+import { type FailingFunctions, openOutages, type SampleOutage } from "./outages.ts";
 import { findHandler, isKnownType } from "./routes.ts";
 import { isSameText } from "./textQuirks.ts";
 import { renderJson, renderXml, ScriptDied } from "./tree.ts";
 
 /** What a sample server starts with. `datasets` stays its table, which writes change; without it the server has a copy of the catalogue's. */
-export type SampleOptions = { faults?: Faults; datasets?: DatasetRow[]; users?: User[] };
+export type SampleOptions = { faults?: Faults; datasets?: DatasetRow[]; users?: User[]; outage?: SampleOutage };
 
 /** Makes the function that answers requests as legacy does. It rejects if a client leaves in the middle of its body. */
-export const openSample = ({ faults = {}, ...rows }: SampleOptions) => {
+export const openSample = ({ faults = {}, outage, ...rows }: SampleOptions) => {
   const state: ServerState = { ...structuredClone(sampleCatalogue), ...rows, faults, given: { last: 0 } };
+  const outages = openOutages(outage);
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (outages.answers(request, response)) return;
     const form = await readForm(request);
-    const { status, headers, body } = sampleAnswer(request.method ?? "GET", request.url ?? "/", form, state);
-    response.writeHead(status, headers).end(body);
+    const { method = "GET", url = "/" } = request;
+    send(response, sampleAnswer(method, url, form, state, outages.failingAt(url)));
   };
 };
 
@@ -42,7 +45,13 @@ const readForm = async (request: IncomingMessage): Promise<URLSearchParams> => {
   return form;
 };
 
-const sampleAnswer = (method: string, address: string, form: URLSearchParams, state: ServerState): SampleAnswer => {
+const sampleAnswer = (
+  method: string,
+  address: string,
+  form: URLSearchParams,
+  state: ServerState,
+  failing: FailingFunctions,
+): SampleAnswer => {
   const [path = "/", ...query] = address.split("?");
   const page = pageFor(path);
   if (page) return page;
@@ -64,7 +73,9 @@ const sampleAnswer = (method: string, address: string, form: URLSearchParams, st
   const [type, ...segments] = rest[0] === "json" || rest[0] === "xml" ? rest.slice(1) : rest;
   if (!type || !isKnownType(type)) return refusedAnswer({ error: 100 }, "xml", known);
   try {
-    const result = findHandler([type, ...segments], method)?.({ ...state, segments, caller, form }) ?? { error: 100 };
+    const result = findHandler([type, ...segments], method, failing)?.({ ...state, segments, caller, form }) ?? {
+      error: 100,
+    };
     if ("error" in result) return refusedAnswer(result, format, known);
     if (format === "xml") return scriptAnswer(200, format, renderXml(result.tree, result.layout), known);
     return scriptAnswer(200, format, (result.notices ?? "") + (result.json ?? renderJson(result.tree)), known);

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { sampleCommand } from "../../../src/tools/sampleLegacy/command.ts";
+import { outageForms } from "../../../src/tools/sampleLegacy/outages.ts";
+import { type SampleLegacy, startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { listeningGateway } from "../../gateway/http/support.ts";
+import { spawnProgram } from "../../support/program.ts";
+import { runTool } from "../runTool.ts";
+
+let legacy: SampleLegacy;
+beforeAll(async () => (legacy = await startSampleLegacy()));
+afterAll(() => legacy.close());
+
+const key = "00000000000000000000000000000000";
+const control = async (method: string, path = "", url = legacy.url): Promise<[number, string]> => {
+  const response = await fetch(`${url}/outage${path}`, { method });
+  return [response.status, (await response.text()).trim()];
+};
+
+/** What an answer is: its status, and legacy's code, the title of a page, or how its body begins. */
+const ask = async (path: string): Promise<string> => {
+  const response = await fetch(`${legacy.url}${path}`, { redirect: "manual" });
+  const body = await response.text().catch(() => "cut");
+  const code = /code"?[>:]"?(\d+)/.exec(body)?.[1];
+  return `${response.status} ${code ?? /<title>([^<]*)/.exec(body)?.[1] ?? body.slice(0, 26)}`.trim();
+};
+/** What a request of each kind is answered. */
+const askAll = async (paths: readonly string[]): Promise<Record<string, string>> =>
+  Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await ask(path)])));
+
+const everywhere = [
+  "/api/v1/json/data/61",
+  "/api/v1/xml/data/61",
+  `/api/v1/json/data/list/limit/2?api_key=${key}`,
+  "/api/v1/json/data/61?api_key=no",
+  "/api/v1/json/evaluationmeasure/list",
+  "/",
+  "/data/v1/download/61/iris.arff",
+  "/data/download/61/iris.arff",
+];
+const same = (answer: string) => everywhere.map(() => answer);
+const database = [
+  ...Array.from({ length: 5 }, () => "412 107"),
+  "200 Sample catalogue",
+  "200 Database connection error.",
+  "500",
+];
+
+const whole: [form: string, answers: string[]][] = [
+  ["database", database],
+  ["no-connections", database],
+  ["page-502", same("502 502 Bad Gateway")],
+  ["page-503", same("503 503 Service Unavailable")],
+  ["page-504", same("504 504 Gateway Timeout")],
+  ["page-429", same("429 429 Too Many Requests")],
+  ["page-301", same("301 301 Moved Permanently")],
+  ["page-302", same("302 302 Found")],
+  ["page-403", same("403 403 Forbidden")],
+  ["page-404", same("404 404 Not Found")],
+  ["page-200", same("200 Maintenance")],
+  ["empty-200", same("200")],
+  ["cut-200", same("200 cut")],
+  ["empty-500", same("500")],
+];
+
+test.each(whole)(
+  "in an outage of the form %s the sample answers each kind of path as that does",
+  async (form, answers) => {
+    expect(await control("POST", `/${form}`)).toEqual([200, form]);
+    expect(Object.values(await askAll(everywhere))).toEqual(answers);
+    expect(await control("DELETE")).toEqual([200, "none"]);
+  },
+);
+
+const partly = `
+  data/61 data/features/61 data/qualities/61 data/list data/qualities/list data/tag/list data/list/nosuch/1
+  data/list?api_key=${key} data/61?api_key=no task/1 task/list run/1 run/trace/1 run/list/run/1 flow/101 flow/list
+  evaluation/list/run/1 evaluation/setup/list/run/1 evaluationmeasure/list setup/1 setup/list/flow/101 study/100
+  study/list
+`
+  .trim()
+  .split(/\s+/)
+  .flatMap((path) => [`/api/v1/json/${path}`, `/api/v1/xml/${path}`]);
+
+/** What differs, in either format; and nothing else does. */
+const partial: [form: string, differences: string][] = [
+  [
+    "table-dataset",
+    `data/61: 500, data/features/61: 500, data/qualities/61: 500, task/1: 500, run/1: 500, data/list: 412 372,
+     data/list?api_key=${key}: 412 372, task/list: 412 482, run/list/run/1: 412 512, evaluation/list/run/1: 412 542,
+     evaluation/setup/list/run/1: 412 542`,
+  ],
+  [
+    "table-run",
+    `run/1: 500, run/trace/1: 500, run/list/run/1: 412 512, evaluation/list/run/1: 412 542,
+     evaluation/setup/list/run/1: 412 542`,
+  ],
+  ["table-data_quality", "data/qualities/61: 500, data/qualities/list: 412 641, task/list: 412 482"],
+  ["temporary-disk-full", "task/list: 412 482"],
+  ["page-504/flow", "flow/101: 504 504 Gateway Timeout, flow/list: 504 504 Gateway Timeout"],
+  ["frozen/no/such/path", ""],
+];
+
+test("there is a row for each form of outage", () => {
+  const tested = [...whole, ...partial].map(([name]) => name.split("/", 1)[0]);
+  expect(new Set(tested)).toEqual(new Set(Object.keys(outageForms)));
+});
+
+test.each(partial)("during %s the rest of the sample answers as ever", async (form, differences) => {
+  const before = await askAll(partly);
+  await control("POST", `/${form}`);
+  const during = await askAll(partly);
+  await control("DELETE");
+  const differing = [...differences.matchAll(/(\S+): ([^,]+)/g)].flatMap(([, path = "", answer]) =>
+    ["json", "xml"].map((format) => [`/api/v1/${format}/${path}`, answer]),
+  );
+  expect(during).toEqual({ ...before, ...Object.fromEntries(differing) });
+});
+
+test("the list of datasets has no qualities while their table cannot be read", async () => {
+  const rows = async () => (await fetch(`${legacy.url}/api/v1/json/data/list`)).json();
+  const { data } = (await rows()) as { data: { dataset: object[] } };
+  await control("POST", "/table-data_quality");
+  expect(await rows()).toEqual({ data: { dataset: data.dataset.map((row) => ({ ...row, quality: [] })) } });
+  await control("DELETE");
+});
+
+test("a frozen sample answers nothing, until it thaws", async () => {
+  await control("POST", "/frozen");
+  let isAnswered = false;
+  const leaving = new AbortController();
+  const waiting = fetch(`${legacy.url}/api/v1/json/data/61`, { signal: leaving.signal }).then(
+    () => (isAnswered = true),
+  );
+  expect(await control("GET")).toEqual([200, "frozen"]);
+  await control("DELETE");
+  expect(await ask("/api/v1/json/evaluationmeasure/list")).toMatch(/^200/);
+  expect(isAnswered).toBe(false);
+  leaving.abort();
+  await expect(waiting).rejects.toThrow("aborted");
+});
+
+test("a front's page says when to come back, and where else to go", async () => {
+  const headers = async (form: string, name: string) => {
+    await control("POST", `/${form}`);
+    const response = await fetch(`${legacy.url}/api/v1/json/data/1?api_key=${key}`, { redirect: "manual" });
+    await control("DELETE");
+    return [response.headers.get(name), (await response.text()).includes(key)];
+  };
+  for (const form of ["page-429", "page-503"]) expect(await headers(form, "Retry-After")).toEqual(["120", false]);
+  const target = `/api/v1/json/data/1?api_key=${key}`;
+  expect(await headers("page-301", "Location")).toEqual([`https://legacy.example${target}`, true]);
+  expect(await headers("page-302", "Location")).toEqual(["https://legacy.example/maintenance", false]);
+});
+
+test("an unknown form changes nothing, and is answered with the allowed ones", async () => {
+  await control("POST", "/page-404/flow");
+  const [status, text] = await control("POST", "/page-500");
+  expect(status).toBe(400);
+  for (const form of Object.keys(outageForms)) expect(text).toContain(form);
+  expect(await control("GET")).toEqual([200, "page-404/flow"]);
+  await control("DELETE");
+});
+
+test("no request through a proxy begins an outage", async () => {
+  const { url } = await listeningGateway(legacy.url);
+  expect(await control("POST", "/page-503", url)).toEqual([403, expect.stringContaining("from this machine")]);
+  const forwarded = { method: "POST", headers: { "X-Forwarded-For": "192.0.2.1" } };
+  expect((await fetch(`${legacy.url}/outage/page-503`, forwarded)).status).toBe(403);
+  expect(await control("GET")).toEqual([200, "none"]);
+});
+
+test("--outage begins the sample with one, and --help names all forms", async () => {
+  const program = spawnProgram({}, "sample", "--port", "0", "--outage", "database/data");
+  onTestFinished(async () => {
+    program.child.kill();
+    await program.ended;
+  });
+  const url = (await program.listening()).replace(/:$/, "");
+  expect(await control("GET", "", url)).toEqual([200, "database/data"]);
+  expect((await fetch(`${url}/api/v1/json/data/61`)).status).toBe(412);
+  expect((await fetch(`${url}/api/v1/json/task/1`)).status).toBe(200);
+
+  const help = (await runTool(sampleCommand, ["--help"])).out.join("");
+  for (const form of Object.keys(outageForms)) expect(help).toContain(`  ${form} `);
+  const { code, errors } = await runTool(sampleCommand, ["--port", "0", "--outage", "page-500"]);
+  expect([code, errors]).toEqual([2, [expect.stringMatching('^"page-500" is no outage; allowed are database, ')]]);
+});
