@@ -20,6 +20,15 @@ const stages = {
 
 const oldClients = ["catalogue-client/0.14.2 (Python 3.12)", "catalogue-client/0.9.0 (Python 3.8)", "rcatalogue/1.12"];
 const oldPaths = ["json/data/61", "json/data/list/limit/5", "xml/data/2", "json/evaluationmeasure/list"];
+// Some clients send a key with everything.
+const keyed = ["json/data/list/limit/5", "json/task/list/limit/5"].map((path) => `${path}?api_key=${"0".repeat(32)}`);
+const allPaths = [...oldPaths, ...keyed];
+
+/** The forms in which legacy fails, and what each is. */
+const outages = [
+  ["database", "its database is stopped (code 107)"],
+  ["page-503", "its front answers 503"],
+] as const;
 
 /** Sends what clients of the new interface do not: evidence for two gates, and requests of old clients. */
 const sendBeside: Parameters<typeof sendTraffic>[3] = (send, count, agent) => {
@@ -29,7 +38,7 @@ const sendBeside: Parameters<typeof sendTraffic>[3] = (send, count, agent) => {
       send(`/v1/${path}`, { headers: { "User-Agent": agent } });
   }
   if (count % 5 === 0)
-    send(`/api/v1/${oldPaths[count % oldPaths.length]}`, {
+    send(`/api/v1/${allPaths[(count / 5) % allPaths.length]}`, {
       headers: { "User-Agent": oldClients[count % oldClients.length] ?? "" },
     });
 };
@@ -41,9 +50,10 @@ const run = async ({ rate }: { rate: number }): Promise<void> => {
   const { signal } = stopping;
   // SIGHUP comes when the terminal is closed. A process that a signal kills would leave its gateway running.
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => stopping.abort());
-  let legacy = await startSampleLegacy();
+  // The new implementation has a catalogue of its own: it does not fail with legacy.
+  const [legacy, modernLegacy] = [await startSampleLegacy(), await startSampleLegacy()];
   const modern = await startStandIn({
-    legacyUrl: legacy.url,
+    legacyUrl: modernLegacy.url,
     faults: plantedFaults.map(({ fault }) => fault),
   });
   const gateway = await startProgram({
@@ -68,29 +78,40 @@ const run = async ({ rate }: { rate: number }): Promise<void> => {
   await watch(page, modern, signal);
   if (!signal.aborted) {
     print("listEvaluationMeasures goes back to shadow by its gate; getDatasetQualities climbs to modern.");
-    await legacy.close();
-    print(`Legacy is stopped for ten seconds. Old clients go on: ${await askInOutage(client, signal)}.`);
-    legacy = await startSampleLegacy({ port: Number(new URL(legacy.url).port) });
+    print("Legacy fails in two forms, for ten seconds each. Old clients go on:");
+    for (const [form, what] of outages) {
+      await fetch(`${legacy.url}/outage/${form}`, { method: "POST" });
+      print(`  ${what.padEnd(36)} ${await askInOutage(client, signal)}`);
+    }
+    await fetch(`${legacy.url}/outage`, { method: "DELETE" });
     print("The traffic goes on. Ctrl-C ends it.");
   }
   await sending;
   await gateway.stop();
   await modern.close();
+  await modernLegacy.close();
   await legacy.close();
 };
 
 /** Asks what old clients ask, for ten seconds, and says what they got. */
 const askInOutage = async (client: string, signal: AbortSignal): Promise<string> => {
   const ends = performance.now() + 10_000;
-  const answers: { isGood: boolean; isCached: boolean }[] = [];
+  const reads = { all: 0, cached: 0 };
+  const lists = { all: 0, good: 0 };
   for (let i = 0; performance.now() < ends && !signal.aborted; i++) {
-    const { ok, headers, body } = await fetch(`${client}/api/v1/${oldPaths[i % oldPaths.length]}`);
+    const path = allPaths[i % allPaths.length] ?? "";
+    const { ok, headers, body } = await fetch(`${client}/api/v1/${path}`);
     await body?.cancel();
-    answers.push({ isGood: ok, isCached: headers.has("cache-status") });
+    if (keyed.includes(path)) {
+      lists.all++;
+      lists.good += Number(ok);
+    } else {
+      reads.all++;
+      reads.cached += Number(ok && headers.has("cache-status"));
+    }
     await sleep(50, undefined, { signal }).catch(() => undefined);
   }
-  const count = (name: "isGood" | "isCached") => answers.filter((one) => one[name]).length;
-  return `${count("isGood")} of ${answers.length} requests are answered, ${count("isCached")} from the cache`;
+  return `${reads.cached} of ${reads.all} reads come from the cache, ${lists.good} of ${lists.all} lists with a key`;
 };
 
 /** Prints each fault once it is found, until all are. */
@@ -119,7 +140,7 @@ const differencesOf = async (page: string, kind: string): Promise<DifferenceView
 
 const command = openCommandLine("npm run demo --")
   .description(
-    `A migration to look at: the sample legacy, a stand-in for the new implementation with ${plantedFaults.length} faults planted in it, clients of both interfaces, and the gateway between them with its operators' page, until Ctrl-C. It prints each fault when the comparison has found it. Then it stops legacy for ten seconds.`,
+    `A migration to look at: the sample legacy, a stand-in for the new implementation with ${plantedFaults.length} faults planted in it, clients of both interfaces, and the gateway between them with its operators' page, until Ctrl-C. It prints each fault when the comparison has found it. Then legacy fails in two forms, for ten seconds each.`,
   )
   .option("--rate <n>", "requests a second", numberFrom(1, 200), 20)
   .addHelpText("after", "\nPORT and ADMIN_PORT are those of the gateway (8000 and 8001); 0 takes a free one.")
