@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { type SampleAnswer, refusedAnswer, scriptAnswer } from "../../src/tools/sampleLegacy/answers.ts";
+import { type SampleAnswer, refusedAnswer, scriptAnswer, send } from "../../src/tools/sampleLegacy/answers.ts";
+import { openOutages } from "../../src/tools/sampleLegacy/outages.ts";
 import { httpUpstream } from "../gateway/proxy/support.ts";
 
 /** Where Debian's `python3-sklearn` has what the catalogue answered to scikit-learn: `id_61/api-v1-jdf-61.json.gz`. */
@@ -28,7 +29,7 @@ const nameOf = (path: string): string =>
 
 /**
  * Plays legacy with scikit-learn's recordings: a session with each answer, and errors as 412. `asked` has the paths of all requests, without
- * a slash at their end. With `state.isDown` it closes the connection of each.
+ * a slash at their end. With `state.isDown` it closes the connection of each. It takes the sample legacy's requests about outages.
  */
 export const startRecordedLegacy = async () => {
   const recorded = new Map(
@@ -46,12 +47,12 @@ export const startRecordedLegacy = async () => {
   };
   const asked: string[] = [];
   const state = { isDown: false };
+  const outages = openOutages();
   const url = await httpUpstream((request, response) => {
     const path = (request.url ?? "").replace(/\/$/, "");
     asked.push(path);
-    const { status, headers, body } = answerTo(path);
     if (state.isDown) request.socket.destroy();
-    else response.writeHead(status, headers).end(body);
+    else if (!outages.answers(request, response)) send(response, answerTo(path));
   });
   return { url, asked, state };
 };

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { outageForms } from "../../src/tools/sampleLegacy/outages.ts";
 import { clock } from "../gateway/cache/support.ts";
 import { listeningGateway } from "../gateway/http/support.ts";
 import { nginxProxies, nginxWithFiles } from "../deploy/proxyPrograms.ts";
@@ -17,6 +18,7 @@ const lifetimes = Object.fromEntries(
     { notFoundTtl: "7d", preconditionTtl: "7d" },
   ]),
 );
+const caching = { CACHE_LEGACY: "all", CACHE_LIFETIMES: JSON.stringify(lifetimes) };
 
 /** What `fetch_openml` makes of each dataset that it asks this server for, and the paths that reach legacy meanwhile. */
 const fetchAll = async (url: string, { asked }: Legacy): Promise<{ outcomes: Outcomes; reads: string[] }> => {
@@ -33,6 +35,11 @@ const openAll = async (settings: Record<string, string>) => {
   return { legacy, direct, gateway: `127.0.0.1:${gateway.port}` };
 };
 
+/** The forms in which each answer is replaced. In a frozen one each read would wait first. */
+const forms = Object.keys(outageForms).filter((form) => outageForms[form]?.answer && form !== "frozen");
+
+const beginOutage = ({ url }: Legacy, form: string) => fetch(`${url}/outage/${form}`, { method: "POST" });
+
 describeWith("nginx", "scikit-learn's fetch_openml, through nginx and the gateway", () =>
   describeWith("python3-sklearn", "while legacy is down", () => {
     test("without CACHE_LEGACY and files.conf nothing is as before", async () => {
@@ -44,13 +51,17 @@ describeWith("nginx", "scikit-learn's fetch_openml, through nginx and the gatewa
       expect(Object.keys(outcomes)).toEqual(Object.keys(direct.outcomes));
       for (const [request, outcome] of Object.entries(outcomes))
         expect([request, outcome]).toEqual([request, expect.stringMatching(/^HTTPError: HTTP Error 50[23]: /)]);
+      legacy.state.isDown = false;
+      const inForms = { database: /^OpenMLError: .* found\.$/, "page-503": /^HTTPError: HTTP Error 503: / };
+      for (const [form, outcome] of Object.entries(inForms)) {
+        await beginOutage(legacy, form);
+        const found = Object.values((await fetchAll(allPaths, legacy)).outcomes);
+        expect(found.filter((one) => !outcome.test(one))).toEqual([]);
+      }
     });
 
     test("with them frames and errors stay, for a day, and each read reaches legacy once", async () => {
-      const { legacy, direct, gateway } = await openAll({
-        CACHE_LEGACY: "all",
-        CACHE_LIFETIMES: JSON.stringify(lifetimes),
-      });
+      const { legacy, direct, gateway } = await openAll(caching);
       const { url } = await nginxWithFiles(gateway);
       const { pass } = clock();
       const first = await fetchAll(url, legacy);
@@ -62,6 +73,21 @@ describeWith("nginx", "scikit-learn's fetch_openml, through nginx and the gatewa
       // For the gateway: nginx's copies stay fresh, and `test/deploy/dataFiles.test.ts` has stale ones.
       pass(24 * 3_600_000);
       expect((await fetchAll(url, legacy)).outcomes).toEqual(direct.outcomes);
+    });
+
+    test("with them frames and errors stay in each form of outage", async () => {
+      const { legacy, direct, gateway } = await openAll(caching);
+      const { url } = await nginxWithFiles(gateway);
+      const { pass } = clock();
+      await fetchAll(url, legacy);
+      for (const form of forms) {
+        await beginOutage(legacy, form);
+        // All is stale, and all of them take less than the seven days for which it is served then.
+        pass(8 * 3_600_000);
+        const { outcomes, reads } = await fetchAll(url, legacy);
+        expect([form, outcomes]).toEqual([form, direct.outcomes]);
+        expect(reads).not.toEqual([]);
+      }
     });
   }),
 );

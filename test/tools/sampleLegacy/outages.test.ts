@@ -124,7 +124,7 @@ test("the list of datasets has no qualities while their table cannot be read", a
   await control("DELETE");
 });
 
-test("a frozen sample answers nothing, until it thaws", async () => {
+test("a frozen sample does not answer until its outage ends", async () => {
   await control("POST", "/frozen");
   let isAnswered = false;
   const leaving = new AbortController();
