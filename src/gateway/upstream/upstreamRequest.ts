@@ -13,11 +13,11 @@ import type { Upstream } from "./upstream.ts";
 /** Most answers with a status below 200 before the final one; an upstream that sends more has failed. */
 export const MAX_INTERIM_ANSWERS = 20;
 
-/** The requests that upstreams have got, until undici has reported their end. */
-const underWay = new Set<UpstreamRequest>();
+/** The requests that upstreams have got, until undici has reported their end. As members of a Set they would take half as long again. */
+const underWay: UpstreamRequest[] = [];
 
 /** Whether a request with this `X-Request-Id` was sent to an upstream, and the end of its answer has not come. */
-export const isUnderWay = (requestId: string): boolean => underWay.values().some((one) => one.hasId(requestId));
+export const isUnderWay = (requestId: string): boolean => underWay.some((one) => one.hasId(requestId));
 
 /**
  * One request on its way to an upstream: it waits for a place, is sent, once more where its connection was dead, and is over once. A
@@ -31,6 +31,8 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   /** Its whole answer has come, or it has failed. */
   protected isOver = false;
   #hasPlace = false;
+  /** Among those that are under way. */
+  #place = 0;
   #controller: Dispatcher.DispatchController | undefined;
   /** The upstream may have received a part of it. */
   #isSent = false;
@@ -66,9 +68,10 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   }
 
   start(): void {
+    // It keeps its place where it is sent once more.
+    if (!this.#hasPlace) this.#place = underWay.push(this) - 1;
     this.#hasPlace = true;
     this.#startedAt ??= performance.now();
-    underWay.add(this);
     this.upstream.pool.dispatch(this.request, this.handler);
   }
 
@@ -111,7 +114,8 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   #leave(): void {
     if (!this.#hasPlace) return;
     this.#hasPlace = false;
-    underWay.delete(this);
+    const last = underWay.pop() as UpstreamRequest;
+    if (last !== this) underWay[(last.#place = this.#place)] = last;
     this.upstream.semaphore.leave();
     this.onLeave(performance.now() - (this.#startedAt ?? 0));
   }
