@@ -21,7 +21,7 @@ export const migrationEvents: EventDefinitions = {
     level: "error",
     msg: "A move of a stage could not be stored.",
     notes:
-      "It did not take effect; a late write may still succeed, and `stage_moved` says so. Look at `DATA_DIR` or Redis, and try again.",
+      "It did not take effect. If it is stored late, it may show for a moment in other gateways, and is taken back. Look at `DATA_DIR` or Redis, and try again.",
   },
   canary_one_bucket: {
     level: "warn",

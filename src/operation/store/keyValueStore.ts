@@ -16,7 +16,8 @@ export type KeyValueStore<T> = {
    * Compare-and-set: stores what `make` returns for the latest stored value, `null` deletes it; returns false if `make` returns `undefined`.
    * `make` may be called again if another update came first.
    *
-   * @throws If the write is not confirmed in time. It may still have succeeded; `onChange` then reports it.
+   * @throws If the write is not confirmed in time. If it is made all the same, it is taken back when the store answers again, unless somebody
+   *   has written since.
    */
   update(key: string, make: (latest: T | undefined) => T | null | undefined): Promise<boolean>;
   /** Calls the listener with what another gateway has changed, or Redis has lost. */
@@ -74,6 +75,8 @@ type StoreInPlace<T> = KeyValueStore<T> & {
    * @throws At the start, with the key and the reason, if a vital one cannot be read.
    */
   take(texts: ReadonlyMap<string, string>, isStart?: boolean): void;
+  /** Stores what is known again where these texts, which are stored, are different: a write was made after it had been refused. */
+  takeBack(texts: ReadonlyMap<string, string>): Promise<void>;
   /** Runs a task between updates. */
   inTurn: SerialQueue;
 };
@@ -116,6 +119,12 @@ export const storeIn = <T>(
     if (keys.length > 0) onEvent("store_unreadable", { feature, keys, why: whys.join("; ") });
     if (changes.size > 0) for (const listener of listeners) listener(changes);
   };
+  const takeBack: StoreInPlace<T>["takeBack"] = async (texts) => {
+    for (const key of new Set([...known.keys(), ...texts.keys()])) {
+      const text = known.get(key)?.text;
+      if (texts.get(key) !== text && !(await write(key, text))) return;
+    }
+  };
   const update: KeyValueStore<T>["update"] = async (key, make) => {
     for (let collisions = 0; collisions < MAX_COLLISIONS; collisions++) {
       const made = make(get(key));
@@ -139,6 +148,7 @@ export const storeIn = <T>(
     update: (...about) => inTurn(() => update(...about)),
     onChange: (listener) => void listeners.push(listener),
     take,
+    takeBack,
     inTurn,
   };
 };

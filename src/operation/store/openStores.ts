@@ -45,11 +45,8 @@ const localStores = (onEvent: OnStoreEvent, report: ReturnType<typeof openHealth
     place: disk === undefined ? "memory" : "directory",
     async open<T>(settings: StoreSettings<T>) {
       const { feature } = settings;
-      const takeAll = (isStart = false) => store.take(disk?.textsOf(feature) ?? new Map(), isStart);
-      const onLate = () => {
-        takeAll();
-        report();
-      };
+      const stored = () => disk?.textsOf(feature) ?? new Map<string, string>();
+      const onLate = () => void store.inTurn(() => store.takeBack(stored())).then(() => report(), report);
       const write: WriteText = async (key, text) => {
         if (closing !== undefined) throw new Error("the store is closed");
         try {
@@ -63,7 +60,7 @@ const localStores = (onEvent: OnStoreEvent, report: ReturnType<typeof openHealth
       };
       const store = storeIn<T>(write, settings, onEvent);
       try {
-        takeAll(true);
+        store.take(stored(), true);
       } catch (error) {
         throw disk?.refuse(`${feature}/${(error as Error).message}`);
       }

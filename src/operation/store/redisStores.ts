@@ -14,7 +14,7 @@ import {
 
 /** The number is the format's. Each feature has one hash of JSON texts. */
 const PREFIX = "catalog-gateway:1:state:";
-/** The field that is another text after each change. */
+/** The field that is another text after each change: the gateway that made it, and the number of its write. */
 const VERSION = "#";
 /** The channel of changes: the id of the gateway that made one. */
 const CHANNEL = `${PREFIX}changes`;
@@ -126,24 +126,37 @@ export const redisStores = ({
       const key = PREFIX + feature;
       /** Its `#`, as it was read or written last; "" if there is none. */
       let version = "";
+      /** How many writes were sent from here, and which one was confirmed last. */
+      let [sent, confirmed] = [0, 0];
       const write: WriteText = async (field, text = "") => {
         if (isClosed) throw new Error("the store is closed");
-        const next = randomUUID();
+        const number = ++sent;
+        const next = `${self}:${number}`;
         const writing = run(scripts.write, [key], [version, field, text, next, CHANNEL, self]);
         writing.catch(report);
-        if (take(await writing)) return false;
-        version = next;
+        if (await take(await writing)) return false;
+        [version, confirmed] = [next, number];
         return true;
       };
       const store = storeIn<T>(write, settings, onEvent);
-      /** Takes over the fields that a script gives; false where it gives none. */
-      const take = (reply: unknown, isStart = false): boolean => {
+      /** Takes over the fields that a script gives, or takes back what was refused; false where it gives none. */
+      const take = async (reply: unknown, isStart = false): Promise<boolean> => {
         if (!Array.isArray(reply)) return false;
         const fields = new Map<string, string>();
         for (let i = 0; i < reply.length; i += 2) fields.set(String(reply[i]), String(reply[i + 1]));
         const before = version;
         version = fields.get(VERSION) ?? "";
         fields.delete(VERSION);
+        const [gateway, number] = version.split(":");
+        // The last change is from here, and was refused to its caller.
+        if (gateway === self && Number(number) > confirmed) {
+          await store.takeBack(fields).catch((error: Error) => {
+            // The next read tries again.
+            version = before;
+            throw error;
+          });
+          return true;
+        }
         if (before !== "" && version === "") onEvent("store_emptied", { feature });
         store.take(fields, isStart);
         return true;
@@ -153,11 +166,11 @@ export const redisStores = ({
       const found = await firstOf(read, needsRedis ? patience : SHORT_PATIENCE);
       if (found instanceof Error && needsRedis) throw refuse(found.message);
       try {
-        take(found, true);
+        await take(found, true);
       } catch (error) {
         throw refuse(`the hash ${key} has a field that is not what was written here: ${(error as Error).message}`);
       }
-      reads.push(() => store.inTurn(async () => void take(await read())));
+      reads.push(() => store.inTurn(async () => void (await take(await read()))));
       return store;
     },
     claim(work) {

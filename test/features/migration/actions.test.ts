@@ -32,7 +32,8 @@ test("what could not go back to legacy is named", async () => {
   expect(await operate("POST", "/stages", { stage: "legacy", by: "Ada", why: "an outage" })).toEqual({
     status: 503,
     body: {
-      detail: "Moved: getDataset. Not moved: getStudy; try again.",
+      detail:
+        "Moved: getDataset. Not moved: getStudy. If it is stored late, it may show for a moment and is taken back. Try again.",
       moved: ["getDataset"],
       failed: [{ endpoint: "getStudy", why: "the disk is full" }],
     },

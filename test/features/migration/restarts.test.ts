@@ -67,7 +67,10 @@ describeWithRedis("two gateways with one Redis", () => {
     await redis.kill();
     expect(await move("getDataset", { stage: "modern", despite })).toEqual({
       status: 503,
-      body: { detail: "It could not be stored, so nothing has changed. Look at /audit before you try again." },
+      body: {
+        detail:
+          "It could not be stored. If it is stored late, it may show for a moment and is taken back. Look at /audit before you try again.",
+      },
     });
     expect(migration.stageOf("getDataset")).toMatchObject({ stage: "shadow", share: 10 });
     await redis.start();

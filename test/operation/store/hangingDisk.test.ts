@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { watchProgram } from "../../support/program.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import { until } from "../../support/waiting.ts";
+import { openAt, put, textOf } from "./support.ts";
 
 /** What makes the disk of a process fail: `option` is for its Node. */
 const openTrouble = () => {
@@ -37,21 +38,26 @@ const startNode = (args: string[], settings: Record<string, string> = {}) => {
 };
 
 /** A process that stores values, as `storingChild.ts` says. */
-const startTwice = (option: string) =>
-  startNode([option, join(import.meta.dirname, "storingChild.ts"), temporaryFolder(), "twice"]);
+const startTwice = (option: string, directory = temporaryFolder()) =>
+  startNode([option, join(import.meta.dirname, "storingChild.ts"), directory, "twice"]);
 
-test("a write that hangs is refused in time, and reported if it is made after all", async () => {
+test("a write that hangs is refused in time, and taken back if it is made after all", async () => {
+  const DATA_DIR = temporaryFolder();
+  const before = await openAt({ DATA_DIR });
+  await put(before, "a", "zero");
+  await before.stores.close();
   const disk = openTrouble();
   disk.hang();
-  const { output, ended } = startTwice(disk.option);
+  const { output, ended } = startTwice(disk.option, DATA_DIR);
   await until(() => output.out.includes("rejected b"));
   disk.release();
   expect(await ended).toBe(0);
   const why = "the disk did not answer within 1000 ms";
   expect([output.out, output.error]).toEqual([
-    `store_lost {"why":"${why}"}\nrejected a: ${why}\nrejected b: ${why}\nchanged a=one\nstore_up {}\na=one\n`,
+    `store_lost {"why":"${why}"}\nrejected a: ${why}\nrejected b: ${why}\nstore_up {}\na=zero\n`,
     "",
   ]);
+  expect(textOf(await openAt({ DATA_DIR }))).toBe("a=zero");
 });
 
 test("a thread that ends is reported, and nothing is taken for stored", async () => {

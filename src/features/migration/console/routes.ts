@@ -25,11 +25,14 @@ const noModern = { detail: "There is no modern backend: MODERN_URL is not set." 
 /** How to move against the evidence: `despite` is a member of the body. */
 const remedy = "To move it all the same, say why (despite).";
 
+/** What becomes of a move that was not stored in time: see the store's `update`. */
+const takenBack = "If it is stored late, it may show for a moment and is taken back.";
+
 /** Adds the routes of stages, differences, the audit log and the ledger. */
 export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pick<Observer, "event">): void => {
   const names = Object.keys(migration.view());
 
-  /** Answers with the stage after a change, or with the reason why nothing has changed. */
+  /** Answers with the stage after a change, or with the reason why there is none. */
   const stored = async (c: Context, endpoint: string, change: () => Promise<boolean>): Promise<Response> => {
     try {
       return (await change())
@@ -37,10 +40,7 @@ export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pi
         : c.json({ detail: "Somebody else has changed it just now." }, 409);
     } catch (error) {
       observer.event("stage_not_kept", { endpoint, why: (error as Error).message });
-      return c.json(
-        { detail: "It could not be stored, so nothing has changed. Look at /audit before you try again." },
-        503,
-      );
+      return c.json({ detail: `It could not be stored. ${takenBack} Look at /audit before you try again.` }, 503);
     }
   };
 
@@ -91,7 +91,7 @@ export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pi
     if (failed.length === 0) return c.json({ moved });
     const left = failed.map(({ endpoint }) => endpoint).join(", ");
     return c.json(
-      { detail: `Moved: ${moved.join(", ") || "none"}. Not moved: ${left}; try again.`, moved, failed },
+      { detail: `Moved: ${moved.join(", ") || "none"}. Not moved: ${left}. ${takenBack} Try again.`, moved, failed },
       503,
     );
   });

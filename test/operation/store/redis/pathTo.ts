@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
-type Pair = { near: Socket; far: Socket; isListener: boolean; isFrozen: boolean };
+type Pair = { near: Socket; far: Socket; isListener: boolean; isFrozen: boolean; isMute: boolean };
 
 /** The way to a Redis, that can break in each of the ways a network has. */
 export const pathTo = async (url: string) => {
@@ -13,13 +13,13 @@ export const pathTo = async (url: string) => {
       return;
     }
     const far = connect(Number(new URL(url).port), "127.0.0.1");
-    const pair: Pair = { near, far, isListener: false, isFrozen: false };
+    const pair: Pair = { near, far, isListener: false, isFrozen: false, isMute: false };
     pairs.add(pair);
     near.on("data", (chunk) => {
       pair.isListener ||= chunk.includes("subscribe");
       if (!pair.isFrozen) far.write(chunk);
     });
-    far.on("data", (chunk) => pair.isFrozen || near.write(chunk));
+    far.on("data", (chunk) => pair.isFrozen || pair.isMute || near.write(chunk));
     for (const [one, other] of [
       [near, far],
       [far, near],
@@ -47,9 +47,11 @@ export const pathTo = async (url: string) => {
     /** Connections break, and none can be made. */
     cut,
     mend: () => (isCut = false),
-    /** The open connections silently carry nothing any more; new ones do. */
-    freeze(which: "all" | "listeners") {
-      for (const pair of pairs) pair.isFrozen ||= which === "all" || pair.isListener;
+    /** The open connections silently carry nothing any more, or no answers; new ones do. */
+    freeze(which: "all" | "listeners" | "answers") {
+      for (const pair of pairs)
+        if (which === "answers") pair.isMute = true;
+        else pair.isFrozen ||= which === "all" || pair.isListener;
     },
   };
 };

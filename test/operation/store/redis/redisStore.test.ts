@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { KEY, openAt, put, textOf } from "../support.ts";
+import { KEY, type Observed, openAt, put, textOf } from "../support.ts";
 import { pathTo } from "./pathTo.ts";
 import { describeWithRedis, startRedis } from "./redisServer.ts";
 import { sleep, until } from "../../../support/waiting.ts";
@@ -146,18 +146,72 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(await put(a, "a", "four")).toBe(true);
   });
 
-  test("one that hangs holds up no update, and listeners get what it does late", async () => {
+  test("one that hangs holds up no update, and what it does late is taken back", async () => {
     const redis = await startRedis();
     const a = await onRedis(redis.url, {}, { timeout: 2000 });
     await put(a, "a", "one");
+    const version = await redis.talk(`HGET ${KEY} #`);
     redis.pause();
     await expect(put(a, "a", "two")).rejects.toThrow("Redis did not answer within 2000 ms");
     expect(textOf(a)).toBe("a=one");
     redis.resume();
     // Redis takes what came before the connection was closed.
-    await until(async () => (await redis.talk(`HGET ${KEY} a`)).includes("two"));
-    await until(() => textOf(a) === "a=two");
-    expect(a.changes).toEqual(["a=two"]);
+    await until(async () => (await redis.talk(`HGET ${KEY} #`)) !== version);
+    await until(async () => (await redis.talk(`HGET ${KEY} a`)).includes("one"));
+    expect([textOf(a), a.changes]).toEqual(["a=one", []]);
+  });
+
+  /** A gateway whose update is made, but refused to it, since its connection breaks after `meanwhile`. */
+  const refused = async (
+    redis: { url: string },
+    update: (store: Observed) => Promise<unknown>,
+    meanwhile: () => Promise<unknown>,
+  ) => {
+    const path = await pathTo(redis.url);
+    const a = await onRedis(path.url);
+    path.freeze("answers");
+    const updating = update(a).catch((error: Error) => error);
+    await meanwhile();
+    path.cut();
+    expect(await updating).toBeInstanceOf(Error);
+    path.mend();
+    return a;
+  };
+
+  test("a value that was made or changed by a refused update is as it was before", async () => {
+    const { redis, b } = await begin();
+    for (const [key, before] of [
+      ["a", "one"],
+      ["new", undefined],
+    ] as const) {
+      const a = await refused(
+        redis,
+        (store) => put(store, key, "late"),
+        () => until(() => b.get(key)?.name === "late"),
+      );
+      await until(() => b.get(key)?.name === before);
+      expect([textOf(a), a.changes]).toEqual(["a=one b=two", []]);
+    }
+    expect(textOf(await onRedis(redis.url))).toBe("a=one b=two");
+  });
+
+  test("an update after a refused one begins with what was there before", async () => {
+    const { redis, b } = await begin();
+    const add = (store: Observed) => store.update("a", (latest) => ({ name: `${latest?.name} more` }));
+    const a = await refused(redis, add, () => until(() => b.get("a")?.name === "one more"));
+    await until(async () => await add(a).catch(() => false));
+    expect(textOf(await onRedis(redis.url))).toBe("a=one more b=two");
+  });
+
+  test("what was refused stays where another gateway has written since", async () => {
+    const { redis, b } = await begin();
+    const writing = (store: Observed) => put(store, "a", "late");
+    const a = await refused(redis, writing, async () => {
+      await until(() => b.get("a")?.name === "late");
+      await put(b, "b", "three");
+    });
+    await until(() => textOf(a) === "a=late b=three");
+    expect(textOf(await onRedis(redis.url))).toBe("a=late b=three");
   });
 
   test("connections that carry nothing any more are made anew", async () => {
