@@ -5,6 +5,7 @@ import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
 import type { RunningServer } from "./gateway/server.ts";
 import type { Settings } from "./operation/settings/settings.ts";
+import { isTemporary } from "./operation/settings/temporary.ts";
 import { plainText } from "./tools/plainText.ts";
 
 type CheckOptions = { strict?: boolean; json?: boolean };
@@ -15,6 +16,10 @@ export const serveCommand = (command: Command): Command =>
     .option("--check", "the same as the command check, with its options")
     .addOption(command.createOption("--strict").hideHelp())
     .addOption(command.createOption("--json").hideHelp())
+    .addHelpText(
+      "after",
+      "\nExit code: 0 stopped by a signal, 1 what may pass, or requests that were cut, 2 wrong settings.",
+    )
     .action(({ check, ...options }: CheckOptions & { check?: boolean }) =>
       check ? runCheck(options) : serveGateway(),
     );
@@ -30,9 +35,17 @@ export const checkCommand = (command: Command): Command =>
     .addHelpText("after", "\nExit code: 0 good, 1 not, 2 bad configuration.")
     .action(runCheck);
 
-const fail = (lines: string[]): void => {
-  for (const line of lines) console.error(line);
-  process.exitCode = 2;
+/** Why the gateway does not start, and the exit code: 1 where starting again may help, 2 (the default) for wrong settings. */
+type Refused = { errors: string[]; code?: 1 | 2 };
+
+const refusedBy = (error: Error): Refused => ({
+  errors: error.message.split("\n").map(plainText),
+  code: isTemporary(error) ? 1 : 2,
+});
+
+const fail = ({ errors, code = 2 }: Refused): void => {
+  for (const error of errors) console.error(error);
+  process.exitCode = code;
 };
 
 const startUpstream = async (url: string | undefined) => {
@@ -67,7 +80,7 @@ const open = async (isCheck: boolean) => {
   const gateway = await openGateway(gatewaySettings, catalogue, observer, parts).catch((error: Error) => error);
   if (gateway instanceof Error) {
     await upstream.close();
-    return { errors: gateway.message.split("\n").map(plainText) };
+    return refusedBy(gateway);
   }
   const close = async () => {
     await gateway.close();
@@ -76,13 +89,13 @@ const open = async (isCheck: boolean) => {
   const { endpoints } = catalogue;
   return { gateway, settings, fragments, endpoints, observer, upstream, off, close };
 };
-type Opened = Exclude<Awaited<ReturnType<typeof open>>, { errors: string[] }>;
+type Opened = Exclude<Awaited<ReturnType<typeof open>>, Refused>;
 
 const runCheck = async ({ strict = false, json = false }: CheckOptions): Promise<void> => {
   const opened = await open(true);
   if ("errors" in opened) {
     if (json) console.log(JSON.stringify({ ready: false, errors: opened.errors }, null, 2));
-    return fail(opened.errors);
+    return fail(opened);
   }
   const { gateway, settings, upstream, close } = opened;
   const { check } = await import("./tools/check.ts");
@@ -103,13 +116,13 @@ const begin = async ({ gateway, settings, close }: Opened) => {
   const { HOST: host, PORT: port, PREFIXES: prefixes } = settings;
   const server = await startServer(gateway, { host, port, prefixes }).catch((error: NodeJS.ErrnoException) => error);
   if (server instanceof Error) {
-    fail([cannotListen("PORT, HOST", host, port, server)]);
+    fail(refusedBy(cannotListen("PORT, HOST", host, port, server)));
     return close();
   }
   const address = `${urlOf(host, server.port)}${prefixes[0] ?? ""}`.replace(/\/$/, "");
   const started = await gateway.start(address).catch((error: Error) => error);
   if (!(started instanceof Error)) return { server, started };
-  fail([started.message]);
+  fail(refusedBy(started));
   await server.stop(0);
   return close();
 };
@@ -117,7 +130,7 @@ const begin = async ({ gateway, settings, close }: Opened) => {
 /** Runs the gateway as the environment says, until a signal ends it. */
 export const serveGateway = async (): Promise<void> => {
   const opened = await open(false);
-  if ("errors" in opened) return fail(opened.errors);
+  if ("errors" in opened) return fail(opened);
   const { gateway, settings, fragments, endpoints, observer, upstream } = opened;
   const begun = await begin(opened);
   if (!begun) return;

@@ -10,6 +10,7 @@ import {
   type RequestContext,
   traceContextOf,
 } from "../operation/telemetry/exchange.ts";
+import { temporary } from "../operation/settings/temporary.ts";
 import { requestBegins } from "../operation/telemetry/steps.ts";
 import type { Core, Feature } from "./answer/feature.ts";
 import type { Gateway } from "./openGateway.ts";
@@ -26,8 +27,14 @@ export type RunningServer = {
 };
 
 /** Why the start fails where an address is taken or does not exist; `settings` names what sets it. */
-export const cannotListen = (settings: string, host: string, port: number, error: NodeJS.ErrnoException): string =>
-  `${settings}: ${host}:${port} cannot be listened on (${error.code ?? error.message}); allowed is a free port of this machine`;
+export const cannotListen = (settings: string, host: string, port: number, cause: NodeJS.ErrnoException): Error => {
+  const reason = cause.code ?? cause.message;
+  const error = new Error(
+    `${settings}: ${host}:${port} cannot be listened on (${reason}); allowed is a free port of this machine`,
+    { cause },
+  );
+  return reason === "EADDRINUSE" ? temporary(error) : error;
+};
 
 /** Long enough for a request that is on its way to an idle connection. */
 const GRACE_MS = 250;

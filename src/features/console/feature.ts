@@ -32,7 +32,7 @@ const open = (core: Core, settings: ConsoleSettings): Feature => {
       const started = await startAdminServer(listen, { host, port, guard }, core.clientLimits).catch(
         (error: NodeJS.ErrnoException) => error,
       );
-      if (started instanceof Error) throw new Error(cannotListen("ADMIN_PORT, ADMIN_HOST", host, port, started));
+      if (started instanceof Error) throw cannotListen("ADMIN_PORT, ADMIN_HOST", host, port, started);
       server = started;
       setImmediate(() => void load().catch((error: unknown) => core.observer.fault(error)));
       return { listensOn: `operators: ${urlOf(host, started.port)}` };

@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { temporary } from "../settings/temporary.ts";
 
 /** Reasons by the codes of the system, and of SQLite: read-only, input or output, full, cannot open. */
 const reasons: Record<string, string> = {
@@ -16,11 +17,17 @@ const reasons: Record<string, string> = {
   14: "its files cannot be opened",
 };
 
+/** The codes of what may pass: the file system fails or is full, another process has locked the file. */
+const passing: ReadonlySet<unknown> = new Set(["EIO", "ENOSPC", 5, 10, 13]);
+
+type StoreError = Error & { code?: string; errcode?: number };
+
+// SQLite refines its codes in the upper bits.
+const codeOf = ({ code, errcode }: StoreError) => (errcode === undefined ? code : errcode & 0xff);
+
 /** Why a directory for `DATA_DIR` cannot be used, and what is needed. One line. */
-export const dataDirectoryError = (directory: string, error: Error & { code?: string; errcode?: number }): string => {
-  // SQLite refines its codes in the upper bits.
-  const code = error.errcode === undefined ? error.code : error.errcode & 0xff;
-  const reason = reasons[code ?? ""];
+export const dataDirectoryError = (directory: string, error: StoreError): string => {
+  const reason = reasons[codeOf(error) ?? ""];
   const subject = `${directory} cannot be used: `;
   if (reason === undefined) return subject + error.message;
   return `${subject}${reason} (${error.message}); needed is a directory with free space that this user may write to`;
@@ -30,8 +37,10 @@ export const dataDirectoryError = (directory: string, error: Error & { code?: st
 export const databaseIn = (directory: string): string => join(directory, "catalog-gateway.sqlite");
 
 /** The error with which the start is refused: a directory for `DATA_DIR` cannot be used. */
-export const refusal = (directory: string, why: Error): Error =>
-  new Error(`DATA_DIR: ${dataDirectoryError(directory, why)}`, { cause: why });
+export const refusal = (directory: string, why: StoreError): Error => {
+  const error = new Error(`DATA_DIR: ${dataDirectoryError(directory, why)}`, { cause: why });
+  return passing.has(codeOf(why)) ? temporary(error) : error;
+};
 
 /** The reason where the database, or what is in it, cannot be read. */
 export const unreadable = (directory: string, why: string): Error =>

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openSerialQueue } from "../limits/serialQueue.ts";
 import { withTimeout } from "../limits/withTimeout.ts";
+import { temporary } from "../settings/temporary.ts";
 import { connectRedis, type RunScript } from "./redis.ts";
 import {
   openHealth,
@@ -25,6 +26,8 @@ const INTERVAL = 5000;
 const DELAY = 100;
 /** Milliseconds for which a feature waits for Redis at the start where it could do without. */
 const SHORT_PATIENCE = 1000;
+/** How Redis begins to refuse a user, a password, a database or a key of another kind. Anything else, such as `LOADING`, may pass. */
+const WRONG_SETTING = /^(NOAUTH|NOPERM|WRONGPASS|WRONGTYPE|ERR DB)\b/;
 /** Milliseconds for which a claim holds, and the share of them that counts: work under way ends before another gateway begins. */
 const CLAIM = 10_000;
 const CLAIM_COUNTS = 0.8;
@@ -164,7 +167,8 @@ export const redisStores = ({
       const read = (): Promise<unknown> => run(scripts.read, [key], [version]);
       const refuse = (why: string): Error => new Error(`REDIS_URL: ${new URL(url).host} cannot be used: ${why}`);
       const found = await firstOf(read, needsRedis ? patience : SHORT_PATIENCE);
-      if (found instanceof Error && needsRedis) throw refuse(found.message);
+      if (found instanceof Error && needsRedis)
+        throw WRONG_SETTING.test(found.message) ? refuse(found.message) : temporary(refuse(found.message));
       try {
         await take(found, true);
       } catch (error) {

@@ -29,11 +29,10 @@ export const sqliteDisk = (directory: string) => {
   } catch (error) {
     database?.close();
     const { errcode, message } = error as Error & { errcode?: number };
-    if (errcode === BUSY)
-      throw refusal(
-        directory,
-        new Error(`another process uses it and holds ${file}; allowed is one gateway a directory`),
-      );
+    if (errcode === BUSY) {
+      const why = `another process uses it and holds ${file}; allowed is one gateway a directory`;
+      throw refusal(directory, Object.assign(new Error(why), { errcode }));
+    }
     throw refusal(directory, DAMAGED.has(errcode) ? unreadable(directory, message) : (error as Error));
   }
 };

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { openStores } from "../../../src/operation/store/openStores.ts";
 import { settingsSchemaOf } from "../../../src/operation/settings/settings.ts";
 import { get, httpUpstream, request } from "../proxy/support.ts";
 import { fragments } from "../../support/settings.ts";
@@ -179,13 +180,21 @@ describe("--help and --check", () => {
   });
 });
 
-test("a port or an address that cannot be had is 2, with what it is", async () => {
+test("a port that is taken is 1, an address of another machine 2, with what it is", async () => {
   const taken = new URL(await httpUpstream(() => undefined)).port;
   const [port, host] = await Promise.all([run({ PORT: taken }), run({ HOST: "192.0.2.1" })]);
-  expect([port.code, host.code]).toEqual([2, 2]);
+  expect([port.code, host.code]).toEqual([1, 2]);
   expect(port.error).toContain(`127.0.0.1:${taken} cannot be listened on (EADDRINUSE)`);
   expect(host.error).toContain("192.0.2.1:0 cannot be listened on (EADDRNOTAVAIL)");
   for (const { out, error } of [port, host]) expect([out, error.trim().split("\n").length]).toEqual(["", 1]);
+});
+
+test("a directory that another process uses is 1, as it may end", async () => {
+  const DATA_DIR = temporaryFolder();
+  const stores = await openStores({ DATA_DIR, REDIS_URL: undefined, onEvent: () => undefined });
+  onTestFinished(() => stores.close());
+  const { code, error } = await run({ DATA_DIR });
+  expect([code, error]).toEqual([1, expect.stringMatching(/^DATA_DIR: .* another process uses it/)]);
 });
 
 test("fewer files than connections are a warning at the start", async () => {
@@ -203,7 +212,7 @@ test("fewer files than connections are a warning at the start", async () => {
 test("the operators' port has to be free, and its address loopback without a token", async () => {
   const taken = new URL(await httpUpstream(() => undefined)).port;
   const [port, host] = await Promise.all([run({ ADMIN_PORT: taken }), run({ ADMIN_HOST: "0.0.0.0" })]);
-  expect([port.code, port.out]).toEqual([2, ""]);
+  expect([port.code, port.out]).toEqual([1, ""]);
   expect(port.error).toBe(
     `ADMIN_PORT, ADMIN_HOST: 127.0.0.1:${taken} cannot be listened on (EADDRINUSE); allowed is a free port of this machine\n`,
   );

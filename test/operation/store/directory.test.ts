@@ -13,6 +13,8 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
+import { isTemporary } from "../../../src/operation/settings/temporary.ts";
+import { refusal } from "../../../src/operation/store/dataDirectory.ts";
 import { openStores } from "../../../src/operation/store/openStores.ts";
 import { openAt, put, textOf } from "./support.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
@@ -118,6 +120,13 @@ test("what is no directory, and a directory in the place of the file, are refuse
     expect(message).toContain(`DATA_DIR: ${join(place, path)} cannot be used: `);
     expect(message).toContain(why);
   }
+});
+
+test("a disk that is full or fails may pass, wrong rights do not", () => {
+  // SQLITE_IOERR_WRITE, SQLITE_FULL, SQLITE_READONLY
+  const codes = [{ code: "ENOSPC" }, { errcode: 778 }, { errcode: 13 }, { code: "EACCES" }, { errcode: 8 }];
+  const mayPass = codes.map((code) => isTemporary(refusal("/data", Object.assign(new Error("it fails"), code))));
+  expect(mayPass).toEqual([true, true, true, false, false]);
 });
 
 test("a link to a directory is one; with Redis or in a check it is not used", async () => {

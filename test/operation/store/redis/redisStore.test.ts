@@ -3,6 +3,7 @@ import { z } from "zod";
 import { KEY, type Observed, openAt, put, textOf } from "../support.ts";
 import { pathTo } from "./pathTo.ts";
 import { describeWithRedis, startRedis } from "./redisServer.ts";
+import { isTemporary } from "../../../../src/operation/settings/temporary.ts";
 import { sleep, until } from "../../../support/waiting.ts";
 
 /** A gateway's store on a Redis. */
@@ -257,17 +258,27 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(await redis.talk(`PTTL ${claim}`)).toMatch(/^:\d{1,5}\r/);
   });
 
-  test("a start that needs a Redis that is away fails, and names it without password", async () => {
+  test("a start that needs Redis fails while it is away, or for its password, which it does not name", async () => {
     const redis = await startRedis();
-    await redis.kill();
     const { host } = new URL(redis.url);
-    const url = `redis://olga:secret-word@${host}`;
-    const message = await onRedis(url, {}, { patience: 300 }).then(
-      () => "",
-      (error: Error) => error.message,
-    );
-    expect(message).toMatch(new RegExp(`^REDIS_URL: ${host} cannot be used: .*ECONNREFUSED`));
-    expect(message).not.toContain("secret-word");
+    const refusal = async () => {
+      const opening = onRedis(`redis://olga:secret-word@${host}`, {}, { patience: 1000 });
+      const error = await opening.then(
+        () => new Error("it starts"),
+        (why: Error) => why,
+      );
+      return [error.message, isTemporary(error)];
+    };
+    const why = (reason: string) =>
+      expect.stringMatching(new RegExp(`^REDIS_URL: ${host} cannot be used: .*${reason}`));
+    const wrong = await refusal();
+    await redis.kill();
+    const away = await refusal();
+    expect([wrong, away]).toEqual([
+      [why("WRONGPASS"), false],
+      [why("ECONNREFUSED"), true],
+    ]);
+    expect(JSON.stringify([wrong, away])).not.toContain("secret-word");
     const other = await onRedis(redis.url, { needsRedis: false });
     await redis.start();
     await until(async () => await put(other, "a", "one").catch(() => false));
