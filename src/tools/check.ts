@@ -6,7 +6,8 @@ import { xmlReader } from "../catalogue/legacy/xml.ts";
 import type { Json } from "../catalogue/rules/rule.ts";
 import type { Settings } from "../operation/settings/settings.ts";
 import { openHolding } from "../operation/limits/byteBudget.ts";
-import { dataDirectoryTrouble } from "../operation/store/dataDirectory.ts";
+import { checkDirectory } from "../operation/store/checkDirectory.ts";
+import type { DiskPatience } from "../operation/store/diskThread.ts";
 import type { CheckReport, Examples } from "../gateway/answer/feature.ts";
 import type { Gateway } from "../gateway/openGateway.ts";
 import { urlsToOwnListeners } from "./ownListeners.ts";
@@ -19,6 +20,8 @@ type CheckSettings = {
   >;
   strict: boolean;
   print: (line: string) => void;
+  /** Milliseconds for which the disk of `DATA_DIR` is waited for, where they differ from the default. */
+  times?: Omit<DiskPatience, "onHanging">;
 };
 
 /** One line of the check. */
@@ -31,7 +34,10 @@ type CheckResult = { ready: boolean; legacy: string; passed: number; failed: num
  * Checks legacy, an example of each endpoint that reads, the settings, and what each feature checks. Prints a line for each check, and a
  * summary.
  */
-export const check = async (gateway: Gateway, { settings, strict, print }: CheckSettings): Promise<CheckResult> => {
+export const check = async (
+  gateway: Gateway,
+  { settings, strict, print, times }: CheckSettings,
+): Promise<CheckResult> => {
   const { app, core } = gateway;
   const rows: CheckRow[] = [];
   const add = ({ found: text, ...row }: CheckRow): void => {
@@ -61,7 +67,12 @@ export const check = async (gateway: Gateway, { settings, strict, print }: Check
   report.row(legacy.ok, "legacy", legacy.words, legacy.advice);
   if (legacy.ok) await noteGateway(gateway, report, base);
   await checkExamples(gateway, report, base, legacyUrl);
-  await checkSettings(report, settings);
+  await checkSettings(report, settings, (directory) =>
+    checkDirectory(directory, {
+      onHanging: () => core.observer.event("store_hangs", { directory }),
+      ...times,
+    }),
+  );
   for (const { name, url, listener } of await urlsToOwnListeners(core.settings)) {
     const found = `${url} leads to the gateway itself, which listens there (${listener})`;
     report.row(false, name, found, `correct ${name}: it leads to the gateway itself`);
@@ -180,19 +191,23 @@ const otherRecord = async (
 const adviceFor = (request: LegacyRequest | Unsent, legacyUrl: string): string =>
   "path" in request ? `look at what legacy answers: curl '${legacyUrl}/json${request.path}'` : request.unsent;
 
-const checkSettings = async (report: CheckReport, settings: CheckSettings["settings"]): Promise<void> => {
+const checkSettings = async (
+  report: CheckReport,
+  settings: CheckSettings["settings"],
+  troubleOf: (directory: string) => Promise<string | undefined>,
+): Promise<void> => {
   const { LEGACY_API_KEY: key, DATA_DIR: directory, REDIS_URL, TRUSTED_PROXIES } = settings;
   if (key === undefined)
     report.row(true, "LEGACY_API_KEY", "not set: flow names with = + @ / and the like need the caller's own key");
   else await report.keyRow("LEGACY_API_KEY", key, true, () => ({ ok: true, found: "accepted, and may write" }));
   if (directory !== undefined && REDIS_URL !== undefined) report.note("DATA_DIR", "not used, since REDIS_URL is set");
   else if (directory !== undefined) {
-    const trouble = dataDirectoryTrouble(directory);
+    const trouble = await troubleOf(directory);
     report.row(
       trouble === undefined,
       "DATA_DIR",
       trouble ?? `${directory} can be written`,
-      "correct DATA_DIR or its rights",
+      "correct DATA_DIR, its rights or its disk",
     );
   }
   if (TRUSTED_PROXIES.length === 0)

@@ -1,4 +1,5 @@
-import { readdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { closeSync, constants, openSync, readdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { check } from "../../src/tools/check.ts";
@@ -16,13 +17,18 @@ beforeAll(async () => (legacy = await startSampleLegacy()));
 afterAll(() => legacy.close());
 
 /** The check of a gateway before this legacy, and its last lines. */
-const checked = async (url: string, environment: Record<string, string> = {}) => {
+const checked = async (url: string, environment: Record<string, string> = {}, times = {}) => {
   const gateway = await gatewayFor(url, environment, { isCheck: true });
   const lines: string[] = [];
   const { settings } = gateway.core;
-  const result = await check(gateway, { settings, strict: false, print: (line) => lines.push(line) });
+  const result = await check(gateway, { settings, strict: false, print: (line) => lines.push(line), times });
   await gateway.close();
-  return { ...result, lines, summary: lines.slice(lines.indexOf("") + 1).join("\n") };
+  return {
+    ...result,
+    events: gateway.observer.counts(),
+    lines,
+    summary: lines.slice(lines.indexOf("") + 1).join("\n"),
+  };
 };
 
 const answering = (status: number, type: string, body: string) =>
@@ -199,11 +205,26 @@ test("--check names a record that legacy cannot show, and takes another one", as
   expect(summary).toMatch(/^NOT READY: .*, 2 failed:\n {2}getRun one: /);
 });
 
+test("--check gives its verdict while the disk of DATA_DIR hangs", async () => {
+  const directory = temporaryFolder();
+  const pipe = join(directory, `.check-${process.pid}`);
+  spawnSync("mkfifo", [pipe]);
+  const { rows, events, ready } = await checked(legacy.url, { DATA_DIR: directory }, { hint: 1, patience: 2 });
+  // What waits for the other end of the pipe goes on; what comes to it later finds none.
+  const end = openSync(pipe, constants.O_RDWR);
+  unlinkSync(pipe);
+  closeSync(end);
+  expect([ready, events["store_hangs"]]).toEqual([false, 1]);
+  expect(rows).toContainEqual(
+    expect.objectContaining({ name: "DATA_DIR", found: `${directory} cannot be used: its disk does not answer` }),
+  );
+});
+
 test("--check writes to DATA_DIR, and leaves nothing in it", async () => {
   const directory = temporaryFolder();
   const good = await checked(legacy.url, { DATA_DIR: directory });
   const fresh = await checked(legacy.url, { DATA_DIR: join(directory, "new") });
   expect([good.ready, fresh.ready, readdirSync(directory)]).toEqual([true, true, []]);
   const { summary } = await checked(legacy.url, { DATA_DIR: "/proc/x" });
-  expect(summary).toMatch(/ 1 failed:\n {2}DATA_DIR: correct DATA_DIR or its rights$/);
+  expect(summary).toMatch(/ 1 failed:\n {2}DATA_DIR: correct DATA_DIR, its rights or its disk$/);
 });

@@ -1,13 +1,12 @@
-import { getCompileCacheDir } from "node:module";
-import { dirname } from "node:path";
-import { Worker } from "node:worker_threads";
 import { withTimeout } from "../limits/withTimeout.ts";
+import { temporary } from "../settings/temporary.ts";
 import { refusal, unreadable } from "./dataDirectory.ts";
+import { type DiskPatience, endWithoutThread, firstAnswer, noAnswer, startDiskThread } from "./diskThread.ts";
 
 /** Where the values of stores are written that no other process uses. */
 export type Disk = Awaited<ReturnType<typeof openDisk>>;
 
-type DiskSettings = {
+type DiskSettings = DiskPatience & {
   directory: string;
   /** Milliseconds that a write may take (default: a second). */
   timeout?: number | undefined;
@@ -16,12 +15,12 @@ type DiskSettings = {
 };
 
 /**
- * Opens the database of a directory in a thread of its own, so that a disk that hangs holds up nothing else.
+ * Opens the database of a directory in a thread of its own.
  *
  * @throws With `DATA_DIR`, the file and the reason, if it cannot be used.
  */
-export const openDisk = async ({ directory, timeout = 1000, onEnded }: DiskSettings) => {
-  const thread = new Worker(new URL("sqliteThread.ts", import.meta.url), { name: "store", workerData: directory, env });
+export const openDisk = async ({ directory, timeout = 1000, onEnded, ...patience }: DiskSettings) => {
+  const thread = startDiskThread("sqliteThread.ts", directory);
   /** What waits for the thread's messages, which come in order. */
   const pending: PromiseWithResolvers<unknown>[] = [];
   const exit = Promise.withResolvers<void>();
@@ -67,13 +66,20 @@ export const openDisk = async ({ directory, timeout = 1000, onEnded }: DiskSetti
   const hangs = (): Error => new Error(`the disk did not answer within ${timeout} ms`);
   const isInTime = async (wait: Promise<unknown>): Promise<boolean> => {
     if ((await withTimeout(wait, timeout)) !== "late") return true;
-    if (late++ === 0) process.once("exit", endAtOnce);
-    const isOver = () => --late === 0 && process.off("exit", endAtOnce);
+    late++;
+    endWithoutThread(wait);
+    const isOver = () => late--;
     wait.then(isOver, isOver);
     return false;
   };
 
-  const texts = (await nextMessage()) as Map<string, Map<string, string>>;
+  const found = await firstAnswer(nextMessage(), thread, patience);
+  if (found === "late") {
+    // The thread ends if the disk answers after all.
+    send("close");
+    throw temporary(refusal(directory, noAnswer()));
+  }
+  const texts = found as Map<string, Map<string, string>>;
   isOpen = true;
   return {
     /** The error with which the start is refused where a text cannot be read. */
@@ -107,13 +113,3 @@ export const openDisk = async ({ directory, timeout = 1000, onEnded }: DiskSetti
     },
   };
 };
-
-const cache = getCompileCacheDir();
-/**
- * The thread does not get the environment of the gateway, which may hold keys. It gets the cache of compiled code, which saves 200 ms and
- * 17 MB. Node appends a folder of its own to the path.
- */
-const env = cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) };
-
-/** The end of a process waits for its threads: for ever where one is in a system call that does not return. */
-const endAtOnce = () => process.kill(process.pid, "SIGKILL");

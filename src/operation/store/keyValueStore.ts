@@ -43,9 +43,13 @@ export type StoresSettings = Pick<Settings, "REDIS_URL" | "DATA_DIR"> & {
   /** A check stores nothing, and may run beside the gateway. */
   isCheck?: boolean;
   onEvent: OnStoreEvent;
-  /** Milliseconds that an update waits at most, and that the start waits for Redis; a test may change them. */
+  /**
+   * Milliseconds that an update waits at most, and that the start waits for Redis or the disk, of which it says after `hint` that it hangs; a
+   * test may change them.
+   */
   timeout?: number;
   patience?: number;
+  hint?: number;
 };
 
 /** The stores of all features, in one place. */
@@ -160,7 +164,7 @@ const describeIssues = ({ issues }: z.ZodError): string =>
     .map(({ path, message }) => `/${path.join("/")}: ${message}`)
     .join("; ");
 
-/** Called with the events `store_lost`, `store_up`, `store_emptied` and `store_unreadable`. */
+/** Called with the events `store_hangs`, `store_lost`, `store_up`, `store_emptied` and `store_unreadable`. */
 export type OnStoreEvent = (event: string, about: Record<string, unknown>) => void;
 
 /** Reports when storing begins to fail, and when it works again. */

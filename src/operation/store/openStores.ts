@@ -28,7 +28,8 @@ export const openStores = async ({
   if (DATA_DIR === undefined) return memoryStores();
   const report = openHealth(onEvent);
   const { openDisk } = await import("./disk.ts");
-  return localStores(onEvent, report, await openDisk({ directory: DATA_DIR, onEnded: report, ...times }));
+  const onHanging = () => onEvent("store_hangs", { directory: DATA_DIR });
+  return localStores(onEvent, report, await openDisk({ directory: DATA_DIR, onEnded: report, onHanging, ...times }));
 };
 
 /** Opens stores in memory: their values are gone with the process. */

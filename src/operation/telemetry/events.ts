@@ -30,6 +30,12 @@ export const coreEvents: EventDefinitions = {
     notes: "They were still in flight `DRAIN_TIMEOUT_MS` after the port closed. Raise it if uploads take longer.",
   },
   stopped: { level: "info", msg: "The gateway stopped.", notes: "The line has the counts of all events." },
+  store_hangs: {
+    level: "error",
+    msg: "The disk of DATA_DIR does not answer.",
+    notes:
+      "The start, or `--check`, has waited for `directory` for five seconds. It goes on when the disk answers. After a minute the start is refused, with exit code 1.",
+  },
   store_lost: {
     level: "error",
     msg: "What is set or found cannot be stored.",

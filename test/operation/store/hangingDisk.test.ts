@@ -60,6 +60,23 @@ test("a write that hangs is refused in time, and taken back if it is made after 
   expect(textOf(await openAt({ DATA_DIR }))).toBe("a=zero");
 });
 
+test("a start on a disk that hangs says so, and ends with 1 and the setting's name", async () => {
+  const directory = temporaryFolder();
+  // Whoever opens a named pipe waits for another one who does.
+  spawnSync("mkfifo", [join(directory, "catalog-gateway.sqlite")]);
+  const { output, ended } = startNode([join(import.meta.dirname, "storingChild.ts"), directory, "impatient"]);
+  expect(await ended).toBe(1);
+  expect(output.out).toBe(
+    `store_hangs {"directory":"${directory}"}\nDATA_DIR: ${directory} cannot be used: its disk does not answer true\n`,
+  );
+});
+
+test("a start goes on where the disk answers after it was said that it hangs", async () => {
+  const store = await openAt({ DATA_DIR: temporaryFolder(), hint: 0 });
+  expect(await put(store, "a", "one")).toBe(true);
+  expect(store.events).toEqual([expect.stringMatching(/^store_hangs /)]);
+});
+
 test("a thread that ends is reported, and nothing is taken for stored", async () => {
   const disk = openTrouble();
   disk.endThread();
@@ -108,7 +125,7 @@ test("a disk that hangs holds up neither requests nor the end, and loses no move
   expect(first.output.error).toContain("the disk did not answer within 1000 ms");
 
   first.child.kill("SIGTERM");
-  await first.ended;
+  expect(await first.ended).toBe(0);
   expect(first.output.error).toContain('"event":"stopped"');
   const second = await opened();
   expect(await second.stageOf("getDataset")).toMatchObject({ stage: "shadow" });

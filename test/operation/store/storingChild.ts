@@ -1,21 +1,30 @@
 import { z } from "zod";
+import { isTemporary } from "../../../src/operation/settings/temporary.ts";
 import { openStores } from "../../../src/operation/store/openStores.ts";
 
 /**
  * `storingChild.ts directory [how]`: stores values without end, and prints each key when it is stored. `full`: values that are too large for the
- * disk, then small ones. `twice`: two values, and what becomes of them until storing works.
+ * disk, then small ones. `twice`: two values, and what becomes of them until storing works. `impatient`: waits for the disk for a second
+ * only, and says whether that may pass.
  */
 const [directory = "", how] = process.argv.slice(2);
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 const isUp = Promise.withResolvers<void>();
-const stores = await openStores({
+const opening = openStores({
   REDIS_URL: undefined,
   DATA_DIR: directory,
   onEvent(name, about) {
     say(`${name} ${JSON.stringify(about)}`);
     if (name === "store_up") isUp.resolve();
   },
+  ...(how === "impatient" && { hint: 1, patience: 1000 }),
 });
+if (how === "impatient")
+  await opening.catch((error: Error) => {
+    say(`${error.message} ${isTemporary(error)}`);
+    process.exit(1);
+  });
+const stores = await opening;
 const store = await stores.open({ feature: "things", schema: () => z.strictObject({ name: z.string() }) });
 
 if (how === "full") {

@@ -19,13 +19,13 @@ export type Observed = KeyValueStore<Value> & { stores: Stores; events: string[]
 
 /** Opens the store `things` at a place; if nothing else is said, when Redis answers. */
 export const openAt = async (
-  { REDIS_URL, DATA_DIR, timeout = 10_000, patience = 60_000 }: Partial<StoresSettings>,
+  { REDIS_URL, DATA_DIR, timeout = 10_000, patience = 60_000, ...hint }: Partial<StoresSettings>,
   settings: Partial<StoreSettings<Value>> = {},
 ): Promise<Observed> => {
   const events: string[] = [];
   const changes: string[] = [];
   const onEvent = (event: string, about: object) => void events.push(`${event} ${JSON.stringify(about)}`);
-  const stores = await openStores({ REDIS_URL, DATA_DIR, onEvent, timeout, patience });
+  const stores = await openStores({ ...hint, REDIS_URL, DATA_DIR, onEvent, timeout, patience });
   onTestFinished(() => stores.close());
   const schema = () => z.strictObject({ name: z.string() });
   const store = await stores
