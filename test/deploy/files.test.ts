@@ -72,14 +72,16 @@ test("every setting that they give exists", () => {
   expect(given.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test("every way to start the gateway gives V8 the same options", () => {
+test("every way to start the gateway gives Node the same options", () => {
   const commands = {
     npm: manifest.scripts.start,
     image: dockerfile.entrypoint.join(" "),
     unit: /^ExecStart=(.*)$/m.exec(unit)?.[1] ?? "",
   };
   const options = Object.entries(commands).map(([name, command]) => [name, command.match(/ --\S+/g)]);
-  expect(options).toEqual(Object.keys(commands).map((name) => [name, [" --max-semi-space-size=8"]]));
+  expect(options).toEqual(
+    Object.keys(commands).map((name) => [name, [" --max-semi-space-size=8", " --disable-sigusr1"]]),
+  );
   // A command of their own would replace that of the image.
   for (const container of [pod.containers[0], compose.services["gateway"]])
     for (const key of ["command", "entrypoint"]) expect(container).not.toHaveProperty(key);

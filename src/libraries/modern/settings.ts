@@ -16,7 +16,7 @@ export const comparedShape = {
     .min(1)
     .optional()
     .describe(
-      "File with the certificates (PEM) of the authorities that modern's must come from. Without it: those that Node trusts",
+      "File with the certificates (PEM) of the authorities that modern's must come from. A renewed file needs a restart. Without it: those that Node trusts",
     ),
   MODERN_ROUTES: z
     .record(z.string(), route)

@@ -73,7 +73,7 @@ const coreGroups = {
       .min(1)
       .optional()
       .describe(
-        "File with the certificates (PEM) of the authorities that legacy's must come from. Without it: those that Node trusts",
+        "File with the certificates (PEM) of the authorities that legacy's must come from. A renewed file needs a restart. Without it: those that Node trusts",
       ),
     LEGACY_API_KEY: z
       .string()
