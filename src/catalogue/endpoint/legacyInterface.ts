@@ -1,9 +1,14 @@
 /**
  * The paths of legacy's interface on its server: the documented one and others that reach the same handlers. `frontController`: the
  * script that serves all of them. The interface's path may also follow that script's, or stand in the query. `longWords`: words of its
- * paths that are as long as a key.
+ * paths that are as long as a key. `files`: matches the paths of data files, which lie outside of the interface.
  */
-export type LegacyPaths = { interfaces: readonly string[]; frontController: string; longWords: readonly string[] };
+export type LegacyPaths = {
+  interfaces: readonly string[];
+  frontController: string;
+  longWords: readonly string[];
+  files: RegExp;
+};
 
 /**
  * What writes of one type change: the entities of a kind that `fields` name. `adds`: the kinds that a POST to the type itself adds to, if

@@ -27,7 +27,8 @@ export const readLegacy = (body: Buffer, readXml: XmlReader): LegacyReading => {
   return readError(document, form) ?? { is: "document", document, form };
 };
 
-const NOTICE = '<div style="border:1px solid #990000;padding-left:20px;margin:0 0 10px 0;">';
+/** PHP's notices begin so, with display_errors on. */
+export const NOTICE = '<div style="border:1px solid #990000;padding-left:20px;margin:0 0 10px 0;">';
 const NOTICE_END = "</div>";
 
 /**

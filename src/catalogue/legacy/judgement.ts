@@ -1,0 +1,75 @@
+import type { LegacyTarget } from "./legacyTarget.ts";
+import { NOTICE } from "./reading.ts";
+
+/**
+ * What an answer says of legacy. `own`: legacy has answered, readable or not. `failed`: it fails for this request.
+ * `refused`: a front refuses the gateway or its caller. `ill`: legacy has no database, or something else has answered.
+ */
+export type Judgement = "own" | "failed" | "refused" | "ill";
+
+/** The head of an answer, and what there is of its body: 1 KiB is looked at. */
+export type JudgedAnswer = {
+  method: string;
+  /** What was asked; `undefined`: it lies outside of `LEGACY_PATH`. */
+  target: LegacyTarget | undefined;
+  status: number;
+  /** Its Content-Type. */
+  type: string;
+  /** Decoded. `undefined`: it is coded, and cannot be decoded or need not be (`needsDecoding`). */
+  beginning: Buffer | undefined;
+};
+
+const silentMethods = new Set(["HEAD", "TRACE", "OPTIONS"]);
+const pageStatuses = new Set([400, 403, 404]);
+/** A front has the others: 502, 503, 504, 429, redirections. */
+const ownStatuses = new Set([200, 206, 412, 450, 500]);
+const ownTypes = /^(?:application\/json|text\/xml)\b/i;
+const ownBeginning = /^(?:\{|(?:<\?xml[^>]*>\s*)?<oml:)/;
+const noDatabase =
+  /^(?:\{\s*"error"\s*:\s*\{\s*"code"\s*:\s*"107"|(?:<\?xml[^>]*>\s*)?<oml:error[^>]*>\s*<oml:code>107<)/;
+
+const textOf = (beginning: Buffer): string => beginning.toString("utf8", 0, 1024).trimStart();
+
+const isSchema = ({ segments: [first, second] }: LegacyTarget): boolean =>
+  (first === "json" || first === "xml" ? second : first) === "xsd";
+
+/** Apache and CodeIgniter refuse such a path with a page of their own. */
+const isOdd = ({ segments }: LegacyTarget): boolean => segments.some((one) => /[^a-z0-9~.:_(),-]/i.test(one));
+
+/** Whether a body begins as a page does: asked for in another form, it would be the same. PHP's notices are no page. */
+export const isPage = (beginning: Buffer): boolean => /^<(?:!doctype|html)/i.test(textOf(beginning));
+
+/** Whether a coded body has to be decoded for the judgement: to decode costs as much as to pass the answer on. */
+export const needsDecoding = (status: number, type: string): boolean => status !== 200 || !ownTypes.test(type);
+
+/**
+ * Judges an answer by its head and the beginning of its body; `undefined`: it says nothing of legacy. The first rule
+ * that fits decides. A body that is cut before its length is no answer, but a failure of the request.
+ * Not caught: code 107 behind PHP's notices (display_errors on), which are some 15 KB long then.
+ */
+export const judgementOf = ({ method, target, status, type, beginning }: JudgedAnswer): Judgement | undefined => {
+  if (status === 304 || silentMethods.has(method) || target === undefined || isSchema(target)) return undefined;
+  if (beginning === undefined) return needsDecoding(status, type) ? undefined : "own";
+  const text = textOf(beginning);
+  const isNotice = text.startsWith(NOTICE);
+  if (noDatabase.test(text)) return "ill";
+  if (status === 500 && (text === "" || isNotice)) return "failed";
+  if (pageStatuses.has(status) && isPage(beginning) && isOdd(target)) return "failed";
+  if ((status === 401 || status === 403) && !isOdd(target)) return "refused";
+  return ownStatuses.has(status) && (isNotice || ownBeginning.test(text)) ? "own" : "ill";
+};
+
+/** The head of an answer outside of `LEGACY_PATH`, and what there is of its body. `length`: its Content-Length. */
+type FileAnswer = Omit<JudgedAnswer, "target" | "status"> & { path: string; length: number | undefined };
+
+/**
+ * Whether an answer in place of a data file says that legacy has no database. Its status is 200, so that clients take
+ * the text for their data. `files`: matches the paths of data files.
+ */
+export const isDatabaseErrorPage = ({ method, path, type, length, beginning }: FileAnswer, files: RegExp): boolean =>
+  method === "GET" &&
+  files.test(path) &&
+  /^text\/html\b/i.test(type) &&
+  beginning !== undefined &&
+  (length ?? beginning.length) <= 1024 &&
+  textOf(beginning).startsWith("Database connection error");
