@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { availableParallelism } from "node:os";
-import { legacyTargets } from "../catalogue/legacy/legacyTarget.ts";
+import { legacyTargets, type ReadLegacyTarget } from "../catalogue/legacy/legacyTarget.ts";
 import { openByteBudget } from "../operation/limits/byteBudget.ts";
 import { showSegments } from "../operation/secrets/scrub.ts";
 import { trustedProxies } from "../operation/settings/addresses.ts";
@@ -31,6 +31,7 @@ import { openReader, type ReaderSettings } from "./threads/reader.ts";
 import { openUntrustedProxies } from "./upstream/forwarding.ts";
 import { openLoops } from "./upstream/loops.ts";
 import { type LegacyClient, legacyClient, pathFetcher } from "./upstream/legacyClient.ts";
+import { legacyJudge } from "./upstream/legacyJudge.ts";
 import { openBackend } from "./upstream/openBackend.ts";
 import type { Upstream } from "./upstream/upstream.ts";
 
@@ -79,7 +80,8 @@ export const openGateway = async (
   await using opening = new AsyncDisposableStack();
   const operation = await openOperation(settings, catalogue, observer, isCheck);
   opening.defer(() => operation.stores.close());
-  const legacy = openLegacy(settings, operation, parts);
+  const readTarget = legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths);
+  const legacy = openLegacy(settings, readTarget, operation, parts);
   const defined = openEndpoints(settings, catalogue);
   const answering = openAnswering(settings, catalogue, { ...operation, ...defined, legacy: legacy.client }, parts);
 
@@ -109,7 +111,7 @@ export const openGateway = async (
     opening.defer(() => feature.close?.());
   }
   for (const one of [core.traffic, core.unconfirmed]) opening.defer(() => one.close());
-  const served = openInterface(core, legacy.pools, parts.isUncached);
+  const served = openInterface(core, readTarget, legacy.pools, parts.isUncached);
   const opened = opening.move();
 
   return {
@@ -194,7 +196,12 @@ const openOperation = async (
  *
  * @throws An Error that names `LEGACY_CA`, where its certificates cannot be read.
  */
-const openLegacy = (settings: GatewaySettings, operation: Operation, { waiting }: GatewayParts) => {
+const openLegacy = (
+  settings: GatewaySettings,
+  readTarget: ReadLegacyTarget,
+  operation: Operation,
+  { waiting }: GatewayParts,
+) => {
   const backend = openBackend(
     {
       name: "legacy",
@@ -203,6 +210,7 @@ const openLegacy = (settings: GatewaySettings, operation: Operation, { waiting }
       // What transforms read, and what passes through: uploads, and everything else.
       pools: ["answers", "downloads", "uploads"],
       waiting,
+      judge: legacyJudge(readTarget),
       trouble: "Legacy has been failing",
       effect: "what is not cached and needs it is answered 502, 503 or 504",
     },
@@ -334,12 +342,12 @@ const openDoor = (
 /** Where a request may be answered; server.ts has the order, with the middleware and documents of features. All features are open. */
 const openInterface = (
   core: Core,
+  readTarget: ReadLegacyTarget,
   { downloads, uploads }: { downloads: Upstream; uploads: Upstream },
   isUncached?: boolean,
 ) => {
   const { settings, catalogue, features, meter, observer, trusted, noteLoop } = core;
   const layered = features.reduce((next, { layer }) => layer?.(next) ?? next, legacyBackend(core, isUncached));
-  const readTarget = legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths);
   const pass = passThrough(downloads, uploads, {
     host: settings.LEGACY_HOST,
     meter,

@@ -1,5 +1,5 @@
 import type { Feature } from "../../gateway/answer/feature.ts";
-import { plainBody } from "../../gateway/proxy/heldAnswer.ts";
+import { plainBody } from "../../gateway/upstream/answerBeginning.ts";
 import { UNCONFIRMED_MS } from "../../gateway/answer/unconfirmedWrites.ts";
 
 /** Makes the scan read next the datasets that a write names. Tags matter only if the dataset is known to be private. */

@@ -8,7 +8,7 @@ import type { HttpExchange } from "../../operation/telemetry/exchange.ts";
 import type { Guard } from "../http/guard.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
 import type { ErrorFormats, WriteError } from "../http/problemDetails.ts";
-import type { Beginning } from "../proxy/heldAnswer.ts";
+import type { Beginning } from "../upstream/answerBeginning.ts";
 import type { Settings, SettingsFragment, WhenOff } from "../../operation/settings/settings.ts";
 import type { Stores } from "../../operation/store/keyValueStore.ts";
 import type { Dependencies } from "../../operation/telemetry/dependencies.ts";

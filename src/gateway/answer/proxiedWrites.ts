@@ -5,7 +5,7 @@ import { added, changed, tagged, type Touched } from "../../catalogue/endpoint/g
 import type { LegacyWrite, LegacyWriteKnowledge } from "../../catalogue/endpoint/legacyInterface.ts";
 import { type FieldReader, fieldReader, legacyKeyOf } from "../../catalogue/legacy/formFields.ts";
 import type { LegacyTarget, ReadLegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
-import { type Beginning, plainBody } from "../proxy/heldAnswer.ts";
+import { type Beginning, plainBody } from "../upstream/answerBeginning.ts";
 import type { PassThroughOptions } from "../proxy/passThrough.ts";
 import type { Core } from "./feature.ts";
 import type { WriteFate } from "./legacyFetch.ts";

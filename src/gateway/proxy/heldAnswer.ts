@@ -1,10 +1,5 @@
-import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
-import { brotliDecompressSync, constants, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
-import { contentCoding } from "../upstream/answerHeaders.ts";
-
-/** An answer's head, and the first chunk of its body (empty where it has none). */
-export type Beginning = { status: number; headers: IncomingHttpHeaders; body: Buffer };
+import type { Beginning } from "../upstream/answerBeginning.ts";
 
 /** Observes a proxied request and its answer. */
 export type ResponseObserver = {
@@ -94,25 +89,4 @@ export const heldAnswer = (
       handler.onResponseError?.(controller, error);
     },
   };
-};
-
-/** Bytes at most of a decoded body. */
-const maxOutputLength = 1024 * 1024;
-
-/** A body may be cut: each decodes what is there. */
-const decoders = new Map<string, (body: Buffer) => Buffer>([
-  ["gzip", (body) => gunzipSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength })],
-  ["deflate", (body) => inflateSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength })],
-  ["br", (body) => brotliDecompressSync(body, { finishFlush: constants.BROTLI_OPERATION_FLUSH, maxOutputLength })],
-  ["zstd", (body) => zstdDecompressSync(body, { finishFlush: constants.ZSTD_e_flush, maxOutputLength })],
-]);
-
-/** The beginning of an answer's body, decoded; empty where it cannot be. A coding that Node does not know stays as it is. */
-export const plainBody = ({ headers, body }: Beginning): Buffer => {
-  const decode = decoders.get(contentCoding(headers));
-  try {
-    return decode?.(body) ?? body;
-  } catch {
-    return nothing;
-  }
 };

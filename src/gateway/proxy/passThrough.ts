@@ -10,6 +10,7 @@ import {
 import type { Observer } from "../../operation/telemetry/observer.ts";
 import { runStep, steps } from "../../operation/telemetry/steps.ts";
 import { exposeProxied } from "../http/cors.ts";
+import type { Beginning } from "../upstream/answerBeginning.ts";
 import { firstValue } from "../upstream/answerHeaders.ts";
 import { codeOf, type RequestLine, UpstreamFailure } from "../upstream/failure.ts";
 import { isLoop } from "../upstream/forwarding.ts";
@@ -112,11 +113,14 @@ type Passage = {
   report: ProxyReport;
 };
 
+const nothing = Buffer.alloc(0);
+
 /** Passes one request to the upstream and its answer back. The methods stand in the order in which they are called. */
 class Relay extends UpstreamRequest {
   readonly #passage: Passage;
   /** From the head of the final answer on. */
   #body: AnswerBody | undefined;
+  #head: Omit<Beginning, "body"> | undefined;
 
   constructor(upstream: Upstream, passage: Passage) {
     super(upstream, passage.request);
@@ -160,6 +164,7 @@ class Relay extends UpstreamRequest {
       return;
     }
     report.answered(status);
+    this.#head = { status, headers };
     const coding = firstValue(headers, "transfer-encoding");
     if (coding !== undefined && coding.toLowerCase() !== "chunked") return this.fail("broken");
     addHeaders(raw, added);
@@ -173,12 +178,20 @@ class Relay extends UpstreamRequest {
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     // An answer that was held may be over already, and then undici cannot give it up.
     if (this.isOver) return;
+    this.#judgeBy(chunk);
     this.#passage.report.sent.value += chunk.length;
     this.#body?.add(chunk);
   }
 
+  /** Judges the answer by the first bytes of its body. */
+  #judgeBy(body: Buffer): void {
+    if (this.#head) this.judge({ ...this.#head, body });
+    this.#head = undefined;
+  }
+
   override onResponseEnd(): void {
     const { context, report } = this.#passage;
+    this.#judgeBy(nothing);
     if (!this.isOver) report.over(context);
     this.isOver = true;
     this.#body?.end();

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { type Holding, UNCOUNTED } from "../../operation/limits/byteBudget.ts";
-import { contentCoding, mediaType } from "./answerHeaders.ts";
+import type { Judgement } from "../../catalogue/legacy/judgement.ts";
+import { contentCoding, firstValue, mediaType } from "./answerHeaders.ts";
 import { type RequestLine, UpstreamFailure } from "./failure.ts";
 import { isOfGateway } from "./forwarding.ts";
 import { currentContext, type HttpExchange, propagatedHeaders } from "../../operation/telemetry/exchange.ts";
@@ -25,8 +26,18 @@ export type AskOptions = {
   holding?: Holding | undefined;
 };
 
-/** An answer with its whole body. `contentType` is empty where it has none. `isOfGateway`: another gateway gave it. */
-export type UpstreamReply = { status: number; contentType: string; body: Buffer; isOfGateway: boolean };
+/**
+ * An answer with its whole body. `contentType` is empty where it has none. `isOfGateway`: another gateway gave it. `judgement`: what it shows
+ * of the upstream. `retryAfter`: the header as it came.
+ */
+export type UpstreamReply = {
+  status: number;
+  contentType: string;
+  body: Buffer;
+  isOfGateway?: boolean;
+  judgement?: Judgement | undefined;
+  retryAfter?: string | undefined;
+};
 
 /**
  * Chunks, and their bytes, that are collected before they are joined. Many small chunks take more memory than their bytes, and many of 64 KiB
@@ -68,8 +79,7 @@ class CollectedRequest extends UpstreamRequest {
   readonly #reject: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
   #status = 0;
-  #contentType = "";
-  #isOfGateway = false;
+  #headers: IncomingHttpHeaders = {};
   #chunks: Buffer[] = [];
   #size = 0;
   /** Of the chunks, those that have been joined, and the bytes of the others. */
@@ -112,8 +122,7 @@ class CollectedRequest extends UpstreamRequest {
     if (!this.#reserve(length)) return this.fail("crowded");
     if (length > UNCOUNTED) this.#whole = Buffer.allocUnsafeSlow(length);
     this.#status = status;
-    this.#contentType = mediaType(headers);
-    this.#isOfGateway = isOfGateway(headers);
+    this.#headers = headers;
   }
 
   /** Takes a place for the first `size` bytes of the answer; false where there is none. */
@@ -144,16 +153,21 @@ class CollectedRequest extends UpstreamRequest {
   }
 
   override onResponseEnd(): void {
-    super.onResponseEnd();
-    if (this.isOver) return;
-    this.isOver = true;
-    if (this.#options.holding !== undefined) this.#taken = 0;
-    this.#release();
+    if (this.isOver) return super.onResponseEnd();
     const [first] = this.#chunks;
     const body =
       this.#whole ??
       (first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size));
-    this.#resolve({ status: this.#status, contentType: this.#contentType, body, isOfGateway: this.#isOfGateway });
+    const status = this.#status;
+    const headers = this.#headers;
+    const judgement = this.judge({ status, headers, body });
+    super.onResponseEnd();
+    this.isOver = true;
+    if (this.#options.holding !== undefined) this.#taken = 0;
+    this.#release();
+    const retryAfter = firstValue(headers, "retry-after");
+    const about = { contentType: mediaType(headers), isOfGateway: isOfGateway(headers), judgement, retryAfter };
+    this.#resolve({ status, body, ...about });
   }
 
   readonly #expire = (): void => this.fail("timeout");

@@ -16,15 +16,14 @@ import type { XmlReader } from "../../catalogue/legacy/xml.ts";
 export type LegacyAnswer<R = LegacyReading> = { status: number; readonly reading: R };
 
 /** An answer's bytes. The first look at `reading` parses them in this thread; large ones go to the reader instead. */
-export type LegacyReply = LegacyAnswer & { contentType: string; body: Buffer };
+export type LegacyReply = LegacyAnswer & UpstreamReply;
 
-/** The answer with this status and body. `contentType` is empty where there is none. */
-export const legacyReply = (status: number, body: Buffer, readXml: XmlReader, contentType = ""): LegacyReply => {
+/** A reply that can be read. */
+export const legacyReply = (reply: UpstreamReply, readXml: XmlReader): LegacyReply => {
   let reading: LegacyReading | undefined;
+  const { body } = reply;
   return {
-    status,
-    contentType,
-    body,
+    ...reply,
     get reading() {
       return (reading ??= readLegacy(body, readXml));
     },
@@ -163,7 +162,7 @@ const send = async (
     exchange,
     holding,
   });
-  const answer = legacyReply(reply.status, reply.body, readXml, reply.contentType);
+  const answer = legacyReply(reply, readXml);
   onReply?.(answer);
   return answer;
 };

@@ -5,7 +5,7 @@ import type { CallResult, Meter } from "../../operation/telemetry/meter.ts";
 import type { Observer } from "../../operation/telemetry/observer.ts";
 import { observeCalls, observeCircuit } from "../../operation/telemetry/observeUpstream.ts";
 import { type Attempt, openBreaker, type Outage } from "./breaker.ts";
-import { openUpstream, openUpstreamHealth, type Upstream } from "./upstream.ts";
+import { type Judge, openUpstream, openUpstreamHealth, type Upstream } from "./upstream.ts";
 import { upstreamSettings } from "./upstreamSettings.ts";
 
 /** What watches the calls to a backend. */
@@ -23,6 +23,8 @@ type BackendOptions<Pool extends string> = {
   waiting?: number | undefined;
   /** What opens its circuit. */
   outage?: Outage;
+  /** Judges its answers. */
+  judge?: Judge;
   trouble: string;
   effect: string;
   /** Whether it serves callers now (default: it does). */
@@ -38,7 +40,7 @@ export type OpenBackend = ReturnType<typeof openBackend>;
  * @throws A TypeError where the origin is no URL.
  */
 export const openBackend = <Pool extends string>(
-  { name, origin, ca, pools: names, waiting, outage, trouble, effect, isUsed }: BackendOptions<Pool>,
+  { name, origin, ca, pools: names, waiting, outage, judge, trouble, effect, isUsed }: BackendOptions<Pool>,
   settings: Settings,
   { memory, meter, dependencies, observer }: Watch,
 ) => {
@@ -56,6 +58,7 @@ export const openBackend = <Pool extends string>(
       waiting,
       memory,
       health,
+      judge,
       onCall: observeCalls(observer, `${name}_asked`),
     });
   const pools = Object.fromEntries(names.map((pool) => [pool, open()])) as Record<Pool, Upstream>;

@@ -4,7 +4,9 @@ import { TLSSocket } from "node:tls";
 import type * as Undici from "undici";
 import { type ByteBudget, openByteBudget } from "../../operation/limits/byteBudget.ts";
 import { type Semaphore, openSemaphore } from "./semaphore.ts";
-import { connectionReset, type FailureKind } from "./failure.ts";
+import type { Judgement } from "../../catalogue/legacy/judgement.ts";
+import type { Beginning } from "./answerBeginning.ts";
+import { connectionReset, type RequestLine, type UpstreamFailure } from "./failure.ts";
 
 /**
  * The parts of undici that the gateway uses, each from its own file: the package's index also loads fetch, WebSocket, caches and
@@ -24,6 +26,9 @@ type UpstreamCall = { method: string; path: string; ms: number } & (
   | { status: number; bytes: number }
   | { failure: string }
 );
+
+/** Says what an answer shows of the upstream; `undefined`: nothing. */
+export type Judge = (request: RequestLine, answer: Beginning) => Judgement | undefined;
 
 type OnUpstreamCall = (call: UpstreamCall) => void;
 
@@ -47,6 +52,7 @@ export type UpstreamSettings = {
   memory?: ByteBudget;
   /** Notes what requests and connections show of the upstream. */
   health?: UpstreamHealth;
+  judge?: Judge | undefined;
   /** Called with each call when it is over. */
   onCall?: OnUpstreamCall | undefined;
 };
@@ -58,6 +64,8 @@ export type Upstream = {
   readonly memory: ByteBudget;
   readonly bodyTimeout: number;
   readonly health: UpstreamHealth | undefined;
+  /** Absent where answers are not judged. */
+  readonly judge: Judge | undefined;
   readonly onCall: OnUpstreamCall | undefined;
   /** The name for TLS, so that a client's Host header cannot choose it. */
   readonly servername: string | undefined;
@@ -101,6 +109,7 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
     memory: settings.memory ?? openByteBudget(Number.POSITIVE_INFINITY),
     bodyTimeout: settings.bodyTimeout,
     health: settings.health,
+    judge: settings.judge,
     onCall: settings.onCall,
     servername: url.protocol === "https:" && isIP(url.hostname) === 0 ? url.hostname : undefined,
     async close() {
@@ -149,11 +158,11 @@ class PooledClient extends Client {
 }
 
 /** What requests and connections show of an upstream. */
-type UpstreamHealth = {
-  /** It has begun an answer. */
-  answered(): void;
+export type UpstreamHealth = {
+  /** A whole answer has come. `judgement`: what it shows, where answers are judged. */
+  answered(request: RequestLine, judgement: Judgement | undefined): void;
   /** A request got no answer, or not all of it. */
-  failed(kind: FailureKind): void;
+  failed(request: RequestLine, failure: UpstreamFailure): void;
   /** It has shown a certificate that is valid until then, as TLS writes it (`Jan  1 00:00:00 2030 GMT`). */
   certified(validTo: string): void;
   /** Seconds since the epoch at which its certificate expires; `undefined`: none was seen. */
@@ -172,7 +181,7 @@ export const openUpstreamHealth = (report: (isUp: boolean, why?: string) => void
       failures = 0;
       report(true);
     },
-    failed(kind) {
+    failed(_, { kind }) {
       if (kind === "unreachable") report(false, "it cannot be reached");
       else if ((kind === "timeout" || kind === "broken") && ++failures >= FAILURES)
         report(false, kind === "timeout" ? "it takes too long to answer" : "it breaks off its answers");

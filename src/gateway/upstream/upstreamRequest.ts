@@ -7,6 +7,8 @@ import {
   type RequestLine,
   UpstreamFailure,
 } from "./failure.ts";
+import type { Judgement } from "../../catalogue/legacy/judgement.ts";
+import type { Beginning } from "./answerBeginning.ts";
 import type { Turn } from "./semaphore.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -39,6 +41,8 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   /** A GET or HEAD without a body is sent a second time, as long as no byte of an answer has come. */
   #maySendAgain: boolean;
   #interimAnswers = 0;
+  #isJudged = false;
+  #judgement: Judgement | undefined;
   /** When it first got a place, on the clock of `performance.now()`. */
   #startedAt: number | undefined;
 
@@ -91,8 +95,15 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     return ++this.#interimAnswers <= MAX_INTERIM_ANSWERS;
   }
 
+  /** Judges the answer, once. A whole body tells its health: one that is cut would begin as legacy's own does. */
+  protected judge(answer: Beginning): Judgement | undefined {
+    if (!this.#isJudged) this.#judgement = this.upstream.judge?.(this.request, answer);
+    this.#isJudged = true;
+    return this.#judgement;
+  }
+
   onResponseEnd(): void {
-    this.upstream.health?.answered();
+    this.upstream.health?.answered(this.request, this.#judgement);
     this.#leave();
   }
 
@@ -129,7 +140,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     this.isOver = true;
     const failure = typeof reason === "string" ? new UpstreamFailure(reason, this.request) : reason;
     failure.isUnsent = !this.#isSent;
-    if (isItsFault) this.upstream.health?.failed(failure.kind);
+    if (isItsFault) this.upstream.health?.failed(this.request, failure);
     // One that waits leaves the queue; one that runs leaves the semaphore when undici reports its end.
     if (!this.upstream.semaphore.withdraw(this)) this.#controller?.abort(failure);
     this.onFailure(failure);

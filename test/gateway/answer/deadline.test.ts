@@ -20,7 +20,9 @@ const patient = async () => {
           const failed = { kind: "tooSlow", message: "" } as const;
           setTimeout(() => resolve({ failed, why: "" }), deadline - performance.now());
         })
-      : Promise.resolve(legacyReply(200, Buffer.from(JSON.stringify(document)), readXml));
+      : Promise.resolve(
+          legacyReply({ status: 200, contentType: "", body: Buffer.from(JSON.stringify(document)) }, readXml),
+        );
   };
   const { app, core } = await gatewayFor(
     "http://127.0.0.1:1",

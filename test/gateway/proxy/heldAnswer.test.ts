@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Beginning, ResponseObserver } from "../../../src/gateway/proxy/heldAnswer.ts";
+import type { ResponseObserver } from "../../../src/gateway/proxy/heldAnswer.ts";
+import type { Beginning } from "../../../src/gateway/upstream/answerBeginning.ts";
 import { expectHealthy, openProxy, rawUpstream, request, send } from "./support.ts";
 import { settled, until } from "../../support/waiting.ts";
 

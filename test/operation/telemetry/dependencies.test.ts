@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openDependencies } from "../../../src/operation/telemetry/dependencies.ts";
+import { type FailureKind, UpstreamFailure } from "../../../src/gateway/upstream/failure.ts";
 import { openUpstreamHealth } from "../../../src/gateway/upstream/upstream.ts";
 
 test("a state keeps the time since when it holds", async () => {
@@ -26,15 +27,17 @@ test("an upstream is down when it cannot be reached, or failed three times in a 
   const states: [boolean, string?][] = [];
   const health = openUpstreamHealth((...state) => states.push(state));
   const { length } = states;
-  for (const kind of ["timeout", "broken", "aborted", "overloaded", "crowded", "tooLarge"] as const)
-    health.failed(kind);
-  health.answered();
-  health.failed("timeout");
-  health.failed("timeout");
+  const request = { method: "GET", path: "/" };
+  const fail = (kind: FailureKind) => health.failed(request, new UpstreamFailure(kind, request));
+  const answer = () => health.answered(request, undefined);
+  for (const kind of ["timeout", "broken", "aborted", "overloaded", "crowded", "tooLarge"] as const) fail(kind);
+  answer();
+  fail("timeout");
+  fail("timeout");
   expect(states.slice(length)).toEqual([[true]]);
-  health.failed("timeout");
+  fail("timeout");
   expect(states.at(-1)).toEqual([false, "it takes too long to answer"]);
-  health.answered();
-  health.failed("unreachable");
+  answer();
+  fail("unreachable");
   expect(states.at(-1)).toEqual([false, "it cannot be reached"]);
 });

@@ -1,0 +1,16 @@
+import { judgementOf, needsDecoding } from "../../catalogue/legacy/judgement.ts";
+import type { ReadLegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
+import { decodedBeginning } from "./answerBeginning.ts";
+import { contentCoding, mediaType } from "./answerHeaders.ts";
+import type { Judge } from "./upstream.ts";
+
+/** Judges legacy's answers; a coded body is decoded only where that is needed. */
+export const legacyJudge =
+  (readTarget: ReadLegacyTarget): Judge =>
+  ({ method, path }, answer) => {
+    const { status, headers } = answer;
+    const type = mediaType(headers);
+    const isLeftCoded = contentCoding(headers) !== "" && !needsDecoding(status, type);
+    const beginning = isLeftCoded ? undefined : decodedBeginning(answer);
+    return judgementOf({ method, target: readTarget(path), status, type, beginning });
+  };
