@@ -42,13 +42,14 @@ export const plainAnswer = (status: number, detail: string, headers?: Record<str
 });
 
 /** The answer for an outcome; `status` replaces the status of its kind. */
-export const answerOf = ({ kind, code, message, additional, errors }: Outcome, status = statuses[kind]): Answer => {
+export const answerOf = (outcome: Outcome, status = statuses[outcome.kind]): Answer => {
+  const { kind, code, message, additional, errors, retryAfter } = outcome;
   if (errors) return inputErrors(errors);
   const detail =
     code === undefined
       ? message
       : { code, message, ...(additional === undefined ? {} : { additional_information: additional }) };
-  const headers = headersOf[kind];
+  const headers = retryAfter === undefined ? headersOf[kind] : { "Retry-After": String(retryAfter) };
   return { status, body: JSON.stringify({ detail }), ...(headers ? { headers } : {}) };
 };
 

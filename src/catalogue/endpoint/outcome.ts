@@ -30,6 +30,8 @@ export type Outcome = {
   message: string;
   additional?: string;
   errors?: InputError[];
+  /** Seconds after which a client may ask again, where a front of legacy's says so. */
+  retryAfter?: number;
 };
 
 /** One legacy error code: its message and its kind. `as`: the code to answer with instead. */

@@ -4,6 +4,7 @@ import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
 import { pathOf } from "../../catalogue/endpoint/target.ts";
 import { outcomeAt, ownStatusOf } from "../../catalogue/legacy/reading.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
+import { describeAnswer, isIll } from "../../gateway/answer/illAnswer.ts";
 import { type CacheRequest, type Fetched, readDirectives } from "../../gateway/cache/cacheRequest.ts";
 import { openKeptReplies } from "../../gateway/cache/keptReplies.ts";
 import { ageOf, cacheStatus, contentHeaders, etagOf, type Reply, replyWith } from "../../gateway/cache/reply.ts";
@@ -74,9 +75,16 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     try {
       const reply = await core.fetchPath({ ...read, client, holding });
       if (reply === undefined) probe(read, client).catch(report);
-      // A redirection is nothing without the headers that are not kept.
-      if (reply === undefined || (reply.status >= 300 && reply.status < 400)) return passed;
-      const { status, contentType: type, body } = reply;
+      if (reply === undefined) return passed;
+      const { status, contentType: type, body, judgement, retryAfter } = reply;
+      if (isIll(reply))
+        core.observer.event("legacy_ill", { endpoint: read.endpoint.name, ...describeAnswer(reply, undefined) });
+      // A front may treat the client's own request otherwise. A redirection is nothing without the headers that are not kept.
+      if (judgement === "refused" || (status >= 300 && status < 400)) return passed;
+      if (judgement === "ill") {
+        const headers: Record<string, string> = retryAfter === undefined ? {} : { "Retry-After": retryAfter };
+        return { answer: { status, body, type, headers }, groups: [], judged: 503 };
+      }
       return { answer: { status, body, type }, ...(await judge(core, read, status, body)) };
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;

@@ -12,10 +12,13 @@ import {
   outcomeOf,
   ownStatusOf,
 } from "../../catalogue/legacy/reading.ts";
+import { isPage } from "../../catalogue/legacy/judgement.ts";
 import type { Read, ReadTask, Written } from "../../catalogue/reading/readAnswer.ts";
 import type { MaybePromise, ReadFailure } from "../threads/reader.ts";
+import { retryAfterOf } from "../upstream/retryAfter.ts";
 import type { Context } from "./context.ts";
 import type { Core } from "./feature.ts";
+import { describeAnswer, isIll } from "./illAnswer.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 
 /** What asking legacy needs. */
@@ -45,6 +48,15 @@ export const noAnswer: Outcome = {
   kind: "broken",
   message: "The legacy interface answered with something that is no answer.",
 };
+
+/** What stands in legacy's place, or before it, has no room: for this caller (429) or for anybody (503). */
+const isBusy = (status: number): boolean => status === 429 || status === 503;
+
+const busy = (retryAfter: string | undefined): Outcome => ({
+  kind: "unavailable",
+  message: "The legacy interface has no room now.",
+  retryAfter: retryAfterOf(retryAfter),
+});
 
 type FetchRequest = Caller & Pick<Context, "endpoint" | "input" | "legacy">;
 type SentRequest = FetchRequest & { legacy: LegacyRequest };
@@ -92,6 +104,12 @@ const fetchDocument = async (core: ToFetch, sent: SentRequest, as: ReadTask["as"
     return answerTo(sent, failed, { fate: isUnsent ? "refused" : "unknown", ...(isForOne ? { isForOne } : {}) });
   }
   const { reading, status } = reply;
+  if (isBusy(status))
+    return answerTo(
+      sent,
+      busy(reply.retryAfter),
+      status === 429 ? { fate: "refused", isForOne: true } : { fate: "unknown" },
+    );
   // A front refuses by a 4xx page; legacy's own errors are 412.
   const isFrontRefusal = status >= 400 && status < 500 && status !== 412;
   if (reading.is === "unreadable") return answerTo(sent, noAnswer, { fate: isFrontRefusal ? "refused" : "unknown" });
@@ -186,6 +204,17 @@ const readFailures: Record<ReadFailure["failure"], LegacyFailed> = {
 };
 
 type Reading = LegacyReading | Read;
+type Unreadable = Extract<LegacyReading, { is: "unreadable" }>;
+
+/** An answer that was asked for and read. `isIll`: the event `legacy_ill` has told it. */
+type Asked<R> = LegacyAnswer<R | Unreadable> & { isIll: boolean; retryAfter?: string | undefined };
+
+/** The reading of an answer that would be the same in the other form: it is never asked for again. */
+const noForm: Unreadable = { is: "unreadable", why: "it is a page of a front" };
+
+/** Whether an answer is none in any form: a page, a redirection, or what has no room. */
+const isNoForm = ({ status, body }: LegacyReply): boolean =>
+  isBusy(status) || (status >= 300 && status < 400) || isPage(body);
 
 /** A caller, and what the endpoint says of how its answers are read. */
 type ReadingCaller = Caller & {
@@ -202,14 +231,17 @@ const askAndRead = async <R extends Reading>(
   request: LegacyRequest,
   read: (reply: LegacyReply) => MaybePromise<R | ReadFailure>,
   format: "json" | "xml" = "json",
-): Promise<LegacyAnswer<R> | LegacyFailed> => {
+): Promise<Asked<R> | LegacyFailed> => {
   const { name, hasMarkup, readXml } = caller.endpoint;
-  const askFor = async (wanted: "json" | "xml"): Promise<LegacyAnswer<R> | LegacyFailed> => {
+  const askFor = async (wanted: "json" | "xml"): Promise<Asked<R> | LegacyFailed> => {
     const reply = await client(request, wanted, caller, readXml);
     if ("failed" in reply) return reply;
+    const { status, retryAfter } = reply;
+    if (isIll(reply)) observer.event("legacy_ill", { endpoint: name, ...describeAnswer(reply, caller.key) });
+    if (isNoForm(reply)) return { status, reading: noForm, retryAfter, isIll: isIll(reply) };
     const reading = read(reply);
     const result = reading instanceof Promise ? await reading : reading;
-    return "failure" in result ? readFailures[result.failure] : { status: reply.status, reading: result };
+    return "failure" in result ? readFailures[result.failure] : { status, reading: result, isIll: isIll(reply) };
   };
   let reply = await askFor(format);
   // A POST is never sent twice.
@@ -217,26 +249,31 @@ const askAndRead = async <R extends Reading>(
     const { reading, status } = reply;
     // A front's 5xx is no badly written answer but none, as an empty 500 is, except where legacy could not make JSON of a text that it
     // does not escape.
-    if (reading.is === "unreadable" && (status < 500 || (status === 500 && (!reading.empty || hasMarkup === true)))) {
+    if (
+      reading.is === "unreadable" &&
+      reading !== noForm &&
+      (status < 500 || (status === 500 && (!reading.empty || hasMarkup === true)))
+    ) {
       observer.event("json_broken", { endpoint: name, legacyPath: shownTarget(request.path), why: reading.why });
       reply = await askFor("xml");
     }
     // Markup makes an object of a text in JSON; the XML form has the text.
     if (hasMarkup && status === 200 && "mismatch" in reading && reading.form === "json") {
       const other = await askFor("xml");
-      if ("reading" in other && other.reading.is === "document") reply = { status, reading: other.reading };
+      if ("reading" in other && other.reading.is === "document") reply = other;
     }
   }
   if ("failed" in reply)
     observer.event("legacy_failed", { endpoint: name, why: reply.why, level: reply.isItsFault ? "error" : "warn" });
-  else if (reply.reading.is === "unreadable")
+  else if (reply.reading.is === "unreadable") {
+    if (reply.isIll) return reply;
     observer.event("legacy_unreadable", {
       endpoint: name,
       legacyPath: shownTarget(request.path),
       status: reply.status,
       why: reply.reading.why,
     });
-  else noteKey({ keys, errors }, caller, reply.reading, reply.status);
+  } else noteKey({ keys, errors }, caller, reply.reading, reply.status);
   return reply;
 };
 

@@ -34,7 +34,7 @@ export type UpstreamReply = {
   status: number;
   contentType: string;
   body: Buffer;
-  isOfGateway?: boolean;
+  isOfGateway: boolean;
   judgement?: Judgement | undefined;
   retryAfter?: string | undefined;
 };

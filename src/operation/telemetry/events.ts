@@ -111,6 +111,13 @@ export const coreEvents: EventDefinitions = {
     isOfRequest: true,
     notes: "It is neither JSON nor XML; the client got 502. Look at the path in the legacy server.",
   },
+  legacy_ill: {
+    level: "error",
+    msg: "What answered in legacy's place is no answer of legacy's own.",
+    isOfRequest: true,
+    notes:
+      "A front's page, a redirection, a refusal, or legacy without its database. `status`, `type` and the first `words` say what came, `judgement` whether it is ill or refuses the gateway. Look at what stands before legacy, and at its database.",
+  },
   json_broken: {
     level: "warn",
     msg: "Legacy's JSON does not parse; its XML was asked for.",

@@ -166,7 +166,7 @@ type Registering = Pick<Meter, "counter" | "histogram" | "gauge">;
 const samplesOf = (value: LookedUp): readonly Sample[] => (typeof value === "number" ? [{ labels: {}, value }] : value);
 
 /** Events whose alert names the endpoint: a series that begins with its first event would show no increase. */
-const alertEvents = ["schema_mismatch", "legacy_unreadable"];
+const alertEvents = ["schema_mismatch", "legacy_unreadable", "legacy_ill"];
 
 const eventSamples = (events: Record<string, number>, endpoints: readonly MeteredEndpoint[]): Sample[] => {
   const samples = new Map<string, Sample>();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { recordingUpstream } from "../../gateway/http/support.ts";
 import { pseudonym } from "../../../src/gateway/upstream/forwarding.ts";
 import { settingsOf } from "../../support/settings.ts";
 import { until } from "../../support/waiting.ts";
@@ -108,6 +109,21 @@ describe("what is stored", () => {
     expect((await ask(json)).body).toBe(error(107));
     delete legacy.error;
     expect((await ask(json)).how).toMatch(/stored/);
+  });
+
+  test.each([
+    [503, 1],
+    [429, 1],
+    // A front may treat the client's own request otherwise.
+    [403, 2],
+    [302, 2],
+  ])("a front's page with status %i goes out with its Retry-After", async (status, requests) => {
+    const page = "<html>Busy</html>";
+    const headers = { "Content-Type": "text/html", "Retry-After": "120", Location: "/elsewhere" };
+    const { legacy, ask } = await cachingOver(await recordingUpstream(() => ({ status, body: page, headers })));
+    const answer = await ask(json);
+    expect([answer.status, answer.body, answer.headers.get("retry-after")]).toEqual([status, page, "120"]);
+    expect(legacy.seen).toHaveLength(requests);
   });
 
   test("such an answer leaves the stale one, and a refusal takes it out", async () => {

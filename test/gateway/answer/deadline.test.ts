@@ -21,7 +21,10 @@ const patient = async () => {
           setTimeout(() => resolve({ failed, why: "" }), deadline - performance.now());
         })
       : Promise.resolve(
-          legacyReply({ status: 200, contentType: "", body: Buffer.from(JSON.stringify(document)) }, readXml),
+          legacyReply(
+            { status: 200, contentType: "", isOfGateway: false, body: Buffer.from(JSON.stringify(document)) },
+            readXml,
+          ),
         );
   };
   const { app, core } = await gatewayFor(

@@ -1,0 +1,57 @@
+import { expect, test, vi } from "vitest";
+import { gatewayFor } from "../../support/gateway.ts";
+import { recordingUpstream } from "../http/support.ts";
+import { keys } from "./support.ts";
+
+const page = "<!doctype html><title>No</title>";
+const inAnHour = new Date(Date.now() + 3_500_000).toUTCString();
+
+test.each<[status: number, retryAfter: string | undefined, body: string, expected: number, after: RegExp]>([
+  [503, "120", page, 503, /^120$/],
+  [503, inAnHour, page, 503, /^3[45]\d\d$/],
+  [503, "86400", page, 503, /^3600$/],
+  [503, "soon", page, 503, /^5$/],
+  [503, undefined, page, 503, /^5$/],
+  [503, "7", "Busy", 503, /^7$/],
+  [503, "7", '{"message":"no healthy upstream"}', 503, /^7$/],
+  [429, "60", page, 503, /^60$/],
+  [429, "60", "", 503, /^60$/],
+  [502, "60", page, 502, /^$/],
+  [504, undefined, page, 502, /^$/],
+  [404, undefined, page, 502, /^$/],
+  [200, undefined, `\n ${page}`, 502, /^$/],
+])("%i with Retry-After %s and %j is asked for once, and is %i", async (status, retryAfter, body, expected, after) => {
+  const headers = { "Content-Type": "text/html", ...(retryAfter === undefined ? {} : { "Retry-After": retryAfter }) };
+  const { url, seen } = await recordingUpstream(() => ({ status, body, headers }));
+  const { app } = await gatewayFor(url);
+  const answer = await app.request("/v1/datasets/61");
+  expect([answer.status, seen.length]).toEqual([expected, 1]);
+  expect(answer.headers.get("Retry-After") ?? "").toMatch(after);
+});
+
+test("PHP's notices are no page: the other form is asked for", async () => {
+  const { url, seen } = await recordingUpstream(() => ({
+    body: '<div style="border:1px solid #990000;">A PHP Error</div>',
+  }));
+  const { app } = await gatewayFor(url);
+  expect((await app.request("/v1/datasets/61")).status).toBe(502);
+  expect(seen.map(({ target }) => target)).toEqual(["/api/v1/json/data/61", "/api/v1/xml/data/61"]);
+});
+
+test("the log has a page's first words, without the key that it echoes", async () => {
+  const moved = `<h1>Moved</h1><p>to /api/v1/json/data/61?api_key=${keys.unknown} by ${keys.unknown}</p>`;
+  const { url } = await recordingUpstream(() => ({
+    status: 301,
+    body: moved,
+    headers: { "Content-Type": "text/html" },
+  }));
+  const { app, core } = await gatewayFor(url);
+  const event = vi.spyOn(core.observer, "event");
+  await app.request("/v1/datasets/61", { headers: { "X-API-Key": keys.unknown } });
+  expect(event.mock.calls.map(([name]) => name)).toEqual(["legacy_ill"]);
+  const about = { endpoint: "getDataset", status: 301, type: "text/html", judgement: "ill" };
+  expect(event.mock.calls[0]?.[1]).toMatchObject(about);
+  const words = event.mock.calls[0]?.[1]?.["words"];
+  expect(words).toMatch(/^Moved to .{1,51}$/);
+  expect(words).not.toMatch(new RegExp(keys.unknown, "i"));
+});
