@@ -11,6 +11,7 @@ import { buildInfo } from "../operation/telemetry/buildInfo.ts";
 import { openDependencies } from "../operation/telemetry/dependencies.ts";
 import { openMeter } from "../operation/telemetry/meter.ts";
 import type { Observer } from "../operation/telemetry/observer.ts";
+import { observeCalls } from "../operation/telemetry/observeUpstream.ts";
 import { openTraffic } from "../operation/telemetry/traffic.ts";
 import { gatewayApp } from "./answer/app.ts";
 import { type Core, type CoreEvents, type Feature, type FeatureModule, hooksOf } from "./answer/feature.ts";
@@ -32,8 +33,10 @@ import { openUntrustedProxies } from "./upstream/forwarding.ts";
 import { openLoops } from "./upstream/loops.ts";
 import { type LegacyClient, legacyClient, pathFetcher } from "./upstream/legacyClient.ts";
 import { legacyJudge } from "./upstream/legacyJudge.ts";
+import { openLegacyOutage } from "./upstream/legacyOutage.ts";
 import { openBackend } from "./upstream/openBackend.ts";
 import type { Upstream } from "./upstream/upstream.ts";
+import { upstreamSettings } from "./upstream/upstreamSettings.ts";
 
 /** All settings; the legacy server is known, be it the sample. */
 type GatewaySettings = Settings & { LEGACY_URL: string };
@@ -81,9 +84,9 @@ export const openGateway = async (
   const operation = await openOperation(settings, catalogue, observer, isCheck);
   opening.defer(() => operation.stores.close());
   const readTarget = legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths);
-  const legacy = openLegacy(settings, readTarget, operation, parts);
+  const legacy = openLegacy(settings, catalogue, readTarget, operation, parts);
   const defined = openEndpoints(settings, catalogue);
-  const answering = openAnswering(settings, catalogue, { ...operation, ...defined, legacy: legacy.client }, parts);
+  const answering = openAnswering(settings, catalogue, { ...operation, ...defined, legacy }, parts);
 
   const features: Feature[] = [];
   let isStopping = false;
@@ -94,6 +97,7 @@ export const openGateway = async (
     ...operation,
     ...answering,
     fetchPath: legacy.fetchPath,
+    outage: legacy.outage,
     load: legacy.load,
     features,
     hooks: hooksOf(features),
@@ -198,34 +202,53 @@ const openOperation = async (
  */
 const openLegacy = (
   settings: GatewaySettings,
+  { keyProbes }: Catalogue,
   readTarget: ReadLegacyTarget,
   operation: Operation,
   { waiting }: GatewayParts,
 ) => {
+  const path = settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH;
+  const host = hostOf(settings);
+  const server = { origin: settings.LEGACY_URL, ...readCertificates("LEGACY_CA", settings.LEGACY_CA) };
+  const judge = legacyJudge(readTarget);
+  const outage = openLegacyOutage(
+    {
+      upstream: {
+        ...upstreamSettings(settings),
+        ...server,
+        memory: operation.memory,
+        judge,
+        onCall: observeCalls(operation.observer, "legacy_asked"),
+      },
+      path: `${path}/json${keyProbes.reads.path}`,
+      host,
+      isJudged: (target) => readTarget(target) !== undefined,
+    },
+    operation.dependencies,
+    operation.observer,
+  );
   const backend = openBackend(
     {
       name: "legacy",
-      origin: settings.LEGACY_URL,
-      ...readCertificates("LEGACY_CA", settings.LEGACY_CA),
+      ...server,
       // What transforms read, and what passes through: uploads, and everything else.
       pools: ["answers", "downloads", "uploads"],
       waiting,
-      judge: legacyJudge(readTarget),
-      trouble: "Legacy has been failing",
-      effect: "what is not cached and needs it is answered 502, 503 or 504",
+      outage,
+      judge,
     },
     settings,
     operation,
   );
   const { pools } = backend;
-  const settingsOfClient = {
-    path: settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH,
-    host: hostOf(settings),
-    maxReply: settings.MAX_REPLY_BYTES,
-  };
+  const settingsOfClient = { path, host, maxReply: settings.MAX_REPLY_BYTES };
   const client = legacyClient(backend, pools.answers, settingsOfClient);
   const fetchPath = pathFetcher(backend, pools.downloads, settingsOfClient);
-  return { client, fetchPath, pools, load: backend.load, close: backend.close };
+  const close = async (): Promise<void> => {
+    await outage.close();
+    await backend.close();
+  };
+  return { client, fetchPath, pools, outage, load: backend.load, close };
 };
 
 /** The Host that legacy is addressed by. */
@@ -259,7 +282,7 @@ type Answering = Pick<Core, "client" | "reader" | "cache" | "keys" | "unconfirme
 const openAnswering = (
   settings: GatewaySettings,
   { keyProbes, module }: Catalogue,
-  opened: Operation & ReturnType<typeof openEndpoints> & { legacy: LegacyClient },
+  opened: Operation & ReturnType<typeof openEndpoints> & { legacy: ReturnType<typeof openLegacy> },
   { features = [], reading, aroundClient = (client) => client }: GatewayParts,
 ): Answering => {
   const { observer, meter, dependencies, memory, events, endpoints, lifetimes, knowledge, errors, legacy } = opened;
@@ -305,9 +328,10 @@ const openAnswering = (
 
   // The entries of an owner are in a group that is named after it.
   events.on("keyRefused", (owner) => cache.invalidateLocally(owner));
-  const keys = openKeys(legacy, keyProbes, errors, (owner) => events.emit("keyRefused", owner));
-  const unconfirmed = openUnconfirmedWrites({ keys, timeout, onError });
-  const client = aroundClient(legacy);
+  legacy.outage.onChange((why) => why === undefined && cache.endPauses());
+  const keys = openKeys(legacy.client, keyProbes, errors, (owner) => events.emit("keyRefused", owner));
+  const unconfirmed = openUnconfirmedWrites({ keys, timeout, legacyBack: legacy.outage.ended, onError });
+  const client = aroundClient(legacy.client);
   return { client, reader, cache, keys, unconfirmed, serviceKey: settings.LEGACY_API_KEY, totalTimeout: timeout };
 };
 

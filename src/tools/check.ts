@@ -97,7 +97,7 @@ const noteGateway = async ({ core }: Gateway, report: CheckReport, base: string)
   const [target = "/"] = Object.values(core.catalogue.endpoints).flatMap((endpoint) =>
     Object.values(endpoint.examples).flatMap((input) => readTarget(endpoint, input) ?? []),
   );
-  const request = { path: base + target, form: "json", scheme: "http", client: "" } as const;
+  const request = { path: base + target, form: "json", scheme: "http", client: "", isBackground: false } as const;
   const reply = await core.fetchPath({ ...request, holding: openHolding(core.memory) }).catch(() => undefined);
   if (reply?.isOfGateway)
     report.note(

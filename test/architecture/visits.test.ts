@@ -48,7 +48,7 @@ const knownOf = (visited: Visited): Known =>
   Object.fromEntries(Object.entries(visited).map(([file, names]) => [file, names.join(" ")]));
 
 /** The most files and functions of `src` and `transforms` that a request runs: a tenth more than it did when this was written. */
-const most = { hit: [17, 42], miss: [70, 264], passThrough: [34, 149], write: [79, 321] };
+const most = { hit: [17, 42], miss: [75, 292], passThrough: [34, 149], write: [82, 342] };
 
 test("a hit, a miss, a pass-through and a write run no more functions than they did", async () => {
   const [again, other, proxied] = ["GET /v1/datasets/61", "GET /v1/datasets/2", "GET /api/v1/json/data/61"];

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
-import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
+import { type Answer, answerOf, plainAnswer } from "../../catalogue/endpoint/answer.ts";
 import { pathOf } from "../../catalogue/endpoint/target.ts";
 import { outcomeAt, ownStatusOf } from "../../catalogue/legacy/reading.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
@@ -42,6 +42,7 @@ type CachingCore = Pick<
   | "memory"
   | "meter"
   | "observer"
+  | "outage"
   | "reader"
   | "totalTimeout"
   | "trusted"
@@ -70,10 +71,11 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   const kept = openKeptReplies();
   const tooLarge = new LRUCache<string, true>(TOO_LARGE);
 
-  const fetch = async (read: OldRead, client: string): Promise<Fetched> => {
+  const fetch = async (read: OldRead, client: string, isBackground: boolean): Promise<Fetched> => {
     const holding = openHolding(memory);
     try {
-      const reply = await core.fetchPath({ ...read, client, holding });
+      const reply = await core.fetchPath({ ...read, client, holding, isBackground });
+      if (reply === undefined && core.outage.isOn()) return unasked;
       if (reply === undefined) probe(read, client).catch(report);
       if (reply === undefined) return passed;
       const { status, contentType: type, body, judgement, retryAfter } = reply;
@@ -96,7 +98,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     }
   };
 
-  /** Old clients alone have to find out that legacy is back, too: by a small request, since theirs may take minutes. */
+  /** Old clients alone have to close an open circuit, too: by a small request, since theirs may take minutes. */
   const probe = ({ endpoint }: OldRead, client: string): Promise<unknown> =>
     core.client(core.catalogue.keyProbes.reads, "json", { ...ownCaller(core.totalTimeout), client }, endpoint.readXml);
 
@@ -116,14 +118,19 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const client = clientAddress(req.socket.remoteAddress, forwardedFor, core.trusted);
     // While legacy fails, what is stored for everybody is better than nothing.
     const needsLegacy = tooLarge.has(cacheKey.key) || (key !== undefined && cacheKey.personal);
-    if (needsLegacy && outageSince() === undefined) return false;
+    if (needsLegacy && !core.outage.isOn()) return false;
     if (key !== undefined && (await isRefused(key, client))) return false;
     const request = requestOf(req, read);
     // Without an entry the request goes to legacy.
     const { onlyIfCached: _, ...wanted } = request.wanted;
-    const served = await cache.answer({ ...request, wanted }, () => fetch(read, client), noRefusal);
+    const served = await cache.answer(
+      { ...request, wanted },
+      (_owner, isBackground) => fetch(read, client, isBackground),
+      noRefusal,
+    );
     // An answer without a key may hide what this caller owns.
-    if (served.answer === PASS || (key !== undefined && served.answer.status !== 200)) return false;
+    const isHiding = key !== undefined && served.answer.status !== 200 && served.isUnasked !== true;
+    if (served.answer === PASS || isHiding) return false;
     if (!res.destroyed) send(req, res, ownerOf(key), served);
     return true;
   };
@@ -201,6 +208,14 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
 };
 
 const noRefusal = async (): Promise<undefined> => undefined;
+
+/** While legacy fails it is not asked. */
+const unasked: Fetched = {
+  answer: plainAnswer(503, "The legacy interface is failing. Try again later.", { "Retry-After": "5" }),
+  groups: [],
+  isForOne: true,
+  isUnasked: true,
+};
 
 const passed: Fetched = { answer: PASS, groups: [], judged: PASS.status };
 

@@ -23,6 +23,7 @@ import type { CallerIdentity, Layer } from "./context.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { Knowledge } from "../../catalogue/endpoint/endpoint.ts";
 import type { Caller, FetchPath, LegacyClient } from "../upstream/legacyClient.ts";
+import type { Outage } from "../upstream/outage.ts";
 import type { ErrorTable } from "../../catalogue/legacy/reading.ts";
 import type { Reader } from "../threads/reader.ts";
 import type { Json } from "../../catalogue/rules/rule.ts";
@@ -168,6 +169,8 @@ export type Core = {
   client: LegacyClient;
   /** Asks legacy for a path of its own interface, for everybody. */
   fetchPath: FetchPath;
+  /** Whether legacy fails. */
+  outage: Pick<Outage, "isOn" | "isAsking" | "settled">;
   /** Identifies this legacy, as far as answers differ by it. */
   identity: string;
   reader: Reader;

@@ -100,8 +100,9 @@ const fetchDocument = async (core: ToFetch, sent: SentRequest, as: ReadTask["as"
   const { endpoint, legacy } = sent;
   const reply = await askAndRead(core, sent, legacy, readBy(core, sent, as), endpoint.format);
   if ("failed" in reply) {
-    const { failed, isUnsent, isForOne } = reply;
-    return answerTo(sent, failed, { fate: isUnsent ? "refused" : "unknown", ...(isForOne ? { isForOne } : {}) });
+    const { failed, isUnsent, isForOne, isUnasked } = reply;
+    const about = { ...(isForOne ? { isForOne } : {}), ...(isUnasked ? { isUnasked } : {}) };
+    return answerTo(sent, failed, { fate: isUnsent ? "refused" : "unknown", ...about });
   }
   const { reading, status } = reply;
   if (isBusy(status))
@@ -145,7 +146,7 @@ const documentAnswer = (
 const answerTo = (
   { endpoint, input }: FetchRequest,
   outcome: Outcome,
-  { status, ...about }: Pick<FetchedAnswer, "fate" | "isForOne"> & { status?: number | undefined } = {},
+  { status, ...about }: Pick<FetchedAnswer, "fate" | "isForOne" | "isUnasked"> & { status?: number | undefined } = {},
 ): FetchedAnswer => ({
   answer: answerOf(outcome, status),
   groups: endpoint.cache?.groups(input) ?? [],

@@ -28,6 +28,8 @@ type UnconfirmedWritesSettings = {
   timeout: number;
   /** Milliseconds before each attempt to ask: legacy has just failed, and may be back while the write is going on. */
   delays?: readonly number[];
+  /** Resolves when legacy is back; `undefined` where it does not fail. */
+  legacyBack?: () => Promise<void> | undefined;
   /** Gets what a verification in the background threw. */
   onError: (error: unknown) => void;
 };
@@ -40,6 +42,7 @@ export const openUnconfirmedWrites = ({
   keys,
   timeout,
   delays = [0, 6000, 15_000],
+  legacyBack = () => undefined,
   onError,
 }: UnconfirmedWritesSettings): UnconfirmedWrites => {
   let waiting = 0;
@@ -56,15 +59,29 @@ export const openUnconfirmedWrites = ({
       const timer = setTimeout(wake, isClosed ? 0 : ms).unref();
       sleeping.add(wake);
     });
+  /** Until legacy is back, or the list is closed. */
+  const outlast = (back: Promise<void>): Promise<void> =>
+    new Promise((resolve) => {
+      sleeping.add(resolve);
+      back.then(resolve, onError).finally(() => sleeping.delete(resolve));
+    });
   const ask = (key: string): Promise<Outcome | undefined> => keys.verify({ ...ownCaller(timeout), key }, false);
   const invalidateIfKnown = async (key: string, invalidate: Invalidate): Promise<void> => {
+    /** Whether legacy has said it. */
+    const isSettled = async (): Promise<boolean> => {
+      if (isClosed) return true;
+      const refusal = await ask(key);
+      if (refusal === undefined) await invalidate();
+      return refusal === undefined || refusal.kind === "unauthenticated";
+    };
     for (const delay of delays) {
       if (delay > 0) await pause(delay);
-      if (isClosed) return;
-      const refusal = await ask(key);
-      if (refusal === undefined) return invalidate();
-      if (refusal.kind === "unauthenticated") return;
+      if (await isSettled()) return;
     }
+    const back = legacyBack();
+    if (back === undefined) return;
+    await outlast(back);
+    await isSettled();
   };
 
   return {

@@ -50,12 +50,12 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     const key = entryKey(request, owner);
     const mark = entries.mark();
     const fetched = await fetchAnswer(owner, isBackground);
-    const { answer, groups, judged = answer.status, unfinishedUntil = 0, isForOne } = fetched;
+    const { answer, groups, judged = answer.status, unfinishedUntil = 0, isForOne, isUnasked } = fetched;
     const lifetimes = storedFor(lifetimesOf(judged, toStored(now()) < unfinishedUntil), owner);
     if (lifetimes === undefined) {
       if (!isFailure(judged)) uncacheable.set(key, true);
       return {
-        served: { answer, judged, cacheable: true, how },
+        served: { answer, judged, ...(isUnasked ? { isUnasked } : {}), cacheable: true, how },
         groups,
         mark,
         isForOne: isForOne ?? !isFailure(judged),
@@ -97,14 +97,15 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
 
   /** Fetches an entry anew while it is still being served. */
   const refresh = async (request: CacheRequest, entry: Entry, fetchAnswer: Fetch): Promise<void> => {
-    const { owner, retryAt } = entry;
+    const { owner } = entry;
     const key = entryKey(request, owner);
-    if (now() < retryAt || fetches.get(key)) return;
+    if (isPaused(entry) || fetches.get(key)) return;
     let status = 500;
     try {
       const ofOwner = { ...request, owner, wanted: {} };
       const { served } = await launch({ request: ofOwner, fetchAnswer, how: { fwd: "stale" }, isBackground: true });
       if (served.entry) return count("refreshed");
+      if (served.isUnasked) return;
       status = statusOf(served);
     } catch (error) {
       onError(error);
@@ -113,18 +114,25 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     count("refresh_failed");
   };
 
+  /** A failure of the backend that is over ends all pauses. */
+  let round = 0;
+  const isPaused = ({ pausedIn, retryAt }: Entry): boolean => pausedIn === round && now() < retryAt;
+
   /** Waits longer before the next refresh. Any answer but a failure means that the entry is no longer right. */
   const applyFailure = (key: string, status: number, entry: Entry): void => {
     if (!isFailure(status)) return entries.invalidateEntry(key, entry);
     // Those who waited for one failed fetch count it once.
-    if (now() < entry.retryAt) return;
-    entry.failures++;
+    if (isPaused(entry)) return;
+    entry.failures = entry.pausedIn === round ? entry.failures + 1 : 1;
+    entry.pausedIn = round;
     entry.retryAt = now() + backOff(entry.failures);
   };
 
   return {
     ...entries,
     size: store.size,
+    /** The backend answers again: entries are refreshed as soon as they are asked for. */
+    endPauses: (): void => void round++,
     /** Answers from an entry or by a fetch. `authorize` is asked before an entry is served; what it returns is answered instead. */
     async answer(
       request: CacheRequest,
@@ -150,7 +158,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
       const ifError = found?.freshness === "ifError" ? found.entry : undefined;
       const serveStale = (entry: Entry) => serve(entry, { fwd: "stale", detail: "stale-if-error" });
       // Legacy is known to be down: a request need not wait to find that out again.
-      if (ifError && now() < ifError.retryAt) return serveStale(ifError);
+      if (ifError && isPaused(ifError)) return serveStale(ifError);
 
       const fwd = found === undefined ? "uri-miss" : ifError ? "stale" : "request";
       const fetch = fetchOnce({ request, fetchAnswer, how: { fwd }, isBackground: ifError !== undefined });
@@ -159,6 +167,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
       const status = served === "late" ? LATE : statusOf(served);
       const isNew = served !== "late" && served.entry !== undefined;
       if (isNew || found === undefined) return fetch;
+      if (served !== "late" && served.isUnasked) return ifError ? serveStale(ifError) : fetch;
       // That legacy fails holds for all; what it says to one owner holds for that owner.
       if (isFailure(status) || request.owner === found.entry.owner)
         applyFailure(entryKey(request, found.entry.owner), status, found.entry);

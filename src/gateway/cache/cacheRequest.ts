@@ -20,7 +20,8 @@ export type CacheRequest = { cacheKey: CacheKey; owner: string | undefined; want
 /**
  * An answer just fetched from a backend, and the groups it belongs to. `judged`: the status by which it is stored, where
  * it is not its own. `unfinishedUntil`: when its document is complete at the latest, in milliseconds since the epoch.
- * `isForOne`: it holds for this caller alone, as where there was no room for the request: others ask for themselves.
+ * `isForOne`: it holds for this caller alone, as where there was no room for the request: others ask for themselves. `isUnasked`: the backend
+ * was not asked, so that the answer says nothing of when to ask again.
  */
 export type Fetched = {
   answer: Answer;
@@ -28,6 +29,7 @@ export type Fetched = {
   judged?: number;
   unfinishedUntil?: number | undefined;
   isForOne?: boolean;
+  isUnasked?: boolean;
 };
 
 /** Fetches the answer, as the owner or (`undefined`) without a key. `background`: no client waits for it. */

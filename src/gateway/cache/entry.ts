@@ -25,6 +25,8 @@ export type Entry = Answer & {
   /** How many refreshes in a row have failed, and when to try again. */
   failures: number;
   retryAt: number;
+  /** The pauses that hold all end together: the number of this one's round. */
+  pausedIn?: number;
   /** While it is stored and large enough: has it compressed in the background, for later requests. */
   onCodingWanted?: (coding: Coding) => void;
   /** Codings that are not in `coded` though they were asked for: being made, or of no use (not smaller, or too large to be stored). */

@@ -12,6 +12,8 @@ export type Served = {
   how: CacheStatus;
   /** The status by which it is stored, where it is not its own. */
   judged?: number;
+  /** The backend was not asked for it. */
+  isUnasked?: boolean;
   /** The same answer, where it is stored. */
   entry?: Entry;
   /** The answer is not stored, but a later one to the same request may be. */

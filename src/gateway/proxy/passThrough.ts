@@ -145,7 +145,8 @@ class Relay extends UpstreamRequest {
     this.#passage.upload?.onPartSent();
   }
 
-  onRequestSent(): void {
+  override onRequestSent(): void {
+    super.onRequestSent();
     this.#passage.upload?.onSent();
   }
 

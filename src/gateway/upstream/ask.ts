@@ -24,6 +24,8 @@ export type AskOptions = {
   exchange?: Pick<HttpExchange, "countCall"> | undefined;
   /** Takes the answer's bytes of the budget, and keeps them; without it they are given back with the answer. */
   holding?: Holding | undefined;
+  /** A coded answer is not broken: it is judged, and its bytes stay coded. */
+  takesCoded?: true;
 };
 
 /**
@@ -115,7 +117,7 @@ class CollectedRequest extends UpstreamRequest {
       if (!this.isInterimAllowed()) this.fail("broken");
       return;
     }
-    if (contentCoding(headers) !== "") return this.fail("broken");
+    if (contentCoding(headers) !== "" && this.#options.takesCoded !== true) return this.fail("broken");
     const hasBody = this.#options.method !== "HEAD" && status !== 204 && status !== 304;
     if (hasBody && Number(headers["content-length"]) > this.#options.maxBytes) return this.fail("tooLarge");
     const length = hasBody ? Number(headers["content-length"] ?? 0) : 0;

@@ -17,12 +17,13 @@ export const isItsFault = (error: unknown): boolean =>
 
 /**
  * One call: its request, and its caller, known by a key or else by an address. `isPatient`: it may take long. Its timeouts do not count, and it
- * never probes an open circuit.
+ * never probes an open circuit. `mayTry`: it may be sent while the backend fails, since nothing is stored for it.
  */
 export type Attempt = {
   request: () => string;
   caller: { key?: string | undefined; client?: string | undefined };
   isPatient?: true;
+  mayTry?: boolean;
 };
 
 /** A circuit breaker for the calls to one backend. */
@@ -65,13 +66,13 @@ const OTHERS_FIRST = 15_000;
  * What opens a circuit: in so many seconds so many calls at least, of which most failed, with failures of so many callers and requests. With
  * one caller it opens whoever asked.
  */
-export type Outage = { seconds: number; calls: number; callers: number };
+export type OpensAfter = { seconds: number; calls: number; callers: number };
 
 /** One caller cannot cause it. */
-const OUTAGE: Outage = { seconds: 10, calls: 5, callers: 3 };
+const OUTAGE: OpensAfter = { seconds: 10, calls: 5, callers: 3 };
 
 /** The circuit opens in an outage. After five seconds one call finds out whether the backend is back. */
-export const openBreaker = (onChange: OnCircuitChange = () => undefined, outage: Outage = OUTAGE): Breaker => {
+export const openBreaker = (onChange: OnCircuitChange = () => undefined, outage: OpensAfter = OUTAGE): Breaker => {
   const { seconds, callers } = outage;
   const salt = randomBytes(16).toString("hex");
   const recent = openCounts(outage);
@@ -149,7 +150,7 @@ export const openBreaker = (onChange: OnCircuitChange = () => undefined, outage:
 };
 
 /** Counts calls by the second. */
-const openCounts = ({ seconds: window, calls }: Outage) => {
+const openCounts = ({ seconds: window, calls }: OpensAfter) => {
   let seconds: { second: number; calls: number; failures: number }[] = [];
   const sum = (of: "calls" | "failures"): number => seconds.reduce((all, one) => all + one[of], 0);
   return {

@@ -43,6 +43,8 @@ export type Caller = {
   signal?: AbortSignal;
   exchange?: Pick<HttpExchange, "countCall"> | undefined;
   holding?: Holding | undefined;
+  /** No client waits for it without another answer: while legacy fails it is not asked. */
+  isBackground?: true;
   /** Gets each reply of legacy's: a comparison shows what legacy itself said. */
   onReply?: (reply: LegacyReply) => void;
 };
@@ -51,6 +53,7 @@ export type Caller = {
 export const ownCaller = (timeout: number): Caller => ({
   headers: ["user-agent", "catalog-gateway"],
   deadline: performance.now() + timeout,
+  isBackground: true,
 });
 
 /** The same caller for what no client waits for: with `timeout` ms of its own, and bytes that no answer needs. */
@@ -58,6 +61,7 @@ export const withoutClient = <C extends Caller>(caller: C, timeout: number): C =
   ...caller,
   deadline: performance.now() + timeout,
   holding: undefined,
+  isBackground: true,
 });
 
 /** Asks legacy for one form of one resource. Without an answer it returns the outcome of the failure. */
@@ -70,7 +74,7 @@ export type LegacyClient = (
 
 /**
  * A call without an answer. `why`: for the log. `isItsFault`: legacy could not be reached, took too long or broke off. `isUnsent`: legacy cannot have received any part of the request. `isForOne`: the gateway had no room or time for
- * this caller's request; another one may have its answer.
+ * this caller's request; another one may have its answer. `isUnasked`: legacy fails, and was not asked.
  */
 export type LegacyFailed = {
   failed: Outcome;
@@ -78,6 +82,7 @@ export type LegacyFailed = {
   isItsFault?: boolean;
   isUnsent?: boolean;
   isForOne?: boolean;
+  isUnasked?: boolean;
 };
 
 /** Where legacy's interface is. */
@@ -97,7 +102,8 @@ export const legacyClient =
     runStep("legacy", { "http.request.method": request.method }, async () => {
       const describe = () => `${request.method} ${request.path} ${new URLSearchParams(request.form).toString()}`;
       try {
-        const answered = await backend.call({ request: describe, caller }, () =>
+        const mayTry = caller.isBackground !== true;
+        const answered = await backend.call({ request: describe, caller, mayTry }, () =>
           send(upstream, settings, request, form, caller, readXml),
         );
         return answered ?? circuitOpen;
@@ -106,11 +112,29 @@ export const legacyClient =
       }
     });
 
-/** A path of legacy's interface, as its clients ask for it. `scheme`: that of the client's request. `client`: its address. */
-type PathRequest = { path: string; form: "json" | "xml"; scheme: string; client: string; holding: Holding };
+/**
+ * A path of legacy's interface, as its clients ask for it. `scheme`: that of the client's request. `client`: its address. `isBackground`: its
+ * client has another answer.
+ */
+type PathRequest = {
+  path: string;
+  form: "json" | "xml";
+  scheme: string;
+  client: string;
+  holding: Holding;
+  isBackground: boolean;
+};
+
+/** The headers of a request in the gateway's own name. */
+export const ownHeaders = (host: string, form: "json" | "xml", scheme: string): string[] => {
+  const headers = ["host", host, "accept", form === "json" ? "application/json" : "text/xml"];
+  headers.push("user-agent", "catalog-gateway", "via", viaThis(undefined), "x-forwarded-proto", scheme);
+  headers.push("x-request-id", new HttpExchange().id);
+  return headers;
+};
 
 /**
- * Asks legacy for a path, for everybody. `undefined`: the circuit is open.
+ * Asks legacy for a path, for everybody. `undefined`: legacy fails, or the circuit is open.
  *
  * @throws An `UpstreamFailure` without an answer.
  */
@@ -122,11 +146,14 @@ export type FetchPath = (request: PathRequest) => Promise<UpstreamReply | undefi
  */
 export const pathFetcher =
   (backend: Pick<OpenBackend, "call">, upstream: Upstream, { host, maxReply }: LegacyClientSettings): FetchPath =>
-  ({ path, form, scheme, client, holding }) => {
-    const attempt = { request: () => `GET ${path}`, caller: { client }, isPatient: true } as const;
-    const headers = ["host", host, "accept", form === "json" ? "application/json" : "text/xml"];
-    headers.push("user-agent", "catalog-gateway", "via", viaThis(undefined), "x-forwarded-proto", scheme);
-    headers.push("x-request-id", new HttpExchange().id);
+  ({ path, form, scheme, client, holding, isBackground }) => {
+    const attempt = {
+      request: () => `GET ${path}`,
+      caller: { client },
+      isPatient: true,
+      mayTry: !isBackground,
+    } as const;
+    const headers = ownHeaders(host, form, scheme);
     // Outside of the request's context, which would add its id and its trace.
     return contexts.run(undefined, () =>
       backend.call(attempt, () => ask(upstream, { method: "GET", path, headers, maxBytes: maxReply, holding })),
@@ -216,4 +243,5 @@ const circuitOpen: LegacyFailed = {
   isUnsent: true,
   // The next request for the same may find legacy back.
   isForOne: true,
+  isUnasked: true,
 };

@@ -1,10 +1,11 @@
 import type { Settings } from "../../operation/settings/settings.ts";
 import type { ByteBudget } from "../../operation/limits/byteBudget.ts";
-import type { Dependencies } from "../../operation/telemetry/dependencies.ts";
+import type { Dependencies, FailureMeaning } from "../../operation/telemetry/dependencies.ts";
 import type { CallResult, Meter } from "../../operation/telemetry/meter.ts";
 import type { Observer } from "../../operation/telemetry/observer.ts";
 import { observeCalls, observeCircuit } from "../../operation/telemetry/observeUpstream.ts";
-import { type Attempt, openBreaker, type Outage } from "./breaker.ts";
+import { type Attempt, openBreaker, type OpensAfter } from "./breaker.ts";
+import type { Outage } from "./outage.ts";
 import { type Judge, openUpstream, openUpstreamHealth, type Upstream } from "./upstream.ts";
 import { upstreamSettings } from "./upstreamSettings.ts";
 
@@ -22,13 +23,13 @@ type BackendOptions<Pool extends string> = {
   /** Requests at most that wait for a connection, in each pool. */
   waiting?: number | undefined;
   /** What opens its circuit. */
-  outage?: Outage;
+  opensAfter?: OpensAfter;
+  /** Says whether it fails; without it, its last answers do. */
+  outage?: Omit<Outage, "close">;
   /** Judges its answers. */
   judge?: Judge;
-  trouble: string;
-  effect: string;
-  /** Whether it serves callers now (default: it does). */
-  isUsed?: () => boolean;
+  /** What operators are told while its last answers fail. Absent where an outage tells them. */
+  meaning?: FailureMeaning;
 };
 
 /** A backend's connections and its circuit. All that watches it is the same for each backend. */
@@ -40,16 +41,17 @@ export type OpenBackend = ReturnType<typeof openBackend>;
  * @throws A TypeError where the origin is no URL.
  */
 export const openBackend = <Pool extends string>(
-  { name, origin, ca, pools: names, waiting, outage, judge, trouble, effect, isUsed }: BackendOptions<Pool>,
+  { name, origin, ca, pools: names, waiting, opensAfter, outage, judge, meaning }: BackendOptions<Pool>,
   settings: Settings,
   { memory, meter, dependencies, observer }: Watch,
 ) => {
-  const report = dependencies.add(name, { trouble, effect, isUsed });
+  const report = meaning && dependencies.add(name, meaning);
   let isUp = true;
-  const health = openUpstreamHealth((isOk, why) => {
+  const lastAnswers = openUpstreamHealth((isOk, why) => {
     isUp = isOk;
-    report(isOk, why);
+    report?.(isOk, why);
   });
+  const health = outage ? { ...lastAnswers, ...healthBy(outage) } : lastAnswers;
   const open = () =>
     openUpstream({
       ...upstreamSettings(settings),
@@ -63,12 +65,14 @@ export const openBackend = <Pool extends string>(
     });
   const pools = Object.fromEntries(names.map((pool) => [pool, open()])) as Record<Pool, Upstream>;
   const upstreams = Object.values<Upstream>(pools);
-  const breaker = openBreaker((...change) => observeCircuit(observer, name, ...change), outage);
-  meter.addBackend({ name, circuit: () => breaker.circuit(), certificateExpiry: health.certificateExpiry });
+  const breaker = openBreaker((...change) => observeCircuit(observer, name, ...change), opensAfter);
+  outage?.onChange((why) => why === undefined && breaker.close());
+  const circuit = () => (outage?.isOn() === true ? (outage.isAsking() ? "half_open" : "open") : breaker.circuit());
+  meter.addBackend({ name, circuit, certificateExpiry: health.certificateExpiry });
   return {
     pools,
     /**
-     * Makes the call where the circuit lets it, or `always`, and counts it. `undefined`: the circuit is open and no call was made.
+     * Makes the call where the circuit lets it, or `always`, and counts it. `undefined`: it fails, or the circuit is open, and no call was made.
      *
      * @throws As the call does.
      */
@@ -76,7 +80,8 @@ export const openBackend = <Pool extends string>(
       const started = performance.now();
       let result: CallResult = "failed";
       try {
-        let answer = await breaker.execute(attempt, call);
+        let answer =
+          outage?.isOn() === true ? await callInOutage(outage, attempt, call) : await breaker.execute(attempt, call);
         if (answer === undefined && always) answer = await call();
         result = answer === undefined ? "circuit_open" : "answered";
         return answer;
@@ -94,4 +99,22 @@ export const openBackend = <Pool extends string>(
     /** Waits for what is in flight, then closes all connections. */
     close: async (): Promise<void> => void (await Promise.all(upstreams.map((upstream) => upstream.close()))),
   };
+};
+
+/** What an outage hears of the requests of an upstream. */
+const healthBy = ({ sent, begun, answered, failed }: Pick<Outage, "sent" | "begun" | "answered" | "failed">) => ({
+  sent,
+  begun,
+  answered,
+  failed,
+});
+
+/** While the backend fails only a request that may try is sent, one a second. */
+const callInOutage = async <T>(
+  outage: Pick<Outage, "refused" | "mayTry">,
+  { mayTry }: Attempt,
+  call: () => Promise<T>,
+): Promise<T | undefined> => {
+  outage.refused();
+  return mayTry === true && outage.mayTry() ? call() : undefined;
 };

@@ -159,6 +159,10 @@ class PooledClient extends Client {
 
 /** What requests and connections show of an upstream. */
 export type UpstreamHealth = {
+  /** A request is on its way, without a body or with all of it. */
+  sent?(request: RequestLine): void;
+  /** Its answer has begun, or none will come. */
+  begun?(request: RequestLine): void;
   /** A whole answer has come. `judgement`: what it shows, where answers are judged. */
   answered(request: RequestLine, judgement: Judgement | undefined): void;
   /** A request got no answer, or not all of it. */

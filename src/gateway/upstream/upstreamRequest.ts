@@ -76,6 +76,8 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     if (!this.#hasPlace) this.#place = underWay.push(this) - 1;
     this.#hasPlace = true;
     this.#startedAt ??= performance.now();
+    // A connection that hangs counts; a body that drips does not.
+    if (this.request.body === null) this.upstream.health?.sent?.(this.request);
     this.upstream.pool.dispatch(this.request, this.handler);
   }
 
@@ -86,8 +88,13 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     this.#isSent = true;
   }
 
+  onRequestSent(): void {
+    if (this.request.body !== null) this.upstream.health?.sent?.(this.request);
+  }
+
   onResponseStarted(): void {
     this.#maySendAgain = false;
+    this.upstream.health?.begun?.(this.request);
   }
 
   /** Counts an answer with a status below 200; false where there are too many. */
@@ -127,6 +134,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     this.#hasPlace = false;
     const last = underWay.pop() as UpstreamRequest;
     if (last !== this) underWay[(last.#place = this.#place)] = last;
+    this.upstream.health?.begun?.(this.request);
     this.upstream.semaphore.leave();
     this.onLeave(performance.now() - (this.#startedAt ?? 0));
   }

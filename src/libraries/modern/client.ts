@@ -64,11 +64,13 @@ export const openModern = (
       origin: new URL(url).origin,
       ...readCertificates("MODERN_CA", settings.MODERN_CA),
       pools: ["answers"],
-      trouble: "Modern has been failing",
-      effect: "legacy answers the reads, and writes in canary and modern are answered 502",
-      isUsed: parts.isUsed,
+      meaning: {
+        trouble: "Modern has been failing",
+        effect: "legacy answers the reads, and writes in canary and modern are answered 502",
+        isUsed: parts.isUsed,
+      },
       // Legacy answers reads while the circuit is open, so that a few failures of one caller are enough to open it.
-      outage: {
+      opensAfter: {
         seconds: 10 + (CALLS_UNTIL_OPEN * settings.MODERN_TIMEOUT_MS) / 1000,
         calls: CALLS_UNTIL_OPEN,
         callers: 1,

@@ -7,7 +7,7 @@ export type DependencyState = { name: string; state: "ok" | "failed"; since: str
  * What operators are told while a dependency fails, before and behind the time: `Redis has been failing` since 15:50, `stages cannot be moved`.
  * Dependencies that fail alike have the same `trouble`. `isUsed`: whether it serves callers now (default: it does).
  */
-type FailureMeaning = { trouble: string; effect: string; isUsed?: (() => boolean) | undefined };
+export type FailureMeaning = { trouble: string; effect: string; isUsed?: (() => boolean) | undefined };
 
 /** A dependency that fails now. */
 export type FailedDependency = DependencyState & FailureMeaning;

@@ -98,6 +98,28 @@ export const coreEvents: EventDefinitions = {
     msg: "The circuit closed: the backend answers again.",
     notes: "It was open for `openFor` milliseconds.",
   },
+  legacy_failing: {
+    level: "error",
+    msg: "Legacy fails: the probe says so.",
+    notes:
+      "`why` says how. What is stored is served, other reads are answered 503, and the probe is asked every five seconds. Look at legacy, its database and what stands before it.",
+  },
+  legacy_back: {
+    level: "info",
+    msg: "Legacy is back.",
+    notes: "It had been failing for `failedFor` milliseconds.",
+  },
+  legacy_refuses: {
+    level: "error",
+    msg: "Legacy, or what stands before it, refuses the gateway.",
+    notes: "With this `status`. Let the gateway's address and its `User-Agent` pass there.",
+  },
+  legacy_probe_differs: {
+    level: "warn",
+    msg: "Legacy answers the gateway's probe otherwise than requests.",
+    notes:
+      "The probe failed while three requests in a row were answered. It is not believed until legacy has answered it. Find out what stands before legacy and treats it otherwise.",
+  },
   legacy_failed: {
     level: "error",
     msg: "Legacy gave no answer.",

@@ -21,8 +21,9 @@ describe("legacy's circuit", () => {
     const { legacy, ask, core } = gateway;
     await ask(json);
     pass(day);
-    legacy.mode = "down";
+    legacy.mode = "breaking";
     for (let i = 0; i < 5; i++) expect((await ask(other(i), from(i % clients))).status).toBe(502);
+    await core.outage.settled();
     legacy.mode = "healthy";
     legacy.asked.length = 0;
     return { ...gateway, pass, circuits: () => core.meter.openCircuits() };
@@ -98,13 +99,14 @@ test(`${PATHS} stale paths reach a legacy that is back once each, over MAX_CONNE
 
 test("a list that shows more to a key passes, and is everybody's while legacy fails", async () => {
   const legacy = await startSample();
-  const { ask } = await cachingOver(legacy);
+  const { ask, core } = await cachingOver(legacy);
   const list = "/api/v1/json/data/list/limit/5";
   const keyed = `${list}?api_key=${sampleCatalogue.users[0]?.key}`;
   const { body } = await ask(list);
   expect((await ask(keyed)).how).toBe("passed");
   legacy.isDown = true;
   for (let i = 0; i < 3; i++) expect((await ask(other(100 + i))).status).toBe(502);
+  await until(() => core.outage.isOn());
   const { status, how, headers, body: shown } = await ask(keyed);
   expect([status, shown, headers.get("cache-control")]).toEqual([200, body, "private, no-cache"]);
   expect(how).toMatch(/^hit/);

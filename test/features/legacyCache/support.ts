@@ -1,7 +1,7 @@
 import { consoleApp, consoleListener } from "../../../src/features/console/consoleApp.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
-import { listeningGateway } from "../../gateway/http/support.ts";
+import { isProbeOfLegacy, listeningGateway } from "../../gateway/http/support.ts";
 import { httpUpstream } from "../../gateway/proxy/support.ts";
 
 export const [alice, mallory] = ["a".repeat(32), "b".repeat(32)];
@@ -15,8 +15,8 @@ export const documents: Record<string, string> = {
 export const error = (code: number) => `{"error":{"code":"${code}","message":"No"}}`;
 
 export type Legacy = {
-  /** `silent`: it takes requests and answers none. */
-  mode: "healthy" | "down" | "silent";
+  /** `breaking`: it answers the gateway's probe alone. `silent`: it takes requests and answers none. */
+  mode: "healthy" | "down" | "breaking" | "silent";
   asked: string[];
   seen: IncomingMessage[];
   /** Answers wait until it resolves. */
@@ -32,7 +32,8 @@ export type Legacy = {
 export const startLegacy = async (): Promise<Legacy & { url: string }> => {
   const legacy: Legacy = { mode: "healthy", asked: [], seen: [], running: 0, most: 0 };
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
-    if (legacy.mode === "down") return void request.socket.destroy();
+    if (legacy.mode === "down" || (legacy.mode === "breaking" && !isProbeOfLegacy(request)))
+      return void request.socket.destroy();
     if (legacy.mode === "silent") return;
     const { pathname, searchParams } = new URL(request.url ?? "/", "http://legacy");
     const key = searchParams.get("api_key");

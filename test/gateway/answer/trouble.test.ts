@@ -9,9 +9,13 @@ import { gatewayFor, type TestGateway } from "../../support/gateway.ts";
 import { settled, until } from "../../support/waiting.ts";
 
 describe("a legacy that", () => {
-  test("a legacy that is not there: 502 for every request", async () => {
-    const { port } = await listeningGateway("http://127.0.0.1:1");
-    for (const [, question] of questions) expectDetail(await exchange(port, ...question), 502);
+  test("a legacy that is not there: 502, and 503 unasked when that is known", async () => {
+    const { port, core } = await listeningGateway("http://127.0.0.1:1");
+    expectDetail(await exchange(port, ...questions[0][1]), 502);
+    await until(() => core.outage.isOn());
+    // One request a second is sent all the same.
+    await exchange(port, ...questions[0][1]);
+    for (const [, question] of questions) expectDetail(await exchange(port, ...question), 503);
   });
 
   test("a legacy whose name is unknown: 502", async () => {

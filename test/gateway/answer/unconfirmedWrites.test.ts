@@ -154,6 +154,43 @@ describe("writes that wait for the verification of their key", () => {
     }
   });
 
+  test("where legacy still fails after the last attempt, the key is verified once more when it is back", async () => {
+    for (const [last, expected] of [
+      [undefined, 1],
+      [refused, 0],
+      [broken, 0],
+    ] as const) {
+      const back = Promise.withResolvers<void>();
+      let outdated = 0;
+      const answers = [broken, broken, last];
+      const keys = {
+        ownerOf: (key: string) => key,
+        isProven: () => false,
+        verify: () => Promise.resolve(answers.shift()),
+      };
+      const settings = { keys, timeout: 1000, delays: [0, 1], legacyBack: () => back.promise };
+      const writes = openUnconfirmedWrites({ ...settings, onError: (error) => expect(error).toBeUndefined() });
+      void writes.note(alice, () => void outdated++);
+      await until(() => answers.length === 1);
+      await settled();
+      expect([writes.waiting(), answers.length]).toEqual([1, 1]);
+      back.resolve();
+      await until(() => writes.waiting() === 0);
+      expect([outdated, answers.length]).toEqual([expected, 0]);
+    }
+  });
+
+  test("a write that waits for legacy ends with the gateway", async () => {
+    const keys = { ownerOf: (key: string) => key, isProven: () => false, verify: () => Promise.resolve(broken) };
+    const legacyBack = () => new Promise<void>(() => undefined);
+    const writes = openUnconfirmedWrites({ keys, timeout: 1000, delays: [0], legacyBack, onError: () => undefined });
+    void writes.note(alice, () => expect.unreachable());
+    await settled();
+    expect(writes.waiting()).toBe(1);
+    writes.close();
+    await until(() => writes.waiting() === 0);
+  });
+
   test("lost writes that wait are bounded, and end with the gateway", async () => {
     let asked = 0;
     const keys = {

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished, vi } from "vitest";
 import type { SharedTier } from "../../../src/gateway/cache/sharedTier.ts";
-import { listeningGateway } from "../http/support.ts";
+import { isProbeOfLegacy, listeningGateway } from "../http/support.ts";
 import type { GatewayParts } from "../../support/gateway.ts";
 import { valueOf } from "../../support/metrics.ts";
 
@@ -61,7 +61,9 @@ const documents: Record<string, (name: string, id: string) => object> = {
 /** A legacy whose answers name the caller and a version: `alice 2`, or `nobody 1` without a key. `close` ends it at once. */
 export const scriptedLegacy = async (port = 0) => {
   const legacy = {
+    /** Without the gateway's probes. */
     asked: [] as string[],
+    /** `erroring`: each answer but that to the probe is an empty 500. */
     mode: "healthy" as "healthy" | "erroring" | "down",
     version: 1,
     /** The only caller that may see answers. */
@@ -100,14 +102,17 @@ export const scriptedLegacy = async (port = 0) => {
       const given = searchParams.get("api_key") ?? new URLSearchParams(text).get("api_key") ?? inParts;
       // Legacy ignores the case of keys.
       const key = given?.toLowerCase();
-      legacy.asked.push(
-        `${request.method} ${path}${key === undefined ? "" : ` as ${key === alice ? "alice" : key === bob ? "bob" : key}`}`,
-      );
+      const isProbe = isProbeOfLegacy(request);
+      if (!isProbe)
+        legacy.asked.push(
+          `${request.method} ${path}${key === undefined ? "" : ` as ${key === alice ? "alice" : key === bob ? "bob" : key}`}`,
+        );
       const send = (status: number, type: string, body: string) =>
         response.writeHead(status, { "Content-Type": type }).end(body);
       if (legacy.page && request.method !== "GET") send(legacy.page.status, legacy.page.type, legacy.page.body);
       else if (legacy.mode === "down") request.socket.destroy();
-      else if (legacy.mode === "erroring") void Promise.resolve(legacy.gate).then(() => send(500, "text/html", ""));
+      else if (legacy.mode === "erroring" && !isProbe)
+        void Promise.resolve(legacy.gate).then(() => send(500, "text/html", ""));
       else if (key === undefined ? request.method !== "GET" : !legacy.good.has(key)) {
         const refusal = xmlError(key === undefined ? 102 : 103, "Authentication failed");
         const coding = new URLSearchParams(text).get("coded") ?? "";

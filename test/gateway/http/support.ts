@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { onTestFinished } from "vitest";
 import { type RunningServer, startServer } from "../../../src/gateway/server.ts";
 import { httpUpstream } from "../proxy/support.ts";
@@ -32,6 +33,12 @@ export const recordingUpstream = async (
   });
   return { url, seen };
 };
+
+/** Whether the gateway asks by this request whether legacy fails. */
+export const isProbeOfLegacy = ({ url, headers }: Pick<IncomingMessage, "url" | "headers">): boolean =>
+  url === "/api/v1/json/evaluationmeasure/list" &&
+  headers["user-agent"] === "catalog-gateway" &&
+  headers["x-forwarded-for"] === undefined;
 
 export const xmlError = (code: number, message: string) => ({
   status: 412,

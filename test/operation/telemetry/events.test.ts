@@ -67,13 +67,13 @@ test("events name their own request, though connections are shared", async () =>
   expect(named).toEqual(cut.map(({ head }, i) => `/cut/${i} ${idOf(head)}`).toSorted());
 });
 
-test("the circuit's opening is an error, once", async () => {
+test("that legacy fails is an error, once", async () => {
   const { port, lines, text } = await logging(await nowhere());
   for (let i = 0; i < 8; i++) await send(port, get(`/v1/datasets/${i + 1}`));
   await lines(9);
-  expect(text().match(/"event":"circuit_opened"/g)).toHaveLength(1);
-  const opened = (await lines(9)).find(({ event }) => event === "circuit_opened");
-  expect(opened).toMatchObject({ level: 50, backend: "legacy" });
+  expect(text().match(/"event":"legacy_failing"/g)).toHaveLength(1);
+  const failing = (await lines(9)).find(({ event }) => event === "legacy_failing");
+  expect(failing).toMatchObject({ level: 50, why: "it cannot be reached" });
 });
 
 test("refused requests are one line with their number, and none of their own", async () => {

@@ -173,6 +173,7 @@ test("the heading says what fails, since when, and its effect, most urgent first
   expect(textOf(headingOf(await markup()))).not.toContain("failing");
   await one.legacy.close();
   await one.ask("/tasks/59");
+  await until(async () => textOf(headingOf(await markup())).includes("failing"));
   const page = await markup();
   expect(textOf(headingOf(page)).trim()).toMatch(
     /^Legacy has been failing since \d\d:\d\d UTC: what is not cached and needs it is answered 502, 503 or 504; getDataset : 1 request differs/,

@@ -1,0 +1,92 @@
+import type { Dependencies } from "../../operation/telemetry/dependencies.ts";
+import type { Observer } from "../../operation/telemetry/observer.ts";
+import { contexts } from "../../operation/telemetry/exchange.ts";
+import { ask } from "./ask.ts";
+import { UpstreamFailure } from "./failure.ts";
+import { ownHeaders } from "./legacyClient.ts";
+import { openOutage, type Outage, type Probed, type SentRequest } from "./outage.ts";
+import { openUpstream, type UpstreamSettings } from "./upstream.ts";
+
+/** How legacy is probed. `upstream`: as requests reach it. `path`: of the probe. `host`: the Host that legacy is addressed by. */
+type LegacyOutageSettings = {
+  upstream: Omit<UpstreamSettings, "connections">;
+  path: string;
+  host: string;
+  isJudged: (target: string) => boolean;
+};
+
+/** Milliseconds for a probe, and bytes of its answer. */
+const PROBE_TIMEOUT = 5000;
+const PROBE_BYTES = 1024 ** 2;
+
+/** Opens what says whether legacy fails, and tells operators of it. It has a connection of its own, used by the probe alone. */
+export const openLegacyOutage = (
+  { upstream: settings, path, host, isJudged }: LegacyOutageSettings,
+  dependencies: Pick<Dependencies, "add">,
+  observer: Pick<Observer, "event" | "fault">,
+): Omit<Outage, "close"> & { close: () => Promise<void> } => {
+  // Behind other requests a probe would show that the gateway has no room, not that legacy fails.
+  const upstream = openUpstream({ ...settings, connections: 1 });
+  const report = dependencies.add("legacy", {
+    trouble: "Legacy has been failing",
+    effect: "what is not cached and needs it is answered 502, 503 or 504",
+  });
+  const reportAccess = dependencies.add("legacy_access", {
+    trouble: "Legacy, or what stands before it, has been refusing the gateway",
+    effect: "what is not cached and needs it is answered 502",
+  });
+  const reportProbe = dependencies.add("legacy_probe", {
+    trouble: "Legacy has been answering the gateway's probe otherwise than requests",
+    effect: "of its failures only a refused connection is noticed",
+  });
+
+  const probe = async (cause: SentRequest): Promise<Probed> => {
+    const headers = ownHeaders(host, "json", schemeIn(cause.headers));
+    const bounds = { maxBytes: PROBE_BYTES, totalTimeout: PROBE_TIMEOUT };
+    try {
+      // Outside of the request's context, which would add its id and its trace.
+      const { status, judgement } = await contexts.run(undefined, () =>
+        ask(upstream, { method: "GET", path, headers, takesCoded: true, ...bounds }),
+      );
+      return { status, judgement };
+    } catch (error) {
+      if (error instanceof UpstreamFailure) return error;
+      observer.fault(error);
+      return new UpstreamFailure("fault", { method: "GET", path }, error);
+    }
+  };
+  const outage = openOutage({
+    isJudged,
+    probe,
+    onRefused(status) {
+      reportAccess(status === undefined, status === undefined ? undefined : `status ${status}`);
+      if (status !== undefined) observer.event("legacy_refuses", { status });
+    },
+    onProbeDiffers(differs) {
+      reportProbe(!differs, differs ? "requests get legacy's own answers, and the probe does not" : undefined);
+      if (differs) observer.event("legacy_probe_differs", {});
+    },
+  });
+  let since: number | undefined;
+  outage.onChange((why) => {
+    report(why === undefined, why);
+    if (why === undefined)
+      observer.event("legacy_back", { failedFor: Math.round(performance.now() - (since ?? performance.now())) });
+    else if (since === undefined) observer.event("legacy_failing", { why });
+    since = why === undefined ? undefined : (since ?? performance.now());
+  });
+  return {
+    ...outage,
+    async close() {
+      outage.close();
+      await upstream.close();
+    },
+  };
+};
+
+/** `X-Forwarded-Proto` in a flat list of headers: a front may redirect what lacks it. */
+const schemeIn = (headers: unknown): string => {
+  if (!Array.isArray(headers)) return "http";
+  const at = headers.findLastIndex((text: unknown) => String(text).toLowerCase() === "x-forwarded-proto");
+  return at === -1 ? "http" : String(headers[at + 1]);
+};

@@ -1,0 +1,226 @@
+import type { Judgement } from "../../catalogue/legacy/judgement.ts";
+import { codeOf, type RequestLine, UpstreamFailure } from "./failure.ts";
+
+/** What the probe came to: an answer and its judgement, or none. */
+export type Probed = { status: number; judgement: Judgement | undefined } | UpstreamFailure;
+
+/** A request as it is sent to legacy. */
+export type SentRequest = RequestLine & { headers?: unknown };
+
+/**
+ * Says whether legacy fails: the only place that decides it. Three answers in a row that are not legacy's own, a refused
+ * connection, or a first byte that has not come after five seconds make it ask a small probe. The probe's answer begins
+ * a failure, and ends it. A probe that is treated otherwise than requests are is overruled by three answers of
+ * legacy's own, and not believed until legacy itself has answered it.
+ */
+export type Outage = {
+  /** A request is on its way. */
+  sent(request: SentRequest): void;
+  /** Its answer has begun, or none will come. */
+  begun(request: SentRequest): void;
+  /** Its whole answer has come; `undefined`: it says nothing of legacy. */
+  answered(request: SentRequest, judgement: Judgement | undefined): void;
+  /** It has no answer, or not all of it. */
+  failed(request: SentRequest, failure: UpstreamFailure): void;
+  /** Legacy fails: what can wait is not sent. */
+  isOn(): boolean;
+  /** A request was not sent because of it. The probe goes by the same clock as requests do, not by a timer alone. */
+  refused(): void;
+  /** True once a second: one request is sent all the same, lest the probe be wrong. */
+  mayTry(): boolean;
+  /** The probe is under way. */
+  isAsking(): boolean;
+  /** Resolves when the probe that is under way is over; at once where there is none. */
+  settled(): Promise<void>;
+  /** Resolves when legacy is back; `undefined` where it does not fail. */
+  ended(): Promise<void> | undefined;
+  /** Calls this whenever `why` legacy fails has changed; `undefined`: it does not. */
+  onChange(listener: (why: string | undefined) => void): void;
+  close(): void;
+};
+
+type OutageSettings = {
+  /** Whether a target is one of legacy's interface: a late answer of the website says nothing of it. */
+  isJudged: (target: string) => boolean;
+  /** Sends the probe as this request was sent. It never rejects. */
+  probe: (cause: SentRequest) => Promise<Probed>;
+  /** Legacy, or a front, refuses the gateway with this status; `undefined`: no longer. */
+  onRefused: (status: number | undefined) => void;
+  /** The probe is treated otherwise than requests are, or no longer. */
+  onProbeDiffers: (differs: boolean) => void;
+};
+
+/** Answers in a row: that are not legacy's own until the probe is asked, or that are until it is overruled. */
+const ROW = 3;
+/** Milliseconds from one probe to the next at least. */
+const AT_MOST_EVERY = 1000;
+/** Milliseconds to the next probe while legacy has not answered it: a restart is over soon. The last one repeats. */
+const PAUSES = [1000, 2000, 5000];
+/** Milliseconds for the first byte of an answer. */
+const FIRST_BYTE = 5000;
+/** Codes of errors by which the gateway itself lacks descriptors or ports, or closes. */
+const ownLack = new Set(["EMFILE", "ENFILE", "EADDRNOTAVAIL", "EADDRINUSE", "UND_ERR_CLOSED", "UND_ERR_DESTROYED"]);
+
+/** Opens the state of a legacy that counts as well. */
+export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: OutageSettings): Outage => {
+  /** Why legacy fails. */
+  let why: string | undefined;
+  let refusedWith: number | undefined;
+  /** The probe is not believed. */
+  let isMistrusted = false;
+  const listeners: ((why: string | undefined) => void)[] = [];
+  let end = Promise.withResolvers<void>();
+
+  /** Answers in a row that are not legacy's own. */
+  let misses = 0;
+  /** While it fails: answers in a row that are, to requests that were sent since. */
+  let owns = 0;
+  let sentSince = new WeakSet<SentRequest>();
+  let triedAt = Number.NEGATIVE_INFINITY;
+
+  let cause: SentRequest = { method: "GET", path: "/" };
+  let asking: Promise<void> | undefined;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let nextAt = Number.POSITIVE_INFINITY;
+  let pauses = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  const setWhy = (next: string | undefined): void => {
+    misses = 0;
+    if (next === why) return;
+    if (why === undefined) {
+      pauses = 0;
+      owns = 0;
+      sentSince = new WeakSet();
+      end = Promise.withResolvers();
+    }
+    why = next;
+    for (const listener of listeners) listener(why);
+    if (next === undefined) end.resolve();
+  };
+  const setRefused = (status: number | undefined): void => {
+    if (status === refusedWith) return;
+    refusedWith = status;
+    onRefused(status);
+  };
+  const setMistrusted = (differs: boolean): void => {
+    if (differs === isMistrusted) return;
+    isMistrusted = differs;
+    onProbeDiffers(differs);
+  };
+
+  const ask = (): void => {
+    if (isClosed || asking !== undefined) return;
+    clearTimeout(timer);
+    asking = askProbe();
+  };
+  const askProbe = async (): Promise<void> => {
+    const probed = await probe(cause);
+    asking = undefined;
+    askedAt = performance.now();
+    conclude(probed);
+    schedule();
+  };
+  const conclude = (probed: Probed): void => {
+    const verdict = verdictOf(probed);
+    if (verdict === undefined) return;
+    if ("fails" in verdict) return setWhy(isMistrusted && !verdict.isSure ? undefined : verdict.fails);
+    if (verdict.refusedWith === undefined) setMistrusted(false);
+    setRefused(verdict.refusedWith);
+    setWhy(undefined);
+  };
+  /** The probe is asked again until legacy itself has answered it. */
+  const schedule = (): void => {
+    clearTimeout(timer);
+    nextAt = Number.POSITIVE_INFINITY;
+    if (isClosed || (why === undefined && refusedWith === undefined && !isMistrusted)) return;
+    const pause = PAUSES[Math.min(pauses++, PAUSES.length - 1)] as number;
+    nextAt = performance.now() + pause;
+    timer = setTimeout(ask, pause).unref();
+  };
+  const suspect = (request: SentRequest): void => {
+    if (why !== undefined || performance.now() - askedAt < AT_MOST_EVERY) return;
+    cause = request;
+    ask();
+  };
+  const miss = (request: SentRequest): void => {
+    owns = 0;
+    if (++misses >= ROW) suspect(request);
+  };
+
+  /** When requests were sent whose answers have not begun, the oldest first. */
+  const waiting = new Map<SentRequest, number>();
+  let late: NodeJS.Timeout | undefined;
+  const findLate = (): void => {
+    late = undefined;
+    for (const [request, sentAt] of waiting) {
+      const left = sentAt + FIRST_BYTE - performance.now();
+      if (left > 0) return void (late = setTimeout(findLate, Math.ceil(left)).unref());
+      waiting.delete(request);
+      if (isJudged(request.path)) suspect(request);
+    }
+  };
+
+  return {
+    sent(request) {
+      waiting.set(request, performance.now());
+      late ??= setTimeout(findLate, FIRST_BYTE).unref();
+      if (why !== undefined) sentSince.add(request);
+    },
+    begun: (request) => void waiting.delete(request),
+    answered(request, judgement) {
+      if (judgement === undefined) return;
+      if (judgement !== "own") return miss(request);
+      misses = 0;
+      if (why === undefined || !sentSince.has(request) || ++owns < ROW) return;
+      setMistrusted(true);
+      setWhy(undefined);
+      schedule();
+    },
+    failed(request, { kind, cause: error }) {
+      if (kind === "unreachable") {
+        if (!ownLack.has(codeOf(error))) suspect(request);
+      } else if ((kind === "timeout" || kind === "broken") && isJudged(request.path)) miss(request);
+    },
+    isOn: () => why !== undefined,
+    refused() {
+      if (performance.now() >= nextAt) ask();
+    },
+    mayTry() {
+      if (performance.now() - triedAt < AT_MOST_EVERY) return false;
+      triedAt = performance.now();
+      return true;
+    },
+    isAsking: () => asking !== undefined,
+    settled: () => asking ?? Promise.resolve(),
+    ended: () => (why === undefined ? undefined : end.promise),
+    onChange: (listener) => void listeners.push(listener),
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+      clearTimeout(late);
+    },
+  };
+};
+
+/**
+ * What the probe shows; `undefined`: nothing. `fails`: why legacy does. `isSure`: whoever asks, there is no connection.
+ * `refusedWith`: the status of a refusal, by which legacy is there.
+ */
+type Verdict = { fails: string; isSure: boolean } | { refusedWith: number | undefined } | undefined;
+
+const verdictOf = (probed: Probed): Verdict => {
+  if (probed instanceof UpstreamFailure) {
+    if (probed.kind === "unreachable")
+      return ownLack.has(codeOf(probed.cause)) ? undefined : { fails: "it cannot be reached", isSure: true };
+    if (probed.kind === "timeout") return { fails: "it takes too long to answer", isSure: false };
+    return probed.kind === "broken" ? { fails: "it breaks off its answers", isSure: false } : undefined;
+  }
+  const { status, judgement } = probed;
+  if (judgement === "own" || judgement === "refused")
+    return { refusedWith: judgement === "refused" ? status : undefined };
+  if (judgement === undefined) return undefined;
+  // Of what is ill, only legacy itself has this status.
+  return { fails: status === 412 ? "it has no database" : `it answers with status ${status}`, isSure: false };
+};

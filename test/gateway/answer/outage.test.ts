@@ -1,0 +1,233 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { outageForms } from "../../../src/tools/sampleLegacy/outages.ts";
+import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { freePort } from "../../support/freePort.ts";
+import { until } from "../../support/waiting.ts";
+import { clock } from "../cache/support.ts";
+import { isProbeOfLegacy, listeningGateway } from "../http/support.ts";
+import { httpUpstream } from "../proxy/support.ts";
+import { measures } from "./support.ts";
+
+/** The sample legacy, and how its outages begin (`undefined`: end). */
+const startSample = async (port?: number) => {
+  const { url, close } = await startSampleLegacy(port === undefined ? {} : { port });
+  onTestFinished(close);
+  const become = async (form?: string) =>
+    expect(
+      (await fetch(`${url}/outage${form === undefined ? "" : `/${form}`}`, { method: form ? "POST" : "DELETE" })).ok,
+    ).toBe(true);
+  return { url, become };
+};
+
+/** A gateway in front of this legacy, and how to ask it. `states`: what is said of legacy. */
+const gatewayOver = async (url: string, environment: Record<string, string> = {}) => {
+  const gateway = await listeningGateway(url, environment);
+  const { core } = gateway;
+  const ask = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(gateway.url + path, { headers, redirect: "manual" });
+    return { status: response.status, headers: response.headers, body: await response.text() };
+  };
+  const states = () => core.dependencies.failed().map(({ name, why }) => `${name}: ${why}`);
+  return { ...gateway, ask, states };
+};
+const records = (count: number) => Array.from({ length: count }, (_, i) => `/v1/datasets/${i + 1}`);
+
+const noticed: Record<string, string> = {
+  database: "it has no database",
+  "no-connections": "it has no database",
+  "page-502": "it answers with status 502",
+  "page-503": "it answers with status 503",
+  "page-504": "it answers with status 504",
+  "page-429": "it answers with status 429",
+  "page-301": "it answers with status 301",
+  "page-302": "it answers with status 302",
+  "page-404": "it answers with status 404",
+  "page-200": "it answers with status 200",
+  "empty-200": "it answers with status 200",
+  "cut-200": "it breaks off its answers",
+  "empty-500": "it answers with status 500",
+};
+
+describe("legacy fails", () => {
+  test("the forms of outage are those of the sample", () => {
+    const whole = Object.entries(outageForms).flatMap(([name, { answer }]) => (answer ? [name] : []));
+    expect(whole.toSorted()).toEqual([...Object.keys(noticed), "page-403", "frozen"].toSorted());
+  });
+
+  test.each(Object.entries(noticed))("%s is noticed at the third answer, and over: %s", async (form, why) => {
+    const { pass } = clock(["setTimeout", "clearTimeout"]);
+    const legacy = await startSample();
+    const { ask, core, states } = await gatewayOver(legacy.url);
+    expect((await ask("/v1/datasets/61")).status).toBe(200);
+    await legacy.become(form);
+    for (const path of records(3)) expect((await ask(path)).status).toBeGreaterThanOrEqual(502);
+    await until(() => core.outage.isOn());
+    expect([states(), core.meter.openCircuits()]).toEqual([[`legacy: ${why}`], ["legacy"]]);
+    await legacy.become();
+    pass(1000);
+    await until(() => !core.outage.isOn());
+    expect([states(), core.meter.openCircuits()]).toEqual([[], []]);
+    expect((await ask("/v1/datasets/2")).status).toBe(200);
+  });
+
+  test("the pass-through's answers count as those of the new interface do", async () => {
+    const legacy = await startSample();
+    const { ask, states } = await gatewayOver(legacy.url);
+    await legacy.become("database");
+    for (let i = 0; i < 3; i++) expect((await ask("/api/v1/json/data/61")).status).toBe(412);
+    await until(() => states().length === 1);
+    expect(states()).toEqual(["legacy: it has no database"]);
+  });
+
+  test("a closed port is noticed at the first request, and over a second later", async () => {
+    const { pass } = clock(["setTimeout", "clearTimeout"]);
+    const port = await freePort();
+    const { ask, core } = await gatewayOver(`http://127.0.0.1:${port}`);
+    await ask("/");
+    await until(() => core.outage.isOn());
+    await startSample(port);
+    pass(1000);
+    await until(() => !core.outage.isOn());
+    expect((await ask("/v1/datasets/61")).status).toBe(200);
+  });
+
+  test("a legacy that is silent for five seconds is probed, and fails with the probe", async () => {
+    const { pass } = clock(["setTimeout", "clearTimeout"]);
+    const asked: string[] = [];
+    const url = await httpUpstream(({ url: target = "" }) => void asked.push(target));
+    const { ask, core, states } = await gatewayOver(url);
+    const slow = ask("/v1/datasets/61");
+    await until(() => asked.length === 1);
+    pass(5000);
+    await until(() => asked.length === 2);
+    pass(5000);
+    await until(() => core.outage.isOn());
+    expect([asked[1], states()]).toEqual([
+      "/api/v1/json/evaluationmeasure/list",
+      ["legacy: it takes too long to answer"],
+    ]);
+    pass(60_000);
+    expect((await slow).status).toBe(504);
+  });
+
+  test("what has nothing stored is 503 unasked, but for one request a second", async () => {
+    const { pass } = clock(["setTimeout", "clearTimeout"]);
+    const legacy = await startSample();
+    const { ask, core } = await gatewayOver(legacy.url);
+    await legacy.become("page-502");
+    for (const path of records(3)) await ask(path);
+    await until(() => core.outage.isOn());
+    /** How many of five requests got 502 from legacy; the others got 503. */
+    const sent = async () => {
+      const answers = await Promise.all(records(5).map((path) => ask(path)));
+      for (const { status } of answers) expect([502, 503]).toContain(status);
+      return answers.filter(({ status }) => status === 502).length;
+    };
+    expect(await sent()).toBe(1);
+    expect(await sent()).toBe(0);
+    pass(1000);
+    expect(await sent()).toBe(1);
+  });
+
+  test("a pause of an entry ends with it", async () => {
+    const { pass } = clock(["setTimeout", "clearTimeout"]);
+    const legacy = await startSample();
+    const { ask, core } = await gatewayOver(legacy.url);
+    const how = async (path: string) => (await ask(path)).headers.get("cache-status");
+    for (const path of records(3)) await ask(path);
+    pass(24 * 3_600_000);
+    await legacy.become("page-502");
+    for (const path of records(3)) expect(await how(path)).toContain("stale-if-error");
+    await until(() => core.outage.isOn());
+    for (const path of records(3)) expect(await how(path)).toContain("stale-if-error");
+    await legacy.become();
+    pass(1000);
+    await until(() => !core.outage.isOn());
+    for (const path of records(3)) expect(await how(path)).toMatch(/fwd=stale; stored/);
+  });
+});
+
+describe("no outage", () => {
+  /** A legacy that answers the measures, but for what `does` answers: then it returns true. */
+  const legacyThat = (does: (request: IncomingMessage, response: ServerResponse) => boolean) =>
+    httpUpstream((request, response) => {
+      if (!does(request, response)) response.writeHead(200, { "Content-Type": "application/json" }).end(measures);
+    });
+  const page = (response: ServerResponse, status: number, headers: Record<string, string> = {}): true => {
+    response.writeHead(status, { "Content-Type": "text/html", ...headers }).end("<html>No</html>");
+    return true;
+  };
+
+  test("one endpoint is ill for weeks", async () => {
+    const { pass } = clock();
+    const legacy = await startSample();
+    const { ask, core, states } = await gatewayOver(legacy.url);
+    await legacy.become("page-504/flow/exists");
+    for (let i = 0; i < 12; i++) {
+      expect((await ask(`/v1/flow/exists/a${i}/1/`)).status).toBe(502);
+      await core.outage.settled();
+      pass(1000);
+    }
+    expect([states(), core.outage.isOn()]).toEqual([[], false]);
+  });
+
+  test("a front that refuses the gateway is a trouble of its own, with the status", async () => {
+    const { pass } = clock(["setTimeout", "clearTimeout"]);
+    const legacy = await startSample();
+    const { ask, states } = await gatewayOver(legacy.url);
+    await legacy.become("page-403");
+    for (const path of records(3)) await ask(path);
+    await until(() => states().length > 0);
+    expect(states()).toEqual(["legacy_access: status 403"]);
+    await legacy.become();
+    pass(1000);
+    await until(() => states().length === 0);
+  });
+
+  test("a front redirects what did not come by HTTPS: the probe says that it did", async () => {
+    const probes: unknown[] = [];
+    const url = await legacyThat((request, response) => {
+      if (isProbeOfLegacy(request)) probes.push(request.headers["x-forwarded-proto"]);
+      if (request.headers["x-forwarded-proto"] !== "https") return page(response, 301);
+      return request.url?.includes("/data/") === true && page(response, 504);
+    });
+    const { ask, core } = await gatewayOver(url, { TRUSTED_PROXIES: "127.0.0.1" });
+    for (const path of records(3)) await ask(path, { "X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.1" });
+    await until(() => probes.length === 1);
+    await core.outage.settled();
+    expect([probes, core.outage.isOn()]).toEqual([["https"], false]);
+  });
+
+  test("a front redirects the probe alone: three requests overrule it", async () => {
+    const { pass } = clock(["setTimeout", "clearTimeout"]);
+    let isIll = true;
+    const url = await legacyThat((request, response) => (isIll || isProbeOfLegacy(request)) && page(response, 301));
+    const { ask, core, states } = await gatewayOver(url);
+    for (const path of records(3)) await ask(path);
+    await until(() => core.outage.isOn());
+    isIll = false;
+    for (let i = 0; i < 3; i++) {
+      expect((await ask("/v1/evaluationmeasures/list", { "Cache-Control": "no-store" })).status).toBe(200);
+      pass(1000);
+    }
+    expect([core.outage.isOn(), states()]).toEqual([
+      false,
+      ["legacy_probe: requests get legacy's own answers, and the probe does not"],
+    ]);
+  });
+
+  test("a caller's slow requests", async () => {
+    const { pass } = clock(["setTimeout", "clearTimeout"]);
+    let slow = 0;
+    const url = await legacyThat(({ url: target }) => target?.includes("/data/") === true && ++slow > 0);
+    const { ask, core } = await gatewayOver(url);
+    const answers = records(5).map((path) => ask(path));
+    await until(() => slow === 5);
+    pass(5000);
+    await core.outage.settled();
+    expect(core.outage.isOn()).toBe(false);
+    pass(60_000);
+    for (const { status } of await Promise.all(answers)) expect(status).toBe(504);
+  });
+});
