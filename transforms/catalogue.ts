@@ -13,7 +13,11 @@ export const catalogue = {
   errors: legacyErrors,
   legacyStudies,
   legacyPaths,
-  legacyWrites: { writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals },
+  legacyWrites: {
+    writes: legacyWrites,
+    reads: legacyReads,
+    refusals: legacyRefusals,
+  },
   /** The file of the public reference implementation's ledger of expected differences. */
   expectedDifferences: fileURLToPath(new URL("./expectedDifferences.json", import.meta.url)),
   /** Harmless requests that show whether legacy accepts a key: a short list, and a tag without a name or an entity. */

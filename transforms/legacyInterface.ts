@@ -20,8 +20,19 @@ export const legacyWrites: LegacyWrites = {
   task: { kind: "task", fields: ["task_id"], deletes: ["study"] },
 };
 
-/** POSTs that write nothing, by the end of their path. */
-export const legacyReads: readonly RegExp[] = [/^\/flow\/exists(\/|$)/, /^\/\w+\/(tag\/)?list(\/|$)/];
+/** POSTs that write nothing: legacy takes them as it takes a GET, and old Java clients read so. `study/ID/attach` and its like do write. */
+export const legacyReads: readonly RegExp[] = [
+  /^\/\w+\/(?:(?:tag|qualities)\/)?list(?:\/|$)/,
+  /^\/(?:data|task|flow|run|setup)\/\d+$/,
+  /^\/data\/features\/\d+$/,
+  /^\/data\/qualities\/\d+(?:\/\d+)?$/,
+  /^\/data\/(?:qualities\/)?unprocessed\//,
+  /^\/flow\/exists(?:\/|$)/,
+  /^\/run\/trace\/\d+$/,
+  /^\/setup\/(?:exists|partial)$/,
+  /^\/study\/\d+(?:\/(?:data|tasks|flows|setups|runs))?$/,
+  /^\/task\/inputs\/\d+$/,
+];
 
 /** Codes that legacy answers before it reads the request, always in XML: unknown type, no key, wrong key, no right to write, no database. */
 export const legacyRefusals: ReadonlySet<number> = new Set([100, 102, 103, 104, 107]);

@@ -21,5 +21,11 @@ export type LegacyWrite = ({ kind: string; fields: readonly string[]; adds?: rea
 /** The writes of the legacy interface, by the type in their path: `POST /api/v1/json/data/tag` is of type `data`. */
 export type LegacyWrites = Readonly<Record<string, LegacyWrite>>;
 
-/** `reads`: POSTs that write nothing, by the end of their path. `refusals`: codes of errors that legacy raises before it reads the request, always as XML. */
-export type LegacyWriteKnowledge = { writes: LegacyWrites; reads: readonly RegExp[]; refusals: ReadonlySet<number> };
+/** What is known of requests that write, by their path below the interface's, without the form: `/data/tag`. */
+export type LegacyWriteKnowledge = {
+  writes: LegacyWrites;
+  /** POSTs that write nothing. */
+  reads: readonly RegExp[];
+  /** Codes of errors that legacy raises before it reads the request, always as XML. */
+  refusals: ReadonlySet<number>;
+};

@@ -46,7 +46,7 @@ const open = async (
   let refused = 0;
   meter.total("brownout_answers_total", "Requests that a brown-out answered in legacy's place.", () => refused);
   const begun = new Set<string>();
-  /** The beginning of a write's body, which may hold its key. */
+  /** The beginning of a request's body, which may hold its key. */
   const bodies = new WeakMap<IncomingMessage, string>();
 
   /** The first entry for a target, as legacy reads it or as it was requested: an alias may be configured separately. */

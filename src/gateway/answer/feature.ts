@@ -52,7 +52,10 @@ type ProxyHooks = {
   mayAnswerHit?: (target: string) => boolean;
   /** Answers in legacy's place, at once or later; false lets the request go on. `pass`: sends it to legacy after all. */
   standIn?: (req: IncomingMessage, res: ServerResponse, target: string, pass: () => void) => boolean;
-  /** Sees a write when its answer has begun, or none will come. `body`: the beginning of its body (latin1). */
+  /**
+   * Sees a request to legacy's interface, other than a read by GET or HEAD, when its answer has begun, or none will come. `body`: the beginning
+   * of its body (latin1).
+   */
   onBody?: (req: IncomingMessage, body: string) => void;
 };
 

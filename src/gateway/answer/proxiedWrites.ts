@@ -13,7 +13,7 @@ import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
 
 const safe = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
-/** Observes writes that are passed through: they invalidate cached answers, and features see their bodies. */
+/** Observes requests that are passed through: writes invalidate cached answers, and features see all bodies, which may hold a key. */
 export const observePassThrough = (
   core: Pick<Core, "cache" | "unconfirmed" | "hooks" | "features">,
   legacyWrites: LegacyWriteKnowledge,
@@ -22,13 +22,15 @@ export const observePassThrough = (
   const observers = core.features.flatMap(({ proxy }) => proxy?.onBody ?? []);
   return (method, target, req) => {
     const legacy = safe.has(method) ? undefined : readTarget(target);
-    const write = legacy && proxiedWrite(legacyWrites, method, legacy);
-    if (legacy === undefined || write === undefined) return undefined;
+    if (legacy === undefined) return undefined;
+    const write = proxiedWrite(legacyWrites, method, legacy);
+    const collected = write ?? (observers.length === 0 ? undefined : collectBeginning());
+    if (collected === undefined) return undefined;
     return {
-      chunk: write.chunk,
+      chunk: collected.chunk,
       over(answer, isSent) {
-        for (const onBody of observers) onBody(req, write.body());
-        if (!isSent || !req.complete) return undefined;
+        for (const onBody of observers) onBody(req, collected.body());
+        if (write === undefined || !isSent || !req.complete) return undefined;
         return invalidate(core, legacy, req, write, answer, fateOf(answer, legacyWrites.refusals));
       },
     };
@@ -74,19 +76,23 @@ const LOOKED_AT = 64 * 1024;
 /** Entities that one write names at most; one that names more is about everything of its kind. */
 export const MAX_NAMED = 100;
 
-/** A proxied request that may write. Its body is read when one of the members asks for it. */
-type ProxiedWrite = {
+/** The beginning of a body. */
+type CollectedBody = {
   chunk: (bytes: Buffer) => void;
-  /** The key that it comes with; `contentType` is its body's. */
-  key: (contentType: string | undefined) => string | undefined;
+  /** In latin1. */
+  body: () => string;
   /** The body is longer than what is looked at: a key may stand behind it. */
   isCut: () => boolean;
+};
+
+/** A proxied request that may write. Its body is read when one of the members asks for it. */
+type ProxiedWrite = CollectedBody & {
+  /** The key that it comes with; `contentType` is its body's. */
+  key: (contentType: string | undefined) => string | undefined;
   /** What it touches. */
   touched: () => Touched;
   /** The entities that it names, whatever else it touches. */
   named: () => string[];
-  /** The beginning of its body (latin1). */
-  body: () => string;
 };
 
 /** What a request to legacy's interface writes; `undefined` where no answer of ours depends on that. */
@@ -98,7 +104,8 @@ export const proxiedWrite = (
   const segments = given[0] === "json" || given[0] === "xml" ? given.slice(1) : given;
   const type = segments[0] ?? "";
   const write = Object.hasOwn(writes, type) ? writes[type] : undefined;
-  if (write === undefined || reads.some((read) => read.test(`/${segments.join("/")}`))) return undefined;
+  const isRead = method === "POST" && reads.some((read) => read.test(`/${segments.join("/")}`));
+  if (write === undefined || isRead) return undefined;
   const gone = method === "DELETE" ? (write.deletes ?? []).flatMap((kind) => changed(kind, []).groups) : [];
   if (write.kind === undefined && gone.length === 0) return undefined;
 
@@ -106,10 +113,8 @@ export const proxiedWrite = (
   let ids: NamedIds | undefined;
   const idsNamed = () => (ids ??= idsIn(write, segments, query, collected));
   return {
-    chunk: collected.add,
-    key: (contentType) => legacyKeyOf(query, contentType, collected.text()),
-    isCut: collected.isCut,
-    body: collected.text,
+    ...collected,
+    key: (contentType) => legacyKeyOf(query, contentType, collected.body()),
     named: () => (write.kind === undefined ? [] : idsNamed().all.map((id) => `${write.kind}/${Number(id)}`)),
     touched() {
       if (write.kind === undefined) return { groups: gone };
@@ -126,16 +131,14 @@ export const proxiedWrite = (
 /** `POST /data/tag`, `POST /data/untag`. */
 const isTagging = ([, ...words]: readonly string[]): boolean => words.at(-1) === "tag" || words.at(-1) === "untag";
 
-type CollectedBody = { add: (bytes: Buffer) => void; text: () => string; isCut: () => boolean };
-
-/** The beginning of a body in one block, however small the parts in which it comes. */
+/** Collects the beginning of a body in one block, however small the parts in which it comes. */
 const collectBeginning = (): CollectedBody => {
   let block = Buffer.alloc(0);
   let size = 0;
   let isCut = false;
   let text: string | undefined;
   return {
-    add(bytes) {
+    chunk(bytes) {
       const wanted = Math.min(size + bytes.length, LOOKED_AT);
       isCut ||= size + bytes.length > LOOKED_AT;
       if (wanted === size) return;
@@ -148,7 +151,7 @@ const collectBeginning = (): CollectedBody => {
       size = wanted;
       text = undefined;
     },
-    text: () => (text ??= block.toString("latin1", 0, size)),
+    body: () => (text ??= block.toString("latin1", 0, size)),
     isCut: () => isCut,
   };
 };
@@ -168,11 +171,11 @@ const idsIn = (
   write: LegacyWrite,
   segments: readonly string[],
   query: string,
-  { text, isCut }: CollectedBody,
+  { body, isCut }: CollectedBody,
 ): NamedIds => {
   if (write.kind === undefined) return { all: [], isCertain: true, isNone: true };
   const reader = readerOf(write);
-  const found = [reader.inForm(query), reader.inForm(text()), reader.inParts(text()), reader.inXml(text())];
+  const found = [reader.inForm(query), reader.inForm(body()), reader.inParts(body()), reader.inXml(body())];
   const given = [
     ...segments.slice(1).filter((segment) => /^\d+$/.test(segment)),
     ...found.flatMap(({ values }) => values.map(({ value }) => value.trim())),

@@ -88,6 +88,18 @@ describe("who calls what", () => {
     expect(JSON.stringify(clients())).not.toContain(key.slice(0, 6));
   });
 
+  test.each(["data/61", "data/list/limit/5", "evaluation/list/run/1", "run"])(
+    "a key in the form of a POST counts its caller: %s",
+    async (target) => {
+      const { clients, port } = await opened();
+      const body = `api_key=${key}`;
+      const form = ["Content-Type: application/x-www-form-urlencoded", `Content-Length: ${body.length}`];
+      await send(port, request(`POST /api/v1/${target}`, ...form), body);
+      await until(() => clients().length === 1);
+      expect(clients()).toMatchObject([{ caller: aHash }]);
+    },
+  );
+
   test("a key in a header, which legacy does not read, and a refused key count as no key", async () => {
     const { call, clients } = await opened();
     await call([[path, `X-API-Key: ${key}`], [path, `Authorization: Bearer ${key}`], [`${path}?api_key=wrong`]]);

@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { anyPath } from "../../support/anyText.ts";
 import { fateOf, MAX_NAMED, proxiedWrite } from "../../../src/gateway/answer/proxiedWrites.ts";
 import { legacyTargets } from "../../../src/catalogue/legacy/legacyTarget.ts";
-import { legacyPaths, legacyReads, legacyRefusals, legacyWrites } from "../../../transforms/legacyInterface.ts";
+import { catalogue } from "../../../transforms/catalogue.ts";
 
-const knowledge = { writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals };
-const read = legacyTargets("/api/v1", legacyPaths);
+const knowledge = catalogue.legacyWrites;
+const read = legacyTargets("/api/v1", catalogue.legacyPaths);
 const form = "application/x-www-form-urlencoded";
 
 /** A write to a path of legacy's, whose body comes in these chunks. */
@@ -91,8 +91,10 @@ describe("what an answer says of a write", () => {
     [502, "text/html", "<html>", "unknown"],
     [503, "application/json", '{"message":"busy"}', "unknown"],
   ])("%i %s %s: %s", (status, type, body, fate) => {
-    expect(fateOf({ status, headers: { "content-type": type }, body: Buffer.from(body) }, legacyRefusals)).toBe(fate);
+    expect(fateOf({ status, headers: { "content-type": type }, body: Buffer.from(body) }, knowledge.refusals)).toBe(
+      fate,
+    );
   });
 
-  test("none: unknown", () => expect(fateOf(undefined, legacyRefusals)).toBe("unknown"));
+  test("none: unknown", () => expect(fateOf(undefined, knowledge.refusals)).toBe("unknown"));
 });

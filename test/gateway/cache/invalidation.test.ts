@@ -1,14 +1,20 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { describe, expect, test } from "vitest";
+import { openSample } from "../../../src/tools/sampleLegacy/openSample.ts";
 import { listeningGateway } from "../http/support.ts";
+import { httpUpstream } from "../proxy/support.ts";
 
 /** An administrator: may remove the tags of all users, and change the status of every dataset and study. */
 const key = "AD000000000000000000000000000000";
 
-const overSampleLegacy = async (): Promise<string> => {
-  const legacy = await startSampleLegacy();
-  onTestFinished(() => legacy.close());
-  return (await listeningGateway(legacy.url)).url;
+/** A gateway over the sample legacy. While `legacy.isDown`, that breaks each connection. */
+const overSampleLegacy = async () => {
+  const answer = openSample({});
+  const legacy = { isDown: false };
+  const legacyUrl = await httpUpstream((request, response) => {
+    if (legacy.isDown) request.socket.destroy();
+    else answer(request, response).catch(() => response.destroy());
+  });
+  return { legacy, ...(await listeningGateway(legacyUrl)) };
 };
 
 type Fields = { description?: string; [name: string]: unknown };
@@ -64,6 +70,19 @@ const paths = {
 type Name = keyof typeof paths;
 const entries = Object.entries(paths) as [Name, string][];
 
+const fill = async (url: string): Promise<void> => {
+  for (const [, path] of entries) expect((await fetch(url + path)).status).toBe(200);
+};
+
+/** The answers that would not be served as they are. */
+const invalidatedIn = async (url: string): Promise<Name[]> => {
+  const invalidated: Name[] = [];
+  for (const [name, path] of entries)
+    if ((await fetch(url + path, { headers: { "Cache-Control": "only-if-cached" } })).status === 504)
+      invalidated.push(name);
+  return invalidated;
+};
+
 const dataset: Name[] = ["features", "qualities", "datasetTags", "tasks"];
 const flow: Name[] = ["pipeline", "part", "flows", "flowTags"];
 const ofRuns: Name[] = ["runs", "evaluations", "ofStudy"];
@@ -100,6 +119,7 @@ describe("a write invalidates what shows it, and nothing else", () => {
     ["POST /api/v1/json/run/tag", { run_id: "2", tag: "a" }, 200, ["otherRun", ...ofRuns]],
     // Evaluations name their run.
     ["POST /api/v1/json/run/evaluate", { description: "<oml:run_id>1</oml:run_id>" }, 412, ["run", "trace", ...ofRuns]],
+    ["POST /api/v1/json/setup/differences/1/3", { task_id: "1" }, 412, allSetups],
     // A new run changes no other one; its setup may be new, too.
     ["POST /api/v1/json/run", { description: "<oml:task_id>1</oml:task_id>" }, 412, [...ofRuns, "setups", "setupTags"]],
     ["DELETE /api/v1/json/run/1", {}, 412, ["run", "trace", ...ofRuns, ...allStudies]],
@@ -114,20 +134,30 @@ describe("a write invalidates what shows it, and nothing else", () => {
     ["POST /api/v1/json/study/103/attach", { ids: "1" }, 412, ["ofStudy", "studies"]],
     ["POST /api/v1/json/study/status/update", { study_id: "100", status: "active" }, 200, ["otherStudy", "studies"]],
   ])("%s %j", async (line, fields, status, expected) => {
-    const url = await overSampleLegacy();
-    for (const [, path] of entries) expect((await fetch(url + path)).status).toBe(200);
+    const { url } = await overSampleLegacy();
+    await fill(url);
     const answer = await write(url, line, fields);
     await answer.text();
-    const invalidated: Name[] = [];
-    for (const [name, path] of entries)
-      if ((await fetch(url + path, { headers: { "Cache-Control": "only-if-cached" } })).status === 504)
-        invalidated.push(name);
-    expect([answer.status, invalidated]).toEqual([status, expected]);
+    expect([answer.status, await invalidatedIn(url)]).toEqual([status, expected]);
   });
 });
 
+const readsByPost = `
+  data/61 data/features/61 data/qualities/61 data/qualities/61/1 data/qualities/list data/list/limit/5 data/tag/list
+  data/unprocessed/1/normal data/qualities/unprocessed/1/random/feature flow/104 flow/exists flow/exists/a/1
+  run/1 run/trace/1 run/list/task/1 setup/3 setup/exists setup/partial study/99 study/99/data study/99/runs study/list
+  task/1 task/inputs/1`;
+
+test("reads by POST invalidate nothing", async () => {
+  const { url } = await overSampleLegacy();
+  await fill(url);
+  for (const path of readsByPost.trim().split(/\s+/))
+    for (const form of ["", "json/", "xml/"]) await (await write(url, `POST /api/v1/${form}${path}`, {})).text();
+  expect(await invalidatedIn(url)).toEqual([]);
+});
+
 test("a study that is created is there at once, under its alias too", async () => {
-  const url = await overSampleLegacy();
+  const { url } = await overSampleLegacy();
   const wanted = { name: "New", alias: "new", main_entity_type: "run", benchmark_suite: 99, description: "\r\n D" };
   expect((await fetch(`${url}/v1/studies/new`)).status).toBe(404);
   const created = await write(url, "POST /v1/studies", { ...wanted, runs: [1, 2] });
@@ -137,7 +167,7 @@ test("a study that is created is there at once, under its alias too", async () =
 });
 
 test("a run that is attached to a new study shows in the cached lists of that study", async () => {
-  const url = await overSampleLegacy();
+  const { url } = await overSampleLegacy();
   const post = async (path: string, fields: Fields) =>
     (await (await write(url, `POST ${path}`, fields)).json()) as Record<string, number>;
   const { study_id } = await post("/v1/studies", { name: "N", description: "D", main_entity_type: "run", runs: [1] });

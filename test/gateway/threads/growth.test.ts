@@ -6,7 +6,7 @@ import { commaSeparated, urlList } from "../../../src/catalogue/rules/commaSepar
 import { servingNote } from "../../../src/catalogue/rules/notes.ts";
 import type { Rule } from "../../../src/catalogue/rules/rule.ts";
 import { integer, lowercase, number, timestamp } from "../../../src/catalogue/rules/values.ts";
-import { legacyReads, legacyRefusals, legacyWrites } from "../../../transforms/legacyInterface.ts";
+import { catalogue } from "../../../transforms/catalogue.ts";
 
 const note = servingNote(() => undefined);
 const readXml = xmlReader(["study.description"], ["data.dataset.name"]);
@@ -17,7 +17,7 @@ const rule = (one: Rule, make: (length: number) => string) => (length: number) =
   one.schema.safeParse(one.read(make(length), note, {}));
 };
 const write = (text: string) => (length: number) => {
-  const written = proxiedWrite({ writes: legacyWrites, reads: legacyReads, refusals: legacyRefusals }, "POST", {
+  const written = proxiedWrite(catalogue.legacyWrites, "POST", {
     path: "/api/v1/json/data/tag",
     segments: ["json", "data", "tag"],
     query: "",
