@@ -4,7 +4,7 @@ import { get, type LegacyRequest, post } from "../src/catalogue/endpoint/legacyR
 import { legacyStudies } from "./getStudy.ts";
 import { endpoints } from "./index.ts";
 import { legacyErrors } from "./legacyErrors.ts";
-import { legacyPaths, legacyReads, legacyRefusals, legacyWrites } from "./legacyInterface.ts";
+import { legacyAmendments, legacyPaths, legacyReads, legacyRefusals, legacyWrites } from "./legacyInterface.ts";
 
 /** What a gateway is started with: the endpoints, and what is known of the legacy interface. */
 export const catalogue = {
@@ -16,6 +16,7 @@ export const catalogue = {
   legacyWrites: {
     writes: legacyWrites,
     reads: legacyReads,
+    amendments: legacyAmendments,
     refusals: legacyRefusals,
   },
   /** The file of the public reference implementation's ledger of expected differences. */

@@ -34,5 +34,12 @@ export const legacyReads: readonly RegExp[] = [
   /^\/task\/inputs\/\d+$/,
 ];
 
+/** POSTs that change what lists show little of: tags, and what the evaluation engine adds to a run or a dataset. */
+export const legacyAmendments: readonly RegExp[] = [
+  /^\/\w+\/(?:un)?tag$/,
+  /^\/run\/(?:evaluate|trace)$/,
+  /^\/data\/(?:features|qualities)$/,
+];
+
 /** Codes that legacy answers before it reads the request, always in XML: unknown type, no key, wrong key, no right to write, no database. */
 export const legacyRefusals: ReadonlySet<number> = new Set([100, 102, 103, 104, 107]);

@@ -1,6 +1,6 @@
 import { endpoint, type Route } from "../src/catalogue/endpoint/endpoint.ts";
 import { identifier, matching } from "../src/catalogue/endpoint/field.ts";
-import { collection, tagged } from "../src/catalogue/endpoint/groups.ts";
+import { amended, collection } from "../src/catalogue/endpoint/groups.ts";
 import { get, post } from "../src/catalogue/endpoint/legacyRequest.ts";
 import { anyOrder, entriesOf, list, member, object, unwrapped } from "../src/catalogue/rules/compose.ts";
 import { isObject, type Json } from "../src/catalogue/rules/rule.ts";
@@ -48,7 +48,7 @@ export const tagging = (action: "tag" | "untag", kind: Taggable) => {
     summary: `${texts[action]} ${group}.`,
     ...(also.length > 0 ? { also } : {}),
     input: { [id]: identifier, tag: tagName },
-    writes: (input: Entity) => tagged(group, [input[id] as number]),
+    writes: (input: Entity) => amended(group, [input[id] as number]),
     legacy: (input: Entity) => post(`/${kind}/${action}`, { [id]: input[id] as number, tag: input.tag }),
     notFound: unknownEntity,
     // 473, 474: the entity has the tag already, perhaps in another case. 475: it has no such tag.

@@ -16,8 +16,8 @@ export const changed = (kind: string, ids: readonly (number | string)[]): Touche
   groups: [...(ids.length === 0 ? [kind] : ids.map((id) => `${kind}/${id}`)), collection(kind)],
 });
 
-/** These ids were tagged or untagged: lists differ by a tag at most. */
-export const tagged = (kind: string, ids: readonly (number | string)[]): Touched => ({
+/** These ids were changed in what lists show little of, such as a tag or an evaluation. */
+export const amended = (kind: string, ids: readonly (number | string)[]): Touched => ({
   ...changed(kind, ids),
   lists: [collection(kind)],
 });

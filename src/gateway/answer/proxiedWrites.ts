@@ -1,7 +1,7 @@
 import { mediaType } from "../upstream/answerHeaders.ts";
 import type { IncomingMessage } from "node:http";
 import { allOf } from "../../operation/limits/allOf.ts";
-import { added, changed, tagged, type Touched } from "../../catalogue/endpoint/groups.ts";
+import { added, amended, changed, type Touched } from "../../catalogue/endpoint/groups.ts";
 import type { LegacyWrite, LegacyWriteKnowledge } from "../../catalogue/endpoint/legacyInterface.ts";
 import { type FieldReader, fieldReader, legacyKeyOf } from "../../catalogue/legacy/formFields.ts";
 import type { LegacyTarget, ReadLegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
@@ -97,15 +97,15 @@ type ProxiedWrite = CollectedBody & {
 
 /** What a request to legacy's interface writes; `undefined` where no answer of ours depends on that. */
 export const proxiedWrite = (
-  { writes, reads }: LegacyWriteKnowledge,
+  { writes, reads, amendments }: LegacyWriteKnowledge,
   method: string,
   { segments: given, query }: LegacyTarget,
 ): ProxiedWrite | undefined => {
   const segments = given[0] === "json" || given[0] === "xml" ? given.slice(1) : given;
   const type = segments[0] ?? "";
   const write = Object.hasOwn(writes, type) ? writes[type] : undefined;
-  const isRead = method === "POST" && reads.some((read) => read.test(`/${segments.join("/")}`));
-  if (write === undefined || isRead) return undefined;
+  const isOneOf = (paths: readonly RegExp[]): boolean => paths.some((one) => one.test(`/${segments.join("/")}`));
+  if (write === undefined || (method === "POST" && isOneOf(reads))) return undefined;
   const gone = method === "DELETE" ? (write.deletes ?? []).flatMap((kind) => changed(kind, []).groups) : [];
   if (write.kind === undefined && gone.length === 0) return undefined;
 
@@ -122,14 +122,11 @@ export const proxiedWrite = (
       if (method === "POST" && segments.length === 1 && isNone) return added(write.adds ?? [write.kind]);
       // Where the entity is not certain, it may be any of its kind.
       const numbers = isCertain ? all.map(Number) : [];
-      if (isTagging(segments)) return tagged(write.kind, numbers);
+      if (method === "POST" && isOneOf(amendments)) return amended(write.kind, numbers);
       return { groups: [...changed(write.kind, numbers).groups, ...gone] };
     },
   };
 };
-
-/** `POST /data/tag`, `POST /data/untag`. */
-const isTagging = ([, ...words]: readonly string[]): boolean => words.at(-1) === "tag" || words.at(-1) === "untag";
 
 /** Collects the beginning of a body in one block, however small the parts in which it comes. */
 const collectBeginning = (): CollectedBody => {

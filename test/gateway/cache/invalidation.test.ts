@@ -156,6 +156,26 @@ test("reads by POST invalidate nothing", async () => {
   expect(await invalidatedIn(url)).toEqual([]);
 });
 
+describe("while legacy fails, after what the evaluation engine adds", () => {
+  const ofDataset: Name[] = ["features", "qualities"];
+  test.each<[string, string, Name[]]>([
+    ["run/evaluate", "<oml:run_id>1</oml:run_id>", ["run", "trace"]],
+    ["run/trace", "<oml:run_id>1</oml:run_id>", ["run", "trace"]],
+    ["run/evaluate", "<oml:run_id>1.0</oml:run_id>", ["run", "trace", "otherRun"]],
+    ["data/features", "<oml:did>61</oml:did>", ofDataset],
+    ["data/qualities", "<oml:did>61</oml:did>", ofDataset],
+    ["data/qualities", `<oml:did>61</oml:did>${" ".repeat(70_000)}`, ["features", "otherFeatures", "qualities"]],
+  ])("%s takes entities out, and leaves all lists %#", async (path, description, expected) => {
+    const { url, legacy } = await overSampleLegacy();
+    await fill(url);
+    await (await write(url, `POST /api/v1/json/${path}?api_key=${key}`, { description })).text();
+    legacy.isDown = true;
+    const gone: Name[] = [];
+    for (const [name, address] of entries) if ((await fetch(url + address)).status >= 500) gone.push(name);
+    expect(gone).toEqual(expected);
+  });
+});
+
 test("a study that is created is there at once, under its alias too", async () => {
   const { url } = await overSampleLegacy();
   const wanted = { name: "New", alias: "new", main_entity_type: "run", benchmark_suite: 99, description: "\r\n D" };
