@@ -4,7 +4,14 @@ import { get, type LegacyRequest, post } from "../src/catalogue/endpoint/legacyR
 import { legacyStudies } from "./getStudy.ts";
 import { endpoints } from "./index.ts";
 import { legacyErrors } from "./legacyErrors.ts";
-import { legacyAmendments, legacyPaths, legacyReads, legacyRefusals, legacyWrites } from "./legacyInterface.ts";
+import {
+  legacyAmendments,
+  legacyPaths,
+  legacyReads,
+  legacyRefusals,
+  legacyWrites,
+  legacyWritingGets,
+} from "./legacyInterface.ts";
 
 /** What a gateway is started with: the endpoints, and what is known of the legacy interface. */
 export const catalogue = {
@@ -16,6 +23,7 @@ export const catalogue = {
   legacyWrites: {
     writes: legacyWrites,
     reads: legacyReads,
+    writingGets: legacyWritingGets,
     amendments: legacyAmendments,
     refusals: legacyRefusals,
   },

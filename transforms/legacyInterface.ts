@@ -34,6 +34,9 @@ export const legacyReads: readonly RegExp[] = [
   /^\/task\/inputs\/\d+$/,
 ];
 
+/** GETs that write: a reset deletes the record that a run was evaluated. */
+export const legacyWritingGets: readonly RegExp[] = [/^\/run\/reset\/\d+$/];
+
 /** POSTs that change what lists show little of: tags, and what the evaluation engine adds to a run or a dataset. */
 export const legacyAmendments: readonly RegExp[] = [
   /^\/\w+\/(?:un)?tag$/,

@@ -26,6 +26,8 @@ export type LegacyWriteKnowledge = {
   writes: LegacyWrites;
   /** POSTs that write nothing. */
   reads: readonly RegExp[];
+  /** GETs that write. */
+  writingGets: readonly RegExp[];
   /** POSTs whose lists are still right enough while legacy fails. */
   amendments: readonly RegExp[];
   /** Codes of errors that legacy raises before it reads the request, always as XML. */

@@ -11,7 +11,8 @@ import type { Core } from "./feature.ts";
 import type { WriteFate } from "./legacyFetch.ts";
 import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
 
-const safe = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
+/** Methods by which legacy writes nothing. By GET it does, at a few paths. */
+const safe = new Set(["HEAD", "OPTIONS", "TRACE"]);
 
 /** Observes requests that are passed through: writes invalidate cached answers, and features see all bodies, which may hold a key. */
 export const observePassThrough = (
@@ -24,7 +25,7 @@ export const observePassThrough = (
     const legacy = safe.has(method) ? undefined : readTarget(target);
     if (legacy === undefined) return undefined;
     const write = proxiedWrite(legacyWrites, method, legacy);
-    const collected = write ?? (observers.length === 0 ? undefined : collectBeginning());
+    const collected = write ?? (method === "GET" || observers.length === 0 ? undefined : collectBeginning());
     if (collected === undefined) return undefined;
     return {
       chunk: collected.chunk,
@@ -97,7 +98,7 @@ type ProxiedWrite = CollectedBody & {
 
 /** What a request to legacy's interface writes; `undefined` where no answer of ours depends on that. */
 export const proxiedWrite = (
-  { writes, reads, amendments }: LegacyWriteKnowledge,
+  { writes, reads, writingGets, amendments }: LegacyWriteKnowledge,
   method: string,
   { segments: given, query }: LegacyTarget,
 ): ProxiedWrite | undefined => {
@@ -106,6 +107,7 @@ export const proxiedWrite = (
   const write = Object.hasOwn(writes, type) ? writes[type] : undefined;
   const isOneOf = (paths: readonly RegExp[]): boolean => paths.some((one) => one.test(`/${segments.join("/")}`));
   if (write === undefined || (method === "POST" && isOneOf(reads))) return undefined;
+  if (method === "GET" && !isOneOf(writingGets)) return undefined;
   const gone = method === "DELETE" ? (write.deletes ?? []).flatMap((kind) => changed(kind, []).groups) : [];
   if (write.kind === undefined && gone.length === 0) return undefined;
 

@@ -22,7 +22,7 @@ type Fields = { description?: string; [name: string]: unknown };
 /** The administrator's write: JSON to the new interface, a form to legacy's; a description is a file. */
 const write = (url: string, line: string, fields: Fields): Promise<Response> => {
   const [method = "", path = ""] = line.split(" ");
-  if (method === "DELETE") return fetch(`${url}${path}?api_key=${key}`, { method });
+  if (method === "DELETE" || method === "GET") return fetch(`${url}${path}?api_key=${key}`, { method });
   if (path.startsWith("/v1")) {
     const headers = { "Content-Type": "application/json", "X-API-Key": key };
     return fetch(url + path, { method, headers, body: JSON.stringify(fields) });
@@ -119,6 +119,9 @@ describe("a write invalidates what shows it, and nothing else", () => {
     ["POST /api/v1/json/run/tag", { run_id: "2", tag: "a" }, 200, ["otherRun", ...ofRuns]],
     // Evaluations name their run.
     ["POST /api/v1/json/run/evaluate", { description: "<oml:run_id>1</oml:run_id>" }, 412, ["run", "trace", ...ofRuns]],
+    ["GET /api/v1/json/run/reset/1", {}, 412, ["run", "trace", ...ofRuns]],
+    ["GET /api_new/v1/json//run/reset/1/", {}, 412, ["run", "trace", ...ofRuns]],
+    ["GET /api/v1/json/run/trace/1", {}, 200, []],
     ["POST /api/v1/json/setup/differences/1/3", { task_id: "1" }, 412, allSetups],
     // A new run changes no other one; its setup may be new, too.
     ["POST /api/v1/json/run", { description: "<oml:task_id>1</oml:task_id>" }, 412, [...ofRuns, "setups", "setupTags"]],
@@ -173,6 +176,26 @@ describe("while legacy fails, after what the evaluation engine adds", () => {
     const gone: Name[] = [];
     for (const [name, address] of entries) if ((await fetch(url + address)).status >= 500) gone.push(name);
     expect(gone).toEqual(expected);
+  });
+});
+
+describe("a GET that resets a run", () => {
+  test("without a key it invalidates nothing", async () => {
+    const { url } = await overSampleLegacy();
+    await fill(url);
+    await (await fetch(`${url}/api/v1/json/run/reset/1`)).text();
+    expect(await invalidatedIn(url)).toEqual([]);
+  });
+
+  test("if its answer is lost, what it may have changed is left for legacy's failure", async () => {
+    const { url, legacy } = await overSampleLegacy();
+    await fill(url);
+    // The key is one that legacy has accepted.
+    await (await fetch(`${url}/v1/datasets/61?api_key=${key}`)).text();
+    legacy.isDown = true;
+    expect((await write(url, "GET /api/v1/json/run/reset/1", {})).status).toBe(502);
+    expect(await invalidatedIn(url)).toEqual(["run", "trace", ...ofRuns]);
+    expect((await fetch(url + paths.run)).headers.get("cache-status")).toContain("stale-if-error");
   });
 });
 
