@@ -27,6 +27,7 @@ import { longestLifetime } from "./cache/policy.ts";
 import { maxEntryBytes, openStore } from "./cache/store.ts";
 import { openGuard } from "./http/guard.ts";
 import { openErrorFormats, openErrorWriter } from "./http/problemDetails.ts";
+import { dataFileSubstitutes } from "./proxy/dataFiles.ts";
 import { passThrough } from "./proxy/passThrough.ts";
 import { openReader, type ReaderSettings } from "./threads/reader.ts";
 import { openUntrustedProxies } from "./upstream/forwarding.ts";
@@ -381,6 +382,7 @@ const openInterface = (
     observe: observePassThrough(core, catalogue.legacyWrites, readTarget),
     headers: features.flatMap(({ proxy }) => proxy?.headers ?? []),
     standIns: features.flatMap(({ proxy }) => proxy?.standIn ?? []),
+    substituteFor: dataFileSubstitutes(catalogue.legacyPaths.files),
   });
   const hitPath = openHitPath(core, settings.CACHE_BYTES * PATHS_SHARE);
   const app = gatewayApp({ ...core, handler: afterAccess(core, layered), passThrough: pass, hitPath });

@@ -5,6 +5,7 @@ import { pathOf } from "../../catalogue/endpoint/target.ts";
 import { outcomeAt, ownStatusOf } from "../../catalogue/legacy/reading.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
 import { describeAnswer, isIll } from "../../gateway/answer/illAnswer.ts";
+import { refusedIn } from "../../gateway/answer/proxiedWrites.ts";
 import { type CacheRequest, type Fetched, readDirectives } from "../../gateway/cache/cacheRequest.ts";
 import { openKeptReplies } from "../../gateway/cache/keptReplies.ts";
 import { ageOf, cacheStatus, contentHeaders, etagOf, type Reply, replyWith } from "../../gateway/cache/reply.ts";
@@ -12,6 +13,8 @@ import { HIT, type Served } from "../../gateway/cache/served.ts";
 import { legacyCorsList } from "../../gateway/http/cors.ts";
 import { sendWhole } from "../../gateway/http/httpServer.ts";
 import { answerTo } from "../../gateway/proxy/refuse.ts";
+import type { Pass, Substitute } from "../../gateway/proxy/passThrough.ts";
+import { mediaType } from "../../gateway/upstream/answerHeaders.ts";
 import { UpstreamFailure } from "../../gateway/upstream/failure.ts";
 import { clientAddress, isLoop } from "../../gateway/upstream/forwarding.ts";
 import { ownCaller } from "../../gateway/upstream/legacyClient.ts";
@@ -39,6 +42,7 @@ type CachingCore = Pick<
   | "guard"
   | "identity"
   | "keys"
+  | "load"
   | "memory"
   | "meter"
   | "observer"
@@ -56,6 +60,12 @@ const TOO_LARGE = { max: 1000, ttl: 3_600_000, perf: monotonic };
 
 /** Milliseconds that a request waits until legacy has verified its key: as long as legacy fails, any key gets what everybody gets. */
 const VERIFY_MS = 2000;
+
+/** Milliseconds after which everybody's list is fetched again for those who send keys, and the share of the connections from which it is not. */
+const PREFETCH_AFTER = 3_600_000;
+const PREFETCH_LOAD = 0.5;
+/** Legacy's code for a key that it does not know. */
+const WRONG_KEY: ReadonlySet<number> = new Set([103]);
 
 const VARY = "Accept-Encoding, Cookie, Authorization";
 
@@ -111,14 +121,68 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     return refusal !== "late" && (refusal?.kind === "unauthenticated" || refusal?.kind === "forbidden");
   };
 
-  /** False where the request has to pass. */
-  const answer = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> => {
+  /** What is stored for everybody is sent in place of an answer that is none; false where nothing is. */
+  const sendStored = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> => {
+    const request = requestOf(req, read);
+    const found = cache.lookUp(request, performance.now()) ?? (await cache.lookUpShared(request));
+    if (found === undefined || found.freshness === "not" || found.entry.status !== 200) return false;
+    if (res.headersSent || res.destroyed) return false;
+    const { entry } = found;
+    send(req, res, ownerOf(read.key), { answer: entry, entry, how: { fwd: "stale", detail: "stale-if-error" } });
+    return true;
+  };
+
+  let isPrefetching = false;
+  /** Fetches everybody's list, where none is stored that is young: who always sends a key needs one when legacy fails. */
+  const prefetch = async (req: IncomingMessage, read: OldRead, client: string): Promise<void> => {
+    const isTooMuch = isPrefetching || core.load() >= PREFETCH_LOAD || core.outage.isOn();
+    if (isTooMuch || tooLarge.has(read.cacheKey.key)) return;
+    isPrefetching = true;
+    try {
+      const request = { ...requestOf(req, read), wanted: {} };
+      const found = cache.lookUp(request, performance.now()) ?? (await cache.lookUpShared(request));
+      if (found !== undefined && performance.now() - found.entry.storedAt < PREFETCH_AFTER) return;
+      await cache.answer({ ...request, wanted: { noCache: true } }, () => fetch(read, client, true), noRefusal);
+    } finally {
+      isPrefetching = false;
+    }
+  };
+
+  /** What may stand in place of the answer to a list with a key: it may show more than everybody's, which is better than nothing. */
+  const listSubstitute =
+    (req: IncomingMessage, res: ServerResponse, read: OldRead & { key: string }, client: string): Substitute =>
+    (given) => {
+      const judgement = given?.judgement;
+      if (given !== undefined && judgement === "own") {
+        if (given.status === 200) {
+          keys.accepted(read.key);
+          prefetch(req, read, client).catch(report);
+        } else if (refusedIn(given, mediaType(given.headers), WRONG_KEY)) keys.refused(read.key);
+      }
+      const isDead = judgement === "failed" && given?.status === 500 && given.body.length === 0;
+      if (given === undefined || judgement === "ill" || judgement === "refused" || isDead)
+        return sendStored(req, res, read).then((isSent) => {
+          if (!isSent) counts.count(PASSED);
+          return isSent;
+        });
+      counts.count(PASSED);
+      return undefined;
+    };
+
+  /** False where the request has to pass; or what may stand in place of legacy's answer to it. */
+  const answer = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean | Substitute> => {
     const { key, cacheKey } = read;
     const forwardedFor = req.headers["x-forwarded-for"]?.toString();
     const client = clientAddress(req.socket.remoteAddress, forwardedFor, core.trusted);
-    // While legacy fails, what is stored for everybody is better than nothing.
-    const needsLegacy = tooLarge.has(cacheKey.key) || (key !== undefined && cacheKey.personal);
-    if (needsLegacy && !core.outage.isOn()) return false;
+    const isPersonal = key !== undefined && cacheKey.personal;
+    const needsLegacy = tooLarge.has(cacheKey.key) || isPersonal;
+    // Legacy may be failing already: the probe that is under way finds out.
+    if (needsLegacy && core.outage.isAsking()) await core.outage.settled();
+    // While it fails, what is stored for everybody is better than nothing.
+    if (needsLegacy && !core.outage.isOn()) {
+      const { noCache, noStore } = requestOf(req, read).wanted;
+      return isPersonal && !noCache && !noStore && listSubstitute(req, res, { ...read, key }, client);
+    }
     if (key !== undefined && (await isRefused(key, client))) return false;
     const request = requestOf(req, read);
     // Without an entry the request goes to legacy.
@@ -178,17 +242,13 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     counts.count(isSent ? result : "error");
   };
 
-  const answerOrPass = async (
-    req: IncomingMessage,
-    res: ServerResponse,
-    read: OldRead,
-    pass: () => void,
-  ): Promise<void> => {
-    const isAnswered = await answer(req, res, read).catch((error: Error) => {
+  const answerOrPass = async (req: IncomingMessage, res: ServerResponse, read: OldRead, pass: Pass): Promise<void> => {
+    const answered = await answer(req, res, read).catch((error: Error) => {
       report(error);
       return res.headersSent;
     });
-    if (isAnswered) return;
+    if (answered === true) return;
+    if (answered !== false) return pass(answered);
     counts.count(PASSED);
     pass();
   };

@@ -8,6 +8,7 @@ import type { HttpExchange } from "../../operation/telemetry/exchange.ts";
 import type { Guard } from "../http/guard.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
 import type { ErrorFormats, WriteError } from "../http/problemDetails.ts";
+import type { Pass } from "../proxy/passThrough.ts";
 import type { Beginning } from "../upstream/answerBeginning.ts";
 import type { Settings, SettingsFragment, WhenOff } from "../../operation/settings/settings.ts";
 import type { Stores } from "../../operation/store/keyValueStore.ts";
@@ -51,7 +52,7 @@ type ProxyHooks = {
   /** Keeps `answerHit` of all features from this target, which needs more than looking it up: false. */
   mayAnswerHit?: (target: string) => boolean;
   /** Answers in legacy's place, at once or later; false lets the request go on. `pass`: sends it to legacy after all. */
-  standIn?: (req: IncomingMessage, res: ServerResponse, target: string, pass: () => void) => boolean;
+  standIn?: (req: IncomingMessage, res: ServerResponse, target: string, pass: Pass) => boolean;
   /**
    * Sees a request to legacy's interface, other than a read by GET or HEAD, when its answer has begun, or none will come. `body`: the beginning
    * of its body (latin1).

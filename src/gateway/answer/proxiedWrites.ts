@@ -205,7 +205,8 @@ export const fateOf = (answer: Beginning | undefined, refusals: ReadonlySet<numb
 const hasCode = (answer: Beginning): boolean =>
   /^\s*\{\s*"error"\s*:\s*\{\s*"code"|^\s*(?:<\?xml[^>]{0,100}>\s*)?<oml:error/.test(beginningOf(answer));
 
-const refusedIn = (answer: Beginning, type: string, refusals: ReadonlySet<number>): boolean => {
+/** Whether an answer is an XML error of legacy's with one of these codes. */
+export const refusedIn = (answer: Beginning, type: string, refusals: ReadonlySet<number>): boolean => {
   if (!type.startsWith("text/xml")) return false;
   const found = /^\s*(?:<\?xml[^>]{0,100}>\s*)?<oml:error[^>]{0,200}>\s*<oml:code>\s*(\d{1,6})\s*</.exec(
     beginningOf(answer),

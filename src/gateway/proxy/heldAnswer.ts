@@ -7,12 +7,14 @@ export type ResponseObserver = {
   chunk: (bytes: Buffer) => void;
   /**
    * Called once, with the beginning of the answer; `undefined`: the request has failed without one. The client gets the answer when the
-   * promise resolves. `isSent`: the upstream may have received a part of the request.
+   * promise resolves, unless to `"answered"`: then the client has another one, and the rest of this one is dropped. `isSent`: the upstream may
+   * have received a part of the request.
    */
-  over(answer: Beginning | undefined, isSent: boolean): Promise<void> | undefined;
+  over(answer: Beginning | undefined, isSent: boolean): Promise<void | "answered"> | undefined;
 };
 
-type Handler = Dispatcher.DispatchHandler;
+/** `onReplaced`: the client has got another answer. `isWhole`: the end of this one still comes; otherwise it is given up. */
+type Handler = Dispatcher.DispatchHandler & { onReplaced?(isWhole: boolean): void };
 type Start = Parameters<NonNullable<Handler["onResponseStart"]>>;
 
 const nothing = Buffer.alloc(0);
@@ -23,7 +25,7 @@ const nothing = Buffer.alloc(0);
  */
 export const heldAnswer = (
   handler: Handler,
-  observer: ResponseObserver,
+  observer: Pick<ResponseObserver, "over">,
   onFault: (error: unknown) => void,
 ): Handler => {
   /** The head of the answer, until the first event of its body. */
@@ -42,6 +44,14 @@ export const heldAnswer = (
     for (const step of waiting ?? []) step();
     waiting = undefined;
   };
+  /** The end of the whole answer, without what comes before it. */
+  let end: (() => void) | undefined;
+  const drop = (controller: Start[0]): void => {
+    waiting = undefined;
+    handler.onReplaced?.(isWhole);
+    if (isWhole) end?.();
+    else controller.abort(new Error("Another answer was given in its place."));
+  };
   const release = ([controller, status, headers, reason]: Start, body: Buffer, rest: () => void): void => {
     held = undefined;
     waiting = [() => handler.onResponseStart?.(controller, status, headers, reason), rest];
@@ -49,7 +59,8 @@ export const heldAnswer = (
     if (done === undefined) return flush();
     controller.pause();
     done
-      .then(() => {
+      .then((result) => {
+        if (result === "answered") return drop(controller);
         flush();
         return controller.resume();
       })
@@ -81,7 +92,8 @@ export const heldAnswer = (
     onResponseData: (controller, chunk) => pass(chunk, () => handler.onResponseData?.(controller, chunk)),
     onResponseEnd(controller, trailers) {
       isWhole = true;
-      pass(nothing, () => handler.onResponseEnd?.(controller, trailers));
+      end = () => handler.onResponseEnd?.(controller, trailers);
+      pass(nothing, end);
     },
     onResponseError(controller, error) {
       if (!wasObserved) over(undefined)?.catch(onFault);

@@ -7,12 +7,13 @@ import {
   propagatedHeaders,
   type RequestContext,
 } from "../../operation/telemetry/exchange.ts";
+import type { Judgement } from "../../catalogue/legacy/judgement.ts";
 import type { Observer } from "../../operation/telemetry/observer.ts";
 import { runStep, steps } from "../../operation/telemetry/steps.ts";
 import { exposeProxied } from "../http/cors.ts";
 import type { Beginning } from "../upstream/answerBeginning.ts";
 import { firstValue } from "../upstream/answerHeaders.ts";
-import { codeOf, type RequestLine, UpstreamFailure } from "../upstream/failure.ts";
+import { codeOf, type FailureKind, type RequestLine, UpstreamFailure } from "../upstream/failure.ts";
 import { isLoop } from "../upstream/forwarding.ts";
 import type { NoteLoop } from "../upstream/loops.ts";
 import type { Upstream } from "../upstream/upstream.ts";
@@ -35,8 +36,21 @@ export type PassThroughOptions = {
   /** Each gives a flat list of headers to add to the answer for this target, whether the upstream's or ours. */
   headers: readonly ((target: string) => readonly string[] | undefined)[];
   /** Each may answer in the upstream's place, at once or later; false: the request goes on. `pass` sends it to the upstream. */
-  standIns: readonly ((req: IncomingMessage, res: ServerResponse, target: string, pass: () => void) => boolean)[];
+  standIns: readonly ((req: IncomingMessage, res: ServerResponse, target: string, pass: Pass) => boolean)[];
+  /** What may stand in place of the answer, where none of those passes its own. */
+  substituteFor?: (req: IncomingMessage, res: ServerResponse, target: string) => Substitute | undefined;
 };
+
+/**
+ * Sees the beginning of an answer before the client does; `undefined`: none has come. True: it has answered, and the upstream's answer is
+ * dropped. `undefined`: that goes on, at once.
+ */
+export type Substitute = (
+  answer: (Beginning & { judgement: Judgement | undefined }) | undefined,
+) => Promise<boolean> | undefined;
+
+/** Sends a request to the upstream. */
+export type Pass = (substitute?: Substitute) => void;
 
 /** A listener for requests whose target and host were read (`src/gateway/http`): `url` is in origin form, `headers.host` the host it is for. */
 export type PassThrough = (req: IncomingMessage, res: ServerResponse) => void;
@@ -58,7 +72,8 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
       options.noteLoop(req.headers["x-request-id"]?.toString());
       return report.failed(line, context, "loop");
     }
-    const toUpstream = (): void => send(req, res, line, context, added);
+    const toUpstream: Pass = (substitute = options.substituteFor?.(req, res, path)) =>
+      send(req, res, line, context, added, substitute);
     if (!options.standIns.some((standIn) => standIn(req, res, path, toUpstream))) toUpstream();
   };
 
@@ -68,6 +83,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
     line: RequestLine,
     context: RequestContext,
     added: readonly string[],
+    substitute: Substitute | undefined,
   ): void {
     const { method, path } = line;
     if (res.destroyed || req.socket.destroyed)
@@ -83,7 +99,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
       const own = propagatedHeaders(currentContext() ?? context);
       const headers = requestHeaders(req, options.host, options.trusted, own);
       const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
-      new Relay(upstream, { req, res, context, request, upload, report, observer, added }).begin();
+      new Relay(upstream, { req, res, context, request, upload, report, observer, added, substitute }).begin();
     };
     if (!steps.hasSubscribers) return pass();
     runStep("legacy", { "catalog_gateway.proxied": "true" }, () => {
@@ -110,10 +126,14 @@ type Passage = {
   observer: ResponseObserver | undefined;
   /** Headers to add to the answer. */
   added: readonly string[];
+  substitute: Substitute | undefined;
   report: ProxyReport;
 };
 
 const nothing = Buffer.alloc(0);
+
+/** Failures in which the upstream gave no answer: another one may stand in its place. */
+const noAnswer: ReadonlySet<FailureKind> = new Set(["unreachable", "timeout", "broken"]);
 
 /** Passes one request to the upstream and its answer back. The methods stand in the order in which they are called. */
 class Relay extends UpstreamRequest {
@@ -125,12 +145,18 @@ class Relay extends UpstreamRequest {
   constructor(upstream: Upstream, passage: Passage) {
     super(upstream, passage.request);
     this.#passage = passage;
-    if (passage.observer) this.handler = heldAnswer(this, passage.observer, passage.report.fault);
+    const { observer, substitute, report } = passage;
+    const over = substitute && ((answer: Beginning | undefined) => answer && this.#offer(answer, substitute));
+    const holder = observer ?? (over && { over });
+    if (holder) this.handler = heldAnswer(this, holder, report.fault);
   }
 
   begin(): void {
     const { res, upload } = this.#passage;
-    res.on("close", () => this.fail("aborted"));
+    res.on("close", () => {
+      // With a head that is not the upstream's, another answer has been given in its place.
+      if (this.#body !== undefined || !res.headersSent) this.fail("aborted");
+    });
     upload?.on("slow", () => this.fail("timeout", false)).on("stalled", () => this.fail("timeout"));
     if (upload?.isSmall) upload.whenWhole(() => this.enter());
     else this.enter();
@@ -199,6 +225,19 @@ class Relay extends UpstreamRequest {
     super.onResponseEnd();
   }
 
+  #offer(answer: Beginning, substitute: Substitute): Promise<void | "answered"> | undefined {
+    const given = substitute({ ...answer, judgement: this.judge(answer) });
+    return given?.then((isAnswered) => (isAnswered ? "answered" : undefined));
+  }
+
+  onReplaced(isWhole: boolean): void {
+    const { context, report } = this.#passage;
+    if (!this.isOver) report.over(context);
+    this.isOver = true;
+    // Its end would tell it.
+    if (!isWhole) this.upstream.health?.answered(this.request, this.judgement);
+  }
+
   protected override onLeave(ms: number): void {
     const { request, context, res, upload } = this.#passage;
     const { exchange } = context;
@@ -211,13 +250,24 @@ class Relay extends UpstreamRequest {
   }
 
   protected override onFailure(failure: UpstreamFailure): void {
-    const { req, res, context, request, upload, added, report } = this.#passage;
+    const { req, res, context, request, upload, added, substitute, report } = this.#passage;
     const isBad = codeOf(failure.cause) === "UND_ERR_INVALID_ARG";
     const trouble = isBad ? "badRequest" : upload?.isSlow === true ? "slowClient" : failure.kind;
     upload?.destroy();
     if (this.#body) this.#body.cut();
-    // The headers of features may be what failed.
-    else if (!res.destroyed) refuse(req, res, trouble, trouble === "fault" ? [] : added);
+    else {
+      const given = trouble === failure.kind && noAnswer.has(failure.kind) ? substitute?.(undefined) : undefined;
+      const refuseIt = (isAnswered = false): void => {
+        // The headers of features may be what failed.
+        if (!isAnswered && !res.destroyed) refuse(req, res, trouble, trouble === "fault" ? [] : added);
+      };
+      if (given === undefined) refuseIt();
+      else
+        given.then(refuseIt, (error: unknown) => {
+          report.fault(error);
+          refuseIt();
+        });
+    }
     report.failed(request, context, trouble, failure);
   }
 }

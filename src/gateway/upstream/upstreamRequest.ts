@@ -42,7 +42,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   #maySendAgain: boolean;
   #interimAnswers = 0;
   #isJudged = false;
-  #judgement: Judgement | undefined;
+  protected judgement: Judgement | undefined;
   /** When it first got a place, on the clock of `performance.now()`. */
   #startedAt: number | undefined;
 
@@ -104,13 +104,13 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
 
   /** Judges the answer, once. A whole body tells its health: one that is cut would begin as legacy's own does. */
   protected judge(answer: Beginning): Judgement | undefined {
-    if (!this.#isJudged) this.#judgement = this.upstream.judge?.(this.request, answer);
+    if (!this.#isJudged) this.judgement = this.upstream.judge?.(this.request, answer);
     this.#isJudged = true;
-    return this.#judgement;
+    return this.judgement;
   }
 
   onResponseEnd(): void {
-    this.upstream.health?.answered(this.request, this.#judgement);
+    this.upstream.health?.answered(this.request, this.judgement);
     this.#leave();
   }
 

@@ -80,7 +80,7 @@ export const rawUpstream = async (
 /** A pass-through with short timeouts in front of `origin`. */
 export const openProxy = async (origin: string, settings: ProxySettings = {}): Promise<RunningProxy> => {
   const events: Record<string, unknown>[] = [];
-  const { host, trusted = () => false, observe, headers = [], limits, ...rest } = settings;
+  const { host, trusted = () => false, observe, headers = [], substituteFor, limits, ...rest } = settings;
   const times = { connectTimeout: 2000, headersTimeout: 8000, bodyTimeout: 8000 };
   const opened = () => openUpstream({ origin, connections: 4, waiting: 100, ...times, ...rest });
   const [upstream, uploads] = [opened(), opened()];
@@ -96,6 +96,7 @@ export const openProxy = async (origin: string, settings: ProxySettings = {}): P
     ...(observe ? { observe } : {}),
     headers,
     standIns: [],
+    ...(substituteFor ? { substituteFor } : {}),
     noteLoop: () => undefined,
   });
   return {

@@ -1,0 +1,29 @@
+import { pathOf } from "../../catalogue/endpoint/target.ts";
+import { isDatabaseErrorPage } from "../../catalogue/legacy/judgement.ts";
+import { decodedBeginning } from "../upstream/answerBeginning.ts";
+import { firstValue, mediaType } from "../upstream/answerHeaders.ts";
+import type { PassThroughOptions } from "./passThrough.ts";
+import { answerItself } from "./refuse.ts";
+
+/**
+ * Answers 503 without a body where legacy, without its database, gives a text with status 200 in place of a data file: clients would keep it as
+ * their data. `files`: matches the paths of data files.
+ */
+export const dataFileSubstitutes =
+  (files: RegExp): NonNullable<PassThroughOptions["substituteFor"]> =>
+  (req, res, target) => {
+    const path = pathOf(target);
+    const { method = "GET" } = req;
+    if (method !== "GET" || !files.test(path)) return undefined;
+    return (answer) => {
+      if (answer === undefined) return undefined;
+      const type = mediaType(answer.headers);
+      const given = firstValue(answer.headers, "content-length");
+      const length = given === undefined ? undefined : Number(given);
+      const beginning = decodedBeginning(answer);
+      if (!isDatabaseErrorPage({ method, path, type, length, beginning }, files)) return undefined;
+      if (res.destroyed) return undefined;
+      answerItself(req, res, { status: 503, type: "text/plain", headers: ["Retry-After", "5"], body: "" });
+      return Promise.resolve(true);
+    };
+  };

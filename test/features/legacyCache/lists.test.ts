@@ -1,0 +1,171 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { sampleCatalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
+import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { clock } from "../../gateway/cache/support.ts";
+import { isProbeOfLegacy } from "../../gateway/http/support.ts";
+import { httpUpstream } from "../../gateway/proxy/support.ts";
+import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
+import { settled, until } from "../../support/waiting.ts";
+import { alice, cachingOver, mallory, minute } from "./support.ts";
+
+const list = "/api/v1/json/data/list/limit/5";
+const key = sampleCatalogue.users[0]?.key;
+const keyed = `${list}?api_key=${key}`;
+
+/** The sample legacy, whose outages begin and end. */
+const startSample = async () => {
+  const { url, close } = await startSampleLegacy();
+  onTestFinished(close);
+  const become = async (form?: string) => {
+    const { ok } = await fetch(`${url}/outage/${form ?? ""}`, { method: form === undefined ? "DELETE" : "POST" });
+    expect(ok).toBe(true);
+  };
+  return { url, close, become };
+};
+
+/** Legacy without a database answers so, with a status of its own. */
+const forms = ["database", "page-502", "page-503", "page-429", "page-302", "page-403", "page-404", "page-200"];
+const empty = ["empty-200", "empty-500"];
+
+describe("a list with a key", () => {
+  test.each([...forms, ...empty])("is everybody's from the first request on, where legacy is ill: %s", async (form) => {
+    const { legacy, ask } = await cachingOver(await startSample());
+    const { body } = await ask(list);
+    await legacy.become(form);
+    for (let i = 0; i < 5; i++) {
+      const shown = await ask(keyed);
+      expect([shown.status, shown.body, shown.headers.get("cache-control")]).toEqual([200, body, "private, no-cache"]);
+      expect(shown.how).toMatch(/^fwd=stale; .*stale-if-error|^hit/);
+      expect(shown.headers.get("set-cookie")).toBeNull();
+    }
+  });
+
+  test.each([...forms, ...empty])("is what came, where nothing is stored: %s", async (form) => {
+    const { legacy, ask } = await cachingOver(await startSample());
+    await legacy.become(form);
+    const direct = await fetch(legacy.url + keyed, { redirect: "manual" });
+    const shown = await ask(keyed);
+    expect([shown.status, shown.body, shown.how]).toEqual([direct.status, await direct.text(), "passed"]);
+  });
+
+  test("is everybody's where no connection can be opened, and is not sent when that is known", async () => {
+    const { legacy, ask, core } = await cachingOver(await startSample());
+    const { body } = await ask(list);
+    await legacy.close();
+    expect((await ask(keyed)).body).toBe(body);
+    await until(() => core.outage.isOn());
+    expect((await ask(keyed)).body).toBe(body);
+    const other = () => ask(`/api/v1/json/task/list/limit/3?api_key=${key}`);
+    // One request a second is sent all the same.
+    await other();
+    const { status, headers } = await other();
+    expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
+  });
+
+  test("passes as it came, head and body, while legacy is well", async () => {
+    const { ask } = await cachingOver(await startSample());
+    await ask(list);
+    const shown = await ask(keyed);
+    expect([shown.status, shown.how]).toEqual([200, "passed"]);
+    expect(shown.headers.get("set-cookie")).toMatch(/session/);
+    expect(shown.headers.get("age")).toBeNull();
+  });
+
+  test.each(["no-cache", "no-store"])("is what came for who asks for that (%s)", async (wanted) => {
+    const { legacy, ask } = await cachingOver(await startSample());
+    await ask(list);
+    await legacy.become("page-502");
+    expect((await ask(keyed, { "Cache-Control": wanted })).status).toBe(502);
+  });
+
+  test("waits while the probe is under way", async () => {
+    const asked: string[] = [];
+    const probe = Promise.withResolvers<void>();
+    const rows =
+      '{"data":{"dataset":[{"did":1,"name":"a","version":1,"status":"active","format":"arff","file_id":1,"quality":[]}]}}';
+    let isIll = false;
+    const url = await httpUpstream((request, response) => {
+      asked.push(request.url ?? "");
+      const ill = () => void response.writeHead(502, { "Content-Type": "text/html" }).end("<html></html>");
+      if (isProbeOfLegacy(request)) return void probe.promise.then(ill);
+      if (isIll) return ill();
+      return response.writeHead(200, { "Content-Type": "application/json" }).end(rows);
+    });
+    const { ask, core } = await cachingOver({ url });
+    await ask(list);
+    isIll = true;
+    for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${i + 1}`);
+    expect(core.outage.isAsking()).toBe(true);
+    const before = asked.length;
+    const waiting = ask(`${list}?api_key=${alice}`);
+    await settled();
+    expect(asked.slice(before).filter((target) => target.includes(alice))).toEqual([]);
+    probe.resolve();
+    expect((await waiting).body).toBe(rows);
+    expect(asked.filter((target) => target.startsWith(`${list}?`))).toEqual([]);
+  });
+
+  test("tells whether legacy knows the key", async () => {
+    const { ask, core } = await cachingOver(await startSample());
+    const known = (given = "") => core.keys.isProven(core.keys.ownerOf(given));
+    expect((await ask(`${list}?api_key=${mallory}`)).status).toBe(412);
+    expect([known(key), known(mallory)]).toEqual([false, false]);
+    await ask(keyed);
+    expect(known(key)).toBe(true);
+  });
+});
+
+describe("everybody's list is fetched for who always sends a key", () => {
+  /** How often legacy was asked for the list without a key. */
+  const counting = async () => {
+    const legacy = await startSample();
+    const asked: string[] = [];
+    const pass = async ({ url = "", headers: { accept = "" } }: IncomingMessage, response: ServerResponse) => {
+      asked.push(url);
+      const answer = await fetch(legacy.url + url, { headers: { accept } });
+      response.writeHead(answer.status, { "Content-Type": answer.headers.get("content-type") ?? "" });
+      response.end(await answer.text());
+    };
+    const url = await httpUpstream((...exchange) => void pass(...exchange));
+    const fetched = (path = list) => asked.filter((target) => target === path).length;
+    return { ...(await cachingOver({ url })), fetched };
+  };
+
+  test("once an hour", async () => {
+    const { pass } = clock();
+    const { ask, fetched } = await counting();
+    await ask(keyed);
+    await until(() => fetched() === 1);
+    for (let i = 0; i < 3; i++) await ask(keyed);
+    pass(59 * minute);
+    await ask(keyed);
+    await settled();
+    expect(fetched()).toBe(1);
+    pass(minute);
+    await ask(keyed);
+    await until(() => fetched() === 2);
+  });
+
+  test("not where the key was refused, or half of the connections are in use", async () => {
+    const { ask, core, fetched } = await counting();
+    await ask(`${list}?api_key=${mallory}`);
+    vi.spyOn(core, "load").mockReturnValue(0.5);
+    await ask(keyed);
+    await settled();
+    expect(fetched()).toBe(0);
+  });
+});
+
+describeWithRedis("with a second gateway", () => {
+  test("what only Redis has stands in place of an ill answer", async () => {
+    const redis = await startRedis();
+    const legacy = await startSample();
+    const [first, second] = await Promise.all([1, 2].map(() => cachingOver(legacy, { REDIS_URL: redis.url })));
+    await until(async () => (await first?.ask(list))?.how.startsWith("hit") === true);
+    const { body } = (await first?.ask(list)) ?? {};
+    await legacy.become("page-502");
+    expect(body).toContain('"did"');
+    await until(async () => (await second?.ask(keyed))?.body === body);
+  });
+});
