@@ -12,7 +12,7 @@ import { ageOf, cacheStatus, contentHeaders, etagOf, type Reply, replyWith } fro
 import { HIT, type Served } from "../../gateway/cache/served.ts";
 import { legacyCorsList } from "../../gateway/http/cors.ts";
 import { sendWhole } from "../../gateway/http/httpServer.ts";
-import { answerTo } from "../../gateway/proxy/refuse.ts";
+import { answerItself, answerTo, type OwnAnswer } from "../../gateway/proxy/refuse.ts";
 import type { Pass, Substitute } from "../../gateway/proxy/passThrough.ts";
 import { mediaType } from "../../gateway/upstream/answerHeaders.ts";
 import { UpstreamFailure } from "../../gateway/upstream/failure.ts";
@@ -66,6 +66,12 @@ const PREFETCH_AFTER = 3_600_000;
 const PREFETCH_LOAD = 0.5;
 /** Legacy's code for a key that it does not know. */
 const WRONG_KEY: ReadonlySet<number> = new Set([103]);
+const WRONG_KEY_ANSWER: OwnAnswer = {
+  status: 412,
+  type: "text/xml; charset=utf-8",
+  headers: [],
+  body: `<oml:error xmlns:oml="http://openml.org/openml">\n\t<oml:code>103</oml:code>\n\t<oml:message>Authentication failed</oml:message>\n\t</oml:error>\n`,
+};
 
 const VARY = "Accept-Encoding, Cookie, Authorization";
 
@@ -114,11 +120,20 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
 
   const report = (error: unknown): void => core.observer.fault(error);
 
-  /** Whether legacy refuses the key. While it fails, it cannot. */
-  const isRefused = async (key: string, client: string): Promise<boolean> => {
+  /** What legacy says of the key. While it fails, it says nothing: `unknown`. `late`: not in time, and it has not accepted it within the hour. */
+  const verdictOn = async (key: string, client: string): Promise<"accepted" | "refused" | "unknown" | "late"> => {
     const verifying = keys.verify({ ...ownCaller(core.totalTimeout), client, key }, false);
     const refusal = await withTimeout(verifying, VERIFY_MS);
-    return refusal !== "late" && (refusal?.kind === "unauthenticated" || refusal?.kind === "forbidden");
+    if (refusal === "late") return keys.wasAccepted(keys.ownerOf(key)) ? "accepted" : "late";
+    if (refusal === undefined) return "accepted";
+    return refusal.kind === "unauthenticated" || refusal.kind === "forbidden" ? "refused" : "unknown";
+  };
+
+  /** What legacy said to this key within the hour, while it has no answer of its own. */
+  const sendRefusal = (req: IncomingMessage, res: ServerResponse): true => {
+    if (!res.destroyed && !res.headersSent) answerItself(req, res, WRONG_KEY_ANSWER);
+    counts.count("error");
+    return true;
   };
 
   /** What is stored for everybody is sent in place of an answer that is none; false where nothing is. */
@@ -159,8 +174,10 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
           prefetch(req, read, client).catch(report);
         } else if (refusedIn(given, mediaType(given.headers), WRONG_KEY)) keys.refused(read.key);
       }
+      const isNone = given === undefined || judgement === "ill";
+      if (isNone && keys.wasRefused(keys.ownerOf(read.key))) return Promise.resolve(sendRefusal(req, res));
       const isDead = judgement === "failed" && given?.status === 500 && given.body.length === 0;
-      if (given === undefined || judgement === "ill" || judgement === "refused" || isDead)
+      if (isNone || judgement === "refused" || isDead)
         return sendStored(req, res, read).then((isSent) => {
           if (!isSent) counts.count(PASSED);
           return isSent;
@@ -183,7 +200,10 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
       const { noCache, noStore } = requestOf(req, read).wanted;
       return isPersonal && !noCache && !noStore && listSubstitute(req, res, { ...read, key }, client);
     }
-    if (key !== undefined && (await isRefused(key, client))) return false;
+    const verdict = key === undefined ? "accepted" : await verdictOn(key, client);
+    if (key !== undefined && verdict === "unknown" && core.outage.isOn() && keys.wasRefused(keys.ownerOf(key)))
+      return sendRefusal(req, res);
+    if (verdict === "refused" || verdict === "late") return false;
     const request = requestOf(req, read);
     // Without an entry the request goes to legacy.
     const { onlyIfCached: _, ...wanted } = request.wanted;
@@ -213,18 +233,25 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const found = cache.lookUp(requestOf(req, read), performance.now());
     if (found?.freshness !== "fresh" || (owner !== undefined && found.entry.status !== 200)) return false;
     exchangeOf(res).isProxied = true;
-    send(req, res, owner, { answer: found.entry, entry: found.entry, how: HIT });
+    send(req, res, owner, { answer: found.entry, entry: found.entry, how: HIT }, true);
     return true;
   };
 
   const ownerOf = (key: string | undefined): string | undefined => (key === undefined ? undefined : keys.ownerOf(key));
 
-  const send = (req: IncomingMessage, res: ServerResponse, owner: string | undefined, served: Served): void => {
+  const send = (
+    req: IncomingMessage,
+    res: ServerResponse,
+    owner: string | undefined,
+    served: Served,
+    isProven = false,
+  ): void => {
     const { status } = served.answer;
     const exchange = exchangeOf(res);
     const result = answerResultOf(status, served.how);
     exchange.cache = result;
-    exchange.owner = owner;
+    // A made-up key is no caller. Who gets a hit at once has shown its key.
+    exchange.owner = owner !== undefined && (isProven || keys.wasAccepted(owner)) ? owner : undefined;
     const { url: target = "/", headers } = req;
     const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch } = headers;
     const keyed = owner !== undefined;

@@ -27,6 +27,8 @@ export type Keys = {
   isProven(owner: string): boolean;
   /** Legacy accepted it within the last hour, and has not refused it since. */
   wasAccepted(owner: string): boolean;
+  /** Legacy refused it within the last hour, and has not accepted it since. */
+  wasRefused(owner: string): boolean;
 };
 
 const MINUTE = 60_000;
@@ -49,11 +51,17 @@ export const openKeys = (
     perf: monotonic,
   });
   const acceptedWithinHour = new LRUCache<string, true>({ max: MAX_KEYS, ttl: 60 * MINUTE, perf: monotonic });
+  const refusedWithinHour = new LRUCache<string, true>({ max: MAX_KEYS, ttl: 60 * MINUTE, perf: monotonic });
   const readXml = xmlReader([]);
 
+  const accept = (id: string) => {
+    acceptedWithinHour.set(id, true);
+    refusedWithinHour.delete(id);
+  };
   const forget = (id: string) => {
     known.delete(id);
     acceptedWithinHour.delete(id);
+    refusedWithinHour.set(id, true);
     onRefused(id);
   };
 
@@ -72,7 +80,7 @@ export const openKeys = (
     // The probe for writing names nothing to write, so any other answer than "may not" means "may".
     const refused = outcome?.kind === "forbidden" ? outcome : undefined;
     known.set(id, writes ? { writes: refused ?? "allowed" } : {});
-    acceptedWithinHour.set(id, true);
+    accept(id);
     return writes ? refused : undefined;
   };
 
@@ -80,11 +88,12 @@ export const openKeys = (
     ownerOf: digest,
     isProven: (owner) => known.has(owner),
     wasAccepted: (owner) => acceptedWithinHour.has(owner),
+    wasRefused: (owner) => refusedWithinHour.has(owner),
     refused: (key) => forget(digest(key)),
     accepted(key) {
       const id = digest(key);
       if (!known.has(id)) known.set(id, {});
-      acceptedWithinHour.set(id, true);
+      accept(id);
     },
     verify(caller, writes) {
       const id = digest(caller.key);

@@ -7,7 +7,7 @@ import { isProbeOfLegacy } from "../../gateway/http/support.ts";
 import { httpUpstream } from "../../gateway/proxy/support.ts";
 import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
 import { settled, until } from "../../support/waiting.ts";
-import { alice, cachingOver, mallory, minute } from "./support.ts";
+import { alice, caching, cachingOver, json, mallory, minute } from "./support.ts";
 
 const list = "/api/v1/json/data/list/limit/5";
 const key = sampleCatalogue.users[0]?.key;
@@ -114,6 +114,78 @@ describe("a list with a key", () => {
     await ask(keyed);
     expect(known(key)).toBe(true);
   });
+});
+
+describe("a key that legacy has refused within the hour", () => {
+  const wrongKey = `?api_key=${mallory}`;
+  const record = "/api/v1/json/data/61";
+  /** A gateway that knows what legacy says of the key, and has everybody's answers. */
+  const refused = async () => {
+    const gateway = await cachingOver(await startSample());
+    await gateway.ask(list);
+    await gateway.ask(record);
+    const { status, body } = await gateway.ask(list + wrongKey);
+    expect([status, body]).toEqual([412, expect.stringContaining("103")]);
+    return { ...gateway, refusal: body };
+  };
+
+  test.each(["database", "page-502", "page-302"])("gets that refusal while legacy is ill: %s", async (form) => {
+    const { legacy, ask, core, refusal } = await refused();
+    await legacy.become(form);
+    for (let i = 0; i < 4; i++) {
+      const { status, body, headers } = await ask(list + wrongKey);
+      expect([status, body, headers.get("content-type")]).toEqual([412, refusal, "text/xml; charset=utf-8"]);
+    }
+    await until(() => core.outage.isOn());
+    for (const path of [list, record]) expect((await ask(path + wrongKey)).body).toBe(refusal);
+    expect((await ask(record)).status).toBe(200);
+  });
+
+  test("is not reminded of it by a front's refusal, nor after legacy has accepted it", async () => {
+    const { legacy, ask, core } = await refused();
+    await legacy.become("page-403");
+    expect((await ask(list + wrongKey)).status).toBe(200);
+    core.keys.accepted(mallory);
+    await legacy.become("page-502");
+    expect((await ask(list + wrongKey)).status).toBe(200);
+  });
+
+  test("is a refused one for an hour", async () => {
+    const { pass } = clock();
+    const { core } = await refused();
+    const wasRefused = () => core.keys.wasRefused(core.keys.ownerOf(mallory));
+    pass(59 * minute);
+    expect(wasRefused()).toBe(true);
+    // The keys' clock is read once in a millisecond.
+    await settled();
+    pass(2 * minute);
+    expect(wasRefused()).toBe(false);
+  });
+});
+
+test("while the check of a key is late, one that was accepted within the hour counts", async () => {
+  const { pass } = clock();
+  const { legacy, ask } = await caching({ HEADERS_TIMEOUT_MS: "4000" });
+  const keyedRecord = `${json}?api_key=${alice}`;
+  await ask(keyedRecord);
+  pass(5 * minute);
+  legacy.mode = "silent";
+  expect((await ask(keyedRecord)).how).toMatch(/^hit/);
+});
+
+test("a made-up key that gets an answer in an outage is no caller", async () => {
+  const { legacy, ask, see, core } = await caching();
+  await ask(`${json}?api_key=${alice}`);
+  legacy.mode = "down";
+  for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${i + 100}`);
+  await until(() => core.outage.isOn());
+  for (const one of [alice, mallory]) expect((await ask(`${json}?api_key=${one}`)).status).toBe(200);
+  const clients = (await (await see("/clients")).json()) as { caller: string; count: number }[];
+  const counts = clients.map(({ caller, count }) => [caller === "nobody", count]);
+  expect(counts.toSorted(([, a], [, b]) => Number(a) - Number(b))).toEqual([
+    [false, 2],
+    [true, 4],
+  ]);
 });
 
 describe("everybody's list is fetched for who always sends a key", () => {
