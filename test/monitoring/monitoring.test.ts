@@ -72,8 +72,8 @@ test("a scrape has the state of each dependency", async () => {
     return states?.values.map(({ labels }) => labels["dependency"]);
   });
   expect(named).toEqual([
-    ["store", "legacy", "redis", "reader_threads"],
-    ["legacy", "reader_threads", "stages", "modern"],
+    ["store", "legacy", "legacy_access", "legacy_probe", "redis", "reader_threads", "upstream_urls"],
+    ["legacy", "legacy_access", "legacy_probe", "reader_threads", "upstream_urls", "stages", "modern"],
   ]);
 });
 
