@@ -77,10 +77,10 @@ test(`${PATHS} stale paths reach a legacy that is back once each, over MAX_CONNE
   pass(day);
   legacy.mode = "down";
   for (let i = 0; i < 20; i++) expect((await ask(other(i + 1), from(i))).how).toContain("stale-if-error");
-  expect(core.meter.openCircuits()).toEqual(["legacy"]);
+  await until(() => core.meter.openCircuits().includes("legacy"));
   legacy.mode = "healthy";
-  pass(minute);
-  await ask(json);
+  // The clock stands still while the probe is under way.
+  pass(1000);
   await until(() => core.meter.openCircuits().length === 0);
   pass(minute);
   Object.assign(legacy, { asked: [], most: 0 });
