@@ -41,7 +41,10 @@ export const randomInput: fc.Arbitrary<ListInput> = fc
     data_version: sometimes(fc.constantFrom(1, 1, 2, 3, 4)),
     uploader: sometimes(fc.constantFrom(owner.user.id, ...users.map((it) => it.id), 99)),
     data_id: sometimes(
-      fc.oneof({ weight: 1, arbitrary: id }, { weight: 4, arbitrary: fc.array(id, { maxLength: 50, size: "max" }) }),
+      fc.oneof(
+        { weight: 1, arbitrary: id },
+        { weight: 4, arbitrary: fc.array(id, { minLength: 1, maxLength: 50, size: "max" }) },
+      ),
     ),
     number_instances: sometimes(numberOrRange(pools.instances)),
     number_features: sometimes(numberOrRange(pools.features)),
