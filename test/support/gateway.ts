@@ -7,11 +7,14 @@ import { catalogue } from "../../transforms/catalogue.ts";
 import { settingsOf } from "./settings.ts";
 
 /** Parts of the gateway and of its features that a test replaces: each takes those that it knows. */
-export type GatewayParts = CoreParts & Record<string, unknown> & { redisTimeout?: number };
+export type GatewayParts = CoreParts & Record<string, unknown> & TierParts;
 
-/** The shared cache's function that opens the tier. `timeout`: milliseconds that a request waits for Redis: on a busy machine 50 are few. */
+/** Milliseconds that a request waits for Redis: on a busy machine 50 are few; and that a gateway waits for the others after a gap. */
+type TierParts = { redisTimeout?: number; waitForOthers?: number };
+
+/** The shared cache's function that opens the tier. */
 type OpenTier = (
-  ...about: [...Parameters<NonNullable<FeatureModule["sharedTier"]>>, timeout?: number]
+  ...about: [...Parameters<NonNullable<FeatureModule["sharedTier"]>>, parts?: TierParts]
 ) => OpenSharedTier;
 
 /** A feature's function that opens it, and replaces parts of it in tests. */
@@ -34,7 +37,7 @@ export const gatewayFor = async (url: string, environment: Record<string, string
     const openTier: OpenTier | undefined = sharedTier;
     return {
       ...module,
-      ...(openTier && { sharedTier: (given, about) => openTier(given, about, parts.redisTimeout) }),
+      ...(openTier && { sharedTier: (given, about) => openTier(given, about, parts) }),
       ...(openFeature && { open: (core, given) => openFeature(core, given, parts) }),
     };
   });

@@ -6,7 +6,7 @@ export const sharedCacheEvents: EventDefinitions = {
     level: "error",
     msg: "Redis is lost; legacy is asked until it is back.",
     notes:
-      "Redis did not answer in time, refused a write (`why` is its message), or an invalidation was missed. `shared_tier_up` ends it.",
+      "Redis did not answer in time, refused a write (`why` is its message), or an invalidation was missed. `shared_tier_up` ends it, 4.5 seconds after Redis is back.",
   },
   shared_tier_error: {
     level: "warn",

@@ -13,11 +13,14 @@ const knownCalls = {
 /** Milliseconds that a request waits for Redis at most: legacy itself often takes longer. */
 const TIMEOUT_MS = 50;
 
-/** The second tier of the cache, in Redis. `timeout`: milliseconds that a request waits for it at most. */
+/** What tests replace: milliseconds that a request waits for Redis, and that a gateway waits for the others after a gap. */
+type TierParts = { redisTimeout?: number; waitForOthers?: number };
+
+/** The second tier of the cache, in Redis. */
 const sharedTier = (
   settings: Settings,
   { observer, meter, dependencies, longest }: TierOptions,
-  timeout = TIMEOUT_MS,
+  { redisTimeout: timeout = TIMEOUT_MS, waitForOthers }: TierParts = {},
 ): OpenSharedTier => {
   const calls = meter.counter("shared_tier_calls_total", "Requests to the shared tier.", ["call", "result"]);
   for (const [call, results] of Object.entries(knownCalls)) for (const result of results) calls(call, result);
@@ -29,6 +32,7 @@ const sharedTier = (
   return redisTier({
     url: settings.REDIS_URL as string,
     timeout,
+    waitForOthers,
     longest,
     onEvent(event, about) {
       observer.event(event, about);

@@ -21,13 +21,14 @@ type RedisTierSettings = Omit<ReplicationSettings, "build"> & {
 const REST = 1000;
 
 /**
- * The cache that gateways share by a Redis or Valkey. Correctness goes before speed: a gateway that has lost Redis trusts nothing that it has
- * cached, and begins with an empty cache when Redis is back, because others may have written meanwhile.
+ * The cache that gateways share by a Redis or Valkey. Correctness goes before speed: a gateway that has lost Redis trusts
+ * nothing that it has cached until it knows what it has missed, because others may have written meanwhile.
  */
 export const redisTier =
-  ({ url, timeout, longest, onEvent, count, build = buildId() }: RedisTierSettings): OpenSharedTier =>
+  ({ longest, count, build = buildId(), ...settings }: RedisTierSettings): OpenSharedTier =>
   (owner): SharedTier => {
-    const replication = openReplication({ url, timeout, onEvent, build }, owner);
+    const { timeout } = settings;
+    const replication = openReplication({ ...settings, build }, owner);
     const { run } = replication;
     const isTrusted = () => replication.isTrusted();
     let restUntil = 0;

@@ -5,9 +5,23 @@ import { withTimeout } from "../../operation/limits/withTimeout.ts";
 import { parseJson } from "../../catalogue/rules/parseJson.ts";
 import { connectRedis } from "../../operation/store/redis.ts";
 import { openReplicationLease, type SharedTierEvent } from "./replicationLease.ts";
-import { acknowledgementsOf, CHANNEL, EPOCH, EVERYTHING, namesOf, scripts } from "./scripts.ts";
+import {
+  acknowledgementsOf,
+  ALL_ACKNOWLEDGEMENTS,
+  CALLS,
+  CHANNEL,
+  EPOCH,
+  EPOCHS,
+  EVERYTHING,
+  gatewayOf,
+  namesOf,
+  scripts,
+} from "./scripts.ts";
 
-/** The message of a gateway to the others: its id, an invalidation, and the epoch that begins with it. */
+/**
+ * The message of a gateway to the others: its id, an invalidation, and the epoch that begins with it. An invalidation of
+ * nothing means that Redis was emptied, because some may be lost.
+ */
 type InvalidationMessage = { from: string; epoch: string; drop: Invalidation };
 
 // Strict: this version does not know the meaning of further fields.
@@ -44,6 +58,8 @@ export type ReplicationSettings = {
   /** Milliseconds that a request waits for Redis at most. */
   timeout: number;
   build: string;
+  /** Milliseconds; see `openReplicationLease`. */
+  waitForOthers?: number | undefined;
   onEvent: (event: SharedTierEvent, about: Record<string, unknown>) => void;
 };
 
@@ -52,7 +68,7 @@ const MAX_PENDING = 1000;
 
 /** Sends invalidations between the gateways on one Redis. It connects in the background. */
 export const openReplication = (
-  { url, timeout, onEvent, build }: ReplicationSettings,
+  { url, timeout, onEvent, build, waitForOthers }: ReplicationSettings,
   owner: Parameters<OpenSharedTier>[0],
 ) => {
   const self = randomUUID();
@@ -62,34 +78,63 @@ export const openReplication = (
   const onAcknowledged = new Map<string, () => void>();
   const connection = connectRedis({
     url,
-    channels: [CHANNEL, acknowledgementsOf(self)],
+    channels: [CHANNEL, CALLS, acknowledgementsOf(self)],
     onListening: () => lease.beat(),
     onDeaf: () => lease.lose("the subscription broke"),
     onError: (error) => lease.failed(error),
     onMessage(text, channel) {
-      if (channel !== CHANNEL) return onAcknowledged.get(text)?.();
+      if (channel === CALLS) return onCall(text);
+      // An epoch, or the id of a gateway that answers a call.
+      if (channel !== CHANNEL) return (onAcknowledged.get(text) ?? lease.answered)(text);
       const message = messageSchema.safeParse(parseJson(text)).data;
-      if (message === undefined) return lease.lose("a message could not be read");
+      if (message === undefined) return lease.miss("a message could not be read");
       const { from, epoch, drop } = message;
       lease.announced(epoch);
       if (from === self) return onAcknowledged.get(epoch)?.();
-      owner.onInvalidation(fromMessage(drop));
+      if (Object.keys(drop).length > 0) owner.onInvalidation(fromMessage(drop));
+      else owner.onLost();
       return connection.publish(acknowledgementsOf(from), epoch);
     },
   });
 
-  /** Deletes these names in Redis; resolves with how many gateways receive the message. */
-  const announce = async (drop: Invalidation, epoch: string, names = namesOf(build, drop)): Promise<number> => {
+  /** Another gateway waits for what this one has to send. */
+  const onCall = (gateway: string): void => {
+    if (gateway === self || !lease.called(gateway) || pending.length > 0) return;
+    connection.publish(acknowledgementsOf(gateway), self);
+  };
+
+  /**
+   * Deletes these names in Redis; resolves with how many gateways receive the message. `known`: epochs that Redis knows
+   * from then on.
+   */
+  const announce = async (
+    drop: Invalidation,
+    epoch: string,
+    names = namesOf(build, drop),
+    known: readonly string[] = [],
+  ): Promise<number> => {
     const message = JSON.stringify({ from: self, epoch, drop: toMessage(drop) } satisfies InvalidationMessage);
-    return Number(await connection.run(scripts.invalidate, [EPOCH, ...names], [CHANNEL, message, epoch]));
+    const about = [CHANNEL, message, epoch, ...known];
+    const receivers = await connection.run(scripts.invalidate, [EPOCH, EPOCHS, ...names], about);
+    lease.confirmed(epoch);
+    return Number(receivers);
   };
 
   const lease = openReplicationLease({
     isListening: () => connection.isListening(),
     renew: () => connection.renew(),
     onEvent,
-    async ask() {
-      return (await connection.run(scripts.epoch, [EPOCH], [randomUUID()]))?.toString();
+    waitForOthers,
+    async ask(epochs) {
+      const about = [randomUUID(), ALL_ACKNOWLEDGEMENTS, ...epochs];
+      const reply = await connection.run(scripts.heartbeat, [EPOCH, EPOCHS], about);
+      const [epoch, channels, unknown] = reply as [Buffer | null, Buffer[], Buffer[]];
+      const listening = channels.map((channel) => gatewayOf(String(channel)));
+      return {
+        epoch: epoch?.toString(),
+        unknown: unknown.map(String),
+        others: listening.filter((id) => id !== self),
+      };
     },
     async flush() {
       for (let [drop] = pending; drop; [drop] = pending) {
@@ -98,10 +143,10 @@ export const openReplication = (
         if (pending[0] === drop) pending.shift();
       }
     },
-    /** Discards all entries here and in Redis: invalidations may have been missed, or not been sent. */
-    async recover(isFirst) {
-      owner.onLost();
-      if (!isFirst) await announce({}, randomUUID(), [EVERYTHING]);
+    callOthers: () => connection.publish(CALLS, self),
+    distrust: () => owner.onLost(),
+    async empty(epochs) {
+      await announce({}, randomUUID(), [EVERYTHING], epochs);
     },
   });
 

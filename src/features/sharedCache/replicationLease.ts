@@ -1,41 +1,82 @@
 import { ErrorReply } from "@redis/client";
+import { openOtherGateways } from "./otherGateways.ts";
 
 /** The events of the shared tier. */
 export type SharedTierEvent = "shared_tier_up" | "shared_tier_lost" | "shared_tier_error";
 
+/** What Redis answers to a heartbeat. */
+export type Heartbeat = {
+  /** `undefined` where Redis is full. */
+  epoch: string | undefined;
+  /** Those of the epochs in the request that Redis does not know. */
+  unknown: readonly string[];
+  /** The ids of the other gateways that listen. */
+  others: readonly string[];
+};
+
 /** What a lease is opened with. */
 type ReplicationLeaseSettings = {
   isListening: () => boolean;
-  /** Requests the epoch from Redis. */
-  ask: () => Promise<string | undefined>;
+  /** Sends a heartbeat. `epochs`: does Redis know these? */
+  ask: (epochs: readonly string[]) => Promise<Heartbeat>;
   /** Sends the pending invalidations. */
   flush: () => Promise<void>;
-  /** Discards entries that may be out of date, before the lease is held. */
-  recover: (isFirst: boolean) => Promise<void>;
+  /** Asks the other gateways to answer where none of their invalidations are pending; tells them of this gateway. */
+  callOthers: () => void;
+  /** What is cached here up to now may have been invalidated. */
+  distrust: () => void;
+  /** Empties Redis. From then on it knows these epochs: it holds nothing that they have invalidated. */
+  empty: (epochs: readonly string[]) => Promise<void>;
   /** Makes new connections. */
   renew: () => void;
   onEvent: (event: SharedTierEvent, about: Record<string, unknown>) => void;
+  /** Milliseconds, by default 4500, after which the others that were in the same gap have sent what they could not. */
+  waitForOthers?: number | undefined;
 };
 
 /** Milliseconds between two heartbeats. */
 const INTERVAL = 300;
-/** Milliseconds without the lease until new connections are opened. */
+/** Milliseconds that the lease lasts, from when the heartbeat was sent. */
+const TERM = 1500;
+/** Milliseconds without an answer until new connections are opened. */
 const PATIENCE = 3000;
 
 /**
- * The lease is held while this gateway may trust its cached entries: Redis has answered a moment ago, and no invalidation was missed. Every
- * invalidation begins an epoch. If Redis answers with an epoch that was not announced to this gateway, it has missed an invalidation. A Redis that refuses the heartbeat is lost at once.
+ * The lease is held while this gateway may trust its cached entries: Redis has answered a moment ago, and no
+ * invalidation was missed. Every invalidation begins an epoch. If Redis answers with an epoch that was not announced to
+ * this gateway, it has missed an invalidation. A Redis that refuses the heartbeat is lost at once.
+ *
+ * After a gap, Redis's first answer shows what was missed in it:
+ * - The epoch is the last one that this gateway knew: nothing. Its entries stay what they were.
+ * - It is another one: this gateway distrusts its own entries. What Redis holds is right.
+ * - Redis does not know the last epoch: it has lost invalidations, and is emptied.
+ *
+ * The lease begins when the other gateways have sent what they could not in the gap: each that was there before has said
+ * so, and one that began in the gap has had the time. One that does not come back may have taken invalidations with it:
+ * Redis is emptied then as well.
  */
 export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
-  const { isListening, ask, flush, recover, renew, onEvent } = settings;
+  const { isListening, ask, flush, callOthers, distrust, empty, renew, onEvent } = settings;
+  // Another gateway loses Redis a term later at most, and then makes new connections in this time.
+  const { waitForOthers = TERM + PATIENCE } = settings;
   const term = openTerm(() => performance.now());
+  const others = openOtherGateways();
   let state: "new" | "up" | "lost" = "new";
   let isBeating = false;
   let isClosed = false;
-  /** When the lease was held last, or the connections were opened. */
-  let heldAt = performance.now();
+  /** When Redis answered last, or the connections were opened. */
+  let answeredAt = performance.now();
   /** The number of losses: answers to requests from before a loss are ignored. */
   let losses = 0;
+  /** Redis has answered since the last loss: from its answer on, every invalidation arrives. */
+  let isConnected = false;
+  /** The last epoch that had arrived before the last loss, and this gateway's own last one that Redis has confirmed. */
+  let arrived: string | undefined;
+  let confirmed: string | undefined;
+  /** While there are any, Redis may hold what was invalidated. */
+  let unknownEpochs: readonly string[] = [];
+  /** When others that were in the same gap have sent what they could not. */
+  let othersBackAt = 0;
 
   const errors = new Set<string>();
   /** Reports an error; the same error once until the state changes. */
@@ -45,12 +86,15 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     onEvent("shared_tier_error", { why: message });
   };
   const drop = () => {
+    // What arrives before Redis's first answer says nothing about what came before it.
+    if (isConnected) arrived = term.epoch() ?? arrived;
+    isConnected = false;
     term.end();
     losses++;
   };
   const reconnect = () => {
     drop();
-    heldAt = performance.now();
+    answeredAt = performance.now();
     renew();
   };
   /** Gives the lease up, and opens new connections. */
@@ -63,21 +107,56 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     // A connection that has failed once is not used again.
     reconnect();
   };
+  /** As `lose`; an invalidation did not arrive. */
+  const miss = (why: string): void => {
+    distrust();
+    lose(why);
+  };
   const isHeld = () => state === "up" && term.isRunning() && isListening();
 
+  /** Redis's first answer after a loss. */
+  const connect = ({ epoch, unknown }: Heartbeat): void => {
+    isConnected = true;
+    if (state === "new" || epoch === undefined || epoch !== arrived) distrust();
+    if (unknown.length > 0) unknownEpochs = unknown;
+    if (state === "new") return;
+    others.awaitAll();
+    othersBackAt = performance.now() + waitForOthers;
+  };
+  /** Discards what is cached, here and in Redis. */
+  const beginAnew = async (): Promise<void> => {
+    distrust();
+    await empty(unknownEpochs);
+    unknownEpochs = [];
+  };
+  /** Whether this gateway may trust again what is cached: it has waited for what the others have to send. */
+  const isComplete = async (): Promise<boolean> => {
+    if (unknownEpochs.length > 0) await beginAnew();
+    callOthers();
+    if (state === "new") return true;
+    if (performance.now() < othersBackAt) return false;
+    // One that does not come back may have taken invalidations with it.
+    if (others.areAwaited()) await beginAnew();
+    return true;
+  };
   const askOnce = async (): Promise<void> => {
     const sentAt = performance.now();
     const before = losses;
     if (!isListening()) return;
-    const epoch = await ask();
+    const known = [arrived, confirmed].filter((one) => one !== undefined);
+    const heartbeat = await ask(isConnected ? [] : known);
     if (losses !== before) return;
-    if (!term.answered(sentAt, epoch)) return lose("a beat came late, or a drop was missed");
-    if (state === "up") return flush();
-    await recover(state === "new");
+    const result = term.answered(sentAt, heartbeat.epoch);
+    if (result === "late") return lose("a heartbeat came late");
+    if (result === "missed") return miss("an invalidation was missed");
+    if (!isConnected) connect(heartbeat);
+    others.listed(heartbeat.others, state === "up");
     await flush();
-    // After another loss the recovery starts again.
+    if (state === "up" || losses !== before || !(await isComplete())) return;
+    // After another loss all begins again.
     if (isClosed || losses !== before) return;
     state = "up";
+    others.stopWaiting();
     errors.clear();
     onEvent("shared_tier_up", {});
   };
@@ -99,9 +178,9 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     }
   };
   const beating = setInterval(() => {
-    if (state === "up" && !term.isRunning()) lose("it did not answer in time");
-    if (isHeld()) heldAt = performance.now();
-    else if (performance.now() - heldAt > PATIENCE) reconnect();
+    if (state === "up" && !isHeld()) lose("it did not answer in time");
+    if (term.isRunning() && isListening()) answeredAt = performance.now();
+    else if (performance.now() - answeredAt > PATIENCE) reconnect();
     beat().catch(failed);
   }, INTERVAL).unref();
 
@@ -110,7 +189,17 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     epoch: term.epoch,
     /** An invalidation was received, which begins this epoch. */
     announced: (epoch: string) => term.announced(epoch),
+    /** Redis has this gateway's invalidation, which begins this epoch. */
+    confirmed: (epoch: string): void => void (confirmed = epoch),
+    /** Another gateway has called this one. True if Redis holds nothing that was invalidated as far as this one knows. */
+    called(id: string): boolean {
+      others.called(id);
+      return isConnected && unknownEpochs.length === 0;
+    },
+    /** Another gateway has answered a call. */
+    answered: others.answered,
     lose,
+    miss,
     /** Sends a heartbeat at once. */
     beat: () => void beat().catch(failed),
     failed,
@@ -121,8 +210,6 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
   };
 };
 
-/** Milliseconds that the lease lasts, from when the heartbeat was sent. */
-const TERM = 1500;
 /** Invalidations that may be received between a heartbeat and its answer. */
 const MAX_ANNOUNCED = 1000;
 
@@ -153,18 +240,18 @@ export const openTerm = (now: () => number) => {
       suspect = undefined;
       announced.clear();
     },
-    /** Redis has answered a heartbeat with this epoch; false if it was too late or an invalidation was missed. */
-    answered(sentAt: number, epoch: string | undefined): boolean {
+    /** Redis has answered a heartbeat with this epoch: too late, or in time, or an invalidation was missed before. */
+    answered(sentAt: number, epoch: string | undefined): "in time" | "late" | "missed" {
       const isFirst = until === -Infinity;
-      // An expired term is not renewed: invalidations may have been missed.
-      if (!isFirst && now() >= until) return false;
       // The message of the last answer's epoch may have been on the way then. By now it must have arrived.
-      if (suspect !== undefined && !announced.has(suspect)) return false;
+      if (suspect !== undefined && !announced.has(suspect)) return "missed";
+      // An expired term is not renewed: invalidations may have been missed.
+      if (!isFirst && now() >= until) return "late";
       if (isFirst && epoch !== undefined) announce(epoch);
       known ??= epoch;
       suspect = epoch;
       until = sentAt + TERM;
-      return true;
+      return "in time";
     },
   };
 };

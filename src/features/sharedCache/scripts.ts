@@ -5,16 +5,28 @@ const PREFIX = "catalog-gateway:1:";
 
 /** The key of the epoch, which changes with every invalidation. */
 export const EPOCH = `${PREFIX}epoch`;
+/** The key of the last epochs: a list. An epoch is in it if Redis holds nothing that was invalidated up to then. */
+export const EPOCHS = `${PREFIX}epochs`;
 /** The channel of invalidations. */
 export const CHANNEL = `${PREFIX}drops`;
+/** The channel on which a gateway asks the others whether they have invalidations to send. */
+export const CALLS = `${PREFIX}calls`;
 /** The prefix of the keys of groups' versions. */
 export const VERSIONS = `${PREFIX}v:`;
 /** The key of the version of the group that holds all entries. */
 export const EVERYTHING = `${VERSIONS}*`;
 /** The name of an entry. Builds do not read each other's entries: an answer of another build may differ. */
 export const entryName = (build: string, key: string): string => `${PREFIX}e:${build}:${key}`;
-/** The channel on which a gateway receives acknowledgements. */
-export const acknowledgementsOf = (gateway: string): string => `${PREFIX}acks:${gateway}`;
+const ACKNOWLEDGEMENTS = `${PREFIX}acks:`;
+/** The channel on which a gateway receives acknowledgements, and answers to its calls. */
+export const acknowledgementsOf = (gateway: string): string => ACKNOWLEDGEMENTS + gateway;
+/** The pattern of these channels: those that exist are those of the gateways that listen. */
+export const ALL_ACKNOWLEDGEMENTS = `${ACKNOWLEDGEMENTS}*`;
+/** The gateway of such a channel. */
+export const gatewayOf = (channel: string): string => channel.slice(ACKNOWLEDGEMENTS.length);
+
+/** Redis knows so many epochs: a gateway that has missed no more invalidations can tell that Redis has lost none. */
+const MAX_EPOCHS = 1000;
 
 /** All groups by which an entry can be invalidated. */
 export const groupsFor = ({ groups, endpoint }: Entry): string[] => [...groups, `@${endpoint}`, "*"];
@@ -67,23 +79,40 @@ export const scripts = {
     for i, name in ipairs(names) do redis.call('SET', name, versions[i], 'PX', ARGV[4]) end
     return 1`,
 
-  /** KEYS: epoch, then all that is deleted. ARGV: channel, message, new epoch. -> how many gateways receive the message */
+  /**
+   * KEYS: epoch, epochs, then all that is deleted. ARGV: channel, message, new epoch, epochs that Redis knows from now on.
+   * -> how many gateways receive the message
+   */
   invalidate: `
-    for i = 2, #KEYS do redis.call('DEL', KEYS[i]) end
+    for i = 3, #KEYS do redis.call('DEL', KEYS[i]) end
     local set = redis.pcall('SET', KEYS[1], ARGV[3])
     if set.err then redis.call('DEL', KEYS[1]) end
+    -- Where it is full, this epoch will be unknown.
+    redis.pcall('LPUSH', KEYS[2], unpack(ARGV, 3))
+    redis.call('LTRIM', KEYS[2], 0, ${MAX_EPOCHS - 1})
     return redis.call('PUBLISH', ARGV[1], ARGV[2])`,
 
   /**
-   * KEYS: epoch. ARGV: the first one. -> the epoch, or nothing where Redis is full
+   * KEYS: epoch, epochs. ARGV: the first epoch, the pattern of the channels of acknowledgements, epochs to look up.
+   * -> the epoch, or nothing where Redis is full; the channels that exist; the epochs that it does not know
    *
    * PERSIST is a write that changes nothing: a Redis that refuses writes cannot invalidate.
    */
-  epoch: `
+  heartbeat: `
     redis.call('PERSIST', KEYS[1])
     local epoch = redis.call('GET', KEYS[1])
-    if epoch then return epoch end
-    local set = redis.pcall('SET', KEYS[1], ARGV[1])
-    if set.err then return false end
-    return ARGV[1]`,
+    if not epoch and not redis.pcall('SET', KEYS[1], ARGV[1]).err then
+      epoch = ARGV[1]
+      redis.pcall('LPUSH', KEYS[2], epoch)
+      redis.call('LTRIM', KEYS[2], 0, ${MAX_EPOCHS - 1})
+    end
+    local unknown = {}
+    if #ARGV > 2 then
+      local known = { [epoch or ''] = true }
+      for _, one in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do known[one] = true end
+      for i = 3, #ARGV do
+        if not known[ARGV[i]] then unknown[#unknown + 1] = ARGV[i] end
+      end
+    end
+    return { epoch, redis.call('PUBSUB', 'CHANNELS', ARGV[2]), unknown }`,
 };

@@ -18,6 +18,8 @@ export type Entry = Answer & {
   lifetimes: Lifetimes;
   /** A soft invalidation brings it forward. */
   freshUntil: number;
+  /** It is from before a gap of the shared tier, in which an invalidation may have been missed. */
+  isDoubtful?: true;
   /** A write invalidates every entry that shares a group with it. */
   groups: readonly string[];
   /** The key that fetched it, hashed; only this caller may see it. `undefined` for a public answer. */

@@ -137,22 +137,30 @@ export const isFailure = (status: number): boolean => status >= 500;
 /** Whether the answer to this request may be stored, where its status allows it. */
 export const mayStore = ({ noStore }: Directives): boolean => noStore !== true;
 
-/** How a request with these directives may use the entry (RFC 9111, RFC 5861). `isInStep`: no invalidation was missed. */
+/** How a request with these directives may use the entry (RFC 9111, RFC 5861). `isInStep`: no invalidation is missed now. */
 export const freshnessOf = (entry: Entry, now: number, wanted: Directives, isInStep = true): Freshness => {
+  const isCertain = isInStep && entry.isDoubtful !== true;
   if (wanted.noCache || wanted.noStore) return "not";
   const staleness = now - entry.freshUntil;
   if (wanted.maxAge !== undefined && (wanted.maxAge === 0 || now - entry.storedAt > wanted.maxAge)) return "not";
   if (wanted.onlyFresh && staleness >= 0) return "not";
   // An owner's entry is never served stale: the right to see it may be gone.
-  if (entry.owner !== undefined) return isInStep && staleness < 0 ? "fresh" : "not";
+  if (entry.owner !== undefined) return isCertain && staleness < 0 ? "fresh" : "not";
   const { staleWhileRevalidate, staleIfError } = entry.lifetimes;
-  if (!isInStep) return staleness < Math.max(staleWhileRevalidate, staleIfError) ? "ifError" : "not";
+  if (!isCertain) return staleness < Math.max(staleWhileRevalidate, staleIfError) ? "ifError" : "not";
   if (staleness < 0) return "fresh";
   if (staleness < staleWhileRevalidate) return "stale";
   return staleness < staleIfError ? "ifError" : "not";
 };
 
 // ---- More than one gateway
+
+/** Milliseconds by which the moment of an entry may have changed on its way through the shared tier. */
+const IMPRECISION = 1000;
+
+/** Whether the shared tier's entry is served in place of the one here: it is newer, or certain where the one here is not. */
+export const isBetter = (theirs: Entry, ours: Entry | undefined): boolean =>
+  ours === undefined || ours.isDoubtful === true || theirs.storedAt > ours.storedAt + IMPRECISION;
 
 /** Another gateway's entry within the lifetimes of this one; `undefined` where it may not be stored here. */
 export const withinLifetimes = (entry: Entry, allowed: Lifetimes | undefined): Entry | undefined => {

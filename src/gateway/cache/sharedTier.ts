@@ -29,8 +29,9 @@ export type SharedTier = {
 };
 
 /**
- * Opens a tier. `onInvalidation` is called with what other gateways invalidate, `onLost` where some of it may have been missed. The memory stores entries
- * while the tier is not trusted, so the tier calls `onLost` before it is trusted for the first time as well.
+ * Opens a tier. `onInvalidation` is called with what other gateways invalidate, `onLost` where some of it may have been
+ * missed: what is cached then is served only if legacy fails. The memory stores entries while the tier is not trusted, so
+ * the tier calls `onLost` before it is trusted for the first time as well.
  */
 export type OpenSharedTier = (listener: {
   onInvalidation(invalidation: Invalidation): void;

@@ -5,6 +5,7 @@ import { openInvalidationLog } from "./invalidationLog.ts";
 import {
   type Freshness,
   freshnessOf,
+  isBetter,
   isExpired,
   isListLeft,
   isShared,
@@ -24,8 +25,6 @@ type FoundEntry = { entry: Entry; freshness: Freshness };
 export type WriteMark = { here: number; shared: string | undefined };
 
 const EVERYTHING = "*";
-/** Milliseconds by which the moment of an entry may have changed on its way through the tier. */
-const IMPRECISION = 1000;
 
 /** Opens all entries: those in memory, and in the shared tier behind it. */
 export const openTieredEntries = ({
@@ -63,7 +62,13 @@ export const openTieredEntries = ({
       if (!isLeft || !makeStale(entry, now(), !soft || hold > 0)) store.delete(key);
     }
   };
-  const tier = openTier?.({ onInvalidation: invalidateHere, onLost: () => invalidateHere({ all: true }) });
+  /** Leaves all entries for legacy's failure, as in a gap of the tier; what is being fetched or looked up is not stored. */
+  const doubtAll = (): void => {
+    lookups.clear();
+    invalidations.write([EVERYTHING]);
+    for (const [, entry] of store.all()) entry.isDoubtful = true;
+  };
+  const tier = openTier?.({ onInvalidation: invalidateHere, onLost: doubtAll });
 
   /** Whether what belongs to these groups was, or may have been, written since the mark. */
   const wasWritten = ({ groups, endpoint }: Pick<Entry, "groups" | "endpoint">, mark: number): boolean =>
@@ -83,12 +88,12 @@ export const openTieredEntries = ({
     return own !== undefined && (common === undefined || common.freshness === "not") ? own : common;
   };
 
-  /** Takes an entry into memory that is newer in the tier. */
+  /** Takes an entry into memory that is better in the tier. */
   const findInTier = async ({ key, lifetimesOf }: CacheKey): Promise<Entry | undefined> => {
     const mark = invalidations.mark();
     const theirs = await tier?.get(key);
     if (theirs === undefined || wasWritten(theirs, mark)) return undefined;
-    if (theirs.storedAt <= (store.get(key)?.storedAt ?? -Infinity) + IMPRECISION) return undefined;
+    if (!isBetter(theirs, store.get(key))) return undefined;
     // Another gateway may be configured with longer lifetimes.
     const entry = withinLifetimes(theirs, lifetimesOf(theirs.judged ?? theirs.status));
     if (entry === undefined || isExpired(entry, now())) return undefined;
@@ -105,7 +110,7 @@ export const openTieredEntries = ({
   return {
     lookUp,
     wasWritten,
-    /** The same with what the shared tier has, where that is newer; else `undefined`. */
+    /** The same with what the shared tier has, where that is better; else `undefined`. */
     async lookUpShared(request: CacheRequest): Promise<FoundEntry | undefined> {
       if (!tier?.trusted() || !mayUsePublic(request)) return undefined;
       const { key } = request.cacheKey;

@@ -9,13 +9,20 @@ import {
 } from "../../gateway/cache/support.ts";
 import { pathTo } from "../../operation/store/redis/pathTo.ts";
 import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
+import type { GatewayParts } from "../../support/gateway.ts";
 import { settled, until } from "../../support/waiting.ts";
 
 const path = kept.getDataset;
 
-/** Two gateways over one legacy that share by one Redis. */
-const two = async (legacy: ScriptedLegacy, url: string) => {
-  const [a, b] = [await cachedGateway({ REDIS_URL: url }, legacy), await cachedGateway({ REDIS_URL: url }, legacy)];
+/** After a gap of Redis, gateways wait for each other for a shorter time; where that is too short, Redis is emptied. */
+const impatient = { waitForOthers: 500 };
+
+/** Two gateways over one legacy that share by one Redis. `way`: how the first one reaches it. */
+const two = async (legacy: ScriptedLegacy, url: string, parts: GatewayParts = impatient, way = url) => {
+  const [a, b] = [
+    await cachedGateway({ REDIS_URL: way }, legacy, parts),
+    await cachedGateway({ REDIS_URL: url }, legacy, parts),
+  ];
   const bothInStep = () => until(() => [a, b].every(({ core }) => core.cache.sharing() === "in step"));
   await bothInStep();
   return { a, b, bothInStep };
@@ -36,6 +43,14 @@ type Outage = {
   begin: (on: Links) => unknown;
   end?: (on: Links) => unknown;
   why?: RegExp;
+};
+/** How a gap of Redis comes and goes, whether something else is written in it, and whether what is cached still counts. */
+type Gap = {
+  title: string;
+  isKept: boolean;
+  isWritten?: boolean;
+  begin: (on: Links) => unknown;
+  end?: (on: Links) => unknown;
 };
 type Links = { redis: Awaited<ReturnType<typeof startRedis>>; way: Awaited<ReturnType<typeof pathTo>> };
 
@@ -99,7 +114,7 @@ describeWithRedis("two gateways and a Redis", () => {
     const { a, b } = await two(legacy, redis.url);
     await b.ask(path);
     // Heartbeats go on.
-    await redis.talk("ACL SETUSER default resetkeys ~catalog-gateway:1:epoch");
+    await redis.talk("ACL SETUSER default resetkeys ~catalog-gateway:1:epoch*");
     expect((await a.post("/v1/datasets/tag", tag, a.as(alice))).status).toBe(200);
     await redis.talk("ACL SETUSER default allkeys");
     await until(async () => markOf((await b.ask(path)).body) === `nobody ${legacy.version}`);
@@ -164,10 +179,7 @@ describeWithRedis("two gateways and a Redis", () => {
     const redis = await startRedis({ keeps: outage.keeps ?? true });
     const way = await pathTo(redis.url);
     const legacy = await scriptedLegacy();
-    const a = await cachedGateway({ REDIS_URL: way.url.replace("//", "//:hunter2@") }, legacy);
-    const b = await cachedGateway({ REDIS_URL: redis.url }, legacy);
-    const bothInStep = () => until(() => [a, b].every(({ core }) => core.cache.sharing() === "in step"));
-    await bothInStep();
+    const { a, b, bothInStep } = await two(legacy, redis.url, impatient, way.url.replace("//", "//:hunter2@"));
     await a.ask(path);
     await until(async () => (await b.ask(path)).how.startsWith("hit"));
     const counted = (event: string) => a.observer.counts()[event] ?? 0;
@@ -188,6 +200,86 @@ describeWithRedis("two gateways and a Redis", () => {
     // It is shared again.
     await until(async () => (await a.ask("/v1/datasets/7")).how.startsWith("hit"));
     await until(async () => (await b.ask("/v1/datasets/7")).how.startsWith("hit"));
+  });
+
+  test.each<Gap>([
+    {
+      title: "Redis is paused",
+      isKept: true,
+      begin: ({ redis }) => redis.pause(),
+      end: ({ redis }) => redis.resume(),
+    },
+    {
+      title: "Redis is restarted with its data",
+      isKept: true,
+      begin: ({ redis }) => redis.kill(),
+      end: ({ redis }) => redis.start(),
+    },
+    { title: "one gateway is stopped", isKept: true, begin: ({ way }) => way.freeze("all") },
+    {
+      title: "Redis is paused while one gateway writes something else",
+      isKept: true,
+      isWritten: true,
+      begin: ({ redis }) => redis.pause(),
+      end: ({ redis }) => redis.resume(),
+    },
+    {
+      title: "one gateway is stopped while the other writes something else",
+      isKept: true,
+      isWritten: true,
+      begin: ({ way }) => way.freeze("all"),
+    },
+    {
+      title: "Redis is restarted without data",
+      isKept: false,
+      begin: ({ redis }) => redis.kill(),
+      end({ redis }) {
+        redis.replaceData("none");
+        return redis.start();
+      },
+    },
+    {
+      title: "Redis is put back to older data",
+      isKept: false,
+      begin: ({ redis }) => redis.kill(),
+      end({ redis }) {
+        redis.replaceData("copy");
+        return redis.start();
+      },
+    },
+  ])("$title: what else is cached counts, $isKept", async ({ begin, end, isKept, isWritten }) => {
+    const redis = await startRedis({ keeps: true });
+    const way = await pathTo(redis.url);
+    const legacy = await scriptedLegacy();
+    const { a, b, bothInStep } = await two(legacy, redis.url, { redisTimeout: 2000 }, way.url);
+    const written = "/v1/datasets/62";
+    for (const target of [path, written])
+      for (const { ask } of [a, b]) await until(async () => (await ask(target)).how.startsWith("hit"));
+    const write = async () => {
+      expect((await b.post("/v1/datasets/tag", { data_id: 62, tag: "a" }, b.as(alice))).status).toBe(200);
+    };
+    redis.copyData();
+    // Now Redis has an entry of it that is invalidated, if the copy is put back.
+    await write();
+    await begin({ redis, way });
+    await until(() => a.core.cache.sharing() === "cut off");
+    if (isWritten) await write();
+    await end?.({ redis, way });
+    await bothInStep();
+
+    legacy.mode = "down";
+    for (const { ask } of [a, b]) {
+      const { status, body, how } = await ask(path);
+      expect([status, markOf(body), how.startsWith("hit")]).toEqual([200, "nobody 1", isKept]);
+      expect((await ask(written)).how).not.toMatch(/^hit/);
+    }
+    legacy.mode = "healthy";
+    const current = `nobody ${legacy.version}`;
+    for (const { ask } of [a, b]) {
+      expect(markOf((await ask(written)).body)).toBe(current);
+      // After a failure an entry rests for a second.
+      await until(async () => markOf((await ask(path)).body) === (isKept ? "nobody 1" : current));
+    }
   });
 
   test("what was cached before Redis was reached is not served after the other's write", async () => {

@@ -21,6 +21,13 @@ test.each<[string, Entry, Directives, boolean, string]>([
   ["for the gateway's own requests", entry(), { onlyFresh: true }, true, "fresh fresh not not not not not not not"],
   ["where it has an owner", owned, {}, true, "fresh fresh not not not not not not not"],
   ["where a write may be missed", entry(), {}, false, "ifError ifError ifError ifError ifError ifError not not not"],
+  [
+    "from before a gap",
+    { ...entry(), isDoubtful: true },
+    {},
+    true,
+    "ifError ifError ifError ifError ifError ifError not not not",
+  ],
   ["where it may, and has an owner", owned, {}, false, "not not not not not not not not not"],
 ])("how long an entry may be used %s", (_, one, wanted, isInStep, expected) => {
   expect(moments.map((now) => freshnessOf(one, now, wanted, isInStep)).join(" ")).toBe(expected);

@@ -48,3 +48,11 @@ test.each([
   expect((await entries.lookUpShared(request))?.entry.body.toString()).toBe(expected);
   expect(entries.lookUp(request, 1)?.entry.storedAt).toBe(expected === undefined ? 0 : storedAt);
 });
+
+test("an entry of the shared tier is served in place of a doubtful one, though it is older", async () => {
+  const { entries, store } = openOver(async () => entryFrom(-500));
+  store.set("k", { ...entryFrom(0), isDoubtful: true });
+  expect(entries.lookUp(request, 1)?.freshness).toBe("ifError");
+  expect((await entries.lookUpShared(request))?.freshness).toBe("fresh");
+  expect(entries.lookUp(request, 1)?.entry.storedAt).toBe(-500);
+});

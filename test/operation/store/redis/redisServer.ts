@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { rmSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { onTestFinished } from "vitest";
 import { freePort } from "../../../support/freePort.ts";
@@ -22,7 +22,7 @@ const talk = (port: number, ...lines: string[]): Promise<string> =>
 /** A real Redis on a free port. `keeps`: its data survive a restart. */
 export const startRedis = async ({ keeps = false } = {}) => {
   const port = await freePort();
-  const directory = temporaryFolder();
+  const [directory, copy] = [temporaryFolder(), temporaryFolder()];
   const persistence = keeps ? ["--appendonly", "yes", "--appendfsync", "always"] : ["--appendonly", "no"];
   let child: ChildProcess | undefined;
   const start = async () => {
@@ -56,6 +56,14 @@ export const startRedis = async ({ keeps = false } = {}) => {
       rmSync(directory, { recursive: true });
       await talk(port, 'CONFIG SET save "3600 1"', "BGSAVE");
       await until(async () => (await talk(port, "INFO persistence")).includes("rdb_last_bgsave_status:err"));
+    },
+    /** Copies its data. */
+    copyData: () => cpSync(directory, copy, { recursive: true }),
+    /** Replaces its data by the copy, or by none. It has to be killed before, and started afterwards. */
+    replaceData(by: "copy" | "none"): void {
+      rmSync(directory, { recursive: true });
+      if (by === "copy") cpSync(copy, directory, { recursive: true });
+      else mkdirSync(directory);
     },
     takeWrites: () => talk(port, "REPLICAOF NO ONE", "CONFIG SET stop-writes-on-bgsave-error no"),
     pause: () => void child?.kill("SIGSTOP"),
