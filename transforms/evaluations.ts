@@ -78,6 +78,8 @@ const evaluationList = <T>(
     format: "xml",
     legacy: ({ per_fold, limit = LIMIT, ...filters }) =>
       listBy(legacyList, { ...filters, per_fold: per_fold ? String(per_fold) : undefined, limit }),
+    // Without a filter legacy may sort all evaluations. Its lists of runs need the same tables, but for the results.
+    shortestList: { method: "GET", path: "/run/list/limit/1" },
     notFound: noEvaluations,
     rejectEarly: requireFilter("540", narrowing, route, legacyList),
 

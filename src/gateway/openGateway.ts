@@ -15,6 +15,7 @@ import { observeCalls } from "../operation/telemetry/observeUpstream.ts";
 import { openTraffic } from "../operation/telemetry/traffic.ts";
 import { gatewayApp } from "./answer/app.ts";
 import { type Core, type CoreEvents, type Feature, type FeatureModule, hooksOf } from "./answer/feature.ts";
+import { openEmptyLists } from "./answer/emptyLists.ts";
 import { openHitPath } from "./answer/hitPath.ts";
 import { openKeys } from "./answer/keys.ts";
 import { legacyBackend } from "./answer/legacyBackend.ts";
@@ -277,7 +278,10 @@ const openEndpoints = (
 /** The share of the cache's bytes for the cache keys of paths. */
 const PATHS_SHARE = 1 / 16;
 
-type Answering = Pick<Core, "client" | "reader" | "cache" | "keys" | "unconfirmed" | "serviceKey" | "totalTimeout">;
+type Answering = Pick<
+  Core,
+  "client" | "reader" | "cache" | "judgeEmpty" | "keys" | "unconfirmed" | "serviceKey" | "totalTimeout"
+>;
 
 /** What makes answers: the reader of legacy's, the cache of ours, the keys of callers. */
 const openAnswering = (
@@ -333,7 +337,16 @@ const openAnswering = (
   const keys = openKeys(legacy.client, keyProbes, errors, (owner) => events.emit("keyRefused", owner));
   const unconfirmed = openUnconfirmedWrites({ keys, timeout, legacyBack: legacy.outage.ended, onError });
   const client = aroundClient(legacy.client);
-  return { client, reader, cache, keys, unconfirmed, serviceKey: settings.LEGACY_API_KEY, totalTimeout: timeout };
+  return {
+    client,
+    reader,
+    cache,
+    judgeEmpty: openEmptyLists(client, observer),
+    keys,
+    unconfirmed,
+    serviceKey: settings.LEGACY_API_KEY,
+    totalTimeout: timeout,
+  };
 };
 
 /** Milliseconds in which a client has to take some of an answer. A slow one takes some every few seconds, by the buffers of its system. */

@@ -85,6 +85,8 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
   /** Its answers may be cached. */
   cache?: CachePolicy<InputOf<F>, ExcerptOf<T, Name>>;
   legacy(input: InputOf<F>): LegacyRequest | Unsent;
+  /** The request that shows whether legacy can list what the endpoint lists; default: the same list without filters, with a limit of 1. */
+  shortestList?: LegacyRequest;
   /** Asks for legacy's XML form only: its JSON lacks what the XML has. */
   format?: "xml";
   /** The outcome where an input names what cannot exist. */

@@ -7,6 +7,7 @@ import type { Core, Feature } from "../../gateway/answer/feature.ts";
 import { describeAnswer, isIll } from "../../gateway/answer/illAnswer.ts";
 import { refusedIn } from "../../gateway/answer/proxiedWrites.ts";
 import { type CacheRequest, type Fetched, readDirectives } from "../../gateway/cache/cacheRequest.ts";
+import type { Entry } from "../../gateway/cache/entry.ts";
 import { openKeptReplies } from "../../gateway/cache/keptReplies.ts";
 import { ageOf, cacheStatus, contentHeaders, etagOf, type Reply, replyWith } from "../../gateway/cache/reply.ts";
 import { HIT, type Served } from "../../gateway/cache/served.ts";
@@ -41,6 +42,7 @@ type CachingCore = Pick<
   | "fetchPath"
   | "guard"
   | "identity"
+  | "judgeEmpty"
   | "keys"
   | "load"
   | "memory"
@@ -87,7 +89,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   const kept = openKeptReplies();
   const tooLarge = new LRUCache<string, true>(TOO_LARGE);
 
-  const fetch = async (read: OldRead, client: string, isBackground: boolean): Promise<Fetched> => {
+  const fetch = async (read: OldRead, client: string, isBackground: boolean, before?: Entry): Promise<Fetched> => {
     const holding = openHolding(memory);
     try {
       const reply = await core.fetchPath({ ...read, client, holding, isBackground });
@@ -103,7 +105,8 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
         const headers: Record<string, string> = retryAfter === undefined ? {} : { "Retry-After": retryAfter };
         return { answer: { status, body, type, headers }, groups: [], judged: 503 };
       }
-      return { answer: { status, body, type }, ...(await judge(core, read, status, body)) };
+      const fetched = { answer: { status, body, type }, ...(await judge(core, read, status, body)) };
+      return await core.judgeEmpty(fetched, { ...read, client }, before);
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       if (error.kind !== "tooLarge") return failed(error);
@@ -209,7 +212,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const { onlyIfCached: _, ...wanted } = request.wanted;
     const served = await cache.answer(
       { ...request, wanted },
-      (_owner, isBackground) => fetch(read, client, isBackground),
+      (_owner, isBackground, before) => fetch(read, client, isBackground, before),
       noRefusal,
     );
     // An answer without a key may hide what this caller owns.

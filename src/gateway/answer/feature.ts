@@ -29,6 +29,7 @@ import type { ErrorTable } from "../../catalogue/legacy/reading.ts";
 import type { Reader } from "../threads/reader.ts";
 import type { Json } from "../../catalogue/rules/rule.ts";
 import type { Keys } from "./keys.ts";
+import type { JudgeEmpty } from "./emptyLists.ts";
 import type { Catalogue, PreparedEndpoint } from "./prepared.ts";
 import type { UnconfirmedWrites } from "./unconfirmedWrites.ts";
 
@@ -179,6 +180,8 @@ export type Core = {
   identity: string;
   reader: Reader;
   cache: Cache;
+  /** Says what a list without rows counts for. */
+  judgeEmpty: JudgeEmpty;
   keys: Keys;
   unconfirmed: UnconfirmedWrites;
   /** The gateway's own key, for what legacy answers only with one. */

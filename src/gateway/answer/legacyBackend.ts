@@ -23,9 +23,10 @@ export const legacyBackend = (core: Core, isUncached = false): Handler =>
     const served = await runStep("cache", { endpoint: endpoint.name }, () =>
       core.cache.answer(
         { cacheKey, owner, wanted },
-        (forOwner, isBackground) => {
+        async (forOwner, isBackground, before) => {
           const caller = isBackground ? withoutClient(context, core.totalTimeout) : context;
-          return fetchAnswer(core, forOwner === undefined ? { ...caller, key: undefined } : caller);
+          const fetched = await fetchAnswer(core, forOwner === undefined ? { ...caller, key: undefined } : caller);
+          return core.judgeEmpty(fetched, context, before);
         },
         () => authorize(core, context),
       ),

@@ -31,8 +31,17 @@ type CacheSettings = {
 /** The status of an answer that does not come in time. */
 const LATE = 504;
 
-/** What is fetched for whom. `isBackground`: it goes on without its client, who has a stale answer or gets one if this takes too long. */
-type Fetching = { request: CacheRequest; fetchAnswer: Fetch; how: CacheStatus; isBackground?: boolean };
+/**
+ * What is fetched for whom. `isBackground`: it goes on without its client, who has a stale answer or gets one if this takes too long. `before`:
+ * the entry for everybody that is stored, if there is one.
+ */
+type Fetching = {
+  request: CacheRequest;
+  fetchAnswer: Fetch;
+  how: CacheStatus;
+  before: Entry | undefined;
+  isBackground?: boolean;
+};
 
 /** The result of a fetch. `mark`: the writes until it began. `isForOne`: others who wait for it ask for themselves. */
 type FetchResult = { served: Served; groups: readonly string[]; mark: WriteMark; isForOne?: boolean };
@@ -44,14 +53,15 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
   const entries = openTieredEntries({ store, openTier, now, onInvalidated: () => count("dropped"), onError });
 
   /** Fetches the answer, and stores it where that is allowed. */
-  const fetchAndStore = async ({ request, fetchAnswer, how, isBackground = false }: Fetching): Promise<FetchResult> => {
+  const fetchAndStore = async (fetching: Fetching): Promise<FetchResult> => {
+    const { request, fetchAnswer, how, before, isBackground = false } = fetching;
     const { owner, wanted, cacheKey } = request;
     const { endpoint, lifetimesOf } = cacheKey;
     const key = entryKey(request, owner);
     const mark = entries.mark();
-    const fetched = await fetchAnswer(owner, isBackground);
-    const { answer, groups, judged = answer.status, unfinishedUntil = 0, isForOne, isUnasked } = fetched;
-    const lifetimes = storedFor(lifetimesOf(judged, toStored(now()) < unfinishedUntil), owner);
+    const fetched = await fetchAnswer(owner, isBackground, before);
+    const { answer, groups, judged = answer.status, unfinishedUntil = 0, freshAtMost, isForOne, isUnasked } = fetched;
+    const lifetimes = storedFor(lifetimesOf(judged, toStored(now()) < unfinishedUntil), owner, freshAtMost);
     if (lifetimes === undefined) {
       if (!isFailure(judged)) uncacheable.set(key, true);
       return {
@@ -103,7 +113,13 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     let status = 500;
     try {
       const ofOwner = { ...request, owner, wanted: {} };
-      const { served } = await launch({ request: ofOwner, fetchAnswer, how: { fwd: "stale" }, isBackground: true });
+      const { served } = await launch({
+        request: ofOwner,
+        fetchAnswer,
+        how: { fwd: "stale" },
+        before: entry,
+        isBackground: true,
+      });
       if (served.entry) return count("refreshed");
       if (served.isUnasked) return;
       status = statusOf(served);
@@ -161,7 +177,8 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
       if (ifError && isPaused(ifError)) return serveStale(ifError);
 
       const fwd = found === undefined ? "uri-miss" : ifError ? "stale" : "request";
-      const fetch = fetchOnce({ request, fetchAnswer, how: { fwd }, isBackground: ifError !== undefined });
+      const before = found?.entry.owner === undefined ? found?.entry : undefined;
+      const fetch = fetchOnce({ request, fetchAnswer, how: { fwd }, before, isBackground: ifError !== undefined });
       // No client waits for the fetch any more where its caller gets the stale answer.
       const served = ifError ? await withTimeout(fetch, MAX_WAIT_BESIDE_STALE) : await fetch;
       const status = served === "late" ? LATE : statusOf(served);

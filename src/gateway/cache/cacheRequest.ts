@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { LifetimesOf } from "./entry.ts";
+import type { Entry, LifetimesOf } from "./entry.ts";
 import type { Answer } from "../../catalogue/endpoint/answer.ts";
 
 /** What a request asks for, independent of its caller. */
@@ -21,7 +21,8 @@ export type CacheRequest = { cacheKey: CacheKey; owner: string | undefined; want
  * An answer just fetched from a backend, and the groups it belongs to. `judged`: the status by which it is stored, where
  * it is not its own. `unfinishedUntil`: when its document is complete at the latest, in milliseconds since the epoch.
  * `isForOne`: it holds for this caller alone, as where there was no room for the request: others ask for themselves. `isUnasked`: the backend
- * was not asked, so that the answer says nothing of when to ask again.
+ * was not asked, so that the answer says nothing of when to ask again. `freshAtMost`: it is fresh for so many milliseconds at most, and
+ * never served stale.
  */
 export type Fetched = {
   answer: Answer;
@@ -30,10 +31,14 @@ export type Fetched = {
   unfinishedUntil?: number | undefined;
   isForOne?: boolean;
   isUnasked?: boolean;
+  freshAtMost?: number;
 };
 
-/** Fetches the answer, as the owner or (`undefined`) without a key. `background`: no client waits for it. */
-export type Fetch = (owner: string | undefined, background: boolean) => Promise<Fetched>;
+/**
+ * Fetches the answer, as the owner or (`undefined`) without a key. `background`: no client waits for it. `before`: the entry for everybody that
+ * is stored, if there is one.
+ */
+export type Fetch = (owner: string | undefined, background: boolean, before: Entry | undefined) => Promise<Fetched>;
 
 /** A digest of fixed length; parts are separated, so that different lists never share one. */
 const digest = (parts: readonly unknown[]): string => hash("sha256", JSON.stringify(parts), "base64url");

@@ -20,6 +20,8 @@ export type Entry = Answer & {
   freshUntil: number;
   /** It is from before a gap of the shared tier, in which an invalidation may have been missed. */
   isDoubtful?: true;
+  /** A write has touched it, or may have: it is served for legacy's failure only. */
+  isOutdated?: true;
   /** A write invalidates every entry that shares a group with it. */
   groups: readonly string[];
   /** The key that fetched it, hashed; only this caller may see it. `undefined` for a public answer. */

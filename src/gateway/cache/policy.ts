@@ -68,9 +68,15 @@ export const freshOnly =
     return lifetimes && { ...lifetimes, staleWhileRevalidate: 0, staleIfError: 0 };
   };
 
-/** For how long the answer with these lifetimes may be stored that was fetched as this owner; `undefined`: it must not be. */
-export const storedFor = (lifetimes: Lifetimes | undefined, owner: string | undefined): Lifetimes | undefined =>
-  lifetimes && owner !== undefined ? freshFor(Math.min(lifetimes.fresh, MAX_OWNED_FRESH)) : lifetimes;
+/**
+ * For how long the answer with these lifetimes may be stored that was fetched as this owner; `undefined`: it must not be. `most`: milliseconds
+ * at most.
+ */
+export const storedFor = (
+  lifetimes: Lifetimes | undefined,
+  owner: string | undefined,
+  most = owner === undefined ? Infinity : MAX_OWNED_FRESH,
+): Lifetimes | undefined => (lifetimes && most !== Infinity ? freshFor(Math.min(lifetimes.fresh, most)) : lifetimes);
 
 /** From the moment at which an answer is stored to the last one at which it may be served. */
 export const totalLifetime = ({ fresh, staleWhileRevalidate, staleIfError }: Lifetimes): number =>
@@ -105,7 +111,10 @@ export const makeStale = (entry: Entry, now: number, isForFailure: boolean): boo
   const { staleWhileRevalidate, staleIfError } = entry.lifetimes;
   if (staleIfError === 0 && (staleWhileRevalidate === 0 || isForFailure)) return false;
   entry.freshUntil = Math.min(entry.freshUntil, now);
-  if (isForFailure) entry.lifetimes = { ...entry.lifetimes, staleWhileRevalidate: 0 };
+  if (isForFailure) {
+    entry.lifetimes = { ...entry.lifetimes, staleWhileRevalidate: 0 };
+    entry.isOutdated = true;
+  }
   // What was wrong with legacy may be over.
   entry.failures = 0;
   entry.retryAt = 0;

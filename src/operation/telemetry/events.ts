@@ -146,6 +146,13 @@ export const coreEvents: EventDefinitions = {
     isOfRequest: true,
     notes: "Nothing to do; a rise means that legacy changed.",
   },
+  empty_list: {
+    level: "error",
+    msg: "Legacy says that a list is empty which had rows.",
+    isOfRequest: true,
+    notes:
+      "Its shortest list has no row either: what is stored of the list is served. A table of legacy's, or its temporary disk, may fail. Look at its database.",
+  },
   odd_status: {
     level: "error",
     msg: "Legacy sent a document with an error status.",

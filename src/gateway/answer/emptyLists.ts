@@ -1,0 +1,76 @@
+import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
+import type { LegacyRequest } from "../../catalogue/endpoint/legacyRequest.ts";
+import type { Fetched } from "../cache/cacheRequest.ts";
+import type { Entry } from "../cache/entry.ts";
+import { openSingleFlight } from "../cache/singleFlight.ts";
+import type { Observer } from "../../operation/telemetry/observer.ts";
+import { type LegacyClient, ownCaller } from "../upstream/legacyClient.ts";
+import type { PreparedEndpoint } from "./prepared.ts";
+
+/** Milliseconds for which a look at a shortest list answers for others, and at most until it is over. */
+const LOOK_EVERY = 1000;
+const LOOK_TIMEOUT = 5000;
+/** Milliseconds for which a look that found no row is remembered, and for which "no results" is fresh meanwhile. */
+const REMEMBERED = 60_000;
+const DOUBTED_FRESH = 5000;
+
+/** What was asked for. `client`: the address for whom. */
+type ListRequest = { endpoint: PreparedEndpoint; input: Record<string, unknown>; client?: string | undefined };
+
+/** Judges what was fetched: where a list has no rows, whether that is believed. `before`: the entry for everybody that is stored. */
+export type JudgeEmpty = (fetched: Fetched, request: ListRequest, before: Entry | undefined) => Promise<Fetched>;
+
+/**
+ * Where a part of its database fails, legacy says "no results". A list that had rows and has none is believed only if the endpoint's
+ * shortest list has a row, for which legacy is asked once a second at most. Otherwise the answer counts as legacy's failure.
+ */
+export const openEmptyLists = (ask: LegacyClient, observer: Pick<Observer, "event">): JudgeEmpty => {
+  const looking = openSingleFlight<boolean>();
+  /** What the last look of each endpoint found, and when. */
+  const looks = new Map<string, { at: number; hasRow: boolean }>();
+  const lastLook = (name: string, within: number): boolean | undefined => {
+    const last = looks.get(name);
+    return last !== undefined && performance.now() - last.at < within ? last.hasRow : undefined;
+  };
+
+  const look = async ({ name, readXml }: PreparedEndpoint, shortest: LegacyRequest, client?: string) => {
+    // Some texts break legacy's JSON; a document without rows is an error in either form.
+    const reply = await ask(shortest, "xml", { ...ownCaller(LOOK_TIMEOUT), client }, readXml);
+    const isOwn = !("failed" in reply) && reply.judgement === "own" && reply.status === 200;
+    const hasRow = isOwn && reply.reading.is !== "error";
+    looks.set(name, { at: performance.now(), hasRow });
+    return hasRow;
+  };
+
+  const isBelieved = async ({ endpoint, input, client }: ListRequest, before: Entry): Promise<boolean> => {
+    const { name } = endpoint;
+    const shortest = shortestListOf(endpoint);
+    // A write leaves lists of tags for legacy's failure, and may have removed the last tag.
+    if (isUnfiltered(endpoint, input)) return shortest === undefined && before.isOutdated === true;
+    if (shortest === undefined) return true;
+    const known = lastLook(name, LOOK_EVERY);
+    return known ?? looking.get(name) ?? looking.launch(name, look(endpoint, shortest, client));
+  };
+
+  return async (fetched, request, before) => {
+    const { name } = request.endpoint;
+    if ((fetched.judged ?? fetched.answer.status) !== 404) return fetched;
+    if (before?.status !== 200)
+      return lastLook(name, REMEMBERED) === false ? { ...fetched, freshAtMost: DOUBTED_FRESH } : fetched;
+    if (await isBelieved(request, before)) return fetched;
+    observer.event("empty_list", { endpoint: name });
+    return { ...fetched, judged: 503 };
+  };
+};
+
+/** The list by which an endpoint shows that legacy can list; `undefined` where it takes no limit. */
+const shortestListOf = (endpoint: Endpoint): LegacyRequest | undefined => {
+  const { input, shortestList } = endpoint;
+  if (shortestList !== undefined || !Object.hasOwn(input, "limit")) return shortestList;
+  const request = endpoint.legacy({ limit: 1 });
+  return "unsent" in request ? undefined : request;
+};
+
+/** Whether the input chooses no rows but by a limit. */
+const isUnfiltered = ({ input: fields }: Endpoint, input: Record<string, unknown>): boolean =>
+  Object.entries(fields).every(([name, { fallback }]) => name === "limit" || input[name] === fallback?.value);
