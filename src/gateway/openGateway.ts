@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
 import { availableParallelism } from "node:os";
+import { openGatewayErrorFormats } from "../catalogue/legacy/gatewayErrors.ts";
 import { legacyTargets, type ReadLegacyTarget } from "../catalogue/legacy/legacyTarget.ts";
 import { openByteBudget } from "../operation/limits/byteBudget.ts";
 import { showSegments } from "../operation/secrets/scrub.ts";
@@ -27,6 +28,7 @@ import { openCache } from "./cache/cache.ts";
 import { longestLifetime } from "./cache/policy.ts";
 import { maxEntryBytes, openStore } from "./cache/store.ts";
 import { openGuard } from "./http/guard.ts";
+import { openOwnErrors } from "./http/ownErrors.ts";
 import { openErrorFormats, openErrorWriter } from "./http/problemDetails.ts";
 import { dataFileSubstitutes } from "./proxy/dataFiles.ts";
 import { passThrough } from "./proxy/passThrough.ts";
@@ -103,7 +105,7 @@ export const openGateway = async (
     load: legacy.load,
     features,
     hooks: hooksOf(features),
-    ...openDoor(settings, operation, parts),
+    ...openDoor(settings, catalogue, readTarget, operation, parts),
     isStopping: () => isStopping,
     off,
     isCheck,
@@ -355,19 +357,31 @@ const SEND_TIMEOUT = 20_000;
 /** What the gateway knows of clients before it reads what they ask: bounds, proxies, how they want errors. */
 const openDoor = (
   settings: GatewaySettings,
+  { legacyWrites }: Catalogue,
+  readTarget: ReadLegacyTarget,
   { memory, observer, dependencies }: Operation,
   { sendTimeout = SEND_TIMEOUT }: GatewayParts,
 ): Pick<
   Core,
-  "clientLimits" | "errorFormats" | "writeError" | "guard" | "trusted" | "untrustedProxies" | "noteLoop"
+  | "clientLimits"
+  | "errorFormats"
+  | "writeError"
+  | "writeOwnError"
+  | "guard"
+  | "trusted"
+  | "untrustedProxies"
+  | "noteLoop"
 > => {
   const trusted = trustedProxies(settings.TRUSTED_PROXIES);
   const errorFormats = openErrorFormats(settings.PREFIXES);
-  const writeError = openErrorWriter(settings.PREFIXES, errorFormats);
+  const formatOf = openGatewayErrorFormats(readTarget);
+  const writeOwnError = openOwnErrors(settings.PREFIXES, formatOf, readTarget, legacyWrites);
+  const writeError = openErrorWriter(settings.PREFIXES, errorFormats, writeOwnError);
   return {
     clientLimits: { sendTimeout, memory, maxConnections: settings.MAX_CLIENT_CONNECTIONS },
     errorFormats,
     writeError,
+    writeOwnError,
     guard: openGuard((error) => observer.fault(error), writeError),
     trusted,
     untrustedProxies: openUntrustedProxies(trusted, (address) => {
@@ -384,7 +398,7 @@ const openInterface = (
   { downloads, uploads }: { downloads: Upstream; uploads: Upstream },
   isUncached?: boolean,
 ) => {
-  const { settings, catalogue, features, meter, observer, trusted, noteLoop } = core;
+  const { settings, catalogue, features, meter, observer, trusted, noteLoop, writeOwnError } = core;
   const layered = features.reduce((next, { layer }) => layer?.(next) ?? next, legacyBackend(core, isUncached));
   const pass = passThrough(downloads, uploads, {
     host: settings.LEGACY_HOST,
@@ -392,6 +406,7 @@ const openInterface = (
     observer,
     trusted,
     noteLoop,
+    writeOwnError,
     observe: observePassThrough(core, catalogue.legacyWrites, readTarget),
     headers: features.flatMap(({ proxy }) => proxy?.headers ?? []),
     standIns: features.flatMap(({ proxy }) => proxy?.standIn ?? []),

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
-import { type Answer, answerOf, plainAnswer } from "../../catalogue/endpoint/answer.ts";
+import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
 import { pathOf } from "../../catalogue/endpoint/target.ts";
 import { outcomeAt, ownStatusOf } from "../../catalogue/legacy/reading.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
@@ -52,6 +52,8 @@ type CachingCore = Pick<
   | "reader"
   | "totalTimeout"
   | "trusted"
+  | "writeError"
+  | "writeOwnError"
 >;
 
 /** Stands for an answer where the request has to pass: legacy is not asked now, redirects, or its answer is too large to be collected. */
@@ -93,7 +95,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const holding = openHolding(memory);
     try {
       const reply = await core.fetchPath({ ...read, client, holding, isBackground });
-      if (reply === undefined && core.outage.isOn()) return unasked;
+      if (reply === undefined && core.outage.isOn()) return unasked(core, read);
       if (reply === undefined) probe(read, client).catch(report);
       if (reply === undefined) return passed;
       const { status, contentType: type, body, judgement, retryAfter } = reply;
@@ -109,7 +111,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
       return await core.judgeEmpty(fetched, { ...read, client }, before);
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
-      if (error.kind !== "tooLarge") return failed(error);
+      if (error.kind !== "tooLarge") return failed(core, read, error);
       tooLarge.set(read.cacheKey.key, true);
       return passed;
     } finally {
@@ -268,7 +270,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const isHit = how === HIT && entry !== undefined;
     // Headers of features differ by the target, of which one entry may have several.
     const kind = `${pathOf(target)}\n${keyed} ${acceptEncoding}\n${ifNoneMatch}`;
-    const isSent = sendWhole(res, isHit ? kept(entry, kind, now, write) : write());
+    const isSent = sendWhole(res, isHit ? kept(entry, kind, now, write) : write(), undefined, core.writeError);
     counts.count(isSent ? result : "error");
   };
 
@@ -300,18 +302,21 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
 const noRefusal = async (): Promise<undefined> => undefined;
 
 /** While legacy fails it is not asked. */
-const unasked: Fetched = {
-  answer: plainAnswer(503, "The legacy interface is failing. Try again later.", { "Retry-After": "5" }),
-  groups: [],
-  isForOne: true,
-  isUnasked: true,
+const unasked = ({ writeOwnError }: CachingCore, { path: target }: OldRead): Fetched => {
+  const error = { status: 503, detail: "The legacy interface is failing.", mayRepeat: "always" } as const;
+  const answer = writeOwnError({ method: "GET", target }, error) ?? PASS;
+  return { answer, groups: [], isForOne: true, isUnasked: true };
 };
 
 const passed: Fetched = { answer: PASS, groups: [], judged: PASS.status };
 
 /** What the pass-through answers where legacy gives no answer. One without room for a request is for one caller alone. */
-const failed = ({ kind }: UpstreamFailure): Fetched => {
-  const answer = answerTo(kind);
+const failed = (
+  { writeOwnError }: CachingCore,
+  { path: target }: OldRead,
+  { kind: trouble }: UpstreamFailure,
+): Fetched => {
+  const answer = answerTo({ method: "GET", target }, { trouble }, writeOwnError);
   return { answer, groups: [], ...(answer.status === 503 ? { isForOne: true } : {}) };
 };
 

@@ -77,10 +77,10 @@ const open = async (
     refused++;
     const seconds = String(Math.max(1, Math.ceil(wait / 1000)));
     const { url: target = "/", method, headers: sent } = request;
-    const { type, body, vary } = core.writeError({ target, accept: sent.accept }, 429, detail);
+    const { type, body, added } = core.writeError({ method, target, accept: sent.accept }, 429, detail);
     const headers = [
       ...unstoredHeaders(type, body.length),
-      ...vary,
+      ...added,
       "Retry-After",
       seconds,
       "RateLimit-Policy",

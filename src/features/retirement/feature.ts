@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
 import { isBelow } from "../../gateway/http/requestTarget.ts";
 import { legacyKeyOf } from "../../catalogue/legacy/formFields.ts";
+import { openGatewayErrorFormats } from "../../catalogue/legacy/gatewayErrors.ts";
 import { type LegacyTarget, legacyTargets } from "../../catalogue/legacy/legacyTarget.ts";
 import { answerItself } from "../../gateway/proxy/refuse.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
@@ -37,6 +38,7 @@ const open = async (
   const { LEGACY_PATH } = settings;
   const legacyPath = LEGACY_PATH === "/" ? "" : LEGACY_PATH;
   const readTarget = legacyTargets(LEGACY_PATH, core.catalogue.legacyPaths);
+  const errorFormatOf = openGatewayErrorFormats(readTarget);
   const callers = await openCallers(core.stores);
   const clients: ListClients = (below) => {
     const all = callers.list();
@@ -103,7 +105,7 @@ const open = async (
         if (!begun.has(identity)) observer.event("brownout", { path, from, until, status });
         begun.add(identity);
         const deprecation = find(inForce.deprecated, target);
-        answerItself(req, res, brownoutAnswer(brownout, deprecation, readTarget(target)?.path, `${legacyPath}/json`));
+        answerItself(req, res, brownoutAnswer(brownout, deprecation, errorFormatOf(target)));
         return true;
       },
       onBody: (req, body) => void bodies.set(req, body),

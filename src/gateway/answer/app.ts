@@ -120,9 +120,9 @@ const corsOf = ({ settings }: AppCore, { header }: Received) => corsList(setting
 
 /** An answer that no cache may store. */
 const unstoredReply = (core: AppCore, received: Received, { status, body, headers = {} }: Answer): Handled => {
-  const { target, header } = received;
-  const written = core.writeError({ target, accept: header("accept") }, status, Buffer.from(body));
-  const shared = [...written.vary, ...corsOf(core, received)];
+  const { method, target, header } = received;
+  const written = core.writeError({ method, target, accept: header("accept") }, status, Buffer.from(body));
+  const shared = [...written.added, ...corsOf(core, received)];
   for (const { documents } of core.features) {
     const links = documents?.linksOf(pathOf(target));
     if (links !== undefined) shared.push("Link", links);

@@ -7,6 +7,7 @@ import { allOf } from "../../operation/limits/allOf.ts";
 import type { HttpExchange } from "../../operation/telemetry/exchange.ts";
 import type { Guard } from "../http/guard.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
+import type { WriteOwnError } from "../http/ownErrors.ts";
 import type { ErrorFormats, WriteError } from "../http/problemDetails.ts";
 import type { Pass } from "../proxy/passThrough.ts";
 import type { Beginning } from "../upstream/answerBeginning.ts";
@@ -200,6 +201,8 @@ export type Core = {
   /** The format of errors that a request prefers, and the function that writes them so. */
   errorFormats: ErrorFormats;
   writeError: WriteError;
+  /** Writes the errors for clients of legacy's server. */
+  writeOwnError: WriteOwnError;
   /** For what is thrown while a request of a client is answered. */
   guard: Guard;
   /** Says whether a peer's forwarded headers are believed. */

@@ -5,6 +5,7 @@ import type { LegacyRequest } from "../../catalogue/endpoint/legacyRequest.ts";
 import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
 import { shownTarget } from "../../operation/telemetry/exchange.ts";
 import type { Caller, LegacyFailed, LegacyReply, LegacyAnswer } from "../upstream/legacyClient.ts";
+import { fateByCode } from "../../catalogue/legacy/gatewayErrors.ts";
 import {
   type CodedError,
   type LegacyReading,
@@ -166,11 +167,9 @@ const answerToError = async (
   if (outcome.kind === "unknown" || outcome.kind === "misasked")
     core.observer.event(`code_${outcome.kind}`, { endpoint: endpoint.name, code: error.code });
   if (error.code === endpoint.recover?.code) return (await recover(core, sent)) ?? answerTo(sent, outcome);
-  return answerTo(sent, outcome, {
-    status: ownStatusOf(outcome, status),
-    // Without its database legacy looks at nothing.
-    ...(outcome.kind === "unavailable" ? { fate: "refused" } : {}),
-  });
+  // Without its database legacy looks at nothing. Another gateway says by its code what became of a write.
+  const fate = outcome.kind === "unavailable" ? "refused" : fateByCode(String(error.code));
+  return answerTo(sent, outcome, { status: ownStatusOf(outcome, status), ...(fate === undefined ? {} : { fate }) });
 };
 
 /** The answer by another request to legacy, where its error does not say what happened; `undefined` where that does not say it either. */

@@ -4,6 +4,8 @@ import { allOf } from "../../operation/limits/allOf.ts";
 import { added, amended, changed, type Touched } from "../../catalogue/endpoint/groups.ts";
 import type { LegacyWrite, LegacyWriteKnowledge } from "../../catalogue/endpoint/legacyInterface.ts";
 import { type FieldReader, fieldReader, legacyKeyOf } from "../../catalogue/legacy/formFields.ts";
+import { fateByCode } from "../../catalogue/legacy/gatewayErrors.ts";
+import { isLegacyRead, isOneOf, withoutFormat } from "../../catalogue/legacy/legacyReads.ts";
 import type { LegacyTarget, ReadLegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
 import { type Beginning, plainBody } from "../upstream/answerBeginning.ts";
 import type { PassThroughOptions } from "../proxy/passThrough.ts";
@@ -98,16 +100,16 @@ type ProxiedWrite = CollectedBody & {
 
 /** What a request to legacy's interface writes; `undefined` where no answer of ours depends on that. */
 export const proxiedWrite = (
-  { writes, reads, writingGets, amendments }: LegacyWriteKnowledge,
+  knowledge: LegacyWriteKnowledge,
   method: string,
-  { segments: given, query }: LegacyTarget,
+  target: LegacyTarget,
 ): ProxiedWrite | undefined => {
-  const segments = given[0] === "json" || given[0] === "xml" ? given.slice(1) : given;
+  const { writes, amendments } = knowledge;
+  const { query } = target;
+  const segments = withoutFormat(target);
   const type = segments[0] ?? "";
   const write = Object.hasOwn(writes, type) ? writes[type] : undefined;
-  const isOneOf = (paths: readonly RegExp[]): boolean => paths.some((one) => one.test(`/${segments.join("/")}`));
-  if (write === undefined || (method === "POST" && isOneOf(reads))) return undefined;
-  if (method === "GET" && !isOneOf(writingGets)) return undefined;
+  if (write === undefined || isLegacyRead(knowledge, method, segments)) return undefined;
   const gone = method === "DELETE" ? (write.deletes ?? []).flatMap((kind) => changed(kind, []).groups) : [];
   if (write.kind === undefined && gone.length === 0) return undefined;
 
@@ -124,7 +126,7 @@ export const proxiedWrite = (
       if (method === "POST" && segments.length === 1 && isNone) return added(write.adds ?? [write.kind]);
       // Where the entity is not certain, it may be any of its kind.
       const numbers = isCertain ? all.map(Number) : [];
-      if (method === "POST" && isOneOf(amendments)) return amended(write.kind, numbers);
+      if (method === "POST" && isOneOf(amendments, segments)) return amended(write.kind, numbers);
       return { groups: [...changed(write.kind, numbers).groups, ...gone] };
     },
   };
@@ -196,6 +198,8 @@ export const fateOf = (answer: Beginning | undefined, refusals: ReadonlySet<numb
   if (status < 300) return isPage ? "unknown" : refusedIn(answer, type, refusals) ? "refused" : "written";
   if (status < 400) return "refused";
   if (isPage) return status < 500 ? "refused" : "unknown";
+  const byGateway = fateByCode(codeIn(answer));
+  if (byGateway !== undefined) return byGateway;
   // Legacy's own errors have a code, whatever their status; only legacy sends 412 and 450.
   const isOwn = status === 412 || status === 450 || hasCode(answer);
   if (!isOwn) return status < 500 ? "refused" : "unknown";
@@ -206,12 +210,13 @@ const hasCode = (answer: Beginning): boolean =>
   /^\s*\{\s*"error"\s*:\s*\{\s*"code"|^\s*(?:<\?xml[^>]{0,100}>\s*)?<oml:error/.test(beginningOf(answer));
 
 /** Whether an answer is an XML error of legacy's with one of these codes. */
-export const refusedIn = (answer: Beginning, type: string, refusals: ReadonlySet<number>): boolean => {
-  if (!type.startsWith("text/xml")) return false;
-  const found = /^\s*(?:<\?xml[^>]{0,100}>\s*)?<oml:error[^>]{0,200}>\s*<oml:code>\s*(\d{1,6})\s*</.exec(
-    beginningOf(answer),
-  );
-  return found?.[1] !== undefined && refusals.has(Number(found[1]));
-};
+export const refusedIn = (answer: Beginning, type: string, refusals: ReadonlySet<number>): boolean =>
+  type.startsWith("text/xml") && refusals.has(Number(codeIn(answer)));
+
+const coded =
+  /^\s*(?:\{\s*"error"\s*:\s*\{\s*"code"\s*:\s*"|(?:<\?xml[^>]{0,100}>\s*)?<oml:error[^>]{0,200}>\s*<oml:code>\s*)(\d{1,6})["\s<]/;
+
+/** The code of an error; `undefined` where it has none, or no number. */
+const codeIn = (answer: Beginning): string | undefined => coded.exec(beginningOf(answer))?.[1];
 
 const beginningOf = (answer: Beginning): string => plainBody(answer).toString("latin1", 0, 4096);

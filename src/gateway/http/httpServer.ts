@@ -120,12 +120,13 @@ const memoryKey = Symbol("memory");
 
 /**
  * Sends a whole answer, `headers` as flat names and values. False where its bytes do not fit into the memory beside others: then 503 is sent
- * instead, before anything was. `holding`: has the bytes of the answer until then.
+ * instead, before anything was, by `write`. `holding`: has the bytes of the answer until then.
  */
 export const sendWhole = (
   response: ServerResponse & { [memoryKey]?: ByteBudget },
   { status, headers, body }: { status: number; headers: string[]; body: Buffer | string | undefined },
   holding?: Holding,
+  write: WriteError = writeDetail,
 ): boolean => {
   const { req } = response;
   let release: (() => void) | undefined;
@@ -133,7 +134,7 @@ export const sendWhole = (
     holding?.release();
     release = response[memoryKey].send(body);
     if (release === undefined) {
-      refuseRequest(response, tooManyBytes);
+      refuseRequest(response, tooManyBytes, write);
       return false;
     }
   }

@@ -27,10 +27,10 @@ export const refuseRequest = (response: ServerResponse, refusal: Refusal, write 
 
 /** Answers and ends the connection; the rest of the request is not read. `write` needs a request whose target was read. */
 export const answerWhole = (response: ServerResponse, refusal: Refusal, write: WriteError): void => {
-  const { url = "/", headers } = response.req;
-  const written = write({ target: url, accept: headers.accept }, refusal.status, detailOf(refusal));
+  const { method, url = "/", headers } = response.req;
+  const written = write({ method, target: url, accept: headers.accept }, refusal.status, detailOf(refusal));
   response.shouldKeepAlive = false;
-  response.writeHead(refusal.status, [...headersOf(refusal, written).flat(), ...written.vary]).end(written.body);
+  response.writeHead(refusal.status, [...headersOf(refusal, written).flat(), ...written.added]).end(written.body);
 };
 
 /** The whole answer as text, for a connection on which no request was read; `requestId` is its `X-Request-Id`. */

@@ -11,6 +11,7 @@ import type { Judgement } from "../../catalogue/legacy/judgement.ts";
 import type { Observer } from "../../operation/telemetry/observer.ts";
 import { runStep, steps } from "../../operation/telemetry/steps.ts";
 import { exposeProxied } from "../http/cors.ts";
+import type { WriteOwnError } from "../http/ownErrors.ts";
 import type { Beginning } from "../upstream/answerBeginning.ts";
 import { firstValue } from "../upstream/answerHeaders.ts";
 import { codeOf, type FailureKind, type RequestLine, UpstreamFailure } from "../upstream/failure.ts";
@@ -32,6 +33,8 @@ export type PassThroughOptions = {
   observer: Pick<Observer, "event" | "fault">;
   meter: Parameters<typeof openProxyReport>[0];
   noteLoop: NoteLoop;
+  /** Writes the errors for clients of legacy's server; all others are `{"detail": ...}`. */
+  writeOwnError?: WriteOwnError;
   observe?: (method: string, target: string, req: IncomingMessage) => ResponseObserver | undefined;
   /** Each gives a flat list of headers to add to the answer for this target, whether the upstream's or ours. */
   headers: readonly ((target: string) => readonly string[] | undefined)[];
@@ -68,7 +71,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
     context.exchange.isProxied = true;
     const added = options.headers.flatMap((of) => of(path) ?? []);
     if (isLoop(req.headers.via)) {
-      refuse(req, res, "loop", added);
+      refuse(req, res, { trouble: "loop", added, write: options.writeOwnError });
       options.noteLoop(req.headers["x-request-id"]?.toString());
       return report.failed(line, context, "loop");
     }
@@ -99,7 +102,19 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
       const own = propagatedHeaders(currentContext() ?? context);
       const headers = requestHeaders(req, options.host, options.trusted, own);
       const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
-      new Relay(upstream, { req, res, context, request, upload, report, observer, added, substitute }).begin();
+      const { writeOwnError } = options;
+      new Relay(upstream, {
+        req,
+        res,
+        context,
+        request,
+        upload,
+        report,
+        observer,
+        added,
+        substitute,
+        writeOwnError,
+      }).begin();
     };
     if (!steps.hasSubscribers) return pass();
     runStep("legacy", { "catalog_gateway.proxied": "true" }, () => {
@@ -128,6 +143,7 @@ type Passage = {
   added: readonly string[];
   substitute: Substitute | undefined;
   report: ProxyReport;
+  writeOwnError: WriteOwnError | undefined;
 };
 
 const nothing = Buffer.alloc(0);
@@ -250,7 +266,7 @@ class Relay extends UpstreamRequest {
   }
 
   protected override onFailure(failure: UpstreamFailure): void {
-    const { req, res, context, request, upload, added, substitute, report } = this.#passage;
+    const { req, res, context, request, upload, added, substitute, report, writeOwnError: write } = this.#passage;
     const isBad = codeOf(failure.cause) === "UND_ERR_INVALID_ARG";
     const trouble = isBad ? "badRequest" : upload?.isSlow === true ? "slowClient" : failure.kind;
     upload?.destroy();
@@ -258,8 +274,10 @@ class Relay extends UpstreamRequest {
     else {
       const given = trouble === failure.kind && noAnswer.has(failure.kind) ? substitute?.(undefined) : undefined;
       const refuseIt = (isAnswered = false): void => {
+        if (isAnswered || res.destroyed) return;
+        const { isUnsent } = failure;
         // The headers of features may be what failed.
-        if (!isAnswered && !res.destroyed) refuse(req, res, trouble, trouble === "fault" ? [] : added);
+        refuse(req, res, { trouble, isUnsent, added: trouble === "fault" ? [] : added, write });
       };
       if (given === undefined) refuseIt();
       else

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { legacyCorsList } from "../http/cors.ts";
 import { STATUS_CODES } from "../http/nodeHttp.ts";
 import { type Answer, plainAnswer } from "../../catalogue/endpoint/answer.ts";
+import type { WriteOwnError } from "../http/ownErrors.ts";
 import type { EventLevel } from "../../operation/telemetry/events.ts";
 import type { FailureKind } from "../upstream/failure.ts";
 
@@ -47,25 +48,41 @@ export const troubles: Record<Trouble, { status: number; detail: string; level: 
   slowClient: { status: 408, detail: "The request's body stopped coming.", level: "debug" },
 };
 
-/** What a client is answered where its request has this trouble. */
-export const answerTo = (trouble: Trouble): Answer => {
+/** The same request would have these troubles again. */
+const lasting: ReadonlySet<Trouble> = new Set(["loop", "badRequest", "slowClient"]);
+
+/** A trouble. `isUnsent`: the upstream has received no part of the request. */
+type RequestTrouble = { trouble: Trouble; isUnsent?: boolean };
+
+/** What the client of a request is answered where it has this trouble: by `write` if that knows how its errors are written. */
+export const answerTo = (
+  request: { method: string | undefined; target: string },
+  { trouble, isUnsent = false }: RequestTrouble,
+  write?: WriteOwnError,
+): Answer => {
   const { status, detail } = troubles[trouble];
-  return plainAnswer(status, detail, status === 503 ? { "Retry-After": "1" } : undefined);
+  const retryAfter = status === 503 ? "1" : undefined;
+  const mayRepeat = lasting.has(trouble) ? "never" : isUnsent ? "always" : "reads";
+  return (
+    write?.(request, { status, detail, mayRepeat, retryAfter }) ??
+    plainAnswer(status, detail, retryAfter === undefined ? undefined : { "Retry-After": retryAfter })
+  );
 };
 
-/** Answers a trouble, with these headers added; only before any part of another answer was written. */
+/** Answers a trouble, with the headers `added`; only before any part of another answer was written. */
 export const refuse = (
   req: IncomingMessage,
   res: ServerResponse,
-  trouble: Trouble,
-  added: readonly string[] = [],
+  { added = [], write, ...about }: RequestTrouble & { added?: readonly string[]; write?: WriteOwnError | undefined },
 ): void => {
-  const { status, body, headers = {} } = answerTo(trouble);
+  const { trouble } = about;
+  const { method, url: target = "/" } = req;
+  const { status, body, type = "application/json", headers = {} } = answerTo({ method, target }, about, write);
   // The rest of this body may never come, so the connection cannot carry another request.
   const closing = trouble === "slowClient" ? ["Connection", "close"] : [];
   answerItself(req, res, {
     status,
-    type: "application/json",
+    type,
     headers: [...Object.entries(headers).flat(), ...closing, ...added],
     body: body.toString(),
   });

@@ -101,7 +101,7 @@ const places: [place: string, module: FeatureModule, path: string, status: numbe
   [
     "what answers in legacy's place",
     open(() => ({ proxy: { standIn: (req) => isPlanted(req) && planted() } })),
-    "/api/v1/json/data/1",
+    "/website",
     500,
   ],
   [

@@ -70,6 +70,7 @@ test.each(["/json/Data/tag", "/JSON/data/tag", "/json/x/data", "/json/constructo
 
 describe("what an answer says of a write", () => {
   const xml = (code: number) => `<oml:error xmlns:oml="x">\n<oml:code>${code}</oml:code></oml:error>`;
+  const json = (code: number) => `{"error":{"code":"${code}","message":"m"}}`;
   const coded = '{"error":{"code":"473","message":"Entity already tagged"}}';
   test.each<[number, string, string, string]>([
     [200, "application/json; charset=utf-8", "{}", "written"],
@@ -90,6 +91,19 @@ describe("what an answer says of a write", () => {
     [500, "text/html; charset=UTF-8", "", "unknown"],
     [502, "text/html", "<html>", "unknown"],
     [503, "application/json", '{"message":"busy"}', "unknown"],
+    // A gateway behind this one.
+    [412, "application/json", json(107), "refused"],
+    [502, "application/json", json(107), "refused"],
+    [503, "text/xml; charset=utf-8", xml(107), "refused"],
+    [429, "application/json", json(107), "refused"],
+    [410, "application/json", json(9410), "refused"],
+    [503, "application/json", json(9503), "refused"],
+    [503, "text/xml; charset=utf-8", xml(9503), "refused"],
+    [400, "text/xml; charset=utf-8", xml(9400), "refused"],
+    [408, "application/json", json(9408), "refused"],
+    [500, "application/json", json(9500), "unknown"],
+    [502, "text/xml; charset=utf-8", xml(9502), "unknown"],
+    [504, "application/json", json(9504), "unknown"],
   ])("%i %s %s: %s", (status, type, body, fate) => {
     expect(fateOf({ status, headers: { "content-type": type }, body: Buffer.from(body) }, knowledge.refusals)).toBe(
       fate,
