@@ -5,7 +5,7 @@ export const legacyPaths: LegacyPaths = {
   interfaces: ["/api/v1", "/api_new/v1"],
   frontController: "/index.php",
   longWords: ["evaluationmeasure", "estimationprocedure"],
-  files: /\/(?:data\/(?:v1\/)?download|api_splits\/get)\/[1-9]/,
+  files: /\/(?:data\/+(?:v1\/+)?(?:download|get_csv)|api_splits\/+get)\//,
 };
 
 /** The writes of the legacy interface, by the type in their path. */

@@ -357,7 +357,7 @@ const SEND_TIMEOUT = 20_000;
 /** What the gateway knows of clients before it reads what they ask: bounds, proxies, how they want errors. */
 const openDoor = (
   settings: GatewaySettings,
-  { legacyWrites }: Catalogue,
+  { legacyPaths, legacyWrites }: Catalogue,
   readTarget: ReadLegacyTarget,
   { memory, observer, dependencies }: Operation,
   { sendTimeout = SEND_TIMEOUT }: GatewayParts,
@@ -374,7 +374,7 @@ const openDoor = (
 > => {
   const trusted = trustedProxies(settings.TRUSTED_PROXIES);
   const errorFormats = openErrorFormats(settings.PREFIXES);
-  const formatOf = openGatewayErrorFormats(readTarget);
+  const formatOf = openGatewayErrorFormats(readTarget, legacyPaths.files);
   const writeOwnError = openOwnErrors(settings.PREFIXES, formatOf, readTarget, legacyWrites);
   const writeError = openErrorWriter(settings.PREFIXES, errorFormats, writeOwnError);
   return {

@@ -1,15 +1,17 @@
+import { pathOf } from "../endpoint/target.ts";
 import type { ReadLegacyTarget } from "./legacyTarget.ts";
 
-/** How a client of legacy's interface reads errors. */
-export type GatewayErrorFormat = "json" | "xml";
+/** How a client of legacy's server reads errors. `none`: it keeps any byte as its data file, so the error has no body. */
+export type GatewayErrorFormat = "json" | "xml" | "none";
 
-/** The format of errors for a request; `undefined`: it is not for legacy's interface. */
-export type GatewayErrorFormatOf = (target: string) => GatewayErrorFormat | undefined;
+/** The format of errors for a request; `undefined`: it is neither for legacy's interface nor for a data file. */
+export type GatewayErrorFormatOf = (method: string | undefined, target: string) => GatewayErrorFormat | undefined;
 
-/** Opens the formats of errors. */
+/** Opens the formats of errors. `files`: matches the paths of data files. */
 export const openGatewayErrorFormats =
-  (readTarget: ReadLegacyTarget): GatewayErrorFormatOf =>
-  (target) => {
+  (readTarget: ReadLegacyTarget, files: RegExp): GatewayErrorFormatOf =>
+  (method, target) => {
+    if (method === "GET" && files.test(pathOf(target))) return "none";
     const legacy = readTarget(target);
     if (legacy === undefined) return undefined;
     return legacy.segments[0] === "json" ? "json" : "xml";
@@ -38,6 +40,7 @@ export const writeGatewayError = (
   format: GatewayErrorFormat,
   { code, message, additional }: { code: string; message: string; additional?: string },
 ): { type: string; body: string } => {
+  if (format === "none") return { type: "text/plain", body: "" };
   if (format === "json") {
     const error = { code, message, ...(additional === undefined ? {} : { additional_information: additional }) };
     return { type: "application/json; charset=utf-8", body: JSON.stringify({ error }) };

@@ -37,8 +37,9 @@ const open = async (
   const { meter, observer } = core;
   const { LEGACY_PATH } = settings;
   const legacyPath = LEGACY_PATH === "/" ? "" : LEGACY_PATH;
-  const readTarget = legacyTargets(LEGACY_PATH, core.catalogue.legacyPaths);
-  const errorFormatOf = openGatewayErrorFormats(readTarget);
+  const { legacyPaths } = core.catalogue;
+  const readTarget = legacyTargets(LEGACY_PATH, legacyPaths);
+  const errorFormatOf = openGatewayErrorFormats(readTarget, legacyPaths.files);
   const callers = await openCallers(core.stores);
   const clients: ListClients = (below) => {
     const all = callers.list();
@@ -105,7 +106,7 @@ const open = async (
         if (!begun.has(identity)) observer.event("brownout", { path, from, until, status });
         begun.add(identity);
         const deprecation = find(inForce.deprecated, target);
-        answerItself(req, res, brownoutAnswer(brownout, deprecation, errorFormatOf(target)));
+        answerItself(req, res, brownoutAnswer(brownout, deprecation, errorFormatOf(req.method, target)));
         return true;
       },
       onBody: (req, body) => void bodies.set(req, body),

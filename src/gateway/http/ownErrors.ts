@@ -30,12 +30,12 @@ export const openOwnErrors = (
 ): WriteOwnError => {
   const others = prefixes.filter((prefix) => prefix !== "/");
   return ({ method = "GET", target }, { status, detail, mayRepeat, retryAfter }) => {
-    const format = others.some((prefix) => isBelow(pathOf(target), prefix)) ? undefined : formatOf(target);
+    const format = others.some((prefix) => isBelow(pathOf(target), prefix)) ? undefined : formatOf(method, target);
     if (format === undefined) return undefined;
     const legacy = readTarget(target);
     const isRead = legacy !== undefined && isLegacyRead(knowledge, method, withoutFormat(legacy));
     const isWorthIt = mayRepeat === "always" || (mayRepeat === "reads" && isRead);
-    const wait = retryAfter ?? (isWorthIt ? RETRY_AFTER : undefined);
+    const wait = retryAfter ?? (isWorthIt && format !== "none" ? RETRY_AFTER : undefined);
     return {
       status,
       ...writeGatewayError(format, gatewayError(status, detail, isWorthIt)),

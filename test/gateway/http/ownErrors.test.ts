@@ -217,3 +217,51 @@ describe("outside of LEGACY_PATH", () => {
     ]);
   });
 });
+
+const hoursFromNow = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
+
+const files = [
+  "/data/download/1/a.arff",
+  "/data/v1/download/1/a.arff",
+  "/data/get_csv/1/a.arff",
+  "/data/v1/get_csv/1",
+  "/api_splits/get/1/Task_1_splits.arff",
+  "//data//download//1",
+  "/index.php/data/download/1",
+];
+
+describe.each(files)("a data file that fails has no body: %s", (path) => {
+  const expectEmpty = (answer: Answer, expected: number): void =>
+    expect([answer.status, answer.headers.get("content-length"), answer.body]).toEqual([expected, "0", ""]);
+
+  test.each<[string, () => Promise<string>, number, Record<string, string>?, GatewayParts?]>([
+    ["legacy is away", beAway, 502],
+    ["legacy breaks off", breakOff, 502],
+    ["legacy is silent", beSilent, 504, soon],
+    ["the prefix is /", beAway, 502, { PREFIXES: "/" }],
+    ["a fault", beAway, 500, {}, throwing],
+    [
+      "a brown-out",
+      beAway,
+      503,
+      { BROWNOUTS: JSON.stringify([{ path: "/", from: hoursFromNow(-1), until: hoursFromNow(1), status: 503 }]) },
+    ],
+  ])("%s", async (_, legacy, status, environment, parts) => {
+    const { port } = await listeningGateway(await legacy(), environment, parts);
+    expectEmpty(await exchange(port, get(path)), status);
+  });
+
+  test("beyond its rate", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { port } = await listeningGateway(await beAway(), { RATE_LIMIT: "1" });
+    for (let i = 0; i < 10; i++) await exchange(port, get("/v1/unknown"));
+    expectEmpty(await exchange(port, get(path)), 429);
+  });
+});
+
+test("an upload to a data file's path, and what only looks like one, are no data files", async () => {
+  const { port } = await listeningGateway(await beAway());
+  for (const text of [post("/data/download/1"), get("/data/downloads/1"), get("/x?/data/download/1")])
+    expect((await exchange(port, text)).body).toBe(`{"detail":"${unreachable}"}`);
+});
