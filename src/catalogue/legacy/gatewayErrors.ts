@@ -36,7 +36,7 @@ export const fateByCode = (code: string | undefined): "refused" | "unknown" | un
 };
 
 /** Writes an error as legacy does. openml-r takes `application/xml` for a page, and mlr3oml finds no code behind a prolog. */
-export const writeGatewayError = (
+export const writeLegacyError = (
   format: GatewayErrorFormat,
   { code, message, additional }: { code: string; message: string; additional?: string },
 ): { type: string; body: string } => {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
 import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
 import { pathOf } from "../../catalogue/endpoint/target.ts";
+import { writeLegacyError } from "../../catalogue/legacy/gatewayErrors.ts";
 import { outcomeAt, ownStatusOf } from "../../catalogue/legacy/reading.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
 import { describeAnswer, isIll } from "../../gateway/answer/illAnswer.ts";
@@ -72,9 +73,8 @@ const PREFETCH_LOAD = 0.5;
 const WRONG_KEY: ReadonlySet<number> = new Set([103]);
 const WRONG_KEY_ANSWER: OwnAnswer = {
   status: 412,
-  type: "text/xml; charset=utf-8",
   headers: [],
-  body: `<oml:error xmlns:oml="http://openml.org/openml">\n\t<oml:code>103</oml:code>\n\t<oml:message>Authentication failed</oml:message>\n\t</oml:error>\n`,
+  ...writeLegacyError("xml", { code: "103", message: "Authentication failed" }),
 };
 
 const VARY = "Accept-Encoding, Cookie, Authorization";

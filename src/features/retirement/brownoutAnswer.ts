@@ -1,4 +1,4 @@
-import { type GatewayErrorFormat, gatewayError, writeGatewayError } from "../../catalogue/legacy/gatewayErrors.ts";
+import { type GatewayErrorFormat, gatewayError, writeLegacyError } from "../../catalogue/legacy/gatewayErrors.ts";
 import type { OwnAnswer } from "../../gateway/proxy/refuse.ts";
 import { deprecationHeaders, deprecationLink } from "./deprecationHeaders.ts";
 import type { Brownout, Deprecation } from "./settings.ts";
@@ -30,6 +30,6 @@ export const brownoutAnswer = (
     ],
     ...(format === undefined
       ? { type: "text/plain; charset=utf-8", body: `${message}\n${additional}\n` }
-      : writeGatewayError(format, { ...gatewayError(status, message, false), additional })),
+      : writeLegacyError(format, { ...gatewayError(status, message, false), additional })),
   };
 };

@@ -1,7 +1,7 @@
 import type { Answer } from "../../catalogue/endpoint/answer.ts";
 import type { LegacyWriteKnowledge } from "../../catalogue/endpoint/legacyInterface.ts";
 import { pathOf } from "../../catalogue/endpoint/target.ts";
-import { type GatewayErrorFormatOf, gatewayError, writeGatewayError } from "../../catalogue/legacy/gatewayErrors.ts";
+import { type GatewayErrorFormatOf, gatewayError, writeLegacyError } from "../../catalogue/legacy/gatewayErrors.ts";
 import { isLegacyRead, withoutFormat } from "../../catalogue/legacy/legacyReads.ts";
 import type { ReadLegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
 import { isBelow } from "./requestTarget.ts";
@@ -38,7 +38,7 @@ export const openOwnErrors = (
     const wait = retryAfter ?? (isWorthIt && format !== "none" ? RETRY_AFTER : undefined);
     return {
       status,
-      ...writeGatewayError(format, gatewayError(status, detail, isWorthIt)),
+      ...writeLegacyError(format, gatewayError(status, detail, isWorthIt)),
       ...(wait === undefined ? {} : { headers: { "Retry-After": wait } }),
     };
   };
