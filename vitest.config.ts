@@ -31,7 +31,7 @@ export default defineConfig({
     include: isUnit ? unitTests() : lane === "slow" ? slow : ["test/**/*.test.ts"],
     exclude: lane === "slow" ? [] : slow,
     globalSetup: ["test/support/globalSetup.ts"],
-    setupFiles: isUnit ? ["test/support/fewerCases.ts"] : [],
+    setupFiles: [`test/support/${isUnit ? "fewerCases" : "undiciTimer"}.ts`],
     // Failures and a summary.
     reporters: ["minimal"],
     // Limits for what hangs, not for what is slow: another run on the same machine must not fail a test.
