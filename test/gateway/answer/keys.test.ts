@@ -69,6 +69,15 @@ describe("legacy's answer about a key", () => {
     expect(await ask("/v1/datasets/abc")).toBe(422);
   });
 
+  test("a key that legacy accepted is forgotten as soon as legacy refuses it", async () => {
+    const { ask, now } = await open();
+    expect(await ask("/v1/datasets/abc")).toBe(422);
+    now(wrong);
+    expect(await ask("/v1/setup/4")).toBe(401);
+    // Of a key that it knows as good the gateway would ask nothing here.
+    expect(await ask("/v1/datasets/abc")).toBe(401);
+  });
+
   test("that a key may not write is remembered of writing only", async () => {
     const { ask, post, seen } = await open(readOnly);
     for (let i = 0; i < 3; i++) expect(await post("{")).toBe(403);
