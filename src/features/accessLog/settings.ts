@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { millisecondsField } from "../../operation/settings/fields.ts";
-import type { Settings } from "../../operation/settings/settings.ts";
+import type { Settings, SettingsFragment } from "../../operation/settings/settings.ts";
 
 const shape = {
   ACCESS_LOG: z
@@ -18,6 +18,6 @@ export const settings = {
   shape,
   group: "The log",
   isOn: ({ ACCESS_LOG }: AccessLogSettings) => ACCESS_LOG !== "off",
-};
+} satisfies SettingsFragment;
 
 export type AccessLogSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Settings } from "../../operation/settings/settings.ts";
+import type { Settings, SettingsFragment } from "../../operation/settings/settings.ts";
 import { hostField } from "../../operation/settings/fields.ts";
 
 const tokenField = z
@@ -36,6 +36,6 @@ const errorsOf = ({ ADMIN_HOST, ADMIN_TOKEN }: ConsoleSettings): string[] =>
         `ADMIN_HOST: ${JSON.stringify(ADMIN_HOST)} given without an ADMIN_TOKEN; allowed is a loopback address, or one with a token`,
       ];
 
-export const settings = { shape, group: "Operators", secrets, errorsOf };
+export const settings = { shape, group: "Operators", secrets, errorsOf } satisfies SettingsFragment;
 
 export type ConsoleSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Settings } from "../../operation/settings/settings.ts";
+import type { Settings, SettingsFragment } from "../../operation/settings/settings.ts";
 
 const shape = {
   DOCUMENTS: z
@@ -10,6 +10,10 @@ const shape = {
     ),
 };
 
-export const settings = { shape, group: "Where it listens", isOn: ({ DOCUMENTS }: DocumentsSettings) => DOCUMENTS };
+export const settings = {
+  shape,
+  group: "Where it listens",
+  isOn: ({ DOCUMENTS }: DocumentsSettings) => DOCUMENTS,
+} satisfies SettingsFragment;
 
 export type DocumentsSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -1,5 +1,10 @@
 import { z } from "zod";
-import { type KnownEndpoints, type Settings, unknownEndpoints } from "../../operation/settings/settings.ts";
+import {
+  type KnownEndpoints,
+  type Settings,
+  type SettingsFragment,
+  unknownEndpoints,
+} from "../../operation/settings/settings.ts";
 
 const shape = {
   CACHE_LEGACY: z
@@ -24,10 +29,10 @@ const errorsOf = ({ CACHE_LEGACY: names, CACHE_BYTES }: LegacyCacheSettings, end
 
 export const settings = {
   shape,
-  group: "The cache",
+  group: "Cache and storage",
   isOn: ({ CACHE_LEGACY }: LegacyCacheSettings) => CACHE_LEGACY.length > 0,
   errorsOf,
-};
+} satisfies SettingsFragment;
 
 /** All settings with those of the feature. */
 export type LegacyCacheSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -1,7 +1,12 @@
 import { z } from "zod";
 import { comparedShape, wrongRoutes } from "../../libraries/modern/settings.ts";
 import { baseUrlField, countField, millisecondsField } from "../../operation/settings/fields.ts";
-import { type KnownEndpoints, type Settings, unknownEndpoints } from "../../operation/settings/settings.ts";
+import {
+  type KnownEndpoints,
+  type Settings,
+  type SettingsFragment,
+  unknownEndpoints,
+} from "../../operation/settings/settings.ts";
 import { configuredStageSchema } from "./stage.ts";
 
 const shape = {
@@ -62,6 +67,6 @@ export const settings = {
   usual: ["MODERN_URL", "STAGES"],
   reloadable,
   errorsOf,
-};
+} satisfies SettingsFragment;
 
 export type MigrationSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

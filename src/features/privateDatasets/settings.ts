@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Settings } from "../../operation/settings/settings.ts";
+import type { Settings, SettingsFragment } from "../../operation/settings/settings.ts";
 
 const shape = {
   LEGACY_ADMIN_KEY: z
@@ -23,6 +23,6 @@ const whenOff = {
   },
 };
 
-export const settings = { shape, group: "The legacy server", secrets, isOn, whenOff };
+export const settings = { shape, group: "The legacy server", secrets, isOn, whenOff } satisfies SettingsFragment;
 
 export type PrivateDatasetsSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

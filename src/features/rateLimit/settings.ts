@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { networksField } from "../../operation/settings/fields.ts";
-import type { Settings } from "../../operation/settings/settings.ts";
+import type { Settings, SettingsFragment } from "../../operation/settings/settings.ts";
 
 const shape = {
   RATE_LIMIT: z
@@ -16,6 +16,6 @@ const shape = {
 
 const isOn = ({ RATE_LIMIT }: RateLimitSettings): boolean => RATE_LIMIT !== undefined;
 
-export const settings = { shape, group: "Rate limits", isOn };
+export const settings = { shape, group: "Rate limits", isOn } satisfies SettingsFragment;
 
 export type RateLimitSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

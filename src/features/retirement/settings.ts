@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Settings } from "../../operation/settings/settings.ts";
+import type { Settings, SettingsFragment } from "../../operation/settings/settings.ts";
 
 const MAX_ENTRIES = 500;
 const DAY = 24 * 3_600_000;
@@ -73,6 +73,6 @@ export const settings = {
   shape,
   group: "Migration and retirement",
   reloadable: ["DEPRECATED", "BROWNOUTS"],
-};
+} satisfies SettingsFragment;
 
 export type RetirementSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

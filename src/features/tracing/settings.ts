@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { baseUrlField } from "../../operation/settings/fields.ts";
-import type { Settings } from "../../operation/settings/settings.ts";
+import type { Settings, SettingsFragment } from "../../operation/settings/settings.ts";
 
 const shape = {
   OTEL_EXPORTER_OTLP_ENDPOINT: baseUrlField
@@ -14,6 +14,6 @@ export const settings = {
   shape,
   group: "Traces",
   isOn: ({ OTEL_EXPORTER_OTLP_ENDPOINT }: TracingSettings) => OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
-};
+} satisfies SettingsFragment;
 
 export type TracingSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Settings } from "../../operation/settings/settings.ts";
+import type { Settings, SettingsFragment } from "../../operation/settings/settings.ts";
 
 const isWebhookUrl = (text: string): boolean =>
   /^https?:\/\/\S+$/.test(text) && URL.canParse(text) && new URL(text).username === "" && new URL(text).hash === "";
@@ -37,6 +37,6 @@ export const settings = {
   secrets,
   isOn: ({ WEBHOOK_URL }: WebhookSettings): boolean => WEBHOOK_URL !== undefined,
   errorsOf,
-};
+} satisfies SettingsFragment;
 
 export type WebhookSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -163,11 +163,20 @@ export type Settings = z.infer<z.ZodObject<typeof coreShape>>;
 /** The endpoints that settings may name. */
 export type KnownEndpoints = Readonly<Record<string, { cache?: unknown; routes?: readonly string[] }>>;
 
+/** The headings of settings: those of the core, and those that only features have settings under. */
+type SettingsGroup =
+  | keyof typeof coreGroups
+  | "Migration and retirement"
+  | "Operators"
+  | "Rate limits"
+  | "Traces"
+  | "Webhook";
+
 /** What one feature adds to the settings. Its functions may expect its own settings beside the core's. */
 export type SettingsFragment = {
   shape: z.ZodRawShape;
   /** The heading that they stand under. */
-  group?: string;
+  group?: SettingsGroup;
   /** Those that come first, because most operators set them. */
   usual?: readonly string[];
   /** Settings whose value is never shown. */

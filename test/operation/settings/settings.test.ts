@@ -244,3 +244,8 @@ test("the help describes every setting once, the most used ones first", () => {
   const names = ["CONFIG", ...Object.keys(settingsSchemaOf(fragments).shape)];
   expect([rows.length, new Set(rows)]).toEqual([names.length, new Set(names)]);
 });
+
+test("in the help, all settings of the cache stand under one heading", () => {
+  const [cache = ""] = /^Cache and storage:\n( {2}.*\n)+/m.exec(settingsHelp(fragments)) ?? [];
+  for (const name of ["CACHE_BYTES", "CACHE_LIFETIMES", "CACHE_LEGACY"]) expect(cache).toContain(`  ${name} `);
+});
