@@ -29,8 +29,8 @@ type Open = (
 export const gatewayFor = async (url: string, environment: Record<string, string> = {}, parts: GatewayParts = {}) => {
   const loaded = settingsOf({ DOCUMENTS: "false", ACCESS_LOG: "off", ...environment, LEGACY_URL: url });
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
-  // Milliseconds for which a store may take: `openStores` reads it here. A busy machine must not fail a test.
-  const settings = { ...loaded.settings, LEGACY_URL: url, timeout: 60_000 };
+  // Milliseconds that a store may take, and at the start: `openStores` reads them. A busy machine must not fail a test.
+  const settings = { ...loaded.settings, LEGACY_URL: url, timeout: 60_000, patience: 60_000 };
   const { modules, off } = await loadFeatures(features, settings);
   const replaced = modules.map(({ open, sharedTier, ...module }): FeatureModule => {
     const openFeature = open as Open | undefined;

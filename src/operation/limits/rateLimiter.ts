@@ -1,14 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Returns a function that resolves when the next of `rate` requests a second may go out; 0: no limit. That promise rejects when `signal` aborts. */
-export const openRateLimiter = (rate: number) => {
+type Wait = (ms: number, value: undefined, options: { signal: AbortSignal }) => Promise<unknown>;
+
+/**
+ * Returns a function that resolves when the next of `rate` requests a second may go out; 0: no limit. That promise
+ * rejects when `signal` aborts. `wait`: waits so many milliseconds; a test has a clock of its own.
+ */
+export const openRateLimiter = (rate: number, wait: Wait = sleep) => {
   const interval = rate > 0 ? 1000 / rate : 0;
   let next = -Infinity;
   return async (signal: AbortSignal): Promise<void> => {
     const at = Math.max(next, performance.now());
     next = at + interval;
-    const wait = at - performance.now();
-    if (wait > 0) await sleep(wait, undefined, { signal });
+    const ms = at - performance.now();
+    if (ms > 0) await wait(ms, undefined, { signal });
     signal.throwIfAborted();
   };
 };

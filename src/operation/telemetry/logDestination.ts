@@ -10,17 +10,21 @@ const RETRY_BROKEN = 5000;
 /** Milliseconds that the end of the process waits for what is still to be written. */
 const LAST_WORDS = 1000;
 
-/** `maxBytes`: that wait at most. `delayMs`: a line waits so long for others to be written with it, or until they fill a chunk. */
-type LogDestinationOptions = { maxBytes?: number; delayMs?: number };
+/**
+ * `maxBytes`: that wait at most. `delayMs`: a line waits so long for others to be written with it, or until they fill
+ * a chunk. `endMs`: the end of the process waits so long for the reader.
+ */
+type LogDestinationOptions = { maxBytes?: number; delayMs?: number; endMs?: number };
 
 /**
- * Writes lines to a file descriptor. Lines wait while the reader is slow, up to `maxBytes`; beyond that the newest are dropped. When all that
- * waited is written, `onDropped` gets the number of lines dropped. When the process ends, the rest is written for up to a second.
+ * Writes lines to a file descriptor. Lines wait while the reader is slow, up to `maxBytes`; beyond that the newest are
+ * dropped. When all that waited is written, `onDropped` gets the number of lines dropped. When the process ends, the
+ * rest is written for up to `endMs`, by default a second.
  */
 export const openLogDestination = (
   fd: number,
   onDropped: (lines: number) => void,
-  { maxBytes = MAX_BYTES, delayMs = 0 }: LogDestinationOptions = {},
+  { maxBytes = MAX_BYTES, delayMs = 0, endMs = LAST_WORDS }: LogDestinationOptions = {},
 ) => {
   /** Whole lines, to be written in one go: up to `MAX_CHUNK` bytes, or one longer line. */
   const waiting: { text: string; size: number }[] = [];
@@ -41,7 +45,7 @@ export const openLogDestination = (
     if (endings.length === 0) process.once("exit", () => endings.forEach((end) => end()));
     endings.push(() => {
       const pause = new Int32Array(new SharedArrayBuffer(4));
-      const until = performance.now() + LAST_WORDS;
+      const until = performance.now() + endMs;
       while (writeWaiting() === "EAGAIN" && performance.now() < until) Atomics.wait(pause, 0, 0, 10);
     });
   };

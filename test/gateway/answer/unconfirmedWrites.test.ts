@@ -1,7 +1,6 @@
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { MAX_UNCONFIRMED, openUnconfirmedWrites } from "../../../src/gateway/answer/unconfirmedWrites.ts";
-import { freePort } from "../../support/freePort.ts";
 import { settled, until } from "../../support/waiting.ts";
 import { alice, cachedGateway, filledGateway, kept, scriptedLegacy } from "../cache/support.ts";
 
@@ -74,8 +73,8 @@ describe("proxied requests that invalidate nothing", () => {
 
 describe("a write that cannot have been sent", () => {
   test("a write that cannot have been sent changes nothing: legacy refuses connections", async () => {
-    // Not any port: once it is closed, a server of another test may get that one.
-    const { legacy, ask, as, post, invalidated } = await filledGateway({}, await scriptedLegacy(await freePort()));
+    // No other server is at this address: none gets legacy's port once it is closed.
+    const { legacy, ask, as, post, invalidated } = await filledGateway({}, await scriptedLegacy("127.0.0.2"));
     await ask("/v1/datasets/abc", as(alice));
     await legacy.close();
     // A write on a connection whose end the gateway has not seen yet may have been sent.

@@ -59,7 +59,7 @@ const documents: Record<string, (name: string, id: string) => object> = {
 };
 
 /** A legacy whose answers name the caller and a version: `alice 2`, or `nobody 1` without a key. `close` ends it at once. */
-export const scriptedLegacy = async (port = 0) => {
+export const scriptedLegacy = async (address = "127.0.0.1") => {
   const legacy = {
     /** Without the gateway's probes. */
     asked: [] as string[],
@@ -128,8 +128,8 @@ export const scriptedLegacy = async (port = 0) => {
       }
     });
   });
-  await new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
-  legacy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await new Promise<void>((resolve) => void server.listen(0, address, resolve));
+  legacy.url = `http://${address}:${(server.address() as AddressInfo).port}`;
   legacy.close = async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { MAX_INTERIM_ANSWERS } from "../../../src/gateway/upstream/upstreamRequest.ts";
-import { freePort } from "../../support/freePort.ts";
 import { expectHealthy, get, healthy, openProxy, originOf, rawUpstream, request, send } from "./support.ts";
 import { until } from "../../support/waiting.ts";
 
@@ -56,7 +55,7 @@ test.each([
 });
 
 test("no upstream at all: 502", async () => {
-  const gateway = await openProxy(originOf(await freePort()));
+  const gateway = await openProxy(originOf(1));
   const { head, body } = await send(gateway.port, get("/"));
   expect(head).toMatch(/^HTTP\/1\.1 502 /);
   expect(JSON.parse(body)).toEqual({ detail: "The upstream could not be reached." });

@@ -1,50 +1,56 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openRateLimiter } from "../../../src/operation/limits/rateLimiter.ts";
 
 const { signal } = new AbortController();
-const RATE = 100;
-/** Milliseconds that so many turns behind the first one take at least: timers may be early, so half of it. */
-const atLeast = (turns: number) => (turns * 1000) / RATE / 2;
 
-const took = async (what: () => Promise<unknown>) => {
-  const start = performance.now();
-  await what();
-  return performance.now() - start;
+/** The clock, which only `pass` advances, from 0. */
+const clock = () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  return { pass: (ms: number) => vi.advanceTimersByTimeAsync(ms) };
+};
+
+const wait = (ms: number) => new Promise((resolve) => void setTimeout(resolve, ms));
+
+/** A limiter of 100 requests a second on that clock. `took`: when each turn came. */
+const limited = () => {
+  const { pass } = clock();
+  const takeTurn = openRateLimiter(100, wait);
+  const took: number[] = [];
+  return { pass, took, turn: async () => void took.push((await takeTurn(signal), performance.now())) };
 };
 
 test("requests go out at their rate on average, however slow each is", async () => {
-  const takeTurn = openRateLimiter(RATE);
-  const ms = await took(async () => {
-    for (let i = 0; i <= 30; i++) {
-      await takeTurn(signal);
-      if (i % 3 === 0) await sleep(4);
+  const { pass, took, turn } = limited();
+  void (async () => {
+    for (const ms of [0, 4, 9, 25, 0, 4]) {
+      await turn();
+      await wait(ms);
     }
-  });
-  expect(ms).toBeGreaterThan(atLeast(30));
+  })();
+  await pass(1000);
+  expect(took).toEqual([0, 10, 20, 30, 55, 65]);
 });
 
 test("requests that wait at the same time go out one after the other", async () => {
-  const takeTurn = openRateLimiter(RATE);
-  expect(await took(() => Promise.all([1, 2, 3, 4, 5].map(() => takeTurn(signal))))).toBeGreaterThan(atLeast(4));
+  const { pass, took, turn } = limited();
+  for (let i = 0; i < 5; i++) void turn();
+  await pass(1000);
+  expect(took).toEqual([0, 10, 20, 30, 40]);
 });
 
 test("a pause saves up no burst", async () => {
-  const takeTurn = openRateLimiter(RATE);
-  await takeTurn(signal);
-  await sleep(200);
-  expect(
-    await took(async () => {
-      for (let i = 0; i < 7; i++) await takeTurn(signal);
-    }),
-  ).toBeGreaterThan(atLeast(6));
+  const { pass, took, turn } = limited();
+  await turn();
+  await pass(200);
+  for (let i = 0; i < 4; i++) void turn();
+  await pass(1000);
+  expect(took).toEqual([0, 200, 210, 220, 230]);
 });
 
 test("a rate of 0 is no limit", async () => {
   const takeTurn = openRateLimiter(0);
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
-  // The clock stands still.
+  clock();
   for (let i = 0; i < 1000; i++) await takeTurn(signal);
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -79,7 +79,7 @@ test.each([
 ])("what was written before a process $title is all in the log", ({ ending, code, delayMs }) => {
   const program = `
     import { openLogDestination } from "./src/operation/telemetry/logDestination.ts";
-    const log = openLogDestination(2, () => {}, { delayMs: ${delayMs} });
+    const log = openLogDestination(2, () => {}, { delayMs: ${delayMs}, endMs: 60_000 });
     for (let i = 0; i < 5000; i++) log.write(i + " " + "z".repeat(90) + "\\n");
     ${ending}`;
   const { status, stderr } = spawnSync(process.execPath, ["--input-type=module-typescript", "-e", program], {

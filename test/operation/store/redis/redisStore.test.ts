@@ -10,6 +10,16 @@ import { sleep, until } from "../../../support/waiting.ts";
 const onRedis = (url: string, settings: Parameters<typeof openAt>[1] = {}, times: Parameters<typeof openAt>[0] = {}) =>
   openAt({ REDIS_URL: url, ...times }, settings);
 
+/** The error of a start once it has this reason: a busy machine may not get so far in the little time that it has. */
+const refusal = async (url: string, why: string): Promise<Error> => {
+  let refused = new Error("it has started");
+  await until(async () => {
+    await onRedis(url, {}, { patience: 300 }).catch((error: Error) => (refused = error));
+    return refused.message.includes(why);
+  });
+  return refused;
+};
+
 /** A Redis, and two gateways that agree on two values; a third one was deleted. */
 const begin = async () => {
   const redis = await startRedis({ keeps: true });
@@ -261,24 +271,15 @@ describeWithRedis("gateways that share a store on Redis", () => {
   test("a start that needs Redis fails while it is away, or for its password, which it does not name", async () => {
     const redis = await startRedis();
     const { host } = new URL(redis.url);
-    const refusal = async () => {
-      const opening = onRedis(`redis://olga:secret-word@${host}`, {}, { patience: 1000 });
-      const error = await opening.then(
-        () => new Error("it starts"),
-        (why: Error) => why,
-      );
-      return [error.message, isTemporary(error)];
-    };
-    const why = (reason: string) =>
-      expect.stringMatching(new RegExp(`^REDIS_URL: ${host} cannot be used: .*${reason}`));
-    const wrong = await refusal();
+    const url = `redis://olga:secret-word@${host}`;
+    const wrong = await refusal(url, "WRONGPASS");
     await redis.kill();
-    const away = await refusal();
-    expect([wrong, away]).toEqual([
-      [why("WRONGPASS"), false],
-      [why("ECONNREFUSED"), true],
-    ]);
-    expect(JSON.stringify([wrong, away])).not.toContain("secret-word");
+    const away = await refusal(url, "ECONNREFUSED");
+    expect([wrong, away].map(isTemporary)).toEqual([false, true]);
+    for (const { message } of [wrong, away]) {
+      expect(message).toMatch(new RegExp(`^REDIS_URL: ${host} cannot be used: `));
+      expect(message).not.toContain("secret-word");
+    }
     const other = await onRedis(redis.url, { needsRedis: false });
     await redis.start();
     await until(async () => await put(other, "a", "one").catch(() => false));
@@ -287,8 +288,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
   test("at the start one that hangs is an error, and one that comes up is waited for", async () => {
     const redis = await startRedis();
     redis.pause();
-    const hanging = onRedis(redis.url, {}, { patience: 300 });
-    await expect(hanging).rejects.toThrow("cannot be used: it does not answer");
+    await refusal(redis.url, "cannot be used: it does not answer");
     redis.resume();
     await redis.kill();
     const opening = onRedis(redis.url);
