@@ -30,6 +30,8 @@ const openLegacy = async () => {
     res.setHeader("Set-Cookie", [`ci_session=${seen.length}`, "ci_session=deleted"]);
     res.setHeader("Cache-Control", "no-store, no-cache, must-revalidate").setHeader("Expires", "0");
     res.setHeader("Content-Type", "text/plain").setHeader("Vary", "Accept-Encoding, Cookie");
+    // Legacy reads the id alone: it names the file as it was uploaded, whatever the path does.
+    res.setHeader("Content-Disposition", `attachment; filename=${/(?<=\/)\d+/.exec(pathname)?.[0]}.arff`);
     if (pathname.startsWith("/data/v1/download/130/") || state.isPrivate) {
       if (searchParams.get("api_key") !== KEY && req.headers.cookie !== "ci_session=owner")
         return whole(403, "private");
@@ -74,10 +76,10 @@ const openAll = async (fresh?: string) => {
   return { legacy, gateway, url, store, get, stored };
 };
 
-/** A GET such as `fetch` cannot send: for another host, or with a body. */
-const send = (url: string, headers: OutgoingHttpHeaders, body = ""): Promise<unknown> =>
+/** A GET such as `fetch` cannot send: for another host, with a body, or with a path as it is. */
+const sendTo = (url: string, path: string, headers: OutgoingHttpHeaders = {}, body = ""): Promise<unknown> =>
   new Promise((resolve, reject) => {
-    const sent = request(url, { headers, agent: false });
+    const sent = request(url, { path, headers, agent: false });
     sent.on("response", (response) => response.resume().on("end", resolve)).on("error", reject);
     sent.end(body);
   });
@@ -194,10 +196,10 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
     "a request with a body (%j) is neither stored nor answered from the store",
     async (framing) => {
       const { legacy, get, url, stored } = await openAll();
-      await send(url + file, framing, "body");
+      await sendTo(url, file, framing, "body");
       expect(stored()).toBe("");
       await get(file);
-      await send(url + file, framing, "body");
+      await sendTo(url, file, framing, "body");
       expect(legacy.seen).toHaveLength(3);
     },
   );
@@ -237,16 +239,39 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
     expect(JSON.stringify(sent)).not.toMatch(/mine|client \d/);
   });
 
-  test("another host and another spelling have entries of their own", async () => {
+  test("all names of one file share a copy, and names that were made up take no room", async () => {
+    const { legacy, get, stored } = await openAll();
+    const first = await get(file);
+    const names = Array.from({ length: 20 }, (_, i) => `/made-up-${i}.arff`);
+    for (const name of ["", "/", "/other_(1).arff", ...names]) {
+      const { store, text, headers } = await get(`/data/v1/download/61${name}`);
+      expect([name, store, text]).toEqual([name, "HIT", content]);
+      for (const of of ["Content-Type", "Content-Length", "Content-Disposition"])
+        expect(headers.get(of)).toBe(first.headers.get(of));
+    }
+    expect(legacy.seen).toHaveLength(1);
+    expect(stored().match(/^KEY: /gm)).toHaveLength(1);
+    for (const path of [older, "/api_splits/get/61/iris.arff", "/data/v1/download/6/iris.arff"])
+      expect([path, (await get(path)).store]).toEqual([path, "MISS"]);
+  });
+
+  test("a path that may be read as another one, or that legacy refuses, passes the store by", async () => {
+    const { legacy, get, url, stored } = await openAll();
+    for (const rest of ["/iris%2Earff", "/a%2Fb%20c", "/..%2f..%2fapi", "/a/b", "/a..b", ";x/a", "/a+b", "/a&b;c"]) {
+      expect([rest, (await get(`/data/v1/download/61${rest}`)).store]).toEqual([rest, null]);
+      expect(legacy.seen.at(-1)?.url).toBe(`/data/v1/download/61${rest}`);
+    }
+    for (const path of ["/data/v1/download/61/../62/a", "/data/v1/download/61/..", "/data//v1/download/61/a"]) {
+      await sendTo(url, path);
+      expect(legacy.seen.at(-1)?.url).toBe(path);
+    }
+    expect(stored()).toBe("");
+  });
+
+  test("another host has entries of its own", async () => {
     const { legacy, url, get } = await openAll();
     await get(file);
-    for (const path of [
-      "/data/v1/download/61/iris%2Earff",
-      "/data/v1/download/61/a%2Fb%20c",
-      "/data//v1/download/61/a",
-    ])
-      expect([path, (await get(path)).status, legacy.seen.at(-1)?.url]).toEqual([path, 200, path]);
-    await send(url + file, { Host: "elsewhere.example" });
+    await sendTo(url, file, { Host: "elsewhere.example" });
     expect(legacy.seen.at(-1)?.headers.host).toBe("elsewhere.example");
     expect((await get(file)).store).toBe("HIT");
   });
