@@ -91,7 +91,12 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   const kept = openKeptReplies();
   const tooLarge = new LRUCache<string, true>(TOO_LARGE);
 
-  const fetch = async (read: OldRead, client: string, isBackground: boolean, before?: Entry): Promise<Fetched> => {
+  const fetch = async (
+    read: OldRead,
+    client: string,
+    isBackground: boolean,
+    before: Entry | undefined,
+  ): Promise<Fetched> => {
     const holding = openHolding(memory);
     try {
       const reply = await core.fetchPath({ ...read, client, holding, isBackground });
@@ -162,7 +167,11 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
       const request = { ...requestOf(req, read), wanted: {} };
       const found = cache.lookUp(request, performance.now()) ?? (await cache.lookUpShared(request));
       if (found !== undefined && performance.now() - found.entry.storedAt < PREFETCH_AFTER) return;
-      await cache.answer({ ...request, wanted: { noCache: true } }, () => fetch(read, client, true), noRefusal);
+      await cache.answer(
+        { ...request, wanted: { noCache: true } },
+        (_owner, _isBackground, before) => fetch(read, client, true, before),
+        noRefusal,
+      );
     } finally {
       isPrefetching = false;
     }

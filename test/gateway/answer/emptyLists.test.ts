@@ -239,3 +239,22 @@ test("a caller with a key gets everybody's list, too, while legacy can list noth
   legacy.isFailing = true;
   expect(await ask(list, { "X-API-Key": keys.user })).toMatchObject({ status: 200, body });
 });
+
+test("what is fetched after a list with a key has passed is no more believed", async () => {
+  const { pass } = clock();
+  const rows = JSON.stringify({ data: { dataset: [{ did: 61, name: "iris", version: 1, status: "active" }] } });
+  const legacy = { isFailing: false };
+  const { url, seen } = await recordingUpstream(({ target }) => {
+    if (!target.includes("/data/list/")) return undefined;
+    return legacy.isFailing && !target.includes("api_key") ? xmlError(372, "No results") : { body: rows };
+  });
+  const { ask } = await cachingOver({ url });
+  const list = "/api/v1/json/data/list/tag/flowers";
+  await ask(list);
+  pass(2 * hour);
+  legacy.isFailing = true;
+  seen.splice(0);
+  expect(await ask(`${list}?api_key=${keys.user}`)).toMatchObject({ status: 200, how: "passed" });
+  await until(() => seen.some(({ target }) => target === list));
+  expect(await ask(list)).toMatchObject({ status: 200, body: rows });
+});
