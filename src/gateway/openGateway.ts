@@ -9,7 +9,7 @@ import { readCertificates } from "../operation/settings/certificates.ts";
 import type { Settings, WhenOff } from "../operation/settings/settings.ts";
 import { openStores } from "../operation/store/openStores.ts";
 import { buildInfo } from "../operation/telemetry/buildInfo.ts";
-import { openDependencies } from "../operation/telemetry/dependencies.ts";
+import { type Dependencies, openDependencies } from "../operation/telemetry/dependencies.ts";
 import { openMeter } from "../operation/telemetry/meter.ts";
 import type { Observer } from "../operation/telemetry/observer.ts";
 import { observeCalls } from "../operation/telemetry/observeUpstream.ts";
@@ -228,8 +228,7 @@ const openLegacy = (
       host,
       isJudged: (target) => readTarget(target) !== undefined,
     },
-    operation.dependencies,
-    operation.observer,
+    operation,
   );
   const backend = openBackend(
     {
@@ -346,9 +345,18 @@ const openAnswering = (
     judgeEmpty: openEmptyLists(client, observer),
     keys,
     unconfirmed,
-    serviceKey: settings.LEGACY_API_KEY,
+    serviceKey: openServiceKey(settings.LEGACY_API_KEY, dependencies),
     totalTimeout: timeout,
   };
+};
+
+const openServiceKey = (key: string | undefined, dependencies: Pick<Dependencies, "add">): Core["serviceKey"] => {
+  if (key === undefined) return undefined;
+  const report = dependencies.add("legacy_api_key", {
+    trouble: "Legacy has been refusing LEGACY_API_KEY",
+    effect: "what legacy answers only with a key is answered 401 to callers without one",
+  });
+  return { key, report: (isAccepted) => report(isAccepted, isAccepted ? undefined : "set a key that may write") };
 };
 
 /** Milliseconds in which a client has to take some of an answer. A slow one takes some every few seconds, by the buffers of its system. */

@@ -29,6 +29,7 @@ const metered = async () => {
     WEBHOOK_SECRET: Buffer.alloc(32).toString("base64"),
     LEGACY_ADMIN_KEY: "AD000000000000000000000000000000",
     RATE_LIMIT: "100000",
+    CACHE_LEGACY: "all",
     STAGES: JSON.stringify(Object.fromEntries(names.map((name) => [name, { stage: "shadow", share: 100, gate: {} }]))),
   });
   gateway.core.meter.join(await openProcessMetrics());

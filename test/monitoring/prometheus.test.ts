@@ -95,6 +95,7 @@ const meteredGateway = async (folder: string) => {
   const program = await startProgram({
     LEGACY_URL: legacy.url,
     LEGACY_CA: legacy.ca,
+    CACHE_LEGACY: "all",
     MODERN_URL: modern.url,
     REDIS_URL: (await startRedis()).url,
     DATA_DIR: join(folder, "data"),
@@ -108,7 +109,8 @@ const meteredGateway = async (folder: string) => {
   });
   const over = new AbortController();
   const sending = sendTraffic(`http://127.0.0.1:${program.port}`, 20, over.signal, (send, count) => {
-    if (count % 10 === 0) send("/api/v1/json/data/61");
+    // A miss each: the cache does not have it yet.
+    if (count % 10 === 0) send(`/api/v1/json/data/${count}`);
     const body = new URLSearchParams({ data_id: "1", tag: "a" });
     if (count % 10 === 5) send("/api/v1/json/data/tag", { method: "POST", body });
   });

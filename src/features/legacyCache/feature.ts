@@ -17,6 +17,7 @@ import { sendWhole } from "../../gateway/http/httpServer.ts";
 import { answerItself, answerTo, type OwnAnswer } from "../../gateway/proxy/refuse.ts";
 import type { Pass, Substitute } from "../../gateway/proxy/passThrough.ts";
 import { mediaType } from "../../gateway/upstream/answerHeaders.ts";
+import { isItsFault } from "../../gateway/upstream/breaker.ts";
 import { UpstreamFailure } from "../../gateway/upstream/failure.ts";
 import { clientAddress, isLoop } from "../../gateway/upstream/forwarding.ts";
 import { ownCaller } from "../../gateway/upstream/legacyClient.ts";
@@ -86,10 +87,11 @@ const VARY = "Accept-Encoding, Cookie, Authorization";
 const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<ConsolePart> => {
   const { cache, keys, memory, features } = core;
   const reads = openOldReads(core, settings);
-  const outageSince = (): string | undefined => core.dependencies.failed().find(({ name }) => name === "legacy")?.since;
-  const counts = openReadCounts(core, outageSince);
+  const counts = openReadCounts(core);
   const kept = openKeptReplies();
   const tooLarge = new LRUCache<string, true>(TOO_LARGE);
+  /** Answers that are not of legacy itself, whatever their status. */
+  const illAnswers = new WeakSet<Answer>();
 
   const fetch = async (
     read: OldRead,
@@ -100,7 +102,10 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const holding = openHolding(memory);
     try {
       const reply = await core.fetchPath({ ...read, client, holding, isBackground });
-      if (reply === undefined && core.outage.isOn()) return unasked(core, read);
+      if (reply === undefined && core.outage.isOn()) {
+        reportFailure(read, "legacy fails", false);
+        return unasked(core, read);
+      }
       if (reply === undefined) probe(read, client).catch(report);
       if (reply === undefined) return passed;
       const { status, contentType: type, body, judgement, retryAfter } = reply;
@@ -110,19 +115,27 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
       if (judgement === "refused" || (status >= 300 && status < 400)) return passed;
       if (judgement === "ill") {
         const headers: Record<string, string> = retryAfter === undefined ? {} : { "Retry-After": retryAfter };
-        return { answer: { status, body, type, headers }, groups: [], judged: 503 };
+        const answer = { status, body, type, headers };
+        illAnswers.add(answer);
+        return { answer, groups: [], judged: 503 };
       }
       const fetched = { answer: { status, body, type }, ...(await judge(core, read, status, body)) };
       return await core.judgeEmpty(fetched, { ...read, client }, before);
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
-      if (error.kind !== "tooLarge") return failed(core, read, error);
+      if (error.kind !== "tooLarge") {
+        reportFailure(read, error.message, isItsFault(error));
+        return failed(core, read, error);
+      }
       tooLarge.set(read.cacheKey.key, true);
       return passed;
     } finally {
       holding.close();
     }
   };
+
+  const reportFailure = ({ endpoint }: OldRead, why: string, isLegacys: boolean): void =>
+    core.observer.event("legacy_failed", { endpoint: endpoint.name, why, level: isLegacys ? "error" : "warn" });
 
   /** Old clients alone have to close an open circuit, too: by a small request, since theirs may take minutes. */
   const probe = ({ endpoint }: OldRead, client: string): Promise<unknown> =>
@@ -262,7 +275,8 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   ): void => {
     const { status } = served.answer;
     const exchange = exchangeOf(res);
-    const result = answerResultOf(status, served.how);
+    const isIllAnswer = served.entry === undefined && illAnswers.has(served.answer);
+    const result = isIllAnswer ? "error" : answerResultOf(status, served.how);
     exchange.cache = result;
     // A made-up key is no caller. Who gets a hit at once has shown its key.
     exchange.owner = owner !== undefined && (isProven || keys.wasAccepted(owner)) ? owner : undefined;
@@ -280,7 +294,8 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     // Headers of features differ by the target, of which one entry may have several.
     const kind = `${pathOf(target)}\n${keyed} ${acceptEncoding}\n${ifNoneMatch}`;
     const isSent = sendWhole(res, isHit ? kept(entry, kind, now, write) : write(), undefined, core.writeError);
-    counts.count(isSent ? result : "error");
+    counts.count(isSent ? result : "error", performance.now() - exchange.started);
+    if (isIllAnswer) counts.countHiddenFailure(status);
   };
 
   const answerOrPass = async (req: IncomingMessage, res: ServerResponse, read: OldRead, pass: Pass): Promise<void> => {
@@ -301,6 +316,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
       standIn(req, res, _, pass) {
         const read = reads.read(req);
         if (read === undefined) return false;
+        counts.watch(res);
         answerOrPass(req, res, read, pass).catch((error: unknown) => core.guard.fail(res, error));
         return true;
       },

@@ -1,38 +1,79 @@
+import type { ServerResponse } from "node:http";
 import type { Core } from "../../gateway/answer/feature.ts";
 import { answerResults } from "../../operation/telemetry/meter.ts";
 
-/** Reads of old clients since the start. `outage`: since when legacy has been failing, and the stale answers since then. */
-export type ReadsView = { requests: number; hits: number; outage?: { since: string; stale: number } };
+/** Reads of old clients since the start, and since legacy is in trouble: those from the cache, and those that failed. */
+export type ReadsView = {
+  requests: number;
+  hits: number;
+  trouble?: { since: string; cached: number; failed: number };
+};
 
 /** It went to legacy by itself: what it asks for is not stored. */
 export const PASSED = "passed";
 
-/** Counts the reads of old clients by how they are answered. `outageSince`: since when legacy has been failing. */
-export const openReadCounts = ({ meter }: Pick<Core, "meter">, outageSince: () => string | undefined) => {
+/** Results of reads for which legacy was not asked. */
+const hitResults = ["hit", "stale"];
+
+/** Statuses of legacy's own answers to reads, an empty 500 aside, and of what the cache makes of them. */
+const legacysStatuses = new Set([200, 206, 304, 412, 450]);
+
+/** Dependencies that fail where legacy does not answer callers as it should. */
+const legacyTroubles = new Set(["legacy", "legacy_access", "legacy_speed", "legacy_room", "legacy_endpoints"]);
+
+/** Counts the reads of old clients by how they are answered, and times them. */
+export const openReadCounts = ({ meter, dependencies }: Pick<Core, "meter" | "dependencies">) => {
   const reads = meter.counter(
     "old_reads_total",
     "Reads of legacy's own interface that CACHE_LEGACY covers, by how they were answered (passed: by legacy alone).",
     ["result"],
   );
+  const failures = meter.counter(
+    "old_reads_failed_total",
+    "Of these, those that got no answer of legacy's, fresh or stored: a 5xx, a page of a front, code 107.",
+  )();
+  const durations = meter.histogram(
+    "old_reads_duration_seconds",
+    "From the arrival of such a read to its answer, by the backend that was asked (gateway: none); without those that passed.",
+    ["backend"],
+  );
+  const [hitsTook, othersTook] = [durations("gateway"), durations("legacy")];
   const byResult = new Map([...answerResults, PASSED].map((result) => [result, reads(result)]));
   const counted = (results: Iterable<string>): number =>
     [...results].reduce((sum, result) => sum + (byResult.get(result)?.value ?? 0), 0);
-  /** Answers that were stale for legacy's failure, since it last answered. */
-  let stale = 0;
+  const troubledSince = (): string | undefined =>
+    dependencies
+      .failed()
+      .flatMap(({ name, since }) => (legacyTroubles.has(name) ? [since] : []))
+      .toSorted()[0];
+  const now = () => ({ cached: counted([...hitResults, "stale_if_error"]), failed: failures.value });
+  /** What was counted when legacy last answered as it should. */
+  let before = now();
   return {
-    /** `result`: as the metrics name it. */
-    count: (result: string): void => {
+    /** `result`: as the metrics name it. `ms`: from the arrival of a read to its answer; absent where legacy alone answers. */
+    count(result: string, ms?: number): void {
       (byResult.get(result) as { value: number }).value++;
-      if (result === "stale_if_error") stale++;
-      // The first failures come before the outage is known.
-      else if ((result === "miss" || result === "revalidated") && outageSince() === undefined) stale = 0;
+      if (ms !== undefined) (hitResults.includes(result) ? hitsTook : othersTook).observe(ms / 1000);
+      // The first failures come before the trouble is known.
+      if ((result === "miss" || result === "revalidated") && troubledSince() === undefined) before = now();
+    },
+    /** Counts the failure of this read by its status, whoever answers it. */
+    watch(res: ServerResponse): void {
+      res.once("close", () => {
+        if (res.headersSent && !legacysStatuses.has(res.statusCode)) failures.value++;
+      });
+    },
+    /** The answer of a read fails, and its status does not show it: code 107, or a page with 200. */
+    countHiddenFailure(status: number): void {
+      if (legacysStatuses.has(status)) failures.value++;
     },
     view: (): ReadsView => {
-      const since = outageSince();
+      const since = troubledSince();
+      const { cached, failed } = now();
       return {
         requests: counted(byResult.keys()),
-        hits: counted(["hit", "stale"]),
-        ...(since === undefined ? {} : { outage: { since, stale } }),
+        hits: counted(hitResults),
+        ...(since && { trouble: { since, cached: cached - before.cached, failed: failed - before.failed } }),
       };
     },
   };

@@ -81,7 +81,7 @@ const open = async (
     migration,
     console: {
       routes: (app) => addMigrationRoutes(app, migration, observer),
-      page: async () => (await import("./console/page.ts")).migrationPage(migration),
+      page: async () => (await import("./console/page.ts")).migrationPage(migration, core.traffic.hasBegun),
     },
     ...(layer && {
       layer: layer.layer,

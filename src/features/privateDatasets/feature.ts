@@ -20,7 +20,7 @@ export type PrivateDatasets = { privateRows?: { start: () => Promise<void>; stat
 
 /** Adds to administrators' lists the private datasets that legacy's lists lack. */
 const open = async (
-  core: ListParts & Pick<Core, "endpoints" | "load" | "stores">,
+  core: ListParts & Pick<Core, "dependencies" | "endpoints" | "load" | "stores">,
   settings: PrivateDatasetsSettings,
   { scan = {} }: PrivateDatasetsParts = {},
 ): Promise<Feature<ConsolePart> & PrivateDatasets> => {
@@ -43,6 +43,10 @@ const open = async (
     fetchListed: () => fetchListedIds(core, endpoint, callerNow()),
     load,
     onEvent,
+    onKey: core.dependencies.add("legacy_admin_key", {
+      trouble: "Legacy has been refusing LEGACY_ADMIN_KEY",
+      effect: "administrators' lists may lack private datasets",
+    }),
     spent,
     signal,
     options: scan,

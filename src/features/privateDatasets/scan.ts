@@ -60,6 +60,8 @@ type ScannerSettings = {
   /** The share of the connections to legacy that callers use. */
   load: () => number;
   onEvent: (event: string, about: Record<string, unknown>) => void;
+  /** Legacy has accepted the key as an administrator's; or not, and why. */
+  onKey: (isAccepted: boolean, why?: string) => void;
   spent: { calls: number };
   signal: AbortSignal;
   options?: ScanOptions;
@@ -73,7 +75,7 @@ export type Scanner = ReturnType<typeof openScanner>;
  * datasets, ids that have left the list, and some beyond the highest. It reads an unknown id once, and later a few of them in each scan.
  */
 export const openScanner = (settings: ScannerSettings) => {
-  const { found, ask, rowById, fetchListed, load, onEvent, spent, signal, options } = settings;
+  const { found, ask, rowById, fetchListed, load, onEvent, onKey, spent, signal, options } = settings;
   const { pause, retry, margin, slice } = { ...defaults, ...options };
   const sleep = openSleep(signal);
   const queue = openReadQueue(sleep.end);
@@ -90,6 +92,7 @@ export const openScanner = (settings: ScannerSettings) => {
     // The store itself reports that a value cannot be stored.
     if (trouble === undefined && error instanceof LegacyFailure)
       onEvent(error.isRefused ? "private_scan_refused" : "private_scan_failed", { why: error.message });
+    if (error instanceof LegacyFailure && error.isRefused) onKey(false, error.message);
     trouble = error.message;
     retryAt = performance.now() + retry;
     queue.giveUp();
@@ -98,6 +101,7 @@ export const openScanner = (settings: ScannerSettings) => {
   /** @throws A `LegacyFailure` unless legacy answers and takes the key for an administrator's. */
   const checkKey = async (): Promise<void> => {
     if (!(await isAdministrators(ask))) throw new LegacyFailure("the key is no administrator's", true);
+    onKey(true);
   };
 
   /** Stores what an id has turned out to be. */

@@ -186,7 +186,7 @@ export type Core = {
   keys: Keys;
   unconfirmed: UnconfirmedWrites;
   /** The gateway's own key, for what legacy answers only with one. */
-  serviceKey: string | undefined;
+  serviceKey: ServiceKey | undefined;
   /** Milliseconds for one request, all of its requests to legacy together. */
   totalTimeout: number;
   /** The share of the connections to legacy that requests use or wait for: 0 where there are none. */
@@ -214,6 +214,9 @@ export type Core = {
   /** The gateway only checks its configuration: it stores nothing, and legacy answers everything. */
   isCheck: boolean;
 };
+
+/** A key of the gateway's own. `report`: whether legacy has accepted it. */
+type ServiceKey = { key: string; report: (isAccepted: boolean) => void };
 
 /** What the cache's second tier is opened with, before there is a core. `longest`: milliseconds that any entry is stored. */
 export type TierOptions = { observer: Observer; meter: Meter; dependencies: Dependencies; longest: number };

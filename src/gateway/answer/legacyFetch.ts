@@ -84,12 +84,17 @@ export const fetchAnswer = async (
 /** Legacy answers some reads only by POST, and a POST only with a key that may write: the caller's, else the gateway's own. */
 const fetchByPost: typeof fetchDocument = async (core, sent, as) => {
   const refuse = (additional: string) => answerTo(sent, { ...unauthenticated, additional });
-  const key = sent.key ?? core.serviceKey;
+  const { serviceKey } = core;
+  const key = sent.key ?? serviceKey?.key;
   if (key === undefined) return refuse("The legacy interface answers this only with a key.");
   const fetched = await fetchDocument(core, { ...sent, key }, as);
   const kind = fetched.outcome?.kind;
-  if (kind !== "forbidden" && kind !== "unauthenticated") return fetched;
+  if (kind !== "forbidden" && kind !== "unauthenticated") {
+    if (sent.key === undefined && fetched.answer.status < 500) serviceKey?.report(true);
+    return fetched;
+  }
   if (sent.key === undefined) {
+    serviceKey?.report(false);
     core.observer.event("service_key_refused", { endpoint: sent.endpoint.name });
     return refuse("The legacy interface answers this only with a key, and refused the gateway's own.");
   }

@@ -1,9 +1,11 @@
 import type { Dependencies } from "../../operation/telemetry/dependencies.ts";
+import type { Meter } from "../../operation/telemetry/meter.ts";
 import type { Observer } from "../../operation/telemetry/observer.ts";
 import { contexts } from "../../operation/telemetry/exchange.ts";
 import { ask } from "./ask.ts";
 import { UpstreamFailure } from "./failure.ts";
 import { ownHeaders } from "./legacyClient.ts";
+import { openLegacyTroubles } from "./legacyTroubles.ts";
 import { openOutage, type Outage, type Probed, type SentRequest } from "./outage.ts";
 import { openUpstream, type UpstreamSettings } from "./upstream.ts";
 
@@ -19,11 +21,16 @@ type LegacyOutageSettings = {
 const PROBE_TIMEOUT = 5000;
 const PROBE_BYTES = 1024 ** 2;
 
+type Telemetry = {
+  dependencies: Pick<Dependencies, "add">;
+  observer: Pick<Observer, "event" | "fault" | "counts">;
+  meter: Pick<Meter, "callTimes">;
+};
+
 /** Opens what says whether legacy fails, and tells operators of it. It has a connection of its own, used by the probe alone. */
 export const openLegacyOutage = (
   { upstream: settings, path, host, isJudged }: LegacyOutageSettings,
-  dependencies: Pick<Dependencies, "add">,
-  observer: Pick<Observer, "event" | "fault">,
+  { dependencies, observer, meter }: Telemetry,
 ): Omit<Outage, "close"> & { close: () => Promise<void> } => {
   // Behind other requests a probe would show that the gateway has no room, not that legacy fails.
   const upstream = openUpstream({ ...settings, connections: 1 });
@@ -39,6 +46,16 @@ export const openLegacyOutage = (
     trouble: "Legacy has been answering the gateway's probe otherwise than requests",
     effect: "of its failures only a refused connection is noticed",
   });
+
+  let isRefused = false;
+  const troubles = openLegacyTroubles(
+    {
+      calls: () => meter.callTimes("legacy"),
+      badAnswers: () => badAnswersIn(observer.counts()),
+      isFailing: () => outage.isOn() || isRefused,
+    },
+    dependencies,
+  );
 
   const probe = async (cause: SentRequest): Promise<Probed> => {
     const headers = ownHeaders(host, "json", schemeIn(cause.headers));
@@ -59,6 +76,8 @@ export const openLegacyOutage = (
     isJudged,
     probe,
     onRefused(status) {
+      isRefused = status !== undefined;
+      troubles.beginAnew();
       reportAccess(status === undefined, status === undefined ? undefined : `status ${status}`);
       if (status !== undefined) observer.event("legacy_refuses", { status });
     },
@@ -70,6 +89,7 @@ export const openLegacyOutage = (
   let since: number | undefined;
   outage.onChange((why) => {
     report(why === undefined, why);
+    troubles.beginAnew();
     if (why === undefined)
       observer.event("legacy_back", { failedFor: Math.round(performance.now() - (since ?? performance.now())) });
     else if (since === undefined) observer.event("legacy_failing", { why });
@@ -77,11 +97,29 @@ export const openLegacyOutage = (
   });
   return {
     ...outage,
+    failed(request, failure) {
+      troubles.failed(failure);
+      outage.failed(request, failure);
+    },
     async close() {
+      troubles.close();
       outage.close();
       await upstream.close();
     },
   };
+};
+
+/** `{ "legacy_ill getDataset": 3 }` -> `{ ill: { getDataset: 3 }, unreadable: {} }` */
+const badAnswersIn = (counts: Readonly<Record<string, number>>) => {
+  const bad = { ill: {} as Record<string, number>, unreadable: {} as Record<string, number> };
+  for (const [kind, count] of Object.entries(counts)) {
+    const [event, endpoint] = kind.split(" ");
+    if (endpoint === undefined) continue;
+    if (event === "legacy_ill") bad.ill[endpoint] = count;
+    if (event === "legacy_unreadable" || event === "legacy_cache_unreadable")
+      bad.unreadable[endpoint] = (bad.unreadable[endpoint] ?? 0) + count;
+  }
+  return bad;
 };
 
 /** `X-Forwarded-Proto` in a flat list of headers: a front may redirect what lacks it. */

@@ -24,6 +24,9 @@ type MeteredBackend = {
 /** How a call to a backend ended; `circuit_open`: it was not made. */
 export type CallResult = "answered" | "failed" | "circuit_open";
 
+/** Calls to a backend since the start; `slow`: those that took more than `SLOW_SECONDS`. */
+export type CallTimes = { made: number; slow: number };
+
 /** How an answer came about, in the words of Cache-Status (RFC 9211). */
 export type CacheStatus = {
   /** From an entry, without asking a backend. */
@@ -57,6 +60,8 @@ export type Meter = {
   countAnswer: (endpoint: string, answer: MeteredAnswer) => void;
   /** A backend was called, and the call took so many milliseconds. */
   countCall: (backend: string, result: CallResult, ms: number) => void;
+  /** The calls to a backend until now. */
+  callTimes: (backend: string) => CallTimes;
   /** A client got an answer of the legacy interface with this status, legacy's or the gateway's. */
   countProxied: (status: number) => void;
   /** The answers of an endpoint until now; without one, those of the legacy interface. */
@@ -111,6 +116,8 @@ export const answerResultOf = (status: number, { hit, fwd, collapsed, detail }: 
 
 /** Upper bounds in seconds; the eighth is infinite. There is a histogram for each endpoint and backend: each bound makes a hundred lines. */
 const durations = [0.001, 0.01, 0.05, 0.2, 1, 5, 20];
+/** Seconds from which on a call is slow: one of these bounds. */
+const SLOW_SECONDS = 5;
 
 /** The label of a status: exact for a 5xx, `2xx` for all of its class else, so that an endpoint has few series. */
 const statusLabel = (status: number): string => (status >= 500 ? String(status) : `${Math.trunc(status / 100)}xx`);
@@ -244,7 +251,7 @@ const meterAnswers = (
 };
 
 /** The calls to backends, and what is known of them. */
-const meterBackends = (meter: Registering): Pick<Meter, "countCall" | "addBackend" | "openCircuits"> => {
+const meterBackends = (meter: Registering): Pick<Meter, "countCall" | "callTimes" | "addBackend" | "openCircuits"> => {
   const backends: MeteredBackend[] = [];
   const calls = meter.counter("upstream_requests_total", "Calls to a backend for the new interface.", [
     "backend",
@@ -275,6 +282,10 @@ const meterBackends = (meter: Registering): Pick<Meter, "countCall" | "addBacken
     countCall(backend, result, ms) {
       calls(backend, result).value++;
       if (result !== "circuit_open") took(backend).observe(ms / 1000);
+    },
+    callTimes(backend) {
+      const made = took(backend).count();
+      return { made, slow: made - took(backend).count(SLOW_SECONDS) };
     },
   };
 };

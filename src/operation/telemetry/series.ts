@@ -38,7 +38,11 @@ const openChildren = <Child>(labelNames: readonly string[], open: (labels: Recor
 /** The part of a counter with the same labels. */
 export type CounterChild = { labels: Record<string, string>; value: number };
 /** The part of a histogram with the same labels. */
-export type HistogramChild = { observe(value: number): void };
+export type HistogramChild = {
+  observe(value: number): void;
+  /** How many values were seen; with `bound`, one of the upper bounds, those up to it. */
+  count(bound?: number): number;
+};
 
 /** Registers a counter. The result gives the child of these label values, which exists from then on. */
 export const openCounter = (
@@ -84,6 +88,10 @@ class Buckets implements HistogramChild {
     while (i < this.#bounds.length && value > (this.#bounds[i] as number)) i++;
     this.#counts[i] = (this.#counts[i] as number) + 1;
     this.#sum += value;
+  }
+
+  count(bound = Number.POSITIVE_INFINITY): number {
+    return this.#counts.reduce((sum, count, i) => ((this.#bounds[i] ?? Infinity) <= bound ? sum + count : sum), 0);
   }
 
   samples(): Sample[] {

@@ -25,6 +25,8 @@ export const openTraffic = ({ traffic }: Pick<Meter, "traffic">, endpoints: read
     all: (): RecentTraffic => [...byEndpoint.values()].map((samples) => samples.recent()).reduce(sumOf, noTraffic),
     /** Of the legacy interface. */
     proxied: (): RecentTraffic => proxied.recent(),
+    /** Whether a request has come on either interface since the start. */
+    hasBegun: (): boolean => [...byEndpoint.keys(), undefined].some((name) => traffic(name).requests > 0),
     /** The requests of each minute, the oldest first. */
     curve: (endpoint: string): number[] => samplesOf(endpoint).curve(),
     close: () => clearInterval(timer),

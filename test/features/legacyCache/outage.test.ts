@@ -3,6 +3,7 @@ import { sampleCatalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
 import { clock } from "../../gateway/cache/support.ts";
 import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
 import { casesOf } from "../../support/cases.ts";
+import { pageOfMetrics } from "../../support/metrics.ts";
 import { until } from "../../support/waiting.ts";
 import { samplePaths, startSample } from "./sample.ts";
 import { caching, cachingOver, json, minute } from "./support.ts";
@@ -59,6 +60,25 @@ describe("legacy's circuit", () => {
     pass(minute);
     expect((await ask(json)).how).toMatch(/^fwd=stale; stored/);
   });
+});
+
+test("each 5xx of the gateway's own is an event, and counts as a failure", async () => {
+  const { legacy, ask, core } = await caching();
+  const told = () => core.observer.counts()["legacy_failed getDataset"];
+  await ask(json);
+  expect(told()).toBeUndefined();
+  legacy.mode = "down";
+  for (let i = 0; i < 3; i++) expect((await ask(other(i))).status).toBe(502);
+  expect(told()).toBe(3);
+  await until(() => core.outage.isOn());
+  await core.outage.settled();
+  // One request a second tries legacy all the same.
+  const statuses = [await ask(other(7)), await ask(other(8))].map(({ status }) => status);
+  expect([statuses.at(-1), told()]).toEqual([503, 5]);
+  const page = await pageOfMetrics(core.meter);
+  expect(page).toContain("catalog_gateway_old_reads_failed_total 5");
+  expect(page).toContain('catalog_gateway_old_reads_duration_seconds_count{backend="legacy"} 6');
+  expect(page).toContain('catalog_gateway_old_reads_duration_seconds_count{backend="gateway"} 0');
 });
 
 /** Paths that are asked when legacy is back. */

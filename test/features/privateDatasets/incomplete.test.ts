@@ -70,10 +70,13 @@ describe("a list that says that it may lack something", () => {
   });
 
   test("where the key of the scan is no administrator's", async () => {
-    const { list, state, observer } = await scanningThrough(undefined, { LEGACY_ADMIN_KEY: user.key });
+    const { list, state, observer, core } = await scanningThrough(undefined, { LEGACY_ADMIN_KEY: user.key });
     await until(() => state()?.trouble !== undefined);
     expect(state()).toMatchObject({ state: "scanning", rows: 0, trouble: "the key is no administrator's" });
     expect(observer.counts()).toMatchObject({ "private_scan_refused listDatasets": 1 });
+    expect(core.dependencies.failed()).toMatchObject([
+      { trouble: "Legacy has been refusing LEGACY_ADMIN_KEY", why: "the key is no administrator's" },
+    ]);
     expect(await list(administrator)).toMatchObject(own);
   });
 

@@ -18,6 +18,7 @@ const scanUnder = async (load: () => number) => {
     onChange: () => undefined,
   });
   const scanner = openScanner({
+    onKey: () => undefined,
     found,
     async ask(request) {
       if ("path" in request && request.path.startsWith("/data/")) asked.push(performance.now());

@@ -138,14 +138,21 @@ describe("the gateway's own key", () => {
     expect(seen.map(({ body }) => body)).toEqual([`${form}service`, `${form}${K}`]);
   });
 
-  test("that legacy refuses the gateway's own key is an event", async () => {
-    const { url } = await recordingUpstream(() => wrong);
-    const { app, observer } = await gatewayFor(url, { LEGACY_API_KEY: "service" });
+  test("a refused key of the gateway's own is an event, and a trouble while it lasts", async () => {
+    let reply: typeof wrong = wrong;
+    const { url } = await recordingUpstream(() => reply);
+    const { app, observer, core } = await gatewayFor(url, { LEGACY_API_KEY: "service" });
+    const failed = () => core.dependencies.failed().map(({ trouble }) => trouble);
+    expect(failed()).toEqual([]);
     const response = await app.request(flow);
     expect([response.status, await response.json()]).toMatchObject([
       401,
       { detail: { code: "103", additional_information: expect.any(String) as string } },
     ]);
     expect(observer.counts()).toEqual({ "service_key_refused findFlow": 1 });
+    expect(failed()).toEqual(["Legacy has been refusing LEGACY_API_KEY"]);
+    reply = { ...wrong, status: 200, body: '{"flow_exists":{"exists":"true","id":"7"}}' };
+    expect((await app.request(flow)).status).toBe(200);
+    expect(failed()).toEqual([]);
   });
 });

@@ -147,7 +147,7 @@ export const scriptedLegacy = async (address = "127.0.0.1") => {
 export type ScriptedLegacy = Awaited<ReturnType<typeof scriptedLegacy>>;
 
 /** The cache's clock, which only `pass` advances. Sockets and their timers run as always, but for `timers`, which it advances too. */
-export const clock = (timers: ("setTimeout" | "clearTimeout")[] = []) => {
+export const clock = (timers: ("setTimeout" | "clearTimeout" | "setInterval")[] = []) => {
   vi.useFakeTimers({ toFake: ["Date", "performance", ...timers], now: new Date("2026-11-21T12:00:00Z") });
   onTestFinished(() => void vi.useRealTimers());
   // lru-cache reads a time of 0 as unset.

@@ -8,7 +8,7 @@ import type { StagesView, StageView } from "../views.ts";
 type NamedView = [endpoint: string, view: StageView];
 
 /** Every endpoint with its traffic, without a modern side. The busiest come first; those without requests are folded. */
-export const endpointsSection = (stages: StagesView, address: string): PageSection => {
+export const endpointsSection = (stages: StagesView, hint: Html): PageSection => {
   const all = Object.entries(stages).toSorted(([, a], [, b]) => b.requests - a.requests);
   const asked = all.filter(([, { requests }]) => requests > 0);
   const idle = all.filter(([, { requests }]) => requests === 0);
@@ -21,8 +21,8 @@ export const endpointsSection = (stages: StagesView, address: string): PageSecti
     content: html`${
       asked.length === 0
         ? html`<p class="about">
-            ${firstRequest(address)} Legacy answers every endpoint until <code>MODERN_URL</code> names the new
-            implementation and you move one.
+            ${hint} Legacy answers every endpoint until <code>MODERN_URL</code> names the new implementation and you
+            move one.
           </p>`
         : trafficTable(asked)
     }
@@ -37,7 +37,7 @@ export const endpointsSection = (stages: StagesView, address: string): PageSecti
   };
 };
 
-/** How an endpoint comes to show traffic. */
+/** How an endpoint comes to show traffic: for a gateway that has had no request. */
 export const firstRequest = (address: string): Html =>
   html`Send the gateway a request, <code>curl ${address}/…</code>: its endpoint then shows traffic here.`;
 

@@ -8,15 +8,15 @@ import type { StagesView, StageView } from "../views.ts";
 import { liveDifferencesSection } from "./differencesSection.ts";
 import { auditSection, ledgerSection } from "./recordSections.ts";
 import { classifications } from "./routes.ts";
-import { endpointsSection } from "./endpointsSection.ts";
+import { endpointsSection, firstRequest } from "./endpointsSection.ts";
 import { returnToLegacy, sortByTrouble, stagesSection } from "./stagesSection.ts";
 
 const fileUrl = (file: string): URL => new URL(file, import.meta.url);
 
 const scripts = ["../../../libraries/ui/client/filter.js", "client/move.js"];
 
-/** Stages, differences, the audit log and the ledger, with the dialogs that move endpoints. */
-export const migrationPage = (migration: Migration): PagePart => ({
+/** Stages, differences, the audit log and the ledger, with the dialogs that move endpoints. `hasBegun`: a request has come. */
+export const migrationPage = (migration: Migration, hasBegun: () => boolean): PagePart => ({
   style: readAsset(fileUrl("migration.css")),
   script: joinModules(scripts.map(fileUrl)),
   dialogs: moveDialog(),
@@ -25,14 +25,15 @@ export const migrationPage = (migration: Migration): PagePart => ({
     const [stages, audit, expected] = [migration.view(), migration.audit(), migration.expected()];
     const differences = classifications.flatMap((kind) => migration.differences(kind));
     const returned = returnToLegacy(stages, audit);
+    const hint = hasBegun() ? html`` : firstRequest(address);
     return {
       headlines: hasModern ? [headlineOf(stages, returned, now)] : [],
       numbers: hasModern ? numbersOf(Object.values(stages), isShared) : [],
       notices: Object.entries(stages).flatMap(([endpoint, view]) => oneBucketNotice(endpoint, view)),
       sections: [
         hasModern
-          ? stagesSection(stages, { isShared, isNew: audit.length === 0, returned, address }, now)
-          : endpointsSection(stages, address),
+          ? stagesSection(stages, { isShared, isNew: audit.length === 0, returned, hint }, now)
+          : endpointsSection(stages, hint),
         ...(hasModern ? [liveDifferencesSection(differences, Object.keys(stages))] : []),
         ...(hasModern || audit.length > 0 ? [auditSection(audit)] : []),
         ...(hasModern ? [ledgerSection(expected, now)] : []),

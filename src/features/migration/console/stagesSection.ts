@@ -6,7 +6,6 @@ import { counted, duration, formatNumber, percent, rate } from "../../../librari
 import { nextStep } from "../gate.ts";
 import { isForward, type Move, stageText } from "../stage.ts";
 import { RECENT_ANSWERS } from "../track.ts";
-import { firstRequest } from "./endpointsSection.ts";
 import type { Latency, Parity, StagesView, StageView } from "../views.ts";
 
 /** Why an endpoint needs an operator, the most urgent reason first; empty if it does not. In legacy, differences harm no caller. */
@@ -44,13 +43,14 @@ type About = {
   /** Nothing was ever moved. */
   isNew: boolean;
   returned: Move | undefined;
-  address: string;
+  /** What a beginner does first; empty where requests have come. */
+  hint: Html;
 };
 
 /** Every endpoint: those that need an operator, those that are being moved, and folded those in legacy. */
 export const stagesSection = (
   stages: StagesView,
-  { isShared, isNew, returned, address }: About,
+  { isShared, isNew, returned, hint }: About,
   now: Date,
 ): PageSection => {
   const { troubled, moved, inLegacy } = sortByTrouble(stages);
@@ -63,7 +63,7 @@ export const stagesSection = (
     title: "Stages",
     count: Object.keys(stages).length,
     about: `Who answers each endpoint. Those that need somebody come first. Traffic is that of the ${RECENT}, times are those of the last ${RECENT_ANSWERS} answers of each side.${ofWhom}`,
-    content: html`${isNew && !isMoved ? beginning(address) : ""} ${returned ? sinceWhen(returned) : ""}
+    content: html`${isNew && !isMoved ? beginning(hint) : ""} ${returned ? sinceWhen(returned) : ""}
     ${allButtons(stages, isMoved)} ${isMoved ? stagesTable(shown, now) : ""} ${legacyTable(inLegacy, isMoved, now)}`,
   };
 };
@@ -122,10 +122,10 @@ const allButton = ({ stage, title, will, objections }: AllButton): Html =>
   </button>`;
 
 /** What to do where nothing has been moved yet. */
-const beginning = (address: string): Html =>
+const beginning = (hint: Html): Html =>
   html`<p class="about">
-    ${firstRequest(address)} Move one endpoint that is read often to <strong>shadow</strong>: legacy goes on answering,
-    and modern is compared. What differs is listed below.
+    ${hint} Move one endpoint that is read often to <strong>shadow</strong>: legacy goes on answering, and modern is
+    compared. What differs is listed below.
   </p>`;
 
 const stagesTable = (views: readonly NamedView[], now: Date): Html =>

@@ -147,6 +147,18 @@ test("without modern no section is empty, and what is off names its setting", as
   expect(sectionsOf(page)).toEqual(["stages", "cache", "private-rows"]);
 });
 
+test("the beginner's hint is shown until a request comes, on either interface", async () => {
+  const environments: Record<string, string>[] = [{ MODERN_URL: "" }, {}];
+  for (const environment of environments)
+    for (const path of ["/api/v1/json/data/61", "/v1/datasets/61"]) {
+      const one = await staged({}, { environment });
+      const { markup } = await operatorsOf(one);
+      expect(textOf(await markup())).toContain(`curl ${address}/…`);
+      await (await fetch(`http://127.0.0.1:${one.port}${path}`)).arrayBuffer();
+      await until(async () => !textOf(await markup()).includes("curl http"));
+    }
+});
+
 test("without modern, endpoints show requests, 5xx, hits and p95; idle ones fold", async () => {
   const one = await staged({}, { environment: { MODERN_URL: "" } });
   for (const path of ["/datasets/61", "/datasets/61", "/datasets/61", "/setup/1"]) await one.ask(path);

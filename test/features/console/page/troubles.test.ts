@@ -1,0 +1,141 @@
+import { expect, onTestFinished, test } from "vitest";
+import { outageForms, readOutage } from "../../../../src/tools/sampleLegacy/outages.ts";
+import { startSampleLegacy } from "../../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { clock } from "../../../gateway/cache/support.ts";
+import { listeningGateway } from "../../../gateway/http/support.ts";
+import { httpUpstream } from "../../../gateway/proxy/support.ts";
+import { until } from "../../../support/waiting.ts";
+import { startSample } from "../../legacyCache/sample.ts";
+import { cachingOver, startLegacy } from "../../legacyCache/support.ts";
+import { operatorsOf, textOf } from "./operators.ts";
+
+const minute = 60_000;
+
+/** The heading of the page, with the line below it; and its number of reads of old clients. */
+const shownOn = (page: string) => {
+  const text = textOf(page);
+  return {
+    heading:
+      /<h1>([\s\S]*?)<dl/
+        .exec(page)?.[1]
+        ?.replaceAll(/<[^>]*>/g, " ")
+        .replaceAll(/\s+/g, " ")
+        .trim() ?? "",
+    reads: /reads of old clients (.*?(?:hits|failed))/.exec(text)?.[1],
+  };
+};
+const shownBy = async (see: (path: string) => Promise<Response>) => shownOn(await (await see("/")).text());
+
+/** Forms in which legacy fails as a whole, by what the page says of them. A legacy that is frozen would take seconds. */
+const whole: [form: string, why: string][] = [
+  ["database", "it has no database"],
+  ["no-connections", "it has no database"],
+  ...["502", "503", "504", "429", "301", "302", "404", "200"].map((status): [string, string] => [
+    `page-${status}`,
+    `it answers with status ${status}`,
+  ]),
+  ["empty-200", "it answers with status 200"],
+  ["cut-200", "it breaks off its answers"],
+  ["empty-500", "it answers with status 500"],
+];
+
+const startWhole = async () => {
+  const legacy = await startSampleLegacy();
+  onTestFinished(() => legacy.close());
+  return legacy;
+};
+
+test.each(whole)("after three misses the page says what fails, since when: %s", async (form, why) => {
+  const { ask, see, legacy, core } = await cachingOver(await startWhole());
+  await ask("/api/v1/json/data/61");
+  const fine = await shownBy(see);
+  expect([fine.heading, fine.reads]).toEqual(["Legacy answers everything", "1 0 % hits"]);
+  await fetch(`${legacy.url}/outage/${form}`, { method: "POST" });
+  for (const id of [2, 3, 4]) await ask(`/api/v1/json/data/${id}`);
+  await until(() => core.outage.isOn());
+  expect((await ask("/api/v1/json/data/61")).status).toBe(200);
+  await until(async () => (await shownBy(see)).heading.includes(why));
+  const { heading, reads } = await shownBy(see);
+  expect(heading).toMatch(/^Legacy has been failing since \d\d:\d\d UTC: what is not cached/);
+  expect(reads).toMatch(/^5 since \d\d:\d\d UTC: 1 from the cache, 3 failed$/);
+});
+
+test("each form of outage that fails as a whole is among these", () => {
+  const others = ["page-403", "frozen", "table-dataset", "table-run", "table-data_quality", "temporary-disk-full"];
+  expect(
+    whole
+      .map(([form]) => form)
+      .concat(others)
+      .toSorted(),
+  ).toEqual(Object.keys(outageForms).toSorted());
+});
+
+test("a refused gateway is in the heading, with the status", async () => {
+  const { ask, see } = await cachingOver(await startSample({ outage: readOutage("page-403") }));
+  for (const id of [2, 3, 4]) await ask(`/api/v1/json/data/${id}`);
+  await until(async () => (await shownBy(see)).heading.includes("refusing the gateway since"));
+  expect((await shownBy(see)).heading).toContain("status 403");
+});
+
+test.each(["page-504/data/features", "empty-500/data/features"])(
+  "an endpoint that fails alone is named, and no longer when it is well: %s",
+  async (outage) => {
+    const { pass } = clock(["setInterval"]);
+    const { ask, see, legacy } = await cachingOver(await startSample({ outage: readOutage(outage) }));
+    for (const id of [1, 2, 3]) await ask(`/api/v1/json/data/features/${id}`);
+    pass(5000);
+    expect((await shownBy(see)).heading).toMatch(
+      /^Legacy has been failing at some endpoints since \d\d:\d\d UTC: .* not of legacy itself, or cannot be read: getDatasetFeatures 3$/,
+    );
+    await fetch(`${legacy.direct}/outage`, { method: "DELETE" });
+    pass(5 * minute);
+    expect((await shownBy(see)).heading).toBe("Legacy answers everything");
+  },
+);
+
+test("a slow legacy is in the heading: the p95 of 20 misses in five minutes is over 5 s", async () => {
+  const { pass } = clock(["setInterval"]);
+  const { ask, see, legacy } = await cachingOver(await startLegacy());
+  /** So many misses that take so many milliseconds. */
+  const miss = async (count: number, first: number, ms: number): Promise<void> => {
+    const gate = Promise.withResolvers<void>();
+    legacy.gate = gate.promise;
+    const answers = Array.from({ length: count }, (_, i) => ask(`/api/v1/json/data/${first + i}`));
+    await until(() => legacy.running === count);
+    pass(ms);
+    gate.resolve();
+    await Promise.all(answers);
+  };
+  await miss(18, 100, 0);
+  await miss(1, 200, 6000);
+  pass(5000);
+  expect((await shownBy(see)).heading).toBe("Legacy answers everything");
+  await miss(1, 201, 6000);
+  pass(5000);
+  const { heading, reads } = await shownBy(see);
+  expect(heading).toMatch(/^Legacy has been slow since \d\d:\d\d UTC: what is not cached takes long 2 of 20 calls/);
+  expect(reads).toMatch(/^20 since .* UTC: 0 from the cache, 0 failed$/);
+  pass(5 * minute);
+  expect((await shownBy(see)).heading).toBe("Legacy answers everything");
+});
+
+test("a full legacy is in the heading: requests are answered 503 for want of room", async () => {
+  const { pass } = clock(["setInterval"]);
+  const release = Promise.withResolvers<void>();
+  let running = 0;
+  const url = await httpUpstream((_, response) => {
+    running++;
+    void release.promise.then(() => response.end("{}"));
+  });
+  const gateway = await listeningGateway(url, { MAX_CONNECTIONS: "1" }, { waiting: 0 });
+  const { markup } = await operatorsOf({ gateway });
+  const first = fetch(`${gateway.url}/api/v1/json/data/61`);
+  await until(() => running === 1);
+  expect((await fetch(`${gateway.url}/api/v1/json/data/62`)).status).toBe(503);
+  pass(5000);
+  expect(shownOn(await markup()).heading).toMatch(
+    /^Legacy has been full since \d\d:\d\d UTC: .* answered 503 1 requests? in the last 5 minutes found no connection/,
+  );
+  release.resolve();
+  await first;
+});
