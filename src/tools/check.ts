@@ -10,6 +10,7 @@ import { checkDirectory } from "../operation/store/checkDirectory.ts";
 import type { DiskPatience } from "../operation/store/diskThread.ts";
 import type { CheckReport, Examples } from "../gateway/answer/feature.ts";
 import type { Gateway } from "../gateway/openGateway.ts";
+import { checkFront, type SampleRead } from "./checkFront.ts";
 import { urlsToOwnListeners } from "./ownListeners.ts";
 import { plainText } from "./plainText.ts";
 
@@ -67,6 +68,7 @@ export const check = async (
   report.row(legacy.ok, "legacy", legacy.words, legacy.advice);
   if (legacy.ok) await noteGateway(gateway, report, base);
   await checkExamples(gateway, report, base, legacyUrl);
+  if (legacy.ok) await checkFront(gateway, report, await sampleReads(gateway, report));
   await checkSettings(report, settings, (directory) =>
     checkDirectory(directory, {
       onHanging: () => core.observer.event("store_hangs", { directory }),
@@ -129,6 +131,25 @@ const firstInput = async (
     path: offset === 0 ? path : `${path}/offset/${offset}`,
   });
   return "reading" in reply && reply.reading.is === "document" ? first.input(reply.reading.document) : undefined;
+};
+
+/** The most reads by which what stands before legacy is checked. */
+const MAX_READS = 5;
+
+/** Examples that legacy answers by GET, and without a key. */
+const sampleReads = async (gateway: Gateway, { examples }: CheckReport): Promise<SampleRead[]> => {
+  const reads: SampleRead[] = [];
+  for (const [name, inputs] of examples) {
+    const endpoint = gateway.core.catalogue.endpoints[name] as Endpoint;
+    const [input] = Object.values(inputs);
+    const request = input && !endpoint.writes ? endpoint.legacy(input) : undefined;
+    if (request === undefined || !("path" in request) || request.method !== "GET") continue;
+    const reply = await askLegacy(gateway, request);
+    if ("reading" in reply && reply.reading.is === "document")
+      reads.push({ path: request.path, text: JSON.stringify(reply.reading.document) });
+    if (reads.length === MAX_READS) break;
+  }
+  return reads;
 };
 
 const checkExamples = async (gateway: Gateway, report: CheckReport, base: string, legacyUrl: string): Promise<void> => {

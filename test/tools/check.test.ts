@@ -1,4 +1,6 @@
 import { spawnSync } from "node:child_process";
+import type { IncomingMessage } from "node:http";
+import { gzipSync } from "node:zlib";
 import { closeSync, constants, openSync, readdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -227,4 +229,84 @@ test("--check writes to DATA_DIR, and leaves nothing in it", async () => {
   expect([good.ready, fresh.ready, readdirSync(directory)]).toEqual([true, true, []]);
   const { summary } = await checked(legacy.url, { DATA_DIR: "/proc/x" });
   expect(summary).toMatch(/ 1 failed:\n {2}DATA_DIR: correct DATA_DIR, its rights or its disk$/);
+});
+
+describe("--check finds a server before legacy that treats requests in different ways", () => {
+  /** A server before the sample that may answer in its place, or change the target; and the lines of the check about it. */
+  const behind = async (
+    front: (request: IncomingMessage) => { target?: string; answer?: number; isCoded?: boolean; body?: string } | void,
+    environment: Record<string, string> = {},
+  ) => {
+    const url = await httpUpstream((request, response) => {
+      const { target = request.url, answer: status, isCoded = false, body } = front(request) ?? {};
+      const pass = async () => {
+        const given = await fetch(legacy.url + target, { method: request.method ?? "GET" });
+        const { "content-length": _, ...headers } = Object.fromEntries(given.headers);
+        const text = body ?? (await given.text());
+        response.writeHead(given.status, { ...headers, ...(isCoded && { "Content-Encoding": "gzip" }) });
+        response.end(isCoded ? gzipSync(text) : text);
+      };
+      if (status === undefined) pass().catch(() => response.destroy());
+      else response.writeHead(status, { "Content-Type": "text/html" }).end("<html>");
+    });
+    const { rows, ready } = await checked(url, environment);
+    const shown = rows.filter(({ name }) => /^(legacy.+|before legacy|LEGACY_HOST|a key.*)$/.test(name));
+    return { ready, lines: shown.map(({ result, name, found }) => `${result} ${name}: ${found}`), rows };
+  };
+  const fine = ["ok legacy, with Via: answered as without it", "ok legacy's probe: answered as reads are"];
+  const named = "ok LEGACY_HOST: legacy names itself legacy.example; for this Host it answers 200";
+  const keyed = expect.stringMatching(/^ok a key that cannot exist: not accepted/) as string;
+
+  test("nothing is found where it treats all alike", async () => {
+    expect(await behind(() => undefined)).toMatchObject({ ready: true, lines: [...fine, named, keyed] });
+  });
+
+  test("it drops the query string, so that each key counts as good", async () => {
+    const { ready, lines } = await behind(({ url }) => ({ target: url?.split("?", 1)[0] ?? "/" }));
+    expect([ready, lines.at(-1)]).toEqual([false, "FAIL a key that cannot exist: legacy accepts it"]);
+  });
+
+  test("it compresses nothing that comes with Via", async () => {
+    const { ready, lines } = await behind(({ headers }) => ({
+      isCoded: headers.via === undefined && headers["accept-encoding"] === "gzip",
+    }));
+    expect([ready, lines[1]]).toEqual([true, expect.stringContaining("in nginx set gzip_proxied any")]);
+  });
+
+  test("it refuses what comes with Via", async () => {
+    const { ready, lines } = await behind(({ headers, url }) =>
+      headers.via !== undefined && url?.includes("data") === true ? { answer: 403 } : undefined,
+    );
+    expect([ready, lines[0]]).toEqual([
+      false,
+      expect.stringMatching(/^FAIL legacy, with Via: 403 with Via, 200 without, GET \/data/),
+    ]);
+  });
+
+  test("it answers the probe otherwise than a read", async () => {
+    const { ready, lines } = await behind(({ headers, url }) =>
+      headers["user-agent"] === "catalog-gateway" && url?.includes("evaluationmeasure") ? { answer: 429 } : undefined,
+    );
+    expect([ready, lines[1]]).toEqual([
+      false,
+      expect.stringMatching(/^FAIL legacy's probe: GET \/evaluationmeasure\/list is answered 429 and not by legacy/),
+    ]);
+  });
+
+  test.each([
+    [421, "FAIL", false],
+    [404, "note", true],
+  ])("it knows no site of the name by which legacy names its files: %i", async (status, result, isReady) => {
+    const data_set_description = { id: "61", url: "https://catalogue.example/data/v1/download/61/iris.arff" };
+    const front = ({ headers, url }: IncomingMessage) => {
+      if (headers.host === "catalogue.example") return { answer: status };
+      return /json\/data\/\d+$/.test(url ?? "") ? { body: JSON.stringify({ data_set_description }) } : undefined;
+    };
+    const { lines, rows } = await behind(front);
+    const line = `${result} LEGACY_HOST: legacy names itself catalogue.example; for this Host it answers ${status}`;
+    expect([lines.some((one) => one.startsWith(line)), lines]).toEqual([true, lines]);
+    expect(rows.some((row) => row.result === "FAIL" && row.name === "LEGACY_HOST")).toBe(!isReady);
+    const set = await behind(front, { LEGACY_HOST: "legacy.example" });
+    expect(set.lines.filter((one) => one.includes("LEGACY_HOST"))).toEqual([]);
+  });
 });
