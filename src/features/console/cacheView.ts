@@ -18,7 +18,16 @@ export const cacheViewOf = ({
 }: Pick<Core, "cache" | "settings" | "lifetimes">) => {
   const { bytes, entries, evicted } = cache.size();
   const shared = cache.sharing();
+  const doubtful = cache.doubtful();
   const bound = { bytes: settings.CACHE_BYTES, entryBytes: maxEntryBytes(settings.CACHE_BYTES) };
   const lifetimes = Object.fromEntries(Object.entries(declared).map(([name, one]) => [name, lifetimesView(one)]));
-  return { bound, bytes, entries, evicted, ...(shared && { shared }), lifetimes };
+  return {
+    bound,
+    bytes,
+    entries,
+    evicted,
+    ...(shared && { shared }),
+    ...(doubtful && { forFailureOnly: doubtful }),
+    lifetimes,
+  };
 };

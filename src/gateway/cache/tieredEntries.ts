@@ -62,8 +62,11 @@ export const openTieredEntries = ({
       if (!isLeft || !makeStale(entry, now(), !soft || hold > 0)) store.delete(key);
     }
   };
+  /** When an invalidation may have been missed for the last time. */
+  let doubtedAt: string | undefined;
   /** Leaves all entries for legacy's failure, as in a gap of the tier; what is being fetched or looked up is not stored. */
   const doubtAll = (): void => {
+    doubtedAt = new Date().toISOString();
     lookups.clear();
     invalidations.write([EVERYTHING]);
     for (const [, entry] of store.all()) entry.isDoubtful = true;
@@ -142,6 +145,13 @@ export const openTieredEntries = ({
     invalidate: (invalidation: Invalidation): Promise<boolean> | undefined => {
       invalidateHere(invalidation);
       return tier?.invalidate(invalidation);
+    },
+    /** Entries that are served for legacy's failure only, since an invalidation may have been missed, and since when; `undefined` without any. */
+    doubtful(): { entries: number; since: string } | undefined {
+      const left = doubtedAt === undefined ? [] : store.all().filter(([, { isDoubtful }]) => isDoubtful === true);
+      // They have been fetched anew, or are gone: none becomes doubtful later.
+      if (left.length === 0) doubtedAt = undefined;
+      return doubtedAt === undefined ? undefined : { entries: left.length, since: doubtedAt };
     },
     /** Whether the shared tier is trusted; `undefined` without one. */
     sharing: (): "in step" | "cut off" | undefined => tier && (tier.trusted() ? "in step" : "cut off"),

@@ -79,7 +79,7 @@ const corePart = (
   cacheView: () => CacheView,
 ): PagePart => ({
   show: (now) => ({
-    sections: [cacheSection(cacheView()), ...off.flatMap(offSection)],
+    sections: [cacheSection(cacheView(), now), ...off.flatMap(offSection)],
     notices: noticesOf(untrustedProxies.list()),
     headlines: troublesOf({ dependencies, meter }, now),
     numbers: trafficNumbers(traffic, settings.REDIS_URL !== undefined),
@@ -150,23 +150,27 @@ const trafficNumbers = (traffic: Traffic, isShared: boolean): OverviewNumber[] =
 };
 
 /** The size of the cache against its bounds, and the lifetimes of its answers. */
-const cacheSection = (cache: CacheView): PageSection => ({
+const cacheSection = (cache: CacheView, now: Date): PageSection => ({
   order: 60,
   id: "cache",
   title: "Cache",
   count: cache.entries,
   about: "Answers in the memory of this gateway, and how long those of each endpoint hold.",
-  content: html`${cacheSize(cache)} ${lifetimesTable(cache)}`,
+  content: html`${cacheSize(cache, now)} ${lifetimesTable(cache)}`,
 });
 
-const cacheSize = ({ bytes: taken, bound, entries, evicted, shared }: CacheView): Html => {
+const cacheSize = ({ bytes: taken, bound, entries, evicted, shared, forFailureOnly }: CacheView, now: Date): Html => {
   const share = bound.bytes === 0 ? 0 : taken / bound.bytes;
   const tier = shared === undefined ? "" : `; the shared tier is ${shared}`;
+  // Redis was away, and an invalidation may have been missed.
+  const doubt =
+    forFailureOnly &&
+    `; since ${timeOfDay(forFailureOnly.since, now)} ${counted(forFailureOnly.entries, "answer")} for legacy’s failure only`;
   return html`<p>
     <strong>${bytes(taken)}</strong> of ${bytes(bound.bytes)} ${fillBar(share, "of the room is taken")}
     <span class="where"
       >${counted(entries, "answer")}, ${formatNumber(evicted)} pushed out, of at most ${bytes(bound.entryBytes)}
-      each${tier}</span
+      each${tier}${doubt ?? ""}</span
     >
   </p>`;
 };

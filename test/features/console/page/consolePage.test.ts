@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
 import { minute } from "../../../../src/libraries/ui/wording.ts";
+import { cachedGateway, tierWith } from "../../../gateway/cache/support.ts";
 import { httpUpstream } from "../../../gateway/proxy/support.ts";
 import { gatewayFor } from "../../../support/gateway.ts";
 import { hostileTexts } from "../../../support/hostileText.ts";
@@ -274,4 +275,22 @@ test("a backend that answers, but whose circuit is open, is in the heading", asy
   for (let i = 1; i < 9; i++) await one.ask(`/tasks/${i}`, { "X-Forwarded-For": `192.0.2.${i}` });
   const { markup } = await operatorsOf(one);
   expect(textOf(headingOf(await markup())).trim()).toBe("Modern fails: its circuit breaker is open");
+});
+
+test("after a gap of Redis the page counts the answers for legacy's failure only", async () => {
+  let lose: () => void = () => undefined;
+  const sharedTier = () => (listener: { onLost: () => void }) => {
+    lose = () => listener.onLost();
+    return tierWith({});
+  };
+  const gateway = await cachedGateway({}, undefined, { features: [{ sharedTier }] });
+  const { markup } = await operatorsOf({ gateway });
+  await gateway.ask("/v1/datasets/61");
+  expect(textOf(await markup())).not.toContain("failure only");
+  lose();
+  expect(textOf(await markup())).toMatch(
+    /the shared tier is in step; since \d\d:\d\d UTC 1 answer for legacy’s failure only/,
+  );
+  await gateway.ask("/v1/datasets/61");
+  expect(textOf(await markup())).not.toContain("failure only");
 });
