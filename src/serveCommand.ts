@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
 import type { RunningServer } from "./gateway/server.ts";
+import { withTimeout } from "./operation/limits/withTimeout.ts";
 import type { Settings } from "./operation/settings/settings.ts";
 import { isTemporary } from "./operation/settings/temporary.ts";
 import { plainText } from "./tools/plainText.ts";
@@ -237,7 +238,11 @@ const stop = async (
     process.exit(1);
   }
   reload.close();
-  await close();
+  // What never gives its place back must not keep the process.
+  if ((await withTimeout(close(), timeout)) === "late") {
+    observer.event("drain_timeout", { ms: timeout });
+    process.exit(1);
+  }
   const counts = observer.counts();
   if (Object.keys(counts).length > 0) observer.event("stopped", { counts });
   // Unread lines of the standard output would keep the process from ending by itself.

@@ -145,7 +145,14 @@ const openExchanges = ({ trusted, meter, observer, features }: Core) => {
       summary ??= setTimeout(report, SUMMARY).unref();
     }
     if (exchange.isProxied && response?.headersSent === true) meter.countProxied(response.statusCode);
-    for (const onExchange of ends) onExchange(exchange, response);
+    for (const onExchange of ends) {
+      try {
+        onExchange(exchange, response);
+      } catch (error) {
+        // The others, and what else waits for the end of the answer, come all the same.
+        observer.fault(error);
+      }
+    }
     // A hit leaves nothing that runs on.
     if (exchange.isDeferred) exchange.forget();
   };

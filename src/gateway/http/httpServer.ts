@@ -141,8 +141,13 @@ export const sendWhole = (
   // Otherwise a body that never comes would hold its connection.
   if (!req.complete && !req.readableEnded)
     response.once("finish", () => void setTimeout(discard, REST_OF_BODY, req).unref());
-  response.writeHead(status, headers);
-  response.end(body, "latin1");
+  try {
+    response.writeHead(status, headers);
+    response.end(body, "latin1");
+  } catch (error) {
+    release?.();
+    throw error;
+  }
   if (release !== undefined) {
     if (response.writableLength === 0) release();
     else response.once("close", release);

@@ -38,7 +38,11 @@ export const heldAnswer = (
   let isSent = false;
   const over = (answer: Beginning | undefined) => {
     wasObserved = true;
-    return observer.over(answer, isSent);
+    try {
+      return observer.over(answer, isSent);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   };
   const flush = (): void => {
     for (const step of waiting ?? []) step();

@@ -201,6 +201,8 @@ class Relay extends UpstreamRequest {
     const { req, res, request, added, report } = this.#passage;
     const raw = replyHeaders(controller.rawHeaders, headers.connection, status);
     if (status < 200) {
+      // Nobody has asked for another protocol, and no other answer has such a status (RFC 9110 15.2).
+      if (status < 100 || status === 101) return this.fail("broken");
       // undici cannot be paused here, so that a client which reads nothing would have all of them kept in memory.
       if (!this.isInterimAllowed() || res.writableLength > MAX_WAITING_BYTES) return this.fail("broken");
       if (req.httpVersion !== "1.0") res.writeInformation(status, raw);
@@ -276,8 +278,13 @@ class Relay extends UpstreamRequest {
       const refuseIt = (isAnswered = false): void => {
         if (isAnswered || res.destroyed) return;
         const { isUnsent } = failure;
-        // The headers of features may be what failed.
-        refuse(req, res, { trouble, isUnsent, added: trouble === "fault" ? [] : added, write });
+        try {
+          refuse(req, res, { trouble, isUnsent, added: trouble === "fault" ? [] : added, write });
+        } catch (error) {
+          report.fault(error);
+          // The headers of features may be what failed.
+          if (!res.headersSent) refuse(req, res, { trouble: "fault", isUnsent, added: [], write });
+        }
       };
       if (given === undefined) refuseIt();
       else

@@ -97,7 +97,13 @@ export class Upload extends Readable {
   readonly #onData = (chunk: Buffer): void => {
     this.#received += chunk.length;
     if (this.destroyed) return;
-    this.#onChunk(chunk);
+    try {
+      this.#onChunk(chunk);
+    } catch (error) {
+      // undici then ends the request with it.
+      this.destroy(error as Error);
+      return;
+    }
     if (this.push(chunk)) return;
     this.#wasPaused = true;
     this.#req.pause();

@@ -92,13 +92,15 @@ const kindOf = (error: unknown): FailureKind => {
   return isFault(error) ? "fault" : "broken";
 };
 
-/**
- * Errors of the system and of undici have codes; those of its parser have `data` at least. JavaScript's have none, and where Node refuses an
- * argument its error is of one of these kinds.
- */
-const isFault = (error: unknown): boolean =>
-  !(error instanceof Error && "data" in error) &&
-  (codeOf(error) === "" || error instanceof TypeError || error instanceof RangeError);
+/** Node's errors of connections and streams; its others are about what code of ours has called. */
+const ofConnections = /^ERR_(TLS|SSL|OSSL|SOCKET|STREAM_PREMATURE_CLOSE|STREAM_DESTROYED|UPSTREAM_RESET)/;
+
+/** Errors of the system and of undici have codes; those of its parser have `data` at least. JavaScript's have none. */
+const isFault = (error: unknown): boolean => {
+  const code = codeOf(error);
+  if (code !== "") return code.startsWith("ERR_") && !ofConnections.test(code);
+  return !(error instanceof Error && "data" in error);
+};
 
 /** Whether there was no connection to send the request on. */
 export const isConnectionFailure = (error: unknown): boolean =>

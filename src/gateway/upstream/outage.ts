@@ -119,8 +119,11 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
     const probed = await probe(cause);
     asking = undefined;
     askedAt = performance.now();
-    conclude(probed);
-    schedule();
+    try {
+      conclude(probed);
+    } finally {
+      schedule();
+    }
   };
   const conclude = (probed: Probed): void => {
     const verdict = verdictOf(probed);

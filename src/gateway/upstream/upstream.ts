@@ -53,6 +53,8 @@ export type UpstreamSettings = {
   /** Notes what requests and connections show of the upstream. */
   health?: UpstreamHealth;
   judge?: Judge | undefined;
+  /** Called with an error of the gateway's own that no request waits for any more. */
+  onFault?: ((error: unknown) => void) | undefined;
   /** Called with each call when it is over. */
   onCall?: OnUpstreamCall | undefined;
 };
@@ -67,6 +69,7 @@ export type Upstream = {
   /** Absent where answers are not judged. */
   readonly judge: Judge | undefined;
   readonly onCall: OnUpstreamCall | undefined;
+  readonly onFault: ((error: unknown) => void) | undefined;
   /** The name for TLS, so that a client's Host header cannot choose it. */
   readonly servername: string | undefined;
   /** Waits for what is in flight (at most its timeouts), then closes all connections. */
@@ -111,6 +114,7 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
     health: settings.health,
     judge: settings.judge,
     onCall: settings.onCall,
+    onFault: settings.onFault,
     servername: url.protocol === "https:" && isIP(url.hostname) === 0 ? url.hostname : undefined,
     async close() {
       await semaphore.idle();

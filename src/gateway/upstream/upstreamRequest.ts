@@ -18,7 +18,7 @@ export const MAX_INTERIM_ANSWERS = 20;
 /** The requests that upstreams have got, until undici has reported their end. As members of a Set they would take half as long again. */
 const underWay: UpstreamRequest[] = [];
 
-/** Whether a request with this `X-Request-Id` was sent to an upstream, and the end of its answer has not come. */
+/** Whether a request with this `X-Request-Id` was sent to an upstream, and no answer has begun. */
 export const isUnderWay = (requestId: string): boolean => underWay.some((one) => one.hasId(requestId));
 
 /**
@@ -33,6 +33,8 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   /** Its whole answer has come, or it has failed. */
   protected isOver = false;
   #hasPlace = false;
+  /** An answer, be it one before the final one, has begun. */
+  #isAnswered = false;
   /** Among those that are under way. */
   #place = 0;
   #controller: Dispatcher.DispatchController | undefined;
@@ -54,6 +56,8 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
 
   /** Whether it has this `X-Request-Id`. Its headers are a flat list, with that of the gateway at its end. */
   hasId(requestId: string): boolean {
+    // Its answer has shown the id to its client.
+    if (this.#isAnswered) return false;
     const headers = this.request.headers as readonly string[];
     const at = headers.findLastIndex((text) => text.toLowerCase() === "x-request-id");
     return at !== -1 && headers[at + 1] === requestId;
@@ -76,9 +80,13 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     if (!this.#hasPlace) this.#place = underWay.push(this) - 1;
     this.#hasPlace = true;
     this.#startedAt ??= performance.now();
-    // A connection that hangs counts; a body that drips does not.
-    if (this.request.body === null) this.upstream.health?.sent?.(this.request);
-    this.upstream.pool.dispatch(this.request, this.handler);
+    try {
+      // A connection that hangs counts; a body that drips does not.
+      if (this.request.body === null) this.upstream.health?.sent?.(this.request);
+      this.upstream.pool.dispatch(this.request, this.handler);
+    } catch (error) {
+      this.onResponseError(null, error as Error);
+    }
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -93,6 +101,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   }
 
   onResponseStarted(): void {
+    this.#isAnswered = true;
     this.#maySendAgain = false;
     this.upstream.health?.begun?.(this.request);
   }
@@ -124,6 +133,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     }
     this.#leave();
     const failure = failureOf(error, this.request);
+    if (this.isOver && failure.kind === "fault") this.upstream.onFault?.(error);
     // What undici refuses never reached the upstream.
     this.fail(failure, failure.kind !== "fault" && codeOf(error) !== "UND_ERR_INVALID_ARG");
   }
@@ -134,8 +144,8 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     this.#hasPlace = false;
     const last = underWay.pop() as UpstreamRequest;
     if (last !== this) underWay[(last.#place = this.#place)] = last;
-    this.upstream.health?.begun?.(this.request);
     this.upstream.semaphore.leave();
+    this.upstream.health?.begun?.(this.request);
     this.onLeave(performance.now() - (this.#startedAt ?? 0));
   }
 

@@ -45,6 +45,9 @@ export const scrubAgent = (agent: string, keys: readonly string[] = []): string 
   return holdsKey(all) ? NOT_SHOWN : all;
 };
 
+/** A text for a log, without the runs of letters and digits that may be keys. */
+export const scrubRuns = (text: string): string => text.replaceAll(/[A-Za-z0-9]{16,}/g, NOT_SHOWN);
+
 const shown = (token: string, holdsKey: (text: string) => boolean): string => {
   if (token === "") return token;
   const isPlain = shownForm.test(token) && (!longRun.test(token) || words.has(token));

@@ -1,5 +1,6 @@
 import { pino, stdTimeFunctions } from "pino";
-import { currentContext } from "./exchange.ts";
+import { contexts, currentContext } from "./exchange.ts";
+import { scrubRuns } from "../secrets/scrub.ts";
 import { truncate } from "../secrets/truncate.ts";
 import { coreEvents, type EventDefinition, type EventDefinitions, type EventLevel } from "./events.ts";
 import { openLogDestination } from "./logDestination.ts";
@@ -72,7 +73,7 @@ export const openObserver = (level: string, fd = 2): Observer => {
       requestId: exchange.id,
       ...(path === undefined ? {} : { path: truncate(path, MAX_PATH) }),
     };
-    logger[given ?? byDefault]({ event: name, ...about, ...request }, msg);
+    logger[given ?? byDefault]({ event: name, ...shortened(about), ...request }, msg);
   };
 
   /** `place`: of the event, where each has lines of its own. */
@@ -89,7 +90,9 @@ export const openObserver = (level: string, fd = 2): Observer => {
     setTimeout(() => {
       seconds.delete(kind);
       const { suppressed } = begun;
-      if (suppressed > 0) write(name, { suppressed, ...(place === undefined ? {} : { place }) });
+      // They were of other requests than the first.
+      if (suppressed > 0)
+        contexts.run(undefined, write, name, { suppressed, ...(place === undefined ? {} : { place }) });
     }, SECOND).unref();
     return true;
   };
@@ -114,14 +117,13 @@ export const openObserver = (level: string, fd = 2): Observer => {
       if (field !== "" && !counted.has(kind) && counted.size >= MAX_KINDS) return;
       const times = count(kind);
       if ((times > 1 && field !== "") || !isToBeLogged(name, MAX_LINES)) return;
-      write(name, { ...shortened(about), count: times }, given);
+      write(name, { ...about, count: times }, given);
     },
     fault(error, about = {}) {
       const times = count(FAULT);
-      const stack = error instanceof Error && error.stack !== undefined ? error.stack : "What was thrown has no stack.";
+      const stack = stackOf(error);
       const place = placeOf(stack);
-      if (isToBeLogged(FAULT, 1, place))
-        write(FAULT, { ...shortened({ error: stack, place, ...about }), count: times });
+      if (isToBeLogged(FAULT, 1, place)) write(FAULT, { error: stack, place, ...about, count: times });
     },
     counts: () => Object.fromEntries(counted),
     droppedLines: () => destination.dropped() + unwritten,
@@ -131,8 +133,21 @@ export const openObserver = (level: string, fd = 2): Observer => {
 /** The event of a fault. */
 const FAULT = "internal_error";
 
-/** Where an error was thrown, by its stack: the function, file, line and column. */
-const placeOf = (stack: string): string => /^ {4}at (?:.*[/\\])?(.{1,200}:\d+:\d+)\)?$/m.exec(stack)?.[1] ?? "unknown";
+/** The stack of an error. What its message quotes may be a key, which is not shown. */
+const stackOf = (error: unknown): string => {
+  const stack = error instanceof Error ? error.stack : undefined;
+  if (stack === undefined) return "What was thrown has no stack.";
+  const end = stack.indexOf(FRAME);
+  return end === -1 ? scrubRuns(stack) : scrubRuns(stack.slice(0, end)) + stack.slice(end);
+};
+
+const FRAME = "\n    at ";
+
+/** Where an error was thrown, by its stack: the first file that is not Node's, below `src` or a package, with line and column. */
+const placeOf = (stack: string): string => {
+  const frame = stack.split(FRAME).find((one, at) => at > 0 && !one.includes("node:")) ?? "unknown";
+  return truncate(frame.replace(/^.*\/(?:src|node_modules)\//, "").replace(/\)$/, ""), MAX_PATH);
+};
 
 /** Characters of a text, and entries of a list, that one line takes. */
 const MAX_TEXT = 2000;

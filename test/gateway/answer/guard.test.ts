@@ -6,7 +6,7 @@ import { consoleApp } from "../../../src/features/console/consoleApp.ts";
 import type { Core, Feature, FeatureModule } from "../../../src/gateway/answer/feature.ts";
 import type { SharedTier } from "../../../src/gateway/cache/sharedTier.ts";
 import { listeningGateway } from "../http/support.ts";
-import { get, httpUpstream } from "../proxy/support.ts";
+import { get, httpUpstream, rawUpstream, request } from "../proxy/support.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { valueOf } from "../../support/metrics.ts";
 import { startProgram } from "../../support/program.ts";
@@ -32,6 +32,7 @@ const procedures = '{"estimationprocedures":{"estimationprocedure":{"id":"1","tt
 const openUpstream = () =>
   httpUpstream((incoming, response) => {
     response.setHeader("Content-Type", "application/json");
+    if (incoming.url === "/hang") return;
     if (incoming.url === "/large") response.end("x".repeat(100_000));
     else response.end(incoming.url?.includes("procedure") ? procedures : measures);
   });
@@ -122,6 +123,47 @@ const places: [place: string, module: FeatureModule, path: string, status: numbe
     0,
   ],
 ];
+
+const closed = "http://127.0.0.1:9";
+const write = [
+  request("POST /api/v1/json/data", `Content-Length: 11`, "Content-Type: application/x-www-form-urlencoded"),
+  "api_key=abc",
+];
+
+test.each<[place: string, feature: Feature, sent: string[], status: number]>([
+  ["what observes a write", { proxy: { onBody: planted } }, write, 502],
+  ["a header of a failure", { proxy: { headers: () => ["X-A", "a\u20acb"] } }, [get("/x")], 500],
+])("an error in %s, where legacy cannot be reached, holds nothing", async (_, feature, sent, status) => {
+  const gateway = await listeningGateway(closed, {}, { features: [open(() => feature)] });
+  const { core, port, observer } = gateway;
+  expect((await exchange(port, ...sent)).status).toBe(status);
+  expect(observer.counts()["internal_error"]).toBeGreaterThan(0);
+  await until(() => core.load() === 0);
+});
+
+test("an error at the end of an exchange keeps no place, no memory, and no other listener from its end", async () => {
+  const module = open(() => ({ onExchange: (one) => void (one.isRefused || planted()) }));
+  const { core, port, observer } = await listeningGateway(await openUpstream(), {}, { features: [module] });
+  expect((await exchange(port, get("/large"))).body).toHaveLength(100_000);
+  const leaving = new AbortController();
+  const left = fetch(`http://127.0.0.1:${port}/hang`, { signal: leaving.signal }).catch((error: Error) => error.name);
+  await until(() => core.load() > 0);
+  leaving.abort();
+  expect(await left).toBe("AbortError");
+  await until(() => core.load() === 0);
+  expect(core.memory.held).toBe(0);
+  expect(observer.counts()["internal_error"]).toBeGreaterThan(1);
+});
+
+test.each(["101 Switching Protocols", "099 Odd", "000 Odd"])(
+  "a status %s of legacy's is 502, no fault",
+  async (line) => {
+    const { origin } = await rawUpstream((socket) => socket.end(`HTTP/1.1 ${line}\r\n\r\n`));
+    const { port, observer } = await listeningGateway(origin);
+    expect((await exchange(port, get("/x"))).status).toBe(502);
+    expect(observer.counts()["internal_error"]).toBeUndefined();
+  },
+);
 
 test.each(places)("an error in %s costs one request", async (_, module, path, status) => {
   const gateway = await listeningGateway(await openUpstream(), {}, { features: [module] });

@@ -44,6 +44,24 @@ test("long texts and lists are cut, and a fault of our own is an error", async (
   expect(line?.["places"]).toHaveLength(20);
 });
 
+test("a fault is logged once a second for each place, without what its message quotes", async () => {
+  const { observer, lines } = opened();
+  const fail = (): Error => new Error(`no "in" for ${"a1".repeat(16)}`);
+  for (let i = 0; i < 5; i++) observer.fault(fail());
+  observer.fault(new TypeError("other"));
+  observer.fault("no error");
+  vi.advanceTimersByTime(1000);
+  const logged = await lines(4);
+  expect(logged.map(({ level, place, count, suppressed }) => [level, place, count, suppressed])).toEqual([
+    [50, expect.stringMatching(/observe\.test\.ts:\d+:\d+$/), 1, undefined],
+    [50, expect.stringMatching(/observe\.test\.ts:\d+:\d+$/), 6, undefined],
+    [50, "unknown", 7, undefined],
+    [50, expect.stringMatching(/observe\.test\.ts:\d+:\d+$/), undefined, 4],
+  ]);
+  expect(logged[0]?.["error"]).toMatch(/^Error: no "in" for \(\.\.\.\)\n {4}at /);
+  expect(observer.counts()).toEqual({ internal_error: 7 });
+});
+
 test("fields that others name fill no memory, and hide no event", () => {
   const observer = openObserver("silent");
   for (let i = 0; i < 5000; i++) observer.event("unknown_field", { endpoint: "getDataset", field: `f${i}` });
