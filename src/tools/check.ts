@@ -269,17 +269,23 @@ const describeLegacy = (url: string, reply: LegacyReply | LegacyFailed): LegacyS
   const type = contentType.split(";", 1)[0] || "without a type";
   const words = `legacy at ${url} answers ${status} ${type}`;
   if (reading.is === "document" && status === 200) return { ok: true, words };
-  if (reading.is === "error")
-    return { ok: false, words: `${words}: ${reading.message}`, advice: "look at legacy's log" };
-  return { ok: false, words, advice: adviceOfLegacy(status, body.toString("latin1", 0, MAX_LOOKED_AT)) };
+  const text = body.toString("latin1", 0, MAX_LOOKED_AT);
+  if (reading.is !== "error") return { ok: false, words, advice: adviceOfLegacy(status, text) };
+  return {
+    ok: false,
+    words: `${words}: ${reading.message}`,
+    advice: isOfLoop(text) ? adviceOfLegacy(status, text) : "look at legacy's log",
+  };
 };
 
 /** The most bytes of an answer that are read for advice. */
 const MAX_LOOKED_AT = 1000;
 
+/** Whether a gateway answers that the request has come back to it. */
+const isOfLoop = (text: string): boolean => /been through this gateway|the gateway itself/.test(text);
+
 const adviceOfLegacy = (status: number, text: string): string => {
-  if (/been through this gateway|the gateway itself/.test(text))
-    return "LEGACY_URL leads to the gateway itself: correct it";
+  if (isOfLoop(text)) return "LEGACY_URL leads to the gateway itself: correct it";
   if (status === 401) return "a server before legacy asks for a password: let the gateway pass without one";
   if (status === 403) return "a server before legacy refuses the gateway: is LEGACY_HOST right?";
   if (status >= 300 && status < 400) return "it redirects: are LEGACY_URL (http or https) and LEGACY_HOST right?";
