@@ -115,10 +115,13 @@ export const readBodyInput = (
   body: Buffer,
 ): InputReading => {
   if (!isUtf8(body)) return { errors: [inputError(["body"], notJson)] };
-  const given = givenInBody(body.toString("utf8"), bodyObjects);
+  const given = givenInBody(utf8.decode(body), bodyObjects);
   if ("errors" in given) return given;
   return readInput(input, given.given, "body", { more: given.more, objects: Object.keys(bodyObjects) });
 };
+
+/** It leaves out a byte order mark at the beginning (RFC 8259 8.1). */
+const utf8 = new TextDecoder();
 
 /** Most members of an object that are read one by one: no endpoint has so many fields. */
 const MAX_MEMBERS = 1000;

@@ -135,7 +135,10 @@ describe("a body", () => {
     ["null", 422],
     ["[]", 422],
     ["{}{}", 422],
-    ["\ufeff{}", 422],
+    // A byte order mark may begin a JSON text (RFC 8259 8.1).
+    ["\ufeff", 200],
+    ['\ufeff{"limit":1}', 200],
+    ["\ufeff\ufeff{}", 422],
     ['{"limit":NaN}', 422],
     ['{"__proto__":{"limit":1}}', 422],
     ['{"constructor":1,"toString":2}', 422],
