@@ -183,6 +183,9 @@ const responseNotedBy = (
     override writeHead(status: number, ...[first, second]: [first?: unknown, second?: unknown]): this {
       const { id } = this[exchangeKey];
       this[exchangeKey].begin(status);
+      // Node's parser takes this trailer for a header, and refuses the connection's next request.
+      if (this.req.rawTrailers.length > 0 && this.req.trailers["connection"] !== undefined)
+        this.shouldKeepAlive = false;
       if (Array.isArray(first)) {
         // A hit has the same list each time: its id is added for this call only, which costs less than a copy.
         first.push("X-Request-Id", id);

@@ -1,5 +1,6 @@
+import { subscribe } from "node:diagnostics_channel";
 import { createRequire } from "node:module";
-import { isIP } from "node:net";
+import { isIP, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type * as Undici from "undici";
 import { type ByteBudget, openByteBudget } from "../../operation/limits/byteBudget.ts";
@@ -160,6 +161,26 @@ class PooledClient extends Client {
     return super.dispatch(options, handler) || (this.stats.size === 0 && !this.closed && !this.destroyed);
   }
 }
+
+/** On which connection undici has sent each request. */
+const connectionOf = new WeakMap<object, Socket>();
+
+/**
+ * undici's parser takes these trailers for headers, which RFC 9110 6.5.1 forbids: behind `Connection: close` it refuses the connection's next
+ * answer, but undici sends the next request all the same. Such a connection is closed; only undici's channels say which one that is.
+ */
+const readAsHeaders = /^(?:connection|transfer-encoding)$/i;
+
+subscribe("undici:client:sendHeaders", (message) => {
+  const { request, socket } = message as Undici.DiagnosticsChannel.ClientSendHeadersMessage;
+  connectionOf.set(request, socket);
+});
+subscribe("undici:request:trailers", (message) => {
+  const { request, trailers } = message as Undici.DiagnosticsChannel.RequestTrailersMessage;
+  const isName = (_: Buffer, at: number): boolean => at % 2 === 0;
+  if (trailers.filter(isName).some((name) => readAsHeaders.test(name.toString("latin1"))))
+    connectionOf.get(request)?.destroy();
+});
 
 /** What requests and connections show of an upstream. */
 export type UpstreamHealth = {
