@@ -1,14 +1,26 @@
 import { describe, expect, test } from "vitest";
-import { fuzz } from "./attacks/fuzz.ts";
-import { onOldClients } from "./attacks/index.ts";
-import { runAttack } from "./lib/attack.ts";
+import { describeWithRedis } from "../operation/store/redis/redisServer.ts";
+import { framing, fuzz } from "./attacks/fuzz.ts";
+import { onOldClients, withEveryFeature } from "./attacks/index.ts";
+import { type Attack, runAttack } from "./lib/attack.ts";
 
-describe("a fuzzed client against a fuzzed upstream", () => {
-  test.each([fuzz, onOldClients(fuzz)])("1,000 requests of $name: no wrong and no missing answer", async (attack) => {
-    const checks = await runAttack(attack, { seed: 12, requests: 1000 });
-    // How many sound answers come in time is for `npm run torture`, on a machine of its own.
-    const inTime = new Set(["right answers", "sound answers that were lost or late"]);
-    expect(checks.filter(({ what, holds }) => !holds && !inTime.has(what))).toEqual([]);
-    expect(checks.map(({ what }) => what)).toContain("exit code at SIGTERM");
+/** How many sound answers come in time is for `npm run check:torture`, on a machine of its own. */
+const inTime = new Set(["right answers", "sound answers that were lost or late"]);
+
+const expectHeld = async (attack: Attack, requests: number): Promise<void> => {
+  const checks = await runAttack(attack, { seed: 12, requests });
+  expect(checks.filter(({ what, holds }) => !holds && !inTime.has(what))).toEqual([]);
+  expect(checks.map(({ what }) => what)).toContain("the process");
+};
+
+// They mostly wait for connections to be closed.
+describe.concurrent("fuzzed clients, and an upstream that is fuzzed or changes", () => {
+  test.each([
+    { attack: fuzz, requests: 1000 },
+    { attack: onOldClients(framing), requests: 1000 },
+  ])("$attack.name: no wrong and no missing answer", ({ attack, requests }) => expectHeld(attack, requests));
+
+  describeWithRedis("with Redis", () => {
+    test("every feature: no wrong and no missing answer", () => expectHeld(withEveryFeature(fuzz), 1000));
   });
 });

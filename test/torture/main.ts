@@ -6,7 +6,7 @@ import { type Check, runAttack } from "./lib/attack.ts";
 type Options = { requests: number; seed?: number; only: string[] };
 
 const run = async ({ requests, seed = Math.floor(Math.random() * 2 ** 32), only }: Options): Promise<boolean> => {
-  console.log(`seed ${seed}, ${requests} requests in the fuzz`);
+  console.log(`seed ${seed}, ${requests} requests in each fuzz`);
   const failed: { name: string; check: Check }[] = [];
   for (const attack of attacks.filter(({ name }) => only.length === 0 || only.includes(name))) {
     const began = performance.now();
@@ -31,8 +31,8 @@ await runCheck(
   "check:torture",
   (command) =>
     command
-      .description("Attacks the real program. Each attack judges itself; the last one is the fuzz.")
-      .option("--requests <n>", "requests of the fuzz", numberFrom(1, 100_000_000), 100_000)
+      .description("Attacks the real program. Each attack judges itself; the last ones are the fuzzes.")
+      .option("--requests <n>", "requests of each fuzz", numberFrom(1, 100_000_000), 100_000)
       .option(
         "--seed <n>",
         "the same seed sends the same requests (default: another one at each run)",

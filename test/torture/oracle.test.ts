@@ -13,12 +13,18 @@ type Mistake = {
   body?: (body: Buffer) => Buffer;
   /** How often a proxied POST is sent. */
   posts?: number;
+  /** What it says of itself to the upstream. */
+  via?: string;
 };
 
 /** What the upstream answers; `undefined` where that is no whole answer, or comes late. */
-const forwarded = (url: string, method: string, path: string, sent: Buffer) =>
+const forwarded = (url: string, method: string, path: string, sent: Buffer, via: string) =>
   new Promise<{ status: number; body: Buffer } | undefined>((resolve) => {
-    const headers = { Host: "double", ...(sent.length > 0 ? { "Content-Length": sent.length } : {}) };
+    const headers = {
+      Host: "double",
+      Via: via,
+      ...(sent.length > 0 ? { "Content-Length": sent.length } : {}),
+    };
     const outgoing = httpRequest(url, { method, path, headers, agent: false }, (answer) => {
       const chunks: Buffer[] = [];
       answer.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", fail);
@@ -35,14 +41,17 @@ const detail = (response: ServerResponse, status: number) =>
   response.writeHead(status, { "Content-Type": "application/json" }).end('{"detail":"no"}');
 
 /** A correct gateway with one mistake. It proxies, and answers the new interface with 503. */
-const openDouble = async (upstream: string, { instead, body = (same) => same, posts = 1 }: Mistake) => {
+const openDouble = async (
+  upstream: string,
+  { instead, body = (same) => same, posts = 1, via = "1.1 catalog-gateway-double" }: Mistake,
+) => {
   const answer = async (incoming: IncomingMessage, response: ServerResponse, sent: Buffer): Promise<unknown> => {
     const target = (incoming.url ?? "/").replace(/^http:\/\/[^/]*/, "");
     const { method = "GET" } = incoming;
     if (instead?.(incoming, response, target) === true) return undefined;
     if (/^\/v1(\/|\?|$)/.test(target)) return detail(response, 503);
     const times = Array.from({ length: method === "POST" ? posts : 1 }, () =>
-      forwarded(upstream, method, target, sent),
+      forwarded(upstream, method, target, sent, via),
     );
     const given = (await Promise.all(times)).at(-1);
     return given ? response.writeHead(given.status).end(body(given.body)) : detail(response, 502);
@@ -112,6 +121,7 @@ test.each<[what: string, mistake: Mistake, example: RegExp, limit?: number]>([
   ["a body that lacks its end", { body: (body) => body.subarray(0, -1) }, /a whole answer/],
   ["one byte that is changed", { body: (body) => body.fill(0, Math.max(0, body.length - 1)) }, /a whole answer/],
   ["a write that is sent twice", { posts: 2 }, /the upstream received it 2 times/],
+  ["a request that the gateway did not make", { via: "1.1 other" }, /towards the upstream, a request that the gateway/],
   [
     "another dataset than the one that was asked for",
     { instead: answering((document) => ({ ...document, id: document.id + 1 })) },
@@ -216,6 +226,18 @@ test.each<[what: string, plan: Partial<Plan>, answer: string, reports: (string |
   ],
 ])("reports what nothing asked for to %s", async (_, plan, answer, reports) => {
   expect(await reportedOf(answer, plan)).toEqual(reports.map((one) => expect.stringMatching(one) as string));
+});
+
+test.each<[what: string, last: Plan["last"] & object, answer: string, report: RegExp]>([
+  [
+    "an error of the server's own",
+    { is: "mangled", bytes },
+    'HTTP/1.1 500 Error\r\nContent-Length: 34\r\n\r\n{"detail":"Internal Server Error"}',
+    /^malformed bytes were answered HTTP\/1.1 500/,
+  ],
+  ["more answers than requests", { is: "mangled", bytes, most: 2 }, OK.repeat(3), /^more answers than requests/],
+])("reports %s behind malformed bytes", async (_, sent, answer, report) => {
+  expect(await reportedOf(answer, { last: sent })).toEqual([expect.stringMatching(report)]);
 });
 
 const noHttp = /^an answer that is no HTTP/;

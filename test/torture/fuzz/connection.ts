@@ -6,8 +6,11 @@ import type { WellFormed } from "./oracle.ts";
 export type Plan = {
   requests: WellFormed[];
   isPipelined: boolean;
-  /** Bytes behind the well-formed requests: a `forbidden` request must be refused, `mangled` bytes may be anything. */
-  last?: { bytes: Buffer; is: "forbidden" | "mangled" };
+  /**
+   * Bytes behind the well-formed requests: a `forbidden` request must be refused, `mangled` bytes may be anything. Where `most` is given, the client
+   * stays for further answers, of which there may be so many.
+   */
+  last?: { bytes: Buffer; is: "forbidden" | "mangled"; most?: number };
   /** Milliseconds from the connection's start until the client leaves, and how. */
   leaves?: { after: number; how: "close" | "reset" | "halfClose" };
   endsByReset: boolean;
@@ -53,6 +56,7 @@ class Connection {
   #written = 0;
   #answered = 0;
   #lastSent = 0;
+  #lastAnswered = 0;
   /** The client has left: its answers are not judged any more. */
   #left = false;
   /** The gateway said that it closes, or had a reason to. */
@@ -171,10 +175,18 @@ class Connection {
 
   #onLastAnswer(message: Message): void {
     const { plan, events } = this.#settings;
-    const status = Number(message.start.slice(9, 12));
-    if (plan.last?.is === "forbidden" && !(status >= 400 && status < 600))
-      events.wrong(plan.last.bytes.toString("latin1", 0, 200), `a forbidden request was answered ${message.start}`);
-    if (plan.last === undefined) events.wrong("no request", `an answer that nothing asked for: ${message.start}`);
+    const { last } = plan;
+    const what = last?.bytes.toString("latin1", 0, 2000) ?? "no request";
+    const status = Number(/^HTTP\/1\.1 (\d{3})(?: |$)/.exec(message.start)?.[1] ?? Number.NaN);
+    const isOurError = status === 500 && message.body.includes("Internal Server Error");
+    if (last === undefined) events.wrong(what, `an answer that nothing asked for: ${message.start}`);
+    else if (last.is === "forbidden" && !(status >= 400 && status < 600))
+      events.wrong(what, `a forbidden request was answered ${message.start}`);
+    else if (Number.isNaN(status) || isOurError) events.wrong(what, `malformed bytes were answered ${message.start}`);
+    else if (last.most !== undefined) {
+      if (++this.#lastAnswered > last.most) events.wrong(what, "more answers than requests");
+      else return;
+    }
     this.#finish();
   }
 

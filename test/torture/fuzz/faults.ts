@@ -38,14 +38,14 @@ const part = (sound: SoundAnswer, random: Random): Buffer => {
   const bytes = bytesOf(sound);
   return bytes.subarray(0, random.integer(bytes.length));
 };
-const chunked = ({ body }: SoundAnswer, random: Random): Buffer => {
+const chunked = ({ body }: SoundAnswer, random: Random, trailers = ""): Buffer => {
   const pieces: Buffer[] = [];
   for (let at = 0; at < body.length;) {
     const size = Math.min(body.length - at, 1 + random.integer(random.chance(0.5) ? 40 : 70_000));
     pieces.push(Buffer.from(`${size.toString(16)}\r\n`), body.subarray(at, at + size), Buffer.from("\r\n"));
     at += size;
   }
-  return Buffer.concat([...pieces, Buffer.from("0\r\n\r\n")]);
+  return Buffer.concat([...pieces, Buffer.from(`0\r\n${trailers}\r\n`)]);
 };
 const withHead = (sound: SoundAnswer, body: Buffer | string, ...fields: string[]): Buffer =>
   Buffer.concat([Buffer.from(headOf(sound, ...fields), "latin1"), Buffer.from(body)]);
@@ -66,7 +66,40 @@ const drip = (socket: Socket, sound: SoundAnswer, random: Random): void => {
 const CHUNKED = "Transfer-Encoding: chunked";
 const EARLY = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n";
 const BAD_LINES = ["HTTP/1.1 99", "HTTP/1.1", "HTTP/9.9 200", "ICY 200", "HTTP/1.1 \x01\x02"];
+const TRAILERS = ["Connection: close\r\n", "Transfer-Encoding: gzip\r\n", "Content-Type:\r\nSet-Cookie: a=b\r\n"];
 const BAD_LENGTHS = ["-1", "x", "9".repeat(25), "1 2"];
+
+/** Lines that a server in front of legacy may add, each of which may be empty, or come twice. */
+const ADDED = [
+  "Access-Control-Allow-Origin: *",
+  "Age: 1",
+  "Cache-Control: no-store",
+  "Connection: keep-alive",
+  "Content-Encoding: gzip",
+  "Content-Language: en",
+  "Content-Type: text/html",
+  "Date: Thu, 19 Nov 1981 08:52:00 GMT",
+  "Deprecation: true",
+  'ETag: "a"',
+  "Keep-Alive: timeout=5",
+  "Link: <a>; rel=x",
+  "Location: /a",
+  "Retry-After: 1",
+  "Server: a",
+  "Set-Cookie: a=b",
+  "Vary: Cookie",
+  "WWW-Authenticate: Basic",
+  "X-Request-Id: a",
+];
+/** An empty header, or one that comes twice. */
+export const pickOddFields = (random: Random): string[] => {
+  const line = random.pick(ADDED);
+  const empty = line.replace(/ .*/, "");
+  return random.pick([[empty], [line, line], [line, empty], [line, `${line}x`]]);
+};
+/** An answer whose body comes in chunks. */
+const inChunks = (answer: SoundAnswer, random: Random, trailers?: string): Buffer =>
+  withHead(answer, answer.length === answer.body.length ? chunked(answer, random, trailers) : "", CHUNKED);
 
 type Made = (answer: SoundAnswer, random: Random) => Buffer | string;
 /** A fault that writes these bytes, and may end the connection behind them. */
@@ -87,13 +120,13 @@ const withStatus = (status: number, expects: Expectation, made: Made): Fault =>
 export const faults: Readonly<Record<string, Fault>> = {
   // Sound, however unusual.
   none: writes("exact", (answer) => bytesOf(answer)),
-  chunks: writes("exact", (answer, random) =>
-    withHead(answer, answer.length === answer.body.length ? chunked(answer, random) : "", CHUNKED),
-  ),
+  chunks: writes("exact", (answer, random) => inChunks(answer, random)),
+  trailers: writes("exact", (answer, random) => inChunks(answer, random, random.pick(TRAILERS))),
   untilClose: ends("exact", (answer) => withHead(answer, answer.body, "Connection: close")),
   closes: ends("exact", (answer) => bytesOf(answer, "Connection: close")),
   drips: { expects: "exact", answer: drip },
   hints: writes("exact", (answer) => Buffer.concat([Buffer.from(EARLY.repeat(5), "latin1"), bytesOf(answer)])),
+  oddFields: writes("exact", (answer, random) => bytesOf(answer, ...pickOddFields(random))),
   longHead: writes("exact", (answer) => bytesOf(answer, `Set-Cookie: a=${"b".repeat(20_000)}`)),
   claimsGzip: writes("exact", (answer) => bytesOf(answer, "Content-Encoding: gzip")),
   oddStatus: withStatus(299, "exact", (answer) => bytesOf(answer)),

@@ -1,8 +1,9 @@
 import type { Message } from "../lib/messageReader.ts";
 import { type Random, openRandom } from "../lib/random.ts";
 import { type ConnectionEvents, type Plan, runConnection } from "./connection.ts";
-import { type WellFormed, judge } from "./oracle.ts";
-import { pickForbidden, pickMangled, pickRequest } from "./requests.ts";
+import { type WellFormed, judge, plainTarget } from "./oracle.ts";
+import { pickFramed } from "./framing.ts";
+import { pickForbidden, pickMangled, pickRead, pickRequest } from "./requests.ts";
 import { type FuzzedUpstream, openFuzzedUpstream } from "./upstream.ts";
 
 type FuzzOptions = {
@@ -15,6 +16,8 @@ type FuzzOptions = {
   limit: number;
   /** Sends well-formed requests only, one after another, and no client leaves. */
   isPlain?: boolean;
+  /** Makes the plan of each connection, of at most `most` requests; their nonces begin with `prefix`. */
+  plan?: (random: Random, prefix: string, most: number) => Plan;
   /** Ends the run early where it answers true: the gateway is gone. */
   isOver?: () => boolean;
 };
@@ -51,7 +54,7 @@ export const openFuzz = async (
   const tally = emptyTally();
   /** How often requests that are not answered yet arrived at the upstream. */
   const arrivals = new Map<string, number>();
-  /** Damaged contents that the upstream sent, by the target that it was asked for. */
+  /** Damaged contents that the upstream sent, by the plain target that it was asked for. */
   const damaged = new Map<string, Buffer[]>();
   const add = (kind: "wrong" | "hung", example: string) => {
     tally[kind]++;
@@ -62,7 +65,10 @@ export const openFuzz = async (
       const count = arrivals.get(nonce);
       if (count !== undefined) arrivals.set(nonce, count + 1);
     },
-    damaged: (target, body) => void damaged.set(target, [...(damaged.get(target) ?? []), body]),
+    damaged(target, body) {
+      const asked = plainTarget(target);
+      damaged.set(asked, [...(damaged.get(asked) ?? []), body]);
+    },
     unclean: (why, request) => add("wrong", `towards the upstream, ${why}: ${JSON.stringify(request.slice(0, 200))}`),
   });
 
@@ -98,7 +104,11 @@ export const openFuzz = async (
     const random = openRandom(seed, client);
     const quota = Math.floor(requests / clients) + (client < requests % clients ? 1 : 0);
     for (let sent = 0, connection = 0; sent < quota && !isOver(); connection++) {
-      const picked = pickPlan(random, `c${client.toString(36)}x${connection.toString(36)}y`, quota - sent);
+      const picked = (options.plan ?? pickPlan)(
+        random,
+        `c${client.toString(36)}x${connection.toString(36)}y`,
+        quota - sent,
+      );
       const plan = options.isPlain === true ? simplified(picked) : picked;
       const events = eventsOf(`client ${client}, connection ${connection}${plan.isPipelined ? " (pipelined)" : ""}`);
       sent += await runConnection({ port, plan, limit: options.limit, events });
@@ -134,8 +144,16 @@ const judgedOf = ({ right, gatewayErrors, cut, unsent, late, wrong }: FuzzTally)
 
 const described = ({ method, target }: WellFormed): string => `${method} ${target}`;
 
-/** What the next connection does, at most `most` requests. */
-const pickPlan = (random: Random, prefix: string, most: number): Plan => {
+/** Reads that may be hits, and behind them random framing. */
+export const pickFramingPlan: NonNullable<FuzzOptions["plan"]> = (random) => ({
+  requests: Array.from({ length: random.integer(3) }, () => pickRead(random)),
+  isPipelined: random.chance(0.5),
+  last: { is: "mangled", ...pickFramed(random) },
+  endsByReset: random.chance(0.1),
+  pieces: random.chance(0.3) ? 2 + random.integer(4) : 1,
+});
+
+const pickPlan: NonNullable<FuzzOptions["plan"]> = (random, prefix, most) => {
   const count = Math.min(most, 1 + random.integer(16));
   const requests: WellFormed[] = [];
   for (let i = 0; i < count; i++) {

@@ -27,7 +27,10 @@ export type WellFormed = {
 /** Why this answer is wrong, or `undefined`. It is asked only where the status is the expected one. */
 export type RightAnswer = (answer: ReadAnswer) => string | undefined;
 
-/** `arrivals`: how often the upstream received the request. `damaged`: what it answered wrongly, by target. */
+/** What a target of legacy's interface asks for: without a form it is XML, and both spellings may share an answer. */
+export const plainTarget = (target: string): string => target.replace("/api/v1/xml/", "/api/v1/");
+
+/** `arrivals`: how often the upstream received the request. `damaged`: what it answered wrongly, by plain target. */
 export const judge = (
   request: WellFormed,
   answer: Message,
@@ -40,7 +43,8 @@ export const judge = (
   if (Number.isNaN(status)) return { wrong: `no status line: ${answer.start.slice(0, 60)}` };
   const { expected } = request;
   if ("legacy" in expected) {
-    const paths = [request.target, request.target.split("?")[0] as string];
+    const target = plainTarget(request.target);
+    const paths = [target, target.split("?")[0] as string];
     return judgeLegacys(
       request,
       expected,

@@ -27,12 +27,15 @@ type Parts = {
   body?: Buffer;
   isChunked?: boolean;
   version?: string;
+  host?: string;
 };
 
-const bytesOf = ({ method, target, fields = [], body, isChunked = false, version = "1.1" }: Parts): Buffer => {
+const HOST = "front.example";
+
+const bytesOf = ({ method, target, fields = [], body, isChunked = false, version = "1.1", host = HOST }: Parts) => {
   const framing =
     body === undefined ? [] : [isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${body.length}`];
-  const head = `${[`${method} ${target} HTTP/${version}`, "Host: front.example", ...fields, ...framing].join("\r\n")}\r\n\r\n`;
+  const head = `${[`${method} ${target} HTTP/${version}`, `Host: ${host}`, ...fields, ...framing].join("\r\n")}\r\n\r\n`;
   if (body === undefined) return Buffer.from(head, "latin1");
   if (!isChunked) return Buffer.concat([Buffer.from(head, "latin1"), body]);
   const half = body.length >> 1;
@@ -56,6 +59,9 @@ export const pickRequest = (random: Random, nonce: string): WellFormed => {
   if (kind < 0.95) return tag(random, nonce);
   return refusal(random);
 };
+
+/** A read that the cache may answer. */
+export const pickRead = (random: Random): WellFormed => (random.chance(0.5) ? oldRead(random) : dataset(random));
 
 /** Names of secrets with values that name others: what takes secrets out of texts finds new ones in what it made. */
 const SECRET_NAMES = [
@@ -91,6 +97,35 @@ const FIELDS = [
   `X-Long: ${"a".repeat(300)}`,
 ];
 
+/** Lines that change no answer, whether they are empty or come twice. */
+const UNNOTICED = [
+  "Accept: */*",
+  "Accept-Encoding: gzip",
+  "Cache-Control: no-cache",
+  "Connection: keep-alive",
+  "Content-Type: application/json",
+  "Cookie: a=b",
+  "Forwarded: for=192.0.2.1",
+  "Origin: http://a.example",
+  "Pragma: no-cache",
+  "TE: trailers",
+  "Traceparent: x",
+  "User-Agent: fuzz",
+  "Via: 1.1 somewhere",
+  "X-A: b",
+  "X-Forwarded-For: 192.0.2.1",
+  "X-Forwarded-Proto: http",
+  "X-Request-Id: given",
+];
+
+/** An empty header, a repeated one, or none; and an empty Host, or none. */
+const oddities = (random: Random): { fields: string[]; host: string } => {
+  const line = random.pick(UNNOTICED);
+  const empty = line.slice(0, line.indexOf(":") + 1);
+  const fields = random.chance(0.1) ? random.pick([[empty], [line, line], [empty, line], [line, empty]]) : [];
+  return { fields, host: random.chance(0.05) ? "" : HOST };
+};
+
 const echo = (random: Random, nonce: string): WellFormed => {
   const hasBody = random.chance(0.35);
   const method = hasBody
@@ -100,14 +135,15 @@ const echo = (random: Random, nonce: string): WellFormed => {
   const wanted: EchoRequest = { nonce, fault: pickFault(random, FAULTY_SHARE), size };
   const sentTarget = `${random.pick(PROXIED)}?${echoQuery(wanted)}`;
   const isAbsolute = random.chance(0.03);
-  const target = isAbsolute ? `http://front.example${sentTarget}` : sentTarget;
+  const target = isAbsolute ? `http://${HOST}${sentTarget}` : sentTarget;
   const body = Buffer.alloc(random.chance(0.01) ? random.integer(150_000) : random.integer(400), nonce);
   const closes = random.chance(0.02);
-  const fields = random.chance(0.4) ? [random.pick(FIELDS)] : [];
+  const { fields, host } = oddities(random);
+  if (random.chance(0.4)) fields.push(random.pick(FIELDS));
   if (closes) fields.push("Connection: close");
   if (hasBody && random.chance(0.02)) fields.push("Expect: 100-continue");
   const sent = hasBody ? body : undefined;
-  const bytes = bytesOf({ method, target, fields, body: sent, isChunked: random.chance(0.4) });
+  const bytes = bytesOf({ method, target, fields, body: sent, isChunked: random.chance(0.4), host });
   return {
     bytes,
     method,
@@ -153,7 +189,8 @@ const reading = (random: Random, { path, status, right, credential: given }: Rea
   const method = random.chance(0.08) ? "HEAD" : "GET";
   const { fields = [], query = "", isRefused = false, user } = given ?? {};
   const target = `${path}${random.chance(0.1) && !path.endsWith("/") ? "/" : ""}${query === "" ? "" : `?${query}`}`;
-  const added = [...fields];
+  const odd = oddities(random);
+  const added = [...fields, ...odd.fields];
   if (random.chance(0.15)) added.push(random.pick(CACHE_FIELDS));
   if (random.chance(0.05)) added.push(`Accept-Encoding: ${random.pick(["gzip", "br", "gzip, br", "*;q=0"])}`);
   const isConditional = random.chance(0.04);
@@ -165,7 +202,7 @@ const reading = (random: Random, { path, status, right, credential: given }: Rea
     return expectedStatus === status ? right?.(answer) : undefined;
   };
   return {
-    bytes: bytesOf({ method, target, fields: added }),
+    bytes: bytesOf({ method, target, fields: added, host: odd.host }),
     method,
     target,
     closes: false,
@@ -189,15 +226,15 @@ const oldRead = (random: Random): WellFormed => {
   const who = random.chance(0.5) ? undefined : random.pick(["stranger", "ann", "bob"] as const);
   const target = who === undefined ? path : `${path}?api_key=${keys[who]}`;
   const method = random.chance(0.05) ? "HEAD" : "GET";
-  const fields = random.chance(0.3)
-    ? [random.pick([...CACHE_FIELDS, ...FIELDS.filter((field) => !field.startsWith("X-API-Key"))])]
-    : [];
+  const { fields, host } = oddities(random);
+  if (random.chance(0.3))
+    fields.push(random.pick([...CACHE_FIELDS, ...FIELDS.filter((field) => !field.startsWith("X-API-Key"))]));
   const everybodys = legacyAnswer(method, path, "");
   const own = legacyAnswer(method, target, "");
   // A caller with a key gets what everybody gets, where that is shown.
   const legacy = who === undefined || everybodys.status !== 200 ? [own] : [own, everybodys];
   return {
-    bytes: bytesOf({ method, target, fields }),
+    bytes: bytesOf({ method, target, fields, host }),
     method,
     target,
     closes: false,

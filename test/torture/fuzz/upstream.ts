@@ -1,9 +1,9 @@
 import { type AddressInfo, type Socket, createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 import { type Message, MessageReader } from "../lib/messageReader.ts";
-import { openRandom, scrambled } from "../lib/random.ts";
+import { openRandom, type Random, scrambled } from "../lib/random.ts";
 import { echoBody, echoRequestOf } from "./echo.ts";
-import { type SoundAnswer, contentFaults, faults, pickFault } from "./faults.ts";
+import { type SoundAnswer, contentFaults, faults, pickFault, pickOddFields } from "./faults.ts";
 import { legacyAnswer } from "./legacy.ts";
 
 /** A legacy server that answers by the model and, while `isFaulty`, is wrong in every way it can be. */
@@ -69,9 +69,9 @@ export const openFuzzedUpstream = async (seed: number, observer: UpstreamObserve
     if (random.chance(FAULTY_SHARE / 2)) {
       const damaged = contentFaults[random.pick(Object.keys(contentFaults))]?.(sound, random) ?? sound;
       observer.damaged(message.start.split(" ")[1] ?? "", damaged.body);
-      return faults["none"]?.answer(socket, asPhpSends(damaged, message), random);
+      return faults["none"]?.answer(socket, asPhpSends(damaged, message, random), random);
     }
-    return faults[pickFault(random, FAULTY_SHARE / 2)]?.answer(socket, asPhpSends(sound, message), random);
+    return faults[pickFault(random, FAULTY_SHARE / 2)]?.answer(socket, asPhpSends(sound, message, random), random);
   };
 
   const server = createServer({ noDelay: true }, (socket) => {
@@ -109,20 +109,22 @@ export const openFuzzedUpstream = async (seed: number, observer: UpstreamObserve
   };
 };
 
-/** With a session for everybody, and zipped for who takes that. */
-const asPhpSends = (answer: SoundAnswer, { fields }: Message): SoundAnswer => {
-  const session = "Set-Cookie: ci_session=secret; path=/";
-  if (answer.body.length === 0 || !/\r\naccept-encoding:[^\r]*\bgzip/i.test(fields))
-    return { ...answer, fields: [session] };
+/** With a session for everybody, and zipped for who takes that; some of the other headers are odd. */
+const asPhpSends = (answer: SoundAnswer, { fields }: Message, random: Random): SoundAnswer => {
+  const sent = ["Set-Cookie: ci_session=secret; path=/", ...(random.chance(0.1) ? pickOddFields(random) : [])];
+  if (answer.body.length === 0 || !/\r\naccept-encoding:[^\r]*\bgzip/i.test(fields)) return { ...answer, fields: sent };
   const body = gzipSync(answer.body);
-  return { ...answer, body, length: body.length, fields: [session, "Content-Encoding: gzip"] };
+  return { ...answer, body, length: body.length, fields: [...sent, "Content-Encoding: gzip"] };
 };
 
 /** Why a request must not have been sent, or `undefined`. */
 const uncleanness = ({ start, fields }: Message): string | undefined => {
-  if (!/^[A-Z]+ \/[\x21-\x7e\x80-\xff]* HTTP\/1\.1$/.test(start)) return "a request line that is none";
-  const hosts = fields.match(/\r\nhost:/gi)?.length ?? 0;
-  if (hosts !== 1) return `${hosts} Host lines`;
+  if (!/^[A-Z-]+ \/[\x21-\x7e\x80-\xff]* HTTP\/1\.1$/.test(start)) return "a request line that is none";
+  const linesOf = (name: string) => fields.match(new RegExp(`\r\n${name}:`, "gi"))?.length ?? 0;
+  if (linesOf("host") !== 1) return `${linesOf("host")} Host lines`;
+  if (linesOf("content-length") > 1) return "two lengths";
+  if (!/\r\n(?:via|user-agent): [^\r]*catalog-gateway/i.test(fields)) return "a request that the gateway did not make";
+  if (linesOf("via") > 1 || linesOf("x-request-id") > 1) return "headers that are not the gateway's";
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/[\0\v\f]|\r(?!\n)|[^\r]\n/.test(fields)) return "a control character in a header";
   return undefined;

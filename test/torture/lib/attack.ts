@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { startProgram } from "../../support/program.ts";
+import { type Program, startProgram } from "../../support/program.ts";
 import { openRandom, scrambled } from "./random.ts";
 import { openRawUpstream, openUpstream, type UpstreamListener } from "./upstreams.ts";
 
@@ -15,7 +15,7 @@ export type Attack = {
   run: (context: Context) => Promise<Check[]>;
 };
 
-/** `requests`: how many the fuzz sends. */
+/** `requests`: how many each fuzz sends. */
 type RunOptions = { seed: number; requests: number };
 
 /** The tools of an attack. `close` closes all that it has opened. */
@@ -96,6 +96,16 @@ export const holds = (what: string, measured: string, bound: string, isSo: boole
   bound,
   holds: isSo,
 });
+
+/** The gateway's process must not have ended. */
+export const liveness = (gateway: Program): Check => {
+  const isAlive = gateway.isAlive();
+  return holds("the process", isAlive ? "alive" : `ended: ${gateway.output.error.slice(-500)}`, "alive", isAlive);
+};
+
+/** The gateway must have logged no error of its own. */
+export const faultless = ({ output }: Program): Check =>
+  none("errors of the gateway's own", output.error.match(/.*internal_error.*/g) ?? []);
 
 const shown = (value: number, unit: string): string =>
   `${Number.isInteger(value) ? value : value.toFixed(1)}${unit === "" ? "" : ` ${unit}`}`;
