@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { describeWithRedis } from "../operation/store/redis/redisServer.ts";
 import { framing, fuzz } from "./attacks/fuzz.ts";
 import { onOldClients, withEveryFeature } from "./attacks/index.ts";
+import { oldClientsOf } from "./attacks/oldClients.ts";
 import { type Attack, runAttack } from "./lib/attack.ts";
 
 /** How many sound answers come in time is for `npm run check:torture`, on a machine of its own. */
@@ -18,6 +19,7 @@ describe.concurrent("fuzzed clients, and an upstream that is fuzzed or changes",
   test.each([
     { attack: fuzz, requests: 1000 },
     { attack: onOldClients(framing), requests: 1000 },
+    { attack: oldClientsOf({ name: "old-clients", gateways: 1, isTimed: false }), requests: 1500 },
   ])("$attack.name: no wrong and no missing answer", ({ attack, requests }) => expectHeld(attack, requests));
 
   describeWithRedis("with Redis", () => {

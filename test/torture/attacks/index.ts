@@ -3,6 +3,7 @@ import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import type { Attack } from "../lib/attack.ts";
 import { framing, fuzz } from "./fuzz.ts";
 import { leaks } from "./leaks.ts";
+import { oldClients, sharedOldClients } from "./oldClients.ts";
 import { stalls } from "./stalls.ts";
 import { towardsLegacy } from "./towardsLegacy.ts";
 import { unreadLists } from "./unreadLists.ts";
@@ -57,4 +58,6 @@ export const attacks: readonly Attack[] = [
   fuzz,
   withEveryFeature(fuzz),
   onOldClients(framing),
+  oldClients,
+  sharedOldClients,
 ];

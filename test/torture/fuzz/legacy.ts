@@ -19,8 +19,13 @@ const answer = (isXml: boolean, tree: Tree, status = 200): LegacyAnswer => ({
   type: `${isXml ? "text/xml" : "application/json"}; charset=utf-8`,
   body: isXml ? renderXml(tree) : renderJson(tree),
 });
-const error = (isXml: boolean, code: number, message: string): LegacyAnswer =>
-  answer(isXml, { error: { code, message } }, 412);
+/** An error of legacy's, with the blanks that its template has: the gateway repeats one in an outage. */
+export const legacyError = (isXml: boolean, code: number, message: string): LegacyAnswer => ({
+  ...answer(isXml, { error: { code, message } }, 412),
+  ...(isXml && {
+    body: `<oml:error xmlns:oml="http://openml.org/openml">\n\t<oml:code>${code}</oml:code>\n\t<oml:message>${message}</oml:message>\n\t</oml:error>\n`,
+  }),
+});
 
 /** What the legacy interface answers, where nothing goes wrong. `target` is `/api/v1/json/data/61?api_key=...`. */
 export const legacyOver =
@@ -32,14 +37,14 @@ export const legacyOver =
     const fields = new URLSearchParams(body);
     const key = new URLSearchParams(query).get("api_key") ?? fields.get("api_key") ?? undefined;
     const user = Object.keys(datasets.keys).find((name) => name !== "stranger" && datasets.keys[name] === key);
-    if (key !== undefined && user === undefined) return error(true, 103, "Authentication failed");
-    if (method === "HEAD") return error(true, 100, "Function not valid");
-    if (method !== "GET" && user === undefined) return error(true, 102, "No authentication");
+    if (key !== undefined && user === undefined) return legacyError(true, 103, "Authentication failed");
+    if (method === "HEAD") return legacyError(true, 100, "Function not valid");
+    if (method !== "GET" && user === undefined) return legacyError(true, 102, "No authentication");
     const id = Number(/\/(\d+)$/.exec(rest)?.[1] ?? Number.NaN);
     if (/^\/data\/\d+$/.test(rest)) {
       const one = datasets.datasetOf(id);
-      if (one === undefined) return error(isXml, 111, "Unknown dataset");
-      if (!datasets.maySee(user, id)) return error(isXml, 112, "No access granted");
+      if (one === undefined) return legacyError(isXml, 111, "Unknown dataset");
+      if (!datasets.maySee(user, id)) return legacyError(isXml, 112, "No access granted");
       return answer(isXml, { data_set_description: dataset(one, user) });
     }
     if (rest.startsWith("/data/list")) return list(isXml, rest, datasets.listedFor(user));
@@ -49,7 +54,7 @@ export const legacyOver =
     if (rest.startsWith("/flow/exists")) return flow(isXml, rest, fields);
     if (rest === "/evaluationmeasure/list")
       return answer(isXml, { evaluation_measures: { measures: { measure: measures } } });
-    return error(isXml, 100, "Function not valid");
+    return legacyError(isXml, 100, "Function not valid");
   };
 
 /** That of the fuzz's model. */
@@ -82,7 +87,7 @@ const list = (isXml: boolean, rest: string, datasets: readonly Shown[]): LegacyA
   };
   const offset = given("offset", 0);
   const rows = datasets.slice(offset, offset + given("limit", 10_000));
-  return rows.length === 0 ? error(isXml, 372, "No results") : datasetList(isXml, rows);
+  return rows.length === 0 ? legacyError(isXml, 372, "No results") : datasetList(isXml, rows);
 };
 
 /** Legacy's list of these datasets, each with these qualities. */
@@ -109,13 +114,13 @@ export const datasetList = (
 const tagging = (rest: string, form: URLSearchParams): LegacyAnswer => {
   const [, kind = "", what = ""] = rest.split("/");
   const [id, tag] = [form.get(`${kind}_id`), form.get("tag")];
-  if (id === null || tag === null) return error(false, 471, "Please provide entity_id and tag");
+  if (id === null || tag === null) return legacyError(false, 471, "Please provide entity_id and tag");
   return answer(false, { [`${kind}_${what}`]: { id, tag: ["always", tag] } });
 };
 
 const study = (isXml: boolean, id: number): LegacyAnswer => {
   const kind = studyOf(id);
-  if (kind === "absent") return error(isXml, 601, "Study does not exist.");
+  if (kind === "absent") return legacyError(isXml, 601, "Study does not exist.");
   const tree: Tree = {
     id,
     main_entity_type: "task",
@@ -134,7 +139,7 @@ const study = (isXml: boolean, id: number): LegacyAnswer => {
 
 const setup = (isXml: boolean, id: number): LegacyAnswer => {
   const count = setupParameters(id);
-  if (count === undefined) return error(isXml, 281, "Unknown setup");
+  if (count === undefined) return legacyError(isXml, 281, "Unknown setup");
   const parameter = Array.from({ length: count }, (_, i) => ({ id: i, flow_id: id, parameter_name: `p${i}` }));
   return answer(isXml, { setup_parameters: { setup_id: id, flow_id: id, parameter } });
 };
