@@ -54,7 +54,8 @@ export const heldAnswer = (
     waiting = undefined;
     handler.onReplaced?.(isWhole);
     if (isWhole) end?.();
-    else controller.abort(new Error("Another answer was given in its place."));
+    // The code says that the gateway gives it up, which is no fault.
+    else controller.abort(Object.assign(new Error("Another answer was given in its place."), { code: "ABORT_ERR" }));
   };
   const release = ([controller, status, headers, reason]: Start, body: Buffer, rest: () => void): void => {
     held = undefined;

@@ -82,7 +82,8 @@ export const openProxy = async (origin: string, settings: ProxySettings = {}): P
   const events: Record<string, unknown>[] = [];
   const { host, trusted = () => false, observe, headers = [], substituteFor, limits, ...rest } = settings;
   const times = { connectTimeout: 2000, headersTimeout: 8000, bodyTimeout: 8000 };
-  const opened = () => openUpstream({ origin, connections: 4, waiting: 100, ...times, ...rest });
+  const onFault = (fault: unknown): void => void events.push({ fault });
+  const opened = () => openUpstream({ origin, connections: 4, waiting: 100, ...times, onFault, ...rest });
   const [upstream, uploads] = [opened(), opened()];
   onTestFinished(async () => {
     await upstream.pool.destroy();
@@ -91,7 +92,7 @@ export const openProxy = async (origin: string, settings: ProxySettings = {}): P
   const listener = passThrough(upstream, uploads, {
     host,
     trusted,
-    observer: { event: (_, about) => void events.push(about), fault: (error) => void events.push({ fault: error }) },
+    observer: { event: (_, about) => void events.push(about), fault: onFault },
     meter: openMeter(() => ({})),
     ...(observe ? { observe } : {}),
     headers,
