@@ -25,6 +25,8 @@ const pageStatuses = new Set([400, 403, 404]);
 const ownStatuses = new Set([200, 206, 412, 450, 500]);
 const ownTypes = /^(?:application\/json|text\/xml)\b/i;
 const ownBeginning = /^(?:\{|(?:<\?xml[^>]*>\s*)?<oml:)/;
+/** What may become such a beginning with the bytes that come next. */
+const shortBeginning = /^(?:<\?xml[^>]{0,60}(?:>\s*(?:<(?:o(?:ml?)?)?)?)?|<(?:\?x?m?|o(?:ml?)?)?)$/;
 const noDatabase =
   /^(?:\{\s*"error"\s*:\s*\{\s*"code"\s*:\s*"107"|(?:<\?xml[^>]*>\s*)?<oml:error[^>]*>\s*<oml:code>107<)/;
 
@@ -56,7 +58,7 @@ export const judgementOf = ({ method, target, status, type, beginning }: JudgedA
   if (status === 500 && (text === "" || isNotice)) return "failed";
   if (pageStatuses.has(status) && isPage(beginning) && isOdd(target)) return "failed";
   if ((status === 401 || status === 403) && !isOdd(target)) return "refused";
-  return ownStatuses.has(status) && (isNotice || ownBeginning.test(text)) ? "own" : "ill";
+  return ownStatuses.has(status) && (isNotice || ownBeginning.test(text) || shortBeginning.test(text)) ? "own" : "ill";
 };
 
 /** The head of an answer outside of `LEGACY_PATH`, and what there is of its body. `length`: its Content-Length. */

@@ -16,6 +16,7 @@ import { legacyCorsList } from "../../gateway/http/cors.ts";
 import { sendWhole } from "../../gateway/http/httpServer.ts";
 import { answerItself, answerTo, type OwnAnswer } from "../../gateway/proxy/refuse.ts";
 import type { Pass, Substitute } from "../../gateway/proxy/passThrough.ts";
+import { decodedBeginning } from "../../gateway/upstream/answerBeginning.ts";
 import { mediaType } from "../../gateway/upstream/answerHeaders.ts";
 import { isItsFault } from "../../gateway/upstream/breaker.ts";
 import { UpstreamFailure } from "../../gateway/upstream/failure.ts";
@@ -159,10 +160,15 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     return true;
   };
 
+  /** What is stored for everybody, here or in Redis. */
+  const findStored = async (request: CacheRequest) => {
+    const found = cache.lookUp(request, performance.now());
+    return found?.freshness === "fresh" ? found : ((await cache.lookUpShared(request)) ?? found);
+  };
+
   /** What is stored for everybody is sent in place of an answer that is none; false where nothing is. */
   const sendStored = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> => {
-    const request = requestOf(req, read);
-    const found = cache.lookUp(request, performance.now()) ?? (await cache.lookUpShared(request));
+    const found = await findStored(requestOf(req, read));
     if (found === undefined || found.freshness === "not" || found.entry.status !== 200) return false;
     if (res.headersSent || res.destroyed) return false;
     const { entry } = found;
@@ -178,7 +184,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     isPrefetching = true;
     try {
       const request = { ...requestOf(req, read), wanted: {} };
-      const found = cache.lookUp(request, performance.now()) ?? (await cache.lookUpShared(request));
+      const found = await findStored(request);
       if (found !== undefined && performance.now() - found.entry.storedAt < PREFETCH_AFTER) return;
       await cache.answer(
         { ...request, wanted: { noCache: true } },
@@ -203,6 +209,16 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
       }
       const isNone = given === undefined || judgement === "ill";
       if (isNone && keys.wasRefused(keys.ownerOf(read.key))) return Promise.resolve(sendRefusal(req, res));
+      if (given !== undefined && isIll(given)) {
+        const { status, headers } = given;
+        const about = {
+          status,
+          contentType: mediaType(headers),
+          judgement,
+          body: decodedBeginning(given) ?? given.body,
+        };
+        core.observer.event("legacy_ill", { endpoint: read.endpoint.name, ...describeAnswer(about, read.key) });
+      }
       const isDead = judgement === "failed" && given?.status === 500 && given.body.length === 0;
       if (isNone || judgement === "refused" || isDead)
         return sendStored(req, res, read).then((isSent) => {

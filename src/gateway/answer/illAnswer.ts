@@ -12,7 +12,7 @@ export const isIll = ({ judgement }: Pick<UpstreamReply, "judgement">): boolean 
 
 /** What the event `legacy_ill` says of an answer: a page may echo a key, which no line shows. */
 export const describeAnswer = (
-  { status, contentType, judgement, body }: UpstreamReply,
+  { status, contentType, judgement, body }: Pick<UpstreamReply, "status" | "contentType" | "judgement" | "body">,
   key: string | undefined,
 ): Record<string, unknown> => {
   const keys = key === undefined ? [] : [key];

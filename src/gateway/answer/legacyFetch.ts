@@ -115,7 +115,7 @@ const fetchDocument = async (core: ToFetch, sent: SentRequest, as: ReadTask["as"
     return answerTo(
       sent,
       busy(reply.retryAfter),
-      status === 429 ? { fate: "refused", isForOne: true } : { fate: "unknown" },
+      status === 429 ? { fate: "refused", isForOne: true, isLimited: true } : { fate: "unknown" },
     );
   // A front refuses by a 4xx page; legacy's own errors are 412.
   const isFrontRefusal = status >= 400 && status < 500 && status !== 412;
@@ -152,7 +152,10 @@ const documentAnswer = (
 const answerTo = (
   { endpoint, input }: FetchRequest,
   outcome: Outcome,
-  { status, ...about }: Pick<FetchedAnswer, "fate" | "isForOne" | "isUnasked"> & { status?: number | undefined } = {},
+  {
+    status,
+    ...about
+  }: Pick<FetchedAnswer, "fate" | "isForOne" | "isUnasked" | "isLimited"> & { status?: number | undefined } = {},
 ): FetchedAnswer => ({
   answer: answerOf(outcome, status),
   groups: endpoint.cache?.groups(input) ?? [],

@@ -60,12 +60,13 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     const key = entryKey(request, owner);
     const mark = entries.mark();
     const fetched = await fetchAnswer(owner, isBackground, before);
-    const { answer, groups, judged = answer.status, unfinishedUntil = 0, freshAtMost, isForOne, isUnasked } = fetched;
+    const { answer, groups, judged = answer.status, unfinishedUntil = 0, freshAtMost, isForOne } = fetched;
+    const { isUnasked = false, isLimited = false } = fetched;
     const lifetimes = storedFor(lifetimesOf(judged, toStored(now()) < unfinishedUntil), owner, freshAtMost);
     if (lifetimes === undefined) {
       if (!isFailure(judged)) uncacheable.set(key, true);
       return {
-        served: { answer, judged, ...(isUnasked ? { isUnasked } : {}), cacheable: true, how },
+        served: { answer, judged, isUnasked, isLimited, cacheable: true, how },
         groups,
         mark,
         isForOne: isForOne ?? !isFailure(judged),
@@ -96,6 +97,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     const { here: joined } = entries.mark();
     const { served, groups, mark, isForOne } = await running;
     const { endpoint } = request.cacheKey;
+    if (served.isLimited) return (await fetchAndStore(fetching)).served;
     // The answer may not know of a write that came before this request.
     const isOutdated = joined !== mark.here && entries.wasWritten({ groups, endpoint }, mark.here);
     // Else each of them in turn would ask legacy, in vain.
@@ -121,7 +123,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
         isBackground: true,
       });
       if (served.entry) return count("refreshed");
-      if (served.isUnasked) return;
+      if (saysNothing(served)) return;
       status = statusOf(served);
     } catch (error) {
       onError(error);
@@ -184,7 +186,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
       const status = served === "late" ? LATE : statusOf(served);
       const isNew = served !== "late" && served.entry !== undefined;
       if (isNew || found === undefined) return fetch;
-      if (served !== "late" && served.isUnasked) return ifError ? serveStale(ifError) : fetch;
+      if (served !== "late" && saysNothing(served)) return ifError ? serveStale(ifError) : fetch;
       // That legacy fails holds for all; what it says to one owner holds for that owner.
       if (isFailure(status) || request.owner === found.entry.owner)
         applyFailure(entryKey(request, found.entry.owner), status, found.entry);
@@ -195,6 +197,9 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
 
 /** The status that says what becomes of an entry. */
 const statusOf = ({ answer, judged = answer.status }: Served): number => judged;
+
+/** Whether an answer says nothing of the backend, and so nothing of when to ask it again. */
+const saysNothing = ({ isUnasked, isLimited }: Served): boolean => isUnasked === true || isLimited === true;
 
 const notCached: Served = {
   answer: plainAnswer(504, "No cached answer can be used for this request."),

@@ -31,6 +31,8 @@ export type Fetched = {
   unfinishedUntil?: number | undefined;
   isForOne?: boolean;
   isUnasked?: boolean;
+  /** The backend limits this caller: others ask for themselves, and the answer says nothing of when to ask again. */
+  isLimited?: boolean;
   freshAtMost?: number;
 };
 

@@ -14,6 +14,8 @@ export type Served = {
   judged?: number;
   /** The backend was not asked for it. */
   isUnasked?: boolean;
+  /** The backend limits this caller. */
+  isLimited?: boolean;
   /** The same answer, where it is stored. */
   entry?: Entry;
   /** The answer is not stored, but a later one to the same request may be. */

@@ -149,7 +149,7 @@ type Passage = {
 const nothing = Buffer.alloc(0);
 
 /** Failures in which the upstream gave no answer: another one may stand in its place. */
-const noAnswer: ReadonlySet<FailureKind> = new Set(["unreachable", "timeout", "broken"]);
+const noAnswer: ReadonlySet<FailureKind> = new Set(["unreachable", "timeout", "broken", "overloaded", "crowded"]);
 
 /** Passes one request to the upstream and its answer back. The methods stand in the order in which they are called. */
 class Relay extends UpstreamRequest {
@@ -276,7 +276,7 @@ class Relay extends UpstreamRequest {
     else {
       const given = trouble === failure.kind && noAnswer.has(failure.kind) ? substitute?.(undefined) : undefined;
       const refuseIt = (isAnswered = false): void => {
-        if (isAnswered || res.destroyed) return;
+        if (isAnswered || res.headersSent || res.destroyed) return;
         const { isUnsent } = failure;
         try {
           refuse(req, res, { trouble, isUnsent, added: trouble === "fault" ? [] : added, write });

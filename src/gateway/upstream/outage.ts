@@ -128,7 +128,11 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
   const conclude = (probed: Probed): void => {
     const verdict = verdictOf(probed);
     if (verdict === undefined) return;
-    if ("fails" in verdict) return setWhy(isMistrusted && !verdict.isSure ? undefined : verdict.fails);
+    if ("fails" in verdict) {
+      if (isMistrusted && !verdict.isSure) return setWhy(undefined);
+      setRefused(undefined);
+      return setWhy(verdict.fails);
+    }
     if (verdict.refusedWith === undefined) setMistrusted(false);
     setRefused(verdict.refusedWith);
     setWhy(undefined);
@@ -225,5 +229,6 @@ const verdictOf = (probed: Probed): Verdict => {
     return { refusedWith: judgement === "refused" ? status : undefined };
   if (judgement === undefined) return undefined;
   // Of what is ill, only legacy itself has this status.
-  return { fails: status === 412 ? "it has no database" : `it answers with status ${status}`, isSure: false };
+  const isOwnWord = status === 412;
+  return { fails: isOwnWord ? "it has no database" : `it answers with status ${status}`, isSure: isOwnWord };
 };

@@ -55,3 +55,31 @@ test("the log has a page's first words, without the key that it echoes", async (
   expect(words).toMatch(/^Moved to .{1,51}$/);
   expect(words).not.toMatch(new RegExp(keys.unknown, "i"));
 });
+
+test("a limit of one caller is no failure for others, and no reason to serve them what is stale", async () => {
+  let version = 1;
+  const { url, seen } = await recordingUpstream(({ headers }) =>
+    String(headers["user-agent"]).startsWith("limited")
+      ? { status: 429, body: page, headers: { "Content-Type": "text/html", "Retry-After": "60" } }
+      : { body: `{"data_set_description":{"id":"61","name":"v${version}","format":"arff"}}` },
+  );
+  const { app, core } = await gatewayFor(url);
+  const ask = async (agent: string) => {
+    const answer = await app.request("/v1/datasets/61", { headers: { "User-Agent": agent } });
+    return [answer.status, await answer.text()];
+  };
+  const limited = [503, expect.stringContaining("detail")];
+  expect(await ask("limited")).toEqual(limited);
+  expect(await ask("other")).toEqual([200, expect.stringContaining('"v1"')]);
+  version = 2;
+  await core.cache.invalidate({ groups: ["dataset/61"], soft: true, hold: 1 });
+  expect(await ask("limited")).toEqual([200, expect.stringContaining('"v1"')]);
+  expect(await ask("other")).toEqual([200, expect.stringContaining('"v2"')]);
+
+  await core.cache.invalidate({ all: true });
+  const asked = seen.length;
+  const agents = ["limited", "limited", "other", "other"];
+  const answers = await Promise.all(agents.map(ask));
+  expect(answers.map(([status]) => status)).toEqual([503, 503, 200, 200]);
+  expect(seen.length - asked).toBeLessThanOrEqual(agents.length);
+});

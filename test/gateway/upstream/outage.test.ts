@@ -166,7 +166,8 @@ describe("legacy fails", () => {
     await probed({ status: 401, judgement: "refused" });
     pass(2000);
     await probed(own);
-    expect(said.slice(1)).toEqual(["it has no database", { refuses: 401 }, undefined, { refuses: undefined }]);
+    const failing = [{ refuses: undefined }, "it has no database"];
+    expect(said.slice(1)).toEqual([...failing, { refuses: 401 }, undefined, { refuses: undefined }]);
   });
 
   test("one request a second may be sent all the same", async () => {
@@ -211,7 +212,7 @@ describe("a probe that is treated otherwise than requests", () => {
 
   test("is not believed until legacy itself has answered it", async () => {
     const { outage, said, answer, probed, pass } = await overruled();
-    for (const result of [noDatabase, failureOf("timeout")]) {
+    for (const result of [{ status: 502, judgement: "ill" } as const, failureOf("timeout")]) {
       pass(5000);
       await probed(result);
       answer("ill", 9);
@@ -227,10 +228,13 @@ describe("a probe that is treated otherwise than requests", () => {
     outage.close();
   });
 
-  test("is believed where it cannot connect, until it can", async () => {
+  test.each([
+    ["where it cannot connect, until it can", unreachable],
+    ["where legacy itself says that it has no database, until a front answers", noDatabase],
+  ])("is believed %s", async (_, result) => {
     const { outage, probed, pass } = await overruled();
     pass(2000);
-    await probed(unreachable);
+    await probed(result);
     expect(outage.isOn()).toBe(true);
     pass(1000);
     await probed({ status: 301, judgement: "ill" });
