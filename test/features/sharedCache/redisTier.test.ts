@@ -238,7 +238,7 @@ describeWithRedis("the tier on Redis", () => {
     await until(() => a.trusted());
     expect(a.observed.lost).toBeGreaterThan(0);
     expect([await a.get("k"), await b.get("k")].map((one) => one !== undefined)).toEqual([isKept, isKept]);
-    expect(b.observed.lost).toBe(isKept ? 0 : 1);
+    expect(b.observed.lost > 0).toBe(!isKept);
   });
 
   test("after a gap, one that does not come back may have taken invalidations with it", async () => {
@@ -252,7 +252,9 @@ describeWithRedis("the tier on Redis", () => {
     await a.close();
     await redis.start();
     await until(() => b.trusted());
-    expect([b.observed.lost, await b.get("k")]).toEqual([1, undefined]);
+    // It may lose Redis again where the machine is busy.
+    expect(b.observed.lost).toBeGreaterThan(0);
+    expect(await b.get("k")).toBeUndefined();
   });
 
   test("more than a thousand invalidations while cut off become one of everything", async () => {
