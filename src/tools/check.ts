@@ -270,12 +270,9 @@ const describeLegacy = (url: string, reply: LegacyReply | LegacyFailed): LegacyS
   const words = `legacy at ${url} answers ${status} ${type}`;
   if (reading.is === "document" && status === 200) return { ok: true, words };
   const text = body.toString("latin1", 0, MAX_LOOKED_AT);
-  if (reading.is !== "error") return { ok: false, words, advice: adviceOfLegacy(status, text) };
-  return {
-    ok: false,
-    words: `${words}: ${reading.message}`,
-    advice: isOfLoop(text) ? adviceOfLegacy(status, text) : "look at legacy's log",
-  };
+  const said = reading.is === "error" ? `: ${reading.message}` : "";
+  const isOwnError = said !== "" && !isOfLoop(text);
+  return { ok: false, words: words + said, advice: isOwnError ? "look at legacy's log" : adviceOfLegacy(status, text) };
 };
 
 /** The most bytes of an answer that are read for advice. */

@@ -1,4 +1,4 @@
-import type { LegacyTarget } from "./legacyTarget.ts";
+import { type LegacyTarget, withoutFormat } from "./legacyTarget.ts";
 import { NOTICE } from "./reading.ts";
 
 /**
@@ -32,8 +32,7 @@ const noDatabase =
 
 const textOf = (beginning: Buffer): string => beginning.toString("utf8", 0, 1024).trimStart();
 
-const isSchema = ({ segments: [first, second] }: LegacyTarget): boolean =>
-  (first === "json" || first === "xml" ? second : first) === "xsd";
+const isSchema = (target: LegacyTarget): boolean => withoutFormat(target)[0] === "xsd";
 
 /** Apache and CodeIgniter refuse such a path with a page of their own. */
 const isOdd = ({ segments }: LegacyTarget): boolean => segments.some((one) => /[^a-z0-9~.:_(),-]/i.test(one));

@@ -1,11 +1,10 @@
 import type { LegacyWriteKnowledge } from "../endpoint/legacyInterface.ts";
-import type { LegacyTarget } from "./legacyTarget.ts";
 
+/** Methods by which legacy writes nothing. By GET it does, at a few paths. */
 const safe: ReadonlySet<string> = new Set(["HEAD", "OPTIONS", "TRACE"]);
 
-/** The segments of a target behind its format, if it names one. */
-export const withoutFormat = ({ segments }: Pick<LegacyTarget, "segments">): readonly string[] =>
-  segments[0] === "json" || segments[0] === "xml" ? segments.slice(1) : segments;
+/** Whether legacy writes nothing by this method, at any path. */
+export const isSafeMethod = (method: string): boolean => safe.has(method);
 
 /** Whether a request to legacy's interface writes nothing. `segments`: those behind the format. */
 export const isLegacyRead = (
@@ -14,7 +13,7 @@ export const isLegacyRead = (
   segments: readonly string[],
 ): boolean => {
   if (method === "POST") return isOneOf(reads, segments);
-  return method === "GET" ? !isOneOf(writingGets, segments) : safe.has(method);
+  return method === "GET" ? !isOneOf(writingGets, segments) : isSafeMethod(method);
 };
 
 /** Whether one of these patterns matches the path of these segments. */

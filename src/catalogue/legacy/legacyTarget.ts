@@ -10,6 +10,10 @@ export type LegacyTarget = {
   query: string;
 };
 
+/** The segments of a target behind its format, if it names one. */
+export const withoutFormat = ({ segments }: Pick<LegacyTarget, "segments">): readonly string[] =>
+  segments[0] === "json" || segments[0] === "xml" ? segments.slice(1) : segments;
+
 /** Reads a request target (origin form); `undefined`: it is not for legacy's interface. */
 export type ReadLegacyTarget = (target: string) => LegacyTarget | undefined;
 

@@ -344,7 +344,7 @@ const noRefusal = async (): Promise<undefined> => undefined;
 
 /** While legacy fails it is not asked. */
 const unasked = ({ writeOwnError }: CachingCore, { path: target }: OldRead): Fetched => {
-  const error = { status: 503, detail: "The legacy interface is failing.", mayRepeat: "always" } as const;
+  const error = { status: 503, detail: () => "The legacy interface is failing.", mayRepeat: "always" } as const;
   const answer = writeOwnError({ method: "GET", target }, error) ?? PASS;
   return { answer, groups: [], isForOne: true, isUnasked: true };
 };

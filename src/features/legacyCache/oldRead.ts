@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
 import { isKey } from "../../catalogue/endpoint/credential.ts";
 import { pathOf } from "../../catalogue/endpoint/target.ts";
-import { legacyTargets } from "../../catalogue/legacy/legacyTarget.ts";
+import { legacyTargets, withoutFormat } from "../../catalogue/legacy/legacyTarget.ts";
 import { legacyPattern, readLegacyPath } from "../../catalogue/legacy/readLegacyPath.ts";
 import { schemeOf } from "../../gateway/upstream/forwarding.ts";
 import { type CacheKey, cacheKeyOf, legacyName } from "../../gateway/cache/cacheRequest.ts";
@@ -54,15 +54,13 @@ export const openOldReads = (
   const readPath = (path: string, scheme: string): PathRead | undefined => {
     const legacy = notPlain.test(path) ? undefined : readTarget(path);
     if (legacy === undefined) return undefined;
-    const [first, ...rest] = legacy.segments;
-    const hasForm = first === "json" || first === "xml";
-    const segments = hasForm ? rest : legacy.segments;
+    const segments = withoutFormat(legacy);
     const [found] = readLegacyPath(patterns, segments);
     const endpoint = found && cached.get(found.pattern.endpoint.name);
     if (found === undefined || endpoint?.cacheKey === undefined) return undefined;
     const input = inputOf(endpoint, found.texts);
     if (input === undefined) return undefined;
-    const form = first === "json" ? "json" : "xml";
+    const form = legacy.segments[0] === "json" ? "json" : "xml";
     const name = legacyName(endpoint.name);
     return {
       endpoint,

@@ -5,16 +5,13 @@ import { added, amended, changed, type Touched } from "../../catalogue/endpoint/
 import type { LegacyWrite, LegacyWriteKnowledge } from "../../catalogue/endpoint/legacyInterface.ts";
 import { type FieldReader, fieldReader, legacyKeyOf } from "../../catalogue/legacy/formFields.ts";
 import { fateByCode } from "../../catalogue/legacy/gatewayErrors.ts";
-import { isLegacyRead, isOneOf, withoutFormat } from "../../catalogue/legacy/legacyReads.ts";
-import type { LegacyTarget, ReadLegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
+import { isLegacyRead, isOneOf, isSafeMethod } from "../../catalogue/legacy/legacyReads.ts";
+import { type LegacyTarget, type ReadLegacyTarget, withoutFormat } from "../../catalogue/legacy/legacyTarget.ts";
 import { type Beginning, plainBody } from "../upstream/answerBeginning.ts";
 import type { PassThroughOptions } from "../proxy/passThrough.ts";
 import type { Core } from "./feature.ts";
 import type { WriteFate } from "./legacyFetch.ts";
 import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
-
-/** Methods by which legacy writes nothing. By GET it does, at a few paths. */
-const safe = new Set(["HEAD", "OPTIONS", "TRACE"]);
 
 /** Observes requests that are passed through: writes invalidate cached answers, and features see all bodies, which may hold a key. */
 export const observePassThrough = (
@@ -24,7 +21,7 @@ export const observePassThrough = (
 ): NonNullable<PassThroughOptions["observe"]> => {
   const observers = core.features.flatMap(({ proxy }) => proxy?.onBody ?? []);
   return (method, target, req) => {
-    const legacy = safe.has(method) ? undefined : readTarget(target);
+    const legacy = isSafeMethod(method) ? undefined : readTarget(target);
     if (legacy === undefined) return undefined;
     const write = proxiedWrite(legacyWrites, method, legacy);
     const collected = write ?? (method === "GET" || observers.length === 0 ? undefined : collectBeginning());
@@ -198,25 +195,28 @@ export const fateOf = (answer: Beginning | undefined, refusals: ReadonlySet<numb
   if (status < 300) return isPage ? "unknown" : refusedIn(answer, type, refusals) ? "refused" : "written";
   if (status < 400) return "refused";
   if (isPage) return status < 500 ? "refused" : "unknown";
-  const byGateway = fateByCode(codeIn(answer));
+  const text = beginningOf(answer);
+  const code = codeIn(text);
+  const byGateway = fateByCode(code);
   if (byGateway !== undefined) return byGateway;
   // Legacy's own errors have a code, whatever their status; only legacy sends 412 and 450.
-  const isOwn = status === 412 || status === 450 || hasCode(answer);
+  const isOwn = status === 412 || status === 450 || hasCode.test(text);
   if (!isOwn) return status < 500 ? "refused" : "unknown";
-  return refusedIn(answer, type, refusals) ? "refused" : "written";
+  return isXml(type) && refusals.has(Number(code)) ? "refused" : "written";
 };
 
-const hasCode = (answer: Beginning): boolean =>
-  /^\s*\{\s*"error"\s*:\s*\{\s*"code"|^\s*(?:<\?xml[^>]{0,100}>\s*)?<oml:error/.test(beginningOf(answer));
+const hasCode = /^\s*\{\s*"error"\s*:\s*\{\s*"code"|^\s*(?:<\?xml[^>]{0,100}>\s*)?<oml:error/;
+
+const isXml = (type: string): boolean => type.startsWith("text/xml");
 
 /** Whether an answer is an XML error of legacy's with one of these codes. */
 export const refusedIn = (answer: Beginning, type: string, refusals: ReadonlySet<number>): boolean =>
-  type.startsWith("text/xml") && refusals.has(Number(codeIn(answer)));
+  isXml(type) && refusals.has(Number(codeIn(beginningOf(answer))));
 
 const coded =
   /^\s*(?:\{\s*"error"\s*:\s*\{\s*"code"\s*:\s*"|(?:<\?xml[^>]{0,100}>\s*)?<oml:error[^>]{0,200}>\s*<oml:code>\s*)(\d{1,6})["\s<]/;
 
 /** The code of an error; `undefined` where it has none, or no number. */
-const codeIn = (answer: Beginning): string | undefined => coded.exec(beginningOf(answer))?.[1];
+const codeIn = (text: string): string | undefined => coded.exec(text)?.[1];
 
 const beginningOf = (answer: Beginning): string => plainBody(answer).toString("latin1", 0, 4096);

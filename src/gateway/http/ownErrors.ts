@@ -2,15 +2,15 @@ import type { Answer } from "../../catalogue/endpoint/answer.ts";
 import type { LegacyWriteKnowledge } from "../../catalogue/endpoint/legacyInterface.ts";
 import { pathOf } from "../../catalogue/endpoint/target.ts";
 import { type GatewayErrorFormatOf, gatewayError, writeLegacyError } from "../../catalogue/legacy/gatewayErrors.ts";
-import { isLegacyRead, withoutFormat } from "../../catalogue/legacy/legacyReads.ts";
-import type { ReadLegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
+import { isLegacyRead } from "../../catalogue/legacy/legacyReads.ts";
+import { type ReadLegacyTarget, withoutFormat } from "../../catalogue/legacy/legacyTarget.ts";
 import { isBelow } from "./requestTarget.ts";
 
 /** Who may send a request again: anybody, since nothing was done; only who reads; or it is of no use. */
 export type MayRepeat = "always" | "reads" | "never";
 
-/** An error of the gateway's own. `retryAfter`: seconds after which to ask again. */
-type OwnError = { status: number; detail: string; mayRepeat: MayRepeat; retryAfter?: string | undefined };
+/** An error of the gateway's own. `detail`: makes what it says, where it is written. `retryAfter`: seconds after which to ask again. */
+type OwnError = { status: number; detail: () => string; mayRepeat: MayRepeat; retryAfter?: string | undefined };
 
 /** Writes an error of the gateway's own as clients of legacy's server read errors; `undefined`: the request is none of theirs. */
 export type WriteOwnError = (
@@ -38,7 +38,7 @@ export const openOwnErrors = (
     const wait = retryAfter ?? (isWorthIt && format !== "none" ? RETRY_AFTER : undefined);
     return {
       status,
-      ...writeLegacyError(format, gatewayError(status, detail, isWorthIt)),
+      ...writeLegacyError(format, gatewayError(status, detail(), isWorthIt)),
       ...(wait === undefined ? {} : { headers: { "Retry-After": wait } }),
     };
   };

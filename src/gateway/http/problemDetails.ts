@@ -134,8 +134,8 @@ export const openErrorWriter =
   (prefixes: readonly string[], formats: ErrorFormats, writeOwn: WriteOwnError): WriteError =>
   (request, status, body) => {
     const path = pathOf(request.target);
-    const { detail } = membersOf((JSON.parse(body.toString()) as ErrorBody).detail);
     const mayRepeat = undone.has(status) ? "always" : status === 500 ? "reads" : "never";
+    const detail = () => membersOf((JSON.parse(body.toString()) as ErrorBody).detail).detail;
     const own = writeOwn(request, { status, detail, mayRepeat });
     if (own !== undefined) {
       const added = undone.has(status) ? [] : Object.entries(own.headers ?? {}).flat();

@@ -64,7 +64,7 @@ export const answerTo = (
   const retryAfter = status === 503 ? "1" : undefined;
   const mayRepeat = lasting.has(trouble) ? "never" : isUnsent ? "always" : "reads";
   return (
-    write?.(request, { status, detail, mayRepeat, retryAfter }) ??
+    write?.(request, { status, detail: () => detail, mayRepeat, retryAfter }) ??
     plainAnswer(status, detail, retryAfter === undefined ? undefined : { "Retry-After": retryAfter })
   );
 };
