@@ -119,7 +119,7 @@ export const openGateway = async (
     opening.defer(() => feature.close?.());
   }
   for (const one of [core.traffic, core.unconfirmed]) opening.defer(() => one.close());
-  const served = openInterface(core, readTarget, legacy.pools, parts.isUncached);
+  const served = openInterface(core, legacy.pools, parts.isUncached);
   const opened = opening.move();
 
   return {
@@ -292,7 +292,7 @@ const openAnswering = (
   { features = [], reading, aroundClient = (client) => client }: GatewayParts,
 ): Answering => {
   const { observer, meter, dependencies, memory, events, endpoints, lifetimes, knowledge, errors, legacy } = opened;
-  const onError = (error: unknown) => observer.fault(error);
+  const onError = observer.fault;
   const timeout = settings.TOTAL_TIMEOUT_MS;
 
   const openTier = features.find(({ sharedTier }) => sharedTier)?.sharedTier;
@@ -375,6 +375,8 @@ const openDoor = (
   | "errorFormats"
   | "writeError"
   | "writeOwnError"
+  | "readTarget"
+  | "legacyErrorFormat"
   | "guard"
   | "trusted"
   | "untrustedProxies"
@@ -382,15 +384,17 @@ const openDoor = (
 > => {
   const trusted = trustedProxies(settings.TRUSTED_PROXIES);
   const errorFormats = openErrorFormats(settings.PREFIXES);
-  const formatOf = openGatewayErrorFormats(readTarget, legacyPaths.files);
-  const writeOwnError = openOwnErrors(settings.PREFIXES, formatOf, readTarget, legacyWrites);
+  const legacyErrorFormat = openGatewayErrorFormats(readTarget, legacyPaths.files);
+  const writeOwnError = openOwnErrors(settings.PREFIXES, legacyErrorFormat, readTarget, legacyWrites);
   const writeError = openErrorWriter(settings.PREFIXES, errorFormats, writeOwnError);
   return {
     clientLimits: { sendTimeout, memory, maxConnections: settings.MAX_CLIENT_CONNECTIONS },
     errorFormats,
     writeError,
     writeOwnError,
-    guard: openGuard((error) => observer.fault(error), writeError),
+    readTarget,
+    legacyErrorFormat,
+    guard: openGuard(observer.fault, writeError),
     trusted,
     untrustedProxies: openUntrustedProxies(trusted, (address) => {
       observer.event("untrusted_proxy", { address, advice: `if it is your proxy, set TRUSTED_PROXIES=${address}` });
@@ -402,11 +406,10 @@ const openDoor = (
 /** Where a request may be answered; server.ts has the order, with the middleware and documents of features. All features are open. */
 const openInterface = (
   core: Core,
-  readTarget: ReadLegacyTarget,
   { downloads, uploads }: { downloads: Upstream; uploads: Upstream },
   isUncached?: boolean,
 ) => {
-  const { settings, catalogue, features, meter, observer, trusted, noteLoop, writeOwnError } = core;
+  const { settings, catalogue, features, meter, observer, trusted, noteLoop, writeOwnError, readTarget } = core;
   const layered = features.reduce((next, { layer }) => layer?.(next) ?? next, legacyBackend(core, isUncached));
   const pass = passThrough(downloads, uploads, {
     host: settings.LEGACY_HOST,

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { request } from "undici";
-import { legacyTargets } from "../catalogue/legacy/legacyTarget.ts";
 import type { CheckReport } from "../gateway/answer/feature.ts";
 import type { Gateway } from "../gateway/openGateway.ts";
 import { contentCoding } from "../gateway/upstream/answerHeaders.ts";
@@ -34,7 +33,7 @@ export const checkFront = async (
   reads: readonly SampleRead[],
 ): Promise<void> => {
   const { settings, catalogue, keys, totalTimeout } = core;
-  const { ask, close } = openAsk(settings, catalogue.legacyPaths);
+  const { ask, close } = openAsk(core);
   try {
     const read = await checkVia(reads, ask, report);
     if (read !== undefined) {
@@ -58,14 +57,11 @@ export const checkFront = async (
 };
 
 /** Asks legacy past the gateway's client, and says what came. */
-const openAsk = (
-  settings: Gateway["core"]["settings"],
-  legacyPaths: Gateway["core"]["catalogue"]["legacyPaths"],
-): { ask: Ask; close: () => Promise<void> } => {
+const openAsk = ({ settings, readTarget }: Gateway["core"]): { ask: Ask; close: () => Promise<void> } => {
   const { LEGACY_URL: origin, LEGACY_CA, LEGACY_HOST, LEGACY_PATH } = settings;
   const ca = readCertificates("LEGACY_CA", LEGACY_CA);
   const { pool } = openUpstream({ ...upstreamSettings(settings), origin, ...ca });
-  const judge = legacyJudge(legacyTargets(LEGACY_PATH, legacyPaths));
+  const judge = legacyJudge(readTarget);
   const base = `${LEGACY_PATH === "/" ? "" : LEGACY_PATH}/json`;
   return {
     async ask(below, { isVia, host = LEGACY_HOST ?? new URL(origin).host }) {

@@ -20,7 +20,7 @@ const loadListener = async (core: Core, settings: ConsoleSettings, address: stri
 const open = (core: Core, settings: ConsoleSettings): Feature => {
   const { ADMIN_HOST: host, ADMIN_PORT: port } = settings;
   let server: Awaited<ReturnType<typeof startAdminServer>> | undefined;
-  const guard = openGuard((error) => core.observer.fault(error), writeDetail);
+  const guard = openGuard(core.observer.fault, writeDetail);
   return {
     async start(address) {
       const load = once(() => loadListener(core, settings, address, guard));
@@ -34,7 +34,7 @@ const open = (core: Core, settings: ConsoleSettings): Feature => {
       );
       if (started instanceof Error) throw cannotListen("ADMIN_PORT, ADMIN_HOST", host, port, started);
       server = started;
-      setImmediate(() => void load().catch((error: unknown) => core.observer.fault(error)));
+      setImmediate(() => void load().catch(core.observer.fault));
       return { listensOn: `operators: ${urlOf(host, started.port)}` };
     },
     async close() {

@@ -53,6 +53,7 @@ type CachingCore = Pick<
   | "observer"
   | "outage"
   | "reader"
+  | "readTarget"
   | "totalTimeout"
   | "trusted"
   | "writeError"
@@ -107,7 +108,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
         reportFailure(read, "legacy fails", false);
         return unasked(core, read);
       }
-      if (reply === undefined) probe(read, client).catch(report);
+      if (reply === undefined) probe(read, client).catch(core.observer.fault);
       if (reply === undefined) return passed;
       const { status, contentType: type, body, judgement, retryAfter } = reply;
       if (isIll(reply))
@@ -141,8 +142,6 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   /** Old clients alone have to close an open circuit, too: by a small request, since theirs may take minutes. */
   const probe = ({ endpoint }: OldRead, client: string): Promise<unknown> =>
     core.client(core.catalogue.keyProbes.reads, "json", { ...ownCaller(core.totalTimeout), client }, endpoint.readXml);
-
-  const report = (error: unknown): void => core.observer.fault(error);
 
   /** What legacy says of the key. While it fails, it says nothing: `unknown`. `late`: not in time, and it has not accepted it within the hour. */
   const verdictOn = async (key: string, client: string): Promise<"accepted" | "refused" | "unknown" | "late"> => {
@@ -204,7 +203,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
       if (given !== undefined && judgement === "own") {
         if (given.status === 200) {
           keys.accepted(read.key);
-          prefetch(req, read, client).catch(report);
+          prefetch(req, read, client).catch(core.observer.fault);
         } else if (refusedIn(given, mediaType(given.headers), WRONG_KEY)) keys.refused(read.key);
       }
       const isNone = given === undefined || judgement === "ill";
@@ -315,8 +314,8 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   };
 
   const answerOrPass = async (req: IncomingMessage, res: ServerResponse, read: OldRead, pass: Pass): Promise<void> => {
-    const answered = await answer(req, res, read).catch((error: Error) => {
-      report(error);
+    const answered = await answer(req, res, read).catch((error: unknown) => {
+      core.observer.fault(error);
       return res.headersSent;
     });
     if (answered === true) return;

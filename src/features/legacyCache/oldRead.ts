@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
 import { isKey } from "../../catalogue/endpoint/credential.ts";
 import { pathOf } from "../../catalogue/endpoint/target.ts";
-import { legacyTargets, withoutFormat } from "../../catalogue/legacy/legacyTarget.ts";
+import { withoutFormat } from "../../catalogue/legacy/legacyTarget.ts";
 import { legacyPattern, readLegacyPath } from "../../catalogue/legacy/readLegacyPath.ts";
 import { schemeOf } from "../../gateway/upstream/forwarding.ts";
 import { type CacheKey, cacheKeyOf, legacyName } from "../../gateway/cache/cacheRequest.ts";
@@ -40,10 +40,9 @@ const notPlain = /%|\/\.\.?(?:\/|$)/;
 
 /** Opens the reading of requests of old clients. */
 export const openOldReads = (
-  { catalogue, endpoints, identity, trusted }: Pick<Core, "catalogue" | "endpoints" | "identity" | "trusted">,
-  { CACHE_LEGACY: names, LEGACY_PATH }: LegacyCacheSettings,
+  { endpoints, identity, readTarget, trusted }: Pick<Core, "endpoints" | "identity" | "readTarget" | "trusted">,
+  { CACHE_LEGACY: names }: Pick<LegacyCacheSettings, "CACHE_LEGACY">,
 ): OldReads => {
-  const readTarget = legacyTargets(LEGACY_PATH, catalogue.legacyPaths);
   const patterns = endpoints.flatMap((endpoint) => legacyPattern(endpoint));
   const cached = new Map(
     endpoints

@@ -90,7 +90,7 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
     onMove(endpoint, from, to) {
       trackOf(endpoint).moved();
       // Other callers or another side are served from now on.
-      cache.invalidate({ endpoint, soft: false })?.catch((error: unknown) => observer.fault(error));
+      cache.invalidate({ endpoint, soft: false })?.catch(observer.fault);
       const { stage, share, by, why } = to;
       observer.event("stage_moved", { endpoint, from: from.stage, to: stage, share, by, why });
     },

@@ -130,7 +130,7 @@ export const openShadow = (
     if (differences === undefined) return;
     // Modern no longer gives the cached answer that was served.
     if (about.backend === "modern" && about.answered.how.hit && differences.some(({ kind }) => kind === "drift"))
-      cache.invalidate({ endpoint: endpoint.name, soft: false })?.catch((error: unknown) => observer.fault(error));
+      cache.invalidate({ endpoint: endpoint.name, soft: false })?.catch(observer.fault);
     const legacyQuery: LegacyQuery | undefined =
       "unsent" in legacy ? undefined : { request: legacy, format: endpoint.format ?? "json" };
     migration.compared({

@@ -3,8 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
 import { isBelow } from "../../gateway/http/requestTarget.ts";
 import { legacyKeyOf } from "../../catalogue/legacy/formFields.ts";
-import { openGatewayErrorFormats } from "../../catalogue/legacy/gatewayErrors.ts";
-import { type LegacyTarget, legacyTargets } from "../../catalogue/legacy/legacyTarget.ts";
+import type { LegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
 import { answerItself } from "../../gateway/proxy/refuse.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
@@ -31,15 +30,12 @@ const byLength = (a: { path: string }, b: { path: string }): number => b.path.le
 
 /** Deprecation headers and brown-outs for legacy paths, and a list of the callers of the legacy interface. */
 const open = async (
-  core: Pick<Core, "meter" | "observer" | "catalogue" | "stores">,
+  core: Pick<Core, "legacyErrorFormat" | "meter" | "observer" | "readTarget" | "stores">,
   settings: RetirementSettings,
 ): Promise<Feature<ConsolePart> & { clients: ListClients }> => {
-  const { meter, observer } = core;
+  const { meter, observer, readTarget } = core;
   const { LEGACY_PATH } = settings;
   const legacyPath = LEGACY_PATH === "/" ? "" : LEGACY_PATH;
-  const { legacyPaths } = core.catalogue;
-  const readTarget = legacyTargets(LEGACY_PATH, legacyPaths);
-  const errorFormatOf = openGatewayErrorFormats(readTarget, legacyPaths.files);
   const callers = await openCallers(core.stores);
   const clients: ListClients = (below) => {
     const all = callers.list();
@@ -106,7 +102,7 @@ const open = async (
         if (!begun.has(identity)) observer.event("brownout", { path, from, until, status });
         begun.add(identity);
         const deprecation = find(inForce.deprecated, target);
-        answerItself(req, res, brownoutAnswer(brownout, deprecation, errorFormatOf(req.method, target)));
+        answerItself(req, res, brownoutAnswer(brownout, deprecation, core.legacyErrorFormat(req.method, target)));
         return true;
       },
       onBody: (req, body) => void bodies.set(req, body),

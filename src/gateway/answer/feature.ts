@@ -26,6 +26,8 @@ import type { Cache } from "../cache/cache.ts";
 import type { Knowledge } from "../../catalogue/endpoint/endpoint.ts";
 import type { Caller, FetchPath, LegacyClient } from "../upstream/legacyClient.ts";
 import type { Outage } from "../upstream/outage.ts";
+import type { GatewayErrorFormatOf } from "../../catalogue/legacy/gatewayErrors.ts";
+import type { ReadLegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
 import type { ErrorTable } from "../../catalogue/legacy/reading.ts";
 import type { Reader } from "../threads/reader.ts";
 import type { Json } from "../../catalogue/rules/rule.ts";
@@ -201,6 +203,10 @@ export type Core = {
   /** The format of errors that a request prefers, and the function that writes them so. */
   errorFormats: ErrorFormats;
   writeError: WriteError;
+  /** Reads the target of a request to legacy's interface. */
+  readTarget: ReadLegacyTarget;
+  /** How clients of legacy's server read errors. */
+  legacyErrorFormat: GatewayErrorFormatOf;
   /** Writes the errors for clients of legacy's server. */
   writeOwnError: WriteOwnError;
   /** For what is thrown while a request of a client is answered. */

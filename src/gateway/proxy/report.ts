@@ -43,7 +43,7 @@ export const openProxyReport = (
     /** The whole answer has come. */
     over,
     /** Code of the gateway has thrown, and no request waits for it. */
-    fault: (error: unknown) => observer.fault(error),
+    fault: observer.fault,
     /** The request is over without a whole answer of the upstream's. */
     failed({ method, path }: RequestLine, context: RequestContext, kind: Trouble, error?: Error): void {
       over(context);

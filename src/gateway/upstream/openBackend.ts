@@ -62,7 +62,7 @@ export const openBackend = <Pool extends string>(
       health,
       judge,
       onCall: observeCalls(observer, `${name}_asked`),
-      onFault: (error) => observer.fault(error),
+      onFault: observer.fault,
     });
   const pools = Object.fromEntries(names.map((pool) => [pool, open()])) as Record<Pool, Upstream>;
   const upstreams = Object.values<Upstream>(pools);

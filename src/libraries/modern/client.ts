@@ -133,7 +133,7 @@ export const openModern = (
   // Where modern answers no caller any more, nothing else would show that it is back.
   const looking = setInterval(() => {
     if (!backend.isFailing() || performance.now() - calledAt < QUIET_MS) return;
-    look(answered, ownCaller(settings.MODERN_TIMEOUT_MS), true).catch((error: unknown) => parts.observer.fault(error));
+    look(answered, ownCaller(settings.MODERN_TIMEOUT_MS), true).catch(parts.observer.fault);
   }, QUIET_MS).unref();
 
   return {

@@ -14,9 +14,9 @@ export type Observer = {
   event(name: string, about: { endpoint?: string; level?: EventLevel } & Record<string, unknown>): void;
   /**
    * Counts an error of the gateway's own as `internal_error`, and logs it with its stack: one line a second for each place that throws.
-   * `about`: further members of the line.
+   * `about`: further members of the line. It may be handed on as a function.
    */
-  fault(error: unknown, about?: Record<string, unknown>): void;
+  readonly fault: (error: unknown, about?: Record<string, unknown>) => void;
   /** Logs what is of interest at `LOG_LEVEL=debug` only: neither counted nor limited in rate. */
   debug(name: string, about: Record<string, unknown>): void;
   /** Whether `debug` logs anything. */
