@@ -37,7 +37,7 @@ test("an older Node is one line and 2", () => {
   expect(runAs(`${needed}.0.0`, "src/main.ts", "--version")).toMatchObject({ status: 0, stderr: "" });
 });
 
-test("npm start checks Node's version before it gives options that an older Node refuses", () => {
+test("npm start checks Node's version before it gives options an older Node refuses", () => {
   const [program, file = ""] = manifest.scripts["prestart"]?.split(" ") ?? [];
   expect(program).toBe("node");
   expect(runAs("20.20.2", file)).toEqual({ status: 2, stdout: "", stderr: line("20.20.2") });

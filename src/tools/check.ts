@@ -94,7 +94,7 @@ const askLegacy = ({ core }: Gateway, request: LegacyRequest) =>
     xmlReader([]),
   );
 
-/** Says where a gateway answers at legacy's address: legacy itself has nothing of the new interface. */
+/** Says where a gateway answers at legacy's address: legacy itself has no path of the new interface. */
 const noteGateway = async ({ core }: Gateway, report: CheckReport, base: string): Promise<void> => {
   const [target = "/"] = Object.values(core.catalogue.endpoints).flatMap((endpoint) =>
     Object.values(endpoint.examples).flatMap((input) => readTarget(endpoint, input) ?? []),

@@ -13,7 +13,7 @@ import { readCertificates } from "../operation/settings/certificates.ts";
 /** A read of legacy's without a key. `path`: below `LEGACY_PATH` and the format. `text`: what legacy answers. */
 export type SampleRead = { path: string; text: string };
 
-/** How a request is sent. `host`: where it is not the usual one. */
+/** How a request is sent. `host`: in place of `LEGACY_HOST`, or of the host of `LEGACY_URL`. */
 type Way = { isVia: boolean; host?: string };
 
 /** What came. `isLegacys`: legacy's own answer, not that of a front. */

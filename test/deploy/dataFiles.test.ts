@@ -255,7 +255,7 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
       expect([path, (await get(path)).store]).toEqual([path, "MISS"]);
   });
 
-  test("a path that may be read as another one, or that legacy refuses, passes the store by", async () => {
+  test("a path that may be read as another, or that legacy refuses, passes the store by", async () => {
     const { legacy, get, url, stored } = await openAll();
     for (const rest of ["/iris%2Earff", "/a%2Fb%20c", "/..%2f..%2fapi", "/a/b", "/a..b", ";x/a", "/a+b", "/a&b;c"]) {
       expect([rest, (await get(`/data/v1/download/61${rest}`)).store]).toEqual([rest, null]);

@@ -95,7 +95,7 @@ test("every way to stop the gateway leaves it the time to drain", () => {
   expect(unit).toMatch(new RegExp(`^TimeoutStopSec=${drain + 5}$`, "m"));
 });
 
-test("the unit starts again for ever after what may pass, and never after a wrong setting", () => {
+test("the unit always restarts after what may pass, and never after a wrong setting", () => {
   const valueOf = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(unit)?.[1];
   expect(["Restart", "RestartPreventExitStatus", "RestartSec", "StartLimitIntervalSec"].map(valueOf)).toEqual([
     "on-failure",

@@ -8,9 +8,14 @@ import { ask } from "./lib/client.ts";
 
 type Given = { status: number; headers: Record<string, string>; body: Buffer };
 /** A request, and how legacy answers it or one for another path. */
-type Asked = { method: string; path: string; key: string | undefined; legacy: (path?: string) => Promise<Given> };
+type LegacyRequest = {
+  method: string;
+  path: string;
+  key: string | undefined;
+  legacy: (path?: string) => Promise<Given>;
+};
 /** What a gateway with this mistake answers; `undefined`: nothing. */
-type Mistake = (asked: Asked) => Promise<Given | undefined>;
+type Mistake = (asked: LegacyRequest) => Promise<Given | undefined>;
 
 /** A correct gateway without a cache, with one mistake. */
 const openDouble = async (upstream: string, mistake: Mistake): Promise<number> => {
@@ -71,7 +76,7 @@ const keeping = (mark: (given: Given) => Given): Mistake => {
 
 /** Legacy's answers to reads, changed. */
 const changing =
-  (change: (given: Given, asked: Asked) => Given | undefined | Promise<Given | undefined>): Mistake =>
+  (change: (given: Given, asked: LegacyRequest) => Given | undefined | Promise<Given | undefined>): Mistake =>
   async (asked) =>
     asked.method === "GET" ? change(await asked.legacy(), asked) : asked.legacy();
 

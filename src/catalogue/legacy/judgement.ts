@@ -44,8 +44,8 @@ export const isPage = (beginning: Buffer): boolean => /^<(?:!doctype|html)/i.tes
 export const needsDecoding = (status: number, type: string): boolean => status !== 200 || !ownTypes.test(type);
 
 /**
- * Judges an answer by its head and the beginning of its body; `undefined`: it says nothing of legacy. The first rule
- * that fits decides. A body that is cut before its length is no answer, but a failure of the request.
+ * Judges an answer by its head and the beginning of its body; `undefined`: legacy cannot be judged by it. The first
+ * rule that fits decides. A body that is cut before its length is no answer, but a failure of the request.
  * Not caught: code 107 behind PHP's notices (display_errors on), which are some 15 KB long then.
  */
 export const judgementOf = ({ method, target, status, type, beginning }: JudgedAnswer): Judgement | undefined => {

@@ -165,7 +165,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     return found?.freshness === "fresh" ? found : ((await cache.lookUpShared(request)) ?? found);
   };
 
-  /** What is stored for everybody is sent in place of an answer that is none; false where nothing is. */
+  /** Sends everybody's stored answer in place of one that cannot be used; false where none is stored. */
   const sendStored = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> => {
     const found = await findStored(requestOf(req, read));
     if (found === undefined || found.freshness === "not" || found.entry.status !== 200) return false;

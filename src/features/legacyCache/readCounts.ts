@@ -57,7 +57,7 @@ export const openReadCounts = ({ meter, dependencies }: Pick<Core, "meter" | "de
       // The first failures come before the trouble is known.
       if ((result === "miss" || result === "revalidated") && troubledSince() === undefined) before = now();
     },
-    /** Counts the failure of this read by its status, whoever answers it. */
+    /** Counts a failed read by its status, also where legacy answers it. */
     watch(res: ServerResponse): void {
       res.once("close", () => {
         if (res.headersSent && !legacysStatuses.has(res.statusCode)) failures.value++;

@@ -6,7 +6,7 @@ import type { UpstreamReply } from "../upstream/ask.ts";
 const LOOKED_AT = 1024;
 const MAX_SHOWN = 60;
 
-/** Whether an answer is none of legacy's own: the event `legacy_ill` says so. */
+/** Whether an answer is not legacy's own; the event `legacy_ill` reports it. */
 export const isIll = ({ judgement }: Pick<UpstreamReply, "judgement">): boolean =>
   judgement === "ill" || judgement === "refused";
 

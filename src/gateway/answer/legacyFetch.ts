@@ -215,12 +215,12 @@ type Reading = LegacyReading | Read;
 type Unreadable = Extract<LegacyReading, { is: "unreadable" }>;
 
 /** An answer that was asked for and read. `isIll`: the event `legacy_ill` has told it. */
-type Asked<R> = LegacyAnswer<R | Unreadable> & { isIll: boolean; retryAfter?: string | undefined };
+type ReadReply<R> = LegacyAnswer<R | Unreadable> & { isIll: boolean; retryAfter?: string | undefined };
 
 /** The reading of an answer that would be the same in the other form: it is never asked for again. */
 const noForm: Unreadable = { is: "unreadable", why: "it is a page of a front" };
 
-/** Whether an answer is none in any form: a page, a redirection, or what has no room. */
+/** Whether the other form would be answered alike: with a page, a redirection, or for want of room. */
 const isNoForm = ({ status, body }: LegacyReply): boolean =>
   isBusy(status) || (status >= 300 && status < 400) || isPage(body);
 
@@ -239,9 +239,9 @@ const askAndRead = async <R extends Reading>(
   request: LegacyRequest,
   read: (reply: LegacyReply) => MaybePromise<R | ReadFailure>,
   format: "json" | "xml" = "json",
-): Promise<Asked<R> | LegacyFailed> => {
+): Promise<ReadReply<R> | LegacyFailed> => {
   const { name, hasMarkup, readXml } = caller.endpoint;
-  const askFor = async (wanted: "json" | "xml"): Promise<Asked<R> | LegacyFailed> => {
+  const askFor = async (wanted: "json" | "xml"): Promise<ReadReply<R> | LegacyFailed> => {
     const reply = await client(request, wanted, caller, readXml);
     if ("failed" in reply) return reply;
     const { status, retryAfter } = reply;

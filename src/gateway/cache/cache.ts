@@ -123,7 +123,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
         isBackground: true,
       });
       if (served.entry) return count("refreshed");
-      if (saysNothing(served)) return;
+      if (isInconclusive(served)) return;
       status = statusOf(served);
     } catch (error) {
       onError(error);
@@ -186,7 +186,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
       const status = served === "late" ? LATE : statusOf(served);
       const isNew = served !== "late" && served.entry !== undefined;
       if (isNew || found === undefined) return fetch;
-      if (served !== "late" && saysNothing(served)) return ifError ? serveStale(ifError) : fetch;
+      if (served !== "late" && isInconclusive(served)) return ifError ? serveStale(ifError) : fetch;
       // That legacy fails holds for all; what it says to one owner holds for that owner.
       if (isFailure(status) || request.owner === found.entry.owner)
         applyFailure(entryKey(request, found.entry.owner), status, found.entry);
@@ -198,8 +198,8 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
 /** The status that says what becomes of an entry. */
 const statusOf = ({ answer, judged = answer.status }: Served): number => judged;
 
-/** Whether an answer says nothing of the backend, and so nothing of when to ask it again. */
-const saysNothing = ({ isUnasked, isLimited }: Served): boolean => isUnasked === true || isLimited === true;
+/** Whether an answer does not show the state of the backend, so that it does not change when to ask it again. */
+const isInconclusive = ({ isUnasked, isLimited }: Served): boolean => isUnasked === true || isLimited === true;
 
 const notCached: Served = {
   answer: plainAnswer(504, "No cached answer can be used for this request."),

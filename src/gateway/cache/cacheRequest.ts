@@ -21,7 +21,7 @@ export type CacheRequest = { cacheKey: CacheKey; owner: string | undefined; want
  * An answer just fetched from a backend, and the groups it belongs to. `judged`: the status by which it is stored, where
  * it is not its own. `unfinishedUntil`: when its document is complete at the latest, in milliseconds since the epoch.
  * `isForOne`: it holds for this caller alone, as where there was no room for the request: others ask for themselves. `isUnasked`: the backend
- * was not asked, so that the answer says nothing of when to ask again. `freshAtMost`: it is fresh for so many milliseconds at most, and
+ * was not asked, so that the answer does not change when to ask again. `freshAtMost`: it is fresh for so many milliseconds at most, and
  * never served stale.
  */
 export type Fetched = {
@@ -31,7 +31,7 @@ export type Fetched = {
   unfinishedUntil?: number | undefined;
   isForOne?: boolean;
   isUnasked?: boolean;
-  /** The backend limits this caller: others ask for themselves, and the answer says nothing of when to ask again. */
+  /** The backend limits this caller: others ask for themselves, and the answer does not change when to ask again. */
   isLimited?: boolean;
   freshAtMost?: number;
 };

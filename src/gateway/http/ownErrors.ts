@@ -12,7 +12,7 @@ export type MayRepeat = "always" | "reads" | "never";
 /** An error of the gateway's own. `detail`: makes what it says, where it is written. `retryAfter`: seconds after which to ask again. */
 type OwnError = { status: number; detail: () => string; mayRepeat: MayRepeat; retryAfter?: string | undefined };
 
-/** Writes an error of the gateway's own as clients of legacy's server read errors; `undefined`: the request is none of theirs. */
+/** Writes an error of the gateway's own as clients of legacy's server read errors; `undefined`: such a client did not send the request. */
 export type WriteOwnError = (
   request: { method: string | undefined; target: string },
   error: OwnError,

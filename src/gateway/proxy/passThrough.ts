@@ -201,7 +201,7 @@ class Relay extends UpstreamRequest {
     const { req, res, request, added, report } = this.#passage;
     const raw = replyHeaders(controller.rawHeaders, headers.connection, status);
     if (status < 200) {
-      // Nobody has asked for another protocol, and no other answer has such a status (RFC 9110 15.2).
+      // The request asked for no other protocol, and no other interim answer has such a status (RFC 9110 15.2).
       if (status < 100 || status === 101) return this.fail("broken");
       // undici cannot be paused here, so that a client which reads nothing would have all of them kept in memory.
       if (!this.isInterimAllowed() || res.writableLength > MAX_WAITING_BYTES) return this.fail("broken");

@@ -18,7 +18,7 @@ export type Outage = {
   sent(request: SentRequest): void;
   /** Its answer has begun, or none will come. */
   begun(request: SentRequest): void;
-  /** Its whole answer has come; `undefined`: it says nothing of legacy. */
+  /** Its whole answer has come; `undefined`: legacy cannot be judged by it. */
   answered(request: SentRequest, judgement: Judgement | undefined): void;
   /** It has no answer, or not all of it. */
   failed(request: SentRequest, failure: UpstreamFailure): void;
@@ -40,7 +40,7 @@ export type Outage = {
 };
 
 type OutageSettings = {
-  /** Whether a target is one of legacy's interface: a late answer of the website says nothing of it. */
+  /** Whether a target is one of legacy's interface: it is not judged by a late answer of the website. */
   isJudged: (target: string) => boolean;
   /** Sends the probe as this request was sent. It never rejects. */
   probe: (cause: SentRequest) => Promise<Probed>;
@@ -212,7 +212,7 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
 };
 
 /**
- * What the probe shows; `undefined`: nothing. `fails`: why legacy does. `isSure`: whoever asks, there is no connection.
+ * What the probe shows; `undefined`: nothing. `fails`: why legacy does. `isSure`: no connection can be opened for any request.
  * `refusedWith`: the status of a refusal, by which legacy is there.
  */
 type Verdict = { fails: string; isSure: boolean } | { refusedWith: number | undefined } | undefined;

@@ -1,7 +1,7 @@
 import { withTimeout } from "../limits/withTimeout.ts";
 import { temporary } from "../settings/temporary.ts";
 import { refusal, unreadable } from "./dataDirectory.ts";
-import { type DiskPatience, endWithoutThread, firstAnswer, noAnswer, startDiskThread } from "./diskThread.ts";
+import { type DiskPatience, endWithoutThread, firstAnswer, diskSilent, startDiskThread } from "./diskThread.ts";
 
 /** Where the values of stores are written that no other process uses. */
 export type Disk = Awaited<ReturnType<typeof openDisk>>;
@@ -77,7 +77,7 @@ export const openDisk = async ({ directory, timeout = 1000, onEnded, ...patience
   if (found === "late") {
     // The thread ends if the disk answers after all.
     send("close");
-    throw temporary(refusal(directory, noAnswer()));
+    throw temporary(refusal(directory, diskSilent()));
   }
   const texts = found as Map<string, Map<string, string>>;
   isOpen = true;

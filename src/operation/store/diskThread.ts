@@ -35,7 +35,7 @@ export const firstAnswer = async <T>(
 };
 
 /** Why a directory cannot be used whose thread has given no answer. */
-export const noAnswer = (): Error => new Error("its disk does not answer");
+export const diskSilent = (): Error => new Error("its disk does not answer");
 
 /**
  * Lets the process end before a thread has answered, which may be in a call to the system that does not return. `process.exit` would wait for

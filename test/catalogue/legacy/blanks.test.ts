@@ -21,7 +21,7 @@ test.each([
     expect(read(xmlOf(`<oml:b>${written}</oml:b>`, comment))).toEqual({ a: { b: text } });
 });
 
-test("text beside an element keeps its inner blanks, and blanks between elements are none", () => {
+test("text beside an element keeps its inner blanks; those between elements are none", () => {
   const xml = xmlOf('\n<oml:b n="1"> x <oml:c>y</oml:c> z </oml:b>\n<oml:d n="2">\n<oml:e>1</oml:e>\n</oml:d>\n');
   expect(read(xml)).toEqual({ a: { b: { n: "1", c: "y", value: "x  z" }, d: { n: "2", e: "1" } } });
 });

@@ -49,7 +49,7 @@ describe("a list with a key", () => {
     expect([shown.status, shown.body, shown.how]).toEqual([direct.status, await direct.text(), "passed"]);
   });
 
-  test("is everybody's where no connection can be opened, and is not sent when that is known", async () => {
+  test("is everybody's where no connection can be opened, and not sent once that is known", async () => {
     const { legacy, ask, core } = await cachingOver(await startSample());
     const { body } = await ask(list);
     await legacy.close();

@@ -64,17 +64,17 @@ describe("legacy's circuit", () => {
 
 test("each 5xx of the gateway's own is an event, and counts as a failure", async () => {
   const { legacy, ask, core } = await caching();
-  const told = () => core.observer.counts()["legacy_failed getDataset"];
+  const failures = () => core.observer.counts()["legacy_failed getDataset"];
   await ask(json);
-  expect(told()).toBeUndefined();
+  expect(failures()).toBeUndefined();
   legacy.mode = "down";
   for (let i = 0; i < 3; i++) expect((await ask(other(i))).status).toBe(502);
-  expect(told()).toBe(3);
+  expect(failures()).toBe(3);
   await until(() => core.outage.isOn());
   await core.outage.settled();
   // One request a second tries legacy all the same.
   const statuses = [await ask(other(7)), await ask(other(8))].map(({ status }) => status);
-  expect([statuses.at(-1), told()]).toEqual([503, 5]);
+  expect([statuses.at(-1), failures()]).toEqual([503, 5]);
   const page = await pageOfMetrics(core.meter);
   expect(page).toContain("catalog_gateway_old_reads_failed_total 5");
   expect(page).toContain('catalog_gateway_old_reads_duration_seconds_count{backend="legacy"} 6');

@@ -141,7 +141,7 @@ test.each<[place: string, feature: Feature, sent: string[], status: number]>([
   await until(() => core.load() === 0);
 });
 
-test("an error at the end of an exchange keeps no place, no memory, and no other listener from its end", async () => {
+test("an error at an exchange's end keeps no place, no memory and no other listener", async () => {
   const module = open(() => ({ onExchange: (one) => void (one.isRefused || planted()) }));
   const { core, port, observer } = await listeningGateway(await openUpstream(), {}, { features: [module] });
   expect((await exchange(port, get("/large"))).body).toHaveLength(100_000);

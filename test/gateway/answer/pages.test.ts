@@ -56,7 +56,7 @@ test("the log has a page's first words, without the key that it echoes", async (
   expect(words).not.toMatch(new RegExp(keys.unknown, "i"));
 });
 
-test("a limit of one caller is no failure for others, and no reason to serve them what is stale", async () => {
+test("one caller's limit is no failure for others: they are served nothing stale", async () => {
   let version = 1;
   const { url, seen } = await recordingUpstream(({ headers }) =>
     String(headers["user-agent"]).startsWith("limited")

@@ -153,7 +153,7 @@ describe("writes that wait for the verification of their key", () => {
     }
   });
 
-  test("where legacy still fails after the last attempt, the key is verified once more when it is back", async () => {
+  test("if legacy fails at the last attempt too, the key is verified when it is back", async () => {
     for (const [last, expected] of [
       [undefined, 1],
       [refused, 0],

@@ -49,7 +49,7 @@ test.each([
   expect(entries.lookUp(request, 1)?.entry.storedAt).toBe(expected === undefined ? 0 : storedAt);
 });
 
-test("an entry of the shared tier is served in place of a doubtful one, though it is older", async () => {
+test("an older entry of the shared tier is served in place of a doubtful one", async () => {
   const { entries, store } = openOver(async () => entryFrom(-500));
   store.set("k", { ...entryFrom(0), isDoubtful: true });
   expect(entries.lookUp(request, 1)?.freshness).toBe("ifError");

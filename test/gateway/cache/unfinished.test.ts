@@ -84,7 +84,7 @@ describe("what legacy's workers have not completed yet is fresh for 15 s", () =>
     expect(headers.get("cache-control")).toBe("public, max-age=15");
   });
 
-  test("the setting for states that change soon holds for it, but it is never fresh for longer than others", async () => {
+  test("`preconditionTtl` holds for it, but it is never fresh for longer than others", async () => {
     const lifetimes = { getRun: { preconditionTtl: "5s" }, getDataset: { preconditionTtl: "1h", fresh: "1m" } };
     clock();
     const { legacy, ask } = await gatewayOver(run(), { CACHE_LIFETIMES: JSON.stringify(lifetimes) });

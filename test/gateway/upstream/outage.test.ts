@@ -99,7 +99,7 @@ describe("the probe is asked", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("after one second, two, then every five while legacy fails, by the clock of its callers too", async () => {
+  test("after one second, two, then every five, by the clock of its callers too", async () => {
     const { outage, asked, fail, probed, pass } = open();
     fail("unreachable");
     for (const [at, pause] of [1000, 2000, 5000, 5000].entries()) {
@@ -155,7 +155,7 @@ describe("legacy fails", () => {
     expect(outage.isAsking()).toBe(false);
   });
 
-  test("a refusal of the gateway begins no failure and ends one, and is told with its status", async () => {
+  test("a refusal of the gateway begins no failure, ends one, and is told by status", async () => {
     const { outage, said, answer, probed, pass } = open();
     answer("refused", 3);
     await probed({ status: 403, judgement: "refused" });

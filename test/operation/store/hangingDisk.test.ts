@@ -62,7 +62,7 @@ test("a write that hangs is refused in time, and taken back if it is made after 
 
 test("a start on a disk that hangs says so, and ends with 1 and the setting's name", async () => {
   const directory = temporaryFolder();
-  // Whoever opens a named pipe waits for another one who does.
+  // To open a named pipe waits until another process opens it too.
   spawnSync("mkfifo", [join(directory, "catalog-gateway.sqlite")]);
   const { output, ended } = startNode([join(import.meta.dirname, "storingChild.ts"), directory, "impatient"]);
   expect(await ended).toBe(1);

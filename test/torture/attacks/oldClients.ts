@@ -25,7 +25,7 @@ const timedMoods: readonly Mood[] = [
 ];
 const untimedMoods: readonly Mood[] = ["well", "well", "losesAnswers", "well"];
 
-/** Milliseconds after which a gateway that hears nothing of Redis trusts nothing that it has cached. */
+/** Milliseconds after which a gateway without a word from Redis no longer trusts what it has cached. */
 const LEASE = 1500;
 
 type OldClientsAttack = {

@@ -93,7 +93,7 @@ test.each(["page-504/data/features", "empty-500/data/features"])(
   },
 );
 
-test("a slow legacy is in the heading: the p95 of 20 misses in five minutes is over 5 s", async () => {
+test("the heading names a slow legacy: 20 misses in five minutes with a p95 over 5 s", async () => {
   const { pass } = clock(["setInterval"]);
   const { ask, see, legacy } = await cachingOver(await startLegacy());
   /** So many misses that take so many milliseconds. */

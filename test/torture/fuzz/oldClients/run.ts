@@ -8,7 +8,7 @@ import { keys, openCatalogue, type Revision } from "./catalogue.ts";
 import { type Bounds, judgeOldRead } from "./oracle.ts";
 
 /**
- * What legacy does in place of an answer. While it is `unwritten`, it is well and nobody writes through the gateways, so that answers grow old.
+ * What legacy does in place of an answer. While it is `unwritten`, it is well and no client writes through the gateways, so that answers grow old.
  * It `losesAnswers` to writes alone.
  */
 const moods = {
