@@ -31,6 +31,8 @@ export type Fault = {
   path?: string;
   /** Of the requests, in percent. Default: all. */
   share?: number;
+  /** A text that is in the path of the requests. Default: any. */
+  within?: string;
   /** `late`: the wait (default: 3000). */
   ms?: number;
   /** False: only at the first of equal requests. */

@@ -140,7 +140,7 @@ export const startStandIn = async ({
     const isFirst = !known.has(question);
     known.add(question);
     return inForce.filter(({ share = 100, ...fault }) => {
-      const isIts = fault.endpoint === "*" || fault.endpoint === endpoint;
+      const isIts = [endpoint, "*"].includes(fault.endpoint) && question.includes(fault.within ?? "");
       const isInShare = (hashOf(`${JSON.stringify(fault)} ${question}`) % 10_000) / 100 < share;
       return isIts && isInShare && (fault.again !== false || isFirst);
     });
