@@ -12,6 +12,7 @@ import {
   legacyWrites,
   legacyWritingGets,
 } from "./legacyInterface.ts";
+import { opaqueReads } from "./opaqueReads.ts";
 
 /** What a gateway is started with: the endpoints, and what is known of the legacy interface. */
 export const catalogue = {
@@ -27,6 +28,7 @@ export const catalogue = {
     amendments: legacyAmendments,
     refusals: legacyRefusals,
   },
+  opaqueReads,
   /** The file of the public reference implementation's ledger of expected differences. */
   expectedDifferences: fileURLToPath(new URL("./expectedDifferences.json", import.meta.url)),
   /** Harmless requests that show whether legacy accepts a key: a short list, and a tag without a name or an entity. */

@@ -1,3 +1,5 @@
+import type { DeclaredLifetimes } from "./lifetimes.ts";
+
 /**
  * The paths of legacy's interface on its server: the documented one and others that reach the same handlers. `frontController`: the
  * script that serves all of them. The interface's path may also follow that script's, or stand in the query. `longWords`: words of its
@@ -32,4 +34,15 @@ export type LegacyWriteKnowledge = {
   amendments: readonly RegExp[];
   /** Codes of errors that legacy raises before it reads the request, always as XML. */
   refusals: ReadonlySet<number>;
+};
+
+/** A read of legacy's interface that no endpoint has: its answers are stored by their bytes, which nothing reads. */
+export type OpaqueRead = {
+  /** As logs and purges name it. */
+  name: string;
+  /** Matches the path below the interface's, without the form: `/task/inputs/59`. */
+  path: RegExp;
+  lifetimes: DeclaredLifetimes;
+  /** The groups of an answer, by the texts that `path` matched. `isFound`: it is no error. */
+  groups: (isFound: boolean, ...texts: string[]) => string[];
 };

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
-import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
+import type { Answer } from "../../catalogue/endpoint/answer.ts";
 import { pathOf } from "../../catalogue/endpoint/target.ts";
 import { writeLegacyError } from "../../catalogue/legacy/gatewayErrors.ts";
-import { outcomeAt, ownStatusOf } from "../../catalogue/legacy/reading.ts";
+import { xmlReader } from "../../catalogue/legacy/xml.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
 import { describeAnswer, isIll } from "../../gateway/answer/illAnswer.ts";
 import { refusedIn } from "../../gateway/answer/proxiedWrites.ts";
@@ -29,6 +29,7 @@ import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { exchangeOf } from "../../operation/telemetry/exchange.ts";
 import { answerResultOf } from "../../operation/telemetry/meter.ts";
 import { legacyCacheEvents } from "./events.ts";
+import { judge } from "./judge.ts";
 import { type OldRead, openOldReads } from "./oldRead.ts";
 import { openReadCounts, PASSED } from "./readCounts.ts";
 import type { LegacyCacheSettings } from "./settings.ts";
@@ -108,11 +109,10 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
         reportFailure(read, "legacy fails", false);
         return unasked(core, read);
       }
-      if (reply === undefined) probe(read, client).catch(core.observer.fault);
+      if (reply === undefined) probe(client).catch(core.observer.fault);
       if (reply === undefined) return passed;
       const { status, contentType: type, body, judgement, retryAfter } = reply;
-      if (isIll(reply))
-        core.observer.event("legacy_ill", { endpoint: read.endpoint.name, ...describeAnswer(reply, undefined) });
+      if (isIll(reply)) core.observer.event("legacy_ill", { endpoint: read.name, ...describeAnswer(reply, undefined) });
       // A front may treat the client's own request otherwise. A redirection is nothing without the headers that are not kept.
       if (judgement === "refused" || (status >= 300 && status < 400)) return passed;
       if (judgement === "ill") {
@@ -121,8 +121,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
         illAnswers.add(answer);
         return { answer, groups: [], judged: 503 };
       }
-      const fetched = { answer: { status, body, type }, ...(await judge(core, read, status, body)) };
-      return await core.judgeEmpty(fetched, { ...read, client }, before);
+      return await judge(core, { ...read, client }, { status, body, type }, before);
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       if (error.kind !== "tooLarge") {
@@ -136,12 +135,13 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     }
   };
 
-  const reportFailure = ({ endpoint }: OldRead, why: string, isLegacys: boolean): void =>
-    core.observer.event("legacy_failed", { endpoint: endpoint.name, why, level: isLegacys ? "error" : "warn" });
+  const reportFailure = ({ name }: OldRead, why: string, isLegacys: boolean): void =>
+    core.observer.event("legacy_failed", { endpoint: name, why, level: isLegacys ? "error" : "warn" });
 
   /** Old clients alone have to close an open circuit, too: by a small request, since theirs may take minutes. */
-  const probe = ({ endpoint }: OldRead, client: string): Promise<unknown> =>
-    core.client(core.catalogue.keyProbes.reads, "json", { ...ownCaller(core.totalTimeout), client }, endpoint.readXml);
+  const probe = (client: string): Promise<unknown> =>
+    core.client(core.catalogue.keyProbes.reads, "json", { ...ownCaller(core.totalTimeout), client }, readXml);
+  const readXml = xmlReader([]);
 
   /** What legacy says of the key. While it fails, it says nothing: `unknown`. `late`: not in time, and it has not accepted it within the hour. */
   const verdictOn = async (key: string, client: string): Promise<"accepted" | "refused" | "unknown" | "late"> => {
@@ -216,7 +216,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
           judgement,
           body: decodedBeginning(given) ?? given.body,
         };
-        core.observer.event("legacy_ill", { endpoint: read.endpoint.name, ...describeAnswer(about, read.key) });
+        core.observer.event("legacy_ill", { endpoint: read.name, ...describeAnswer(about, read.key) });
       }
       const isDead = judgement === "failed" && given?.status === 500 && given.body.length === 0;
       if (isNone || judgement === "refused" || isDead)
@@ -358,36 +358,6 @@ const failed = (
 ): Fetched => {
   const answer = answerTo({ method: "GET", target }, { trouble }, writeOwnError);
   return { answer, groups: [], ...(answer.status === 503 ? { isForOne: true } : {}) };
-};
-
-/** The status that the new interface would give this answer, its groups, and until when its document is unfinished. */
-const judge = async (
-  { reader, errors, observer, totalTimeout }: CachingCore,
-  { endpoint, input }: OldRead,
-  status: number,
-  body: Buffer,
-): Promise<Pick<Fetched, "groups" | "unfinishedUntil"> & { judged: number }> => {
-  const groups = endpoint.cache?.groups(input) ?? [];
-  // A copy: the bytes of a large one go to a thread.
-  const read = await reader.read(
-    { endpoint: endpoint.name, as: "answer", input },
-    Buffer.from(body),
-    performance.now() + totalTimeout,
-  );
-  if ("failure" in read) return { judged: 503, groups };
-  if (read.is === "error") {
-    const outcome = outcomeAt(endpoint, read, errors);
-    return { judged: answerOf(outcome, ownStatusOf(outcome, status)).status, groups };
-  }
-  if (read.is === "document" && status === 200) {
-    if ("written" in read) {
-      const { excerpt, unfinishedUntil } = read.written;
-      return { judged: 200, groups: endpoint.cache?.groups(input, excerpt) ?? [], unfinishedUntil };
-    }
-    if ("outcome" in read) return { judged: answerOf(read.outcome).status, groups };
-  }
-  observer.event("legacy_cache_unreadable", { endpoint: endpoint.name, status });
-  return { judged: 502, groups };
 };
 
 /** The headers of an answer of legacy's own interface; `keyed`: no cache between may share it. */

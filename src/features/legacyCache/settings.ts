@@ -11,7 +11,7 @@ const shape = {
     .array(z.string())
     .default([])
     .describe(
-      "Endpoints whose reads through legacy's own interface are answered from the cache: their names, or `all`. The same bytes, sooner",
+      "Endpoints whose reads through legacy's own interface are answered from the cache: their names, or `all`, with a few other reads. The same bytes, sooner",
     ),
 };
 

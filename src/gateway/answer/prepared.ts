@@ -2,7 +2,7 @@ import { cacheKeyOf, type CacheKey } from "../cache/cacheRequest.ts";
 import type { DeclaredLifetimes } from "../../catalogue/endpoint/lifetimes.ts";
 import { lifetimesBy, withDefaults } from "../cache/policy.ts";
 import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
-import type { LegacyPaths, LegacyWriteKnowledge } from "../../catalogue/endpoint/legacyInterface.ts";
+import type { LegacyPaths, LegacyWriteKnowledge, OpaqueRead } from "../../catalogue/endpoint/legacyInterface.ts";
 import type { ErrorTable } from "../../catalogue/legacy/reading.ts";
 import { markupPaths } from "../../catalogue/legacy/xml.ts";
 import { type Readable, readableOf } from "../../catalogue/reading/readAnswer.ts";
@@ -18,6 +18,8 @@ export type Catalogue = {
   legacyPaths: LegacyPaths;
   /** What is written, and only read, through the legacy interface itself. */
   legacyWrites: LegacyWriteKnowledge;
+  /** Reads of the legacy interface that no endpoint has, and that may be stored. */
+  opaqueReads: readonly OpaqueRead[];
   /** The URL of the module that exports the same `endpoints`, for the threads that read large answers; without it they are read in this one. */
   module?: string;
   /** The path of the ledger of expected differences of the public reference implementation. */

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { allOf } from "../../operation/limits/allOf.ts";
 import { added, amended, changed, type Touched } from "../../catalogue/endpoint/groups.ts";
 import type { LegacyWrite, LegacyWriteKnowledge } from "../../catalogue/endpoint/legacyInterface.ts";
+import { errorCodeIn } from "../../catalogue/legacy/edges.ts";
 import { type FieldReader, fieldReader, legacyKeyOf } from "../../catalogue/legacy/formFields.ts";
 import { fateByCode } from "../../catalogue/legacy/gatewayErrors.ts";
 import { isLegacyRead, isOneOf, isSafeMethod } from "../../catalogue/legacy/legacyReads.ts";
@@ -196,7 +197,7 @@ export const fateOf = (answer: Beginning | undefined, refusals: ReadonlySet<numb
   if (status < 400) return "refused";
   if (isPage) return status < 500 ? "refused" : "unknown";
   const text = beginningOf(answer);
-  const code = codeIn(text);
+  const code = errorCodeIn(text);
   const byGateway = fateByCode(code);
   if (byGateway !== undefined) return byGateway;
   // Legacy's own errors have a code, whatever their status; only legacy sends 412 and 450.
@@ -211,12 +212,6 @@ const isXml = (type: string): boolean => type.startsWith("text/xml");
 
 /** Whether an answer is an XML error of legacy's with one of these codes. */
 export const refusedIn = (answer: Beginning, type: string, refusals: ReadonlySet<number>): boolean =>
-  isXml(type) && refusals.has(Number(codeIn(beginningOf(answer))));
-
-const coded =
-  /^\s*(?:\{\s*"error"\s*:\s*\{\s*"code"\s*:\s*"|(?:<\?xml[^>]{0,100}>\s*)?<oml:error[^>]{0,200}>\s*<oml:code>\s*)(\d{1,6})["\s<]/;
-
-/** The code of an error; `undefined` where it has none, or no number. */
-const codeIn = (text: string): string | undefined => coded.exec(text)?.[1];
+  isXml(type) && refusals.has(Number(errorCodeIn(beginningOf(answer))));
 
 const beginningOf = (answer: Beginning): string => plainBody(answer).toString("latin1", 0, 4096);

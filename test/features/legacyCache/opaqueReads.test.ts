@@ -1,0 +1,157 @@
+import { describe, expect, test } from "vitest";
+import { recordingUpstream } from "../../gateway/http/support.ts";
+import { clock } from "../../gateway/cache/support.ts";
+import { alice, cachingOver, error, minute } from "./support.ts";
+
+/** A whole answer of legacy's for a path, in a form. */
+const documentFor = (path: string, form: string): string => {
+  if (path.startsWith("xsd/")) return '<!-- Schema -->\n<xs:schema xmlns:xs="x">\n<xs:element/>\n</xs:schema>\n';
+  const root = /^\w+/.exec(path)?.[0];
+  return form === "json/"
+    ? `{"${root}":{"id":"1"}}`
+    : `<oml:${root} xmlns:oml="http://openml.org/openml">1</oml:${root}>\n`;
+};
+
+/** Legacy that answers such paths; `answer` stands in place of any other. */
+const startLegacy = async () => {
+  const state: { answer?: { status?: number; body: string } | undefined; isDown?: boolean } = {};
+  const { url, seen } = await recordingUpstream(({ target }) => {
+    if (state.isDown)
+      return { status: 502, body: "<html>Bad Gateway</html>", headers: { "Content-Type": "text/html" } };
+    const [, form = "", path = ""] = /^\/api\/v1\/(json\/|xml\/|)([^?]*)/.exec(target) ?? [];
+    if (target.includes("/tag")) return { body: '{"data_tag":{"id":"61"}}' };
+    if (path.startsWith("evaluationmeasure")) return undefined;
+    const type = form === "json/" ? "application/json; charset=utf-8" : "text/xml; charset=utf-8";
+    return { body: documentFor(path, form), headers: { "Content-Type": type }, ...state.answer };
+  });
+  return Object.assign(state, { url, seen });
+};
+
+const paths: [path: string, fresh: number][] = [
+  ["user/list/user_id/1", 60],
+  ["user/list/user_id/1,2,16", 60],
+  ["study/1/data", 1],
+  ["study/99/runs", 1],
+  ["data/qualities/61/2", 24 * 60],
+  ["estimationprocedure/1", 24 * 60],
+  ["task/inputs/59", 60],
+  ["xsd/openml.data.upload", 60],
+];
+
+describe("a read that no endpoint has", () => {
+  test.each(paths)("%s is stored by its bytes, in both forms: fresh for %i minutes", async (path, fresh) => {
+    const { pass } = clock();
+    const { legacy, ask } = await cachingOver(await startLegacy());
+    const targets = ["json/", ""].map((form) => `/api/v1/${form}${path}`);
+    const firsts = [];
+    for (const target of targets) firsts.push(await ask(target));
+    for (const { how } of firsts) expect(how).toBe(`fwd=uri-miss; stored; ttl=${fresh * 60}`);
+    pass((fresh - 0.5) * minute);
+    for (const [i, target] of targets.entries()) {
+      const { how, body, headers } = await ask(target);
+      const type = firsts[i]?.headers.get("content-type");
+      expect([how, body, headers.get("content-type")]).toEqual(["hit; ttl=30", firsts[i]?.body, type]);
+    }
+    legacy.isDown = true;
+    pass(7 * 24 * 60 * minute);
+    for (const [i, target] of targets.entries())
+      expect(await ask(target)).toMatchObject({ status: 200, body: firsts[i]?.body });
+  });
+
+  test("a path of another spelling passes", async () => {
+    const { ask } = await cachingOver(await startLegacy());
+    for (const path of [
+      "user/list/user_id/1,x",
+      "user/list/user_id/1/limit/2",
+      "user/list",
+      "study/alias/data",
+      "study/1/data/2",
+      "data/qualities/61.0/1",
+      "estimationprocedure/1.0",
+      "task/inputs/a",
+      "xsd/openml/data",
+    ])
+      for (let i = 0; i < 2; i++) expect((await ask(`/api/v1/json/${path}`)).how).toBe("passed");
+  });
+
+  test("passes where CACHE_LEGACY names endpoints", async () => {
+    const { ask } = await cachingOver(await startLegacy(), { CACHE_LEGACY: "getTask,getStudy" });
+    for (let i = 0; i < 2; i++) expect((await ask("/api/v1/json/task/inputs/59")).how).toBe("passed");
+  });
+
+  test.each([
+    ["not found", error(156)],
+    ["no access", error(112)],
+  ])("of errors it is stored for 60 s where nothing is there, or shown: %s", async (_, body) => {
+    clock();
+    const { legacy, ask } = await cachingOver(await startLegacy());
+    legacy.answer = { status: 412, body };
+    expect(await ask("/api/v1/json/task/inputs/59")).toMatchObject({
+      status: 412,
+      body,
+      how: "fwd=uri-miss; stored; ttl=60",
+    });
+  });
+
+  test.each([
+    ["an error for a state", 412, error(157)],
+    ["an error for what has gone", 412, error(603)],
+    ["an error that is not known", 412, error(9999)],
+    ["an error with 200", 200, error(157)],
+    ["an error without a code", 200, '{"error":{"message":"No"}}'],
+    ["JSON that ends early", 200, '{"task":{"id":"1"'],
+    ["XML that ends early", 200, "<oml:task><oml:id>1</oml:id>"],
+    ["XML that ends as something else", 200, "<oml:task><oml:id>1</oml:id></oml:tasks>"],
+    ["a notice", 200, '<div style="border:1px solid #990000;padding-left:20px;margin:0 0 10px 0;"></div>{}'],
+    ["a page behind a comment", 200, "<!-- 1 --><html></html>"],
+    ["a list", 200, "[]"],
+    ["nothing", 200, ""],
+    ["another status", 206, '{"task":{"id":"1"}}'],
+  ])("it is passed on as it came, and not stored: %s", async (_, status, body) => {
+    const { legacy, ask } = await cachingOver(await startLegacy());
+    legacy.answer = { status, body };
+    expect(await ask("/api/v1/json/task/inputs/59")).toMatchObject({ status, body, how: "fwd=uri-miss" });
+  });
+
+  test("an error that is not stored takes out what was, and a failure does not", async () => {
+    const { pass } = clock();
+    const { legacy, ask } = await cachingOver(await startLegacy());
+    const path = "/api/v1/json/study/99/data";
+    await ask(path);
+    pass(2 * minute);
+    legacy.answer = { status: 500, body: "" };
+    expect((await ask(path)).status).toBe(200);
+    pass(2 * minute);
+    legacy.answer = { status: 412, body: error(603) };
+    expect((await ask(path)).body).toBe(error(603));
+    legacy.isDown = true;
+    expect((await ask(path)).status).toBe(502);
+  });
+
+  test("a key that legacy accepts gets everybody's 200, and passes for all else", async () => {
+    const { legacy, ask } = await cachingOver(await startLegacy());
+    const path = "/api/v1/json/task/inputs/59";
+    await ask(path);
+    expect((await ask(`${path}?api_key=${alice}`)).how).toMatch(/^hit/);
+    legacy.answer = { status: 412, body: error(151) };
+    await ask("/api/v1/json/task/inputs/60");
+    expect((await ask(`/api/v1/json/task/inputs/60?api_key=${alice}`)).how).toBe("passed");
+  });
+
+  test.each([
+    ["data", "61", ["data/qualities/61/2", "study/99/data"]],
+    ["task", "59", ["task/inputs/59", "study/99/tasks"]],
+    ["run", "1", ["study/99/runs"]],
+    ["study", "99", ["study/99/runs", "study/99/data"]],
+  ])("a write to %s/%s has it asked for again", async (kind, id, touched) => {
+    const { ask } = await cachingOver(await startLegacy());
+    const known = paths.map(([path]) => path).concat("study/99/data", "study/99/tasks");
+    for (const path of known) await ask(`/api/v1/json/${path}`);
+    const body = new URLSearchParams({ api_key: alice, [`${kind}_id`]: id, tag: "b" });
+    await ask(`/api/v1/json/${kind}/tag`, {}, { method: "POST", body });
+    const again = [];
+    for (const path of known) if (!(await ask(`/api/v1/json/${path}`)).how.startsWith("hit")) again.push(path);
+    expect(again).toEqual(expect.arrayContaining(touched));
+    expect(again.filter((path) => !path.startsWith("study") && !touched.includes(path))).toEqual([]);
+  });
+});

@@ -1,0 +1,59 @@
+import { collection, entity } from "../src/catalogue/endpoint/groups.ts";
+import type { OpaqueRead } from "../src/catalogue/endpoint/legacyInterface.ts";
+import { fixed, lasting, ofDataset } from "./lifetimes.ts";
+
+const { groups: _, ...ofQualities } = ofDataset("24h");
+
+/** The kinds of a study's members, by legacy's words. */
+const memberKinds: Record<string, string> = {
+  data: "dataset",
+  tasks: "task",
+  flows: "flow",
+  setups: "setup",
+  runs: "run",
+};
+
+/** Reads of old clients that no endpoint has. Ids are digits: by any other spelling a write would not find the answer. */
+export const opaqueReads: readonly OpaqueRead[] = [
+  {
+    // openml-python asks it after each list of evaluations.
+    name: "listUsers",
+    path: /^\/user\/list\/user_id\/\d+(?:,\d+)*$/,
+    lifetimes: { fresh: "1h", staleIfError: "7d" },
+    groups: () => [collection("user")],
+  },
+  {
+    // Tags make the members of a legacy study.
+    name: "getStudyMembers",
+    path: /^\/study\/(\d+)\/(data|tasks|flows|setups|runs)$/,
+    lifetimes: { fresh: "1m", staleIfError: "7d" },
+    groups: (isFound, id, members = "") => [
+      ...entity("study", Number(id), isFound),
+      collection(memberKinds[members] as string),
+    ],
+  },
+  {
+    name: "getQualitiesByEngine",
+    path: /^\/data\/qualities\/(\d+)\/\d+$/,
+    lifetimes: ofQualities,
+    groups: (isFound, id) => entity("dataset", Number(id), isFound),
+  },
+  {
+    name: "getEstimationProcedure",
+    path: /^\/estimationprocedure\/\d+$/,
+    lifetimes: fixed,
+    groups: () => [collection("estimationprocedure")],
+  },
+  {
+    name: "getTaskInputs",
+    path: /^\/task\/inputs\/(\d+)$/,
+    lifetimes: lasting,
+    groups: (isFound, id) => entity("task", Number(id), isFound),
+  },
+  {
+    name: "getSchema",
+    path: /^\/xsd\/[\w.-]+$/,
+    lifetimes: { fresh: "1h", staleIfError: "7d" },
+    groups: () => [collection("schema")],
+  },
+];
