@@ -2,16 +2,22 @@ import type { z } from "zod";
 import type { Json, JsonObject, Note, Rule } from "../rules/rule.ts";
 import type { Result } from "./result.ts";
 
-/** Our document; or up to ten places at which it departs from the schema, with the kind of departure but no values. */
-type Transformed = Result<{ ours: Json }, { mismatch: string[] }>;
+/**
+ * Our document; or up to ten places at which it departs from the schema, with the kind of departure but no values. `ours` and `issues`: the
+ * document all the same, and all departures.
+ */
+type Transformed = Result<
+  { ours: Json },
+  { mismatch: string[]; ours: Json | undefined; issues: readonly z.core.$ZodIssue[] }
+>;
 
 /** Turns one legacy document into ours, and checks it against the schema. Never throws. */
 export const transform = (output: Rule, legacy: JsonObject, note: Note): Transformed => {
   const ours = output.read(legacy, note, legacy);
   const checked = output.schema.safeParse(ours);
-  return checked.success && ours !== undefined
-    ? { ok: true, ours }
-    : { ok: false, mismatch: (checked.error?.issues ?? []).slice(0, 10).map(describeIssue) };
+  if (checked.success && ours !== undefined) return { ok: true, ours };
+  const issues = checked.error?.issues ?? [];
+  return { ok: false, mismatch: issues.slice(0, 10).map(describeIssue), ours, issues };
 };
 
 const describeIssue = ({ path, code }: z.core.$ZodIssue): string => `/${path.join("/")}: ${code}`;

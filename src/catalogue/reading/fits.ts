@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { servingNote } from "../rules/notes.ts";
+import { own } from "../rules/compose.ts";
 import { isObject, isShallow, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
 import { facetsOf, memberOf } from "./facets.ts";
 import { childPointer } from "../rules/pointer.ts";
@@ -79,6 +80,18 @@ export const withReadings = (document: Json, readings: readonly Reading[]): Json
   }
   return whole;
 };
+
+/**
+ * Whether single values are all by which a document of legacy's departs from its schema: its root fits, and no member is missing. A member that
+ * the rules did not reach may have legacy's name still.
+ */
+export const isComplete = (output: Rule, document: Json, issues: readonly Issue[]): boolean =>
+  issues.every((issue) => {
+    const isOfMembers = issue.code === "invalid_type" && (issue.expected === "object" || issue.expected === "array");
+    if (issue.path.length === 0 || isOfMembers) return false;
+    const { value, parent, rule } = placeOf(output, document, issue.path);
+    return value !== undefined || (rule?.from !== undefined && own(parent, rule.from) !== undefined);
+  });
 
 /** One place of a document: its value, the object around it and the rule for it. */
 type Place = { path: string; value: Json | undefined; parent: JsonObject; rule: Rule | undefined };

@@ -1,4 +1,4 @@
-import { fitOf, type Misfit, withReadings } from "./fits.ts";
+import { fitOf, isComplete, type Misfit, withReadings } from "./fits.ts";
 import type { Answer } from "../endpoint/answer.ts";
 import type { Endpoint, Knowledge } from "../endpoint/endpoint.ts";
 import { transform } from "../endpoint/transform.ts";
@@ -47,7 +47,10 @@ export type Read =
   | ({ is: "document"; form: "json" | "xml"; unknown: string[] } & Converted);
 
 /** A legacy document, converted and written; or its outcome; or why it does not fit. */
-type Converted = { written: Written } | { outcome: Outcome } | { mismatch: string[] };
+type Converted = { written: Written } | { outcome: Outcome } | Unfit;
+
+/** `complete`: single values are all that does not fit, as old clients may be shown them. */
+type Unfit = { mismatch: string[]; complete?: Pick<Written, "unfinishedUntil"> };
 
 /** Parses, transforms, validates and writes one legacy answer: all that takes time, in this or another thread. Never throws. */
 export const readLegacyAnswer = (
@@ -86,7 +89,10 @@ const convert = (
   const rejected = endpoint.rejectDocument?.(legacy, knowledge);
   if (rejected) return { outcome: rejected };
   const transformed = transform(endpoint.output, legacy, note);
-  return transformed.ok ? { written: write(endpoint, transformed.ours, as) } : { mismatch: transformed.mismatch };
+  if (transformed.ok) return { written: write(endpoint, transformed.ours, as) };
+  const { mismatch, ours, issues } = transformed;
+  if (ours === undefined || !isComplete(endpoint.output, ours, issues)) return { mismatch };
+  return { mismatch, complete: { unfinishedUntil: endpoint.cache?.unfinishedUntil?.(ours) } };
 };
 
 const write = (endpoint: Readable, ours: Json, as: ReadTask["as"]): Written => {

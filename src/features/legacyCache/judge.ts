@@ -59,6 +59,7 @@ const judgeDocument = async (
       return { judged: 200, groups: endpoint.cache?.groups(input, excerpt) ?? [], unfinishedUntil };
     }
     if ("outcome" in read) return { judged: answerOf(read.outcome).status, groups };
+    if (read.complete !== undefined) return { judged: 200, groups, ...read.complete };
   }
   return { judged: unreadable(core, endpoint.name, status), groups };
 };

@@ -139,7 +139,10 @@ const findOpaqueRead = (opaqueReads: readonly OpaqueRead[], path: string): Known
   return undefined;
 };
 
-/** The endpoint's input; `undefined` where the new interface refuses one of the texts: what legacy reads in it is not known. */
+/**
+ * The endpoint's input, without its defaults: legacy has others. `undefined` where the new interface refuses one of the texts: what legacy reads
+ * in it is not known.
+ */
 const inputOf = (
   endpoint: PreparedEndpoint,
   texts: Readonly<Record<string, string>>,
@@ -149,7 +152,7 @@ const inputOf = (
     const text = texts[name];
     const reading = text === undefined ? undefined : field.fromText(text);
     if (reading?.ok === false) return undefined;
-    input[name] = reading?.ok ? reading.value : field.fallback?.value;
+    input[name] = reading?.value;
   }
   return input;
 };

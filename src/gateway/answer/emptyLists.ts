@@ -71,6 +71,8 @@ const shortestListOf = (endpoint: Endpoint): LegacyRequest | undefined => {
   return "unsent" in request ? undefined : request;
 };
 
-/** Whether the input chooses no rows but by a limit. */
+/** Whether the input chooses no rows but by a limit. An old client's has no defaults. */
 const isUnfiltered = ({ input: fields }: Endpoint, input: Record<string, unknown>): boolean =>
-  Object.entries(fields).every(([name, { fallback }]) => name === "limit" || input[name] === fallback?.value);
+  Object.entries(fields).every(
+    ([name, { fallback }]) => name === "limit" || input[name] === undefined || input[name] === fallback?.value,
+  );
