@@ -100,7 +100,8 @@ const noteGateway = async ({ core }: Gateway, report: CheckReport, base: string)
     Object.values(endpoint.examples).flatMap((input) => readTarget(endpoint, input) ?? []),
   );
   const request = { path: base + target, form: "json", scheme: "http", client: "", isBackground: false } as const;
-  const reply = await core.fetchPath({ ...request, holding: openHolding(core.memory) }).catch(() => undefined);
+  const bounds = { holding: openHolding(core.memory), maxBytes: core.settings.MAX_REPLY_BYTES };
+  const reply = await core.fetchPath({ ...request, ...bounds }).catch(() => undefined);
   if (reply?.isOfGateway)
     report.note(
       "LEGACY_URL",

@@ -10,6 +10,7 @@ import { refusedIn } from "../../gateway/answer/proxiedWrites.ts";
 import { type CacheRequest, type Fetched, readDirectives } from "../../gateway/cache/cacheRequest.ts";
 import type { Entry } from "../../gateway/cache/entry.ts";
 import { openKeptReplies } from "../../gateway/cache/keptReplies.ts";
+import { maxEntryBytes } from "../../gateway/cache/store.ts";
 import { ageOf, cacheStatus, contentHeaders, etagOf, type Reply, replyWith } from "../../gateway/cache/reply.ts";
 import { HIT, type Served } from "../../gateway/cache/served.ts";
 import { legacyCorsList } from "../../gateway/http/cors.ts";
@@ -61,11 +62,13 @@ type CachingCore = Pick<
   | "writeOwnError"
 >;
 
-/** Stands for an answer where the request has to pass: legacy is not asked now, redirects, or its answer is too large to be collected. */
+/** Stands for an answer where the request has to pass: legacy is not asked now, or its answer cannot be collected or shown to others. */
 const PASS: Answer = { status: 503, body: "" };
 
-/** Milliseconds for which a path whose answer was too large is passed at once, and the paths that are remembered. */
-const TOO_LARGE = { max: 1000, ttl: 3_600_000, perf: monotonic };
+/** Paths that are remembered because they pass at once, and for how many milliseconds. */
+const MAX_PASSING = 1000;
+const TOO_LARGE = { ttl: 3_600_000 };
+const TREATED_OTHERWISE = { ttl: 60_000 };
 
 /** Milliseconds that a request waits until legacy has verified its key: as long as legacy fails, any key gets what everybody gets. */
 const VERIFY_MS = 2000;
@@ -92,7 +95,8 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   const reads = openOldReads(core, settings);
   const counts = openReadCounts(core);
   const kept = openKeptReplies();
-  const tooLarge = new LRUCache<string, true>(TOO_LARGE);
+  const passing = new LRUCache<string, true>({ max: MAX_PASSING, perf: monotonic });
+  const maxBytes = Math.min(settings.MAX_REPLY_BYTES, maxEntryBytes(settings.CACHE_BYTES));
   /** Answers that are not of legacy itself, whatever their status. */
   const illAnswers = new WeakSet<Answer>();
 
@@ -104,32 +108,44 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   ): Promise<Fetched> => {
     const holding = openHolding(memory);
     try {
-      const reply = await core.fetchPath({ ...read, client, holding, isBackground });
+      const reply = await core.fetchPath({ ...read, client, holding, isBackground, maxBytes });
       if (reply === undefined && core.outage.isOn()) {
         reportFailure(read, "legacy fails", false);
         return unasked(core, read);
       }
       if (reply === undefined) probe(client).catch(core.observer.fault);
       if (reply === undefined) return passed;
-      const { status, contentType: type, body, judgement, retryAfter } = reply;
+      const { status, contentType: type, body, judgement, coding, advice = {} } = reply;
       if (isIll(reply)) core.observer.event("legacy_ill", { endpoint: read.name, ...describeAnswer(reply, undefined) });
       // A front may treat the client's own request otherwise. A redirection is nothing without the headers that are not kept.
-      if (judgement === "refused" || (status >= 300 && status < 400)) return passed;
-      if (judgement === "ill") {
-        const headers: Record<string, string> = retryAfter === undefined ? {} : { "Retry-After": retryAfter };
-        const answer = { status, body, type, headers };
-        illAnswers.add(answer);
-        return { answer, groups: [], judged: 503 };
+      const mayDiffer = judgement === "refused" || (status >= 300 && status < 400) || coding !== undefined;
+      if (mayDiffer && status !== 429) {
+        if (coding !== undefined)
+          core.observer.event("legacy_cache_unreadable", { endpoint: read.name, status, coding });
+        if (before === undefined) passing.set(read.cacheKey.key, true, TREATED_OTHERWISE);
+        return passed;
       }
-      return await judge(core, { ...read, client }, { status, body, type }, before);
+      const answer = { status, body, type };
+      const unstored = {
+        ...answer,
+        headers: { ...advice, ...(coding !== undefined && { "Content-Encoding": coding }) },
+      };
+      if (judgement === "ill") {
+        illAnswers.add(unstored);
+        return { answer: unstored, groups: [], judged: 503 };
+      }
+      const fetched = await judge(core, { ...read, client }, answer, before);
+      if (read.cacheKey.lifetimesOf(fetched.judged ?? status) === undefined) return { ...fetched, answer: unstored };
+      // An entry has more bytes than its body.
+      if (!cache.fits(read.cacheKey.key, { ...fetched, body })) passing.set(read.cacheKey.key, true, TOO_LARGE);
+      return fetched;
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
-      if (error.kind !== "tooLarge") {
-        reportFailure(read, error.message, isItsFault(error));
-        return failed(core, read, error);
-      }
-      tooLarge.set(read.cacheKey.key, true);
-      return passed;
+      if (error.kind === "tooLarge") passing.set(read.cacheKey.key, true, TOO_LARGE);
+      // What passes is not collected, and needs no room.
+      if (error.kind === "tooLarge" || error.kind === "crowded") return passed;
+      reportFailure(read, error.message, isItsFault(error));
+      return failed(core, read, error);
     } finally {
       holding.close();
     }
@@ -179,7 +195,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   /** Fetches everybody's list, where none is stored that is young: who always sends a key needs one when legacy fails. */
   const prefetch = async (req: IncomingMessage, read: OldRead, client: string): Promise<void> => {
     const isTooMuch = isPrefetching || core.load() >= PREFETCH_LOAD || core.outage.isOn();
-    if (isTooMuch || tooLarge.has(read.cacheKey.key)) return;
+    if (isTooMuch || passing.has(read.cacheKey.key)) return;
     isPrefetching = true;
     try {
       const request = { ...requestOf(req, read), wanted: {} };
@@ -234,7 +250,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const forwardedFor = req.headers["x-forwarded-for"]?.toString();
     const client = clientAddress(req.socket.remoteAddress, forwardedFor, core.trusted);
     const isPersonal = key !== undefined && cacheKey.personal;
-    const needsLegacy = tooLarge.has(cacheKey.key) || isPersonal;
+    const needsLegacy = passing.has(cacheKey.key) || isPersonal;
     // Legacy may be failing already: the probe that is under way finds out.
     if (needsLegacy && core.outage.isAsking()) await core.outage.settled();
     // While it fails, what is stored for everybody is better than nothing.

@@ -244,9 +244,9 @@ const askAndRead = async <R extends Reading>(
   const askFor = async (wanted: "json" | "xml"): Promise<ReadReply<R> | LegacyFailed> => {
     const reply = await client(request, wanted, caller, readXml);
     if ("failed" in reply) return reply;
-    const { status, retryAfter } = reply;
+    const { status, advice } = reply;
     if (isIll(reply)) observer.event("legacy_ill", { endpoint: name, ...describeAnswer(reply, caller.key) });
-    if (isNoForm(reply)) return { status, reading: noForm, retryAfter, isIll: isIll(reply) };
+    if (isNoForm(reply)) return { status, reading: noForm, retryAfter: advice?.["Retry-After"], isIll: isIll(reply) };
     const reading = read(reply);
     const result = reading instanceof Promise ? await reading : reading;
     return "failure" in result ? readFailures[result.failure] : { status, reading: result, isIll: isIll(reply) };

@@ -149,6 +149,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
   return {
     ...entries,
     size: store.size,
+    fits: store.fits,
     /** The backend answers again: entries are refreshed as soon as they are asked for. */
     endPauses: (): void => void round++,
     /** Answers from an entry or by a fetch. `authorize` is asked before an entry is served; what it returns is answered instead. */

@@ -9,6 +9,19 @@ export const firstValue = (headers: IncomingHttpHeaders, name: string): string |
 /** The media type of an answer; empty where it has none. */
 export const mediaType = (headers: IncomingHttpHeaders): string => firstValue(headers, "content-type") ?? "";
 
+/** Headers that say to a client what it may do next. */
+const ADVICE = ["Retry-After", "WWW-Authenticate", "Allow"];
+
+/** Those of an answer's headers that say to its client what it may do next, by their names. */
+export const adviceIn = (headers: IncomingHttpHeaders): Record<string, string> => {
+  const advice: Record<string, string> = {};
+  for (const name of ADVICE) {
+    const given = headers[name.toLowerCase()];
+    if (given !== undefined) advice[name] = [...new Set([given].flat())].join(", ");
+  }
+  return advice;
+};
+
 /** The coding of an answer's body in small letters, empty where it has none. Several make one that nothing can decode. */
 export const contentCoding = (headers: IncomingHttpHeaders): string => {
   const given = [headers["content-encoding"] ?? ""].flat().map((coding) => coding.trim().toLowerCase());

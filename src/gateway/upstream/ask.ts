@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { type Holding, UNCOUNTED } from "../../operation/limits/byteBudget.ts";
 import type { Judgement } from "../../catalogue/legacy/judgement.ts";
-import { contentCoding, firstValue, mediaType } from "./answerHeaders.ts";
+import { adviceIn, contentCoding, mediaType } from "./answerHeaders.ts";
 import { type RequestLine, UpstreamFailure } from "./failure.ts";
 import { isOfGateway } from "./forwarding.ts";
 import { currentContext, type HttpExchange, propagatedHeaders } from "../../operation/telemetry/exchange.ts";
@@ -30,7 +30,7 @@ export type AskOptions = {
 
 /**
  * An answer with its whole body. `contentType` is empty where it has none. `isOfGateway`: another gateway gave it. `judgement`: what it shows
- * of the upstream. `retryAfter`: the header as it came.
+ * of the upstream. `coding`: of its body, absent where it has none. `advice`: its headers that say to its client what it may do next.
  */
 export type UpstreamReply = {
   status: number;
@@ -38,7 +38,8 @@ export type UpstreamReply = {
   body: Buffer;
   isOfGateway: boolean;
   judgement?: Judgement | undefined;
-  retryAfter?: string | undefined;
+  coding?: string | undefined;
+  advice?: Readonly<Record<string, string>> | undefined;
 };
 
 /**
@@ -167,8 +168,8 @@ class CollectedRequest extends UpstreamRequest {
     this.isOver = true;
     if (this.#options.holding !== undefined) this.#taken = 0;
     this.#release();
-    const retryAfter = firstValue(headers, "retry-after");
-    const about = { contentType: mediaType(headers), isOfGateway: isOfGateway(headers), judgement, retryAfter };
+    const [contentType, coding] = [mediaType(headers), contentCoding(headers) || undefined];
+    const about = { contentType, isOfGateway: isOfGateway(headers), judgement, coding, advice: adviceIn(headers) };
     this.#resolve({ status, body, ...about });
   }
 

@@ -114,7 +114,7 @@ export const legacyClient =
 
 /**
  * A path of legacy's interface, as its clients ask for it. `scheme`: that of the client's request. `client`: its address. `isBackground`: its
- * client has another answer.
+ * client has another answer. `maxBytes`: of the answer.
  */
 type PathRequest = {
   path: string;
@@ -123,6 +123,7 @@ type PathRequest = {
   client: string;
   holding: Holding;
   isBackground: boolean;
+  maxBytes: number;
 };
 
 /** The headers of a request in the gateway's own name. */
@@ -134,7 +135,7 @@ export const ownHeaders = (host: string, form: "json" | "xml", scheme: string): 
 };
 
 /**
- * Asks legacy for a path, for everybody. `undefined`: legacy fails, or the circuit is open.
+ * Asks legacy for a path, for everybody. `undefined`: legacy fails, or the circuit is open. A coded answer stays coded.
  *
  * @throws An `UpstreamFailure` without an answer.
  */
@@ -145,8 +146,8 @@ export type FetchPath = (request: PathRequest) => Promise<UpstreamReply | undefi
  * It takes as long as a proxied request may.
  */
 export const pathFetcher =
-  (backend: Pick<OpenBackend, "call">, upstream: Upstream, { host, maxReply }: LegacyClientSettings): FetchPath =>
-  ({ path, form, scheme, client, holding, isBackground }) => {
+  (backend: Pick<OpenBackend, "call">, upstream: Upstream, { host }: Pick<LegacyClientSettings, "host">): FetchPath =>
+  ({ path, form, scheme, client, holding, isBackground, maxBytes }) => {
     const attempt = {
       request: () => `GET ${path}`,
       caller: { client },
@@ -156,7 +157,7 @@ export const pathFetcher =
     const headers = ownHeaders(host, form, scheme);
     // Outside of the request's context, which would add its id and its trace.
     return contexts.run(undefined, () =>
-      backend.call(attempt, () => ask(upstream, { method: "GET", path, headers, maxBytes: maxReply, holding })),
+      backend.call(attempt, () => ask(upstream, { method: "GET", path, headers, maxBytes, holding, takesCoded: true })),
     );
   };
 
