@@ -16,9 +16,12 @@ const splits = "/api_splits/get/59/Task_59_splits.arff";
 const privateFile = "/data/v1/download/130/private.arff";
 const content = "@relation iris\n".repeat(200);
 
-/** Legacy's data server: a session with each answer, nothing that may be kept, `private.arff` for one key alone. `kill` closes connections. */
+/**
+ * Legacy's data server: a session with each answer, nothing that may be kept, `private.arff` for one key alone. `isKilled`: it closes connections.
+ * `status`: a page with this one is its only answer.
+ */
 const openLegacy = async () => {
-  const state = { isKilled: false, isPrivate: false, wait: Promise.resolve() };
+  const state = { isKilled: false, isPrivate: false, status: 200, wait: Promise.resolve() };
   const seen: IncomingMessage[] = [];
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<unknown> => {
     seen.push(req);
@@ -32,6 +35,7 @@ const openLegacy = async () => {
     res.setHeader("Content-Type", "text/plain").setHeader("Vary", "Accept-Encoding, Cookie");
     // Legacy reads the id alone: it names the file as it was uploaded, whatever the path does.
     res.setHeader("Content-Disposition", `attachment; filename=${/(?<=\/)\d+/.exec(pathname)?.[0]}.arff`);
+    if (state.status !== 200) return whole(state.status, "a page", { "Content-Type": "text/html" });
     if (pathname.startsWith("/data/v1/download/130/") || state.isPrivate) {
       if (searchParams.get("api_key") !== KEY && req.headers.cookie !== "ci_session=owner")
         return whole(403, "private");
@@ -61,7 +65,7 @@ const openLegacy = async () => {
 const openAll = async (fresh?: string) => {
   const legacy = await openLegacy();
   const gateway = await listeningGateway(legacy.url, { TRUSTED_PROXIES: "127.0.0.1" });
-  const { url, store } = await nginxWithFiles(`127.0.0.1:${gateway.port}`, fresh);
+  const { url, store, errorLog } = await nginxWithFiles(`127.0.0.1:${gateway.port}`, fresh);
   const get = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(url + path, { redirect: "manual", ...init });
     const text = await response.text().catch(() => "broken");
@@ -73,7 +77,7 @@ const openAll = async (fresh?: string) => {
       .filter((entry) => entry.isFile())
       .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"))
       .join("\n");
-  return { legacy, gateway, url, store, get, stored };
+  return { legacy, gateway, url, store, errorLog, get, stored };
 };
 
 /** A GET such as `fetch` cannot send: for another host, with a body, or with a path as it is. */
@@ -176,6 +180,77 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
     const before = legacy.seen.length;
     expect((await get(path, sent)).store).toBeNull();
     expect(legacy.seen).toHaveLength(before + 1);
+  });
+
+  const callers: [string, string, RequestInit][] = [
+    ["a cookie", "", { headers: { cookie: "ci_session=mine" } }],
+    ["Authorization", "", { headers: { authorization: "Bearer a" } }],
+    ["X-API-Key", "", { headers: { "x-api-key": "a" } }],
+    ["a key", `?api_key=${KEY}`, {}],
+    ["a key and a cookie", `?api_key=${KEY}`, { headers: { cookie: "ci_session=mine" } }],
+  ];
+  test.each(callers)("with %s the copy comes where legacy fails, which is asked once", async (_, query, sent) => {
+    const { legacy, get, stored, errorLog } = await openAll("1s");
+    await get(file);
+    const copies = stored();
+    for (const status of [500, 502, 503, 504]) {
+      legacy.state.status = status;
+      const before = legacy.seen.length;
+      // Another name of the file has the same copy.
+      const shown = await get(`/data/v1/download/61/other.arff${query}`, sent);
+      expect([status, shown.status, shown.text, shown.store]).toEqual([
+        status,
+        200,
+        content,
+        expect.stringMatching(/HIT|STALE/),
+      ]);
+      expect(legacy.seen).toHaveLength(before + 1);
+      expect(shown.headers.getSetCookie()).toEqual([]);
+      expect(shown.headers.get("X-Request-Id")).toBeNull();
+    }
+    legacy.state.isKilled = true;
+    await until(async () => (await get(file + query, sent)).store === "STALE");
+    expect((await get(file + query, sent)).text).toBe(content);
+    expect(stored()).toBe(copies);
+    expect(readFileSync(errorLog, "utf8")).not.toContain(KEY);
+  });
+
+  test.each(callers)("with %s a failure without a copy has its status and no body", async (_, query, sent) => {
+    const { legacy, get, stored, errorLog } = await openAll();
+    for (const status of [500, 502, 503, 504]) {
+      legacy.state.status = status;
+      const before = legacy.seen.length;
+      const shown = await get(file + query, sent);
+      expect([shown.status, shown.text, shown.headers.get("Content-Length")]).toEqual([status, "", "0"]);
+      expect(legacy.seen).toHaveLength(before + 1);
+    }
+    legacy.state.isKilled = true;
+    expect((await get(file + query, sent)).status).toBe(502);
+    expect(stored()).toBe("");
+    expect(readFileSync(errorLog, "utf8")).not.toContain(KEY);
+  });
+
+  test.each([200, 302, 403, 404, 412, 429])("with a key a %i is what came, though there is a copy", async (status) => {
+    const { legacy, get } = await openAll();
+    await get(file);
+    legacy.state.status = status;
+    const shown = await get(`${file}?api_key=${KEY}`);
+    expect([shown.status, shown.text, shown.store]).toEqual([status, status === 200 ? content : "a page", null]);
+    expect(shown.headers.getSetCookie()).toHaveLength(2);
+  });
+
+  test.each<[string, string, RequestInit]>([
+    ["a range", "", { headers: { range: "bytes=0-3", cookie: "ci_session=mine" } }],
+    ["another method", `?api_key=${KEY}`, { method: "POST" }],
+    ["a body", `?api_key=${KEY}`, { method: "POST", body: "body" }],
+    ["another query", `?api_key=${KEY}&x`, {}],
+    ["a path that may be read as another", `%2Fa?api_key=${KEY}`, {}],
+  ])("with %s a failure is what came, though there is a copy", async (_, more, sent) => {
+    const { legacy, get } = await openAll();
+    await get(file);
+    legacy.state.status = 503;
+    const shown = await get(file + more, sent);
+    expect([shown.status, shown.text, shown.store]).toEqual([503, "a page", null]);
   });
 
   test("HEAD and ranges reach legacy as they are, and fill nothing", async () => {

@@ -42,10 +42,14 @@ export const nginxProxies = async (gateway: string, legacy: string): Promise<Pro
 };
 
 /**
- * The real nginx with `files.conf` beside `all-paths.conf`. Files are fresh for as long as `fresh` says (an nginx time), and lie in `store`.
+ * The real nginx with `files.conf` beside `all-paths.conf`. Files are fresh for as long as `fresh` says (an nginx time), and lie in `store`;
+ * `errorLog` is nginx's.
  * `X-Store` of an answer says what the store had (HIT, MISS, STALE ...); it is missing where the request passed the store by.
  */
-export const nginxWithFiles = async (gateway: string, fresh = "10m"): Promise<{ url: string; store: string }> => {
+export const nginxWithFiles = async (
+  gateway: string,
+  fresh = "10m",
+): Promise<{ url: string; store: string; errorLog: string }> => {
   const folder = copyOf("nginx", "upstream.conf", gateway);
   const store = join(folder, "store");
   replaceIn(join(folder, "catalog-gateway/files-store.conf"), "/var/cache/catalog-gateway-files", store);
@@ -63,7 +67,7 @@ export const nginxWithFiles = async (gateway: string, fresh = "10m"): Promise<{ 
      }`,
     [port],
   );
-  return { url: `http://127.0.0.1:${port}`, store };
+  return { url: `http://127.0.0.1:${port}`, store, errorLog: join(folder, "error.log") };
 };
 
 /** The real Caddy with the files of `deploy/caddy`. `gateway` and `legacy` are host and port. */
