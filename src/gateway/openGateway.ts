@@ -287,7 +287,7 @@ type Answering = Pick<
 /** What makes answers: the reader of legacy's, the cache of ours, the keys of callers. */
 const openAnswering = (
   settings: GatewaySettings,
-  { keyProbes, module }: Catalogue,
+  { keyProbes, module, opaqueReads }: Catalogue,
   opened: Operation & ReturnType<typeof openEndpoints> & { legacy: ReturnType<typeof openLegacy> },
   { features = [], reading, aroundClient = (client) => client }: GatewayParts,
 ): Answering => {
@@ -296,7 +296,8 @@ const openAnswering = (
   const timeout = settings.TOTAL_TIMEOUT_MS;
 
   const openTier = features.find(({ sharedTier }) => sharedTier)?.sharedTier;
-  const longest = Math.max(...Object.values(lifetimes).map(longestLifetime));
+  const stored = [...Object.values(lifetimes), ...opaqueReads.map((read) => read.lifetimes)];
+  const longest = Math.max(...stored.map(longestLifetime));
   const cache = openCache({
     store: openStore({
       bytes: Math.floor(settings.CACHE_BYTES * (1 - PATHS_SHARE)),

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { recordingUpstream } from "../../gateway/http/support.ts";
 import { clock } from "../../gateway/cache/support.ts";
+import { gatewayFor } from "../../support/gateway.ts";
+import { endpoints } from "../../../transforms/index.ts";
 import { alice, cachingOver, error, minute } from "./support.ts";
 
 /** A whole answer of legacy's for a path, in a form. */
@@ -154,4 +156,22 @@ describe("a read that no endpoint has", () => {
     expect(again).toEqual(expect.arrayContaining(touched));
     expect(again.filter((path) => !path.startsWith("study") && !touched.includes(path))).toEqual([]);
   });
+});
+
+test("the shared tier knows for how long they may be stored, where endpoints' lifetimes are shorter", async () => {
+  const short = { fresh: "1m", staleWhileRevalidate: "0s", staleIfError: "0s" };
+  const cached = Object.entries(endpoints).filter(([, { cache }]) => cache !== undefined);
+  const lifetimes = Object.fromEntries(cached.map(([name]) => [name, short]));
+  let known = 0;
+  const sharedTier = (_: unknown, { longest }: { longest: number }) => {
+    known = longest;
+    throw new Error("planted");
+  };
+  const opening = gatewayFor(
+    "http://127.0.0.1:1",
+    { CACHE_LIFETIMES: JSON.stringify(lifetimes) },
+    { features: [{ sharedTier }] },
+  );
+  await expect(opening).rejects.toThrow("planted");
+  expect(known).toBe(8 * 24 * 60 * minute);
 });
