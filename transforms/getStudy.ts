@@ -1,6 +1,6 @@
 import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
 import { identifierOr } from "../src/catalogue/endpoint/field.ts";
-import { entity } from "../src/catalogue/endpoint/groups.ts";
+import { collection, entity } from "../src/catalogue/endpoint/groups.ts";
 import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
 import {
   anyOrder,
@@ -75,6 +75,8 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
     mayTurnPrivate: true,
     // Writes name a study by its id, so an alias is not enough.
     groups: ({ id_or_alias }, ours) => (ours ? entity("study", ours.id) : entity("study", id_or_alias, false)),
+    // Legacy makes the members of its old studies of tags.
+    goneGroups: ["dataset", "task", "flow", "setup", "run"].map(collection),
   },
   first: firstId("/study/list/limit/1", ["study_list", "study", "id"], "id_or_alias"),
   examples: { byId: { id_or_alias: 99 }, byAlias: { id_or_alias: "sample-suite" }, legacyStudy: { id_or_alias: 1 } },

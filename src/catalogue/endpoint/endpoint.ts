@@ -12,6 +12,8 @@ export type Knowledge = { legacyStudies: ReadonlySet<number> };
 type CachePolicy<Input, Excerpt> = DeclaredLifetimes & {
   /** Names of what an answer is about; a write invalidates the answers that share one. `ours`: the excerpt, of a 200 only. */
   groups(input: Input, ours?: Excerpt): string[];
+  /** More groups of what is gone from the new interface, and which legacy still answers. */
+  goneGroups?: readonly string[];
   /** Legacy shows more to a caller with a key than to one without. */
   personal?: true;
   /**

@@ -2,7 +2,7 @@ import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
 import { readEdges } from "../../catalogue/legacy/edges.ts";
 import { outcomeAt, outcomeOf, ownStatusOf } from "../../catalogue/legacy/reading.ts";
 import type { Core } from "../../gateway/answer/feature.ts";
-import type { Fetched } from "../../gateway/cache/cacheRequest.ts";
+import type { CacheKey, Fetched } from "../../gateway/cache/cacheRequest.ts";
 import type { Entry } from "../../gateway/cache/entry.ts";
 import type { ByBytes, ByEndpoint, OldRead } from "./oldRead.ts";
 
@@ -11,8 +11,8 @@ type JudgingCore = Pick<Core, "errors" | "judgeEmpty" | "observer" | "reader" | 
 /** An answer of legacy's own interface. */
 type OldAnswer = Answer & { body: Buffer };
 
-/** The status by which an answer is stored, its groups, and until when its document is unfinished. */
-type Judged = Required<Pick<Fetched, "judged" | "groups">> & Pick<Fetched, "unfinishedUntil">;
+/** What an answer is stored as, besides its bytes. */
+type Judged = Omit<Fetched, "answer">;
 
 /** Such an answer is not stored, and what was stored is no longer right. */
 const REFUSED = 403;
@@ -20,12 +20,12 @@ const REFUSED = 403;
 /** Says what legacy's answer is stored as. `before`: the entry for everybody that is stored. */
 export const judge = async (
   core: JudgingCore,
-  { name, judging, client }: Pick<OldRead, "name" | "judging"> & { client: string },
+  { name, judging, cacheKey, client }: Pick<OldRead, "name" | "judging" | "cacheKey"> & { client: string },
   answer: OldAnswer,
   before: Entry | undefined,
 ): Promise<Fetched> => {
   if (!("endpoint" in judging)) return { answer, ...judgeBytes(core, name, judging, answer) };
-  const fetched = { answer, ...(await judgeDocument(core, judging, answer)) };
+  const fetched = { answer, ...(await judgeDocument(core, judging, cacheKey, answer)) };
   return core.judgeEmpty(fetched, { ...judging, client }, before);
 };
 
@@ -38,6 +38,7 @@ const unreadable = ({ observer }: Pick<JudgingCore, "observer">, endpoint: strin
 const judgeDocument = async (
   core: JudgingCore,
   { endpoint, input }: ByEndpoint,
+  cacheKey: CacheKey,
   { status, body }: OldAnswer,
 ): Promise<Judged> => {
   const { errors, reader, totalTimeout } = core;
@@ -58,7 +59,13 @@ const judgeDocument = async (
       const { excerpt, unfinishedUntil } = read.written;
       return { judged: 200, groups: endpoint.cache?.groups(input, excerpt) ?? [], unfinishedUntil };
     }
-    if ("outcome" in read) return { judged: answerOf(read.outcome).status, groups };
+    if ("outcome" in read) {
+      const { status: judged } = answerOf(read.outcome);
+      // Legacy still has it.
+      if (read.outcome.kind !== "gone") return { judged, groups };
+      const freshAtMost = cacheKey.lifetimesOf(judged)?.fresh ?? 0;
+      return { judged: 200, groups: [...groups, ...(endpoint.cache?.goneGroups ?? [])], freshAtMost };
+    }
     if (read.complete !== undefined) return { judged: 200, groups, ...read.complete };
   }
   return { judged: unreadable(core, endpoint.name, status), groups };

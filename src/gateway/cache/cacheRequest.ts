@@ -22,7 +22,7 @@ export type CacheRequest = { cacheKey: CacheKey; owner: string | undefined; want
  * it is not its own. `unfinishedUntil`: when its document is complete at the latest, in milliseconds since the epoch.
  * `isForOne`: it holds for this caller alone, as where there was no room for the request: others ask for themselves. `isUnasked`: the backend
  * was not asked, so that the answer does not change when to ask again. `freshAtMost`: it is fresh for so many milliseconds at most, and
- * never served stale.
+ * not served while it is revalidated.
  */
 export type Fetched = {
   answer: Answer;

@@ -69,14 +69,19 @@ export const freshOnly =
   };
 
 /**
- * For how long the answer with these lifetimes may be stored that was fetched as this owner; `undefined`: it must not be. `most`: milliseconds
- * at most.
+ * For how long the answer with these lifetimes may be stored that was fetched as this owner; `undefined`: it must not be. `freshAtMost`: in
+ * milliseconds; such an answer is not served while it is revalidated.
  */
 export const storedFor = (
   lifetimes: Lifetimes | undefined,
   owner: string | undefined,
-  most = owner === undefined ? Infinity : MAX_OWNED_FRESH,
-): Lifetimes | undefined => (lifetimes && most !== Infinity ? freshFor(Math.min(lifetimes.fresh, most)) : lifetimes);
+  freshAtMost = Infinity,
+): Lifetimes | undefined => {
+  if (lifetimes === undefined) return undefined;
+  const fresh = Math.min(lifetimes.fresh, freshAtMost);
+  if (owner !== undefined) return freshFor(Math.min(fresh, MAX_OWNED_FRESH));
+  return freshAtMost === Infinity ? lifetimes : { ...lifetimes, fresh, staleWhileRevalidate: 0 };
+};
 
 /** From the moment at which an answer is stored to the last one at which it may be served. */
 export const totalLifetime = ({ fresh, staleWhileRevalidate, staleIfError }: Lifetimes): number =>

@@ -1,9 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { type Exchange, readPairs } from "../../../fixtures/pairs.ts";
 import { parseJson } from "../../../src/catalogue/rules/parseJson.ts";
+import { sampleCatalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
+import { clock } from "../../gateway/cache/support.ts";
 import { recordingUpstream } from "../../gateway/http/support.ts";
 import { samplePaths, startSample } from "./sample.ts";
-import { cachingOver } from "./support.ts";
+import { cachingOver, minute } from "./support.ts";
+
+const { key = "" } = sampleCatalogue.users[0] ?? {};
 
 /** The answers of 200 to reads without a key, among all fixtures: each path with each of its answers once. */
 const recorded = () => {
@@ -207,4 +211,71 @@ describe("an answer in which single values do not fit", () => {
     const { ask } = await cachingOver(await recordingUpstream(() => ({ body: JSON.stringify({ run }) })));
     expect((await ask("/api/v1/json/run/1")).how).toMatch(/stored; ttl=1[45]$/);
   });
+});
+
+describe("a study of tags, which the new interface no longer has", () => {
+  const forms = ["/api/v1/json/study/10", "/api/v1/xml/study/10"];
+  /** Both forms, stored. */
+  const stored = async () => {
+    const { pass } = clock();
+    const gateway = await cachingOver(await startSample());
+    const bodies: string[] = [];
+    for (const path of forms) {
+      const { status, body, how } = await gateway.ask(path);
+      expect([status, how]).toEqual([200, "fwd=uri-miss; stored; ttl=60"]);
+      bodies.push(body);
+    }
+    return { ...gateway, pass, bodies };
+  };
+
+  test("is fresh for a minute, then asked for, and served for a week while legacy fails", async () => {
+    const { legacy, ask, pass, bodies } = await stored();
+    for (const path of forms) expect((await ask(path)).how).toMatch(/^hit/);
+    pass(minute);
+    for (const path of forms) expect((await ask(path)).how).toBe("fwd=stale; stored; ttl=60");
+    legacy.isDown = true;
+    pass(7 * 24 * 60 * minute);
+    for (const [i, path] of forms.entries())
+      expect(await ask(path)).toMatchObject({
+        status: 200,
+        body: bodies[i],
+        how: expect.stringContaining("stale-if-error"),
+      });
+    pass(2 * minute);
+    for (const path of forms) expect((await ask(path)).status).toBe(502);
+  });
+
+  test("stays gone on the new interface", async () => {
+    const { ask } = await stored();
+    for (let i = 0; i < 2; i++) expect((await ask("/v1/studies/10")).status).toBe(410);
+  });
+
+  test.each([
+    ["data", "1"],
+    ["task", "1"],
+    ["flow", "101"],
+    ["setup", "1"],
+    ["run", "1"],
+  ])("is asked for again after a tag of %s, and left for legacy's failure", async (kind, id) => {
+    const { legacy, ask } = await stored();
+    const tag = (name: string) => {
+      const body = new URLSearchParams({ api_key: key, [`${kind}_id`]: id, tag: name });
+      return ask(`/api/v1/json/${kind}/tag`, {}, { method: "POST", body });
+    };
+    expect((await tag("one")).status).toBe(200);
+    for (const path of forms) expect((await ask(path)).how).toBe("fwd=stale; stored; ttl=60");
+    expect((await tag("two")).status).toBe(200);
+    legacy.isDown = true;
+    for (const path of forms) expect((await ask(path)).how).toContain("stale-if-error");
+  });
+});
+
+test("a flow that does not exist is fresh for a minute, and not served afterwards", async () => {
+  const { pass } = clock();
+  const { legacy, ask } = await cachingOver(await startSample());
+  const path = "/api/v1/json/flow/exists/no.such.flow/1";
+  expect(await ask(path)).toMatchObject({ status: 200, how: "fwd=uri-miss; stored; ttl=60" });
+  legacy.isDown = true;
+  pass(2 * minute);
+  expect((await ask(path)).status).toBe(502);
 });
