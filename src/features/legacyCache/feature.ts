@@ -86,6 +86,8 @@ const WRONG_KEY_ANSWER: OwnAnswer = {
 
 const VARY = "Accept-Encoding, Cookie, Authorization";
 
+type KeyedRead = OldRead & { key: string };
+
 /**
  * Answers reads of legacy's own interface from the cache: its status, type and bytes as they are. An answer is judged as one of the new
  * interface is, and stored for the same time, in the same groups. What cannot be answered so passes to legacy.
@@ -170,7 +172,8 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
 
   /** What legacy said to this key within the hour, while it has no answer of its own. */
   const sendRefusal = (req: IncomingMessage, res: ServerResponse): true => {
-    if (!res.destroyed && !res.headersSent) answerItself(req, res, WRONG_KEY_ANSWER);
+    if (res.destroyed || res.headersSent) return true;
+    answerItself(req, res, WRONG_KEY_ANSWER);
     counts.count("error");
     return true;
   };
@@ -181,14 +184,29 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     return found?.freshness === "fresh" ? found : ((await cache.lookUpShared(request)) ?? found);
   };
 
-  /** Sends everybody's stored answer in place of one that cannot be used; false where none is stored. */
+  /** Sends everybody's stored answer in place of one that cannot be used, unless that was done; false where none is stored. */
   const sendStored = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> => {
     const found = await findStored(requestOf(req, read));
-    if (found === undefined || found.freshness === "not" || found.entry.status !== 200) return false;
-    if (res.headersSent || res.destroyed) return false;
+    if (res.headersSent) return true;
+    if (found === undefined || found.freshness === "not" || found.entry.status !== 200 || res.destroyed) return false;
     const { entry } = found;
     send(req, res, ownerOf(read.key), { answer: entry, entry, how: { fwd: "stale", detail: "stale-if-error" } });
     return true;
+  };
+
+  /** The same in place of no answer of legacy's: a key that it has refused gets that refusal. */
+  const sendInPlace = async (req: IncomingMessage, res: ServerResponse, read: KeyedRead): Promise<boolean> =>
+    keys.wasRefused(keys.ownerOf(read.key)) ? sendRefusal(req, res) : sendStored(req, res, read);
+
+  /** Each answers a list with a key that waits for legacy: it may have frozen with the list under way. */
+  const waiting = new Set<() => void>();
+  core.outage.onChange((why) => {
+    if (why !== undefined) for (const answerNow of waiting) answerNow();
+  });
+  const answerWhenLegacyFails = (req: IncomingMessage, res: ServerResponse, read: KeyedRead): void => {
+    const answerNow = () => void sendInPlace(req, res, read).catch(core.observer.fault);
+    waiting.add(answerNow);
+    res.once("close", () => waiting.delete(answerNow));
   };
 
   let isPrefetching = false;
@@ -213,7 +231,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
 
   /** What may stand in place of the answer to a list with a key: it may show more than everybody's, which is better than nothing. */
   const listSubstitute =
-    (req: IncomingMessage, res: ServerResponse, read: OldRead & { key: string }, client: string): Substitute =>
+    (req: IncomingMessage, res: ServerResponse, read: KeyedRead, client: string): Substitute =>
     (given) => {
       const judgement = given?.judgement;
       if (given !== undefined && judgement === "own") {
@@ -223,7 +241,6 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
         } else if (refusedIn(given, mediaType(given.headers), WRONG_KEY)) keys.refused(read.key);
       }
       const isNone = given === undefined || judgement === "ill";
-      if (isNone && keys.wasRefused(keys.ownerOf(read.key))) return Promise.resolve(sendRefusal(req, res));
       if (given !== undefined && isIll(given)) {
         const { status, headers } = given;
         const about = {
@@ -236,7 +253,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
       }
       const isDead = judgement === "failed" && given?.status === 500 && given.body.length === 0;
       if (isNone || judgement === "refused" || isDead)
-        return sendStored(req, res, read).then((isSent) => {
+        return (isNone ? sendInPlace : sendStored)(req, res, read).then((isSent) => {
           if (!isSent) counts.count(PASSED);
           return isSent;
         });
@@ -252,11 +269,13 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const isPersonal = key !== undefined && cacheKey.personal;
     const needsLegacy = passing.has(cacheKey.key) || isPersonal;
     // Legacy may be failing already: the probe that is under way finds out.
-    if (needsLegacy && core.outage.isAsking()) await core.outage.settled();
+    if (needsLegacy && core.outage.isInDoubt()) await core.outage.settled();
     // While it fails, what is stored for everybody is better than nothing.
     if (needsLegacy && !core.outage.isOn()) {
       const { noCache, noStore } = requestOf(req, read).wanted;
-      return isPersonal && !noCache && !noStore && listSubstitute(req, res, { ...read, key }, client);
+      if (!isPersonal || noCache || noStore) return false;
+      answerWhenLegacyFails(req, res, { ...read, key });
+      return listSubstitute(req, res, { ...read, key }, client);
     }
     const verdict = key === undefined ? "accepted" : await verdictOn(key, client);
     if (key !== undefined && verdict === "unknown" && core.outage.isOn() && keys.wasRefused(keys.ownerOf(key)))

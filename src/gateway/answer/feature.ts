@@ -178,7 +178,7 @@ export type Core = {
   /** Asks legacy for a path of its own interface, for everybody. */
   fetchPath: FetchPath;
   /** Whether legacy fails. */
-  outage: Pick<Outage, "isOn" | "isAsking" | "settled">;
+  outage: Pick<Outage, "isOn" | "isInDoubt" | "settled" | "onChange">;
   /** Identifies this legacy, as far as answers differ by it. */
   identity: string;
   reader: Reader;

@@ -170,12 +170,19 @@ class Relay extends UpstreamRequest {
   begin(): void {
     const { res, upload } = this.#passage;
     res.on("close", () => {
-      // With a head that is not the upstream's, another answer has been given in its place.
       if (this.#body !== undefined || !res.headersSent) this.fail("aborted");
+      else if (!this.isOver) this.#giveUpReplaced();
     });
     upload?.on("slow", () => this.fail("timeout", false)).on("stalled", () => this.fail("timeout"));
     if (upload?.isSmall) upload.whenWhole(() => this.enter());
     else this.enter();
+  }
+
+  /** With a head that is not the upstream's, another answer has been given in its place. */
+  #giveUpReplaced(): void {
+    const { report, context, request } = this.#passage;
+    report.over(context);
+    this.giveUp(new UpstreamFailure("aborted", request));
   }
 
   override onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -244,8 +251,9 @@ class Relay extends UpstreamRequest {
   }
 
   #offer(answer: Beginning, substitute: Substitute): Promise<void | "answered"> | undefined {
-    const given = substitute({ ...answer, judgement: this.judge(answer) });
-    return given?.then((isAnswered) => (isAnswered ? "answered" : undefined));
+    const { res } = this.#passage;
+    const given = res.headersSent ? Promise.resolve(true) : substitute({ ...answer, judgement: this.judge(answer) });
+    return given?.then((isAnswered) => (isAnswered || res.headersSent ? "answered" : undefined));
   }
 
   onReplaced(isWhole: boolean): void {

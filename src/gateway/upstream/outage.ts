@@ -30,6 +30,8 @@ export type Outage = {
   mayTry(): boolean;
   /** The probe is under way. */
   isAsking(): boolean;
+  /** The same, and it may show that legacy fails: what needs legacy waits until it has `settled`. */
+  isInDoubt(): boolean;
   /** Resolves when the probe that is under way is over; at once where there is none. */
   settled(): Promise<void>;
   /** Resolves when legacy is back; `undefined` where it does not fail. */
@@ -200,6 +202,7 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
       return true;
     },
     isAsking: () => asking !== undefined,
+    isInDoubt: () => asking !== undefined && why === undefined && !isMistrusted,
     settled: () => asking ?? Promise.resolve(),
     ended: () => (why === undefined ? undefined : end.promise),
     onChange: (listener) => void listeners.push(listener),

@@ -155,12 +155,17 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   /** Ends it without an answer, unless it is over. `isItsFault`: the failure is due to the upstream. */
   protected fail(reason: FailureKind | UpstreamFailure, isItsFault = true): void {
     if (this.isOver) return;
-    this.isOver = true;
     const failure = typeof reason === "string" ? new UpstreamFailure(reason, this.request) : reason;
     failure.isUnsent = !this.#isSent;
     if (isItsFault) this.upstream.health?.failed(this.request, failure);
-    // One that waits leaves the queue; one that runs leaves the semaphore when undici reports its end.
-    if (!this.upstream.semaphore.withdraw(this)) this.#controller?.abort(failure);
+    this.giveUp(failure);
     this.onFailure(failure);
+  }
+
+  /** Ends it; nobody waits for its answer. */
+  protected giveUp(reason: Error): void {
+    this.isOver = true;
+    // One that waits leaves the queue; one that runs leaves the semaphore when undici reports its end.
+    if (!this.upstream.semaphore.withdraw(this)) this.#controller?.abort(reason);
   }
 }

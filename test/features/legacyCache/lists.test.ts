@@ -6,6 +6,7 @@ import { clock } from "../../gateway/cache/support.ts";
 import { isProbeOfLegacy } from "../../gateway/http/support.ts";
 import { httpUpstream } from "../../gateway/proxy/support.ts";
 import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
+import { pageOfMetrics } from "../../support/metrics.ts";
 import { settled, until } from "../../support/waiting.ts";
 import { alice, caching, cachingOver, json, mallory, minute } from "./support.ts";
 
@@ -23,6 +24,9 @@ const startSample = async () => {
   };
   return { url, close, become };
 };
+
+const rows =
+  '{"data":{"dataset":[{"did":1,"name":"a","version":1,"status":"active","format":"arff","file_id":1,"quality":[]}]}}';
 
 /** Legacy without a database answers so, with a status of its own. */
 const forms = ["database", "page-502", "page-503", "page-429", "page-302", "page-403", "page-404", "page-200"];
@@ -82,8 +86,6 @@ describe("a list with a key", () => {
   test("waits while the probe is under way", async () => {
     const asked: string[] = [];
     const probe = Promise.withResolvers<void>();
-    const rows =
-      '{"data":{"dataset":[{"did":1,"name":"a","version":1,"status":"active","format":"arff","file_id":1,"quality":[]}]}}';
     let isIll = false;
     const url = await httpUpstream((request, response) => {
       asked.push(request.url ?? "");
@@ -96,7 +98,7 @@ describe("a list with a key", () => {
     await ask(list);
     isIll = true;
     for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${i + 1}`);
-    expect(core.outage.isAsking()).toBe(true);
+    expect(core.outage.isInDoubt()).toBe(true);
     const before = asked.length;
     const waiting = ask(`${list}?api_key=${alice}`);
     await settled();
@@ -104,6 +106,100 @@ describe("a list with a key", () => {
     probe.resolve();
     expect((await waiting).body).toBe(rows);
     expect(asked.filter((target) => target.startsWith(`${list}?`))).toEqual([]);
+  });
+
+  test.each([
+    ["is at once everybody's while legacy fails", true],
+    ["passes at once while the probe is not believed", false],
+  ])("%s, though the probe is under way", async (_, isFailing) => {
+    const { pass } = clock(["setTimeout", "clearTimeout"]);
+    let [isIll, isProbeSilent] = [false, false];
+    const unanswered: ServerResponse[] = [];
+    const url = await httpUpstream((request, response) => {
+      const isProbe = isProbeOfLegacy(request);
+      if (isProbe && isProbeSilent) unanswered.push(response);
+      else if (isProbe || isIll) response.writeHead(301, { Location: "https://legacy/" }).end();
+      else response.writeHead(200, { "Content-Type": "application/json" }).end(rows);
+    });
+    const { ask, core } = await cachingOver({ url });
+    onTestFinished(() => unanswered.forEach((response) => void response.end()));
+    await ask(list);
+    isIll = true;
+    for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${i + 1}`);
+    await until(() => core.outage.isOn());
+    isIll = isFailing;
+    isProbeSilent = true;
+    // One request a second is sent: three of legacy's own answers overrule the probe.
+    for (let i = 10; core.outage.isOn() !== isFailing; i++) {
+      await ask(`/api/v1/json/data/${i}`);
+      pass(1000);
+    }
+    if (isFailing) pass(1000);
+    await until(() => unanswered.length > 0);
+    const shown = await ask(`${list}?api_key=${alice}`);
+    expect([shown.body, shown.how === "passed", core.outage.isOn()]).toEqual([rows, !isFailing, isFailing]);
+  });
+
+  describe("that legacy has not answered when it is known to fail", () => {
+    /** A gateway whose legacy freezes while two lists are under way; the times are the test's. */
+    const frozen = async () => {
+      const { pass } = clock(["setTimeout", "clearTimeout"]);
+      const asked: string[] = [];
+      let isFrozen = false;
+      const unanswered: ServerResponse[] = [];
+      const answer = (response: ServerResponse) =>
+        response.writeHead(200, { "Content-Type": "application/json" }).end(rows);
+      const url = await httpUpstream((request, response) => {
+        asked.push(request.url ?? "");
+        if (isFrozen) unanswered.push(response);
+        else answer(response);
+      });
+      const gateway = await cachingOver({ url }, { MAX_CONNECTIONS: "1" });
+      onTestFinished(() => unanswered.forEach((response) => void response.end()));
+      const freeze = async () => {
+        isFrozen = true;
+        const first = gateway.ask(`${list}?api_key=${alice}`);
+        await until(() => unanswered.length === 1);
+        pass(1000);
+        // The other waits for the only connection.
+        const second = gateway.ask(`${list}?api_key=${mallory}`);
+        await until(() => gateway.core.load() === 2);
+        pass(4000);
+        await until(() => unanswered.length === 2);
+        pass(4999);
+        expect(gateway.core.outage.isOn()).toBe(false);
+        pass(1);
+        await until(() => gateway.core.outage.isOn());
+        return [first, second] as const;
+      };
+      return { ...gateway, asked, freeze, unanswered, answer };
+    };
+
+    test("is everybody's at once, and its request is given up", async () => {
+      const { ask, freeze, asked, unanswered, core } = await frozen();
+      await ask(list);
+      for (const shown of await Promise.all(await freeze())) {
+        expect([shown.status, shown.body, shown.headers.get("cache-control")]).toEqual([
+          200,
+          rows,
+          "private, no-cache",
+        ]);
+        expect(shown.how).toMatch(/stale-if-error/);
+      }
+      await until(() => unanswered.every(({ destroyed }) => destroyed));
+      expect(asked.filter((target) => target.includes(mallory))).toEqual([]);
+      const page = await pageOfMetrics(core.meter);
+      expect(page).toContain('catalog_gateway_old_reads_total{result="stale_if_error"} 2');
+      expect(page).toContain('catalog_gateway_old_reads_total{result="passed"} 0');
+      expect(page).not.toMatch(/catalog_gateway_pass_through_failures_total\{.*\} [1-9]/);
+    });
+
+    test("waits on where nothing is stored", async () => {
+      const { freeze, unanswered, answer } = await frozen();
+      const [first] = await freeze();
+      answer(unanswered[0] as ServerResponse);
+      expect(await first).toMatchObject({ status: 200, body: rows, how: "passed" });
+    });
   });
 
   test("tells whether legacy knows the key", async () => {
