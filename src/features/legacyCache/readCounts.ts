@@ -46,16 +46,23 @@ export const openReadCounts = ({ meter, dependencies }: Pick<Core, "meter" | "de
       .failed()
       .flatMap(({ name, since }) => (legacyTroubles.has(name) ? [since] : []))
       .toSorted()[0];
-  const now = () => ({ cached: counted([...hitResults, "stale_if_error"]), failed: failures.value });
-  /** What was counted when legacy last answered as it should. */
-  let before = now();
+  /** Reads that legacy has failed: answered from the cache all the same, or not. */
+  const failed = () => ({ stale: counted(["stale_if_error"]), failed: failures.value });
+  /** Those until legacy last answered as it should: the first failures come before the trouble is known. */
+  let before = failed();
+  /** Since when legacy is in trouble, and the hits until then. */
+  let trouble: { since: string; hits: number } | undefined;
+  dependencies.onChange(() => {
+    const since = troubledSince();
+    if (trouble !== undefined && since === undefined) before = failed();
+    trouble = since === undefined ? undefined : (trouble ?? { since, hits: counted(hitResults) });
+  });
   return {
     /** `result`: as the metrics name it. `ms`: from the arrival of a read to its answer; absent where legacy alone answers. */
     count(result: string, ms?: number): void {
       (byResult.get(result) as { value: number }).value++;
       if (ms !== undefined) (hitResults.includes(result) ? hitsTook : othersTook).observe(ms / 1000);
-      // The first failures come before the trouble is known.
-      if ((result === "miss" || result === "revalidated") && troubledSince() === undefined) before = now();
+      if ((result === "miss" || result === "revalidated") && trouble === undefined) before = failed();
     },
     /** Counts a failed read by its status, also where legacy answers it. */
     watch(res: ServerResponse): void {
@@ -68,12 +75,18 @@ export const openReadCounts = ({ meter, dependencies }: Pick<Core, "meter" | "de
       if (legacysStatuses.has(status)) failures.value++;
     },
     view: (): ReadsView => {
-      const since = troubledSince();
-      const { cached, failed } = now();
+      const hits = counted(hitResults);
+      const now = failed();
       return {
         requests: counted(byResult.keys()),
-        hits: counted(hitResults),
-        ...(since && { trouble: { since, cached: cached - before.cached, failed: failed - before.failed } }),
+        hits,
+        ...(trouble && {
+          trouble: {
+            since: trouble.since,
+            cached: hits - trouble.hits + now.stale - before.stale,
+            failed: now.failed - before.failed,
+          },
+        }),
       };
     },
   };

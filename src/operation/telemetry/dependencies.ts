@@ -19,6 +19,7 @@ export type Dependencies = ReturnType<typeof openDependencies>;
 export const openDependencies = (meter: Pick<Meter, "gauge">) => {
   const states = new Map<string, DependencyState>();
   const meanings = new Map<string, FailureMeaning>();
+  const listeners: (() => void)[] = [];
   const isUsed = (name: string): boolean => meanings.get(name)?.isUsed?.() ?? true;
   meter.gauge("dependency_up", "Whether a dependency works, as it was seen last: 1 or 0.", () =>
     [...states.values()].map(({ name, state }) => ({ labels: { dependency: name }, value: state === "ok" ? 1 : 0 })),
@@ -35,8 +36,11 @@ export const openDependencies = (meter: Pick<Meter, "gauge">) => {
         if (known?.state === state && known.why === why) return;
         const since = known?.state === state ? known.since : new Date().toISOString();
         states.set(name, { name, state, since, ...(why === undefined ? {} : { why }) });
+        for (const listener of listeners) listener();
       };
     },
+    /** Calls this whenever the state of one, or why it fails, has changed. */
+    onChange: (listener: () => void): void => void listeners.push(listener),
     /** All of them, in the order in which they were added. */
     states: (): DependencyState[] => [...states.values()],
     isUsed,

@@ -323,7 +323,7 @@ describe("a hit of an old client", () => {
     for (let i = 0; i < 3; i++) await ask(json);
     // So many failures open the circuit.
     for (let i = 0; i < 20; i++) await ask(`/api/v1/json/data/${100 + i}`);
-    expect(await shown()).toBe("25 since 12:00 UTC: 4 from the cache, 20 failed");
+    expect(await shown()).toBe("25 since 12:00 UTC: 3 from the cache, 20 failed");
   });
 });
 
