@@ -107,7 +107,7 @@ describe("where the gateway's own request gets otherwise than the client's", () 
     const { ask, askers, counted, core } = await treating(state);
     for (let i = 0; i < 3; i++) expect(await ask(json)).toMatchObject({ status: 200, body: sound.body, how: "passed" });
     expect([askers, counted(event)]).toEqual([["own", "client", "client", "client"], 1]);
-    expect(core.outage.isAsking() || core.outage.isOn()).toBe(false);
+    expect(core.outage.isInDoubt() || core.outage.isOn()).toBe(false);
     state.own = sound;
     await pass(minute - 1000);
     expect((await ask(json)).how).toBe("passed");
