@@ -9,7 +9,10 @@ const isUnit = lane === "unit";
 if (isUnit) process.env["CASES"] ??= "20";
 
 /** What surrounds the gateway, for `.ci/slow`. */
-const slow = ["clients", "demo", "deploy", "monitoring", "restarts"].map((folder) => `test/${folder}/**/*.test.ts`);
+const slow = [
+  ...["builds", "clients", "demo", "deploy", "monitoring", "restarts"].map((folder) => `test/${folder}/**/*.test.ts`),
+  "test/architecture/deletion.test.ts",
+];
 
 /** Files that wait for processes and sockets come first, the unit tests fill the gaps that they leave at the end. */
 class WaitingFirst extends BaseSequencer {

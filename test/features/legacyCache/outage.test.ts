@@ -82,7 +82,7 @@ test("each 5xx of the gateway's own is an event, and counts as a failure", async
 });
 
 /** Paths that are asked when legacy is back. */
-const PATHS = casesOf(200);
+const PATHS = casesOf(20);
 
 test(`${PATHS} stale paths reach a legacy that is back once each, over MAX_CONNECTIONS`, async () => {
   const { pass } = clock(["setTimeout", "clearTimeout"]);

@@ -86,7 +86,7 @@ test(
           await gateway.close();
         }
       }),
-      { numRuns: casesOf(6) },
+      { numRuns: casesOf(2) },
     );
     await bed.close();
   },
