@@ -35,6 +35,13 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
     expect(gateway.legacy.asked).toHaveLength(before);
   });
 
+  test("nobody's 404 is no answer to a user, whose own it may be", async () => {
+    gateway.legacy.gone = true;
+    expect((await ask(path, "nobody")).status).toBe(404);
+    gateway.legacy.gone = false;
+    expect(await ownerOf(path, "alice")).toBe("alice 1");
+  });
+
   test("a wrong key gets 401 anywhere in a request, also with a cached answer", async () => {
     await ask(path, "nobody");
     await ask(path, "alice");
