@@ -7,6 +7,7 @@ import type { RunningServer } from "./gateway/server.ts";
 import { withTimeout } from "./operation/limits/withTimeout.ts";
 import type { Settings } from "./operation/settings/settings.ts";
 import { isTemporary } from "./operation/settings/temporary.ts";
+import { openProcessMetrics } from "./operation/telemetry/processMetrics.ts";
 import { plainText } from "./tools/plainText.ts";
 
 type CheckOptions = { strict?: boolean; json?: boolean };
@@ -163,8 +164,7 @@ export const serveGateway = async (): Promise<void> => {
   setFlagsFromString("--external-memory-accounted-in-global-limit");
   // The gateway answers: what it did not need for that is loaded now.
   await upstream.load();
-  const { openProcessMetrics } = await import("./operation/telemetry/processMetrics.ts");
-  gateway.core.meter.join(await openProcessMetrics());
+  gateway.core.meter.join(openProcessMetrics());
   flushCompileCache();
 };
 

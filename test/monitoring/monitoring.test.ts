@@ -38,7 +38,7 @@ test("every alert has a test that it fires, and a row in docs/operate.md", () =>
 /** What a gateway with these settings answers before its first request. */
 const scrape = async (environment: Record<string, string>): Promise<FamilyValues[]> => {
   const { core } = await listeningGateway("http://127.0.0.1:9", environment);
-  core.meter.join(await openProcessMetrics());
+  core.meter.join(openProcessMetrics());
   return core.meter.read();
 };
 

@@ -53,7 +53,7 @@ export type Meter = {
   /** All metrics with their values. */
   read: () => Promise<FamilyValues[]>;
   /** Adds metrics that are counted elsewhere, after those that are there. */
-  join: (read: () => Promise<readonly FamilyValues[]>) => void;
+  join: (read: () => readonly FamilyValues[]) => void;
   /** The hit path answered, in so many milliseconds. */
   countHit: (endpoint: string, status: number, bytes: number, ms: number) => void;
   /** The router answered. */
@@ -140,7 +140,7 @@ export const openMeter = (events: () => Record<string, number>, endpoints: reado
       register({ name: full(name), help, type }, async () => samplesOf(await read()));
   const meter = {
     read: async () => (await Promise.all(reads.map((read) => read()))).flat(),
-    join: (read) => void reads.push(read),
+    join: (read) => void reads.push(async () => read()),
     counter(name, help, labelNames = []) {
       const childOf = openCounter(register, full(name), help, labelNames);
       if (labelNames.length === 0) childOf();
