@@ -264,9 +264,9 @@ const openEndpoints = (
 ): Pick<Core, "endpoints" | "lifetimes" | "knowledge" | "errors" | "identity"> => {
   const { endpoints, errors } = catalogue;
   const lifetimes = lifetimesInForce(endpoints, settings.CACHE_LIFETIMES);
-  const knowledge = { legacyStudies: new Set(settings.LEGACY_STUDIES ?? catalogue.legacyStudies) };
+  const knowledge = { legacyStudies: new Set(catalogue.legacyStudies) };
   const { LEGACY_URL, LEGACY_PATH } = settings;
-  const identity = JSON.stringify(["legacy", LEGACY_URL, LEGACY_PATH, hostOf(settings), [...knowledge.legacyStudies]]);
+  const identity = JSON.stringify(["legacy", LEGACY_URL, LEGACY_PATH, hostOf(settings)]);
   return {
     endpoints: prepare(endpoints, { legacy: identity, lifetimes }),
     identity,
@@ -275,6 +275,9 @@ const openEndpoints = (
     errors,
   };
 };
+
+/** Most threads that read large answers, where there are as many cores. */
+const READER_THREADS = 2;
 
 /** The share of the cache's bytes for the cache keys of paths. */
 const PATHS_SHARE = 1 / 16;
@@ -319,7 +322,7 @@ const openAnswering = (
     endpoints: new Map(endpoints.map((endpoint) => [endpoint.name, endpoint])),
     knowledge,
     module,
-    threads: Math.min(settings.READER_THREADS, availableParallelism()),
+    threads: Math.min(READER_THREADS, availableParallelism()),
     maxReply: settings.MAX_REPLY_BYTES,
     memory,
     onFailed(why, endpoint) {

@@ -9,7 +9,7 @@ import { gatewayFor } from "../support/gateway.ts";
 // `GET /path` or `POST /path {"json": "body"}`.
 const [legacy = "", ...requests] = process.argv.slice(2);
 const root = join(import.meta.dirname, "../..");
-const gateway = await gatewayFor(legacy, { DOCUMENTS: "true", ACCESS_LOG: "errors", SLOW_REQUEST_MS: "60000" });
+const gateway = await gatewayFor(legacy, { DOCUMENTS: "true", ACCESS_LOG: "errors" }, { slow: 60_000 });
 const { port } = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes: ["/v1"] });
 const agent = new Agent({ keepAlive: true });
 const session = new Session();

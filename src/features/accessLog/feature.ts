@@ -24,13 +24,16 @@ const MAX_METHOD = 20;
 /** Agents and callers whose shown form is remembered: making it costs more than the rest of a line. Agents beside a key are left out. */
 const MAX_KNOWN = 1000;
 
-/** Writes a line for requests. `fd`: where they go (default: the standard output). */
+/** Milliseconds until an answer begins, from which on its request is slow. */
+const SLOW = 1000;
+
+/** Writes a line for requests. `fd`: where they go (default: the standard output). `slow`: in place of `SLOW`. */
 const open = (
   { meter, observer, keys, trusted }: Pick<Core, "meter" | "observer" | "keys" | "trusted">,
   settings: AccessLogSettings,
-  fd = 1,
+  { fd = 1, slow = SLOW }: { fd?: number; slow?: number | undefined } = {},
 ): Feature => {
-  const { ACCESS_LOG: which, SLOW_REQUEST_MS: slow } = settings;
+  const { ACCESS_LOG: which } = settings;
   const onDropped = (lines: number) => observer.event("access_log_lines_dropped", { lines });
   const destination = openLogDestination(fd, onDropped, { delayMs: LINE_DELAY });
   meter.total(

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { millisecondsField } from "../../operation/settings/fields.ts";
 import type { Settings, SettingsFragment } from "../../operation/settings/settings.ts";
 
 const shape = {
@@ -7,11 +6,8 @@ const shape = {
     .enum(["off", "errors", "all"])
     .default("errors")
     .describe(
-      "Requests that get a line on the standard output: `off`; `errors`, those answered 5xx and slow ones; `all`",
+      "Requests that get a line on the standard output: `off`; `errors`, those answered 5xx and slow ones (a second until the answer begins); `all`",
     ),
-  SLOW_REQUEST_MS: millisecondsField(1_000).describe(
-    "Longest time until an answer begins, in ms, of a request that is not slow",
-  ),
 };
 
 export const settings = {

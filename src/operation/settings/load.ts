@@ -4,7 +4,7 @@ import { parseJson } from "../../catalogue/rules/parseJson.ts";
 import { readableByAll, readConfigurationFile } from "./configurationFile.ts";
 import { described, describeIssue } from "./describeIssue.ts";
 import { readSecretFiles } from "./secretFiles.ts";
-import { slipWarnings } from "./slips.ts";
+import { dropFormerSettings, slipWarnings } from "./slips.ts";
 import {
   holdsSecret,
   type KnownEndpoints,
@@ -20,7 +20,7 @@ type ConfigurationErrors = { errors: string[] };
 
 /**
  * Reads the settings from the file named by `CONFIG` and from the environment, which wins. `warnings` has one line for each likely
- * slip, and for a file with secrets that all may read.
+ * slip, for each former setting, and for a file with secrets that all may read.
  * `fragments`: the settings of features. Without `isStrict`, unknown settings are ignored: other programs' features may have them.
  */
 export const loadSettings = (
@@ -37,6 +37,7 @@ export const loadSettings = (
   const given = new Map<string, GivenSetting>(
     Object.entries(file.values).map(([name, value]) => [name, { value, from: `in ${path}` }]),
   );
+  const formerWarnings = dropFormerSettings(given, environment);
   const names = [...Object.keys(schema.shape), ...Array.from(secrets, fileSettingOf)];
   for (const name of names) {
     const text = environment[name];
@@ -66,6 +67,7 @@ export const loadSettings = (
     .map(([name]) => name);
   const warnings = [
     ...readableByAll(path, exposed),
+    ...formerWarnings,
     ...(isStrict ? slipWarnings(environment, new Set([...names, "CONFIG"])) : []),
   ];
   return { settings, warnings };
@@ -83,15 +85,12 @@ const numeric = (text: string): unknown => (/^[+-]?\d+$/.test(text) ? Number(tex
 /** The environment has only text: numbers are digits, lists are JSON or parted by commas. */
 const fromText = (text: string, field: z.ZodType | undefined): unknown => {
   if (field === undefined) return text;
-  const { type, anyOf = [], items } = described(field);
+  const { type, anyOf = [] } = described(field);
   if ([type, ...anyOf.map((one) => one.type)].includes("integer")) return numeric(text.trim());
   if (type === "number") return /^\d*\.?\d+$/.test(text.trim()) ? Number(text) : text;
   if (type === "boolean") return { true: true, false: false }[text.trim()] ?? text;
   if (type !== "array" && type !== "object") return text;
-  if (type === "array" && !text.trim().startsWith("[")) {
-    const entries = text.split(",").map((entry) => entry.trim());
-    return items?.type === "integer" ? entries.map(numeric) : entries;
-  }
+  if (type === "array" && !text.trim().startsWith("[")) return text.split(",").map((entry) => entry.trim());
   // Left as the text it is, the schema refuses it by name.
   return parseJson(text) ?? text;
 };

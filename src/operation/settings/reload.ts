@@ -35,7 +35,8 @@ export const openReload = ({ environment, endpoints, fragments, settings, observ
       changed.filter((name) => reloadable.has(name)),
       changed.filter((name) => !reloadable.has(name)),
     ];
-    observer.event("configuration_reloaded", { changed: now });
+    const { warnings } = loaded;
+    observer.event("configuration_reloaded", { changed: now, ...(warnings.length > 0 ? { warnings } : {}) });
     if (restart.length > 0) observer.event("restart_needed", { settings: restart });
     inForce = { ...inForce, ...Object.fromEntries(now.map((name) => [name, loaded.settings[name as keyof Settings]])) };
   };

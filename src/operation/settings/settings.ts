@@ -82,14 +82,9 @@ const coreGroups = {
       .describe(
         "The gateway's own key, for what legacy answers only with one. Flow names with `=`, `+`, `/` and the like need it",
       ),
-    LEGACY_STUDIES: z
-      .array(z.int().min(1))
-      .optional()
-      .describe("Ids of the studies that are no longer supported. Without it: the specification's 25"),
     MAX_CONNECTIONS: countField(64).describe(
       "Most connections to legacy: for transforms, for pass-through and for uploads each",
     ),
-    CONNECT_TIMEOUT_MS: millisecondsField(5_000).describe("Longest time to connect to legacy, in ms"),
     HEADERS_TIMEOUT_MS: millisecondsField(30_000).describe("Longest wait for legacy's first byte, in ms"),
     BODY_TIMEOUT_MS: millisecondsField(30_000).describe("Longest silence within a body, in ms"),
     TOTAL_TIMEOUT_MS: millisecondsField(60_000).describe(
@@ -113,9 +108,6 @@ const coreGroups = {
     MAX_REPLY_BYTES: bytesField(32 * 1024 ** 2).describe("Largest answer of legacy to be transformed, in bytes"),
     MEMORY_BYTES: integerField(1024, 64 * 1024 ** 3, 256 * 1024 ** 2).describe(
       "Most bytes of answers and bodies in memory: that are collected, wait to be read, or that clients have not taken yet; the last take half at most. What does not fit is answered 503. At least `MAX_REPLY_BYTES`",
-    ),
-    READER_THREADS: integerField(1, 32, 2).describe(
-      "Most threads that read large answers. One for each core at most; they start when they are needed",
     ),
   },
   "Cache and storage": {

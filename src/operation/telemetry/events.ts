@@ -58,7 +58,7 @@ export const coreEvents: EventDefinitions = {
   configuration_reloaded: {
     level: "info",
     msg: "The configuration was read again.",
-    notes: "`changed` names what took effect.",
+    notes: "`changed` names what took effect, `warnings` what a start would warn of.",
   },
   configuration_refused: {
     level: "error",

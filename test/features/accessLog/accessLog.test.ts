@@ -15,7 +15,7 @@ const ours = "/v1/evaluationmeasures/list";
 const theirs = "/api/v1/json/anything";
 
 /** A gateway whose access log goes into a pipe, before a legacy that fails, drips or is slow where the path says so. */
-const opened = async (environment: Record<string, string> = {}) => {
+const opened = async (environment: Record<string, string> = {}, slow?: number) => {
   const { url, seen } = await recordingUpstream(({ target }) => {
     if (target.includes("fails")) return { status: 500, body: "" };
     return target.startsWith("/api/v1/json/evaluationmeasure") ? undefined : { body: "whatever" };
@@ -24,7 +24,7 @@ const opened = async (environment: Record<string, string> = {}) => {
   const fd = pipe.writer();
   let feature: Feature | undefined;
   const log: FeatureModule = {
-    open: (core, settings) => (feature = accessLog.open(core, settings as AccessLogSettings, fd)),
+    open: (core, settings) => (feature = accessLog.open(core, settings as AccessLogSettings, { fd, slow })),
   };
   const gateway = await listeningGateway(url, { ACCESS_LOG: "all", ...environment }, { features: [log] });
   let text = "";
@@ -87,7 +87,7 @@ test("what is refused has a line, too, as far as it was read", async () => {
 });
 
 test("errors: only what failed or was slow has a line; a refused request has none", async () => {
-  const { port, records } = await opened({ ACCESS_LOG: "errors", SLOW_REQUEST_MS: "3600000" });
+  const { port, records } = await opened({ ACCESS_LOG: "errors" }, Infinity);
   for (const path of [ours, ours, theirs, "/v1/nothing", "/api/v1/json/fails"]) await send(port, get(path));
   await send(port, "\x16\x03\x01\r\n\r\n");
   await send(port, get("/api/v1/json/fails/again"));
@@ -98,7 +98,7 @@ test("errors: only what failed or was slow has a line; a refused request has non
 });
 
 test("a slow request is a warning, however its answer is", async () => {
-  const { port, records } = await opened({ ACCESS_LOG: "errors", SLOW_REQUEST_MS: "1" });
+  const { port, records } = await opened({ ACCESS_LOG: "errors" }, 0);
   await send(port, get(ours));
   expect((await records(1))[0]).toMatchObject({ level: 40, path: ours, status: 200 });
 });

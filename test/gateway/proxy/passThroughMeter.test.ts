@@ -6,7 +6,7 @@ import { get, httpUpstream, rawUpstream, request, send } from "./support.ts";
 
 /** A gateway before this upstream, and a look at its metrics: `pass_through_requests_total status=200`. */
 const metered = async (url: string) => {
-  const { port, core } = await listeningGateway(url, { CONNECT_TIMEOUT_MS: "500" });
+  const { port, core } = await listeningGateway(url);
   const valueOf = async (text: string): Promise<number | undefined> => {
     const [name = "", label = "="] = text.split(" ");
     const [key = "", value = ""] = label.split("=");

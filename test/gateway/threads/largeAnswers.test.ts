@@ -51,7 +51,7 @@ const gatewayWith = async (reading: Partial<ReaderSettings>, environment: Record
     const all = datasetRows(rows, isJson && name === "broken" ? 'a "name"' : name);
     response.end(isJson ? jsonList(all) : xmlList(all));
   });
-  const gateway = await gatewayFor(url, { CACHE_BYTES: "0", READER_THREADS: "1", ...environment }, { reading });
+  const gateway = await gatewayFor(url, { CACHE_BYTES: "0", ...environment }, { reading: { threads: 1, ...reading } });
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= gateway.close());
   onTestFinished(close);

@@ -20,7 +20,7 @@ describe("the schema of the configuration file", () => {
       { DEPRECATED: [{ path: "/api/v1/json/data", since: "2026-01-01", sunset: "2027-01-01", successor: "/v1" }] },
     ],
     [true, { BROWNOUTS: [{ path: "/a", from: "2026-12-01T09:00:00Z", until: "2026-12-01T10:00:00Z", status: 503 }] }],
-    [true, { LEGACY_API_KEY: "abc", TRUSTED_PROXIES: ["10.0.0.0/8"], LEGACY_STUDIES: [1] }],
+    [true, { LEGACY_API_KEY: "abc", TRUSTED_PROXIES: ["10.0.0.0/8"] }],
     [false, { PORT: "8000" }],
     [false, { PORTS: 8000 }],
     [false, { PREFIXES: "v1" }],
