@@ -1,7 +1,6 @@
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { get, type LegacyRequest, post } from "../src/catalogue/endpoint/legacyRequest.ts";
-import { legacyStudies } from "./getStudy.ts";
 import { endpoints } from "./index.ts";
 import { legacyErrors } from "./legacyErrors.ts";
 import {
@@ -19,7 +18,6 @@ export const catalogue = {
   endpoints,
   module: import.meta.resolve(`./index${extname(import.meta.url)}`),
   errors: legacyErrors,
-  legacyStudies,
   legacyPaths,
   legacyWrites: {
     writes: legacyWrites,

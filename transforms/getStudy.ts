@@ -18,9 +18,9 @@ import { legacyStudy, privateStudy, unknownStudy } from "./outcomes.ts";
 import { firstId } from "./firstEntry.ts";
 
 /** The studies that were defined by tags only: they have no replacement (the specification, 4.7). */
-export const legacyStudies: readonly number[] = [
+export const legacyStudies: ReadonlySet<number> = new Set([
   1, 2, 3, 5, 7, 8, 10, 11, 12, 13, 17, 20, 22, 24, 25, 27, 30, 31, 32, 34, 37, 38, 41, 50, 51,
-];
+]);
 
 /** `{"data": {"data_id": ["1", "2"]}}` -> `[1, 2]`, under its new name. */
 const idsIn = (group: string, id: string): Rule<number[]> => renamed(group, unwrapped(id, anyOrder(list(integer))));
@@ -33,11 +33,11 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
   legacy: ({ id_or_alias }) => get`/study/${id_or_alias}`,
   notFound: unknownStudy,
   excerpt: ["id"],
-  rejectEarly: ({ id_or_alias }, { legacyStudies: known }) =>
-    typeof id_or_alias === "number" && known.has(id_or_alias) ? legacyStudy : undefined,
-  rejectDocument(legacy, { legacyStudies: known }) {
+  rejectEarly: ({ id_or_alias }) =>
+    typeof id_or_alias === "number" && legacyStudies.has(id_or_alias) ? legacyStudy : undefined,
+  rejectDocument(legacy) {
     const isByTag = !isUnset(member(legacy, "study", "tag"));
-    return isByTag || known.has(numberOf(member(legacy, "study", "id"))) ? legacyStudy : undefined;
+    return isByTag || legacyStudies.has(numberOf(member(legacy, "study", "id"))) ? legacyStudy : undefined;
   },
 
   errors: { 603: legacyStudy },

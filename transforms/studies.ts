@@ -1,10 +1,11 @@
-import { endpoint, type Knowledge } from "../src/catalogue/endpoint/endpoint.ts";
+import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
 import { identifier, identifierList, oneOf } from "../src/catalogue/endpoint/field.ts";
 import { changed } from "../src/catalogue/endpoint/groups.ts";
 import { post } from "../src/catalogue/endpoint/legacyRequest.ts";
 import type { Outcome } from "../src/catalogue/endpoint/outcome.ts";
 import { object, renamed, unwrapped } from "../src/catalogue/rules/compose.ts";
 import { integer, text } from "../src/catalogue/rules/values.ts";
+import { legacyStudies } from "./getStudy.ts";
 import { legacyStudy, noStudyToAttachTo, noStudyToUpdate, privateStudy } from "./outcomes.ts";
 
 /** What a study can be a collection of. */
@@ -14,7 +15,7 @@ export const studyEntity = oneOf(["task", "run"]);
 export const MAX_MEMBERS = 10_000;
 
 /** A study that was defined by tags only takes no writes. */
-const rejectLegacyStudy = ({ study_id }: { study_id: number }, { legacyStudies }: Knowledge): Outcome | undefined =>
+const rejectLegacyStudy = ({ study_id }: { study_id: number }): Outcome | undefined =>
   legacyStudies.has(study_id) ? legacyStudy : undefined;
 
 /** Defines an endpoint that adds tasks or runs to a study, or takes them away. */

@@ -261,17 +261,15 @@ const hostOf = ({ LEGACY_HOST, LEGACY_URL }: GatewaySettings): string => LEGACY_
 const openEndpoints = (
   settings: GatewaySettings,
   catalogue: Catalogue,
-): Pick<Core, "endpoints" | "lifetimes" | "knowledge" | "errors" | "identity"> => {
+): Pick<Core, "endpoints" | "lifetimes" | "errors" | "identity"> => {
   const { endpoints, errors } = catalogue;
   const lifetimes = lifetimesInForce(endpoints, settings.CACHE_LIFETIMES);
-  const knowledge = { legacyStudies: new Set(catalogue.legacyStudies) };
   const { LEGACY_URL, LEGACY_PATH } = settings;
   const identity = JSON.stringify(["legacy", LEGACY_URL, LEGACY_PATH, hostOf(settings)]);
   return {
     endpoints: prepare(endpoints, { legacy: identity, lifetimes }),
     identity,
     lifetimes,
-    knowledge,
     errors,
   };
 };
@@ -294,7 +292,7 @@ const openAnswering = (
   opened: Operation & ReturnType<typeof openEndpoints> & { legacy: ReturnType<typeof openLegacy> },
   { features = [], reading, aroundClient = (client) => client }: GatewayParts,
 ): Answering => {
-  const { observer, meter, dependencies, memory, events, endpoints, lifetimes, knowledge, errors, legacy } = opened;
+  const { observer, meter, dependencies, memory, events, endpoints, lifetimes, errors, legacy } = opened;
   const onError = observer.fault;
   const timeout = settings.TOTAL_TIMEOUT_MS;
 
@@ -320,7 +318,6 @@ const openAnswering = (
   });
   const reader = openReader({
     endpoints: new Map(endpoints.map((endpoint) => [endpoint.name, endpoint])),
-    knowledge,
     module,
     threads: Math.min(READER_THREADS, availableParallelism()),
     maxReply: settings.MAX_REPLY_BYTES,

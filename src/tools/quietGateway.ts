@@ -61,7 +61,6 @@ export const openQuietGateway = async (
     },
   });
   return {
-    knowledge: gateway.core.knowledge,
     async ask({ method, path, body }: CanonicalRequest, key?: string): Promise<QuietAnswer> {
       const seen = { exchanges: [], mismatch: [] };
       const headers = {

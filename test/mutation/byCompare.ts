@@ -13,7 +13,6 @@ import type { Json, JsonObject } from "../../src/catalogue/rules/rule.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 
 const ledger = openLedger([], "2000-01-01");
-const about = { errors: catalogue.errors, knowledge: { legacyStudies: new Set(catalogue.legacyStudies) } };
 
 /** The comparer's findings over an endpoint's fixtures, as texts; equal for equal trees. */
 export const findingsOf = (name: string, endpoint: Endpoint): string[] => {
@@ -23,7 +22,7 @@ export const findingsOf = (name: string, endpoint: Endpoint): string[] => {
     if (!exchange || !document) return [];
     const ours = answerOf(endpoint, document);
     const given = { status: pair.answer.status, body: pair.answer.body as Json };
-    const explained = explainAnswer({ ...about, endpoint }, exchange, ours);
+    const explained = explainAnswer({ errors: catalogue.errors, endpoint }, exchange, ours);
     const tree = { endpoint: name, output: endpoint.output, ledger };
     return [
       ...unexplained("explained", explained),
@@ -56,7 +55,7 @@ const documentOf = (
 const note = servingNote(() => undefined);
 
 const answerOf = (endpoint: Endpoint, document: JsonObject): GivenAnswer => {
-  if (endpoint.rejectDocument?.(document, about.knowledge)) return { status: 410, body: undefined };
+  if (endpoint.rejectDocument?.(document)) return { status: 410, body: undefined };
   const transformed = transform(endpoint.output, document, note);
   return transformed.ok ? { status: 200, body: transformed.ours } : { status: 502, body: undefined };
 };

@@ -27,7 +27,7 @@ test.each(reads)("$name reads the same from either form: $example", async ({ nam
     const response = await fetch(`${legacy.url}/api/v1/${form}${path}`);
     const body = Buffer.from(await response.arrayBuffer());
     const task = { endpoint: name, as: "answer" as const, input };
-    return readLegacyAnswer(readableOf(name, endpoint), task, body, { legacyStudies: new Set() });
+    return readLegacyAnswer(readableOf(name, endpoint), task, body);
   };
   const [json, xml] = [await read("json"), await read("xml")];
   expect(json.is).not.toBe("unreadable");

@@ -5,9 +5,6 @@ import type { Fields, InputOf } from "./field.ts";
 import type { LegacyRequest, Unsent } from "./legacyRequest.ts";
 import type { Outcome } from "./outcome.ts";
 
-/** What the deployment knows, handed to every endpoint. `legacyStudies`: the ids of the studies that only legacy has. */
-export type Knowledge = { legacyStudies: ReadonlySet<number> };
-
 /** How long answers are stored (`fresh: "10m"`), and what they are about. */
 type CachePolicy<Input, Excerpt> = DeclaredLifetimes & {
   /** Names of what an answer is about; a write invalidates the answers that share one. `ours`: the excerpt, of a 200 only. */
@@ -94,9 +91,9 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
   /** The outcome where an input names what cannot exist. */
   notFound?: Outcome;
   /** The outcome that the input alone decides, without a request to legacy. */
-  rejectEarly?(input: InputOf<F>, knowledge: Knowledge): Outcome | undefined;
+  rejectEarly?(input: InputOf<F>): Outcome | undefined;
   /** The outcome that legacy's document decides, instead of its transform. */
-  rejectDocument?(legacy: Json, knowledge: Knowledge): Outcome | undefined;
+  rejectDocument?(legacy: Json): Outcome | undefined;
   /** For a legacy error that does not say what happened: the request that shows it, and the answer that legacy should have given. */
   recover?: {
     code: number;
@@ -154,7 +151,7 @@ export type Endpoint<T = unknown> = Omit<
   cache?: CachePolicy<Record<string, unknown>, Json>;
   rowById?: RowById & { filters: RowFilters };
   legacy(input: Record<string, unknown>): LegacyRequest | Unsent;
-  rejectEarly?(input: Record<string, unknown>, knowledge: Knowledge): Outcome | undefined;
+  rejectEarly?(input: Record<string, unknown>): Outcome | undefined;
   recover?: {
     code: number;
     look(input: Record<string, unknown>): LegacyRequest | Unsent;

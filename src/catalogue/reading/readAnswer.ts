@@ -1,6 +1,6 @@
 import { fitOf, isComplete, type Misfit, withReadings } from "./fits.ts";
 import type { Answer } from "../endpoint/answer.ts";
-import type { Endpoint, Knowledge } from "../endpoint/endpoint.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
 import { transform } from "../endpoint/transform.ts";
 import { type LegacyReading, readLegacy } from "../legacy/reading.ts";
 import { type XmlReader, xmlReaderFor } from "../legacy/xml.ts";
@@ -53,12 +53,7 @@ type Converted = { written: Written } | { outcome: Outcome } | Unfit;
 type Unfit = { mismatch: string[]; complete?: Pick<Written, "unfinishedUntil"> };
 
 /** Parses, transforms, validates and writes one legacy answer: all that takes time, in this or another thread. Never throws. */
-export const readLegacyAnswer = (
-  endpoint: Readable,
-  { as, input }: ReadTask,
-  body: Buffer,
-  knowledge: Knowledge,
-): Read => {
+export const readLegacyAnswer = (endpoint: Readable, { as, input }: ReadTask, body: Buffer): Read => {
   const reading = readLegacy(body, endpoint.readXml);
   if (reading.is !== "document") return reading;
   const { form, document } = reading;
@@ -66,7 +61,7 @@ export const readLegacyAnswer = (
     return { is: "unreadable", why: `a text in its ${form === "json" ? "JSON" : "XML"} reads as a part of it` };
   const unknown = new Set<string>();
   const note = servingNote((field) => void (unknown.size < MAX_UNKNOWN && unknown.add(field.slice(0, MAX_NAME))));
-  const converted = convert(endpoint, as, input, document, knowledge, note);
+  const converted = convert(endpoint, as, input, document, note);
   return { is: "document", form, unknown: [...unknown], ...converted };
 };
 
@@ -79,14 +74,13 @@ const convert = (
   as: ReadTask["as"],
   input: Input,
   document: JsonObject,
-  knowledge: Knowledge,
   note: ReturnType<typeof servingNote>,
 ): Converted => {
   const recovered = as === "recovered" ? endpoint.recover?.outcome?.(input, document) : undefined;
   if (recovered) return { outcome: recovered };
   const legacy = as === "recovered" ? endpoint.recover?.answer?.(input, document) : document;
   if (legacy === undefined) return { mismatch: ["/: missing"] };
-  const rejected = endpoint.rejectDocument?.(legacy, knowledge);
+  const rejected = endpoint.rejectDocument?.(legacy);
   if (rejected) return { outcome: rejected };
   const transformed = transform(endpoint.output, legacy, note);
   if (transformed.ok) return { written: write(endpoint, transformed.ours, as) };
@@ -131,7 +125,6 @@ type Checked = { misfits: Misfit[]; written: Written } | { failed: string };
 export type ThreadData = {
   /** The URL of the module that exports the `endpoints`, by name. */
   module: string;
-  legacyStudies: readonly number[];
 };
 
 /** What a thread is sent. `deadline`: on the clock of `performance.now()`, which all threads share. */
@@ -146,7 +139,7 @@ export type ThreadMessage = {
 export type ThreadResult = Jobs[keyof Jobs]["result"] | { failure: "late" };
 
 const readers: {
-  [K in keyof Jobs]: (e: Readable, task: Jobs[K]["task"], body: Buffer, knowledge: Knowledge) => Jobs[K]["result"];
+  [K in keyof Jobs]: (e: Readable, task: Jobs[K]["task"], body: Buffer) => Jobs[K]["result"];
 } = {
   legacy: readLegacyAnswer,
   modern: (endpoint, _, body) => {
@@ -165,12 +158,11 @@ const readers: {
  */
 export const runJob = <K extends keyof Jobs>(
   endpoints: ReadonlyMap<string, Readable>,
-  knowledge: Knowledge,
   of: K,
   task: Jobs[K]["task"],
   body: Buffer,
 ): Jobs[K]["result"] => {
   const endpoint = endpoints.get(task.endpoint);
   if (endpoint === undefined) throw new Error("a job names an endpoint that does not exist");
-  return readers[of](endpoint, task, body, knowledge);
+  return readers[of](endpoint, task, body);
 };

@@ -23,7 +23,6 @@ import type { NoteLoop } from "../upstream/loops.ts";
 import { type Decision, legacyDecision } from "../cache/served.ts";
 import type { CallerIdentity, Layer } from "./context.ts";
 import type { Cache } from "../cache/cache.ts";
-import type { Knowledge } from "../../catalogue/endpoint/endpoint.ts";
 import type { Caller, FetchPath, LegacyClient } from "../upstream/legacyClient.ts";
 import type { Outage } from "../upstream/outage.ts";
 import type { GatewayErrorFormatOf } from "../../catalogue/legacy/gatewayErrors.ts";
@@ -161,7 +160,6 @@ export type Core = {
   lifetimes: Readonly<Record<string, DeclaredLifetimes>>;
   /** How legacy's errors are answered, by code. */
   errors: ErrorTable;
-  knowledge: Knowledge;
 
   observer: Observer;
   meter: Meter;

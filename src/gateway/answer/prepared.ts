@@ -13,7 +13,6 @@ export type Catalogue = {
   endpoints: Record<string, Endpoint>;
   errors: ErrorTable;
   keyProbes: KeyProbes;
-  legacyStudies: readonly number[];
   /** The paths under which the legacy interface answers, and writes. */
   legacyPaths: LegacyPaths;
   /** What is written, and only read, through the legacy interface itself. */

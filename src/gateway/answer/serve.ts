@@ -28,7 +28,7 @@ export const serve = async (
   });
   if (refused || (endpoint.writes !== undefined && key === undefined))
     return refuse(answerOf(unauthenticated), decided(), "credential");
-  const asked = askedBy(core, endpoint, reading);
+  const asked = askedBy(endpoint, reading);
   if ("rejected" in asked) {
     const decision = decided();
     const refusal = await authorize(core, asker, decision.backend === "modern");
@@ -42,13 +42,12 @@ export const serve = async (
 
 /** What the input asks for, or the answer where the input decides it already. */
 const askedBy = (
-  { knowledge }: Core,
   endpoint: PreparedEndpoint,
   reading: InputReading | Answer,
 ): { rejected: Answer } | Pick<Context, "input" | "legacy"> => {
   if ("status" in reading) return { rejected: reading };
   if ("errors" in reading) return { rejected: inputErrors(reading.errors) };
   const { input, possible } = reading;
-  const outcome = (!possible && endpoint.notFound) || endpoint.rejectEarly?.(input, knowledge);
+  const outcome = (!possible && endpoint.notFound) || endpoint.rejectEarly?.(input);
   return outcome ? { rejected: answerOf(outcome) } : { input, legacy: endpoint.legacy(input) };
 };

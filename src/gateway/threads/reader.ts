@@ -3,7 +3,6 @@ import type { Tinypool } from "tinypool";
 import { type ByteBudget, countedBytes, type Holding } from "../../operation/limits/byteBudget.ts";
 import { once } from "../../operation/limits/once.ts";
 import { withTimeout } from "../../operation/limits/withTimeout.ts";
-import type { Knowledge } from "../../catalogue/endpoint/endpoint.ts";
 import { runStep } from "../../operation/telemetry/steps.ts";
 import {
   type Jobs,
@@ -45,7 +44,6 @@ export type Reader = {
 /** What a reader reads, and its bounds. */
 export type ReaderSettings = {
   endpoints: ReadonlyMap<string, Readable>;
-  knowledge: Knowledge;
   /** The URL of the module that exports the same endpoints; without it everything is read in this thread. */
   module: string | undefined;
   /** Bodies of so many bytes are large (default: `LARGE`). */
@@ -74,17 +72,8 @@ const LARGE = { json: 128 * 1024, xml: 32 * 1024 };
 
 /** Opens a reader; threads start when the first large body comes. */
 export const openReader = (settings: ReaderSettings): Reader => {
-  const {
-    endpoints,
-    knowledge,
-    module,
-    large = LARGE,
-    jobs: maxJobs = 500,
-    overtime = 30_000,
-    memory,
-    onFailed,
-  } = settings;
-  const threadData = module === undefined ? undefined : { module, legacyStudies: [...knowledge.legacyStudies] };
+  const { endpoints, module, large = LARGE, jobs: maxJobs = 500, overtime = 30_000, memory, onFailed } = settings;
+  const threadData = module === undefined ? undefined : { module };
   let jobs = 0;
   let bytes = 0;
   let pool: Tinypool | undefined;
@@ -121,7 +110,7 @@ export const openReader = (settings: ReaderSettings): Reader => {
     const { length } = body;
     const counted = countedBytes(body);
     const largeFrom = isJson(body) ? large.json : large.xml;
-    if (threadData === undefined || length < largeFrom) return runJob(endpoints, knowledge, of, task, body);
+    if (threadData === undefined || length < largeFrom) return runJob(endpoints, of, task, body);
     // The thread has the bytes, also after the request has ended.
     holding?.release(counted);
     if (jobs >= maxJobs || !memory.take(counted)) return { failure: "full" };

@@ -4,10 +4,9 @@ import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
 import { readableOf, runJob, type ThreadData, type ThreadMessage } from "../../catalogue/reading/readAnswer.ts";
 
 // A thread that reads large bodies, one at a time. Bytes come in, bytes go out; of a document only the excerpt crosses as an object.
-const { module, legacyStudies } = Tinypool.workerData as ThreadData;
+const { module } = Tinypool.workerData as ThreadData;
 const { endpoints } = (await import(module)) as { endpoints: Record<string, Endpoint> };
 const readable = new Map(Object.entries(endpoints).map(([name, endpoint]) => [name, readableOf(name, endpoint)]));
-const knowledge = { legacyStudies: new Set(legacyStudies) };
 
 /** Reads one body; without a message it does nothing. */
 export const readLarge = (message?: ThreadMessage): unknown => {
@@ -19,7 +18,7 @@ export const readLarge = (message?: ThreadMessage): unknown => {
     deadline,
   } = message;
   if (performance.now() >= deadline) return { failure: "late" };
-  const result = runJob(readable, knowledge, of, task, Buffer.from(buffer, byteOffset, byteLength));
+  const result = runJob(readable, of, task, Buffer.from(buffer, byteOffset, byteLength));
   if (!("written" in result)) return result;
   // Bytes of their own, with their hash: they cross without being copied.
   const { written } = result;

@@ -1,5 +1,5 @@
 import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
-import type { Endpoint, Knowledge } from "../../catalogue/endpoint/endpoint.ts";
+import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
 import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
 import { transform } from "../../catalogue/endpoint/transform.ts";
 import { type ErrorTable, outcomeAt, ownStatusOf } from "../../catalogue/legacy/reading.ts";
@@ -12,7 +12,7 @@ import { changesByPlace, changesIn, explain, lookUp } from "./explain.ts";
 import { pointerSteps } from "../../catalogue/rules/pointer.ts";
 
 /** What explains an answer. */
-type Explaining = { endpoint: Endpoint; errors: ErrorTable; knowledge: Knowledge };
+type Explaining = { endpoint: Endpoint; errors: ErrorTable };
 
 /**
  * Compares our answer with legacy's own: every difference, with the rule that explains it. `exchange`: the last one with legacy;
@@ -29,7 +29,7 @@ export const explainAnswer = (
   if (reading.is === "unreadable") return wholeAnswer({ kind: "unexplained" }, legacy, ours);
   if (reading.is === "error") return wholeAnswer(madeOfError(about, exchange, ours), legacy, ours);
   if (ours.status === 200 && status === 200) return explainDocument(about, reading.document, ours.body);
-  const rejected = about.endpoint.rejectDocument?.(reading.document, about.knowledge);
+  const rejected = about.endpoint.rejectDocument?.(reading.document);
   if (rejected && isAnswer(answerOf(rejected), ours)) return wholeAnswer(explainedBy("rejectDocument"), legacy, ours);
   return schemaMismatch(about, reading.document, legacy, ours);
 };

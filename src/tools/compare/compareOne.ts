@@ -153,10 +153,10 @@ const unreadable = (
 
 /** Without a candidate: compares the gateway's answer with legacy's own. */
 const explained = (
-  { catalogue, legacy, ledger }: ComparedSides,
+  { catalogue, ledger }: ComparedSides,
   { endpoint, sent, ours, exchange, document }: Compared,
 ): Differing => {
-  const about = { endpoint, errors: catalogue.errors, knowledge: legacy.knowledge };
+  const about = { endpoint, errors: catalogue.errors };
   const differences = explainAnswer(about, exchange, ours).map((one) => {
     // A difference that no rule explains may be expected.
     const entry = one.kind === "unexplained" ? ledger.allowing(endpoint.name, one) : undefined;

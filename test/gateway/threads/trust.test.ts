@@ -5,7 +5,6 @@ import { listRuns } from "../../../transforms/listRuns.ts";
 import { listStudies } from "../../../transforms/listStudies.ts";
 import { casesOf } from "../../support/cases.ts";
 
-const knowledge = { legacyStudies: new Set<number>() };
 const runs = readableOf("listRuns", listRuns);
 const studies = readableOf("listStudies", listStudies);
 
@@ -35,7 +34,7 @@ const xmlStudies = (names: readonly string[]): string =>
     .join("")}</oml:study_list>`;
 
 const read = (endpoint: typeof runs, body: string, limit = 100) =>
-  readLegacyAnswer(endpoint, { endpoint: endpoint.name, as: "answer", input: { limit } }, Buffer.from(body), knowledge);
+  readLegacyAnswer(endpoint, { endpoint: endpoint.name, as: "answer", input: { limit } }, Buffer.from(body));
 
 /** Our document, or `undefined` where it is a 502. */
 const documentOf = (endpoint: typeof runs, body: string, limit?: number): unknown => {
