@@ -218,6 +218,13 @@ export const flowExistsByForm: Handler = (call) => {
   return flowExists(call, name, version);
 };
 
+/** `user/list/user_id/{ids}`. */
+export const userList: Handler = ({ users, segments: [, , ids = ""] }) => {
+  const given = new Set(ids.split(","));
+  const user = users.filter(({ id }) => given.has(String(id))).map(({ id }) => ({ id, username: `User ${id}` }));
+  return { tree: { users: { user } } };
+};
+
 /** `evaluation/request/…`: refuses callers who are no administrators, then every filter. */
 export const evaluationRequest: Handler = ({ caller }) =>
   caller?.role === "administrator"

@@ -105,6 +105,7 @@ describe("an id, a filter or a name", () => {
   test.each([
     ["/setup/2e0", { setup_parameters: expect.objectContaining({ setup_id: "2" }) }],
     ["/study/list/status/deactivated", { study_list: { study: expect.objectContaining({ id: "106" }) } }],
+    ["/user/list/user_id/1,999", { users: { user: { id: "1", username: "User 1" } } }],
     ["/flow/exists/SAMPLE.zerorule/sample_1.0", { flow_exists: { exists: "true", id: "101" } }],
     ["/flow/exists/sample%2EZeroRule/Sample_1.0", { flow_exists: { exists: "false", id: "-1" } }],
   ])("the sample reads %s as legacy does", async (path, expected) => {
