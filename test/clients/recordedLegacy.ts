@@ -1,8 +1,17 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { type SampleAnswer, refusedAnswer, scriptAnswer, send } from "../../src/tools/sampleLegacy/answers.ts";
-import { openOutages } from "../../src/tools/sampleLegacy/outages.ts";
+import {
+  deadAnswer,
+  refusedAnswer,
+  type SampleAnswer,
+  scriptAnswer,
+  send,
+} from "../../src/tools/sampleLegacy/answers.ts";
+import { sampleCatalogue } from "../../src/tools/sampleLegacy/catalogue.ts";
+import { type FailingFunctions, openOutages } from "../../src/tools/sampleLegacy/outages.ts";
+import { findHandler } from "../../src/tools/sampleLegacy/routes.ts";
+import { ScriptDied } from "../../src/tools/sampleLegacy/tree.ts";
 import { httpUpstream } from "../gateway/proxy/support.ts";
 
 /** Where Debian's `python3-sklearn` has what the catalogue answered to scikit-learn: `id_61/api-v1-jdf-61.json.gz`. */
@@ -26,6 +35,21 @@ const shortened = Object.entries({
 /** The name of the file that answers this path, without its endings. */
 const nameOf = (path: string): string =>
   shortened.reduce((name, [long, short]) => name.replace(long, short), path.slice(1).replaceAll(/\W/g, "-"));
+
+/** How the function behind this path fails; `undefined`: what it answers is recorded. One that only leaves out qualities does not fail. */
+const failureAt = (path: string, failing: FailingFunctions): SampleAnswer | undefined => {
+  const segments = path.replace("/api/v1/json/", "").split("/");
+  const handler = findHandler(segments, "GET", failing);
+  if (handler === undefined || handler === findHandler(segments, "GET", {})) return undefined;
+  const call = { faults: {}, given: { last: 0 }, caller: undefined, form: new URLSearchParams() };
+  try {
+    const result = handler({ ...sampleCatalogue, ...call, segments: ["list"] });
+    return "error" in result ? refusedAnswer(result, "json") : undefined;
+  } catch (error) {
+    if (error instanceof ScriptDied) return deadAnswer();
+    throw error;
+  }
+};
 
 /**
  * Plays legacy with scikit-learn's recordings: a session with each answer, and errors as 412. `asked` has the paths of all requests, without
@@ -52,7 +76,8 @@ export const startRecordedLegacy = async () => {
     const path = (request.url ?? "").replace(/\/$/, "");
     asked.push(path);
     if (state.isDown) request.socket.destroy();
-    else if (!outages.answers(request, response)) send(response, answerTo(path));
+    else if (!outages.answers(request, response))
+      send(response, failureAt(path, outages.failingAt(path)) ?? answerTo(path));
   });
   return { url, asked, state };
 };
