@@ -19,7 +19,6 @@ export const openTests = async (): Promise<{
       "test/fixtures/fixtures.test.ts",
       "test/catalogue/rules/foreignTypes.test.ts",
       "test/fixtures/ruleCoverage.test.ts",
-      "test/libraries/compare/order.test.ts",
     ],
   });
   const specifications = await vitest.globTestSpecifications();

@@ -11,7 +11,6 @@ const printed = (...args: string[]): unknown => JSON.parse(docs(...args).stdout)
 
 test("npm run docs -- openapi prints the document, with a prefix as an option", () => {
   const { version } = about;
-  expect(printed("openapi")).toEqual(openApiDocument({ version, prefix: "/v1", endpoints }));
   expect(printed("openapi", "--prefix", "/api/v2")).toEqual(openApiDocument({ version, prefix: "/api/v2", endpoints }));
 });
 
@@ -20,8 +19,8 @@ test("npm run docs -- config-schema prints the schema of the configuration", () 
   expect(printed("config-schema")).toEqual(JSON.parse(JSON.stringify(schema)));
 });
 
-test.each(["nothing", "--nothing"])("npm run docs -- %s writes nothing, and says what is allowed", (argument) => {
-  const { status, stdout, stderr } = docs(argument);
+test("npm run docs writes nothing for a word that it does not know, and says what is allowed", () => {
+  const { status, stdout, stderr } = docs("nothing");
   expect([status, stdout]).toEqual([2, ""]);
   expect(stderr).toMatch(/nothing[^]*--help/);
 });

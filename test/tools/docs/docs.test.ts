@@ -1,12 +1,10 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { exampleTarget } from "../../../src/catalogue/endpoint/canonicalRequest.ts";
 import { documentsWithTables, withTables } from "../../../src/tools/docs/tables.ts";
 import { allEvents } from "../../../src/gateway/answer/feature.ts";
 import { features } from "../../../src/features/index.ts";
 import { fragments } from "../../support/settings.ts";
-import type { Endpoint } from "../../../src/catalogue/endpoint/endpoint.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { anchorsOf, relativeLinks } from "./markdown.ts";
 
@@ -86,27 +84,4 @@ test.each([
     return link.anchor !== undefined && !anchorsOf(read(target)).includes(link.anchor);
   });
   expect(broken).toEqual([]);
-});
-
-test("every endpoint that a file defines is in the index, under its own name", () => {
-  const defined = globSync("*.ts", { cwd: join(root, "transforms") }).flatMap((file) => {
-    const matches = [
-      ...read(`transforms/${file}`).matchAll(
-        /^export const (\w+) = (endpoint|pagedList|membership|evaluationList)\(/gm,
-      ),
-    ];
-    return matches.map(([, name = ""]) => name);
-  });
-  expect(defined.filter((name) => !Object.hasOwn(endpoints, name))).toEqual([]);
-  expect(defined.length).toBeGreaterThan(0);
-});
-
-test.each(
-  Object.entries(endpoints).flatMap(([name, endpoint]: [string, Endpoint]) =>
-    Object.entries(endpoint.examples).map(([example, input]) => [name, example, endpoint, input] as const),
-  ),
-)("%s reads its example %s", (_, __, endpoint, input) => {
-  for (const [field, value] of Object.entries(input))
-    expect(endpoint.input[field]?.fromJson(value)).toHaveProperty("value");
-  expect(exampleTarget(endpoint, input) === undefined).toBe(endpoint.writes !== undefined);
 });
