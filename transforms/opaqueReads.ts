@@ -21,6 +21,7 @@ export const opaqueReads: readonly OpaqueRead[] = [
     path: /^\/user\/list\/user_id\/\d+(?:,\d+)*$/,
     lifetimes: { fresh: "1h", staleIfError: "7d" },
     groups: () => [collection("user")],
+    isList: true,
   },
   {
     // Tags make the members of a legacy study.

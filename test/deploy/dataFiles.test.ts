@@ -165,6 +165,7 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
     ["X-API-Key", file, { headers: { "x-api-key": "a" } }],
     ["a key", `${file}?api_key=${KEY}`, {}],
     ["any query", `${file}?x`, {}],
+    ["more than an empty key", `${file}?api_key=&x`, {}],
     ["an empty query", `${file}?`, {}],
     ["another method", file, { method: "POST" }],
   ])("a request with %s is neither stored nor answered from the store", async (_, path, sent) => {
@@ -314,11 +315,11 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
     expect(JSON.stringify(sent)).not.toMatch(/mine|client \d/);
   });
 
-  test("all names of one file share a copy, and names that were made up take no room", async () => {
+  test("all names of one file share a copy, also with an empty key; made-up names take no room", async () => {
     const { legacy, get, stored } = await openAll();
     const first = await get(file);
     const names = Array.from({ length: 20 }, (_, i) => `/made-up-${i}.arff`);
-    for (const name of ["", "/", "/other_(1).arff", ...names]) {
+    for (const name of ["", "/", "/other_(1).arff", "?api_key=", "/iris.arff?api_key=", ...names]) {
       const { store, text, headers } = await get(`/data/v1/download/61${name}`);
       expect([name, store, text]).toEqual([name, "HIT", content]);
       for (const of of ["Content-Type", "Content-Length", "Content-Disposition"])

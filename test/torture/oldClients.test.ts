@@ -23,8 +23,12 @@ const openDouble = async (upstream: string, mistake: Mistake): Promise<number> =
     const { method = "", url: path = "", headers } = request;
     const sent: Buffer[] = [];
     const legacy = async (target = path): Promise<Given> => {
-      const { "content-type": type, "x-write": write } = headers;
-      const fields = { ...(type && { "Content-Type": type }), ...(write && { "X-Write": String(write) }) };
+      const { "content-type": type, "x-write": write, cookie } = headers;
+      const fields = {
+        ...(type && { "Content-Type": type }),
+        ...(write && { "X-Write": String(write) }),
+        ...(cookie && { Cookie: cookie }),
+      };
       const answer = await ask(Number(new URL(upstream).port), target, {
         method,
         headers: fields,
@@ -157,7 +161,15 @@ describe("what the bounds allow", () => {
     const path = `/api/v1/json/data/${id ?? "list"}`;
     const { status, type, body } = catalogue.answer("GET", path, "").answer;
     const { at } = Object.assign(catalogue.change(1, {}), change);
-    const read = { id, form: "json", who: undefined, gateway: 1, sentAt: at + 1000, answeredAt: at + 1000 } as const;
+    const read = {
+      id,
+      form: "json",
+      who: undefined,
+      mayBeShownMore: false,
+      gateway: 1,
+      sentAt: at + 1000,
+      answeredAt: at + 1000,
+    } as const;
     const headers = { "content-type": type, "cache-status": "hit" };
     const given = { isOut: false, maxAge: 2000, lag: 0, ...bounds };
     return judgeOldRead(catalogue, read, { status, headers, body: Buffer.from(body), ms: 0 }, given);

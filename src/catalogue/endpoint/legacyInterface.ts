@@ -45,4 +45,6 @@ export type OpaqueRead = {
   lifetimes: DeclaredLifetimes;
   /** The groups of an answer, by the texts that `path` matched. `isFound`: it is no error. */
   groups: (isFound: boolean, ...texts: string[]) => string[];
+  /** It asks for rows, of which there may be none. */
+  isList?: true;
 };

@@ -12,7 +12,8 @@ import type { Entry } from "../../gateway/cache/entry.ts";
 import { openKeptReplies } from "../../gateway/cache/keptReplies.ts";
 import { maxEntryBytes } from "../../gateway/cache/store.ts";
 import { ageOf, cacheStatus, contentHeaders, etagOf, type Reply, replyWith } from "../../gateway/cache/reply.ts";
-import { HIT, type Served } from "../../gateway/cache/served.ts";
+import { isFailure } from "../../gateway/cache/policy.ts";
+import { HIT, type Served, uncached } from "../../gateway/cache/served.ts";
 import { legacyCorsList } from "../../gateway/http/cors.ts";
 import { sendWhole } from "../../gateway/http/httpServer.ts";
 import { answerItself, answerTo, type OwnAnswer } from "../../gateway/proxy/refuse.ts";
@@ -70,10 +71,13 @@ const MAX_PASSING = 1000;
 const TOO_LARGE = { ttl: 3_600_000 };
 const TREATED_OTHERWISE = { ttl: 60_000 };
 
+/** Paths whose answer for everybody was no 200: where more may be shown they pass at once, else legacy is asked twice each time. */
+const MORE_SHOWN = { max: MAX_PASSING, ttl: 60_000, perf: monotonic };
+
 /** Milliseconds that a request waits until legacy has verified its key: as long as legacy fails, any key gets what everybody gets. */
 const VERIFY_MS = 2000;
 
-/** Milliseconds after which everybody's list is fetched again for those who send keys, and the share of the connections from which it is not. */
+/** Milliseconds after which everybody's list is fetched again where lists pass, and the load from which it is not. */
 const PREFETCH_AFTER = 3_600_000;
 const PREFETCH_LOAD = 0.5;
 /** Legacy's code for a key that it does not know. */
@@ -86,8 +90,6 @@ const WRONG_KEY_ANSWER: OwnAnswer = {
 
 const VARY = "Accept-Encoding, Cookie, Authorization";
 
-type KeyedRead = OldRead & { key: string };
-
 /**
  * Answers reads of legacy's own interface from the cache: its status, type and bytes as they are. An answer is judged as one of the new
  * interface is, and stored for the same time, in the same groups. What cannot be answered so passes to legacy.
@@ -99,6 +101,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   const kept = openKeptReplies();
   const passing = new LRUCache<string, true>({ max: MAX_PASSING, perf: monotonic });
   const maxBytes = Math.min(settings.MAX_REPLY_BYTES, maxEntryBytes(settings.CACHE_BYTES));
+  const moreShown = new LRUCache<string, true>(MORE_SHOWN);
   /** Answers that are not of legacy itself, whatever their status. */
   const illAnswers = new WeakSet<Answer>();
 
@@ -111,10 +114,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const holding = openHolding(memory);
     try {
       const reply = await core.fetchPath({ ...read, client, holding, isBackground, maxBytes });
-      if (reply === undefined && core.outage.isOn()) {
-        reportFailure(read, "legacy fails", false);
-        return unasked(core, read);
-      }
+      if (reply === undefined && core.outage.isOn()) return unasked(read);
       if (reply === undefined) probe(client).catch(core.observer.fault);
       if (reply === undefined) return passed;
       const { status, contentType: type, body, judgement, coding, advice = {} } = reply;
@@ -156,6 +156,14 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   const reportFailure = ({ name }: OldRead, why: string, isLegacys: boolean): void =>
     core.observer.event("legacy_failed", { endpoint: name, why, level: isLegacys ? "error" : "warn" });
 
+  /** While legacy fails it is not asked. */
+  const unasked = (read: OldRead): Fetched => {
+    reportFailure(read, "legacy fails", false);
+    const error = { status: 503, detail: () => "The legacy interface is failing.", mayRepeat: "always" } as const;
+    const answer = core.writeOwnError({ method: "GET", target: read.path }, error) ?? PASS;
+    return { answer, groups: [], isForOne: true, isUnasked: true };
+  };
+
   /** Old clients alone have to close an open circuit, too: by a small request, since theirs may take minutes. */
   const probe = (client: string): Promise<unknown> =>
     core.client(core.catalogue.keyProbes.reads, "json", { ...ownCaller(core.totalTimeout), client }, readXml);
@@ -188,29 +196,31 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   const sendStored = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> => {
     const found = await findStored(requestOf(req, read));
     if (res.headersSent) return true;
-    if (found === undefined || found.freshness === "not" || found.entry.status !== 200 || res.destroyed) return false;
+    if (found === undefined || found.freshness === "not" || res.destroyed) return false;
     const { entry } = found;
-    send(req, res, ownerOf(read.key), { answer: entry, entry, how: { fwd: "stale", detail: "stale-if-error" } });
+    // What everybody does not find may be the caller's own; "no results" of a list says as much as its rows do.
+    if (entry.status !== 200 && !read.isList) return false;
+    send(req, res, read, { answer: entry, entry, how: { fwd: "stale", detail: "stale-if-error" } });
     return true;
   };
 
   /** The same in place of no answer of legacy's: a key that it has refused gets that refusal. */
-  const sendInPlace = async (req: IncomingMessage, res: ServerResponse, read: KeyedRead): Promise<boolean> =>
-    keys.wasRefused(keys.ownerOf(read.key)) ? sendRefusal(req, res) : sendStored(req, res, read);
+  const sendInPlace = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> =>
+    wasRefused(read) ? sendRefusal(req, res) : sendStored(req, res, read);
 
-  /** Each answers a list with a key that waits for legacy: it may have frozen with the list under way. */
+  /** Each answers a request that waits for legacy, which may have frozen since: everybody's answer may stand in place of its own. */
   const waiting = new Set<() => void>();
   core.outage.onChange((why) => {
     if (why !== undefined) for (const answerNow of waiting) answerNow();
   });
-  const answerWhenLegacyFails = (req: IncomingMessage, res: ServerResponse, read: KeyedRead): void => {
+  const answerWhenLegacyFails = (req: IncomingMessage, res: ServerResponse, read: OldRead): void => {
     const answerNow = () => void sendInPlace(req, res, read).catch(core.observer.fault);
     waiting.add(answerNow);
     res.once("close", () => waiting.delete(answerNow));
   };
 
   let isPrefetching = false;
-  /** Fetches everybody's list, where none is stored that is young: who always sends a key needs one when legacy fails. */
+  /** Fetches everybody's list, where none is stored that is young: those whose lists pass need one when legacy fails. */
   const prefetch = async (req: IncomingMessage, read: OldRead, client: string): Promise<void> => {
     const isTooMuch = isPrefetching || core.load() >= PREFETCH_LOAD || core.outage.isOn();
     if (isTooMuch || passing.has(read.cacheKey.key)) return;
@@ -229,16 +239,24 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     }
   };
 
-  /** What may stand in place of the answer to a list with a key: it may show more than everybody's, which is better than nothing. */
-  const listSubstitute =
-    (req: IncomingMessage, res: ServerResponse, read: KeyedRead, client: string): Substitute =>
-    (given) => {
+  /** What stands in place of the answer to a request that passes, where legacy has none of its own; false: what comes is asked for. */
+  const substituteFor = (
+    req: IncomingMessage,
+    res: ServerResponse,
+    read: OldRead,
+    client: string,
+  ): Substitute | false => {
+    const { key, cacheKey } = read;
+    const { noCache, noStore } = requestOf(req, read).wanted;
+    if (noCache || noStore) return false;
+    answerWhenLegacyFails(req, res, read);
+    return (given) => {
       const judgement = given?.judgement;
       if (given !== undefined && judgement === "own") {
         if (given.status === 200) {
-          keys.accepted(read.key);
-          prefetch(req, read, client).catch(core.observer.fault);
-        } else if (refusedIn(given, mediaType(given.headers), WRONG_KEY)) keys.refused(read.key);
+          if (key !== undefined) keys.accepted(key);
+          if (cacheKey.personal) prefetch(req, read, client).catch(core.observer.fault);
+        } else if (key !== undefined && refusedIn(given, mediaType(given.headers), WRONG_KEY)) keys.refused(key);
       }
       const isNone = given === undefined || judgement === "ill";
       if (given !== undefined && isIll(given)) {
@@ -249,7 +267,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
           judgement,
           body: decodedBeginning(given) ?? given.body,
         };
-        core.observer.event("legacy_ill", { endpoint: read.name, ...describeAnswer(about, read.key) });
+        core.observer.event("legacy_ill", { endpoint: read.name, ...describeAnswer(about, key) });
       }
       const isDead = judgement === "failed" && given?.status === 500 && given.body.length === 0;
       if (isNone || judgement === "refused" || isDead)
@@ -260,26 +278,21 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
       counts.count(PASSED);
       return undefined;
     };
+  };
 
   /** False where the request has to pass; or what may stand in place of legacy's answer to it. */
   const answer = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean | Substitute> => {
-    const { key, cacheKey } = read;
+    const { who, key, cacheKey, isBrowser = false } = read;
     const forwardedFor = req.headers["x-forwarded-for"]?.toString();
     const client = clientAddress(req.socket.remoteAddress, forwardedFor, core.trusted);
-    const isPersonal = key !== undefined && cacheKey.personal;
-    const needsLegacy = passing.has(cacheKey.key) || isPersonal;
+    const mayBeShownMore = who !== "nobody" && (cacheKey.personal || isBrowser || moreShown.has(cacheKey.key));
+    const needsLegacy = passing.has(cacheKey.key) || mayBeShownMore;
     // Legacy may be failing already: the probe that is under way finds out.
     if (needsLegacy && core.outage.isInDoubt()) await core.outage.settled();
     // While it fails, what is stored for everybody is better than nothing.
-    if (needsLegacy && !core.outage.isOn()) {
-      const { noCache, noStore } = requestOf(req, read).wanted;
-      if (!isPersonal || noCache || noStore) return false;
-      answerWhenLegacyFails(req, res, { ...read, key });
-      return listSubstitute(req, res, { ...read, key }, client);
-    }
+    if (needsLegacy && !core.outage.isOn()) return mayBeShownMore && substituteFor(req, res, read, client);
     const verdict = key === undefined ? "accepted" : await verdictOn(key, client);
-    if (key !== undefined && verdict === "unknown" && core.outage.isOn() && keys.wasRefused(keys.ownerOf(key)))
-      return sendRefusal(req, res);
+    if (verdict === "unknown" && core.outage.isOn() && wasRefused(read)) return sendRefusal(req, res);
     if (verdict === "refused" || verdict === "late") return false;
     const request = requestOf(req, read);
     // Without an entry the request goes to legacy.
@@ -289,10 +302,16 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
       (_owner, isBackground, before) => fetch(read, client, isBackground, before),
       noRefusal,
     );
-    // An answer without a key may hide what this caller owns.
-    const isHiding = key !== undefined && served.answer.status !== 200 && served.isUnasked !== true;
-    if (served.answer === PASS || isHiding) return false;
-    if (!res.destroyed) send(req, res, ownerOf(key), served);
+    if (served.answer === PASS) return false;
+    const { status } = served.answer;
+    // What everybody does not find may be the caller's own.
+    const mayHide = who !== "nobody" && status !== 200 && served.isUnasked !== true;
+    if (mayHide && !core.outage.isOn()) {
+      moreShown.set(cacheKey.key, true);
+      return substituteFor(req, res, read, client);
+    }
+    const isHidden = mayHide && !read.isList && !isFailure(served.judged ?? status);
+    if (!res.destroyed) send(req, res, read, isHidden ? uncached(unasked(read).answer) : served);
     return true;
   };
 
@@ -305,34 +324,46 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   const answerHit = (req: IncomingMessage, res: ServerResponse): boolean => {
     const read = isLoop(req.headers.via) ? undefined : reads.known(req);
     if (read === undefined) return false;
-    const owner = ownerOf(read.key);
-    if (owner !== undefined && (read.cacheKey.personal || !keys.isProven(owner))) return false;
+    const isNobody = read.who === "nobody";
+    if (!isNobody && (read.cacheKey.personal || read.isBrowser === true)) return false;
+    const owner = ownerOf(read);
+    if (owner !== undefined && !keys.isProven(owner)) return false;
     const found = cache.lookUp(requestOf(req, read), performance.now());
-    if (found?.freshness !== "fresh" || (owner !== undefined && found.entry.status !== 200)) return false;
+    if (found?.freshness !== "fresh" || (!isNobody && found.entry.status !== 200)) return false;
     exchangeOf(res).isProxied = true;
-    send(req, res, owner, { answer: found.entry, entry: found.entry, how: HIT }, true);
+    send(req, res, read, { answer: found.entry, entry: found.entry, how: HIT }, owner);
     return true;
   };
 
-  const ownerOf = (key: string | undefined): string | undefined => (key === undefined ? undefined : keys.ownerOf(key));
+  const ownerOf = ({ key }: OldRead): string | undefined => (key === undefined ? undefined : keys.ownerOf(key));
+
+  const wasRefused = (read: OldRead): boolean => {
+    const owner = ownerOf(read);
+    return owner !== undefined && keys.wasRefused(owner);
+  };
+
+  /** A made-up key is no caller. */
+  const callerOf = (read: OldRead): string | undefined => {
+    const owner = ownerOf(read);
+    return owner !== undefined && keys.wasAccepted(owner) ? owner : undefined;
+  };
 
   const send = (
     req: IncomingMessage,
     res: ServerResponse,
-    owner: string | undefined,
+    read: OldRead,
     served: Served,
-    isProven = false,
+    caller = callerOf(read),
   ): void => {
     const { status } = served.answer;
     const exchange = exchangeOf(res);
     const isIllAnswer = served.entry === undefined && illAnswers.has(served.answer);
     const result = isIllAnswer ? "error" : answerResultOf(status, served.how);
     exchange.cache = result;
-    // A made-up key is no caller. Who gets a hit at once has shown its key.
-    exchange.owner = owner !== undefined && (isProven || keys.wasAccepted(owner)) ? owner : undefined;
+    exchange.owner = caller;
     const { url: target = "/", headers } = req;
     const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch } = headers;
-    const keyed = owner !== undefined;
+    const keyed = read.who !== "nobody";
     const now = performance.now();
     const write = (): Reply => {
       const added = features.flatMap(({ proxy }) => proxy?.headers?.(target) ?? []);
@@ -375,13 +406,6 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
 };
 
 const noRefusal = async (): Promise<undefined> => undefined;
-
-/** While legacy fails it is not asked. */
-const unasked = ({ writeOwnError }: CachingCore, { path: target }: OldRead): Fetched => {
-  const error = { status: 503, detail: () => "The legacy interface is failing.", mayRepeat: "always" } as const;
-  const answer = writeOwnError({ method: "GET", target }, error) ?? PASS;
-  return { answer, groups: [], isForOne: true, isUnasked: true };
-};
 
 const passed: Fetched = { answer: PASS, groups: [], judged: PASS.status };
 

@@ -8,6 +8,7 @@ import { legacyPattern, readLegacyPath } from "../../catalogue/legacy/readLegacy
 import { lifetimesBy } from "../../gateway/cache/policy.ts";
 import { schemeOf } from "../../gateway/upstream/forwarding.ts";
 import { type CacheKey, cacheKeyOf, legacyName } from "../../gateway/cache/cacheRequest.ts";
+import { isListing } from "../../gateway/answer/emptyLists.ts";
 import type { Core } from "../../gateway/answer/feature.ts";
 import type { PreparedEndpoint } from "../../gateway/answer/prepared.ts";
 import type { LegacyCacheSettings } from "./settings.ts";
@@ -27,13 +28,22 @@ type PathRead = {
   path: string;
   scheme: string;
   cacheKey: CacheKey;
+  /** It asks for rows, of which there may be none. */
+  isList: boolean;
 };
 
 /** What a path's answers are, and how they may be stored. */
-type KnownRead = Pick<PathRead, "name" | "judging"> & Pick<CacheKey, "lifetimesOf" | "personal">;
+type KnownRead = Pick<PathRead, "name" | "judging" | "isList"> & Pick<CacheKey, "lifetimesOf" | "personal">;
+
+/**
+ * Who asks: nobody in particular, or who may be shown more, by a key or by a session of legacy's. Any cookie is a session,
+ * and counts as a key that legacy has accepted. `isBrowser`: a browser sent it, whose user may have changed on the
+ * website what is read.
+ */
+type Asking = { who: "nobody" | "key" | "session"; key?: string; isBrowser?: boolean };
 
 /** A read of legacy's own interface that the cache may answer. */
-export type OldRead = PathRead & { key?: string };
+export type OldRead = PathRead & Asking;
 
 /** Reads requests of old clients; `undefined`: the request has to pass. */
 type OldReads = {
@@ -66,7 +76,7 @@ export const openOldReads = (
       .filter(({ name, cacheKey }) => cacheKey !== undefined && (names.includes("all") || names.includes(name)))
       .map((endpoint) => [endpoint.name, endpoint]),
   );
-  const reads = new LRUCache<string, PathRead>({ max: MAX_READS });
+  const reads = new LRUCache<string, OldRead>({ max: MAX_READS });
   const opaqueReads = names.includes("all") ? catalogue.opaqueReads : [];
   /** What is known of a path below the interface's, without the form. */
   const findRead = (segments: readonly string[]): KnownRead | undefined => {
@@ -75,7 +85,12 @@ export const openOldReads = (
     const endpoint = cached.get(found.pattern.endpoint.name);
     const input = endpoint && inputOf(endpoint, found.texts);
     if (endpoint?.cacheKey === undefined || input === undefined) return undefined;
-    return { name: endpoint.name, judging: { endpoint, input }, ...endpoint.cacheKey(input) };
+    return {
+      name: endpoint.name,
+      judging: { endpoint, input },
+      isList: isListing(endpoint),
+      ...endpoint.cacheKey(input),
+    };
   };
   const readPath = (path: string, scheme: string): PathRead | undefined => {
     const legacy = notPlain.test(path) ? undefined : readTarget(path);
@@ -83,33 +98,34 @@ export const openOldReads = (
     const segments = withoutFormat(legacy);
     const found = findRead(segments);
     if (found === undefined) return undefined;
-    const { name, judging, lifetimesOf, personal } = found;
+    const { name, judging, isList, lifetimesOf, personal } = found;
     const form = legacy.segments[0] === "json" ? "json" : "xml";
     const endpoint = legacyName(name);
     const key = cacheKeyOf(endpoint, identity, { form, scheme, segments });
-    return { name, judging, form, path: legacy.path, scheme, cacheKey: { key, endpoint, lifetimesOf, personal } };
+    const cacheKey = { key, endpoint, lifetimesOf, personal };
+    return { name, judging, isList, form, path: legacy.path, scheme, cacheKey };
   };
-  const learn = (place: string, path: string, scheme: string): PathRead | undefined => {
-    const read = readPath(path, scheme);
+  const learn = (place: string, path: string, scheme: string): OldRead | undefined => {
+    const about = readPath(path, scheme);
+    const read = about && { ...about, ...nobody };
     if (read !== undefined && place.length <= MAX_PATH) reads.set(place, read);
     return read;
   };
 
   const readBy =
-    (find: (place: string, path: string, scheme: string) => PathRead | undefined) =>
+    (find: (place: string, path: string, scheme: string) => OldRead | undefined) =>
     (req: IncomingMessage): OldRead | undefined => {
       const { method, headers, socket, url: target = "/" } = req;
       if (method !== "GET" || isPersonal(headers)) return undefined;
       const path = pathOf(target);
-      const hasQuery = path.length !== target.length;
-      const key = hasQuery ? keyAlone.exec(target.slice(path.length))?.[1] : undefined;
-      if (hasQuery && (key === undefined || !isKey(key))) return undefined;
+      const asking = whoAsks(target.slice(path.length), headers);
+      if (asking === undefined) return undefined;
       // Legacy is told the scheme, and may write addresses by it.
       const encrypted = "encrypted" in socket;
       const scheme = schemeOf({ remoteAddress: socket.remoteAddress, encrypted, incoming: headers, trusted });
       if (scheme !== "http" && scheme !== "https") return undefined;
       const read = find(`${scheme} ${path}`, path, scheme);
-      return read === undefined || key === undefined ? read : { ...read, key };
+      return read === undefined || asking === nobody ? read : { ...read, ...asking };
     };
   return {
     known: readBy((place) => reads.get(place)),
@@ -117,24 +133,35 @@ export const openOldReads = (
   };
 };
 
-/** A key as the whole query. */
-const keyAlone = /^\?api_key=([A-Za-z0-9]+)$/;
+const nobody: Asking = { who: "nobody" };
 
-/** Whether headers change what legacy answers, or to whom; or there is a body. */
+/** A key as the whole query; legacy takes an empty one of a GET for none. */
+const keyAlone = /^\?api_key=([A-Za-z0-9]*)$/;
+
+/** Who asks with this query; `undefined`: it is no key. */
+const whoAsks = (query: string, headers: IncomingHttpHeaders): Asking | undefined => {
+  const { cookie = "", "sec-fetch-site": site, origin, referer } = headers;
+  const key = query === "" ? "" : keyAlone.exec(query)?.[1];
+  if (key === "" && cookie === "") return nobody;
+  if (key === undefined || (key !== "" && !isKey(key))) return undefined;
+  const isBrowser = cookie !== "" && (site ?? origin ?? referer) !== undefined;
+  return key === "" ? { who: "session", isBrowser } : { who: "key", key, isBrowser };
+};
+
+/** Whether other headers change what legacy answers, or to whom; or there is a body. */
 const isPersonal = (headers: IncomingHttpHeaders): boolean =>
   headers.authorization !== undefined ||
   headers["x-api-key"] !== undefined ||
-  headers.cookie !== undefined ||
   headers.range !== undefined ||
   headers["transfer-encoding"] !== undefined ||
   (headers["content-length"] ?? "0") !== "0";
 
 const findOpaqueRead = (opaqueReads: readonly OpaqueRead[], path: string): KnownRead | undefined => {
-  for (const { name, path: pattern, lifetimes, groups } of opaqueReads) {
+  for (const { name, path: pattern, lifetimes, groups, isList = false } of opaqueReads) {
     const [found, ...texts] = pattern.exec(path) ?? [];
     if (found === undefined) continue;
     const judging = { groups: (isFound: boolean) => groups(isFound, ...texts) };
-    return { name, judging, lifetimesOf: lifetimesBy(lifetimes), personal: false };
+    return { name, judging, isList, lifetimesOf: lifetimesBy(lifetimes), personal: false };
   }
   return undefined;
 };

@@ -63,10 +63,14 @@ export const openEmptyLists = (ask: LegacyClient, observer: Pick<Observer, "even
   };
 };
 
+/** Whether an endpoint lists rows, of which there may be none. */
+export const isListing = ({ input, shortestList }: Pick<Endpoint, "input" | "shortestList">): boolean =>
+  shortestList !== undefined || Object.hasOwn(input, "limit");
+
 /** The list by which an endpoint shows that legacy can list; `undefined` where it takes no limit. */
 const shortestListOf = (endpoint: Endpoint): LegacyRequest | undefined => {
-  const { input, shortestList } = endpoint;
-  if (shortestList !== undefined || !Object.hasOwn(input, "limit")) return shortestList;
+  const { shortestList } = endpoint;
+  if (shortestList !== undefined || !isListing(endpoint)) return shortestList;
   const request = endpoint.legacy({ limit: 1 });
   return "unsent" in request ? undefined : request;
 };

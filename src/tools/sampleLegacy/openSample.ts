@@ -18,8 +18,9 @@ export const openSample = ({ faults = {}, outage, ...rows }: SampleOptions) => {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (outages.answers(request, response)) return;
     const form = await readForm(request);
-    const { method = "GET", url = "/" } = request;
-    send(response, sampleAnswer(method, url, form, state, outages.failingAt(url)));
+    const { method = "GET", url = "/", headers } = request;
+    const session = /(?:^|;\s*)ci_session=([^;\s]+)/.exec(headers.cookie ?? "")?.[1];
+    send(response, sampleAnswer(method, url, session, form, state, outages.failingAt(url)));
   };
 };
 
@@ -48,6 +49,7 @@ const readForm = async (request: IncomingMessage): Promise<URLSearchParams> => {
 const sampleAnswer = (
   method: string,
   address: string,
+  session: string | undefined,
   form: URLSearchParams,
   state: ServerState,
   failing: FailingFunctions,
@@ -61,14 +63,16 @@ const sampleAnswer = (
   const key = new URLSearchParams(query.join("?")).getAll("api_key").at(-1) ?? form.getAll("api_key").at(-1) ?? "";
   if (rest.length === 0 || key.includes('"')) return deadAnswer();
   const isGiven = key !== "" && key !== "0";
-  const caller = isGiven ? state.users.find((user) => isSameText(user.key, key)) : undefined;
+  const isCaller = (user: User): boolean =>
+    isGiven ? isSameText(user.key, key) : session !== undefined && user.session === session;
+  const caller = state.users.find(isCaller);
   // Legacy authenticates before it reads the format, and answers in XML.
   if (isGiven && !caller) return refusedAnswer({ error: 103 }, "xml");
   if (method !== "GET" && !caller) return refusedAnswer({ error: 102 }, "xml");
   if (method !== "GET" && caller?.role === "read-only")
     return refusedAnswer({ error: 104, about: "API calls of the read-only user can only be of type GET. " }, "xml");
 
-  const known = caller !== undefined;
+  const known = isGiven && caller !== undefined;
   const format = rest[0] === "json" ? "json" : "xml";
   const [type, ...segments] = rest[0] === "json" || rest[0] === "xml" ? rest.slice(1) : rest;
   if (!type || !isKnownType(type)) return refusedAnswer({ error: 100 }, "xml", known);

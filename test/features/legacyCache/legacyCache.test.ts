@@ -72,7 +72,6 @@ describe("a read of legacy's own interface", () => {
     ["two keys", `${json}?api_key=${alice}&api_key=${alice}`, {}, {}],
     ["Authorization", json, { Authorization: "Bearer x" }, {}],
     ["X-API-Key", json, { "X-API-Key": alice }, {}],
-    ["a cookie", json, { Cookie: "ci_session=x" }, {}],
     ["a range", json, { Range: "bytes=0-1" }, {}],
     ["an escape", "/api/v1/json/data/%361", {}, {}],
     ["a path that reads nothing", "/api/v1/json/data/61/x/y", {}, {}],

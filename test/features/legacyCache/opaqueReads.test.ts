@@ -29,6 +29,8 @@ const startLegacy = async () => {
   return Object.assign(state, { url, seen });
 };
 
+const session = { Cookie: "ci_session=a" };
+
 const paths: [path: string, fresh: number][] = [
   ["user/list/user_id/1", 60],
   ["user/list/user_id/1,2,16", 60],
@@ -130,14 +132,26 @@ describe("a read that no endpoint has", () => {
     expect((await ask(path)).status).toBe(502);
   });
 
-  test("a key that legacy accepts gets everybody's 200, and passes for all else", async () => {
+  test("a key that legacy accepts, or a cookie, gets everybody's 200, and passes for all else", async () => {
     const { legacy, ask } = await cachingOver(await startLegacy());
-    const path = "/api/v1/json/task/inputs/59";
-    await ask(path);
-    expect((await ask(`${path}?api_key=${alice}`)).how).toMatch(/^hit/);
+    const asMine = async (path: string) => [await ask(`${path}?api_key=${alice}`), await ask(path, session)];
+    await ask("/api/v1/json/task/inputs/59");
+    for (const { how } of await asMine("/api/v1/json/task/inputs/59")) expect(how).toMatch(/^hit/);
     legacy.answer = { status: 412, body: error(151) };
     await ask("/api/v1/json/task/inputs/60");
-    expect((await ask(`/api/v1/json/task/inputs/60?api_key=${alice}`)).how).toBe("passed");
+    for (const { how } of await asMine("/api/v1/json/task/inputs/60")) expect(how).toBe("passed");
+  });
+
+  test.each([
+    ["user/list/user_id/1", 372, true],
+    ["task/inputs/59", 151, false],
+  ])("while legacy fails, a key and a cookie get the error of a list alone: %s", async (path, code, isList) => {
+    const { legacy, ask } = await cachingOver(await startLegacy());
+    legacy.answer = { status: 412, body: error(code) };
+    await ask(`/api/v1/json/${path}`);
+    legacy.isDown = true;
+    const answers = [await ask(`/api/v1/json/${path}?api_key=${alice}`), await ask(`/api/v1/json/${path}`, session)];
+    expect(answers.map(({ body }) => body === error(code))).toEqual([isList, isList]);
   });
 
   test.each([

@@ -36,9 +36,9 @@ export const startLegacy = async (): Promise<Legacy & { url: string }> => {
       return void request.socket.destroy();
     if (legacy.mode === "silent") return;
     const { pathname, searchParams } = new URL(request.url ?? "/", "http://legacy");
-    const key = searchParams.get("api_key");
+    const key = searchParams.get("api_key") ?? "";
     legacy.seen.push(request);
-    legacy.asked.push(`${request.method} ${pathname}${key === null ? "" : " with a key"}`);
+    legacy.asked.push(`${request.method} ${pathname}${key === "" ? "" : " with a key"}`);
     const type = pathname.includes("/json/") ? "application/json; charset=utf-8" : "text/xml; charset=utf-8";
     const send = (status: number, body: string, as = type) => {
       const isZipped = request.headers["accept-encoding"]?.includes("gzip") ?? false;
@@ -51,7 +51,7 @@ export const startLegacy = async (): Promise<Legacy & { url: string }> => {
       });
       response.end(isZipped ? gzipSync(body) : body);
     };
-    if (key !== null && key !== alice) return send(412, error(103));
+    if (key !== "" && key !== alice) return send(412, error(103));
     if (request.method === "HEAD") return send(412, "");
     if (request.method === "POST") return send(200, '{"data_tag":{"id":"61","tag":"a"}}');
     if (legacy.page !== undefined) return send(200, legacy.page, "text/html");

@@ -128,6 +128,12 @@ describe("more requests than the rate limit allows", () => {
     await legacy.close();
   });
 
+  test("requests with an empty key count for the address", async () => {
+    const { statuses, core } = await limited();
+    expect([...(await statuses(6)), ...(await statuses(5, `${measures}?api_key=`))]).toEqual([...burst, 429]);
+    expect(await pageOfMetrics(core.meter)).toMatch(/rate_limit_callers 1\n/);
+  });
+
   test("requests count for one key, however its letters are written", async () => {
     const { statuses, core } = await limited();
     // The first request counts for the address, since the key is not known yet.

@@ -100,10 +100,14 @@ describe("who calls what", () => {
     },
   );
 
-  test("a key in a header, which legacy does not read, and a refused key count as no key", async () => {
+  test("a key in a header, which legacy does not read, a refused and an empty key count as no key", async () => {
     const { call, clients } = await opened();
-    await call([[path, `X-API-Key: ${key}`], [path, `Authorization: Bearer ${key}`], [`${path}?api_key=wrong`]]);
-    expect(clients()).toMatchObject([{ caller: "nobody", count: 3 }]);
+    await call([
+      [path, `X-API-Key: ${key}`],
+      [path, `Authorization: Bearer ${key}`],
+    ]);
+    await call([[`${path}?api_key=wrong`], [`${path}?api_key=`]]);
+    expect(clients()).toMatchObject([{ caller: "nobody", count: 4 }]);
   });
 
   test("a brown-out counts the keys that legacy has accepted before", async () => {

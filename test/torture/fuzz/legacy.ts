@@ -35,7 +35,8 @@ export const legacyOver =
     const [, form, rest = ""] = /^\/api\/v1(?:\/(json|xml))?(\/.*)$/.exec(path) ?? [];
     const isXml = form !== "json";
     const fields = new URLSearchParams(body);
-    const key = new URLSearchParams(query).get("api_key") ?? fields.get("api_key") ?? undefined;
+    // An empty key is none.
+    const key = (new URLSearchParams(query).get("api_key") ?? fields.get("api_key")) || undefined;
     const user = Object.keys(datasets.keys).find((name) => name !== "stranger" && datasets.keys[name] === key);
     if (key !== undefined && user === undefined) return legacyError(true, 103, "Authentication failed");
     if (method === "HEAD") return legacyError(true, 100, "Function not valid");

@@ -28,6 +28,9 @@ export type Revision = {
   answeredBy?: number;
 };
 
+/** The cookie of a session, which legacy knows by its user. */
+export const sessionOf = (user: string): string => `ci_session=${user}`;
+
 export type Catalogue = ReturnType<typeof openCatalogue>;
 
 /** Datasets that are there at the beginning; every fifth one is private. */
@@ -87,8 +90,16 @@ export const openCatalogue = () => {
     revision: (number: number): Revision | undefined => revisions[number],
     change,
     /** Legacy's answer, and what the request has changed. */
-    answer(method: string, target: string, body: string): { answer: LegacyAnswer; made?: Revision | undefined } {
-      const [path = "", query = ""] = target.split("?");
+    answer(
+      method: string,
+      target: string,
+      body: string,
+      cookie?: string,
+    ): { answer: LegacyAnswer; made?: Revision | undefined } {
+      const [path = "", given = ""] = target.split("?");
+      const user = Object.entries(keys).find(([name]) => sessionOf(name) === cookie);
+      // Who has a session is known as who has a key.
+      const query = /=./.test(given) || user === undefined ? given : `api_key=${user[1]}`;
       const plain = path
         .replace(/^\/index\.php/, "")
         .replace(/^\/api_new\//, "/api/")

@@ -8,6 +8,8 @@ export type OldRead = {
   id: number | undefined;
   form: "json" | "xml";
   who: keyof typeof keys | undefined;
+  /** It came with a key or a session, be it one that legacy does not know. */
+  mayBeShownMore: boolean;
   /** The port of the gateway that was asked; when, and when the answer was there. */
   gateway: number;
   sentAt: number;
@@ -34,7 +36,7 @@ export const judgeOldRead = (
   answer: Answer,
   bounds: Bounds,
 ): string | undefined => {
-  const { id, form, who } = read;
+  const { id, form, who, mayBeShownMore } = read;
   const { status, headers } = answer;
   const type = headers["content-type"] ?? "";
   const text = textOf(answer);
@@ -42,13 +44,14 @@ export const judgeOldRead = (
   const isCached = headers["cache-status"] !== undefined;
   if (status === 0) return "no answer";
   if (isCached && headers["set-cookie"] !== undefined) return "a session in a cached answer";
-  if (who !== undefined && headers["cache-control"]?.includes("public") === true)
+  if (mayBeShownMore && headers["cache-control"]?.includes("public") === true)
     return "an answer to a key that any cache may share";
   if (status >= 500 || code === 107 || type.includes("html"))
     return bounds.isOut ? undefined : `status ${status}, code ${code}, though legacy is well`;
   if (code === 103) return who === "stranger" ? undefined : "a key that legacy knows is refused";
   if (who === "stranger" && !bounds.isOut) return "a key that legacy does not know is answered";
-  if (isCached && who !== undefined && !bounds.isOut) {
+  // While legacy fails, everybody's list is better than none; an error hides what may be there.
+  if (isCached && mayBeShownMore && (id !== undefined || !bounds.isOut)) {
     if (status !== 200) return "a key gets the error that nobody in particular got";
     if (id === undefined) return "a key gets the list that nobody in particular got";
   }

@@ -4,7 +4,7 @@ import { ask, inParallel } from "../../lib/client.ts";
 import { openRandom, type Random } from "../../lib/random.ts";
 import { openUpstream } from "../../lib/upstreams.ts";
 import { legacyError } from "../legacy.ts";
-import { keys, openCatalogue, type Revision } from "./catalogue.ts";
+import { keys, openCatalogue, type Revision, sessionOf } from "./catalogue.ts";
 import { type Bounds, judgeOldRead } from "./oracle.ts";
 
 /**
@@ -66,7 +66,7 @@ export const openOldClients = async (options: OldClientsOptions) => {
     const instead = moods[mood];
     if (instead !== undefined) return instead(response);
     const { method, url, headers } = request;
-    const given = catalogue.answer(method, url, body.toString());
+    const given = catalogue.answer(method, url, body.toString(), headers.cookie);
     if (given.made !== undefined) made.set(String(headers["x-write"]), given.made);
     if (mood === "losesAnswers" && method !== "GET") return void response.socket?.destroy();
     const { status, type, body: text } = given.answer;
@@ -145,22 +145,32 @@ export const openOldClients = async (options: OldClientsOptions) => {
 /** The spellings of legacy's path. */
 const PATHS = ["/api/v1", "/api/v1", "/api_new/v1", "/index.php/api/v1"];
 
+/** Who asks: with a key, with a session (legacy knows some), or without either; an empty key is none. */
+const pickAsker = (random: Random) => {
+  const key = random.pick([undefined, undefined, undefined, undefined, "ann", "bob", "reader", "stranger"] as const);
+  const session = random.chance(0.2) ? random.pick(["ann", "bob", "nobody"] as const) : undefined;
+  const user = session === "nobody" ? undefined : session;
+  const query = key === undefined ? random.pick(["", "", "?api_key="]) : `?api_key=${keys[key]}`;
+  return { who: key ?? user, mayBeShownMore: (key ?? session) !== undefined, session, query };
+};
+
 /** A read of one of `count` datasets, of one that is not there yet, or of the list. */
 const pickRead = (random: Random, count: number) => {
-  const who = random.pick([undefined, undefined, undefined, undefined, "ann", "bob", "reader", "stranger"] as const);
+  const { who, mayBeShownMore, session, query } = pickAsker(random);
   const prefix = random.pick(["/json", "/json", "/xml", ""]);
   const id = random.chance(0.3) ? undefined : 1 + random.integer(random.chance(0.2) ? count + 2 : 16);
   const rest = id === undefined ? random.pick(["list", "list/limit/500", "/list/limit/500/"]) : String(id);
   const headers: Record<string, string> = {};
   if (random.chance(0.2)) headers["Accept-Encoding"] = "gzip";
   if (random.chance(0.04)) headers["Cache-Control"] = random.pick(["no-cache", "max-age=0", "no-store", "max-age=1"]);
-  if (random.chance(0.03)) headers["Cookie"] = "ci_session=a";
+  if (session !== undefined) headers["Cookie"] = sessionOf(session);
   if (random.chance(0.03)) headers["X-Forwarded-Proto"] = "https";
   return {
     id,
     who,
+    mayBeShownMore,
     form: prefix === "/json" ? ("json" as const) : ("xml" as const),
-    path: `${random.pick(PATHS)}${prefix}/data/${rest}${who === undefined ? "" : `?api_key=${keys[who]}`}`,
+    path: `${random.pick(PATHS)}${prefix}/data/${rest}${query}`,
     headers,
   };
 };

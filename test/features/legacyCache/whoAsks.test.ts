@@ -1,0 +1,156 @@
+import { describe, expect, test } from "vitest";
+import { clock } from "../../gateway/cache/support.ts";
+import { settled, until } from "../../support/waiting.ts";
+import { startSample } from "./sample.ts";
+import { alice, caching, cachingOver, documents, error, json, minute } from "./support.ts";
+
+const list = "/api/v1/json/data/list/limit/5";
+const emptyKey = "?api_key=";
+const session = { Cookie: "ci_session=mine" };
+const page = "<html>An error</html>";
+const requests = (count: number) => Array<string>(count).fill(`GET ${json}`);
+
+test("an empty key is nobody: one entry, which any cache may share", async () => {
+  const { legacy, ask } = await caching();
+  expect((await ask(json + emptyKey)).how).toMatch(/^fwd=uri-miss; stored/);
+  const { how, body, headers } = await ask(json + emptyKey);
+  expect([how, body, headers.get("cache-control")]).toEqual([
+    expect.stringMatching(/^hit/),
+    documents["json"],
+    "public, no-cache",
+  ]);
+  expect((await ask(json)).how).toMatch(/^hit/);
+  expect(legacy.asked).toEqual(requests(1));
+});
+
+test("an empty key gets everybody's list, and what everybody does not find", async () => {
+  const legacy = await startSample();
+  const { ask } = await cachingOver(legacy);
+  for (const path of [list, "/api/v1/json/data/99999"]) {
+    await ask(path);
+    expect((await ask(path + emptyKey)).how).toMatch(/^hit/);
+  }
+  expect(legacy.seen).toHaveLength(2);
+});
+
+describe("a cookie counts as a key that legacy has accepted", () => {
+  test("it gets everybody's answer, and legacy is neither asked about it nor shown it", async () => {
+    const { legacy, ask } = await caching();
+    for (const Cookie of ["ci_session=mine", "ci_session=other", "a=b"]) {
+      const { status, body, headers } = await ask(json, { Cookie });
+      expect([status, body, headers.get("cache-control")]).toEqual([200, documents["json"], "private, no-cache"]);
+      expect([headers.get("set-cookie"), headers.get("vary")]).toEqual([null, expect.stringContaining("Cookie")]);
+    }
+    expect((await ask(json)).how).toMatch(/^hit/);
+    expect(legacy.asked).toEqual(requests(1));
+    expect(legacy.seen[0]?.headers.cookie).toBeUndefined();
+  });
+
+  test("with a key, legacy decides about the key", async () => {
+    const { legacy, ask } = await caching();
+    await ask(json);
+    expect((await ask(`${json}?api_key=${"c".repeat(32)}`, session)).status).toBe(412);
+    expect((await ask(`${json}?api_key=${alice}`, session)).how).toMatch(/^hit/);
+    expect(legacy.seen.at(-1)?.headers.cookie).toBeUndefined();
+  });
+
+  test("a list that may show more passes, and everybody's is fetched for when legacy fails", async () => {
+    const legacy = await startSample();
+    const { ask, core } = await cachingOver(legacy);
+    const passed = await ask(list + emptyKey, session);
+    expect([passed.how, passed.headers.get("set-cookie")]).toEqual(["passed", expect.stringMatching(/ci_session/)]);
+    await until(() => core.cache.size().entries === 1);
+    expect(legacy.seen.map(({ headers }) => headers.cookie)).toEqual([session.Cookie, undefined]);
+    legacy.isDown = true;
+    for (let i = 0; i < 4; i++) {
+      const { body, headers } = await ask(list + emptyKey, session);
+      expect([body, headers.get("cache-control")]).toEqual([passed.body, "private, no-cache"]);
+    }
+  });
+
+  test.each(["Sec-Fetch-Site", "Origin", "Referer"])("a browser's (%s) passes while legacy is well", async (name) => {
+    const { legacy, ask, core } = await caching();
+    const browser = { [name]: "https://catalogue.example" };
+    await ask(json);
+    for (const path of [json, `${json}?api_key=${alice}`])
+      expect((await ask(path, { ...browser, ...session })).how).toBe("passed");
+    expect((await ask(json, browser)).how).toMatch(/^hit/);
+    legacy.page = page;
+    expect((await ask(json, { ...browser, ...session })).body).toBe(documents["json"]);
+    legacy.mode = "down";
+    for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${100 + i}`);
+    await until(() => core.outage.isOn());
+    expect((await ask(json, { ...browser, ...session })).how).toMatch(/^hit/);
+  });
+});
+
+const withCookie = ["a cookie", "", session] as const;
+const withKey = ["a key", `?api_key=${alice}`, {}] as const;
+
+describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
+  /** Legacy has said so to everybody: the gateway has stored it, or has not where it may be somebody's own. */
+  const told = async (code: number, path = json) => {
+    const gateway = await caching();
+    const { legacy, ask } = gateway;
+    await ask(`/api/v1/json/data/7${query}`, headers);
+    legacy.error = code;
+    await ask(path);
+    legacy.asked.length = 0;
+    return { ...gateway, mine: () => ask(path + query, headers) };
+  };
+  const fail = async ({ legacy, ask, core }: Awaited<ReturnType<typeof caching>>) => {
+    legacy.mode = "down";
+    for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${100 + i}`);
+    await until(() => core.outage.isOn());
+  };
+
+  test("what everybody may not see passes at once for a minute", async () => {
+    const { pass } = clock();
+    const { legacy, mine } = await told(112);
+    const asked = async (): Promise<number> => {
+      legacy.asked.length = 0;
+      expect(await mine()).toMatchObject({ how: "passed", body: error(112) });
+      // The clock of what is remembered is read once in a millisecond.
+      await settled();
+      return legacy.asked.filter((one) => one.startsWith(`GET ${json}`)).length;
+    };
+    expect([await asked(), await asked()]).toEqual([2, 1]);
+    pass(59_000);
+    expect(await asked()).toBe(1);
+    pass(2 * minute);
+    expect(await asked()).toBe(2);
+  });
+
+  test("'no results' of a list is everybody's while legacy fails, and where its answer is ill", async () => {
+    const empty = "/api/v1/json/setup/list/flow/1";
+    const gateway = await told(674, empty);
+    const { legacy, mine } = gateway;
+    legacy.page = page;
+    for (let i = 0; i < 2; i++) expect(await mine()).toMatchObject({ status: 412, body: error(674) });
+    await fail(gateway);
+    const { status, body, headers: sent } = await mine();
+    expect([status, body, sent.get("cache-control")]).toEqual([412, error(674), "private, no-cache"]);
+  });
+
+  test("it lasts as long as to nobody", async () => {
+    const { pass } = clock();
+    const gateway = await told(372, list);
+    await fail(gateway);
+    expect((await gateway.mine()).body).toBe(error(372));
+    pass(minute);
+    expect((await gateway.mine()).body).toContain('"107"');
+  });
+
+  test.each([111, 112])(
+    "code %i of a record is no answer while legacy fails: it may be the caller's own",
+    async (code) => {
+      const gateway = await told(code);
+      const { legacy, mine } = gateway;
+      legacy.page = page;
+      expect((await mine()).body).toBe(page);
+      await fail(gateway);
+      const { status, body, headers: sent } = await mine();
+      expect([status >= 500, body, sent.get("retry-after")]).toEqual([true, expect.stringContaining('"107"'), "5"]);
+    },
+  );
+});
