@@ -284,6 +284,23 @@ test("a made-up key that gets an answer in an outage is no caller", async () => 
   ]);
 });
 
+test("what nobody finds is code 107 to a key while legacy fails, unasked", async () => {
+  const { legacy, ask, core } = await cachingOver(await startSample());
+  const unknown = "/api/v1/json/data/999999";
+  const { body } = await ask(unknown);
+  expect((await ask(`${unknown}?api_key=${key}`)).how).toBe("passed");
+  await legacy.become("page-502");
+  for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${100 + i}`);
+  await until(() => core.outage.isOn());
+  expect((await ask(unknown)).body).toBe(body);
+  const shown = await ask(`${unknown}?api_key=${key}`);
+  expect([shown.status, shown.headers.get("retry-after"), shown.body]).toEqual([
+    503,
+    "5",
+    expect.stringContaining('"code":"107"'),
+  ]);
+});
+
 describe("everybody's list is fetched for who always sends a key", () => {
   /** How often legacy was asked for the list without a key. */
   const counting = async () => {
