@@ -9,7 +9,7 @@ type ByEndpoint = Readonly<Record<string, number>>;
 /** All counts are those since the start. `calls`: to legacy. */
 type LegacyTroublesSettings = {
   calls: () => CallTimes;
-  /** Answers that were not of legacy itself, and those that could not be read. */
+  /** Answers that were not of legacy itself or lacked all rows of a list, and those that could not be read. */
   badAnswers: () => { ill: ByEndpoint; unreadable: ByEndpoint };
   /** Legacy fails: that is said alone. */
   isFailing: () => boolean;
@@ -47,7 +47,7 @@ export const openLegacyTroubles = (
   });
   const reportEndpoints = dependencies.add("legacy_endpoints", {
     trouble: "Legacy has been failing at some endpoints",
-    effect: "what they have not cached is answered 502 or 503",
+    effect: "what they have not cached is wrong, or answered 502 or 503",
   });
   let refused = 0;
   const sample = () => ({ ...calls(), refused, ...badAnswers() });
@@ -95,5 +95,5 @@ const describeBad = (bad: readonly Counted[]): string => {
   const named = bad.toSorted((a, b) => b.count - a.count).slice(0, MAX_NAMED);
   const left = bad.length - named.length;
   const names = named.map(({ endpoint, count }) => `${endpoint} ${count}`).join(", ");
-  return `answers ${recently} that are not of legacy itself, or cannot be read: ${names}${left > 0 ? ` and ${left} more endpoints` : ""}`;
+  return `answers ${recently} that are not of legacy itself, lack all rows, or cannot be read: ${names}${left > 0 ? ` and ${left} more endpoints` : ""}`;
 };

@@ -85,13 +85,26 @@ test.each(["page-504/data/features", "empty-500/data/features"])(
     for (const id of [1, 2, 3]) await ask(`/api/v1/json/data/features/${id}`);
     pass(5000);
     expect((await shownBy(see)).heading).toMatch(
-      /^Legacy has been failing at some endpoints since \d\d:\d\d UTC: .* not of legacy itself, or cannot be read: getDatasetFeatures 3$/,
+      /^Legacy has been failing at some endpoints since \d\d:\d\d UTC: .* not of legacy itself, lack all rows, or cannot be read: getDatasetFeatures 3$/,
     );
     await fetch(`${legacy.direct}/outage`, { method: "DELETE" });
     pass(5 * minute);
     expect((await shownBy(see)).heading).toBe("Legacy answers everything");
   },
 );
+
+test("an endpoint whose lists lack all rows, while others have theirs, is named", async () => {
+  const { pass } = clock(["setInterval"]);
+  const { ask, see, legacy, core } = await cachingOver(await startWhole());
+  const lists = [1, 2, 3].map((limit) => `/api/v1/json/task/list/limit/${limit}`);
+  for (const list of lists) await ask(list);
+  await fetch(`${legacy.url}/outage/temporary-disk-full`, { method: "POST" });
+  pass(2 * minute);
+  for (const list of lists) expect((await ask(list)).status).toBe(200);
+  await until(() => core.observer.counts()["empty_list listTasks"] === 3);
+  pass(5000);
+  expect((await shownBy(see)).heading).toMatch(/^Legacy has been failing at some endpoints since .*: listTasks 3$/);
+});
 
 test("the heading names a slow legacy: 20 misses in five minutes with a p95 over 5 s", async () => {
   const { pass } = clock(["setInterval"]);
