@@ -208,15 +208,21 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   const sendInPlace = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> =>
     wasRefused(read) ? sendRefusal(req, res) : sendStored(req, res, read);
 
-  /** Each answers a request that waits for legacy, which may have frozen since: everybody's answer may stand in place of its own. */
-  const waiting = new Set<() => void>();
+  /**
+   * Answer requests that wait for legacy, which may have frozen since: everybody's answer may stand in place of its own. As members of a Set they
+   * would take half as long again.
+   */
+  const waiting: { answerNow: () => void; place: number }[] = [];
   core.outage.onChange((why) => {
-    if (why !== undefined) for (const answerNow of waiting) answerNow();
+    if (why !== undefined) for (const { answerNow } of waiting) answerNow();
   });
   const answerWhenLegacyFails = (req: IncomingMessage, res: ServerResponse, read: OldRead): void => {
-    const answerNow = () => void sendInPlace(req, res, read).catch(core.observer.fault);
-    waiting.add(answerNow);
-    res.once("close", () => waiting.delete(answerNow));
+    const one = { answerNow: () => void sendInPlace(req, res, read).catch(core.observer.fault), place: 0 };
+    one.place = waiting.push(one) - 1;
+    res.once("close", () => {
+      const last = waiting.pop() as typeof one;
+      if (last !== one) waiting[(last.place = one.place)] = last;
+    });
   };
 
   let isPrefetching = false;
