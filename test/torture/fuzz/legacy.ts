@@ -48,6 +48,12 @@ export const legacyOver =
       if (!datasets.maySee(user, id)) return legacyError(isXml, 112, "No access granted");
       return answer(isXml, { data_set_description: dataset(one, user) });
     }
+    const ofEngine = /^\/data\/qualities\/(\d+)\/\d+$/.exec(rest)?.[1];
+    if (ofEngine !== undefined) {
+      const one = datasets.maySee(user, Number(ofEngine)) ? datasets.datasetOf(Number(ofEngine)) : undefined;
+      if (one === undefined) return legacyError(isXml, 361, "Unknown dataset");
+      return answer(isXml, { data_qualities: { did: one.id, quality: [{ name: one.name, value: "1.0" }] } });
+    }
     if (rest.startsWith("/data/list")) return list(isXml, rest, datasets.listedFor(user));
     if (/^\/(data|setup)\/(un)?tag$/.test(rest)) return tagging(rest, fields);
     if (/^\/study\/\d+$/.test(rest)) return study(isXml, id);

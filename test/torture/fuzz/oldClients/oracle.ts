@@ -57,7 +57,7 @@ export const judgeOldRead = (
   }
   if (status === 200 && type.includes("json") !== (form === "json")) return `the other format: ${type}`;
   const shown = new Map(Array.from(text.matchAll(datasets), ([, one, number]) => [Number(one), Number(number)]));
-  if (status === 200 ? shown.size === 0 : ![111, 112, 372].includes(code)) return `status ${status}, code ${code}`;
+  if (status === 200 ? shown.size === 0 : ![111, 112, 361, 372].includes(code)) return `status ${status}, code ${code}`;
   const others = [...shown.keys()].filter((one) => id !== undefined && one !== id);
   if (others.length > 0) return `another dataset: ${others.join()}`;
   for (const one of id === undefined ? catalogue.ids() : [id]) {
