@@ -48,5 +48,11 @@ test("another gateway's entry is served no longer than here, and no longer than 
   const theirs = entry({ lifetimes: { fresh: 50, staleWhileRevalidate: 10, staleIfError: 90 } });
   const least = { fresh: 10, staleWhileRevalidate: 10, staleIfError: 40 };
   expect(withinLifetimes(theirs, lifetimes)).toMatchObject({ freshUntil: 10, lifetimes: least });
+  const shorter = { fresh: 5, staleWhileRevalidate: 15, staleIfError: 20 };
+  expect(withinLifetimes(entry({ lifetimes: shorter }), lifetimes)).toMatchObject({
+    freshUntil: 5,
+    lifetimes: shorter,
+  });
+  expect(withinLifetimes({ ...entry(), freshUntil: 3 }, lifetimes)).toMatchObject({ freshUntil: 3 });
   expect(withinLifetimes(entry(), undefined)).toBeUndefined();
 });
