@@ -34,6 +34,6 @@ test("traffic covers five minutes: of each endpoint, of all, and of proxied answ
   expect(traffic.of("a")).toEqual(none);
   expect(traffic.of("b")).toMatchObject({ requests: 600, errors: 0 });
   vi.advanceTimersByTime(5 * MINUTE);
-  expect(traffic.all()).toEqual(none);
+  expect([traffic.all(), traffic.proxied()]).toEqual([none, none]);
   expect(traffic.curve("a")).toEqual([60, ...Array.from({ length: 9 }, () => 0)]);
 });
