@@ -1,5 +1,4 @@
 import { spawnSync } from "node:child_process";
-import { openSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openLogDestination } from "../../../src/operation/telemetry/logDestination.ts";
@@ -65,28 +64,16 @@ test("each line comes whole and once or is counted, however writes and reads alt
   );
 });
 
-test("lines that cannot be written wait as for a slow reader, and no line says so", () => {
-  // It fails as a pipe does whose reader has gone, and as a full disk.
-  let reports = 0;
-  const log = openLogDestination(openSync("/dev/full", "w"), () => reports++, { maxBytes: 10 });
-  for (let i = 0; i < 3; i++) log.write("lost\n");
-  expect([log.dropped(), reports]).toEqual([1, 0]);
-});
-
-test.each([
-  { title: "ends while a line waits for others", ending: "", code: 0, delayMs: 3_600_000 },
-  { title: "dies of an error", ending: "throw new Error('fatal');", code: 1, delayMs: 3_600_000 },
-])("what was written before a process $title is all in the log", ({ ending, code, delayMs }) => {
+test("what was written before a process ends is all in the log", () => {
   const program = `
     import { openLogDestination } from "./src/operation/telemetry/logDestination.ts";
-    const log = openLogDestination(2, () => {}, { delayMs: ${delayMs}, endMs: 60_000 });
-    for (let i = 0; i < 5000; i++) log.write(i + " " + "z".repeat(90) + "\\n");
-    ${ending}`;
+    const log = openLogDestination(2, () => {}, { delayMs: 3_600_000, endMs: 60_000 });
+    for (let i = 0; i < 5000; i++) log.write(i + " " + "z".repeat(90) + "\\n");`;
   const { status, stderr } = spawnSync(process.execPath, ["--input-type=module-typescript", "-e", program], {
     encoding: "latin1",
     maxBuffer: 1e9,
   });
-  expect(status).toBe(code);
+  expect(status).toBe(0);
   const numbers = stderr.split("\n").flatMap((line) => /^(\d+) z{90}$/.exec(line)?.[1] ?? []);
   expect(numbers).toEqual(Array.from({ length: 5000 }, (_, i) => String(i)));
 });
