@@ -4,7 +4,7 @@ import { openGatewayErrorFormats } from "../catalogue/legacy/gatewayErrors.ts";
 import { legacyTargets, type ReadLegacyTarget } from "../catalogue/legacy/legacyTarget.ts";
 import { openByteBudget } from "../operation/limits/byteBudget.ts";
 import { showSegments } from "../operation/secrets/scrub.ts";
-import { trustedProxies } from "../operation/settings/addresses.ts";
+import { trustedProxies } from "../operation/network/addresses.ts";
 import { readCertificates } from "../operation/settings/certificates.ts";
 import type { Settings, WhenOff } from "../operation/settings/settings.ts";
 import { openStores } from "../operation/store/openStores.ts";
@@ -410,7 +410,7 @@ const openInterface = (
   { downloads, uploads }: { downloads: Upstream; uploads: Upstream },
   isUncached?: boolean,
 ) => {
-  const { settings, catalogue, features, meter, observer, trusted, noteLoop, writeOwnError, readTarget } = core;
+  const { settings, catalogue, features, meter, observer, trusted, noteLoop, writeOwnError } = core;
   const layered = features.reduce((next, { layer }) => layer?.(next) ?? next, legacyBackend(core, isUncached));
   const pass = passThrough(downloads, uploads, {
     host: settings.LEGACY_HOST,
@@ -419,7 +419,7 @@ const openInterface = (
     trusted,
     noteLoop,
     writeOwnError,
-    observe: observePassThrough(core, catalogue.legacyWrites, readTarget),
+    observe: observePassThrough(core, catalogue.legacyWrites),
     headers: features.flatMap(({ proxy }) => proxy?.headers ?? []),
     standIns: features.flatMap(({ proxy }) => proxy?.standIn ?? []),
     substituteFor: dataFileSubstitutes(catalogue.legacyPaths.files),

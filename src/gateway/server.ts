@@ -59,7 +59,7 @@ export const startServer = async (
   const conditions = features.flatMap(({ proxy }) => proxy?.mayAnswerHit ?? []);
   const answerProxiedHit: (...about: Parameters<RequestListener>) => boolean = (request, response) =>
     proxiedHits.length > 0 &&
-    conditions.every((mayAnswer) => mayAnswer(request.url ?? "/")) &&
+    conditions.every((mayAnswer) => mayAnswer(exchangeOf(response))) &&
     proxiedHits.some((answerHit) => answerHit(request, response));
   const answer = behindMiddleware(features, (request, response) => {
     if (gateway.hitPath.answer(request, response) || answerProxiedHit(request, response)) return;
@@ -116,7 +116,7 @@ export const startServer = async (
 const SUMMARY = 60_000;
 
 /** Calls the features with each exchange that is over, and counts the requests that are refused. */
-const openExchanges = ({ trusted, meter, observer, features }: Core) => {
+const openExchanges = ({ trusted, readTarget, meter, observer, features }: Core) => {
   const ends = features.flatMap(({ onExchange }) => onExchange ?? []);
   /** Refused requests by status, since the last line. */
   let refused: Record<number, number> = {};
@@ -158,6 +158,7 @@ const openExchanges = ({ trusted, meter, observer, features }: Core) => {
   };
   return {
     trusted,
+    readTarget,
     onOver: over,
     /** Answers a request that the hit path left; `isOurs`: its path is one of the new interface. */
     answer(request: IncomingMessage, response: ServerResponse, isOurs: boolean, answer: () => void): void {

@@ -4,11 +4,15 @@ export type Credential = { key?: string; refused?: true };
 /** Whether a text can be a key: legacy puts it into SQL unescaped, and takes `0` for no key. */
 export const isKey = (text: string): boolean => /^[A-Za-z0-9]{1,64}$/.test(text) && text !== "0";
 
+const none: readonly string[] = [];
+
 /** In place of a key, where `Authorization` holds anything but `Bearer KEY`. */
 const NO_KEY = "-";
 
 /** All keys that a request has, sound or not, from the query (`api_key`), `Authorization` and `X-API-Key`; an empty one does not count. */
-const readKeys = (query: string, header: (name: string) => string | undefined): string[] => {
+const readKeys = (query: string, header: (name: string) => string | undefined): readonly string[] => {
+  // Most requests have none.
+  if (query === "" && header("authorization") === undefined && header("x-api-key") === undefined) return none;
   const listed = (name: string) => (header(name) ?? "").split(",").map((one) => one.trim());
   const bearers = listed("authorization").map((one) =>
     one === "" ? "" : (/^bearer\s+(.+)$/i.exec(one)?.[1] ?? NO_KEY),
@@ -28,8 +32,6 @@ const noCredential: Credential = {};
  * Bearer without a key) is a credential that is not valid.
  */
 export const readCredential = (query: string, header: (name: string) => string | undefined): Credential => {
-  // Most requests have none.
-  if (query === "" && header("authorization") === undefined && header("x-api-key") === undefined) return noCredential;
   const [key, ...others] = readKeys(query, header);
   if (key === undefined) return noCredential;
   return isKey(key) && others.every((other) => other === key) ? { key } : { refused: true };

@@ -1,12 +1,12 @@
 import { hash, randomBytes } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
-import { type HttpExchange, keysOf } from "../../operation/telemetry/exchange.ts";
+import type { HttpExchange } from "../../operation/telemetry/exchange.ts";
 import { scrubAgent } from "../../operation/secrets/scrub.ts";
 import { truncate } from "../../operation/secrets/truncate.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
 import { openLogDestination } from "../../operation/telemetry/logDestination.ts";
-import { clientAddress } from "../../gateway/upstream/forwarding.ts";
+import type { RequestCaller } from "../../operation/telemetry/requestCaller.ts";
 import { accessLogEvents } from "./events.ts";
 import type { AccessLogSettings } from "./settings.ts";
 
@@ -29,7 +29,7 @@ const SLOW = 1000;
 
 /** Writes a line for requests. `fd`: where they go (default: the standard output). `slow`: in place of `SLOW`. */
 const open = (
-  { meter, observer, keys, trusted }: Pick<Core, "meter" | "observer" | "keys" | "trusted">,
+  { meter, observer, keys }: Pick<Core, "meter" | "observer" | "keys">,
   settings: AccessLogSettings,
   { fd = 1, slow = SLOW }: { fd?: number; slow?: number | undefined } = {},
 ): Feature => {
@@ -49,14 +49,11 @@ const open = (
   });
 
   /** `caller`: a hash of the key's hash or of the address, by a secret of this process. */
-  const senderOf = ({ headers, socket, url = "" }: IncomingMessage, owner: string | undefined) => {
-    const agent = headers["user-agent"];
-    const given = keysOf(url, headers);
+  const senderOf = (caller: RequestCaller, agent: string | undefined, owner: string | undefined) => {
+    const { keys: given } = caller;
     const [key] = given;
-    const address = () => clientAddress(socket.remoteAddress, headers["x-forwarded-for"]?.toString(), trusted);
-    const caller = owner ?? (key === undefined ? address() : keys.ownerOf(key));
     return {
-      caller: callers.memo(caller),
+      caller: callers.memo(owner ?? (key === undefined ? caller.address : keys.ownerOf(key))),
       agent: agent && (key === undefined ? agents.memo(agent) : shownAgent(agent, given)),
     };
   };
@@ -66,7 +63,8 @@ const open = (
     const { id, path, endpoint, status, bytes, upstreamCalls, upstreamMs, cache, isProxied } = exchange;
     const isAsked = upstreamCalls > 0;
     const isCut = response !== undefined && exchange.isDeferred && !response.writableFinished;
-    const sender = response && senderOf(response.req, exchange.owner);
+    const { caller, owner } = exchange;
+    const sender = response && caller && senderOf(caller, response.req.headers["user-agent"], owner);
     return {
       requestId: id,
       method: response && truncate(response.req.method ?? "", MAX_METHOD),

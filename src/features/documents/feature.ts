@@ -33,7 +33,7 @@ const open = (core: Core, settings: DocumentsSettings): Feature => {
       },
       paths: documentPaths,
     },
-    proxy: { headers: (target) => (pathOf(target) === "/" ? catalogLink : undefined) },
+    proxy: { headers: ({ url = "" }) => (pathOf(url) === "/" ? catalogLink : undefined) },
     start: () =>
       Promise.resolve({ line: `the new interface is described at ${bases[0]}/docs and ${bases[0]}/openapi.json` }),
   };

@@ -5,7 +5,7 @@ import { bytesOf, tagOf } from "../../gateway/cache/entry.ts";
 import { contentHeaders, etagOf, matchesTag } from "../../gateway/cache/reply.ts";
 import { sendWhole } from "../../gateway/http/httpServer.ts";
 import { once } from "../../operation/limits/once.ts";
-import { headerOf } from "../../gateway/answer/context.ts";
+import { headerOf } from "../../operation/telemetry/requestCaller.ts";
 
 /** A document or a file of the viewer. `headers`: flat, without those that follow from the bytes. */
 export type Resource = { body: string | Buffer; type: string; headers: readonly string[] };

@@ -22,7 +22,7 @@ import { decodedBeginning } from "../../gateway/upstream/answerBeginning.ts";
 import { mediaType } from "../../gateway/upstream/answerHeaders.ts";
 import { isItsFault } from "../../gateway/upstream/breaker.ts";
 import { UpstreamFailure } from "../../gateway/upstream/failure.ts";
-import { clientAddress, isLoop } from "../../gateway/upstream/forwarding.ts";
+import { isLoop } from "../../gateway/upstream/forwarding.ts";
 import { ownCaller } from "../../gateway/upstream/legacyClient.ts";
 import { openHolding } from "../../operation/limits/byteBudget.ts";
 import { monotonic } from "../../operation/limits/monotonic.ts";
@@ -56,7 +56,6 @@ type CachingCore = Pick<
   | "observer"
   | "outage"
   | "reader"
-  | "readTarget"
   | "totalTimeout"
   | "trusted"
   | "writeError"
@@ -289,8 +288,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   /** False where the request has to pass; or what may stand in place of legacy's answer to it. */
   const answer = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean | Substitute> => {
     const { who, key, cacheKey, isBrowser = false } = read;
-    const forwardedFor = req.headers["x-forwarded-for"]?.toString();
-    const client = clientAddress(req.socket.remoteAddress, forwardedFor, core.trusted);
+    const client = exchangeOf(res).caller?.address ?? "";
     const mayBeShownMore = who !== "nobody" && (cacheKey.personal || isBrowser || moreShown.has(cacheKey.key));
     const needsLegacy = passing.has(cacheKey.key) || mayBeShownMore;
     // Legacy may be failing already: the probe that is under way finds out.
@@ -328,7 +326,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   });
 
   const answerHit = (req: IncomingMessage, res: ServerResponse): boolean => {
-    const read = isLoop(req.headers.via) ? undefined : reads.known(req);
+    const read = isLoop(req.headers.via) ? undefined : reads.known(req, exchangeOf(res));
     if (read === undefined) return false;
     const isNobody = read.who === "nobody";
     if (!isNobody && (read.cacheKey.personal || read.isBrowser === true)) return false;
@@ -372,7 +370,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const keyed = read.who !== "nobody";
     const now = performance.now();
     const write = (): Reply => {
-      const added = features.flatMap(({ proxy }) => proxy?.headers?.(target) ?? []);
+      const added = features.flatMap(({ proxy }) => proxy?.headers?.(exchange) ?? []);
       const request = { method: "GET", acceptEncoding, ifNoneMatch, keyed, cors: [...legacyCorsList, ...added] };
       return replyWith(served, request, now, oldHeaders);
     };
@@ -400,8 +398,8 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     console: { page: async () => (await import("./page.ts")).readsPage(counts.view) },
     proxy: {
       answerHit,
-      standIn(req, res, _, pass) {
-        const read = reads.read(req);
+      standIn(req, res, pass) {
+        const read = reads.read(req, exchangeOf(res));
         if (read === undefined) return false;
         counts.watch(res);
         answerOrPass(req, res, read, pass).catch((error: unknown) => core.guard.fail(res, error));

@@ -11,6 +11,7 @@ import { type CacheKey, cacheKeyOf, legacyName } from "../../gateway/cache/cache
 import { isListing } from "../../gateway/answer/emptyLists.ts";
 import type { Core } from "../../gateway/answer/feature.ts";
 import type { PreparedEndpoint } from "../../gateway/answer/prepared.ts";
+import type { HttpExchange } from "../../operation/telemetry/exchange.ts";
 import type { LegacyCacheSettings } from "./settings.ts";
 
 /** An endpoint judges the answers, with its input. */
@@ -47,9 +48,9 @@ export type OldRead = PathRead & Asking;
 
 /** Reads requests of old clients; `undefined`: the request has to pass. */
 type OldReads = {
-  read: (req: IncomingMessage) => OldRead | undefined;
+  read: (req: IncomingMessage, exchange: HttpExchange) => OldRead | undefined;
   /** The same for a path that was read before, by looking it up. */
-  known: (req: IncomingMessage) => OldRead | undefined;
+  known: (req: IncomingMessage, exchange: HttpExchange) => OldRead | undefined;
 };
 
 /** Paths whose reading is remembered; a longer one is read each time. */
@@ -61,13 +62,7 @@ const notPlain = /%|\/\.\.?(?:\/|$)/;
 
 /** Opens the reading of requests of old clients. */
 export const openOldReads = (
-  {
-    catalogue,
-    endpoints,
-    identity,
-    readTarget,
-    trusted,
-  }: Pick<Core, "catalogue" | "endpoints" | "identity" | "readTarget" | "trusted">,
+  { catalogue, endpoints, identity, trusted }: Pick<Core, "catalogue" | "endpoints" | "identity" | "trusted">,
   { CACHE_LEGACY: names }: Pick<LegacyCacheSettings, "CACHE_LEGACY">,
 ): OldReads => {
   const patterns = endpoints.flatMap((endpoint) => legacyPattern(endpoint));
@@ -92,8 +87,8 @@ export const openOldReads = (
       ...endpoint.cacheKey(input),
     };
   };
-  const readPath = (path: string, scheme: string): PathRead | undefined => {
-    const legacy = notPlain.test(path) ? undefined : readTarget(path);
+  const readPath = (path: string, scheme: string, { target }: HttpExchange): PathRead | undefined => {
+    const legacy = notPlain.test(path) ? undefined : target;
     if (legacy === undefined) return undefined;
     const segments = withoutFormat(legacy);
     const found = findRead(segments);
@@ -105,16 +100,16 @@ export const openOldReads = (
     const cacheKey = { key, endpoint, lifetimesOf, personal };
     return { name, judging, isList, form, path: legacy.path, scheme, cacheKey };
   };
-  const learn = (place: string, path: string, scheme: string): OldRead | undefined => {
-    const about = readPath(path, scheme);
-    const read = about && { ...about, ...nobody };
+  const learn = (place: string, ...about: Parameters<typeof readPath>): OldRead | undefined => {
+    const found = readPath(...about);
+    const read = found && { ...found, ...nobody };
     if (read !== undefined && place.length <= MAX_PATH) reads.set(place, read);
     return read;
   };
 
   const readBy =
-    (find: (place: string, path: string, scheme: string) => OldRead | undefined) =>
-    (req: IncomingMessage): OldRead | undefined => {
+    (find: (...about: Parameters<typeof learn>) => OldRead | undefined) =>
+    (req: IncomingMessage, exchange: HttpExchange): OldRead | undefined => {
       const { method, headers, socket, url: target = "/" } = req;
       if (method !== "GET" || isPersonal(headers)) return undefined;
       const path = pathOf(target);
@@ -124,7 +119,7 @@ export const openOldReads = (
       const encrypted = "encrypted" in socket;
       const scheme = schemeOf({ remoteAddress: socket.remoteAddress, encrypted, incoming: headers, trusted });
       if (scheme !== "http" && scheme !== "https") return undefined;
-      const read = find(`${scheme} ${path}`, path, scheme);
+      const read = find(`${scheme} ${path}`, path, scheme, exchange);
       return read === undefined || asking === nobody ? read : { ...read, ...asking };
     };
   return {

@@ -1,16 +1,16 @@
-import { pathOf, queryOf } from "../../catalogue/endpoint/target.ts";
+import { pathOf } from "../../catalogue/endpoint/target.ts";
 import { createHmac } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { corsList, legacyCorsList } from "../../gateway/http/cors.ts";
-import { readCredential } from "../../catalogue/endpoint/credential.ts";
 import { sendWhole, unstoredHeaders } from "../../gateway/http/httpServer.ts";
 import { isBelowAny } from "../../gateway/http/requestTarget.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
-import { headerOf } from "../../gateway/answer/context.ts";
 import { formatNumber } from "../../libraries/ui/wording.ts";
-import { trustedProxies } from "../../operation/settings/addresses.ts";
-import { clientAddress, subnetOf } from "../../gateway/upstream/forwarding.ts";
+import { trustedProxies } from "../../operation/network/addresses.ts";
+import { subnetOf } from "../../gateway/upstream/forwarding.ts";
+import { exchangeOf } from "../../operation/telemetry/exchange.ts";
+import type { RequestCaller } from "../../operation/telemetry/requestCaller.ts";
 import { BURST_MS, openBuckets } from "./buckets.ts";
 import { rateLimitEvents } from "./events.ts";
 import type { RateLimitSettings } from "./settings.ts";
@@ -22,7 +22,7 @@ const detail = Buffer.from(JSON.stringify({ detail: "Too many requests: see Retr
 
 /** Limits how many requests each caller sends, before anything else is done for them. */
 const open = async (
-  core: Pick<Core, "meter" | "observer" | "keys" | "stores" | "trusted" | "writeError" | "guard">,
+  core: Pick<Core, "meter" | "observer" | "keys" | "stores" | "writeError" | "guard">,
   settings: RateLimitSettings,
 ): Promise<Feature<ConsolePart>> => {
   const { meter, observer, keys } = core;
@@ -47,23 +47,17 @@ const open = async (
    * `undefined`: the caller is exempt. A key counts once legacy has accepted it: with made-up keys a client would get a bucket for each. Any
    * other request counts for its address, IPv6 for its /64.
    */
-  const callerOf = (request: IncomingMessage): LimitedCaller | undefined => {
-    const { headers, socket, url: target = "" } = request;
-    const forwarded = String(headers["x-forwarded-for"] ?? "") || undefined;
-    const address = clientAddress(socket.remoteAddress, forwarded, core.trusted);
+  const limitedAs = ({ address, credential }: RequestCaller): LimitedCaller | undefined => {
     if (isExempt(address)) return undefined;
-    const query = queryOf(target);
-    if (query !== "" || headers.authorization !== undefined || headers["x-api-key"] !== undefined) {
-      const { key, refused: isWrong } = readCredential(query, (name) => headerOf(request, name));
-      const owner = key === undefined || isWrong ? undefined : keys.ownerOf(key);
-      if (key !== undefined && owner !== undefined && keys.wasAccepted(owner)) {
-        // Legacy ignores the case of keys: else each spelling would have a bucket.
-        const digest = () =>
-          createHmac("sha256", url ?? "")
-            .update(key.toLowerCase())
-            .digest("base64url");
-        return { own: `key ${owner}`, shared: () => `key ${digest().slice(0, 22)}` };
-      }
+    const { key } = credential;
+    const owner = key === undefined ? undefined : keys.ownerOf(key);
+    if (key !== undefined && owner !== undefined && keys.wasAccepted(owner)) {
+      // Legacy ignores the case of keys: else each spelling would have a bucket.
+      const digest = () =>
+        createHmac("sha256", url ?? "")
+          .update(key.toLowerCase())
+          .digest("base64url");
+      return { own: `key ${owner}`, shared: () => `key ${digest().slice(0, 22)}` };
     }
     const own = `address ${subnetOf(address)}`;
     return { own, shared: () => own };
@@ -105,7 +99,8 @@ const open = async (
 
   return {
     middleware(request, response, next) {
-      const caller = callerOf(request);
+      const { caller: sender } = exchangeOf(response);
+      const caller = sender && limitedAs(sender);
       if (caller === undefined) return next();
       const wait = buckets.take(caller.own, performance.now());
       if (wait > 0) return refuse(request, response, wait);

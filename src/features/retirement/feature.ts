@@ -4,6 +4,7 @@ import { LRUCache } from "lru-cache";
 import { isBelow } from "../../gateway/http/requestTarget.ts";
 import { legacyKeyOf } from "../../catalogue/legacy/formFields.ts";
 import type { LegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
+import { exchangeOf, type HttpExchange } from "../../operation/telemetry/exchange.ts";
 import { answerItself } from "../../gateway/proxy/refuse.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
@@ -30,10 +31,10 @@ const byLength = (a: { path: string }, b: { path: string }): number => b.path.le
 
 /** Deprecation headers and brown-outs for legacy paths, and a list of the callers of the legacy interface. */
 const open = async (
-  core: Pick<Core, "legacyErrorFormat" | "meter" | "observer" | "readTarget" | "stores">,
+  core: Pick<Core, "legacyErrorFormat" | "meter" | "observer" | "stores">,
   settings: RetirementSettings,
 ): Promise<Feature<ConsolePart> & { clients: ListClients }> => {
-  const { meter, observer, readTarget } = core;
+  const { meter, observer } = core;
   const { LEGACY_PATH } = settings;
   const legacyPath = LEGACY_PATH === "/" ? "" : LEGACY_PATH;
   const callers = await openCallers(core.stores);
@@ -48,32 +49,36 @@ const open = async (
   /** The beginning of a request's body, which may hold its key. */
   const bodies = new WeakMap<IncomingMessage, string>();
 
-  /** The first entry for a target, as legacy reads it or as it was requested: an alias may be configured separately. */
-  const find = <T extends { path: string }>(entries: readonly T[], target: string): T | undefined => {
+  /** The first entry for a request, as legacy reads it or as it was sent: an alias may be configured separately. */
+  const find = <T extends { path: string }>(
+    entries: readonly T[],
+    { target, url = "/" }: Pick<HttpExchange, "target" | "url">,
+  ): T | undefined => {
     if (entries.length === 0) return undefined;
-    const paths = [readTarget(target)?.path ?? "", pathOf(target).replaceAll(/\/{2,}/g, "/")];
+    const paths = [target?.path ?? "", pathOf(url).replaceAll(/\/{2,}/g, "/")];
     return entries.find(({ path }) => path === "/" || paths.some((one) => isBelow(one, path)));
   };
 
   const groups = new LRUCache<string, string>({ max: MAX_GROUPED });
-  /** What a target asks for, as the clients are listed by, and the query that legacy reads. */
-  const askedBy = (target: string): { group: string; query: string } | undefined => {
-    const path = pathOf(target);
-    const query = queryOf(target);
+  /** What a request asks for, as the clients are listed by, and the query that legacy reads. */
+  const askedBy = (exchange: HttpExchange): { group: string; query: string } | undefined => {
+    const { url = "/" } = exchange;
+    const path = pathOf(url);
+    const query = queryOf(url);
     const known = groups.get(path);
     // A query may hold the path.
     if (known !== undefined && !query.startsWith("/")) return { group: known, query };
-    const legacy = readTarget(target);
+    const { target: legacy } = exchange;
     if (legacy === undefined) return undefined;
-    const group = find(inForce.deprecated, target)?.path ?? groupOf(legacy, legacyPath);
+    const group = find(inForce.deprecated, exchange)?.path ?? groupOf(legacy, legacyPath);
     if (path.length <= MAX_PATH && !query.startsWith("/")) groups.set(path, group);
     return { group, query: legacy.query };
   };
 
-  const brownoutOf = (target: string) => {
+  const brownoutOf = (exchange: HttpExchange) => {
     const now = Date.now();
     const on = inForce.brownouts.filter(({ begins, ends }) => begins <= now && now < ends);
-    return find(on, target);
+    return find(on, exchange);
   };
 
   return {
@@ -91,26 +96,29 @@ const open = async (
       page: async () => (await import("./console/page.ts")).retirementPage(clients),
     },
     proxy: {
-      headers: (target) => find(inForce.deprecated, target)?.headers,
-      mayAnswerHit: (target) => brownoutOf(target) === undefined,
-      standIn(req, res, target) {
-        const brownout = brownoutOf(target);
+      headers: (exchange) => find(inForce.deprecated, exchange)?.headers,
+      mayAnswerHit: (exchange) => brownoutOf(exchange) === undefined,
+      standIn(req, res) {
+        const exchange = exchangeOf(res);
+        const brownout = brownoutOf(exchange);
         if (brownout === undefined) return false;
         refused++;
         const { path, from, until, status } = brownout;
         const identity = `${path} ${from} ${until}`;
         if (!begun.has(identity)) observer.event("brownout", { path, from, until, status });
         begun.add(identity);
-        const deprecation = find(inForce.deprecated, target);
-        answerItself(req, res, brownoutAnswer(brownout, deprecation, core.legacyErrorFormat(req.method, target)));
+        const deprecation = find(inForce.deprecated, exchange);
+        const { url = "/", method } = req;
+        answerItself(req, res, brownoutAnswer(brownout, deprecation, core.legacyErrorFormat(method, url)));
         return true;
       },
       onBody: (req, body) => void bodies.set(req, body),
     },
-    onExchange({ isProxied, status, cache, owner }, response) {
+    onExchange(exchange, response) {
+      const { isProxied, status, cache, owner } = exchange;
       if (!isProxied || response === undefined) return;
-      const { url = "/", method, headers } = response.req;
-      const asked = askedBy(url);
+      const { method, headers } = response.req;
+      const asked = askedBy(exchange);
       if (asked === undefined) return;
       const key = legacyKeyOf(asked.query, headers["content-type"], bodies.get(response.req) ?? "");
       // In an outage the cache answers any key.

@@ -1,4 +1,4 @@
-import { pathOf, queryOf } from "../../catalogue/endpoint/target.ts";
+import { pathOf } from "../../catalogue/endpoint/target.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TrieRouter } from "hono/router/trie-router";
 import { type Reply, replyWith } from "../cache/reply.ts";
@@ -11,7 +11,6 @@ import { isBelow } from "../http/requestTarget.ts";
 import type { PassThrough } from "../proxy/passThrough.ts";
 import { isLoop } from "../upstream/forwarding.ts";
 import { legacyDecision } from "../cache/served.ts";
-import { readCredential } from "../../catalogue/endpoint/credential.ts";
 import { type Handler, fromNode, fromWeb, type Received } from "./context.ts";
 import type { HitPath } from "./hitPath.ts";
 import { type PreparedEndpoint, allowed, type Pattern, patterns } from "./prepared.ts";
@@ -47,7 +46,7 @@ type RouteHandler = (received: Received, params: Readonly<Record<string, string>
 
 /** The new interface, below each of its prefixes. */
 export const gatewayApp = (core: AppCore): App => {
-  const { endpoints, memory, observer, passThrough } = core;
+  const { endpoints, memory, observer, passThrough, trusted } = core;
   const { PREFIXES: prefixes } = core.settings;
   const known = patterns(endpoints);
   const router = routerOf(known, core);
@@ -71,7 +70,7 @@ export const gatewayApp = (core: AppCore): App => {
   const app: App = {
     async handle(incoming, outgoing) {
       const holding = openHolding(memory, true);
-      const received = fromNode(incoming, outgoing, holding);
+      const received = fromNode(incoming, outgoing, holding, trusted);
       const answered = await answer(received).catch((error: unknown) =>
         // A client that leaves in the middle of its body is not an error.
         incoming.destroyed && !incoming.complete ? "left" : failed(received, error),
@@ -93,7 +92,7 @@ export const gatewayApp = (core: AppCore): App => {
     },
     async fetch(web, env) {
       const holding = openHolding(memory, true);
-      const received = fromWeb(web, env?.incoming, holding);
+      const received = fromWeb(web, env?.incoming, holding, trusted);
       const answered = await answer(received).catch((error: unknown) => failed(received, error));
       holding.close();
       const { reply, afterwards, sent } = answered ?? unstoredReply(core, received, notFound);
@@ -160,13 +159,13 @@ const answerBy =
   (core: AppCore, endpoint: PreparedEndpoint, pairsBelow: string | undefined): RouteHandler =>
   async (received, params) => {
     const { handler, noteLoop, meter, errorFormats, hitPath } = core;
-    const { method, target, header, exchange } = received;
+    const { method, target, header, exchange, caller } = received;
     if (isLoop(header("via"))) {
       noteLoop(header("x-request-id"), endpoint.name);
       return unstoredReply(core, received, plainAnswer(502, "The gateway's upstream is the gateway itself."));
     }
     const started = performance.now();
-    const credential = readCredential(queryOf(target), header);
+    const { credential } = caller;
     const reading = await inputOf(received, endpoint, { params, pairsBelow }, core);
     const served = await serve(core, handler, endpoint, received, credential, reading);
     const { answer, how, cacheKey, decision = legacyDecision, afterwards } = served;

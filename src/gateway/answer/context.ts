@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { LegacyRequest, Unsent } from "../../catalogue/endpoint/legacyRequest.ts";
 import type { Holding } from "../../operation/limits/byteBudget.ts";
 import { exchangeOf, HttpExchange } from "../../operation/telemetry/exchange.ts";
+import { callerOfRequest, headerOf, RequestCaller } from "../../operation/telemetry/requestCaller.ts";
 import type { Directives } from "../cache/cacheRequest.ts";
 import type { Served } from "../cache/served.ts";
 import type { Caller } from "../upstream/legacyClient.ts";
@@ -15,6 +16,8 @@ export type Received = {
   /** A header's value, all of its lines joined by commas. */
   header: (name: string) => string | undefined;
   body: () => AsyncIterable<Uint8Array> | null;
+  /** Who sends it. */
+  caller: RequestCaller;
   /** Node's own request, where there is one. */
   incoming?: IncomingMessage | undefined;
   /** What the log and the metrics say of it. */
@@ -42,32 +45,51 @@ export type Context = Omit<Received, "holding"> &
 /** What a caller is known by: its key or, without one, its address and headers. */
 export type CallerIdentity = Pick<Context, "key" | "client" | "header">;
 
-/** A request that came over a socket. */
-export const fromNode = (incoming: IncomingMessage, outgoing: ServerResponse, holding: Holding): Received => ({
-  method: incoming.method ?? "GET",
-  target: incoming.url ?? "/",
-  header: (name) => headerOf(incoming, name),
-  // A body that is not read to its end must not take its connection, and our answer, with it.
-  body: () => incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>,
-  incoming,
-  exchange: exchangeOf(outgoing),
-  holding,
-});
+/** Says whether a peer's forwarded headers are believed. */
+type Trusted = (address: string) => boolean;
 
-/** A header's value, all of its lines joined by commas: of some, `headers` keeps only the first. */
-export const headerOf = (incoming: IncomingMessage, name: string): string | undefined =>
-  incoming.headersDistinct[name]?.join(", ");
+/** A request that came over a socket. */
+export const fromNode = (
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  holding: Holding,
+  trusted: Trusted,
+): Received => {
+  const exchange = exchangeOf(outgoing);
+  return {
+    method: incoming.method ?? "GET",
+    target: incoming.url ?? "/",
+    header: (name) => headerOf(incoming, name),
+    // A body that is not read to its end must not take its connection, and our answer, with it.
+    body: () => incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>,
+    caller: exchange.caller ?? callerOfRequest(incoming, trusted),
+    incoming,
+    exchange,
+    holding,
+  };
+};
 
 /** A request of a program in this process; of `incoming` the target and the connection are taken. */
-export const fromWeb = (web: Request, incoming: IncomingMessage | undefined, holding: Holding): Received => ({
-  method: web.method,
-  target: incoming?.url ?? web.url.replace(/^https?:\/\/[^/]*/, ""),
-  header: (name) => web.headers.get(name) ?? undefined,
-  body: () => web.body,
-  incoming,
-  exchange: new HttpExchange(),
-  holding,
-});
+export const fromWeb = (
+  web: Request,
+  incoming: IncomingMessage | undefined,
+  holding: Holding,
+  trusted: Trusted,
+): Received => {
+  const target = incoming?.url ?? web.url.replace(/^https?:\/\/[^/]*/, "");
+  const header = (name: string) => web.headers.get(name) ?? undefined;
+  const remoteAddress = incoming?.socket.remoteAddress;
+  return {
+    method: web.method,
+    target,
+    header,
+    body: () => web.body,
+    caller: new RequestCaller({ target, header, remoteAddress, forwardedFor: header("x-forwarded-for") }, trusted),
+    incoming,
+    exchange: new HttpExchange(),
+    holding,
+  };
+};
 
 /** Answers one request. */
 export type Handler = (context: Context) => Promise<Served>;

@@ -48,14 +48,14 @@ export type Write = {
 
 /** What a feature does with requests that are passed through to legacy. */
 type ProxyHooks = {
-  /** Headers, flat, for any answer to this target. */
-  headers?: (target: string) => readonly string[] | undefined;
+  /** Headers, flat, for any answer. */
+  headers?: (exchange: HttpExchange) => readonly string[] | undefined;
   /** Answers from memory before anything is made for the request; false where that takes more than looking it up. */
   answerHit?: (req: IncomingMessage, res: ServerResponse) => boolean;
-  /** Keeps `answerHit` of all features from this target, which needs more than looking it up: false. */
-  mayAnswerHit?: (target: string) => boolean;
+  /** Keeps `answerHit` of all features from a request, which needs more than looking it up: false. */
+  mayAnswerHit?: (exchange: HttpExchange) => boolean;
   /** Answers in legacy's place, at once or later; false lets the request go on. `pass`: sends it to legacy after all. */
-  standIn?: (req: IncomingMessage, res: ServerResponse, target: string, pass: Pass) => boolean;
+  standIn?: (req: IncomingMessage, res: ServerResponse, pass: Pass) => boolean;
   /**
    * Sees a request to legacy's interface, other than a read by GET or HEAD, when its answer has begun, or none will come. `body`: the beginning
    * of its body (latin1).

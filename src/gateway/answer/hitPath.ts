@@ -7,11 +7,9 @@ import { replyWith } from "../cache/reply.ts";
 import { HIT } from "../cache/served.ts";
 import { corsList } from "../http/cors.ts";
 import { isLoop } from "../upstream/forwarding.ts";
-import { readCredential } from "../../catalogue/endpoint/credential.ts";
 import { exchangeOf } from "../../operation/telemetry/exchange.ts";
 import type { Core } from "./feature.ts";
-import { headerOf } from "./context.ts";
-import { pathOf, queryOf } from "../../catalogue/endpoint/target.ts";
+import { pathOf } from "../../catalogue/endpoint/target.ts";
 
 /** Stands before the router: it answers from memory at once, and knows a path by the cache key that the router has made of it. */
 export type HitPath = {
@@ -54,8 +52,9 @@ export const openHitPath = (
       let owner: string | undefined;
       // The router refuses parameters that mean nothing.
       if (end !== -1 && !/^\?api_key=[A-Za-z0-9]*$/.test(url.slice(end))) return false;
+      const exchange = exchangeOf(response);
       if (end !== -1 || headers.authorization !== undefined || headers["x-api-key"] !== undefined) {
-        const { key, refused } = readCredential(queryOf(url), (name) => headerOf(request, name));
+        const { key, refused } = exchange.caller?.credential ?? {};
         if (refused) return false;
         if (key !== undefined) {
           owner = keys.ownerOf(key);
@@ -79,7 +78,6 @@ export const openHitPath = (
         const cors = corsList(settings.CORS_ORIGINS, origin);
         return replyWith({ answer: entry, entry, how: HIT }, { method, acceptEncoding, ifNoneMatch, keyed, cors }, now);
       });
-      const exchange = exchangeOf(response);
       exchange.endpoint = endpoint;
       exchange.cache = "hit";
       exchange.owner = owner;

@@ -7,7 +7,7 @@ import { errorCodeIn } from "../../catalogue/legacy/edges.ts";
 import { type FieldReader, fieldReader, legacyKeyOf } from "../../catalogue/legacy/formFields.ts";
 import { fateByCode } from "../../catalogue/legacy/gatewayErrors.ts";
 import { isLegacyRead, isOneOf, isSafeMethod } from "../../catalogue/legacy/legacyReads.ts";
-import { type LegacyTarget, type ReadLegacyTarget, withoutFormat } from "../../catalogue/legacy/legacyTarget.ts";
+import { type LegacyTarget, withoutFormat } from "../../catalogue/legacy/legacyTarget.ts";
 import { type Beginning, plainBody } from "../upstream/answerBeginning.ts";
 import type { PassThroughOptions } from "../proxy/passThrough.ts";
 import type { Core } from "./feature.ts";
@@ -18,11 +18,11 @@ import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
 export const observePassThrough = (
   core: Pick<Core, "cache" | "unconfirmed" | "hooks" | "features">,
   legacyWrites: LegacyWriteKnowledge,
-  readTarget: ReadLegacyTarget,
 ): NonNullable<PassThroughOptions["observe"]> => {
   const observers = core.features.flatMap(({ proxy }) => proxy?.onBody ?? []);
-  return (method, target, req) => {
-    const legacy = isSafeMethod(method) ? undefined : readTarget(target);
+  return (exchange, req) => {
+    const { method = "GET" } = req;
+    const legacy = isSafeMethod(method) ? undefined : exchange.target;
     if (legacy === undefined) return undefined;
     const write = proxiedWrite(legacyWrites, method, legacy);
     const collected = write ?? (method === "GET" || observers.length === 0 ? undefined : collectBeginning());

@@ -1,5 +1,5 @@
 import type { TLSSocket } from "node:tls";
-import { forwardedHeaders, clientAddress } from "../upstream/forwarding.ts";
+import { forwardedHeaders } from "../upstream/forwarding.ts";
 import { type Answer, collectErrors } from "../../catalogue/endpoint/answer.ts";
 import type { InputError } from "../../catalogue/endpoint/problem.ts";
 import { elsewhere, extra } from "../../catalogue/endpoint/problem.ts";
@@ -41,7 +41,7 @@ export const inputOf = async (
 /** On whose behalf legacy is asked for a request that came with this key. It gets no cookies, and no host, since the answer is cached for everybody. */
 export const callerOf = (
   { trusted, totalTimeout }: Core,
-  { header, incoming }: Received,
+  { header, incoming, caller }: Received,
   key: string | undefined,
 ): Pick<Caller, "key" | "client" | "headers" | "deadline"> => {
   const agent = header("user-agent");
@@ -58,8 +58,7 @@ export const callerOf = (
     });
     headers.push(...forwarded);
   }
-  const client = clientAddress(incoming?.socket.remoteAddress, header("x-forwarded-for"), trusted);
-  return { key, client, headers, deadline: performance.now() + totalTimeout };
+  return { key, client: caller.address, headers, deadline: performance.now() + totalTimeout };
 };
 
 /** The only query parameter that means something. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerOptions, ServerResponse } 
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ByteBudget, type Holding, UNCOUNTED } from "../../operation/limits/byteBudget.ts";
-import { exchangeKey, HttpExchange } from "../../operation/telemetry/exchange.ts";
+import { exchangeKey, HttpExchange, type RequestReaders } from "../../operation/telemetry/exchange.ts";
 import type { Guard } from "./guard.ts";
 import * as http from "./nodeHttp.ts";
 import { type WriteError, writeDetail } from "./problemDetails.ts";
@@ -21,9 +21,7 @@ export type ClientLimits = {
 };
 
 /** What a server does with the exchanges of its clients. */
-type ExchangeOptions = {
-  /** Says whether the `X-Request-Id` of this peer is taken. */
-  trusted: (address: string) => boolean;
+type ExchangeOptions = RequestReaders & {
   /** Called with each exchange once it is over; `response` where a request was read. */
   onOver?: (exchange: HttpExchange, response?: ServerResponse) => void;
 };
@@ -54,6 +52,7 @@ export const openHttpServer = (
   listener: RequestListener,
   {
     trusted,
+    readTarget,
     onOver = () => undefined,
     writeError = writeDetail,
     guard,
@@ -77,7 +76,7 @@ export const openHttpServer = (
       ...options,
       requireHostHeader: false,
       IncomingMessage: JoiningRequest,
-      ServerResponse: responseNotedBy({ stalled, memory }, trusted, onOver),
+      ServerResponse: responseNotedBy({ stalled, memory }, readTarget ? { trusted, readTarget } : { trusted }, onOver),
     },
     inTurn(answer),
   );
@@ -165,7 +164,7 @@ const discard = (request: IncomingMessage): void => {
  */
 const responseNotedBy = (
   { stalled, memory }: { stalled: StalledClients; memory: ByteBudget },
-  trusted: ExchangeOptions["trusted"],
+  readers: RequestReaders,
   onOver: NonNullable<ExchangeOptions["onOver"]>,
 ) =>
   class<Request extends IncomingMessage> extends http.ServerResponse<Request> {
@@ -173,7 +172,7 @@ const responseNotedBy = (
 
     constructor(...args: ConstructorParameters<typeof http.ServerResponse<Request>>) {
       super(...args);
-      this[exchangeKey] = new HttpExchange(args[0], trusted);
+      this[exchangeKey] = new HttpExchange(args[0], readers);
     }
 
     get [memoryKey](): ByteBudget {

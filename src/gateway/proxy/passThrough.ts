@@ -3,6 +3,7 @@ import type { Dispatcher } from "undici";
 import {
   currentContext,
   exchangeOf,
+  type HttpExchange,
   inContext,
   propagatedHeaders,
   type RequestContext,
@@ -35,11 +36,11 @@ export type PassThroughOptions = {
   noteLoop: NoteLoop;
   /** Writes the errors for clients of legacy's server; all others are `{"detail": ...}`. */
   writeOwnError?: WriteOwnError;
-  observe?: (method: string, target: string, req: IncomingMessage) => ResponseObserver | undefined;
-  /** Each gives a flat list of headers to add to the answer for this target, whether the upstream's or ours. */
-  headers: readonly ((target: string) => readonly string[] | undefined)[];
+  observe?: (exchange: HttpExchange, req: IncomingMessage) => ResponseObserver | undefined;
+  /** Each gives a flat list of headers to add to the answer, whether the upstream's or ours. */
+  headers: readonly ((exchange: HttpExchange) => readonly string[] | undefined)[];
   /** Each may answer in the upstream's place, at once or later; false: the request goes on. `pass` sends it to the upstream. */
-  standIns: readonly ((req: IncomingMessage, res: ServerResponse, target: string, pass: Pass) => boolean)[];
+  standIns: readonly ((req: IncomingMessage, res: ServerResponse, pass: Pass) => boolean)[];
   /** What may stand in place of the answer, where none of those passes its own. */
   substituteFor?: (req: IncomingMessage, res: ServerResponse, target: string) => Substitute | undefined;
 };
@@ -69,7 +70,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
     const { path } = line;
     const context = currentContext() ?? { exchange: exchangeOf(res) };
     context.exchange.isProxied = true;
-    const added = options.headers.flatMap((of) => of(path) ?? []);
+    const added = options.headers.flatMap((of) => of(context.exchange) ?? []);
     if (isLoop(req.headers.via)) {
       refuse(req, res, { trouble: "loop", added, write: options.writeOwnError });
       options.noteLoop(req.headers["x-request-id"]?.toString());
@@ -77,7 +78,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
     }
     const toUpstream: Pass = (substitute = options.substituteFor?.(req, res, path)) =>
       send(req, res, line, context, added, substitute);
-    if (!options.standIns.some((standIn) => standIn(req, res, path, toUpstream))) toUpstream();
+    if (!options.standIns.some((standIn) => standIn(req, res, toUpstream))) toUpstream();
   };
 
   function send(
@@ -91,7 +92,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
     const { method, path } = line;
     if (res.destroyed || req.socket.destroyed)
       return report.failed(line, context, "aborted", new UpstreamFailure("aborted", line));
-    const observer = options.observe?.(method, path, req);
+    const observer = options.observe?.(context.exchange, req);
     const onChunk = (chunk: Buffer): void => {
       report.received.value += chunk.length;
       observer?.chunk(chunk);
@@ -237,7 +238,7 @@ class Relay extends UpstreamRequest {
 
   /** Judges the answer by the first bytes of its body. */
   #judgeBy(body: Buffer): void {
-    if (this.#head) this.judge({ ...this.#head, body });
+    if (this.#head) this.judge({ ...this.#head, body }, this.#passage.context.exchange.target);
     this.#head = undefined;
   }
 
@@ -251,8 +252,10 @@ class Relay extends UpstreamRequest {
   }
 
   #offer(answer: Beginning, substitute: Substitute): Promise<void | "answered"> | undefined {
-    const { res } = this.#passage;
-    const given = res.headersSent ? Promise.resolve(true) : substitute({ ...answer, judgement: this.judge(answer) });
+    const { res, context } = this.#passage;
+    const given = res.headersSent
+      ? Promise.resolve(true)
+      : substitute({ ...answer, judgement: this.judge(answer, context.exchange.target) });
     return given?.then((isAnswered) => (isAnswered || res.headersSent ? "answered" : undefined));
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { randomBytes } from "node:crypto";
-import { plainAddress } from "../../operation/settings/addresses.ts";
+import { plainAddress } from "../../operation/network/addresses.ts";
 
 /** What the forwarding headers are made of. `host` is the client's Host header, `incoming` the request's headers. */
 export type ForwardedRequest = {
@@ -106,25 +106,6 @@ export const subnetOf = (address: string): string => {
   if (tail !== undefined) while (groups.length + width < 8) groups.push("0");
   const first = [...groups, ...after].slice(0, 4).map((group) => Number.parseInt(group || "0", 16).toString(16));
   return `${first.join(":")}::/64`;
-};
-
-/** The client's address: the right-most of X-Forwarded-For and the peer that is no trusted proxy's, else the left-most. */
-export const clientAddress = (
-  peer: string | undefined,
-  forwardedFor: string | undefined,
-  trusted: (address: string) => boolean,
-): string => {
-  let client = plainAddress(peer ?? "") ?? "";
-  if (forwardedFor === undefined || !trusted(client)) return client;
-  const chain = forwardedFor.split(",");
-  for (let i = chain.length - 1; i >= 0; i--) {
-    const address = plainAddress((chain[i] ?? "").trim());
-    // What stands left of an invalid address cannot be believed.
-    if (address === undefined) return client;
-    client = address;
-    if (!trusted(client)) return client;
-  }
-  return client;
 };
 
 /** A peer that sends forwarded headers and is not trusted. `requests`: how many, of its subnet, since the start. */

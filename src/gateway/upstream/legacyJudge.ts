@@ -7,10 +7,10 @@ import type { Judge } from "./upstream.ts";
 /** Judges legacy's answers; a coded body is decoded only where that is needed. */
 export const legacyJudge =
   (readTarget: ReadLegacyTarget): Judge =>
-  ({ method, path }, answer) => {
+  ({ method, path }, answer, target = readTarget(path)) => {
     const { status, headers } = answer;
     const type = mediaType(headers);
     const isLeftCoded = contentCoding(headers) !== "" && !needsDecoding(status, type);
     const beginning = isLeftCoded ? undefined : decodedBeginning(answer);
-    return judgementOf({ method, target: readTarget(path), status, type, beginning });
+    return judgementOf({ method, target, status, type, beginning });
   };

@@ -5,6 +5,7 @@ import { TLSSocket } from "node:tls";
 import type * as Undici from "undici";
 import { type ByteBudget, openByteBudget } from "../../operation/limits/byteBudget.ts";
 import { type Semaphore, openSemaphore } from "./semaphore.ts";
+import type { LegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
 import type { Judgement } from "../../catalogue/legacy/judgement.ts";
 import type { Beginning } from "./answerBeginning.ts";
 import { connectionReset, type RequestLine, type UpstreamFailure } from "./failure.ts";
@@ -28,8 +29,8 @@ type UpstreamCall = { method: string; path: string; ms: number } & (
   | { failure: string }
 );
 
-/** Says what an answer shows of the upstream; `undefined`: nothing. */
-export type Judge = (request: RequestLine, answer: Beginning) => Judgement | undefined;
+/** Says what an answer shows of the upstream; `undefined`: nothing. `target`: the request's, where it has been read. */
+export type Judge = (request: RequestLine, answer: Beginning, target?: LegacyTarget) => Judgement | undefined;
 
 type OnUpstreamCall = (call: UpstreamCall) => void;
 

@@ -7,6 +7,7 @@ import {
   type RequestLine,
   UpstreamFailure,
 } from "./failure.ts";
+import type { LegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
 import type { Judgement } from "../../catalogue/legacy/judgement.ts";
 import type { Beginning } from "./answerBeginning.ts";
 import type { Turn } from "./semaphore.ts";
@@ -111,9 +112,12 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     return ++this.#interimAnswers <= MAX_INTERIM_ANSWERS;
   }
 
-  /** Judges the answer, once. A whole body tells its health: one that is cut would begin as legacy's own does. */
-  protected judge(answer: Beginning): Judgement | undefined {
-    if (!this.#isJudged) this.judgement = this.upstream.judge?.(this.request, answer);
+  /**
+   * Judges the answer, once. A whole body tells its health: one that is cut would begin as legacy's own does. `target`: what the request asks of
+   * legacy's interface, where that has been read.
+   */
+  protected judge(answer: Beginning, target?: LegacyTarget): Judgement | undefined {
+    if (!this.#isJudged) this.judgement = this.upstream.judge?.(this.request, answer, target);
     this.#isJudged = true;
     return this.judgement;
   }

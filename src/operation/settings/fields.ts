@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { trustedProxies } from "./addresses.ts";
+import { trustedProxies } from "../network/addresses.ts";
 
 /** A whole number within bounds. */
 export const integerField = (least: number, most: number, byDefault: number) =>

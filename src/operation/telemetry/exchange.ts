@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { keysGiven } from "../../catalogue/endpoint/credential.ts";
-import { queryOf } from "../../catalogue/endpoint/target.ts";
+import type { LegacyTarget, ReadLegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
 import { scrubTarget } from "../secrets/scrub.ts";
+import { callerOfRequest, type RequestCaller } from "./requestCaller.ts";
 
 /** Ids of requests: as unique as a UUID for each, over gateways and starts, at the price of a counter. */
 const start = randomBytes(9).toString("base64url").replaceAll(/[-_]/g, "0");
@@ -11,6 +11,11 @@ let requests = 0;
 
 /** An `X-Request-Id` that may be taken. */
 const requestId = /^[\w.-]{1,128}$/;
+
+/** How what a request says of itself is read. `trusted`: whether this peer's `X-Request-Id` and `X-Forwarded-For` are believed. */
+export type RequestReaders = { trusted: (address: string) => boolean; readTarget?: ReadLegacyTarget };
+
+const strict: RequestReaders = { trusted: () => false };
 
 /** One request of a client and its answer, as logs and traces describe it. All times are in milliseconds. */
 export class HttpExchange {
@@ -40,16 +45,37 @@ export class HttpExchange {
   /** Requests to legacy and modern for it until now, and the time of all of them together. */
   upstreamCalls = 0;
   upstreamMs = 0;
-  #request: Pick<IncomingMessage, "url" | "headers"> | undefined;
+  #request: IncomingMessage | undefined;
+  readonly #readers: RequestReaders;
   #path: string | undefined;
+  #caller: RequestCaller | undefined;
+  #target: LegacyTarget | "none" | undefined;
 
-  /** `request`: where one was read. `trusted`: says whether the `X-Request-Id` of this peer is taken. */
-  constructor(request?: IncomingMessage, trusted?: (address: string) => boolean) {
+  /** `request`: where one was read. */
+  constructor(request?: IncomingMessage, readers: RequestReaders = strict) {
     const given = request?.headers["x-request-id"];
     const isTaken =
-      typeof given === "string" && requestId.test(given) && trusted?.(request?.socket.remoteAddress ?? "");
+      typeof given === "string" && requestId.test(given) && readers.trusted(request?.socket.remoteAddress ?? "");
     this.id = isTaken ? given : `${start}-${(requests++).toString(36)}`;
     this.#request = request;
+    this.#readers = readers;
+  }
+
+  /** Who sends the request; `undefined` where none was read, or it was let go. */
+  get caller(): RequestCaller | undefined {
+    if (this.#request !== undefined) this.#caller ??= callerOfRequest(this.#request, this.#readers.trusted);
+    return this.#caller;
+  }
+
+  /** The target as it was sent; `undefined` where no request was read, or it was let go. */
+  get url(): string | undefined {
+    return this.#request?.url;
+  }
+
+  /** What the request asks legacy's interface for; `undefined` where it asks for something else. */
+  get target(): LegacyTarget | undefined {
+    if (this.#request !== undefined) this.#target ??= this.#readers.readTarget?.(this.#request.url ?? "/") ?? "none";
+    return this.#target === "none" ? undefined : this.#target;
   }
 
   /** A request to legacy or modern for it is over. */
@@ -66,28 +92,23 @@ export class HttpExchange {
 
   /** What a log line may show of the target; `undefined` where no request was read, or it was let go before a line needed it. */
   get path(): string | undefined {
-    const { url } = this.#request ?? {};
+    const { url } = this;
     if (this.#path === undefined && url !== undefined) this.#path = this.shown(url);
     return this.#path;
   }
 
   /** What a log line may show of a target that is asked for on behalf of this request: its keys stand in no part of it. */
   shown(target: string): string {
-    const { url, headers } = this.#request ?? {};
-    return scrubTarget(target, url !== undefined && headers !== undefined ? keysOf(url, headers) : []);
+    return scrubTarget(target, this.caller?.keys ?? []);
   }
 
   /** Releases the request: work that goes on after the answer must not keep a key in memory. */
   forget(): void {
     this.#request = undefined;
+    this.#caller = undefined;
+    this.#target = undefined;
   }
 }
-
-/** The keys of a request, as a log must not show them; most requests have none. */
-export const keysOf = (target: string, headers: IncomingHttpHeaders): string[] =>
-  target.includes("?") || headers.authorization !== undefined || headers["x-api-key"] !== undefined
-    ? keysGiven(queryOf(target), (name) => headers[name]?.toString())
-    : [];
 
 /** Where a response has its exchange. */
 export const exchangeKey = Symbol("exchange");

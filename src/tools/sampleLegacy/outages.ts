@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { STATUS_CODES } from "../../gateway/http/nodeHttp.ts";
-import { trustedProxies } from "../../operation/settings/addresses.ts";
+import { trustedProxies } from "../../operation/network/addresses.ts";
 import {
   deadAnswer,
   htmlAnswer,

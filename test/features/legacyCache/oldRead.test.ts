@@ -2,12 +2,16 @@ import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
 import { openOldReads } from "../../../src/features/legacyCache/oldRead.ts";
 import type { LegacyCacheSettings } from "../../../src/features/legacyCache/settings.ts";
+import { HttpExchange } from "../../../src/operation/telemetry/exchange.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 
 const { core } = await gatewayFor("http://127.0.0.1:1", { CACHE_LEGACY: "all" });
 const reads = openOldReads(core, core.settings as typeof core.settings & LegacyCacheSettings);
 const socket = { remoteAddress: "192.0.2.1" };
-const readOf = (url: string) => reads.read({ method: "GET", headers: {}, socket, url } as IncomingMessage);
+const readOf = (url: string) => {
+  const request = { method: "GET", headers: {}, socket, url } as IncomingMessage;
+  return reads.read(request, new HttpExchange(request, core));
+};
 
 /** The reads of scikit-learn, openml-python, mlr3oml and the Java client, by the endpoint that each reads. */
 const clients: Record<string, readonly string[]> = {

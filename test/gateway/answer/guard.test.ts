@@ -107,7 +107,7 @@ const places: [place: string, module: FeatureModule, path: string, status: numbe
   ],
   [
     "the head of a proxied answer",
-    open(() => ({ proxy: { headers: (target) => (target === "/head" ? [badName, ""] : []) } })),
+    open(() => ({ proxy: { headers: ({ url }) => (url === "/head" ? [badName, ""] : []) } })),
     "/head",
     500,
   ],

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
 import { MAX_INTERIM_ANSWERS } from "../../../src/gateway/upstream/upstreamRequest.ts";
 import { expectHealthy, get, healthy, openProxy, originOf, rawUpstream, request, send } from "./support.ts";
@@ -80,7 +81,7 @@ test.each([
     socket.on("close", () => gone.push(true));
     more();
   });
-  const observe = (method: string) =>
+  const observe = (_exchange: unknown, { method }: IncomingMessage) =>
     method === "POST" ? { chunk: () => undefined, over: () => Promise.resolve() } : undefined;
   const gateway = await openProxy(origin, { observe });
   const { text } = await send(gateway.port, asking("/endless"));

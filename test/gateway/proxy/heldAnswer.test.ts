@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
 import type { ResponseObserver } from "../../../src/gateway/proxy/heldAnswer.ts";
 import type { Beginning } from "../../../src/gateway/upstream/answerBeginning.ts";
@@ -16,7 +17,7 @@ const watched = async (answer: Answer | ((write: (text: string) => void) => void
   const seen: string[] = [];
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
-  const watch = (method: string): ResponseObserver | undefined =>
+  const watch = (_: unknown, { method }: IncomingMessage): ResponseObserver | undefined =>
     method === "POST"
       ? {
           chunk: (bytes) => void seen.push(bytes.toString()),

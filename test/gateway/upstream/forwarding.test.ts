@@ -1,8 +1,7 @@
-import { trustedProxies } from "../../../src/operation/settings/addresses.ts";
+import { clientAddress, trustedProxies } from "../../../src/operation/network/addresses.ts";
 import type { Socket } from "node:net";
 import { expect, test } from "vitest";
 import {
-  clientAddress,
   type ForwardedRequest,
   forwardedHeaders,
   isLoop,

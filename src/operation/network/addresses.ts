@@ -49,3 +49,22 @@ const add = (proxies: BlockList, entry: string): void => {
   else if (bits >= 96) proxies.addSubnet(mapped, bits - 96, "ipv4");
   else throw new Error(`Not an address or a CIDR: ${entry}`);
 };
+
+/** The client's address: the right-most of X-Forwarded-For and the peer that is no trusted proxy's, else the left-most. */
+export const clientAddress = (
+  peer: string | undefined,
+  forwardedFor: string | undefined,
+  trusted: (address: string) => boolean,
+): string => {
+  let client = plainAddress(peer ?? "") ?? "";
+  if (forwardedFor === undefined || !trusted(client)) return client;
+  const chain = forwardedFor.split(",");
+  for (let i = chain.length - 1; i >= 0; i--) {
+    const address = plainAddress((chain[i] ?? "").trim());
+    // What stands left of an invalid address cannot be believed.
+    if (address === undefined) return client;
+    client = address;
+    if (!trusted(client)) return client;
+  }
+  return client;
+};
