@@ -7,7 +7,6 @@ import { showSegments } from "../operation/secrets/scrub.ts";
 import { trustedProxies } from "../operation/network/addresses.ts";
 import { readCertificates } from "../operation/settings/certificates.ts";
 import type { Settings, WhenOff } from "../operation/settings/settings.ts";
-import { openStores } from "../operation/store/openStores.ts";
 import { buildInfo } from "../operation/telemetry/buildInfo.ts";
 import { type Dependencies, openDependencies } from "../operation/telemetry/dependencies.ts";
 import { openMeter } from "../operation/telemetry/meter.ts";
@@ -70,7 +69,7 @@ export type GatewayParts = {
 /**
  * Puts the gateway together, from the ground up; nothing is connected or listens yet.
  *
- * @throws With the setting's name, where a store, certificates or a feature cannot be opened.
+ * @throws With the setting's name, where certificates or a feature cannot be opened.
  */
 export const openGateway = async (
   settings: GatewaySettings,
@@ -85,8 +84,7 @@ export const openGateway = async (
   showSegments([...routes, ...catalogue.legacyPaths.longWords]);
   // Closes what is open, the last first: now where the start fails, else when the gateway is closed.
   await using opening = new AsyncDisposableStack();
-  const operation = await openOperation(settings, catalogue, observer, isCheck);
-  opening.defer(() => operation.stores.close());
+  const operation = openOperation(settings, catalogue, observer);
   const readTarget = legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths);
   const legacy = openLegacy(settings, catalogue, readTarget, operation, parts);
   const defined = openEndpoints(settings, catalogue);
@@ -149,19 +147,10 @@ export const openGateway = async (
   };
 };
 
-type Operation = Pick<Core, "observer" | "meter" | "traffic" | "dependencies" | "events" | "stores" | "memory">;
+type Operation = Pick<Core, "observer" | "meter" | "traffic" | "dependencies" | "events" | "memory">;
 
-/**
- * What runs the gateway: its metrics, what is said of its dependencies, its stores, its memory.
- *
- * @throws With the setting's name, where the stores cannot be opened.
- */
-const openOperation = async (
-  settings: GatewaySettings,
-  { endpoints }: Catalogue,
-  observer: Observer,
-  isCheck: boolean,
-): Promise<Operation> => {
+/** What runs the gateway: its metrics, what is said of its dependencies, its memory. */
+const openOperation = (settings: GatewaySettings, { endpoints }: Catalogue, observer: Observer): Operation => {
   const meter = openMeter(
     () => observer.counts(),
     Object.entries(endpoints).map(([name, { cache }]) => ({ name, isCached: cache !== undefined })),
@@ -171,23 +160,6 @@ const openOperation = async (
     observer.droppedLines(),
   );
   const dependencies = openDependencies(meter);
-  const isDurable = (settings.REDIS_URL ?? settings.DATA_DIR) !== undefined && !isCheck;
-  const reportStore = isDurable
-    ? dependencies.add("store", {
-        trouble: `${settings.REDIS_URL === undefined ? "DATA_DIR" : "Redis"} has been failing`,
-        effect: "nothing is stored, and stages cannot be moved",
-      })
-    : undefined;
-  const stores = await openStores({
-    ...settings,
-    isCheck,
-    onEvent(event, about) {
-      observer.event(event, about);
-      if (event === "store_up") reportStore?.(true);
-      // Its reason may name an address.
-      if (event === "store_lost") reportStore?.(false, "it cannot be written: the event store_lost says why");
-    },
-  });
   const memory = openByteBudget(settings.MEMORY_BYTES);
   meter.gauge(
     "memory_bytes",
@@ -196,7 +168,7 @@ const openOperation = async (
   );
   meter.total("crowded_total", "Answers and bodies refused because of MEMORY_BYTES.", () => memory.refused);
   const traffic = openTraffic(meter, Object.keys(endpoints));
-  return { observer, meter, traffic, dependencies, events: new EventEmitter<CoreEvents>(), stores, memory };
+  return { observer, meter, traffic, dependencies, events: new EventEmitter<CoreEvents>(), memory };
 };
 
 /**

@@ -6,6 +6,7 @@ import { xmlReader } from "../catalogue/legacy/xml.ts";
 import type { Json } from "../catalogue/rules/rule.ts";
 import type { Settings } from "../operation/settings/settings.ts";
 import { openHolding } from "../operation/limits/byteBudget.ts";
+import type { DataSettings } from "../libraries/stores/settings.ts";
 import { checkDirectory } from "../operation/store/checkDirectory.ts";
 import type { DiskPatience } from "../operation/store/diskThread.ts";
 import type { CheckReport, Examples } from "../gateway/answer/feature.ts";
@@ -15,10 +16,8 @@ import { urlsToOwnListeners } from "./ownListeners.ts";
 import { plainText } from "./plainText.ts";
 
 type CheckSettings = {
-  settings: Pick<
-    Settings,
-    "PREFIXES" | "LEGACY_API_KEY" | "LEGACY_PATH" | "DATA_DIR" | "REDIS_URL" | "TRUSTED_PROXIES"
-  >;
+  settings: Pick<Settings, "PREFIXES" | "LEGACY_API_KEY" | "LEGACY_PATH" | "REDIS_URL" | "TRUSTED_PROXIES"> &
+    Partial<Pick<DataSettings, "DATA_DIR">>;
   strict: boolean;
   print: (line: string) => void;
   /** Milliseconds for which the disk of `DATA_DIR` is waited for, where they differ from the default. */

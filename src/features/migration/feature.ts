@@ -3,6 +3,7 @@ import { type LedgerEntry, readNamedLedger } from "../../libraries/compare/ledge
 import { buildId } from "../../operation/telemetry/buildId.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
+import { storesOf } from "../../libraries/stores/storesOf.ts";
 import { memoryStores } from "../../operation/store/openStores.ts";
 import { migrationEvents } from "./events.ts";
 import { addMigrationRoutes } from "./console/routes.ts";
@@ -24,7 +25,7 @@ export type MigrationParts = {
 
 /** What the feature takes of the core. */
 type MigratedCore = LayeredCore &
-  Pick<Core, "catalogue" | "stores" | "isCheck" | "dependencies" | "events" | "traffic" | "reader" | "memory">;
+  Pick<Core, "catalogue" | "features" | "isCheck" | "dependencies" | "events" | "traffic" | "reader" | "memory">;
 
 /** Moves endpoints from legacy to a new implementation by stages. Without `MODERN_URL` legacy answers everything, and the console says so. */
 const open = async (
@@ -36,7 +37,7 @@ const open = async (
   const expected = parts.expected ?? ledgerOf(settings, catalogue.expectedDifferences);
   const { MODERN_URL: url } = settings;
   // Without a modern side Redis is only a cache, and the gateway starts without it.
-  const stores = url === undefined ? memoryStores() : core.stores;
+  const stores = url === undefined ? memoryStores() : storesOf(core);
   const store = parts.store ?? (await openStageStore(stores));
   const isShared = stores.place === "redis";
   const reportStages = url === undefined ? undefined : dependencies.add("stages", STAGES_LOST);

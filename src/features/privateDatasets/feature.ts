@@ -1,4 +1,5 @@
 import type { CheckReport, Core, Feature } from "../../gateway/answer/feature.ts";
+import { storesOf } from "../../libraries/stores/storesOf.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { ownCaller } from "../../gateway/upstream/legacyClient.ts";
 import type { Observer } from "../../operation/telemetry/observer.ts";
@@ -20,18 +21,18 @@ export type PrivateDatasets = { privateRows?: { start: () => Promise<void>; stat
 
 /** Adds to administrators' lists the private datasets that legacy's lists lack. */
 const open = async (
-  core: ListParts & Pick<Core, "dependencies" | "endpoints" | "load" | "stores">,
+  core: ListParts & Pick<Core, "dependencies" | "endpoints" | "features" | "load">,
   settings: PrivateDatasetsSettings,
   { scan = {} }: PrivateDatasetsParts = {},
 ): Promise<Feature<ConsolePart> & PrivateDatasets> => {
-  const { endpoints, load, stores, observer, cache, events, meter } = core;
+  const { endpoints, load, observer, cache, events, meter } = core;
   const endpoint = endpoints.find(({ name }) => name === LIST_ENDPOINT);
   const rowById = endpoint?.rowById;
   const { LEGACY_ADMIN_KEY: key, TOTAL_TIMEOUT_MS: timeout } = settings;
   if (key === undefined || endpoint === undefined || rowById === undefined) return {};
   const onEvent: Observer["event"] = (name, about) => observer.event(name, { endpoint: LIST_ENDPOINT, ...about });
   const onChange = () => cache.invalidateLocally(PRIVATE_GROUP);
-  const found = await openFound({ stores, scope: scopeOf(settings), onChange });
+  const found = await openFound({ stores: storesOf(core), scope: scopeOf(settings), onChange });
   const stopping = new AbortController();
   const { signal } = stopping;
   const spent = { calls: 0 };

@@ -5,6 +5,7 @@ import { corsList, legacyCorsList } from "../../gateway/http/cors.ts";
 import { sendWhole, unstoredHeaders } from "../../gateway/http/httpServer.ts";
 import { isBelowAny } from "../../gateway/http/requestTarget.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
+import { storesOf } from "../../libraries/stores/storesOf.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { formatNumber } from "../../libraries/ui/wording.ts";
 import { trustedProxies } from "../../operation/network/addresses.ts";
@@ -22,7 +23,7 @@ const detail = Buffer.from(JSON.stringify({ detail: "Too many requests: see Retr
 
 /** Limits how many requests each caller sends, before anything else is done for them. */
 const open = async (
-  core: Pick<Core, "meter" | "observer" | "keys" | "stores" | "writeError" | "guard">,
+  core: Pick<Core, "meter" | "observer" | "features" | "keys" | "writeError" | "guard">,
   settings: RateLimitSettings,
 ): Promise<Feature<ConsolePart>> => {
   const { meter, observer, keys } = core;
@@ -30,11 +31,12 @@ const open = async (
   const burst = (rate * BURST_MS) / 1000;
   const isExempt = trustedProxies(settings.RATE_LIMIT_EXEMPT);
   const buckets = openBuckets(rate);
+  const { run } = storesOf(core);
   const shared =
-    core.stores.run === undefined
+    run === undefined
       ? undefined
       : (await import("./sharedBuckets.ts")).openSharedBuckets({
-          run: core.stores.run,
+          run,
           rate,
           onLost: (why) => observer.event("rate_limit_redis_lost", { why }),
           onUp: () => observer.event("rate_limit_redis_up", {}),

@@ -7,6 +7,7 @@ import type { LegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
 import { exchangeOf, type HttpExchange } from "../../operation/telemetry/exchange.ts";
 import { answerItself } from "../../gateway/proxy/refuse.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
+import { storesOf } from "../../libraries/stores/storesOf.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { brownoutAnswer } from "./brownoutAnswer.ts";
 import { type ListClients, openCallers } from "./callers.ts";
@@ -31,13 +32,13 @@ const byLength = (a: { path: string }, b: { path: string }): number => b.path.le
 
 /** Deprecation headers and brown-outs for legacy paths, and a list of the callers of the legacy interface. */
 const open = async (
-  core: Pick<Core, "legacyErrorFormat" | "meter" | "observer" | "stores">,
+  core: Pick<Core, "features" | "legacyErrorFormat" | "meter" | "observer">,
   settings: RetirementSettings,
 ): Promise<Feature<ConsolePart> & { clients: ListClients }> => {
   const { meter, observer } = core;
   const { LEGACY_PATH } = settings;
   const legacyPath = LEGACY_PATH === "/" ? "" : LEGACY_PATH;
-  const callers = await openCallers(core.stores);
+  const callers = await openCallers(storesOf(core));
   const clients: ListClients = (below) => {
     const all = callers.list();
     return below === undefined ? all : all.filter(({ path }) => isBelow(path, below.replace(/\/$/, "")));

@@ -12,7 +12,6 @@ import type { ErrorFormats, WriteError } from "../http/problemDetails.ts";
 import type { Pass } from "../proxy/passThrough.ts";
 import type { Beginning } from "../upstream/answerBeginning.ts";
 import type { Settings, SettingsFragment, WhenOff } from "../../operation/settings/settings.ts";
-import type { Stores } from "../../operation/store/keyValueStore.ts";
 import type { Dependencies } from "../../operation/telemetry/dependencies.ts";
 import { coreEvents, type EventDefinitions } from "../../operation/telemetry/events.ts";
 import type { Meter } from "../../operation/telemetry/meter.ts";
@@ -166,8 +165,6 @@ export type Core = {
   traffic: Traffic;
   dependencies: Dependencies;
   events: EventEmitter<CoreEvents>;
-  /** Where features store what outlives the process, or what gateways share. */
-  stores: Stores;
   /** Bounds the bytes of bodies and answers: that are collected, wait to be read, or wait to be sent. */
   memory: ByteBudget;
 

@@ -124,13 +124,6 @@ const coreGroups = {
       .refine(isRedisUrl, "a URL such as redis://127.0.0.1:6379/0, a % in its password written %25")
       .optional()
       .describe("URL of a Redis or Valkey that several gateways share"),
-    DATA_DIR: z
-      .string()
-      .min(1)
-      .optional()
-      .describe(
-        "Directory for what was set at run time, and for what the scan for private datasets found. Both then survive a restart. The start fails if it cannot be made or written to",
-      ),
   },
   "The log": {
     LOG_LEVEL: z
@@ -186,7 +179,7 @@ export type SettingsFragment = {
 /** The setting that loads a feature, and the effect of its absence. `section`: the part of the operators' page that says so. */
 export type WhenOff = { setting: string; effect: string; section?: { id: string; title: string; about: string } };
 
-const usualOfCore = ["PORT", "LEGACY_URL", "PREFIXES", "TRUSTED_PROXIES", "REDIS_URL", "DATA_DIR"];
+const usualOfCore = ["PORT", "LEGACY_URL", "PREFIXES", "TRUSTED_PROXIES", "REDIS_URL"];
 const secretsOfCore = ["LEGACY_API_KEY", "REDIS_URL"];
 
 /** All settings: the core's, and those that the fragments of features add. */

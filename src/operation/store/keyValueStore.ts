@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import { openSerialQueue, type SerialQueue } from "../limits/serialQueue.ts";
 import { parseJson } from "../../catalogue/rules/parseJson.ts";
-import type { Settings } from "../settings/settings.ts";
 import type { RunScript } from "./redis.ts";
 
 /** Values by key; `undefined` for a key that is gone. */
@@ -39,7 +38,9 @@ export type StoreSettings<T> = {
 };
 
 /** What stores are opened with. */
-export type StoresSettings = Pick<Settings, "REDIS_URL" | "DATA_DIR"> & {
+export type StoresSettings = {
+  REDIS_URL?: string | undefined;
+  DATA_DIR?: string | undefined;
   /** A check stores nothing, and may run beside the gateway. */
   isCheck?: boolean;
   onEvent: OnStoreEvent;

@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import type { RowFilters } from "../../../src/catalogue/endpoint/endpoint.ts";
+import { storesOf } from "../../../src/libraries/stores/storesOf.ts";
 import { openStores } from "../../../src/operation/store/openStores.ts";
 import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
@@ -94,7 +95,7 @@ describe("a list that says that it may lack something", () => {
       { DATA_DIR },
       { scan: { retry: 1 } },
     );
-    const freed = await core.stores.open({ feature: "freed", schema: () => z.boolean() });
+    const freed = await storesOf(core).open({ feature: "freed", schema: () => z.boolean() });
     await until(() => state()?.trouble !== undefined);
     expect(state()).toMatchObject({ state: "scanning", rows: 0, trouble: "database or disk is full" });
     expect(await list(administrator)).toMatchObject(own);
@@ -111,7 +112,7 @@ describe("a list that says that it may lack something", () => {
     const front = await fronted();
     const DATA_DIR = temporaryFolder();
     const stored = await over(front, { DATA_DIR });
-    await stored.core.stores.close();
+    await storesOf(stored.core).close();
     const file = new DatabaseSync(join(DATA_DIR, "catalog-gateway.sqlite"));
     file.exec(`UPDATE entries SET value = '{"id":"text"}' WHERE key IN ('3', '5')`);
     file.close();
@@ -134,7 +135,7 @@ describe("a list that says that it may lack something", () => {
     const front = await fronted();
     const DATA_DIR = temporaryFolder();
     const stored = await over(front, { DATA_DIR });
-    await stored.core.stores.close();
+    await storesOf(stored.core).close();
     const file = new DatabaseSync(join(DATA_DIR, "catalog-gateway.sqlite"));
     file.exec(`UPDATE entries SET value = 'x' WHERE key = '3'`);
     file.close();
@@ -142,7 +143,7 @@ describe("a list that says that it may lack something", () => {
     const second = await scanningOver(front, { DATA_DIR });
     await until(async () => !(await second.list(administrator)).isIncomplete);
     expect(await second.list(administrator)).toMatchObject({ ids: [2, 5, 6, 9] });
-    await second.core.stores.close();
+    await storesOf(second.core).close();
     expect((await scanningOver(front, { DATA_DIR })).observer.counts()).not.toHaveProperty("store_unreadable");
   });
 

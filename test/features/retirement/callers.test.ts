@@ -22,8 +22,7 @@ const opened = async (settings: Parameters<typeof gatewayOver>[0] = {}) => {
     await settled();
   };
   const stop = async () => {
-    for (const { close } of gateway.core.features) await close?.();
-    await gateway.core.stores.close();
+    for (const { close } of gateway.core.features.toReversed()) await close?.();
   };
   return { ...gateway, call, stop };
 };

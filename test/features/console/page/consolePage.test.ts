@@ -206,7 +206,7 @@ describeWithRedis("with Redis", () => {
     );
     await redis.kill();
     await until(async () =>
-      /^ *Redis has been failing since \d\d:\d\d UTC: nothing is stored, and stages cannot be moved; nothing that is cached is served *$/.test(
+      /^ *Redis has been failing since \d\d:\d\d UTC: nothing that is cached is served; nothing is stored, and stages cannot be moved *$/.test(
         textOf(headingOf(await markup())),
       ),
     );
