@@ -7,16 +7,17 @@ export const root = join(import.meta.dirname, "../..");
 
 /** The folder of a floor that a file belongs to: `gateway/cache`, `features/console`; for files directly on it the file itself. */
 export const partOf = (file: string): string => {
-  const [top = "", floor = "", folder = ""] = file.split("/");
-  return top === "src" ? `${floor}/${folder}` : top;
+  const [floor = "", folder = ""] = file.replace(/^src\//, "").split("/");
+  return floor === "transforms" ? floor : `${floor}/${folder}`;
 };
 
-/** All files of `src` and `transforms`. */
-export const sourceFiles = (): string[] => globSync("{src,transforms}/**/*.{ts,js}", { cwd: root });
+/** All files of the floors. */
+export const sourceFiles = (): string[] =>
+  globSync("{src,transforms,libraries,features,tools}/**/*.{ts,js}", { cwd: root });
 
 export type Import = { from: string; to: string };
 
-/** Every import in a file of `src` and `transforms` of one of these or of `fixtures`, types included. */
+/** Every import in a file of the floors of one of these or of `fixtures`, types included. */
 export const importsOf = (): Import[] => {
   const files = new Set(sourceFiles());
   const targets = new Set([...files, ...globSync("fixtures/*.ts", { cwd: root })]);

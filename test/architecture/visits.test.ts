@@ -26,7 +26,7 @@ const visitsOf = async (requests: readonly string[]): Promise<Line[]> => {
 
 const functionsOf = ({ visited }: Line): number => Object.values(visited).flat().length;
 
-/** The most files and functions of `src` and `transforms` that a request runs: a tenth more than it did when this was written. */
+/** The most files and functions of the project that a request runs: a tenth more than it did when this was written. */
 const most = {
   hit: [17, 42],
   miss: [75, 292],

@@ -36,7 +36,7 @@ for (const asked of requests) {
   const { result } = await session.post("Profiler.takePreciseCoverage");
   const visited = result.flatMap(({ url, functions }) => {
     const [, file] = url.split(`${root}/`);
-    if (file === undefined || !/^(src|transforms)\//.test(file)) return [];
+    if (file === undefined || !/^(src|transforms|libraries|features|tools)\//.test(file)) return [];
     // The first range of a module is the module itself.
     const ran = functions.filter(({ ranges: [range] }) => range && range.startOffset > 0 && range.count > 0);
     return ran.length === 0 ? [] : [[file, ran.map(({ functionName }) => functionName || "()")] as const];

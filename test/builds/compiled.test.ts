@@ -26,7 +26,9 @@ const compile = (): string => {
   };
   writeFileSync(join(directory, "tsconfig.json"), JSON.stringify(config));
   execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", directory]);
-  for (const asset of globSync("{src,transforms,fixtures}/**/*.{js,cjs,css,json}", { cwd: root }))
+  for (const asset of globSync("{src,transforms,libraries,features,tools,fixtures}/**/*.{js,cjs,css,json}", {
+    cwd: root,
+  }))
     cpSync(join(root, asset), join(directory, asset));
   symlinkSync(join(root, "node_modules"), join(directory, "node_modules"));
   writeFileSync(join(directory, "package.json"), '{"type":"module"}');
@@ -37,7 +39,7 @@ const compile = (): string => {
 describeWithRedis("a build of JavaScript alone", () => {
   test("a compiled gateway serves, reads in its threads, and shares entries by its constant", async () => {
     const directory = compile();
-    expect(globSync("{src,transforms,fixtures}/**/*.ts", { cwd: directory })).toEqual([]);
+    expect(globSync("{src,transforms,libraries,features,tools,fixtures}/**/*.ts", { cwd: directory })).toEqual([]);
     const redis = await startRedis();
     const program = watchProgram(
       spawn(process.execPath, ["--import", "./constant.js", "src/main.js"], {

@@ -143,10 +143,13 @@ const stackOf = (error: unknown): string => {
 
 const FRAME = "\n    at ";
 
-/** Where an error was thrown, by its stack: the first file that is not Node's, below `src` or a package, with line and column. */
+/** What stands before a place in a stack: the folders above `src`, above the packages, or above the others with code. */
+const BEFORE_PLACE = /^.*\/(?:src|node_modules)\/|^.*\/(?=(?:transforms|libraries|features|tools)\/)/;
+
+/** Where an error was thrown, by its stack: the first file that is not Node's, with line and column. */
 const placeOf = (stack: string): string => {
   const frame = stack.split(FRAME).find((one, at) => at > 0 && !one.includes("node:")) ?? "unknown";
-  return truncate(frame.replace(/^.*\/(?:src|node_modules)\//, "").replace(/\)$/, ""), MAX_PATH);
+  return truncate(frame.replace(BEFORE_PLACE, "").replace(/\)$/, ""), MAX_PATH);
 };
 
 /** Characters of a text, and entries of a list, that one line takes. */

@@ -35,12 +35,12 @@ type File = { floor: string; folder: string; lines: number; imports: Set<string>
 
 /** The folder of a floor; empty for a file directly on it. */
 const folderOf = (path: string): string => {
-  const [top, , folder = ""] = path.split("/");
-  return top !== "src" || folder.includes(".") ? "" : folder;
+  const [, folder = ""] = path.replace(/^src\//, "").split("/");
+  return folder.includes(".") ? "" : folder;
 };
 
 const filesOfSource = (): File[] =>
-  globSync("{src,transforms}/**/*.{ts,cjs,js,css}", { cwd: root }).map((path) => {
+  globSync("{src,transforms,libraries,features,tools}/**/*.{ts,cjs,js,css}", { cwd: root }).map((path) => {
     const text = readFileSync(join(root, path), "utf8");
     const imports = new Set(importedBy(path, text).map(floorOf));
     return { floor: floorOf(path), folder: folderOf(path), lines: text.split("\n").length - 1, imports };

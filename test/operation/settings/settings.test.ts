@@ -13,7 +13,7 @@ const codeOf = (source: string): string =>
     .replaceAll(/`[^`]*`/g, (text) => (text.match(/\$\{[^}]*\}/g) ?? []).join(" "));
 
 test("each setting is read outside the file that defines it", () => {
-  const files = globSync("src/**/*.ts", { exclude: ["**/settings.ts"] });
+  const files = globSync("{src,libraries,features,tools}/**/*.ts", { exclude: ["**/settings.ts"] });
   const code = files.map((one) => codeOf(readFileSync(one, "utf8"))).join("\n");
   // What decides whether a feature is loaded stands beside its definition.
   const deciding = new Set<PropertyKey>();

@@ -9,9 +9,10 @@ const write = (directory: string, path: string, text: string): void => {
   writeFileSync(join(directory, path), text);
 };
 
-test("the build id follows names and content of source, transforms and lock file", () => {
+test("the build id follows names and content of each folder with code and the lock file", () => {
   const directory = temporaryFolder();
-  const files = { "src/a.ts": "1", "src/b/c.css": "2", "transforms/d.json": "3", "package-lock.json": "4" };
+  const code = ["src/a.ts", "src/b/c.css", "transforms/d.json", "libraries/e.ts", "features/f/g.js", "tools/h.ts"];
+  const files = Object.fromEntries([...code, "package-lock.json"].map((path) => [path, path]));
   for (const [path, text] of Object.entries(files)) write(directory, path, text);
   const ids = [hashOf(directory)];
   for (const path of Object.keys(files)) {
@@ -21,7 +22,7 @@ test("the build id follows names and content of source, transforms and lock file
   }
   write(directory, "src/new.ts", "");
   ids.push(hashOf(directory));
-  expect(new Set(ids).size).toBe(6);
+  expect(new Set(ids).size).toBe(ids.length);
   for (const [path, text] of Object.entries(files)) write(directory, path, text);
   rmSync(join(directory, "src/new.ts"));
   expect(hashOf(directory)).toBe(ids[0]);

@@ -62,6 +62,16 @@ test("a fault is logged once a second for each place, without what its message q
   expect(observer.counts()).toEqual({ internal_error: 7 });
 });
 
+test.each([
+  ["at open (file:///opt/gw/src/gateway/server.ts:3:4)", "gateway/server.ts:3:4"],
+  ["at file:///opt/gw/features/webhook/feature.ts:3:4", "features/webhook/feature.ts:3:4"],
+  ["at read (file:///opt/gw/node_modules/undici/lib/features/x.js:3:4)", "undici/lib/features/x.js:3:4"],
+])("the place of %s in a stack is %s", async (frame, place) => {
+  const { observer, lines } = opened();
+  observer.fault(Object.assign(new Error("planted"), { stack: `Error: planted\n    ${frame}` }));
+  expect(await lines(1)).toMatchObject([{ place }]);
+});
+
 test("fields that others name fill no memory, and hide no event", () => {
   const observer = openObserver("silent");
   for (let i = 0; i < 5000; i++) observer.event("unknown_field", { endpoint: "getDataset", field: `f${i}` });

@@ -22,7 +22,7 @@ const namesInTables = (path: string, columns = 1): string[] =>
 
 const events = await allEvents(features);
 
-const sources = globSync("src/**/*.ts", { cwd: root }).map(read).join("\n");
+const sources = globSync("{src,libraries,features,tools}/**/*.ts", { cwd: root }).map(read).join("\n");
 const found = (pattern: RegExp) => [...sources.matchAll(pattern)].map(([, ...groups]) => groups);
 
 test.each(documentsWithTables)("the tables and figures of %s are as npm run docs writes them", (path) => {
