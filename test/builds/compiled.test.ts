@@ -2,7 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { cpSync, globSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { describeWithRedis, startRedis } from "../operation/store/redis/redisServer.ts";
+import { describeWithRedis, startRedis } from "../libraries/stores/redis/redisServer.ts";
 import { watchProgram } from "../support/program.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 

@@ -8,7 +8,7 @@ import { openSample } from "../../src/tools/sampleLegacy/openSample.ts";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { startStandIn } from "../standIn/startStandIn.ts";
 import { sendTraffic } from "../standIn/traffic.ts";
-import { startRedis } from "../operation/store/redis/redisServer.ts";
+import { startRedis } from "../libraries/stores/redis/redisServer.ts";
 import { freePort } from "../support/freePort.ts";
 import { startProgram } from "../support/program.ts";
 import { startCommand } from "../support/startCommand.ts";

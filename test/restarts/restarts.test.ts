@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { startRedis } from "../operation/store/redis/redisServer.ts";
+import { startRedis } from "../libraries/stores/redis/redisServer.ts";
 import { freePort } from "../support/freePort.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { startCommand, startNginx } from "../support/startCommand.ts";

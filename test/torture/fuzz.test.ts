@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { describeWithRedis } from "../operation/store/redis/redisServer.ts";
+import { describeWithRedis } from "../libraries/stores/redis/redisServer.ts";
 import { framing, fuzz } from "./attacks/fuzz.ts";
 import { onOldClients, withEveryFeature } from "./attacks/index.ts";
 import { oldClientsOf } from "./attacks/oldClients.ts";

@@ -4,7 +4,7 @@ import { buildId } from "../../operation/telemetry/buildId.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { storesOf } from "../../libraries/stores/storesOf.ts";
-import { memoryStores } from "../../operation/store/openStores.ts";
+import { memoryStores } from "../../libraries/stores/openStores.ts";
 import { migrationEvents } from "./events.ts";
 import { addMigrationRoutes } from "./console/routes.ts";
 import type { Modern } from "./modern.ts";

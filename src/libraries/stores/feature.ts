@@ -1,6 +1,6 @@
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
-import type { Stores } from "../../operation/store/keyValueStore.ts";
-import { openStores } from "../../operation/store/openStores.ts";
+import type { Stores } from "./keyValueStore.ts";
+import { openStores } from "./openStores.ts";
 import { storeEvents } from "./events.ts";
 import type { DataSettings } from "./settings.ts";
 

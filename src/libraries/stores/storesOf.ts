@@ -1,6 +1,6 @@
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
-import type { Stores } from "../../operation/store/keyValueStore.ts";
-import { memoryStores } from "../../operation/store/openStores.ts";
+import type { Stores } from "./keyValueStore.ts";
+import { memoryStores } from "./openStores.ts";
 
 /** Where features store what outlives the process, or what gateways share: the stores that were opened, else some in memory. */
 export const storesOf = ({ features }: Pick<Core, "features">): Stores =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { pseudoRandom } from "../../../bench/pseudoRandom.ts";
 import { clock, coalesced } from "../../gateway/cache/support.ts";
 import { listeningGateway } from "../../gateway/http/support.ts";
-import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
+import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import { casesOf } from "../../support/cases.ts";
 import { until } from "../../support/waiting.ts";
 import {

@@ -4,7 +4,7 @@ import { pseudonym } from "../../../src/gateway/upstream/forwarding.ts";
 import { settingsOf } from "../../support/settings.ts";
 import { until } from "../../support/waiting.ts";
 import { clock } from "../../gateway/cache/support.ts";
-import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
+import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import { alice, caching, cachingOver, documents, error, json, mallory, minute, startLegacy, xml } from "./support.ts";
 
 describe("a read of legacy's own interface", () => {

@@ -5,7 +5,7 @@ import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLe
 import { clock } from "../../gateway/cache/support.ts";
 import { isProbeOfLegacy } from "../../gateway/http/support.ts";
 import { httpUpstream } from "../../gateway/proxy/support.ts";
-import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
+import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import { pageOfMetrics } from "../../support/metrics.ts";
 import { settled, until } from "../../support/waiting.ts";
 import { alice, caching, cachingOver, json, mallory, minute } from "./support.ts";

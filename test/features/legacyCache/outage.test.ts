@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { sampleCatalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
 import { clock } from "../../gateway/cache/support.ts";
-import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
+import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import { casesOf } from "../../support/cases.ts";
 import { pageOfMetrics } from "../../support/metrics.ts";
 import { until } from "../../support/waiting.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
+import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import { administrator, nobody, owner } from "./people.ts";
 import { edited, scanningThrough } from "./through.ts";
 import { until } from "../../support/waiting.ts";

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import type { RowFilters } from "../../../src/catalogue/endpoint/endpoint.ts";
 import { storesOf } from "../../../src/libraries/stores/storesOf.ts";
-import { openStores } from "../../../src/operation/store/openStores.ts";
+import { openStores } from "../../../src/libraries/stores/openStores.ts";
 import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
 import { endpoints } from "../../../transforms/index.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { get, request, send } from "../../gateway/proxy/support.ts";
-import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
+import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import { settled, until } from "../../support/waiting.ts";
 import { datasets, gatewayOver, goodKeys, stoppedAt, window } from "./support.ts";

@@ -7,8 +7,8 @@ import {
   type ScriptedLegacy,
   scriptedLegacy,
 } from "../../gateway/cache/support.ts";
-import { pathTo } from "../../operation/store/redis/pathTo.ts";
-import { describeWithRedis, startRedis } from "../../operation/store/redis/redisServer.ts";
+import { pathTo } from "../../libraries/stores/redis/pathTo.ts";
+import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import type { GatewayParts } from "../../support/gateway.ts";
 import { settled, until } from "../../support/waiting.ts";
 

@@ -3,7 +3,7 @@ import { type Entry, entryOf } from "../../../src/gateway/cache/entry.ts";
 import { compress } from "../../../src/gateway/cache/compression.ts";
 import type { Invalidation } from "../../../src/gateway/cache/sharedTier.ts";
 import { redisTier } from "../../../src/features/sharedCache/redisTier.ts";
-import type { startRedis } from "../../operation/store/redis/redisServer.ts";
+import type { startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import { until } from "../../support/waiting.ts";
 
 const lifetimes = { fresh: 60_000, staleWhileRevalidate: 60_000, staleIfError: 120_000 };

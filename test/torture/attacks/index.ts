@@ -1,4 +1,4 @@
-import { openRedis } from "../../operation/store/redis/openRedis.ts";
+import { openRedis } from "../../libraries/stores/redis/openRedis.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import type { Attack } from "../lib/attack.ts";
 import { framing, fuzz } from "./fuzz.ts";

@@ -1,4 +1,4 @@
-import { openRedis } from "../../operation/store/redis/openRedis.ts";
+import { openRedis } from "../../libraries/stores/redis/openRedis.ts";
 import type { Program } from "../../support/program.ts";
 import { sleep, until } from "../../support/waiting.ts";
 import { type Mood, openOldClients } from "../fuzz/oldClients/run.ts";

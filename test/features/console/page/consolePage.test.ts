@@ -5,7 +5,7 @@ import { cachedGateway, tierWith } from "../../../gateway/cache/support.ts";
 import { httpUpstream } from "../../../gateway/proxy/support.ts";
 import { gatewayFor } from "../../../support/gateway.ts";
 import { hostileTexts } from "../../../support/hostileText.ts";
-import { describeWithRedis, startRedis } from "../../../operation/store/redis/redisServer.ts";
+import { describeWithRedis, startRedis } from "../../../libraries/stores/redis/redisServer.ts";
 import { until } from "../../../support/waiting.ts";
 import { staged, wrongType } from "../../migration/support.ts";
 import { address, markupOf, operatorsOf, textOf, underWay } from "./operators.ts";

@@ -1,7 +1,7 @@
 import { getCompileCacheDir } from "node:module";
 import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { withTimeout } from "../limits/withTimeout.ts";
+import { withTimeout } from "../../operation/limits/withTimeout.ts";
 
 /** How a start and a check wait for a disk: milliseconds until `onHanging` is called, and until it is given up; a test may change them. */
 export type DiskPatience = { hint?: number | undefined; patience?: number | undefined; onHanging: () => void };

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openSerialQueue } from "../limits/serialQueue.ts";
-import { withTimeout } from "../limits/withTimeout.ts";
-import { temporary } from "../settings/temporary.ts";
+import { openSerialQueue } from "./serialQueue.ts";
+import { withTimeout } from "../../operation/limits/withTimeout.ts";
+import { temporary } from "../../operation/settings/temporary.ts";
 import { connectRedis, type RunScript } from "./redis.ts";
 import {
   openHealth,

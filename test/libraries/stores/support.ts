@@ -1,12 +1,12 @@
 import { onTestFinished } from "vitest";
 import { z } from "zod";
-import { openStores } from "../../../src/operation/store/openStores.ts";
+import { openStores } from "../../../src/libraries/stores/openStores.ts";
 import type {
   KeyValueStore,
   Stores,
   StoreSettings,
   StoresSettings,
-} from "../../../src/operation/store/keyValueStore.ts";
+} from "../../../src/libraries/stores/keyValueStore.ts";
 
 /** The values of the stores in these tests. */
 type Value = { name: string };

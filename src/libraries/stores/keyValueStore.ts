@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { openSerialQueue, type SerialQueue } from "../limits/serialQueue.ts";
+import { openSerialQueue, type SerialQueue } from "./serialQueue.ts";
 import { parseJson } from "../../catalogue/rules/parseJson.ts";
 import type { RunScript } from "./redis.ts";
 

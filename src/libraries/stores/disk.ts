@@ -1,5 +1,5 @@
-import { withTimeout } from "../limits/withTimeout.ts";
-import { temporary } from "../settings/temporary.ts";
+import { withTimeout } from "../../operation/limits/withTimeout.ts";
+import { temporary } from "../../operation/settings/temporary.ts";
 import { refusal, unreadable } from "./dataDirectory.ts";
 import { type DiskPatience, endWithoutThread, firstAnswer, diskSilent, startDiskThread } from "./diskThread.ts";
 
