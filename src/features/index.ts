@@ -3,7 +3,7 @@ import type { FeatureDefinition } from "../gateway/answer/feature.ts";
 /** The features, in the order in which they are opened; the layers of later ones go around those of earlier ones. */
 export const features: readonly FeatureDefinition[] = [
   // What others are made of: it is opened before them, and closed after them.
-  { ...(await import("../libraries/stores/settings.ts")), load: () => import("../libraries/stores/feature.ts") },
+  { ...(await import("../../libraries/stores/settings.ts")), load: () => import("../../libraries/stores/feature.ts") },
   { ...(await import("./sharedCache/settings.ts")), load: () => import("./sharedCache/feature.ts") },
   { ...(await import("./webhook/settings.ts")), load: () => import("./webhook/feature.ts") },
   { ...(await import("./privateDatasets/settings.ts")), load: () => import("./privateDatasets/feature.ts") },

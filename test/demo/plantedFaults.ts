@@ -1,4 +1,4 @@
-import type { Difference } from "../../src/libraries/compare/difference.ts";
+import type { Difference } from "../../libraries/compare/difference.ts";
 import type { DifferenceView } from "../../src/features/migration/views.ts";
 import type { Fault } from "../standIn/faults.ts";
 import type { Planted } from "../standIn/startStandIn.ts";

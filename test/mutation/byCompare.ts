@@ -1,9 +1,9 @@
 import { type Pair, readPairs } from "../../fixtures/pairs.ts";
-import type { GivenAnswer, AnsweredExchange } from "../../src/libraries/compare/answers.ts";
-import { type Difference, differenceKey } from "../../src/libraries/compare/difference.ts";
-import { explainAnswer } from "../../src/libraries/compare/explainAnswer.ts";
-import { compareAnswers } from "../../src/libraries/compare/compareAnswers.ts";
-import { openLedger } from "../../src/libraries/compare/ledger.ts";
+import type { GivenAnswer, AnsweredExchange } from "../../libraries/compare/answers.ts";
+import { type Difference, differenceKey } from "../../libraries/compare/difference.ts";
+import { explainAnswer } from "../../libraries/compare/explainAnswer.ts";
+import { compareAnswers } from "../../libraries/compare/compareAnswers.ts";
+import { openLedger } from "../../libraries/compare/ledger.ts";
 import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
 import { transform } from "../../src/catalogue/endpoint/transform.ts";
 import { readLegacy } from "../../src/catalogue/legacy/reading.ts";

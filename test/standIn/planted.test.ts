@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type GivenAnswer, parseAnswer } from "../../src/libraries/compare/answers.ts";
-import { compareAnswers } from "../../src/libraries/compare/compareAnswers.ts";
-import { openLedger } from "../../src/libraries/compare/ledger.ts";
+import { type GivenAnswer, parseAnswer } from "../../libraries/compare/answers.ts";
+import { compareAnswers } from "../../libraries/compare/compareAnswers.ts";
+import { openLedger } from "../../libraries/compare/ledger.ts";
 import { type SampleLegacy, startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { endpoints } from "../../transforms/index.ts";
 import { casesOf, isLongRun } from "../support/cases.ts";

@@ -11,7 +11,7 @@ import { parseJson } from "../../catalogue/rules/parseJson.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
 import { once } from "../../operation/limits/once.ts";
 import { writeExposition } from "../../operation/telemetry/exposition.ts";
-import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
+import type { ConsolePart } from "../../../libraries/ui/consolePart.ts";
 import { cacheViewOf, type CacheView } from "./cacheView.ts";
 import { guardMiddleware, type GuardSettings } from "./guard.ts";
 import type { ConsolePage } from "./page/consolePage.ts";

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import about from "../../../package.json" with { type: "json" };
 import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
-import { type Deployment, openApiDocument } from "../../libraries/openapi/openApiDocument.ts";
+import { type Deployment, openApiDocument } from "../../../libraries/openapi/openApiDocument.ts";
 
 /** What the thread is started with. `module`: the URL of the module with the definitions. */
 export type OpenApiThreadData = Deployment & { module: string };

@@ -2,9 +2,9 @@ import { answerOf } from "../../catalogue/endpoint/answer.ts";
 import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
 import { type ErrorTable, outcomeOf } from "../../catalogue/legacy/reading.ts";
 import { otherProblem, problemOf, problemTypes, type ProblemType } from "../../gateway/http/problemDetails.ts";
-import { documentFrame, readAsset, sharedStyle } from "../../libraries/ui/documentFrame.ts";
-import { html, type Html } from "../../libraries/ui/html.ts";
-import { counted } from "../../libraries/ui/wording.ts";
+import { documentFrame, readAsset, sharedStyle } from "../../../libraries/ui/documentFrame.ts";
+import { html, type Html } from "../../../libraries/ui/html.ts";
+import { counted } from "../../../libraries/ui/wording.ts";
 import { pageHeaders, type Resource } from "./resource.ts";
 
 /** What the page is made of. `base`: the prefix, "" for "/". `link`: the value of its `Link`. */

@@ -1,4 +1,4 @@
-import { html } from "../../libraries/ui/html.ts";
+import { html } from "../../../libraries/ui/html.ts";
 import { OPENAPI_TYPE } from "./apiCatalog.ts";
 import { pageHeaders, type Resource } from "./resource.ts";
 

@@ -27,7 +27,7 @@ import { ownCaller } from "../../gateway/upstream/legacyClient.ts";
 import { openHolding } from "../../operation/limits/byteBudget.ts";
 import { monotonic } from "../../operation/limits/monotonic.ts";
 import { withTimeout } from "../../operation/limits/withTimeout.ts";
-import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
+import type { ConsolePart } from "../../../libraries/ui/consolePart.ts";
 import { exchangeOf } from "../../operation/telemetry/exchange.ts";
 import { answerResultOf } from "../../operation/telemetry/meter.ts";
 import { legacyCacheEvents } from "./events.ts";

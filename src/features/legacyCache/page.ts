@@ -1,5 +1,5 @@
-import type { PagePart } from "../../libraries/ui/consolePart.ts";
-import { formatNumber, percent, timeOfDay } from "../../libraries/ui/wording.ts";
+import type { PagePart } from "../../../libraries/ui/consolePart.ts";
+import { formatNumber, percent, timeOfDay } from "../../../libraries/ui/wording.ts";
 import type { ReadsView } from "./readCounts.ts";
 
 /** The reads of old clients, as one number of the overview; while legacy is in trouble, how many the cache answered and how many failed. */

@@ -1,13 +1,13 @@
-import { type GivenAnswer, parseAnswer } from "../../libraries/compare/answers.ts";
-import { UNSERVED } from "../../libraries/compare/difference.ts";
-import { compareAnswers } from "../../libraries/compare/compareAnswers.ts";
+import { type GivenAnswer, parseAnswer } from "../../../libraries/compare/answers.ts";
+import { UNSERVED } from "../../../libraries/compare/difference.ts";
+import { compareAnswers } from "../../../libraries/compare/compareAnswers.ts";
 import { canonicalRequest, exampleTarget } from "../../catalogue/endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
 import { readInput } from "../../catalogue/endpoint/input.ts";
-import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
+import { whyUnserved } from "../../../libraries/modern/whyUnserved.ts";
 import type { Json } from "../../catalogue/rules/rule.ts";
 import type { CheckReport, Core } from "../../gateway/answer/feature.ts";
-import { counted } from "../../libraries/ui/wording.ts";
+import { counted } from "../../../libraries/ui/wording.ts";
 import type { Modern } from "./modern.ts";
 import type { Migration } from "./migration.ts";
 import type { Stage } from "./stage.ts";

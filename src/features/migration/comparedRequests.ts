@@ -5,7 +5,7 @@ import {
   differenceResults,
   type ResultCounts,
   zeroCounts,
-} from "../../libraries/compare/difference.ts";
+} from "../../../libraries/compare/difference.ts";
 
 /** The latest distinct requests of an endpoint are its evidence: so many can show a parity of 0.999. */
 export const MAX_COMPARED = 5000;

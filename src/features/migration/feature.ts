@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
-import { type LedgerEntry, readNamedLedger } from "../../libraries/compare/ledger.ts";
+import { type LedgerEntry, readNamedLedger } from "../../../libraries/compare/ledger.ts";
 import { buildId } from "../../operation/telemetry/buildId.ts";
 import type { Core, Feature } from "../../gateway/answer/feature.ts";
-import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
-import { storesOf } from "../../libraries/stores/storesOf.ts";
-import { memoryStores } from "../../libraries/stores/openStores.ts";
+import type { ConsolePart } from "../../../libraries/ui/consolePart.ts";
+import { storesOf } from "../../../libraries/stores/storesOf.ts";
+import { memoryStores } from "../../../libraries/stores/openStores.ts";
 import { migrationEvents } from "./events.ts";
 import { addMigrationRoutes } from "./console/routes.ts";
 import type { Modern } from "./modern.ts";
@@ -48,7 +48,7 @@ const open = async (
   const opened =
     url === undefined
       ? undefined
-      : (await import("../../libraries/modern/client.ts")).openModern(url, settings, {
+      : (await import("../../../libraries/modern/client.ts")).openModern(url, settings, {
           ...core,
           ledger: () => migration.ledger(),
           isUsed: () => migration.isModernUsed(),

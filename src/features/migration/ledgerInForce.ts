@@ -1,5 +1,5 @@
-import type { Difference } from "../../libraries/compare/difference.ts";
-import { type Ledger, type LedgerEntry, openLedger } from "../../libraries/compare/ledger.ts";
+import type { Difference } from "../../../libraries/compare/difference.ts";
+import { type Ledger, type LedgerEntry, openLedger } from "../../../libraries/compare/ledger.ts";
 
 /** Opens the ledger of expected differences of a gateway that runs for days, and may get a new one. */
 export const openLedgerInForce = (first: readonly LedgerEntry[]) => {

@@ -1,6 +1,6 @@
 import type { Meter } from "../../operation/telemetry/meter.ts";
 import type { Sample } from "../../operation/telemetry/series.ts";
-import { type DifferenceResult, differenceResults } from "../../libraries/compare/difference.ts";
+import { type DifferenceResult, differenceResults } from "../../../libraries/compare/difference.ts";
 import { stageNames } from "./stage.ts";
 import type { StagesView, StageView } from "./views.ts";
 

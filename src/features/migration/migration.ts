@@ -1,5 +1,5 @@
-import type { LedgerEntry } from "../../libraries/compare/ledger.ts";
-import { type Classification, resultOf } from "../../libraries/compare/difference.ts";
+import type { LedgerEntry } from "../../../libraries/compare/ledger.ts";
+import { type Classification, resultOf } from "../../../libraries/compare/difference.ts";
 import type { Core } from "../../gateway/answer/feature.ts";
 import { openComparedRequests } from "./comparedRequests.ts";
 import { type Bucketing, decide, type StageDecision } from "./decide.ts";

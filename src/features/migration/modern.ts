@@ -1,4 +1,4 @@
-import type { ModernClient } from "../../libraries/modern/client.ts";
+import type { ModernClient } from "../../../libraries/modern/client.ts";
 
 /** The new implementation, and how to send requests to it. */
 export type Modern = {

@@ -3,7 +3,7 @@ import { freshOnly } from "../../gateway/cache/policy.ts";
 import { type Served, uncached } from "../../gateway/cache/served.ts";
 import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
 import { canonicalRequest } from "../../catalogue/endpoint/canonicalRequest.ts";
-import type { ModernReply } from "../../libraries/modern/client.ts";
+import type { ModernReply } from "../../../libraries/modern/client.ts";
 import type { Context } from "../../gateway/answer/context.ts";
 import type { WriteFate } from "../../gateway/answer/legacyFetch.ts";
 import { confirmWrite } from "../../gateway/answer/legacyBackend.ts";

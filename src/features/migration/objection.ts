@@ -1,4 +1,4 @@
-import { counted, formatNumber, percent } from "../../libraries/ui/wording.ts";
+import { counted, formatNumber, percent } from "../../../libraries/ui/wording.ts";
 import type { StageName } from "./stage.ts";
 import type { Parity } from "./views.ts";
 

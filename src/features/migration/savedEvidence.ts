@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { KeyValueStore, Stores } from "../../libraries/stores/keyValueStore.ts";
+import type { KeyValueStore, Stores } from "../../../libraries/stores/keyValueStore.ts";
 import { type ComparedRequests, comparedSchema } from "./comparedRequests.ts";
 
 /** What was compared of an endpoint. `of`: what made the answers that were compared. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { comparedShape, wrongRoutes } from "../../libraries/modern/settings.ts";
+import { comparedShape, wrongRoutes } from "../../../libraries/modern/settings.ts";
 import { baseUrlField, countField, millisecondsField } from "../../operation/settings/fields.ts";
 import {
   type KnownEndpoints,

@@ -1,15 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Served } from "../../gateway/cache/served.ts";
-import { type GivenAnswer, type LegacyQuery, parseAnswer } from "../../libraries/compare/answers.ts";
-import { curlsOf } from "../../libraries/compare/curls.ts";
-import { type Difference, isSame } from "../../libraries/compare/difference.ts";
-import { originIn } from "../../libraries/compare/explain.ts";
-import { legacyBody } from "../../libraries/compare/explainAnswer.ts";
-import { compareAnswers, MAX_COMPARED_BYTES, type Origin, markDrift } from "../../libraries/compare/compareAnswers.ts";
+import { type GivenAnswer, type LegacyQuery, parseAnswer } from "../../../libraries/compare/answers.ts";
+import { curlsOf } from "../../../libraries/compare/curls.ts";
+import { type Difference, isSame } from "../../../libraries/compare/difference.ts";
+import { originIn } from "../../../libraries/compare/explain.ts";
+import { legacyBody } from "../../../libraries/compare/explainAnswer.ts";
+import {
+  compareAnswers,
+  MAX_COMPARED_BYTES,
+  type Origin,
+  markDrift,
+} from "../../../libraries/compare/compareAnswers.ts";
 import { type CanonicalRequest, canonicalRequest, formatRequest } from "../../catalogue/endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
 import { type LegacyReply, withoutClient } from "../../gateway/upstream/legacyClient.ts";
-import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
+import { whyUnserved } from "../../../libraries/modern/whyUnserved.ts";
 import { collectChanges } from "../../catalogue/rules/notes.ts";
 import type { Handler, Context } from "../../gateway/answer/context.ts";
 import type { Core } from "../../gateway/answer/feature.ts";

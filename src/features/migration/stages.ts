@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { KeyValueStore, Stores } from "../../libraries/stores/keyValueStore.ts";
+import type { KeyValueStore, Stores } from "../../../libraries/stores/keyValueStore.ts";
 import {
   type ConfiguredStage,
   type Move,

@@ -1,4 +1,4 @@
-import { type Difference, type ResultCounts, resultOf } from "../../libraries/compare/difference.ts";
+import { type Difference, type ResultCounts, resultOf } from "../../../libraries/compare/difference.ts";
 import { fromStored } from "../../operation/limits/monotonic.ts";
 import type { ComparedRequests } from "./comparedRequests.ts";
 import { type Evidence, wilson } from "./gate.ts";

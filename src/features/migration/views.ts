@@ -1,7 +1,7 @@
 import type { DifferenceForm } from "../../catalogue/reading/fits.ts";
 import type { Json } from "../../catalogue/rules/rule.ts";
-import type { ResultCounts, Classification } from "../../libraries/compare/difference.ts";
-import type { CurlPair } from "../../libraries/compare/curls.ts";
+import type { ResultCounts, Classification } from "../../../libraries/compare/difference.ts";
+import type { CurlPair } from "../../../libraries/compare/curls.ts";
 import type { Gate, StageInForce } from "./stage.ts";
 
 /** Distinct requests by their latest result. `lower`: the lower Wilson bound of the good share of them. */

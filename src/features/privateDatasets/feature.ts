@@ -1,6 +1,6 @@
 import type { CheckReport, Core, Feature } from "../../gateway/answer/feature.ts";
-import { storesOf } from "../../libraries/stores/storesOf.ts";
-import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
+import { storesOf } from "../../../libraries/stores/storesOf.ts";
+import type { ConsolePart } from "../../../libraries/ui/consolePart.ts";
 import { ownCaller } from "../../gateway/upstream/legacyClient.ts";
 import type { Observer } from "../../operation/telemetry/observer.ts";
 import type { Meter } from "../../operation/telemetry/meter.ts";

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { fromStored } from "../../operation/limits/monotonic.ts";
 import type { Settings } from "../../operation/settings/settings.ts";
-import type { Stores } from "../../libraries/stores/keyValueStore.ts";
+import type { Stores } from "../../../libraries/stores/keyValueStore.ts";
 
 /** The highest id that is accepted: each id takes a bit. */
 export const MAX_ID = 2 ** 24;

@@ -1,5 +1,5 @@
 import { withTimeout } from "../../operation/limits/withTimeout.ts";
-import type { RunScript } from "../../libraries/stores/redis.ts";
+import type { RunScript } from "../../../libraries/stores/redis.ts";
 import { BURST_MS } from "./buckets.ts";
 
 const PREFIX = "catalog-gateway:2:rate:";

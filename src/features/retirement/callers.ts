@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { z } from "zod";
 import { HIDDEN } from "../../operation/secrets/secrets.ts";
-import type { Stores } from "../../libraries/stores/keyValueStore.ts";
+import type { Stores } from "../../../libraries/stores/keyValueStore.ts";
 
 /** The caller of requests without a key, or with one that legacy has not accepted. */
 const ANONYMOUS = "nobody";

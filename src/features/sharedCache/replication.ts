@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Invalidation, OpenSharedTier } from "../../gateway/cache/sharedTier.ts";
 import { withTimeout } from "../../operation/limits/withTimeout.ts";
 import { parseJson } from "../../catalogue/rules/parseJson.ts";
-import { connectRedis } from "../../libraries/stores/redis.ts";
+import { connectRedis } from "../../../libraries/stores/redis.ts";
 import { openReplicationLease, type SharedTierEvent } from "./replicationLease.ts";
 import {
   acknowledgementsOf,

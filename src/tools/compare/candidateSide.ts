@@ -1,8 +1,8 @@
-import { type GivenAnswer, parseAnswer } from "../../libraries/compare/answers.ts";
+import { type GivenAnswer, parseAnswer } from "../../../libraries/compare/answers.ts";
 import { type CanonicalRequest, canonicalRequest } from "../../catalogue/endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
 import { givenInBody, type InputReading, readInput } from "../../catalogue/endpoint/input.ts";
-import { canonicalSender } from "../../libraries/modern/client.ts";
+import { canonicalSender } from "../../../libraries/modern/client.ts";
 import { UpstreamFailure } from "../../gateway/upstream/failure.ts";
 import { openUpstream, type UpstreamSettings } from "../../gateway/upstream/upstream.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";

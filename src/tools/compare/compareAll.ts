@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Difference } from "../../libraries/compare/difference.ts";
-import { markDrift } from "../../libraries/compare/compareAnswers.ts";
+import type { Difference } from "../../../libraries/compare/difference.ts";
+import { markDrift } from "../../../libraries/compare/compareAnswers.ts";
 import { openRateLimiter } from "./rateLimiter.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { ComparedRequest } from "./compareOne.ts";

@@ -3,18 +3,18 @@ import {
   type GivenAnswer,
   type LegacyQuery,
   parseAnswer,
-} from "../../libraries/compare/answers.ts";
-import { type Addresses, curlsOf } from "../../libraries/compare/curls.ts";
-import { originIn } from "../../libraries/compare/explain.ts";
-import { explainAnswer, legacyBody } from "../../libraries/compare/explainAnswer.ts";
-import { compareAnswers } from "../../libraries/compare/compareAnswers.ts";
-import { UNREADABLE } from "../../libraries/compare/difference.ts";
-import type { Ledger } from "../../libraries/compare/ledger.ts";
+} from "../../../libraries/compare/answers.ts";
+import { type Addresses, curlsOf } from "../../../libraries/compare/curls.ts";
+import { originIn } from "../../../libraries/compare/explain.ts";
+import { explainAnswer, legacyBody } from "../../../libraries/compare/explainAnswer.ts";
+import { compareAnswers } from "../../../libraries/compare/compareAnswers.ts";
+import { UNREADABLE } from "../../../libraries/compare/difference.ts";
+import type { Ledger } from "../../../libraries/compare/ledger.ts";
 import { explainedRows, comparedRows, plainRows } from "./sideBySide.ts";
 import type { ComparisonOutcome } from "./tally.ts";
 import { formatRequest } from "../../catalogue/endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
-import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
+import { whyUnserved } from "../../../libraries/modern/whyUnserved.ts";
 import type { JsonObject } from "../../catalogue/rules/rule.ts";
 import type { Catalogue } from "../../gateway/answer/prepared.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";

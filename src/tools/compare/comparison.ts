@@ -1,10 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { z } from "zod";
 import { observeFields } from "./fields.ts";
-import { type LedgerEntry, openLedger, readNamedLedger } from "../../libraries/compare/ledger.ts";
+import { type LedgerEntry, openLedger, readNamedLedger } from "../../../libraries/compare/ledger.ts";
 import type { Report } from "./report/report.ts";
 import { openTally } from "./tally.ts";
-import { comparedShape, wrongRoutes } from "../../libraries/modern/settings.ts";
+import { comparedShape, wrongRoutes } from "../../../libraries/modern/settings.ts";
 import type { Catalogue } from "../../gateway/answer/prepared.ts";
 import { readCertificates } from "../../operation/settings/certificates.ts";
 import { loadSettings } from "../../operation/settings/load.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { entriesOf } from "../../catalogue/rules/compose.ts";
 import { isObject, isUnset, type Json, type JsonObject, type Rule } from "../../catalogue/rules/rule.ts";
 import { truncate } from "../../operation/secrets/truncate.ts";
-import { typeOf } from "../../libraries/compare/difference.ts";
+import { typeOf } from "../../../libraries/compare/difference.ts";
 import { facetsOf } from "../../catalogue/reading/facets.ts";
 import { childPointer } from "../../catalogue/rules/pointer.ts";
 import type { FieldReport } from "./report/report.ts";

@@ -1,8 +1,8 @@
 import type { Json, JsonObject, Rule } from "../../catalogue/rules/rule.ts";
 import { truncate } from "../../operation/secrets/truncate.ts";
-import { differ } from "../../libraries/compare/differ.ts";
-import type { Difference } from "../../libraries/compare/difference.ts";
-import { changesIn, explain } from "../../libraries/compare/explain.ts";
+import { differ } from "../../../libraries/compare/differ.ts";
+import type { Difference } from "../../../libraries/compare/difference.ts";
+import { changesIn, explain } from "../../../libraries/compare/explain.ts";
 import { pointerSteps } from "../../catalogue/rules/pointer.ts";
 import type { Row } from "./report/report.ts";
 

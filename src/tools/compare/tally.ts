@@ -1,6 +1,6 @@
 import { createHistogram, type RecordableHistogram } from "node:perf_hooks";
 import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
-import type { CurlPair } from "../../libraries/compare/curls.ts";
+import type { CurlPair } from "../../../libraries/compare/curls.ts";
 import {
   causeOf,
   type Classification,
@@ -8,9 +8,9 @@ import {
   type DifferenceResult,
   resultOf,
   zeroCounts,
-} from "../../libraries/compare/difference.ts";
-import { openDifferenceGroups } from "../../libraries/compare/differenceGroups.ts";
-import type { NotCompared } from "../../libraries/compare/results.ts";
+} from "../../../libraries/compare/difference.ts";
+import { openDifferenceGroups } from "../../../libraries/compare/differenceGroups.ts";
+import type { NotCompared } from "../../../libraries/compare/results.ts";
 import { fieldReports, type SeenFields } from "./fields.ts";
 import type { Cause, ExampleAnswer, Report, ReportedDifference, SideLatency, Summary } from "./report/report.ts";
 

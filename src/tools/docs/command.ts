@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { openApiDocument } from "../../libraries/openapi/openApiDocument.ts";
+import { openApiDocument } from "../../../libraries/openapi/openApiDocument.ts";
 import { configurationSchema } from "./configurationSchema.ts";
 import { type Definitions, documentsWithTables, writeTables } from "./tables.ts";
 

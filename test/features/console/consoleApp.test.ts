@@ -4,7 +4,7 @@ import type { GuardSettings } from "../../../src/features/console/guard.ts";
 import { operated } from "./operated.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { consoleApp } from "../../../src/features/console/consoleApp.ts";
-import type { ConsolePart } from "../../../src/libraries/ui/consolePart.ts";
+import type { ConsolePart } from "../../../libraries/ui/consolePart.ts";
 import { exchange, expectDetail } from "../../gateway/answer/support.ts";
 import { request, send } from "../../gateway/proxy/support.ts";
 import { pathTo } from "../../libraries/stores/redis/pathTo.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { gateSchema } from "../../../src/features/migration/stage.ts";
 import { openStageStore } from "../../../src/features/migration/stages.ts";
-import { memoryStores } from "../../../src/libraries/stores/openStores.ts";
+import { memoryStores } from "../../../libraries/stores/openStores.ts";
 import { despite, staged } from "./support.ts";
 import { until } from "../../support/waiting.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type LedgerEntry, readLedger } from "../../../src/libraries/compare/ledger.ts";
+import { type LedgerEntry, readLedger } from "../../../libraries/compare/ledger.ts";
 import { check } from "../../../src/tools/check.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";

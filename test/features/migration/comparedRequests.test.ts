@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { DifferenceResult } from "../../../src/libraries/compare/difference.ts";
+import type { DifferenceResult } from "../../../libraries/compare/difference.ts";
 import {
   comparedSchema,
   MAX_COMPARED,

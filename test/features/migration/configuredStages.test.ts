@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Stage } from "../../../src/features/migration/stage.ts";
 import { openStages, openStageStore, type StageStore } from "../../../src/features/migration/stages.ts";
-import { memoryStores } from "../../../src/libraries/stores/openStores.ts";
+import { memoryStores } from "../../../libraries/stores/openStores.ts";
 import { settled } from "../../support/waiting.ts";
 
 /** One state that several gateways share. Each is notified of the others' changes. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Difference } from "../../../src/libraries/compare/difference.ts";
+import type { Difference } from "../../../libraries/compare/difference.ts";
 import { MAX_COMPARED } from "../../../src/features/migration/comparedRequests.ts";
 import { openDifferences } from "../../../src/features/migration/differences.ts";
 

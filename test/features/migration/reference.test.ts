@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { readFileSync } from "node:fs";
-import { ledgerSchema } from "../../../src/libraries/compare/ledger.ts";
+import { ledgerSchema } from "../../../libraries/compare/ledger.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { staged, type Staged } from "./support.ts";
 

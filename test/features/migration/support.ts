@@ -1,6 +1,6 @@
 import { afterAll, vi } from "vitest";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import type { LedgerEntry } from "../../../src/libraries/compare/ledger.ts";
+import type { LedgerEntry } from "../../../libraries/compare/ledger.ts";
 import type { Fault } from "../../standIn/faults.ts";
 import { startStandIn } from "../../standIn/startStandIn.ts";
 import { consoleApp } from "../../../src/features/console/consoleApp.ts";

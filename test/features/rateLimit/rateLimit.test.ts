@@ -6,7 +6,7 @@ import { problemOf } from "../../../src/gateway/http/problemDetails.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { listeningGateway, recordingUpstream, xmlError } from "../../gateway/http/support.ts";
 import { keys } from "../../gateway/answer/support.ts";
-import { connectRedis } from "../../../src/libraries/stores/redis.ts";
+import { connectRedis } from "../../../libraries/stores/redis.ts";
 import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import { until } from "../../support/waiting.ts";
 import { pageOfMetrics } from "../../support/metrics.ts";

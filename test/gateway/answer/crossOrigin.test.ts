@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { EXPOSED_HEADERS } from "../../../src/gateway/http/cors.ts";
-import { documentedHeaders } from "../../../src/libraries/openapi/replyHeaders.ts";
+import { documentedHeaders } from "../../../libraries/openapi/replyHeaders.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { describeInChromium } from "../../support/browser.ts";
 import { listeningGateway } from "../http/support.ts";

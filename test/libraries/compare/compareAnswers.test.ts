@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { causeOf, type Difference, resultOf } from "../../../src/libraries/compare/difference.ts";
-import type { GivenAnswer } from "../../../src/libraries/compare/answers.ts";
-import { compareAnswers } from "../../../src/libraries/compare/compareAnswers.ts";
-import { type LedgerEntry, ledgerSchema, openLedger } from "../../../src/libraries/compare/ledger.ts";
+import { causeOf, type Difference, resultOf } from "../../../libraries/compare/difference.ts";
+import type { GivenAnswer } from "../../../libraries/compare/answers.ts";
+import { compareAnswers } from "../../../libraries/compare/compareAnswers.ts";
+import { type LedgerEntry, ledgerSchema, openLedger } from "../../../libraries/compare/ledger.ts";
 import { anyOrder, list, nullable, object } from "../../../src/catalogue/rules/compose.ts";
 import type { Json, Rule } from "../../../src/catalogue/rules/rule.ts";
 import { integer, text } from "../../../src/catalogue/rules/values.ts";

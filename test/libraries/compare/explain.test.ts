@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { changesByPlace, explain, lookUp } from "../../../src/libraries/compare/explain.ts";
+import { changesByPlace, explain, lookUp } from "../../../libraries/compare/explain.ts";
 import { pointerSteps } from "../../../src/catalogue/rules/pointer.ts";
 import { list, nullable, object, renamed, unwrapped } from "../../../src/catalogue/rules/compose.ts";
 import { collectChanges } from "../../../src/catalogue/rules/notes.ts";

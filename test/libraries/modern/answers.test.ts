@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import type { GatewayParts } from "../../support/gateway.ts";
-import { errorAnswer } from "../../../src/libraries/modern/errorAnswer.ts";
+import { errorAnswer } from "../../../libraries/modern/errorAnswer.ts";
 import { MAX_MISFITS } from "../../../src/catalogue/reading/fits.ts";
 import type { Json } from "../../../src/catalogue/rules/rule.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";

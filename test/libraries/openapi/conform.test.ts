@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openApiDocument } from "../../../src/libraries/openapi/openApiDocument.ts";
+import { openApiDocument } from "../../../libraries/openapi/openApiDocument.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { keys } from "../../gateway/answer/support.ts";
 import { listeningGateway } from "../../gateway/http/support.ts";

@@ -14,8 +14,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { isTemporary } from "../../../src/operation/settings/temporary.ts";
-import { refusal } from "../../../src/libraries/stores/dataDirectory.ts";
-import { openStores } from "../../../src/libraries/stores/openStores.ts";
+import { refusal } from "../../../libraries/stores/dataDirectory.ts";
+import { openStores } from "../../../libraries/stores/openStores.ts";
 import { openAt, put, textOf } from "./support.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isTemporary } from "../../../src/operation/settings/temporary.ts";
-import { openStores } from "../../../src/libraries/stores/openStores.ts";
+import { openStores } from "../../../libraries/stores/openStores.ts";
 
 /**
  * `storingChild.ts directory [how]`: stores values without end, and prints each key when it is stored. `full`: values that are too large for the

@@ -1,12 +1,7 @@
 import { onTestFinished } from "vitest";
 import { z } from "zod";
-import { openStores } from "../../../src/libraries/stores/openStores.ts";
-import type {
-  KeyValueStore,
-  Stores,
-  StoreSettings,
-  StoresSettings,
-} from "../../../src/libraries/stores/keyValueStore.ts";
+import { openStores } from "../../../libraries/stores/openStores.ts";
+import type { KeyValueStore, Stores, StoreSettings, StoresSettings } from "../../../libraries/stores/keyValueStore.ts";
 
 /** The values of the stores in these tests. */
 type Value = { name: string };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bytes, duration, percent, rate } from "../../../src/libraries/ui/wording.ts";
+import { bytes, duration, percent, rate } from "../../../libraries/ui/wording.ts";
 
 test.each([
   [percent(1), "100 %"],

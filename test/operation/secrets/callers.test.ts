@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { curlsOf } from "../../../src/libraries/compare/curls.ts";
+import { curlsOf } from "../../../libraries/compare/curls.ts";
 import { openSecrets } from "../../../src/operation/secrets/secrets.ts";
 
 const alphabet = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");

@@ -1,6 +1,6 @@
 import { setImmediate as soon } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { Difference } from "../../../src/libraries/compare/difference.ts";
+import type { Difference } from "../../../libraries/compare/difference.ts";
 import type { CorpusRequest } from "../../../src/tools/corpus/corpusRequest.ts";
 import { compareAll } from "../../../src/tools/compare/compareAll.ts";
 

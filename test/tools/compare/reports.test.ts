@@ -65,8 +65,8 @@ test("report.json has the members that programs read", () => {
 });
 
 describe("the page", () => {
-  const ours = ["libraries/ui/style.css", "tools/compare/report/report.css", "libraries/ui/client/filter.js"].map(
-    (file) => readFileSync(new URL(`../../../src/${file}`, import.meta.url), "utf8"),
+  const ours = ["libraries/ui/style.css", "src/tools/compare/report/report.css", "libraries/ui/client/filter.js"].map(
+    (file) => readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8"),
   );
   /** The page without our own styles and scripts. */
   const markup = () => ours.reduce((rest, part) => rest.replace(part, () => ""), run.file("report.html"));

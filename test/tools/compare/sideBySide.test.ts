@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { compareAnswers } from "../../../src/libraries/compare/compareAnswers.ts";
-import { openLedger } from "../../../src/libraries/compare/ledger.ts";
+import { compareAnswers } from "../../../libraries/compare/compareAnswers.ts";
+import { openLedger } from "../../../libraries/compare/ledger.ts";
 import { explainedRows, comparedRows } from "../../../src/tools/compare/sideBySide.ts";
 import { list, object } from "../../../src/catalogue/rules/compose.ts";
 import { commaSeparated } from "../../../src/catalogue/rules/commaSeparated.ts";

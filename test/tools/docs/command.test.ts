@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import about from "../../../package.json" with { type: "json" };
-import { openApiDocument } from "../../../src/libraries/openapi/openApiDocument.ts";
+import { openApiDocument } from "../../../libraries/openapi/openApiDocument.ts";
 import { configurationSchema } from "../../../src/tools/docs/configurationSchema.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { fragments } from "../../support/settings.ts";

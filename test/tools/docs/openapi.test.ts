@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readPairs } from "../../../fixtures/pairs.ts";
 import about from "../../../package.json" with { type: "json" };
-import { openApiDocument } from "../../../src/libraries/openapi/openApiDocument.ts";
+import { openApiDocument } from "../../../libraries/openapi/openApiDocument.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { openApiErrors, openSchemas } from "../../libraries/openapi/schemas.ts";
 

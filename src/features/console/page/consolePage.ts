@@ -1,13 +1,13 @@
 import { raw } from "hono/html";
 import type { Core } from "../../../gateway/answer/feature.ts";
 import type { WhenOff } from "../../../operation/settings/settings.ts";
-import type { Headline, OverviewNumber, PagePart, PageSection } from "../../../libraries/ui/consolePart.ts";
-import { documentFrame, joinModules, readAsset, sharedStyle } from "../../../libraries/ui/documentFrame.ts";
-import { html, type Html } from "../../../libraries/ui/html.ts";
-import { fillBar, RECENT, section, timeAt } from "../../../libraries/ui/parts.ts";
+import type { Headline, OverviewNumber, PagePart, PageSection } from "../../../../libraries/ui/consolePart.ts";
+import { documentFrame, joinModules, readAsset, sharedStyle } from "../../../../libraries/ui/documentFrame.ts";
+import { html, type Html } from "../../../../libraries/ui/html.ts";
+import { fillBar, RECENT, section, timeAt } from "../../../../libraries/ui/parts.ts";
 import { buildInfo } from "../../../operation/telemetry/buildInfo.ts";
 import type { Traffic } from "../../../operation/telemetry/traffic.ts";
-import { bytes, counted, enumerate, formatNumber, percent, rate, timeOfDay } from "../../../libraries/ui/wording.ts";
+import { bytes, counted, enumerate, formatNumber, percent, rate, timeOfDay } from "../../../../libraries/ui/wording.ts";
 import type { UntrustedProxy } from "../../../gateway/upstream/forwarding.ts";
 import type { CacheView } from "../cacheView.ts";
 
@@ -57,7 +57,7 @@ export const openConsolePage = (
 };
 
 const asset = (file: string): URL => new URL(file, import.meta.url);
-const uiAsset = (file: string): URL => new URL(`../../../libraries/ui/${file}`, import.meta.url);
+const uiAsset = (file: string): URL => new URL(`../../../../libraries/ui/${file}`, import.meta.url);
 
 const styleOf = (parts: readonly PagePart[]): string =>
   [sharedStyle(), readAsset(asset("page.css")), ...parts.map(({ style }) => style ?? "")].join("\n");

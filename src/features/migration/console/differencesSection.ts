@@ -1,11 +1,11 @@
 import { diffWordsWithSpace } from "diff";
-import { UNSERVED } from "../../../libraries/compare/difference.ts";
-import { formatPath } from "../../../libraries/compare/results.ts";
-import type { PageSection } from "../../../libraries/ui/consolePart.ts";
-import { html, type Html } from "../../../libraries/ui/html.ts";
-import { badge, curlPair, filterForm, timeAt } from "../../../libraries/ui/parts.ts";
+import { UNSERVED } from "../../../../libraries/compare/difference.ts";
+import { formatPath } from "../../../../libraries/compare/results.ts";
+import type { PageSection } from "../../../../libraries/ui/consolePart.ts";
+import { html, type Html } from "../../../../libraries/ui/html.ts";
+import { badge, curlPair, filterForm, timeAt } from "../../../../libraries/ui/parts.ts";
 import { truncate } from "../../../operation/secrets/truncate.ts";
-import { counted, formatNumber } from "../../../libraries/ui/wording.ts";
+import { counted, formatNumber } from "../../../../libraries/ui/wording.ts";
 import type { DifferenceSample, DifferenceView } from "../views.ts";
 import { classifications } from "./routes.ts";
 

@@ -1,7 +1,7 @@
-import type { PageSection } from "../../../libraries/ui/consolePart.ts";
-import { html, type Html } from "../../../libraries/ui/html.ts";
-import { RECENT, rowsTable } from "../../../libraries/ui/parts.ts";
-import { counted, duration, formatNumber, percent } from "../../../libraries/ui/wording.ts";
+import type { PageSection } from "../../../../libraries/ui/consolePart.ts";
+import { html, type Html } from "../../../../libraries/ui/html.ts";
+import { RECENT, rowsTable } from "../../../../libraries/ui/parts.ts";
+import { counted, duration, formatNumber, percent } from "../../../../libraries/ui/wording.ts";
 import { RECENT_ANSWERS } from "../track.ts";
 import type { StagesView, StageView } from "../views.ts";
 

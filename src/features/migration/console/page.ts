@@ -1,7 +1,7 @@
-import type { Headline, OverviewNumber, PagePart } from "../../../libraries/ui/consolePart.ts";
-import { joinModules, readAsset } from "../../../libraries/ui/documentFrame.ts";
-import { html, type Html } from "../../../libraries/ui/html.ts";
-import { counted, enumerate, formatNumber, timeOfDay } from "../../../libraries/ui/wording.ts";
+import type { Headline, OverviewNumber, PagePart } from "../../../../libraries/ui/consolePart.ts";
+import { joinModules, readAsset } from "../../../../libraries/ui/documentFrame.ts";
+import { html, type Html } from "../../../../libraries/ui/html.ts";
+import { counted, enumerate, formatNumber, timeOfDay } from "../../../../libraries/ui/wording.ts";
 import type { Migration } from "../migration.ts";
 import { type Move, type StageName, stageNames, stageText } from "../stage.ts";
 import type { StagesView, StageView } from "../views.ts";
@@ -13,7 +13,7 @@ import { returnToLegacy, sortByTrouble, stagesSection } from "./stagesSection.ts
 
 const fileUrl = (file: string): URL => new URL(file, import.meta.url);
 
-const scripts = ["../../../libraries/ui/client/filter.js", "client/move.js"];
+const scripts = ["../../../../libraries/ui/client/filter.js", "client/move.js"];
 
 /** Stages, differences, the audit log and the ledger, with the dialogs that move endpoints. `hasBegun`: a request has come. */
 export const migrationPage = (migration: Migration, hasBegun: () => boolean): PagePart => ({

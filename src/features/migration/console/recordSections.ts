@@ -1,8 +1,8 @@
-import type { LedgerEntry } from "../../../libraries/compare/ledger.ts";
-import { formatPath } from "../../../libraries/compare/results.ts";
-import type { PageSection } from "../../../libraries/ui/consolePart.ts";
-import { html, type Html } from "../../../libraries/ui/html.ts";
-import { rowsTable, timeAt } from "../../../libraries/ui/parts.ts";
+import type { LedgerEntry } from "../../../../libraries/compare/ledger.ts";
+import { formatPath } from "../../../../libraries/compare/results.ts";
+import type { PageSection } from "../../../../libraries/ui/consolePart.ts";
+import { html, type Html } from "../../../../libraries/ui/html.ts";
+import { rowsTable, timeAt } from "../../../../libraries/ui/parts.ts";
 import { type Move, stageText } from "../stage.ts";
 
 /** The audit log: who moved what, when and why, the newest first. */

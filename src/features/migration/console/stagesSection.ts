@@ -1,8 +1,8 @@
 import { CURVE_MINUTES } from "../../../operation/telemetry/traffic.ts";
-import type { PageSection } from "../../../libraries/ui/consolePart.ts";
-import { html, type Html } from "../../../libraries/ui/html.ts";
-import { RECENT, rowsTable, timeAgo, timeAt } from "../../../libraries/ui/parts.ts";
-import { counted, duration, formatNumber, percent, rate } from "../../../libraries/ui/wording.ts";
+import type { PageSection } from "../../../../libraries/ui/consolePart.ts";
+import { html, type Html } from "../../../../libraries/ui/html.ts";
+import { RECENT, rowsTable, timeAgo, timeAt } from "../../../../libraries/ui/parts.ts";
+import { counted, duration, formatNumber, percent, rate } from "../../../../libraries/ui/wording.ts";
 import { nextStep } from "../gate.ts";
 import { isForward, type Move, stageText } from "../stage.ts";
 import { RECENT_ANSWERS } from "../track.ts";

@@ -1,7 +1,7 @@
-import type { PagePart, PageSection } from "../../../libraries/ui/consolePart.ts";
-import { html, type Html } from "../../../libraries/ui/html.ts";
-import { fillBar, timeAgo } from "../../../libraries/ui/parts.ts";
-import { formatNumber } from "../../../libraries/ui/wording.ts";
+import type { PagePart, PageSection } from "../../../../libraries/ui/consolePart.ts";
+import { html, type Html } from "../../../../libraries/ui/html.ts";
+import { fillBar, timeAgo } from "../../../../libraries/ui/parts.ts";
+import { formatNumber } from "../../../../libraries/ui/wording.ts";
 import type { PrivateRowsView } from "../scan.ts";
 import { settings } from "../settings.ts";
 

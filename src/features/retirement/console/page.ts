@@ -1,8 +1,8 @@
-import type { PagePart, PageSection } from "../../../libraries/ui/consolePart.ts";
-import { joinModules } from "../../../libraries/ui/documentFrame.ts";
-import { html, type Html } from "../../../libraries/ui/html.ts";
-import { rowsTable, timeAgo, timeAt } from "../../../libraries/ui/parts.ts";
-import { counted, formatNumber } from "../../../libraries/ui/wording.ts";
+import type { PagePart, PageSection } from "../../../../libraries/ui/consolePart.ts";
+import { joinModules } from "../../../../libraries/ui/documentFrame.ts";
+import { html, type Html } from "../../../../libraries/ui/html.ts";
+import { rowsTable, timeAgo, timeAt } from "../../../../libraries/ui/parts.ts";
+import { counted, formatNumber } from "../../../../libraries/ui/wording.ts";
 import type { ClientView, ListClients } from "../callers.ts";
 import { type ClientGroup, groupClients, matchesSearch } from "./clientGroups.ts";
 

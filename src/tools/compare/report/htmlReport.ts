@@ -1,15 +1,15 @@
 import type { Cause, ExampleAnswer, Report, ReportedDifference, Row, Summary } from "./report.ts";
-import { comparisonResults, formatPath, resultNames } from "../../../libraries/compare/results.ts";
+import { comparisonResults, formatPath, resultNames } from "../../../../libraries/compare/results.ts";
 import { truncate } from "../../../operation/secrets/truncate.ts";
-import { documentFrame, readAsset, sharedStyle } from "../../../libraries/ui/documentFrame.ts";
-import { html, type Html } from "../../../libraries/ui/html.ts";
-import { badge, curlPair, filterForm, section } from "../../../libraries/ui/parts.ts";
-import { counted, formatNumber, minute } from "../../../libraries/ui/wording.ts";
+import { documentFrame, readAsset, sharedStyle } from "../../../../libraries/ui/documentFrame.ts";
+import { html, type Html } from "../../../../libraries/ui/html.ts";
+import { badge, curlPair, filterForm, section } from "../../../../libraries/ui/parts.ts";
+import { counted, formatNumber, minute } from "../../../../libraries/ui/wording.ts";
 import { formatSummary, formatValues, reasonsOf } from "./reportWording.ts";
 
 const read = (file: string): string => readAsset(new URL(file, import.meta.url));
 const frame = documentFrame([sharedStyle(), read("report.css")].join("\n"), [
-  read("../../../libraries/ui/client/filter.js"),
+  read("../../../../libraries/ui/client/filter.js"),
 ]);
 /** People open the page as a file and send it around: its policy is part of it. */
 const head = html`<meta http-equiv="Content-Security-Policy" content="${frame.policy}" />`;

@@ -1,7 +1,7 @@
 import type { Report, ReportedDifference, Summary } from "./report.ts";
-import { formatPath, resultNames } from "../../../libraries/compare/results.ts";
+import { formatPath, resultNames } from "../../../../libraries/compare/results.ts";
 import { buildXml } from "../../../catalogue/endpoint/buildXml.ts";
-import { counted, formatNumber } from "../../../libraries/ui/wording.ts";
+import { counted, formatNumber } from "../../../../libraries/ui/wording.ts";
 import { commandsOf, formatSummary, formatValues } from "./reportWording.ts";
 
 /** The report for a CI: a suite for each endpoint, and a case for each path and form that differs without a reason. */

@@ -1,7 +1,7 @@
 import type { Report, ReportedDifference, Summary } from "./report.ts";
-import { comparisonResults, formatPath, resultNames } from "../../../libraries/compare/results.ts";
+import { comparisonResults, formatPath, resultNames } from "../../../../libraries/compare/results.ts";
 import { truncate } from "../../../operation/secrets/truncate.ts";
-import { counted, duration, formatNumber, minute } from "../../../libraries/ui/wording.ts";
+import { counted, duration, formatNumber, minute } from "../../../../libraries/ui/wording.ts";
 import { commandsOf, formatSides, formatSummary, formatValues } from "./reportWording.ts";
 
 /** Characters. GitHub takes comments of 65,536; the rest is room for what a bot adds. */

@@ -1,7 +1,7 @@
 import type { DifferenceForm } from "../../../catalogue/reading/fits.ts";
-import type { CurlPair } from "../../../libraries/compare/curls.ts";
-import type { NotCompared } from "../../../libraries/compare/results.ts";
-import type { Classification, Difference, ResultCounts } from "../../../libraries/compare/difference.ts";
+import type { CurlPair } from "../../../../libraries/compare/curls.ts";
+import type { NotCompared } from "../../../../libraries/compare/results.ts";
+import type { Classification, Difference, ResultCounts } from "../../../../libraries/compare/difference.ts";
 
 /** Numbers of answers: of those that were compared, by their result, and of those that were not, by the reason. */
 export type Summary = ResultCounts & Record<NotCompared, number>;

@@ -1,9 +1,9 @@
-import { causeOf } from "../../../libraries/compare/difference.ts";
-import type { CurlPair } from "../../../libraries/compare/curls.ts";
+import { causeOf } from "../../../../libraries/compare/difference.ts";
+import type { CurlPair } from "../../../../libraries/compare/curls.ts";
 import type { Report, ReportedDifference, Summary } from "./report.ts";
 import type { Json } from "../../../catalogue/rules/rule.ts";
 import { truncate } from "../../../operation/secrets/truncate.ts";
-import { counted, formatNumber } from "../../../libraries/ui/wording.ts";
+import { counted, formatNumber } from "../../../../libraries/ui/wording.ts";
 
 type FormattedValue = { side: "legacy" | "expected" | "candidate"; text: string };
 

@@ -1,9 +1,9 @@
 import { styleText } from "node:util";
 import type { Report, Summary } from "./report.ts";
-import { comparisonResults, resultNames } from "../../../libraries/compare/results.ts";
+import { comparisonResults, resultNames } from "../../../../libraries/compare/results.ts";
 import { truncate } from "../../../operation/secrets/truncate.ts";
 import { plainText } from "../../plainText.ts";
-import { formatNumber, minute } from "../../../libraries/ui/wording.ts";
+import { formatNumber, minute } from "../../../../libraries/ui/wording.ts";
 import { commandsOf, formatSides, formatSummary } from "./reportWording.ts";
 
 /** The report for a terminal, at most `width` wide. Only commands, which people copy, may be wider. */

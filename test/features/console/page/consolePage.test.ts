@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
-import { minute } from "../../../../src/libraries/ui/wording.ts";
+import { minute } from "../../../../libraries/ui/wording.ts";
 import { cachedGateway, tierWith } from "../../../gateway/cache/support.ts";
 import { httpUpstream } from "../../../gateway/proxy/support.ts";
 import { gatewayFor } from "../../../support/gateway.ts";

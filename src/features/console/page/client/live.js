@@ -1,7 +1,7 @@
 /* Requests the page every two seconds while it is visible, and shows what has changed. */
-import { setText } from "../../../../libraries/ui/client/messages.js";
-import { adminToken } from "../../../../libraries/ui/client/remembered.js";
-import { requestPage } from "../../../../libraries/ui/client/request.js";
+import { setText } from "../../../../../libraries/ui/client/messages.js";
+import { adminToken } from "../../../../../libraries/ui/client/remembered.js";
+import { requestPage } from "../../../../../libraries/ui/client/request.js";
 
 /* global Idiomorph */
 

@@ -1,7 +1,7 @@
 /* The dialog that moves one endpoint, or all at once. */
-import { setText, showMessage } from "../../../../libraries/ui/client/messages.js";
-import { operatorName } from "../../../../libraries/ui/client/remembered.js";
-import { requestChange } from "../../../../libraries/ui/client/request.js";
+import { setText, showMessage } from "../../../../../libraries/ui/client/messages.js";
+import { operatorName } from "../../../../../libraries/ui/client/remembered.js";
+import { requestChange } from "../../../../../libraries/ui/client/request.js";
 
 /** What the button that opened the dialog says: the endpoint that moves, and where to; or where all go. */
 let wanted = {};

@@ -1,6 +1,6 @@
 /* The search among clients, which the gateway does, and the download of all of them. */
-import { showMessage } from "../../../../libraries/ui/client/messages.js";
-import { requestFile } from "../../../../libraries/ui/client/request.js";
+import { showMessage } from "../../../../../libraries/ui/client/messages.js";
+import { requestFile } from "../../../../../libraries/ui/client/request.js";
 
 const DELAY_MS = 200;
 

@@ -1,0 +1,58 @@
+import type { Json } from "../../src/catalogue/rules/rule.ts";
+import { truncate } from "../../src/operation/secrets/truncate.ts";
+import { type Difference, differenceKey, OTHER_PATHS } from "./difference.ts";
+
+/** One field that differs. */
+export type FoundDifference = Omit<Difference, "count">;
+
+/** The most differences of one answer that are counted one by one. */
+const MAX_DIFFERENCES = 300;
+
+/** The differences of one answer, while they are collected. `isFull`: no further difference changes the answer's result. */
+export type DifferenceCollection = {
+  add: (found: FoundDifference) => void;
+  isFull: () => boolean;
+  differences: () => Difference[];
+};
+
+/**
+ * Collects the differences of one answer. Those of one kind at one path are counted as one; beyond a bound, those of one kind and form at
+ * all other paths.
+ */
+export const collectDifferences = (): DifferenceCollection => {
+  const byKind = new Map<string, Difference>();
+  let isFull = false;
+  return {
+    add(found) {
+      const key = differenceKey(found);
+      const known = byKind.get(key);
+      if (known !== undefined) known.count++;
+      else if (byKind.size < MAX_DIFFERENCES) byKind.set(key, { ...found, count: 1 });
+      else {
+        const { form, kind, at } = found;
+        const others: Difference = { path: OTHER_PATHS, at, form, kind, count: 0 };
+        byKind.getOrInsert(differenceKey(others), others).count++;
+        isFull ||= kind === "unexplained";
+      }
+    },
+    isFull: () => isFull,
+    differences: () => [...byKind.values()].map(withShortValues),
+  };
+};
+
+/** The most characters of a value's JSON. */
+const MAX_VALUE = 400;
+
+const withShortValues = ({ legacy, expected, candidate, ...difference }: Difference): Difference => {
+  const values = Object.entries({ legacy, expected, candidate });
+  const given = values.flatMap(([side, value]) => (value === undefined ? [] : [[side, cut(value)]]));
+  return { ...difference, ...Object.fromEntries(given) };
+};
+
+/** A value, or the beginning of its text or JSON if it is long. */
+const cut = (value: Json): Json => {
+  if (typeof value === "string") return truncate(value, MAX_VALUE);
+  if (typeof value !== "object" || value === null) return value;
+  const json = JSON.stringify(value);
+  return json.length > MAX_VALUE ? truncate(json, MAX_VALUE) : value;
+};

@@ -1,0 +1,105 @@
+import type { DifferenceForm } from "../../src/catalogue/reading/fits.ts";
+import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
+import { mediaTypeOf } from "../../src/gateway/http/body.ts";
+import type { Json } from "../../src/catalogue/rules/rule.ts";
+import type { GivenAnswer } from "./answers.ts";
+import { collectDifferences } from "./collectDifferences.ts";
+import { type ComparedPlace, differ } from "./differ.ts";
+import { type Difference, differenceFormOf, UNSERVED } from "./difference.ts";
+import type { Ledger } from "./ledger.ts";
+
+/** The largest answer, in bytes, that is compared while callers are served: a larger one would delay them. */
+export const MAX_COMPARED_BYTES = 1024 ** 2;
+
+/** Where the expected value at a place (`Difference.at`) comes from: the legacy value there, and the rules that made the expected one. */
+export type Origin = (at: string) => { legacy?: Json; rules: string[] };
+
+type About = {
+  endpoint: string;
+  output: Endpoint["output"];
+  ledger: Ledger;
+  origin?: Origin;
+  /** Why the gateway would not serve the candidate's answer; `undefined` if it would. */
+  whyUnserved?: (candidate: GivenAnswer) => string | undefined;
+};
+
+/**
+ * Compares a candidate's answer with the expected one: status, content type, then the documents, field by field. An answer that would not
+ * be served, such as a router's 404, is unexplained even if the ledger allows all its differences.
+ */
+export const compareAnswers = (about: About, expected: GivenAnswer, candidate: GivenAnswer): Difference[] => {
+  const differences = differencesOf(about, expected, candidate);
+  if (differences.length === 0 || expected.status >= 500) return differences;
+  if (differences.some(({ kind }) => kind === "unexplained")) return differences;
+  const why = about.whyUnserved?.(candidate);
+  return why === undefined ? differences : [...differences, unserved(why)];
+};
+
+const unserved = (why: string): Difference => ({
+  path: UNSERVED,
+  at: UNSERVED,
+  form: "value",
+  kind: "unexplained",
+  cause: "would not be served",
+  candidate: why,
+  count: 1,
+});
+
+const differencesOf = (
+  { endpoint, output, ledger, origin }: About,
+  expected: GivenAnswer,
+  candidate: GivenAnswer,
+): Difference[] => {
+  const { add, isFull, differences } = collectDifferences();
+  const isError = expected.status >= 400;
+  // A candidate that writes errors differently does so in all their fields: they have one cause.
+  const known = isError ? { cause: `error ${expected.status}` } : {};
+  const found = ({ allowedBy, ...difference }: Omit<ComparedPlace, "form"> & { form: DifferenceForm }) => {
+    const traced = origin?.(difference.at);
+    const rule = allowedBy ?? traced?.rules.join(" + ");
+    const entry = allowedBy === undefined ? ledger.allowing(endpoint, difference) : undefined;
+    add({
+      ...difference,
+      ...(entry ? {} : known),
+      kind: allowedBy === undefined ? (entry ? "expected" : "unexplained") : "explained",
+      ...(traced?.legacy === undefined ? {} : { legacy: traced.legacy }),
+      ...(rule === undefined || rule === "" ? {} : { rule }),
+      ...(entry ? { entry: entry.id } : {}),
+    });
+  };
+  const outside = (path: string, form: DifferenceForm, one: Json | undefined, other: Json | undefined) =>
+    found({ path, at: path, form, expected: one, candidate: other });
+
+  if (expected.status !== candidate.status) outside("status", "status", expected.status, candidate.status);
+  const types = [mediaType(expected), mediaType(candidate)] as const;
+  if (differenceFormOf(...types)) outside("content-type", "value", ...types);
+  if (candidate.body === undefined) outside("", "type", expected.body, candidate.text ?? "");
+  // An error and a document have no field in common; the status differs already.
+  else if (isError === candidate.status >= 400)
+    differ(
+      isError ? undefined : output,
+      expected.body,
+      candidate.body,
+      ({ form, ...place }) => {
+        if (form) found({ ...place, form });
+      },
+      isFull,
+    );
+  return differences();
+};
+
+const mediaType = ({ contentType }: GivenAnswer): string | undefined =>
+  contentType === undefined ? undefined : mediaTypeOf(contentType);
+
+/** Joins two comparisons of one request: an unexplained difference that only one of them shows is drift. */
+export const markDrift = (before: readonly Difference[], after: readonly Difference[]): Difference[] => {
+  const nameOf = ({ form, path }: Difference) => `${form} ${path}`;
+  const once = (these: readonly Difference[], others: readonly Difference[]) => {
+    const names = new Set(others.map(nameOf));
+    return these.filter((one) => one.kind === "unexplained" && !names.has(nameOf(one)));
+  };
+  const drift = new Set([...once(before, after), ...once(after, before)]);
+  return [...after, ...before.filter((one) => drift.has(one))].map((one) =>
+    drift.has(one) ? { ...one, kind: "drift" } : one,
+  );
+};

@@ -1,0 +1,116 @@
+import type { DifferenceForm } from "../../src/catalogue/reading/fits.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { Json } from "../../src/catalogue/rules/rule.ts";
+
+/** Whether a difference is made by a named rule, allowed by the ledger, gone when it is checked again, or unexplained. */
+export type Classification = "explained" | "expected" | "drift" | "unexplained";
+
+/** The result of a whole answer, which is that of its worst difference. */
+export type DifferenceResult = "equal" | Classification;
+
+/** The path of a difference that says that the answer would not be served. The ledger cannot allow it. */
+export const UNSERVED = "served";
+
+/** The path of the one difference of an unreadable answer of legacy, where the ledger expects that. */
+export const UNREADABLE = "unreadable";
+
+/** The path that stands for all differences beyond a bound: a candidate may invent paths. */
+export const OTHER_PATHS = "(other paths)";
+
+/** One kind of difference at one path of one answer. */
+export type Difference = {
+  /** A JSON pointer with `*` for the entries of lists, `""` for the whole document; or `status`, `content-type`, `served`, `unreadable`, `OTHER_PATHS`. */
+  path: string;
+  /** The pointer of the first such place, with indices. */
+  at: string;
+  form: DifferenceForm;
+  kind: Classification;
+  /** The rule that explains it, or else the one that made the expected value. */
+  rule?: string;
+  /** The cause, where it is more specific than the rule. */
+  cause?: string;
+  /** The ledger's entry that allows it. */
+  entry?: string;
+  /** The values at the first place; `undefined` where a side has none. */
+  legacy?: Json;
+  expected?: Json;
+  candidate?: Json;
+  /** How many fields of the answer differ in this way. */
+  count: number;
+};
+
+/** Numbers of answers, each counted once by its worst difference. */
+export type ResultCounts = Record<DifferenceResult, number> & { compared: number };
+
+/** Counts before the first answer. */
+export const zeroCounts = (): ResultCounts => ({
+  compared: 0,
+  equal: 0,
+  explained: 0,
+  expected: 0,
+  drift: 0,
+  unexplained: 0,
+});
+
+/** The results of an answer, the most harmless first. */
+export const differenceResults = ["equal", "explained", "expected", "drift", "unexplained"] as const;
+
+/** The result of an answer with these differences. */
+export const resultOf = (differences: readonly Difference[]): DifferenceResult =>
+  differences.reduce<DifferenceResult>(
+    (worst, { kind }) => (differenceResults.indexOf(kind) > differenceResults.indexOf(worst) ? kind : worst),
+    "equal",
+  );
+
+/** The key by which equal differences of several answers are counted as one. */
+export const differenceKey = ({ path, form, kind, rule, entry }: Omit<Difference, "count">): string =>
+  JSON.stringify([path, form, kind, rule, entry]);
+
+/**
+ * The most likely cause of a difference: the rule that explains it, or the ledger's entry. For an unexplained one it is the rule that a
+ * candidate seems not to follow, else the path.
+ */
+export const causeOf = ({ kind, rule, entry, cause, form, path }: Omit<Difference, "at">): string => {
+  if (cause !== undefined) return cause;
+  if (kind === "explained") return rule ?? "";
+  if (entry !== undefined) return entry;
+  // The whole answer differs: its status and its body have one cause.
+  if (rule !== undefined && (path === "status" || (path === "" && form !== "order"))) return rule;
+  const innermost = rule?.split(" + ").at(-1);
+  return innermost === undefined
+    ? `${form} at ${path === "" ? "the whole answer" : path}`
+    : againstRule(form, innermost);
+};
+
+/** The rules whose names are the types that they make. */
+const typeRules: ReadonlySet<string> = new Set(["text", "integer", "number", "boolean", "list", "object", "timestamp"]);
+
+const articleOf = (name: string): string => (/^[aeiou]/.test(name) ? "an" : "a");
+
+/** Describes how a candidate breaks the rule that made the expected value. */
+const againstRule = (form: DifferenceForm, rule: string): string => {
+  const expected = typeRules.has(rule) ? `${articleOf(rule)} ${rule}` : `what the rule ${rule} makes`;
+  if (form === "missing") return `left out; ${expected} was expected`;
+  if (form === "extra") return "added; nothing was expected";
+  if (form === "type") return `another type; ${expected} was expected`;
+  return `another ${form === "moved" ? "place" : form} than the rule ${rule} makes`;
+};
+
+type JsonType = "null" | "boolean" | "number" | "text" | "list" | "object";
+
+/** The type of a value, as reports name it. */
+export const typeOf = (value: Json): JsonType => {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "list";
+  return typeof value === "string" ? "text" : (typeof value as "boolean" | "number" | "object");
+};
+
+export const isSame = (a: Json | undefined, b: Json | undefined): boolean => a === b || isDeepStrictEqual(a, b);
+
+/** How the second value differs from the first, or `undefined` where it does not. */
+export const differenceFormOf = (first: Json | undefined, second: Json | undefined): DifferenceForm | undefined => {
+  if (isSame(first, second)) return undefined;
+  if (first === undefined) return "extra";
+  if (second === undefined) return "missing";
+  return typeOf(first) === typeOf(second) ? "value" : "type";
+};

@@ -1,0 +1,95 @@
+import type { Misfit } from "../../src/catalogue/reading/fits.ts";
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import type { FoundDifference } from "./collectDifferences.ts";
+import { UNSERVED } from "./difference.ts";
+
+/** One entry, as it stands in the file; docs/tools.md says what its members mean. */
+const entrySchema = z.strictObject({
+  id: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "lower-case letters, digits and hyphens"),
+  endpoint: z.string().min(1),
+  path: z
+    .string()
+    .refine((path) => path.split("/", 1)[0] !== UNSERVED, "an answer that would not be served is never expected"),
+  kind: z.enum(["status", "missing", "extra", "type", "value", "order", "moved", "*"]).default("*"),
+  candidate: z.union([z.string().max(400), z.number(), z.boolean(), z.null()]).optional(),
+  reason: z.string().min(1),
+  link: z
+    .url({ protocol: /^https?$/, error: "a link begins with https:// or http://" })
+    .max(500)
+    .optional(),
+  owner: z.string().min(1),
+  until: z.iso.date(),
+});
+
+/** One expected difference: where, why, its owner, and until when. */
+export type LedgerEntry = z.infer<typeof entrySchema>;
+
+/** The content of a ledger's file. */
+export const ledgerSchema = z
+  .array(entrySchema)
+  .refine((entries) => new Set(entries.map(({ id }) => id)).size === entries.length, "each id once");
+
+/** The expected differences, and which of them allows a difference. */
+export type Ledger = ReturnType<typeof openLedger>;
+
+/** Opens a ledger; entries that ended before `today` (`2026-11-21`) allow no difference. */
+export const openLedger = (entries: readonly LedgerEntry[], today: string) => {
+  const rules = entries
+    .filter(({ until }) => until >= today)
+    .map((entry) => ({ entry, path: pathPattern(entry.path) }));
+  return {
+    entries,
+    /** The entry that allows this difference, if one does. An entry with a value allows only differences with that value. */
+    allowing: (
+      endpoint: string,
+      { path, form, candidate }: Pick<FoundDifference, "path" | "form" | "candidate">,
+    ): LedgerEntry | undefined =>
+      rules.find(
+        ({ entry, path: pattern }) =>
+          (entry.endpoint === "*" || entry.endpoint === endpoint) &&
+          (entry.kind === "*" || entry.kind === form) &&
+          (entry.candidate === undefined || entry.candidate === candidate) &&
+          pattern.test(path),
+      )?.entry,
+    expired: entries.filter(({ until }) => until < today),
+  };
+};
+
+/** `/detail/**` -> `/detail` and all below it. A `*` stands for itself: paths write it for the entries of lists. */
+const pathPattern = (path: string): RegExp =>
+  new RegExp(
+    `^${path
+      .split("/**")
+      .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+      .join("(?:/.*)?")}$`,
+  );
+
+/** The name of the public reference implementation's ledger. */
+export const REFERENCE = "reference";
+
+/** Reads the ledger that a setting names: a file or `REFERENCE`; without a name it is empty. `reference`: the file of the reference's ledger. */
+export const readNamedLedger = (named: string | undefined, setting: string, reference: string) =>
+  named === undefined ? { entries: [] } : readLedger(named === REFERENCE ? reference : named, setting);
+
+/** Reads a ledger's file. Its errors begin with the name of the setting. */
+export const readLedger = (file: string, setting: string): { entries: LedgerEntry[] } | { errors: string[] } => {
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === undefined ? "is not valid JSON" : `cannot be read (${code})`;
+    return { errors: [`${setting}: ${file} ${why}; allowed is a JSON list of entries`] };
+  }
+  const parsed = ledgerSchema.safeParse(json);
+  if (parsed.success) return { entries: parsed.data };
+  return {
+    errors: parsed.error.issues.map(({ path, message }) => `${setting}: ${file}, /${path.join("/")}: ${message}`),
+  };
+};
+
+/** The place of the first misfit that the ledger of expected differences does not allow; `undefined` where the document fits. */
+export const firstUnexpected = (endpoint: string, ledger: Ledger, misfits: readonly Misfit[]): string | undefined =>
+  misfits.find((misfit) => !misfit.forms.some((form) => ledger.allowing(endpoint, { ...misfit, form }) !== undefined))
+    ?.at;

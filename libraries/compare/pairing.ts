@@ -1,0 +1,69 @@
+import { isObject, type Json } from "../../src/catalogue/rules/rule.ts";
+import type { Facets } from "../../src/catalogue/reading/facets.ts";
+
+/** The indices of entries that belong together, those of entries without a partner, and whether the order is the same. */
+type Pairing = { pairs: [number, number][]; missing: number[]; extra: number[]; inOrder: boolean };
+
+type Identity = (value: Json) => string;
+
+/** The most first fields that are tried before all fields are taken: each try reads all entries. */
+const MAX_TRIED = 4;
+
+// `"61"` and `61` identify the same entry, whose id then differs.
+const identifierOf = (value: Json): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
+
+/** Identifies an entry by these fields; an entry without the first of them by its whole value. */
+const identityBy =
+  ([first, ...others]: readonly string[]): Identity =>
+  (value) => {
+    if (first === undefined || !isObject(value) || !Object.hasOwn(value, first)) return identifierOf(value);
+    const identifier = identifierOf(value[first] as Json);
+    if (others.length === 0) return identifier;
+    return JSON.stringify([identifier, ...others.map((name) => identifierOf(value[name] ?? null))]);
+  };
+
+/**
+ * The identities to pair entries by, the most exact one first. The last one is the first field that the entries' rule names (an id,
+ * a name). Where entries share it, as many of the first fields as distinguish the entries come before it.
+ */
+const identitiesOf = (entries: readonly Json[], entry: Facets | undefined): Identity[] => {
+  const names = Object.keys(entry?.fields ?? (isObject(entries[0]) ? entries[0] : {}));
+  const isUnique = (identity: Identity) => new Set(entries.map(identity)).size === entries.length;
+  const byFirst = identityBy(names.slice(0, 1));
+  if (names.length < 2 || isUnique(byFirst)) return [byFirst];
+  for (let count = 2; count < Math.min(names.length, MAX_TRIED + 1); count++) {
+    const identity = identityBy(names.slice(0, count));
+    if (isUnique(identity)) return [identity, byFirst];
+  }
+  return [identityBy(names), byFirst];
+};
+
+/** Pairs entries of equal identity, so that one additional entry is one difference; then the others in their order. */
+export const pairEntries = (
+  expected: readonly Json[],
+  candidate: readonly Json[],
+  entry: Facets | undefined,
+): Pairing => {
+  const pairs: [number, number][] = [];
+  let missing = [...expected.keys()];
+  let extra = [...candidate.keys()];
+  for (const identity of identitiesOf(expected.length > 0 ? expected : candidate, entry)) {
+    const unpaired = Map.groupBy(extra.toReversed(), (j) => identity(candidate[j] as Json));
+    missing = missing.filter((i) => {
+      const match = unpaired.get(identity(expected[i] as Json))?.pop();
+      if (match !== undefined) pairs.push([i, match]);
+      return match === undefined;
+    });
+    extra = [...unpaired.values()].flat().toSorted((a, b) => a - b);
+  }
+  pairs.sort(([a], [b]) => a - b);
+  const inOrder = pairs.every(([, match], k) => k === 0 || match > (pairs[k - 1] as [number, number])[1]);
+  const others = Math.min(missing.length, extra.length);
+  for (let i = 0; i < others; i++) pairs.push([missing[i] as number, extra[i] as number]);
+  return {
+    pairs: others > 0 ? pairs.toSorted(([a], [b]) => a - b) : pairs,
+    missing: missing.slice(others),
+    extra: extra.slice(others),
+    inOrder,
+  };
+};

@@ -1,0 +1,241 @@
+import { MAX_COMPARED_BYTES } from "../compare/compareAnswers.ts";
+import { type Ledger, firstUnexpected } from "../compare/ledger.ts";
+import { type Answer, answerOf } from "../../src/catalogue/endpoint/answer.ts";
+import { becomesAnother, type CanonicalRequest, formatRequest } from "../../src/catalogue/endpoint/canonicalRequest.ts";
+import type { NamedEndpoint } from "../../src/catalogue/endpoint/endpoint.ts";
+import type { ErrorTable } from "../../src/catalogue/legacy/reading.ts";
+import type { Reader } from "../../src/gateway/threads/reader.ts";
+import { parseJson } from "../../src/catalogue/rules/parseJson.ts";
+import type { Json } from "../../src/catalogue/rules/rule.ts";
+import type { Settings } from "../../src/operation/settings/settings.ts";
+import { readCertificates } from "../../src/operation/settings/certificates.ts";
+import { runStep } from "../../src/operation/telemetry/steps.ts";
+import { ask as askUpstream, type UpstreamReply } from "../../src/gateway/upstream/ask.ts";
+import { BackendFailure, isItsFault } from "../../src/gateway/upstream/breaker.ts";
+import { UpstreamFailure } from "../../src/gateway/upstream/failure.ts";
+import { type Caller, ownCaller } from "../../src/gateway/upstream/legacyClient.ts";
+import { openBackend, type Watch } from "../../src/gateway/upstream/openBackend.ts";
+import type { Upstream } from "../../src/gateway/upstream/upstream.ts";
+import { errorAnswer } from "./errorAnswer.ts";
+import { isJsonType, unservedReasons } from "./whyUnserved.ts";
+
+/**
+ * Modern's answer as it is served, with the excerpt of its document if it is one, and until when that is unfinished; or
+ * why it is not served. `status`: modern's own, where it answered.
+ */
+export type ModernReply =
+  | { answer: Answer; document?: Json; unfinishedUntil?: number | undefined }
+  | { failed: string; status?: number; /** The failure says nothing about modern. */ isUnasked?: boolean };
+
+/** Modern's answer, served or not. `isOfGateway`: another gateway has given it. */
+type ModernGiven = { status: number; contentType: string; text: string; isOfGateway: boolean };
+
+/**
+ * The parts of the gateway that modern's client uses. `ledger` gives the one in force: how modern's documents may
+ * differ. `isUsed`: whether callers are answered by modern now.
+ */
+type ModernParts = Watch & {
+  errors: ErrorTable;
+  reader: Pick<Reader, "checkModern">;
+  ledger: () => Ledger;
+  isUsed: () => boolean;
+};
+
+/** Asks the new implementation. */
+export type ModernClient = ReturnType<typeof openModern>["client"];
+
+const CALLS_UNTIL_OPEN = 3;
+/** Milliseconds after the last request for a caller from which any answer shows that modern is back. */
+const QUIET_MS = 15_000;
+
+/**
+ * Opens a client of modern with connections of its own, so that requests that wait for modern delay no others.
+ *
+ * @throws An Error that names MODERN_CA, if its file cannot be read.
+ */
+export const openModern = (
+  url: string,
+  settings: Settings & { MODERN_CA?: string | undefined; MODERN_TIMEOUT_MS: number },
+  parts: ModernParts,
+) => {
+  const backend = openBackend(
+    {
+      name: "modern",
+      origin: new URL(url).origin,
+      ...readCertificates("MODERN_CA", settings.MODERN_CA),
+      pools: ["answers"],
+      meaning: {
+        trouble: "Modern has been failing",
+        effect: "legacy answers the reads, and writes in canary and modern are answered 502",
+        isUsed: parts.isUsed,
+      },
+      // Legacy answers reads while the circuit is open, so that a few failures of one caller are enough to open it.
+      opensAfter: {
+        seconds: 10 + (CALLS_UNTIL_OPEN * settings.MODERN_TIMEOUT_MS) / 1000,
+        calls: CALLS_UNTIL_OPEN,
+        callers: 1,
+      },
+    },
+    settings,
+    parts,
+  );
+  const sendCanonical = canonicalSender(backend.pools.answers, url);
+  const maxReply = settings.MAX_REPLY_BYTES;
+  const send = (request: CanonicalRequest, caller: Caller, again: boolean, maxBytes = maxReply) => {
+    const totalTimeout = Math.max(1, caller.deadline - performance.now());
+    return sendCanonical(request, { ...caller, again, maxBytes, totalTimeout });
+  };
+
+  let calledAt = Number.NEGATIVE_INFINITY;
+  /** The last read without a key that modern has answered. */
+  let answered: CanonicalRequest = { method: "GET", path: "/" };
+
+  const ask = async (endpoint: NamedEndpoint, request: CanonicalRequest, caller: Caller): Promise<ModernReply> => {
+    if (becomesAnother(request)) return { ...otherPath, isUnasked: true };
+    calledAt = performance.now();
+    const call = async () => {
+      const given = await send(request, caller, false);
+      // The reader takes the bytes.
+      const { length } = given.body;
+      const read = await readModern(endpoint, given, parts, caller);
+      if (given.status >= 500) throw new BackendFailure(`it answered ${given.status}`);
+      if (request.method === "GET" && caller.key === undefined && length <= MAX_COMPARED_BYTES) answered = request;
+      return read;
+    };
+    try {
+      // No other side answers a write, so it is sent even while the circuit is open.
+      const isWrite = endpoint.writes !== undefined;
+      const reply = await backend.call({ request: () => formatRequest(request), caller }, call, isWrite);
+      return reply ?? { failed: "the circuit is open" };
+    } catch (error) {
+      if (error instanceof UpstreamFailure || error instanceof BackendFailure)
+        return { failed: error.message, isUnasked: !isItsFault(error) };
+      throw error;
+    }
+  };
+
+  const look = async (
+    request: CanonicalRequest,
+    caller: Caller,
+    again = false,
+  ): Promise<ModernGiven | { failed: string }> => {
+    if (becomesAnother(request)) return otherPath;
+    try {
+      const given = await send(request, caller, again, Math.min(maxReply, MAX_COMPARED_BYTES));
+      if (given.status < 500 && performance.now() - calledAt >= QUIET_MS) backend.closeCircuit();
+      return textOf(given);
+    } catch (error) {
+      if (error instanceof UpstreamFailure) return { failed: error.message };
+      throw error;
+    }
+  };
+
+  // Where modern answers no caller any more, nothing else would show that it is back.
+  const looking = setInterval(() => {
+    if (!backend.isFailing() || performance.now() - calledAt < QUIET_MS) return;
+    look(answered, ownCaller(settings.MODERN_TIMEOUT_MS), true).catch(parts.observer.fault);
+  }, QUIET_MS).unref();
+
+  return {
+    client: {
+      /** Asks once. An answer that is not served, or none, is `failed`. */
+      ask: (endpoint: NamedEndpoint, request: CanonicalRequest, caller: Caller) =>
+        runStep("modern", { endpoint: endpoint.name }, () => ask(endpoint, request, caller)),
+      /**
+       * Asks for a comparison, `again` past its caches. A failure does not open the circuit for callers; an answer
+       * closes it, if no caller has asked for a while.
+       */
+      look: (...about: Parameters<typeof look>) => runStep("modern", { endpoint: "comparison" }, () => look(...about)),
+    },
+    async close(): Promise<void> {
+      clearInterval(looking);
+      await backend.close();
+    },
+  };
+};
+
+/** How a request is sent: past the caches (`again`), with a key in the query, with further headers. */
+type Sending = {
+  again: boolean;
+  key?: string | undefined;
+  headers: readonly string[];
+  maxBytes: number;
+  /** Milliseconds. */
+  totalTimeout: number;
+  exchange?: Caller["exchange"];
+  holding?: Caller["holding"];
+};
+
+/**
+ * Makes the function that sends requests of the new interface to an implementation at a URL such as `http://host/v1`. That function
+ * rejects with an `UpstreamFailure`.
+ */
+export const canonicalSender = (upstream: Upstream, url: string) => {
+  const { host, pathname } = new URL(url);
+  const base = pathname.replace(/\/$/, "");
+  return (
+    { method, path, body }: CanonicalRequest,
+    { again, key, headers, maxBytes, totalTimeout, exchange, holding }: Sending,
+  ): Promise<UpstreamReply> => {
+    // Every implementation takes a key in the query, not every one in a header.
+    const query = key === undefined ? "" : `?api_key=${encodeURIComponent(key)}`;
+    return askUpstream(upstream, {
+      method,
+      path: `${base}${path}${query}`,
+      headers: [
+        "host",
+        host,
+        "accept",
+        "application/json",
+        ...headers,
+        ...(again ? ["cache-control", "no-cache"] : []),
+        ...(body === undefined ? [] : ["content-type", "application/json"]),
+      ],
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      maxBytes,
+      totalTimeout,
+      exchange,
+      holding,
+    });
+  };
+};
+
+const otherPath = { failed: "the path would become another" };
+
+const textOf = ({ body, ...head }: UpstreamReply): ModernGiven => ({
+  ...head,
+  text: body.toString("utf8"),
+});
+
+/** The most bytes of an error. The interface has no larger one. */
+const MAX_ERROR_BYTES = 128 * 1024;
+
+/** Checks modern's answer against the schema of the endpoint's document and against its outcomes. */
+const readModern = async (
+  endpoint: NamedEndpoint,
+  given: UpstreamReply,
+  { errors, ledger, reader }: Pick<ModernParts, "errors" | "ledger" | "reader">,
+  { deadline, holding, key }: Caller,
+): Promise<ModernReply> => {
+  const { status, contentType, body: bytes } = given;
+  if (status === 200) {
+    if (!isJsonType(contentType)) return { failed: unservedReasons.notJsonType(contentType), status };
+    const checked = await reader.checkModern({ endpoint: endpoint.name }, bytes, deadline, holding);
+    if ("failure" in checked) return { failed: `its answer could not be read (${checked.failure})`, status };
+    if ("failed" in checked) return { ...checked, status };
+    // The write has been carried out: an answer that rules can read is served, whether or not the ledger expects it.
+    const misfits = endpoint.writes ? checked.misfits.filter(({ isRead }) => !isRead) : checked.misfits;
+    const misfit = firstUnexpected(endpoint.name, ledger(), misfits);
+    if (misfit !== undefined) return { failed: unservedReasons.doesNotFit(misfit), status };
+    const { answer, excerpt, unfinishedUntil } = checked.written;
+    return { answer, document: excerpt, unfinishedUntil };
+  }
+  if (status < 400 || status >= 500 || bytes.length > MAX_ERROR_BYTES)
+    return { failed: unservedReasons.notAnOutcome(status), status };
+  const document = parseJson(bytes.toString("utf8"));
+  if (document === undefined) return { failed: unservedReasons.notJson, status };
+  const answer = errorAnswer(endpoint, errors, textOf(given), document);
+  const withoutKey = key === undefined ? endpoint.modern?.withoutKey : undefined;
+  if (withoutKey && answer?.status === 401) return { answer: answerOf(withoutKey) };
+  return answer ? { answer } : { failed: unservedReasons.notAnOutcome(status), status };
+};

@@ -1,0 +1,93 @@
+import { type Answer, answerOf } from "../../src/catalogue/endpoint/answer.ts";
+import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
+import type { Outcome } from "../../src/catalogue/endpoint/outcome.ts";
+import { mediaTypeOf } from "../../src/gateway/http/body.ts";
+import { type ErrorTable, outcomeOf } from "../../src/catalogue/legacy/reading.ts";
+import { isObject, type Json, type JsonObject } from "../../src/catalogue/rules/rule.ts";
+
+type Given = { status: number; contentType: string; text: string };
+
+/**
+ * The answer that is served for a 4xx of modern, if it is one of the endpoint's outcomes; `undefined` for any other, such as a router's
+ * 404 or a proxy's page. A problem (RFC 9457) is served in our own format.
+ */
+export const errorAnswer = (
+  endpoint: Endpoint,
+  errors: ErrorTable,
+  { status, contentType, text }: Given,
+  document: Json,
+): Answer | undefined => {
+  if (!isObject(document)) return undefined;
+  const type = mediaTypeOf(contentType);
+  if (type === "application/problem+json") {
+    const outcome = outcomeOfProblem(endpoint, errors, document);
+    return outcome && withStatus(outcome, status);
+  }
+  if (type !== "application/json") return undefined;
+  const outcome = outcomeOfDetail(endpoint, errors, document["detail"]);
+  const answer = outcome && withStatus(outcome, status);
+  if (answer) return { ...answer, body: text };
+  return status === 422 && isListOfInputErrors(document["detail"]) ? { status, body: text } : undefined;
+};
+
+/** `undefined` if the status differs: modern then means another error by the same code. */
+const withStatus = (outcome: Outcome, status: number): Answer | undefined => {
+  const answer = answerOf(outcome);
+  return answer.status === status ? answer : undefined;
+};
+
+const outcomeOfProblem = (endpoint: Endpoint, errors: ErrorTable, { code, type }: JsonObject): Outcome | undefined => {
+  const coded = outcomeOfCode(endpoint, errors, code);
+  if (coded || typeof type !== "string") return coded;
+  // The type is the path of a page, or an anchor in one.
+  const [slug = ""] = /[^/#]*$/.exec(type) ?? [];
+  const problems = endpoint.modern?.problems ?? {};
+  return Object.hasOwn(problems, slug) ? problems[slug] : undefined;
+};
+
+const outcomeOfDetail = (endpoint: Endpoint, errors: ErrorTable, detail: Json | undefined): Outcome | undefined => {
+  if (typeof detail === "string")
+    return plainOutcomes(endpoint).find(({ code, message }) => code === undefined && message === detail);
+  return isObject(detail) && typeof detail["code"] === "string" && typeof detail["message"] === "string"
+    ? outcomeOfCode(endpoint, errors, detail["code"])
+    : undefined;
+};
+
+const plainOutcomes = ({ notFound: absent, errors = {}, modern }: Endpoint): Outcome[] => [
+  ...(absent ? [absent] : []),
+  ...Object.values(errors),
+  ...Object.values(modern?.problems ?? {}),
+];
+
+const outcomeOfCode = (endpoint: Endpoint, errors: ErrorTable, given: Json | undefined): Outcome | undefined => {
+  if ((typeof given !== "string" && typeof given !== "number") || !/^\d{1,5}$/.test(`${given}`)) return undefined;
+  const code = Number(given);
+  const row = errors.get(code);
+  const outcome = endpoint.errors?.[code] ?? (row && outcomeOf({ is: "error", code, message: row.message }, errors));
+  return outcome && (!isOfOneEndpoint(outcome) || ownCodes(endpoint).has(code)) ? outcome : undefined;
+};
+
+/** Errors about credentials, rights, inputs and states mean the same at all endpoints. The others name what does not exist, or exists already. */
+const isOfOneEndpoint = ({ kind }: Outcome): boolean => kind === "notFound" || kind === "conflict" || kind === "gone";
+
+const ownCodes = ({
+  notFound: absent,
+  errors = {},
+  modern: { codes = [], problems = {} } = {},
+}: Endpoint): Set<number> =>
+  new Set([
+    ...Object.keys(errors).map(Number),
+    ...[absent, ...Object.values(problems)].flatMap((outcome) =>
+      outcome?.code === undefined ? [] : Number(outcome.code),
+    ),
+    ...codes,
+  ]);
+
+/** `[{"loc": ["body", "limit"], "msg": "…", "type": "…"}]` */
+const isListOfInputErrors = (detail: Json | undefined): boolean =>
+  Array.isArray(detail) &&
+  detail.length > 0 &&
+  detail.every(
+    (one) =>
+      isObject(one) && Array.isArray(one["loc"]) && typeof one["msg"] === "string" && typeof one["type"] === "string",
+  );

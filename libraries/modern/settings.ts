@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { becomesAnother } from "../../src/catalogue/endpoint/canonicalRequest.ts";
+import { type KnownEndpoints, unknownEndpoints } from "../../src/operation/settings/settings.ts";
+
+const route = z
+  .string()
+  .regex(
+    /^(GET|POST) (\/([A-Za-z0-9_.~-]+|\{\w+\??\}))+\/?$/,
+    "routes such as GET /flows/exists/{name}/{external_version}",
+  );
+
+/** Settings about the new implementation that migration and the comparing command share. */
+export const comparedShape = {
+  MODERN_CA: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "File with the certificates (PEM) of the authorities that modern's must come from. A renewed file needs a restart. Without it: those that Node trusts",
+    ),
+  MODERN_ROUTES: z
+    .record(z.string(), route)
+    .default({})
+    .describe(
+      'Routes of modern, where they differ from the definitions: `{"findFlow": "GET /flows/exists/{name}/{external_version}"}`. With the method and the names of our first route',
+    ),
+  EXPECTED_DIFFERENCES: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "The ledger of expected differences: a file, or `reference` for [that of the public reference](../transforms/expectedDifferences.json). Without it nothing is expected",
+    ),
+};
+
+/** The errors of `MODERN_ROUTES`: unknown endpoints, and routes with another method, other names or another path than a server resolves. */
+export const wrongRoutes = (
+  { MODERN_ROUTES }: { MODERN_ROUTES: Record<string, string> },
+  endpoints: KnownEndpoints,
+): string[] => [
+  ...unknownEndpoints("MODERN_ROUTES", MODERN_ROUTES, Object.keys(endpoints)),
+  ...Object.entries(MODERN_ROUTES).flatMap(([name, given]) => {
+    if (becomesAnother({ path: given }))
+      return [
+        `MODERN_ROUTES: ${name} ${JSON.stringify(given)} given; allowed are segments other than . and .., which a server resolves`,
+      ];
+    const own = Object.hasOwn(endpoints, name) ? endpoints[name]?.routes?.[0] : undefined;
+    return own === undefined || partsOf(own) === partsOf(given)
+      ? []
+      : [
+          `MODERN_ROUTES: ${name} ${JSON.stringify(given)} given; allowed is the same method and the same names as in ${own}`,
+        ];
+  }),
+];
+
+/** `GET /flow/exists/{name}/{external_version?}` -> `GET,external_version,name` */
+const partsOf = (given: string): string =>
+  [
+    given.split(" ", 1)[0] as string,
+    ...Array.from(given.matchAll(/\{(\w+)\??\}/g), ([, name]) => name as string).toSorted((a, b) => a.localeCompare(b)),
+  ].join(",");

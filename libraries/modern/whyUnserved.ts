@@ -1,0 +1,41 @@
+import type { GivenAnswer } from "../compare/answers.ts";
+import { fitOf } from "../../src/catalogue/reading/fits.ts";
+import { type Ledger, firstUnexpected } from "../compare/ledger.ts";
+import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
+import { mediaTypeOf } from "../../src/gateway/http/body.ts";
+import type { ErrorTable } from "../../src/catalogue/legacy/reading.ts";
+import { errorAnswer } from "./errorAnswer.ts";
+
+/** Documents come as JSON only. */
+export const isJsonType = (contentType: string): boolean => mediaTypeOf(contentType) === "application/json";
+
+/** Why an answer of the new implementation is not served, in words for logs and reports. */
+export const unservedReasons = {
+  notJsonType: (contentType: string): string =>
+    contentType === ""
+      ? "its answer has no content type"
+      : `its answer is ${mediaTypeOf(contentType)}, not application/json`,
+  notJson: "its answer is no JSON",
+  doesNotFit: (pointer: string): string => `its answer does not fit at ${pointer}`,
+  notAnOutcome: (status: number): string => `its ${status} is no answer of this endpoint`,
+};
+
+/** Why such an answer of the new implementation would not be served; `undefined` where it would. */
+export const whyUnserved = (
+  endpoint: Endpoint & { name: string },
+  { errors, ledger }: { errors: ErrorTable; ledger: Ledger },
+  { status, contentType = "", body }: GivenAnswer,
+): string | undefined => {
+  if (status !== 200) {
+    const isOutcome =
+      status >= 400 &&
+      status < 500 &&
+      body !== undefined &&
+      errorAnswer(endpoint, errors, { status, contentType, text: "" }, body) !== undefined;
+    return isOutcome ? undefined : unservedReasons.notAnOutcome(status);
+  }
+  if (!isJsonType(contentType)) return unservedReasons.notJsonType(contentType);
+  if (body === undefined) return unservedReasons.notJson;
+  const misfit = firstUnexpected(endpoint.name, ledger, fitOf(endpoint.output, body).misfits);
+  return misfit === undefined ? undefined : unservedReasons.doesNotFit(misfit);
+};

@@ -1,0 +1,50 @@
+import { getCompileCacheDir } from "node:module";
+import { dirname } from "node:path";
+import { Worker } from "node:worker_threads";
+import { withTimeout } from "../../src/operation/limits/withTimeout.ts";
+
+/** How a start and a check wait for a disk: milliseconds until `onHanging` is called, and until it is given up; a test may change them. */
+export type DiskPatience = { hint?: number | undefined; patience?: number | undefined; onHanging: () => void };
+
+const cache = getCompileCacheDir();
+/**
+ * A thread does not get the environment of the gateway, which may hold keys. It gets the cache of compiled code, which saves 200 ms and
+ * 17 MB. Node appends a folder of its own to the path.
+ */
+const env = cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) };
+
+/** Runs a file of this folder in a thread of its own, which has the directory as its data: a disk that hangs holds up nothing else. */
+export const startDiskThread = (file: string, directory: string): Worker =>
+  new Worker(new URL(file, import.meta.url), { name: "store", workerData: directory, env });
+
+/** The first answer of such a thread; "late" where the disk hangs. The thread then does not keep the process alive. */
+export const firstAnswer = async <T>(
+  answer: Promise<T>,
+  thread: Worker,
+  { hint = 5000, patience = 60_000, onHanging }: DiskPatience,
+): Promise<T | "late"> => {
+  const soon = await withTimeout(answer, hint);
+  if (soon !== "late") return soon;
+  onHanging();
+  const found = await withTimeout(answer, patience - hint);
+  if (found === "late") {
+    thread.unref();
+    endWithoutThread(answer);
+  }
+  return found;
+};
+
+/** Why a directory cannot be used whose thread has given no answer. */
+export const diskSilent = (): Error => new Error("its disk does not answer");
+
+/**
+ * Lets the process end before a thread has answered, which may be in a call to the system that does not return. `process.exit` would wait for
+ * it: another program, that takes the place of this one and exits with its code, ends all threads.
+ */
+export const endWithoutThread = (answer: Promise<unknown>): void => {
+  const end = (code: number) =>
+    process.execve?.(process.execPath, [process.execPath, "-e", `process.exit(${code})`], {});
+  const withdraw = () => void process.off("exit", end);
+  process.once("exit", end);
+  answer.then(withdraw, withdraw);
+};

@@ -1,0 +1,33 @@
+import type { Core, Feature } from "../../src/gateway/answer/feature.ts";
+import type { Stores } from "./keyValueStore.ts";
+import { openStores } from "./openStores.ts";
+import { storeEvents } from "./events.ts";
+import type { DataSettings } from "./settings.ts";
+
+/** Opens the stores, before the features that use them. */
+const open = async (
+  { isCheck, observer, dependencies }: Pick<Core, "isCheck" | "observer" | "dependencies">,
+  settings: DataSettings,
+): Promise<Feature & { stores: Stores }> => {
+  const { REDIS_URL, DATA_DIR } = settings;
+  const isDurable = (REDIS_URL ?? DATA_DIR) !== undefined && !isCheck;
+  const report = isDurable
+    ? dependencies.add("store", {
+        trouble: `${REDIS_URL === undefined ? "DATA_DIR" : "Redis"} has been failing`,
+        effect: "nothing is stored, and stages cannot be moved",
+      })
+    : undefined;
+  const stores = await openStores({
+    ...settings,
+    isCheck,
+    onEvent(event, about) {
+      observer.event(event, about);
+      if (event === "store_up") report?.(true);
+      // Its reason may name an address.
+      if (event === "store_lost") report?.(false, "it cannot be written: the event store_lost says why");
+    },
+  });
+  return { stores, close: () => stores.close() };
+};
+
+export const feature = { open, events: storeEvents };

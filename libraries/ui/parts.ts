@@ -1,0 +1,110 @@
+import { type ResultName, comparisonResults } from "../compare/results.ts";
+import type { CurlPair } from "../compare/curls.ts";
+import { RECENT_MINUTES } from "../../src/operation/telemetry/traffic.ts";
+import { html, type Html } from "./html.ts";
+import { formatNumber, minute, percent } from "./wording.ts";
+
+/** The time that figures of recent traffic cover. */
+export const RECENT = `last ${RECENT_MINUTES} min`;
+
+type Section = { id: string; title: string; count: number; about: string; content: Html | Html[] };
+
+/** One section of a page: its heading, a line about it, and its content. */
+export const section = ({ id, title, count, about, content }: Section): Html =>
+  html`<section id="${id}" aria-labelledby="${id}-title">
+    <h2 id="${id}-title" tabindex="-1">${title} <span class="count">${formatNumber(count)}</span></h2>
+    <p class="about">${about}</p>
+    ${content}
+  </section>`;
+
+/** The most rows of a table: the page is requested every two seconds. */
+const MAX_ROWS = 100;
+
+type RowsTable<Row> = {
+  rows: readonly Row[];
+  heads: readonly (string | Html)[];
+  row: (row: Row) => Html;
+  /** The sentence that stands for an empty table. */
+  none: string;
+  /** The route that answers with all rows. */
+  route: string;
+};
+
+/** A table of the first 100 rows, and the route that has the others. */
+export const rowsTable = <Row>({ rows, heads, row, none, route }: RowsTable<Row>): Html => {
+  if (rows.length === 0) return html`<p class="none">${none}</p>`;
+  const left = rows.length - MAX_ROWS;
+  return html`<table class="rows">
+      <thead>
+        <tr>
+          ${heads.map((head) => html`<th scope="col">${head}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.slice(0, MAX_ROWS).map(row)}
+      </tbody>
+    </table>
+    ${left > 0 ? html`<p class="none">… and ${formatNumber(left)} more, in <code>GET ${route}</code>.</p>` : ""}`;
+};
+
+/** A field of the filter that selects one value of a facet; `selected`: at first, instead of all. */
+type Facet = { name: string; values: readonly string[]; selected?: string };
+
+/** The form that filters the items of a page by their facets and text (`client/filter.js`). `about`: what the text is. */
+export const filterForm = (facets: readonly Facet[], about: string): Html =>
+  html`<form class="filters scripted" id="filters" aria-label="Filter" autocomplete="off">
+    ${facets.map(
+      ({ name, values, selected }) =>
+        html`<p>
+          <label for="filter-${name}">${name}</label>
+          <select id="filter-${name}" name="${name}">
+            <option value="">all</option>
+            ${values.map((value) => html`<option data-key="${value}" ${value === selected ? html`selected` : ""}>${value}</option>`)}
+          </select>
+        </p>`,
+    )}
+    <p>
+      <label for="filter-text">${about}</label>
+      <input id="filter-text" name="text" type="search" spellcheck="false" placeholder="/creator" />
+    </p>
+    <p><output aria-live="polite"></output> <button type="reset">Clear</button></p>
+  </form>`;
+
+/** A result as its sign and its word, in its colour. */
+export const badge = (kind: ResultName): Html =>
+  html`<span class="kind ${kind}"><span aria-hidden="true">${comparisonResults[kind].sign}</span> ${kind}</span>`;
+
+/** The commands that send one request to each side, folded. */
+export const curlPair = ({ legacy, candidate }: CurlPair): Html => {
+  const commands = [legacy, candidate].filter((command) => command !== undefined).join("\n");
+  const title = legacy === undefined ? "curl" : "curl for both sides";
+  return html`<details class="curl">
+    <summary>${title}</summary>
+    <pre>${commands}</pre>
+  </details>`;
+};
+
+/** A share (0-1) as a bar and in words: `38 % of the room is taken`. */
+export const fillBar = (share: number, ofWhat: string): Html =>
+  html`<progress value="${Math.min(1, share)}" aria-label="${percent(Math.min(1, share))} ${ofWhat}"></progress>`;
+
+const steps = [
+  [86_400, "d"],
+  [3600, "h"],
+  [60, "min"],
+] as const;
+
+/** 12 minutes -> `12 min`; a text that is no time stays as it is. */
+const span = (iso: string, now: Date): string => {
+  const seconds = (now.getTime() - Date.parse(iso)) / 1000;
+  if (Number.isNaN(seconds)) return iso;
+  const [length, unit] = steps.find(([one]) => seconds >= one) ?? [];
+  return length === undefined ? "a moment" : `${Math.floor(seconds / length)} ${unit}`;
+};
+
+/** How long ago an ISO 8601 time was, with the time itself as the title. */
+export const timeAgo = (iso: string, now: Date): Html =>
+  html`<time datetime="${iso}" title="${minute(iso)}">${span(iso, now)}</time>`;
+
+/** An ISO 8601 time to the minute. */
+export const timeAt = (iso: string): Html => html`<time datetime="${iso}">${minute(iso)}</time>`;
