@@ -89,7 +89,7 @@ const commands: Record<string, [about: string, load: (command: Command) => Promi
     async (command) => {
       const [{ docsCommand }, { features }, { endpoints }, { allEvents }] = await Promise.all([
         import("./tools/docs/command.ts"),
-        import("./features/index.ts"),
+        import("../features/index.ts"),
         import("../transforms/index.ts"),
         import("./gateway/answer/feature.ts"),
       ]);
@@ -108,7 +108,7 @@ const runCommandLine = async (args: readonly string[], first: string): Promise<v
     .helpCommand(false);
   if (first === "--help" || first === "-h") {
     const [{ features }, { settingsHelp }] = await Promise.all([
-      import("./features/index.ts"),
+      import("../features/index.ts"),
       import("./operation/settings/help.ts"),
     ]);
     program.addHelpText("after", settingsHelp(features.map(({ settings }) => settings)));

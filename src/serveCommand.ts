@@ -60,7 +60,7 @@ const startUpstream = async (url: string | undefined) => {
 /** Reads the settings and opens the gateway that they describe; or says why that cannot be. */
 const open = async (isCheck: boolean) => {
   const [{ features }, { loadFeatures }, { catalogue }, { loadSettings }] = await Promise.all([
-    import("./features/index.ts"),
+    import("../features/index.ts"),
     import("./gateway/answer/feature.ts"),
     import("../transforms/catalogue.ts"),
     import("./operation/settings/load.ts"),

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const root = join(import.meta.dirname, "../..");
-const features = readdirSync(join(root, "src/features"), { withFileTypes: true })
+const features = readdirSync(join(root, "features"), { withFileTypes: true })
   .filter((one) => one.isDirectory())
   .map(({ name }) => name);
 
@@ -19,8 +19,8 @@ const compiledWithout = async (gone: readonly string[]): Promise<string> => {
   for (const part of [...parts, "fixtures", "package.json"])
     cpSync(join(root, part), join(copy, part), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-  for (const feature of gone) rmSync(join(copy, "src/features", feature), { recursive: true });
-  const list = join(copy, "src/features/index.ts");
+  for (const feature of gone) rmSync(join(copy, "features", feature), { recursive: true });
+  const list = join(copy, "features/index.ts");
   const lines = readFileSync(list, "utf8").split("\n");
   const left = lines.filter((line) => !gone.some((feature) => line.includes(`./${feature}/`)));
   expect(lines.length - left.length).toBe(gone.length);

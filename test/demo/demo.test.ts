@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { expect, onTestFinished, test } from "vitest";
-import { isForward, type Move } from "../../src/features/migration/stage.ts";
-import type { StageView } from "../../src/features/migration/views.ts";
+import { isForward, type Move } from "../../features/migration/stage.ts";
+import type { StageView } from "../../features/migration/views.ts";
 import { watchProgram } from "../support/program.ts";
 import { until } from "../support/waiting.ts";
 import { plantedFaults } from "./plantedFaults.ts";

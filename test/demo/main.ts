@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DifferenceView } from "../../src/features/migration/views.ts";
+import type { DifferenceView } from "../../features/migration/views.ts";
 import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
 import { numberFrom } from "../../src/tools/optionValues.ts";
 import { openCommandLine, runCommand } from "../../src/tools/runCommand.ts";

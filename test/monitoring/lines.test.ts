@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { features } from "../../src/features/index.ts";
+import { features } from "../../features/index.ts";
 import { allEvents } from "../../src/gateway/answer/feature.ts";
 import { openProcessMetrics } from "../../src/operation/telemetry/processMetrics.ts";
 import { exampleRequests } from "../../src/tools/corpus/madeRequests.ts";

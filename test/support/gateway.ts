@@ -1,4 +1,4 @@
-import { features } from "../../src/features/index.ts";
+import { features } from "../../features/index.ts";
 import { type Feature, type FeatureModule, loadFeatures } from "../../src/gateway/answer/feature.ts";
 import type { OpenSharedTier } from "../../src/gateway/cache/sharedTier.ts";
 import { type GatewayParts as CoreParts, openGateway } from "../../src/gateway/openGateway.ts";

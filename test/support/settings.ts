@@ -1,4 +1,4 @@
-import { features } from "../../src/features/index.ts";
+import { features } from "../../features/index.ts";
 import { loadSettings } from "../../src/operation/settings/load.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { feature as accessLog } from "../../../src/features/accessLog/feature.ts";
-import type { AccessLogSettings } from "../../../src/features/accessLog/settings.ts";
+import { feature as accessLog } from "../../../features/accessLog/feature.ts";
+import type { AccessLogSettings } from "../../../features/accessLog/settings.ts";
 import { HttpExchange } from "../../../src/operation/telemetry/exchange.ts";
 import type { Feature, FeatureModule } from "../../../src/gateway/answer/feature.ts";
 import { listeningGateway, recordingUpstream } from "../../gateway/http/support.ts";

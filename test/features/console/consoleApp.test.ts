@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { clock, kept, markOf } from "../../gateway/cache/support.ts";
-import type { GuardSettings } from "../../../src/features/console/guard.ts";
+import type { GuardSettings } from "../../../features/console/guard.ts";
 import { operated } from "./operated.ts";
 import { gatewayFor } from "../../support/gateway.ts";
-import { consoleApp } from "../../../src/features/console/consoleApp.ts";
+import { consoleApp } from "../../../features/console/consoleApp.ts";
 import type { ConsolePart } from "../../../libraries/ui/consolePart.ts";
 import { exchange, expectDetail } from "../../gateway/answer/support.ts";
 import { request, send } from "../../gateway/proxy/support.ts";

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
-import { startAdminServer } from "../../../src/features/console/adminServer.ts";
-import { consoleApp, consoleListener } from "../../../src/features/console/consoleApp.ts";
-import type { GuardSettings } from "../../../src/features/console/guard.ts";
+import { startAdminServer } from "../../../features/console/adminServer.ts";
+import { consoleApp, consoleListener } from "../../../features/console/consoleApp.ts";
+import type { GuardSettings } from "../../../features/console/guard.ts";
 import { cachedGateway } from "../../gateway/cache/support.ts";
 
 /** A gateway with its operators' listener. */

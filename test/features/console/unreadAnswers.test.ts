@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { consoleListener } from "../../../src/features/console/consoleApp.ts";
-import { startAdminServer } from "../../../src/features/console/adminServer.ts";
+import { consoleListener } from "../../../features/console/consoleApp.ts";
+import { startAdminServer } from "../../../features/console/adminServer.ts";
 import { LARGE, large, roomyLimits, staying, unreader } from "../../gateway/http/openServer.ts";
 import { until } from "../../support/waiting.ts";
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
-import { openOldReads } from "../../../src/features/legacyCache/oldRead.ts";
-import type { LegacyCacheSettings } from "../../../src/features/legacyCache/settings.ts";
+import { openOldReads } from "../../../features/legacyCache/oldRead.ts";
+import type { LegacyCacheSettings } from "../../../features/legacyCache/settings.ts";
 import { HttpExchange } from "../../../src/operation/telemetry/exchange.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 

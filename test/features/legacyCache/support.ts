@@ -1,4 +1,4 @@
-import { consoleApp, consoleListener } from "../../../src/features/console/consoleApp.ts";
+import { consoleApp, consoleListener } from "../../../features/console/consoleApp.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { isProbeOfLegacy, listeningGateway } from "../../gateway/http/support.ts";

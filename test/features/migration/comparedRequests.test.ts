@@ -1,10 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { DifferenceResult } from "../../../libraries/compare/difference.ts";
-import {
-  comparedSchema,
-  MAX_COMPARED,
-  openComparedRequests,
-} from "../../../src/features/migration/comparedRequests.ts";
+import { comparedSchema, MAX_COMPARED, openComparedRequests } from "../../../features/migration/comparedRequests.ts";
 
 let clock = Date.UTC(2026, 10, 23);
 const opened = () => openComparedRequests(() => clock++);

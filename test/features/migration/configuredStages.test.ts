@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Stage } from "../../../src/features/migration/stage.ts";
-import { openStages, openStageStore, type StageStore } from "../../../src/features/migration/stages.ts";
+import type { Stage } from "../../../features/migration/stage.ts";
+import { openStages, openStageStore, type StageStore } from "../../../features/migration/stages.ts";
 import { memoryStores } from "../../../libraries/stores/openStores.ts";
 import { settled } from "../../support/waiting.ts";
 

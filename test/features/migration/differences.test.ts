@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Difference } from "../../../libraries/compare/difference.ts";
-import { MAX_COMPARED } from "../../../src/features/migration/comparedRequests.ts";
-import { openDifferences } from "../../../src/features/migration/differences.ts";
+import { MAX_COMPARED } from "../../../features/migration/comparedRequests.ts";
+import { openDifferences } from "../../../features/migration/differences.ts";
 
 /** An answer in which a colour is there, though nobody asked for it, at these paths. */
 const coloured = (id: string, paths: readonly string[], endpoint = "getDataset") => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Parity } from "../../../src/features/migration/views.ts";
+import type { Parity } from "../../../features/migration/views.ts";
 import { until } from "../../support/waiting.ts";
 import { staged, wrongType } from "./support.ts";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bucketOf, decide } from "../../../src/features/migration/decide.ts";
-import { type Evidence, decideGate, wilson } from "../../../src/features/migration/gate.ts";
-import { gateSchema, type Stage } from "../../../src/features/migration/stage.ts";
+import { bucketOf, decide } from "../../../features/migration/decide.ts";
+import { type Evidence, decideGate, wilson } from "../../../features/migration/gate.ts";
+import { gateSchema, type Stage } from "../../../features/migration/stage.ts";
 import { decisionHeader } from "../../../src/gateway/cache/reply.ts";
 
 describe("Wilson's bounds", () => {

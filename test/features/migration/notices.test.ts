@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openNotices } from "../../../src/features/migration/notices.ts";
+import { openNotices } from "../../../features/migration/notices.ts";
 import type { Notice } from "../../../src/gateway/answer/feature.ts";
 
 test("a notice of differences fits into a message, whatever names modern chose", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { textOf } from "../console/page/operators.ts";
-import { consoleApp } from "../../../src/features/console/consoleApp.ts";
+import { consoleApp } from "../../../features/console/consoleApp.ts";
 import { staged } from "./support.ts";
 
 /** 110 callers ask through a proxy at 127.0.0.1, which names them. */

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { DifferenceView } from "../../../src/features/migration/views.ts";
+import type { DifferenceView } from "../../../features/migration/views.ts";
 import { exchange } from "../../gateway/answer/support.ts";
 import { get } from "../../gateway/proxy/support.ts";
 import type { Fault } from "../../standIn/faults.ts";

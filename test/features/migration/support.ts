@@ -3,12 +3,12 @@ import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLe
 import type { LedgerEntry } from "../../../libraries/compare/ledger.ts";
 import type { Fault } from "../../standIn/faults.ts";
 import { startStandIn } from "../../standIn/startStandIn.ts";
-import { consoleApp } from "../../../src/features/console/consoleApp.ts";
+import { consoleApp } from "../../../features/console/consoleApp.ts";
 import { startServer } from "../../../src/gateway/server.ts";
-import type { MigrationParts } from "../../../src/features/migration/feature.ts";
-import type { Migration } from "../../../src/features/migration/migration.ts";
+import type { MigrationParts } from "../../../features/migration/feature.ts";
+import type { Migration } from "../../../features/migration/migration.ts";
 import type { Feature } from "../../../src/gateway/answer/feature.ts";
-import type { ConfiguredStage } from "../../../src/features/migration/stage.ts";
+import type { ConfiguredStage } from "../../../features/migration/stage.ts";
 import { type GatewayParts, gatewayFor, openedBy, type TestGateway } from "../../support/gateway.ts";
 import { until } from "../../support/waiting.ts";
 

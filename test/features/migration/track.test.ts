@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openComparedRequests } from "../../../src/features/migration/comparedRequests.ts";
-import type { StageInForce } from "../../../src/features/migration/stage.ts";
-import { openTrack } from "../../../src/features/migration/track.ts";
+import { openComparedRequests } from "../../../features/migration/comparedRequests.ts";
+import type { StageInForce } from "../../../features/migration/stage.ts";
+import { openTrack } from "../../../features/migration/track.ts";
 
 const minute = 60_000;
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openFound } from "../../../src/features/privateDatasets/found.ts";
-import { openScanner } from "../../../src/features/privateDatasets/scan.ts";
+import { openFound } from "../../../features/privateDatasets/found.ts";
+import { openScanner } from "../../../features/privateDatasets/scan.ts";
 import { memoryStores } from "../../../libraries/stores/openStores.ts";
 import { datasetRow } from "../../../transforms/datasetRow.ts";
 

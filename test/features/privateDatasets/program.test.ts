@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import type { PrivateRowsView } from "../../../src/features/privateDatasets/scan.ts";
+import type { PrivateRowsView } from "../../../features/privateDatasets/scan.ts";
 import { start } from "../../gateway/answer/support.ts";
 import { type Bed, openBed } from "./bed.ts";
 import { administrator, nobody, owner, user } from "./people.ts";

@@ -1,6 +1,6 @@
 import type { Feature } from "../../../src/gateway/answer/feature.ts";
-import type { PrivateRowsView } from "../../../src/features/privateDatasets/scan.ts";
-import type { PrivateDatasets, PrivateDatasetsParts } from "../../../src/features/privateDatasets/feature.ts";
+import type { PrivateRowsView } from "../../../features/privateDatasets/scan.ts";
+import type { PrivateDatasets, PrivateDatasetsParts } from "../../../features/privateDatasets/feature.ts";
 import { type GatewayParts, gatewayFor, openedBy, type TestGateway } from "../../support/gateway.ts";
 import { secondAdministrator } from "./people.ts";
 import { until } from "../../support/waiting.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openBuckets } from "../../../src/features/rateLimit/buckets.ts";
+import { openBuckets } from "../../../features/rateLimit/buckets.ts";
 
 test("a bucket gives ten seconds' worth at once, then its rate", () => {
   const buckets = openBuckets(0.3);

@@ -1,6 +1,6 @@
 import { get } from "node:http";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { openSharedBuckets } from "../../../src/features/rateLimit/sharedBuckets.ts";
+import { openSharedBuckets } from "../../../features/rateLimit/sharedBuckets.ts";
 import { EXPOSED_HEADERS } from "../../../src/gateway/http/cors.ts";
 import { problemOf } from "../../../src/gateway/http/problemDetails.ts";
 import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { deprecationHeaders } from "../../../src/features/retirement/deprecationHeaders.ts";
-import type { Deprecation } from "../../../src/features/retirement/settings.ts";
+import { deprecationHeaders } from "../../../features/retirement/deprecationHeaders.ts";
+import type { Deprecation } from "../../../features/retirement/settings.ts";
 import { get, openProxy, rawUpstream, request, send } from "../../gateway/proxy/support.ts";
 import { until } from "../../support/waiting.ts";
 import { datasets, datasetsHeaders, gatewayOver, ofDeprecation, page } from "./support.ts";

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, vi } from "vitest";
-import type { ListClients } from "../../../src/features/retirement/callers.ts";
-import type { Brownout, Deprecation } from "../../../src/features/retirement/settings.ts";
+import type { ListClients } from "../../../features/retirement/callers.ts";
+import type { Brownout, Deprecation } from "../../../features/retirement/settings.ts";
 import { listeningGateway } from "../../gateway/http/support.ts";
 import { httpUpstream } from "../../gateway/proxy/support.ts";
 import type { Feature } from "../../../src/gateway/answer/feature.ts";

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { Entry } from "../../../src/gateway/cache/entry.ts";
 import { tagOf } from "../../../src/gateway/cache/entry.ts";
 import type { Invalidation } from "../../../src/gateway/cache/sharedTier.ts";
-import { fromWire, toWire } from "../../../src/features/sharedCache/wire.ts";
+import { fromWire, toWire } from "../../../features/sharedCache/wire.ts";
 import { pathTo } from "../../libraries/stores/redis/pathTo.ts";
 import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import { begin, entry, heartbeats, open } from "./support.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { openReplicationLease, openTerm } from "../../../src/features/sharedCache/replicationLease.ts";
+import { openReplicationLease, openTerm } from "../../../features/sharedCache/replicationLease.ts";
 
 /** A beat's answer, or a message, with an epoch; `late` ms after the beat was sent. */
 type Step = { beat: string | undefined; late?: number } | { announced: string };

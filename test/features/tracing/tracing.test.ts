@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { afterEach, expect, test, vi } from "vitest";
-import { feature as migration } from "../../../src/features/migration/feature.ts";
-import { feature as tracingFeature } from "../../../src/features/tracing/feature.ts";
+import { feature as migration } from "../../../features/migration/feature.ts";
+import { feature as tracingFeature } from "../../../features/tracing/feature.ts";
 import { HttpExchange } from "../../../src/operation/telemetry/exchange.ts";
 import type { Feature, FeatureModule } from "../../../src/gateway/answer/feature.ts";
 import { listeningGateway, recordingUpstream } from "../../gateway/http/support.ts";

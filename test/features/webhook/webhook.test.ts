@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
-import { feature as webhook } from "../../../src/features/webhook/feature.ts";
+import { feature as webhook } from "../../../features/webhook/feature.ts";
 import type { CoreEvents } from "../../../src/gateway/answer/feature.ts";
 import { openMeter } from "../../../src/operation/telemetry/meter.ts";
 import type { Observer } from "../../../src/operation/telemetry/observer.ts";

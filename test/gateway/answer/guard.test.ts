@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import type { ConsolePart } from "../../../libraries/ui/consolePart.ts";
-import { consoleApp } from "../../../src/features/console/consoleApp.ts";
+import { consoleApp } from "../../../features/console/consoleApp.ts";
 import type { Core, Feature, FeatureModule } from "../../../src/gateway/answer/feature.ts";
 import type { SharedTier } from "../../../src/gateway/cache/sharedTier.ts";
 import { listeningGateway } from "../http/support.ts";

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { documentsWithTables, withTables } from "../../../src/tools/docs/tables.ts";
 import { allEvents } from "../../../src/gateway/answer/feature.ts";
-import { features } from "../../../src/features/index.ts";
+import { features } from "../../../features/index.ts";
 import { fragments } from "../../support/settings.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { anchorsOf, relativeLinks } from "./markdown.ts";

@@ -1,8 +1,8 @@
 import { decodeHTMLStrict } from "entities";
 import { onTestFinished } from "vitest";
-import { startAdminServer } from "../../../../src/features/console/adminServer.ts";
-import { consoleApp, consoleListener } from "../../../../src/features/console/consoleApp.ts";
-import { gateSchema } from "../../../../src/features/migration/stage.ts";
+import { startAdminServer } from "../../../../features/console/adminServer.ts";
+import { consoleApp, consoleListener } from "../../../../features/console/consoleApp.ts";
+import { gateSchema } from "../../../../features/migration/stage.ts";
 import { staged } from "../../migration/support.ts";
 
 /** Where clients find the gateway, as the page says it. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { completeDataset } from "../../../../src/tools/sampleLegacy/completeDataset.ts";
-import { consoleApp } from "../../../../src/features/console/consoleApp.ts";
-import type { PrivateRowsView } from "../../../../src/features/privateDatasets/scan.ts";
+import { consoleApp } from "../../../../features/console/consoleApp.ts";
+import type { PrivateRowsView } from "../../../../features/privateDatasets/scan.ts";
 import { askList } from "../askList.ts";
 import { type Bed, openBed } from "../bed.ts";
 import { fronted } from "../through.ts";

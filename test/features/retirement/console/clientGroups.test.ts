@@ -4,7 +4,7 @@ import {
   clientsCsv,
   groupClients,
   matchesSearch,
-} from "../../../../src/features/retirement/console/clientGroups.ts";
+} from "../../../../features/retirement/console/clientGroups.ts";
 
 const client = (agent: string, path: string, count: number, caller = "nobody") => ({
   caller,

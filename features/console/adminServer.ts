@@ -1,0 +1,23 @@
+import type { RequestListener } from "node:http";
+import type { Guard } from "../../src/gateway/http/guard.ts";
+import { type ClientLimits, openHttpServer } from "../../src/gateway/http/httpServer.ts";
+import { listen } from "../../src/gateway/http/listen.ts";
+
+/** A bound of their own, so that clients' connections do not keep operators out. */
+const MAX_CONNECTIONS = 256;
+
+/** Listens for operators; one that hangs cannot hold up a stop. */
+export const startAdminServer = async (
+  listener: RequestListener,
+  { host, port, guard }: { host: string; port: number; guard?: Guard },
+  limits: ClientLimits,
+) => {
+  const { server } = openHttpServer(
+    { requestTimeout: 30_000 },
+    { ...limits, maxConnections: MAX_CONNECTIONS },
+    listener,
+    { trusted: () => false, ...(guard && { guard }) },
+  );
+  const listening = await listen(server, { host, port });
+  return { port: listening.port, stop: listening.close };
+};

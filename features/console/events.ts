@@ -1,0 +1,5 @@
+import type { EventDefinitions } from "../../src/operation/telemetry/events.ts";
+
+export const consoleEvents: EventDefinitions = {
+  purged: { level: "info", msg: "An operator purged entries of the cache." },
+};

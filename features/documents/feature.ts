@@ -1,0 +1,116 @@
+import { pathOf } from "../../src/catalogue/endpoint/target.ts";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { Worker } from "node:worker_threads";
+import { sendWhole } from "../../src/gateway/http/httpServer.ts";
+import { corsList } from "../../src/gateway/http/cors.ts";
+import { problemSlugs } from "../../src/gateway/http/problemDetails.ts";
+import { isBelow } from "../../src/gateway/http/requestTarget.ts";
+import type { Core, Feature } from "../../src/gateway/answer/feature.ts";
+import { apiCatalog, CATALOG_LINK, CATALOG_PATH, documentLinks, OPENAPI_TYPE } from "./apiCatalog.ts";
+import type { OpenApiThreadData } from "./openApiThread.ts";
+import { openResource, type Resource, type SendResource } from "./resource.ts";
+import type { DocumentsSettings } from "./settings.ts";
+
+/** Serves what describes the new interface: to people, to generators of clients, and to those who know only the domain. */
+const open = (core: Core, settings: DocumentsSettings): Feature => {
+  const { PREFIXES: prefixes, CORS_ORIGINS: origins } = settings;
+  const bases = prefixes.map(baseOf);
+  const routes = routesOf(core, prefixes);
+  return {
+    documents: {
+      answer(request, response) {
+        if (request.method !== "GET" && request.method !== "HEAD") return false;
+        const send = routes.get(pathOf(request.url ?? "/"));
+        if (send === undefined) return false;
+        const cors = corsList(origins, request.headers.origin);
+        send(request, response, cors).catch((error: unknown) => core.guard.fail(response, error));
+        return true;
+      },
+      linksOf(path) {
+        const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
+        return prefix === undefined ? undefined : documentLinks(prefix);
+      },
+      paths: documentPaths,
+    },
+    proxy: { headers: ({ url = "" }) => (pathOf(url) === "/" ? catalogLink : undefined) },
+    start: () =>
+      Promise.resolve({ line: `the new interface is described at ${bases[0]}/docs and ${bases[0]}/openapi.json` }),
+  };
+};
+
+const baseOf = (prefix: string): string => (prefix === "/" ? "" : prefix);
+
+/** Leads those who know only the domain from legacy's page to the catalogue. */
+const catalogLink = ["Link", CATALOG_LINK];
+
+/** The documents below each prefix. */
+const documentPaths = ["/openapi.json", "/docs", "/problems", ...problemSlugs.map((slug) => `/problems/${slug}`)];
+
+/** All paths that lead to a document. */
+const routesOf = (core: Core, prefixes: readonly string[]): ReadonlyMap<string, SendResource> => {
+  const routes = new Map<string, SendResource>();
+  const files = viewerFiles.map((name) => ({ name, send: openResource(() => viewerFile(name)) }));
+  for (const prefix of prefixes) {
+    const base = baseOf(prefix);
+    /** With and without a slash at its end, as all paths of the new interface. */
+    const add = (path: string, make: () => Promise<Resource>): void => {
+      const send = openResource(make);
+      routes.set(base + path, send).set(`${base}${path}/`, send);
+    };
+    add("/openapi.json", () => openApiOf(prefix, core));
+    add("/docs", async () => (await import("./viewerPage.ts")).viewerPage(base, documentLinks(base)));
+    for (const { name, send } of files) routes.set(`${base}/docs/${name}`, send);
+    add("/problems", async () => {
+      const { problemPage } = await import("./problemPage.ts");
+      return problemPage({ base, errors: core.catalogue.errors, link: documentLinks(base) });
+    });
+    const redirect = (from: string, to: string): void => {
+      const send = redirectTo(to, documentLinks(base));
+      routes.set(from, send).set(`${from}/`, send);
+    };
+    for (const slug of problemSlugs) redirect(`${base}/problems/${slug}`, `${base}/problems#${slug}`);
+    if (base !== "") redirect(base, `${base}/docs`);
+  }
+  return routes.set(
+    CATALOG_PATH,
+    openResource(() => apiCatalog(prefixes.map(baseOf))),
+  );
+};
+
+/** The files that the viewer's page loads, by their names below it. */
+const viewerFiles = ["swagger-ui.css", "swagger-ui-bundle.js", "viewer.css", "viewer.js"];
+
+const viewerFile = async (name: string): Promise<Resource> => {
+  const isOwn = name.startsWith("viewer");
+  const url = isOwn ? new URL(`viewer/${name}`, import.meta.url) : import.meta.resolve(`swagger-ui-dist/${name}`);
+  const type = `text/${name.endsWith(".css") ? "css" : "javascript"}; charset=utf-8`;
+  return { body: await readFile(new URL(url)), type, headers: ["Cache-Control", "public, max-age=3600"] };
+};
+
+/** The document takes longer to make than the event loop may wait: a thread makes it. */
+const openApiOf = async (prefix: string, { catalogue: { module } }: Core): Promise<Resource> => {
+  if (module === undefined) throw new Error("openapi.json is made of the catalogue's `module`, and it has none");
+  const workerData: OpenApiThreadData = { module, prefix };
+  // What the gateway was started with, keys among it, is not for the thread.
+  const worker = new Worker(new URL("./openApiThread.ts", import.meta.url), { workerData, env: {} });
+  worker.unref();
+  // Rejects where the thread fails.
+  const [body] = (await once(worker, "message")) as [string];
+  return {
+    type: OPENAPI_TYPE,
+    body,
+    headers: ["Cache-Control", "public, max-age=300", "Link", documentLinks(baseOf(prefix))],
+  };
+};
+
+/** Sends a client to another place. `link`: the value of its `Link`. */
+const redirectTo =
+  (location: string, link: string): SendResource =>
+  (_, response, cors) => {
+    const headers = ["Location", location, "Content-Length", "0", "Link", link, ...cors];
+    sendWhole(response, { status: 302, headers, body: undefined });
+    return Promise.resolve();
+  };
+
+export const feature = { open };

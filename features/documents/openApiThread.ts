@@ -1,0 +1,12 @@
+import { parentPort, workerData } from "node:worker_threads";
+import about from "../../package.json" with { type: "json" };
+import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
+import { type Deployment, openApiDocument } from "../../libraries/openapi/openApiDocument.ts";
+
+/** What the thread is started with. `module`: the URL of the module with the definitions. */
+export type OpenApiThreadData = Deployment & { module: string };
+
+const { module, ...deployment } = workerData as OpenApiThreadData;
+const { endpoints } = (await import(module)) as { endpoints: Record<string, Endpoint> };
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+parentPort?.postMessage(JSON.stringify(openApiDocument({ ...deployment, version: about.version, endpoints })));

@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { acceptedCodings, compress } from "../../src/gateway/cache/compression.ts";
+import { type Coding } from "../../src/gateway/cache/entry.ts";
+import { bytesOf, tagOf } from "../../src/gateway/cache/entry.ts";
+import { contentHeaders, etagOf, matchesTag } from "../../src/gateway/cache/reply.ts";
+import { sendWhole } from "../../src/gateway/http/httpServer.ts";
+import { once } from "../../src/operation/limits/once.ts";
+import { headerOf } from "../../src/operation/telemetry/requestCaller.ts";
+
+/** A document or a file of the viewer. `headers`: flat, without those that follow from the bytes. */
+export type Resource = { body: string | Buffer; type: string; headers: readonly string[] };
+
+/**
+ * Answers requests for one resource; `cors` are more headers, flat.
+ *
+ * @throws If it cannot be made; the next request tries again.
+ */
+export type SendResource = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  cors: readonly string[],
+) => Promise<void>;
+
+/** Bytes: a shorter body fits into one packet anyway. */
+const MIN_CODED = 860;
+
+/** Makes the resource with its first request, and each coding with the first request that takes it. */
+export const openResource = (make: () => Promise<Resource> | Resource): SendResource => {
+  const codings = new Map<Coding, Promise<Buffer | undefined>>();
+  const made = once(async () => {
+    const resource = await make();
+    const body = bytesOf(resource.body);
+    return { ...resource, body, tag: tagOf(body) };
+  });
+  /** The body in a coding; `undefined` where that is not shorter. */
+  const coded = (body: Buffer, coding: Coding | undefined): Promise<Buffer | undefined> | undefined => {
+    if (coding === undefined || body.length < MIN_CODED) return undefined;
+    const known = codings.get(coding) ?? compress(body, coding);
+    codings.set(coding, known);
+    return known;
+  };
+  return async (request, response, cors) => {
+    const { type, headers, body: plain, tag } = await made();
+    const [coding] = acceptedCodings(headerOf(request, "accept-encoding"));
+    const encoded = await coded(plain, coding);
+    const list = [
+      "ETag",
+      etagOf({ tag }, encoded && coding),
+      "Vary",
+      "Accept-Encoding",
+      "X-Content-Type-Options",
+      "nosniff",
+      ...headers,
+      ...cors,
+    ];
+    const held = headerOf(request, "if-none-match");
+    if (held !== undefined && matchesTag(held, tag)) {
+      sendWhole(response, { status: 304, headers: list, body: undefined });
+      return;
+    }
+    const body = encoded ?? plain;
+    list.push(...contentHeaders(type, encoded && coding, body.length));
+    sendWhole(response, { status: 200, headers: list, body: request.method === "HEAD" ? undefined : body });
+  };
+};
+
+/** Headers of a page that people look at, flat. */
+export const pageHeaders = (contentSecurityPolicy: string, link: string): string[] => [
+  "Cache-Control",
+  "no-cache",
+  "Content-Security-Policy",
+  contentSecurityPolicy,
+  "Referrer-Policy",
+  "no-referrer",
+  "Cross-Origin-Opener-Policy",
+  "same-origin",
+  "Permissions-Policy",
+  "camera=(), geolocation=(), microphone=()",
+  "Link",
+  link,
+];

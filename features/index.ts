@@ -1,0 +1,18 @@
+import type { FeatureDefinition } from "../src/gateway/answer/feature.ts";
+
+/** The features, in the order in which they are opened; the layers of later ones go around those of earlier ones. */
+export const features: readonly FeatureDefinition[] = [
+  // What others are made of: it is opened before them, and closed after them.
+  { ...(await import("../libraries/stores/settings.ts")), load: () => import("../libraries/stores/feature.ts") },
+  { ...(await import("./sharedCache/settings.ts")), load: () => import("./sharedCache/feature.ts") },
+  { ...(await import("./webhook/settings.ts")), load: () => import("./webhook/feature.ts") },
+  { ...(await import("./privateDatasets/settings.ts")), load: () => import("./privateDatasets/feature.ts") },
+  { ...(await import("./migration/settings.ts")), load: () => import("./migration/feature.ts") },
+  { ...(await import("./retirement/settings.ts")), load: () => import("./retirement/feature.ts") },
+  { ...(await import("./legacyCache/settings.ts")), load: () => import("./legacyCache/feature.ts") },
+  { ...(await import("./rateLimit/settings.ts")), load: () => import("./rateLimit/feature.ts") },
+  { ...(await import("./accessLog/settings.ts")), load: () => import("./accessLog/feature.ts") },
+  { ...(await import("./tracing/settings.ts")), load: () => import("./tracing/feature.ts") },
+  { ...(await import("./documents/settings.ts")), load: () => import("./documents/feature.ts") },
+  { ...(await import("./console/settings.ts")), load: () => import("./console/feature.ts") },
+];

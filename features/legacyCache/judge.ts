@@ -1,0 +1,83 @@
+import { type Answer, answerOf } from "../../src/catalogue/endpoint/answer.ts";
+import { readEdges } from "../../src/catalogue/legacy/edges.ts";
+import { outcomeAt, outcomeOf, ownStatusOf } from "../../src/catalogue/legacy/reading.ts";
+import type { Core } from "../../src/gateway/answer/feature.ts";
+import type { CacheKey, Fetched } from "../../src/gateway/cache/cacheRequest.ts";
+import type { Entry } from "../../src/gateway/cache/entry.ts";
+import type { ByBytes, ByEndpoint, OldRead } from "./oldRead.ts";
+
+type JudgingCore = Pick<Core, "errors" | "judgeEmpty" | "observer" | "reader" | "totalTimeout">;
+
+/** An answer of legacy's own interface. */
+type OldAnswer = Answer & { body: Buffer };
+
+/** What an answer is stored as, besides its bytes. */
+type Judged = Omit<Fetched, "answer">;
+
+/** Such an answer is not stored, and what was stored is no longer right. */
+const REFUSED = 403;
+
+/** Says what legacy's answer is stored as. `before`: the entry for everybody that is stored. */
+export const judge = async (
+  core: JudgingCore,
+  { name, judging, cacheKey, client }: Pick<OldRead, "name" | "judging" | "cacheKey"> & { client: string },
+  answer: OldAnswer,
+  before: Entry | undefined,
+): Promise<Fetched> => {
+  if (!("endpoint" in judging)) return { answer, ...judgeBytes(core, name, judging, answer) };
+  const fetched = { answer, ...(await judgeDocument(core, judging, cacheKey, answer)) };
+  return core.judgeEmpty(fetched, { ...judging, client }, before);
+};
+
+const unreadable = ({ observer }: Pick<JudgingCore, "observer">, endpoint: string, status: number): number => {
+  observer.event("legacy_cache_unreadable", { endpoint, status });
+  return 502;
+};
+
+/** Judges an answer by what the new interface would answer. */
+const judgeDocument = async (
+  core: JudgingCore,
+  { endpoint, input }: ByEndpoint,
+  cacheKey: CacheKey,
+  { status, body }: OldAnswer,
+): Promise<Judged> => {
+  const { errors, reader, totalTimeout } = core;
+  const groups = endpoint.cache?.groups(input) ?? [];
+  // A copy: the bytes of a large one go to a thread.
+  const read = await reader.read(
+    { endpoint: endpoint.name, as: "answer", input },
+    Buffer.from(body),
+    performance.now() + totalTimeout,
+  );
+  if ("failure" in read) return { judged: 503, groups };
+  if (read.is === "error") {
+    const outcome = outcomeAt(endpoint, read, errors);
+    return { judged: answerOf(outcome, ownStatusOf(outcome, status)).status, groups };
+  }
+  if (read.is === "document" && status === 200) {
+    if ("written" in read) {
+      const { excerpt, unfinishedUntil } = read.written;
+      return { judged: 200, groups: endpoint.cache?.groups(input, excerpt) ?? [], unfinishedUntil };
+    }
+    if ("outcome" in read) {
+      const { status: judged } = answerOf(read.outcome);
+      // Legacy still has it.
+      if (read.outcome.kind !== "gone") return { judged, groups };
+      const freshAtMost = cacheKey.lifetimesOf(judged)?.fresh ?? 0;
+      return { judged: 200, groups: [...groups, ...(endpoint.cache?.goneGroups ?? [])], freshAtMost };
+    }
+    if (read.complete !== undefined) return { judged: 200, groups, ...read.complete };
+  }
+  return { judged: unreadable(core, endpoint.name, status), groups };
+};
+
+/** Judges an answer that no endpoint reads. Of its errors, how long they hold is known of two kinds: nothing is there, or nothing is shown. */
+const judgeBytes = (core: JudgingCore, name: string, { groups }: ByBytes, { status, body }: OldAnswer): Judged => {
+  const read = readEdges(body);
+  if (read.is === "document" && status === 200) return { judged: 200, groups: groups(true) };
+  if (read.is !== "error") return { judged: unreadable(core, name, status), groups: groups(false) };
+  const outcome = outcomeOf(read, core.errors);
+  const ours = answerOf(outcome, ownStatusOf(outcome, status)).status;
+  const isNothing = outcome.kind === "notFound" || outcome.kind === "noAccess";
+  return { judged: isNothing ? 404 : ours >= 500 ? ours : REFUSED, groups: groups(false) };
+};

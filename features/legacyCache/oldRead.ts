@@ -1,0 +1,180 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { LRUCache } from "lru-cache";
+import { isKey } from "../../src/catalogue/endpoint/credential.ts";
+import type { OpaqueRead } from "../../src/catalogue/endpoint/legacyInterface.ts";
+import { pathOf } from "../../src/catalogue/endpoint/target.ts";
+import { withoutFormat } from "../../src/catalogue/legacy/legacyTarget.ts";
+import { legacyPattern, readLegacyPath } from "../../src/catalogue/legacy/readLegacyPath.ts";
+import { lifetimesBy } from "../../src/gateway/cache/policy.ts";
+import { schemeOf } from "../../src/gateway/upstream/forwarding.ts";
+import { type CacheKey, cacheKeyOf, legacyName } from "../../src/gateway/cache/cacheRequest.ts";
+import { isListing } from "../../src/gateway/answer/emptyLists.ts";
+import type { Core } from "../../src/gateway/answer/feature.ts";
+import type { PreparedEndpoint } from "../../src/gateway/answer/prepared.ts";
+import type { HttpExchange } from "../../src/operation/telemetry/exchange.ts";
+import type { LegacyCacheSettings } from "./settings.ts";
+
+/** An endpoint judges the answers, with its input. */
+export type ByEndpoint = { endpoint: PreparedEndpoint; input: Record<string, unknown> };
+/** No endpoint has the read: its answers are judged by their bytes, and belong to these groups. */
+export type ByBytes = { groups: (isFound: boolean) => readonly string[] };
+
+/** What a path of legacy's own interface asks for. */
+type PathRead = {
+  /** Of its endpoint, or of its row of `opaqueReads`. */
+  name: string;
+  judging: ByEndpoint | ByBytes;
+  form: "json" | "xml";
+  /** The path as the gateway asks for it: below `LEGACY_PATH`, nothing unescaped. */
+  path: string;
+  scheme: string;
+  cacheKey: CacheKey;
+  /** It asks for rows, of which there may be none. */
+  isList: boolean;
+};
+
+/** What a path's answers are, and how they may be stored. */
+type KnownRead = Pick<PathRead, "name" | "judging" | "isList"> & Pick<CacheKey, "lifetimesOf" | "personal">;
+
+/**
+ * Who asks: nobody in particular, or who may be shown more, by a key or by a session of legacy's. Any cookie is a session,
+ * and counts as a key that legacy has accepted. `isBrowser`: a browser sent it, whose user may have changed on the
+ * website what is read.
+ */
+type Asking = { who: "nobody" | "key" | "session"; key?: string; isBrowser?: boolean };
+
+/** A read of legacy's own interface that the cache may answer. */
+export type OldRead = PathRead & Asking;
+
+/** Reads requests of old clients; `undefined`: the request has to pass. */
+type OldReads = {
+  read: (req: IncomingMessage, exchange: HttpExchange) => OldRead | undefined;
+  /** The same for a path that was read before, by looking it up. */
+  known: (req: IncomingMessage, exchange: HttpExchange) => OldRead | undefined;
+};
+
+/** Paths whose reading is remembered; a longer one is read each time. */
+const MAX_READS = 5000;
+const MAX_PATH = 1024;
+
+/** Escapes and steps upwards: legacy reads them in ways of its own. */
+const notPlain = /%|\/\.\.?(?:\/|$)/;
+
+/** Opens the reading of requests of old clients. */
+export const openOldReads = (
+  { catalogue, endpoints, identity, trusted }: Pick<Core, "catalogue" | "endpoints" | "identity" | "trusted">,
+  { CACHE_LEGACY: names }: Pick<LegacyCacheSettings, "CACHE_LEGACY">,
+): OldReads => {
+  const patterns = endpoints.flatMap((endpoint) => legacyPattern(endpoint));
+  const cached = new Map(
+    endpoints
+      .filter(({ name, cacheKey }) => cacheKey !== undefined && (names.includes("all") || names.includes(name)))
+      .map((endpoint) => [endpoint.name, endpoint]),
+  );
+  const reads = new LRUCache<string, OldRead>({ max: MAX_READS });
+  const opaqueReads = names.includes("all") ? catalogue.opaqueReads : [];
+  /** What is known of a path below the interface's, without the form. */
+  const findRead = (segments: readonly string[]): KnownRead | undefined => {
+    const [found] = readLegacyPath(patterns, segments);
+    if (found === undefined) return findOpaqueRead(opaqueReads, `/${segments.join("/")}`);
+    const endpoint = cached.get(found.pattern.endpoint.name);
+    const input = endpoint && inputOf(endpoint, found.texts);
+    if (endpoint?.cacheKey === undefined || input === undefined) return undefined;
+    return {
+      name: endpoint.name,
+      judging: { endpoint, input },
+      isList: isListing(endpoint),
+      ...endpoint.cacheKey(input),
+    };
+  };
+  const readPath = (path: string, scheme: string, { target }: HttpExchange): PathRead | undefined => {
+    const legacy = notPlain.test(path) ? undefined : target;
+    if (legacy === undefined) return undefined;
+    const segments = withoutFormat(legacy);
+    const found = findRead(segments);
+    if (found === undefined) return undefined;
+    const { name, judging, isList, lifetimesOf, personal } = found;
+    const form = legacy.segments[0] === "json" ? "json" : "xml";
+    const endpoint = legacyName(name);
+    const key = cacheKeyOf(endpoint, identity, { form, scheme, segments });
+    const cacheKey = { key, endpoint, lifetimesOf, personal };
+    return { name, judging, isList, form, path: legacy.path, scheme, cacheKey };
+  };
+  const learn = (place: string, ...about: Parameters<typeof readPath>): OldRead | undefined => {
+    const found = readPath(...about);
+    const read = found && { ...found, ...nobody };
+    if (read !== undefined && place.length <= MAX_PATH) reads.set(place, read);
+    return read;
+  };
+
+  const readBy =
+    (find: (...about: Parameters<typeof learn>) => OldRead | undefined) =>
+    (req: IncomingMessage, exchange: HttpExchange): OldRead | undefined => {
+      const { method, headers, socket, url: target = "/" } = req;
+      if (method !== "GET" || isPersonal(headers)) return undefined;
+      const path = pathOf(target);
+      const asking = whoAsks(target.slice(path.length), headers);
+      if (asking === undefined) return undefined;
+      // Legacy is told the scheme, and may write addresses by it.
+      const encrypted = "encrypted" in socket;
+      const scheme = schemeOf({ remoteAddress: socket.remoteAddress, encrypted, incoming: headers, trusted });
+      if (scheme !== "http" && scheme !== "https") return undefined;
+      const read = find(`${scheme} ${path}`, path, scheme, exchange);
+      return read === undefined || asking === nobody ? read : { ...read, ...asking };
+    };
+  return {
+    known: readBy((place) => reads.get(place)),
+    read: readBy((...about) => reads.get(about[0]) ?? learn(...about)),
+  };
+};
+
+const nobody: Asking = { who: "nobody" };
+
+/** A key as the whole query; legacy takes an empty one of a GET for none. */
+const keyAlone = /^\?api_key=([A-Za-z0-9]*)$/;
+
+/** Who asks with this query; `undefined`: it is no key. */
+const whoAsks = (query: string, headers: IncomingHttpHeaders): Asking | undefined => {
+  const { cookie = "", "sec-fetch-site": site, origin, referer } = headers;
+  const key = query === "" ? "" : keyAlone.exec(query)?.[1];
+  if (key === "" && cookie === "") return nobody;
+  if (key === undefined || (key !== "" && !isKey(key))) return undefined;
+  const isBrowser = cookie !== "" && (site ?? origin ?? referer) !== undefined;
+  return key === "" ? { who: "session", isBrowser } : { who: "key", key, isBrowser };
+};
+
+/** Whether other headers change what legacy answers, or to whom; or there is a body. */
+const isPersonal = (headers: IncomingHttpHeaders): boolean =>
+  headers.authorization !== undefined ||
+  headers["x-api-key"] !== undefined ||
+  headers.range !== undefined ||
+  headers["transfer-encoding"] !== undefined ||
+  (headers["content-length"] ?? "0") !== "0";
+
+const findOpaqueRead = (opaqueReads: readonly OpaqueRead[], path: string): KnownRead | undefined => {
+  for (const { name, path: pattern, lifetimes, groups, isList = false } of opaqueReads) {
+    const [found, ...texts] = pattern.exec(path) ?? [];
+    if (found === undefined) continue;
+    const judging = { groups: (isFound: boolean) => groups(isFound, ...texts) };
+    return { name, judging, isList, lifetimesOf: lifetimesBy(lifetimes), personal: false };
+  }
+  return undefined;
+};
+
+/**
+ * The endpoint's input, without its defaults: legacy has others. `undefined` where the new interface refuses one of the texts: what legacy reads
+ * in it is not known.
+ */
+const inputOf = (
+  endpoint: PreparedEndpoint,
+  texts: Readonly<Record<string, string>>,
+): Record<string, unknown> | undefined => {
+  const input: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(endpoint.input)) {
+    const text = texts[name];
+    const reading = text === undefined ? undefined : field.fromText(text);
+    if (reading?.ok === false) return undefined;
+    input[name] = reading?.value;
+  }
+  return input;
+};

@@ -1,0 +1,122 @@
+import { type GivenAnswer, parseAnswer } from "../../libraries/compare/answers.ts";
+import { UNSERVED } from "../../libraries/compare/difference.ts";
+import { compareAnswers } from "../../libraries/compare/compareAnswers.ts";
+import { canonicalRequest, exampleTarget } from "../../src/catalogue/endpoint/canonicalRequest.ts";
+import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
+import { readInput } from "../../src/catalogue/endpoint/input.ts";
+import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
+import type { Json } from "../../src/catalogue/rules/rule.ts";
+import type { CheckReport, Core } from "../../src/gateway/answer/feature.ts";
+import { counted } from "../../libraries/ui/wording.ts";
+import type { Modern } from "./modern.ts";
+import type { Migration } from "./migration.ts";
+import type { Stage } from "./stage.ts";
+
+type Endpoints = Readonly<Record<string, Endpoint>>;
+type Compared = { ok: boolean; found: string; fired: readonly string[]; isOfGateway?: boolean };
+
+const ADVICE = "mend the new implementation, or add what is meant to differ to EXPECTED_DIFFERENCES";
+
+type CheckedCore = Pick<Core, "errors" | "totalTimeout">;
+
+/** What is checked. `stages`: those of the configuration. */
+type Checked = {
+  core: CheckedCore;
+  migration: Migration;
+  modern: Modern | undefined;
+  stages: Readonly<Record<string, Stage>>;
+  endpoints: Endpoints;
+};
+
+/**
+ * If there is a modern side, compares every example that reads on both sides. A difference fails where modern answers callers, or with
+ * `--strict`; else it is a note. Reports entries of the ledger that no comparison needed.
+ */
+export const checkMigration = async (
+  { core, migration, modern, stages, endpoints }: Checked,
+  report: CheckReport,
+): Promise<void> => {
+  const fired = new Set<string>();
+  let isOfGateway = false;
+  if (modern)
+    for (const [name, examples] of report.examples)
+      for (const [example, given] of Object.entries(examples)) {
+        const endpoint = { ...(endpoints[name] as Endpoint), name };
+        const compared = await compareExample(core, migration, modern, endpoint, given, report);
+        if (compared === undefined) continue;
+        for (const entry of compared.fired) fired.add(entry);
+        isOfGateway ||= compared.isOfGateway === true;
+        const isServed = stages[name]?.stage === "canary" || stages[name]?.stage === "modern";
+        const row = `modern ${name} ${example}`;
+        if (compared.ok || isServed || report.strict) report.row(compared.ok, row, compared.found, ADVICE);
+        else report.note(row, compared.found);
+      }
+  if (isOfGateway) report.note("MODERN_URL", "another gateway answers there: is this the address of modern itself?");
+  checkLedger(migration, endpoints, fired, report);
+};
+
+/** Compares one example; `undefined` if it takes a POST or is not valid input. */
+const compareExample = async (
+  { errors, totalTimeout }: CheckedCore,
+  migration: Migration,
+  modern: Modern,
+  endpoint: Endpoint & { name: string },
+  given: Record<string, Json>,
+  report: CheckReport,
+): Promise<Compared | undefined> => {
+  const { name } = endpoint;
+  const target = endpoint.writes ? undefined : exampleTarget(endpoint, given);
+  const fields = Object.entries(given).map(([field, json]) => ({ name: field, loc: [field], json }));
+  const read = readInput(endpoint.input, fields, "body");
+  if (target === undefined || !("input" in read)) return undefined;
+  const response = await report.ask(target);
+  const expected = parseAnswer(response.status, "application/json", await response.text());
+  const reply = await modern.client.look(canonicalRequest(endpoint, read.input, modern.routes[name]), {
+    headers: [],
+    deadline: performance.now() + totalTimeout,
+  });
+  if ("failed" in reply) return { ok: false, found: reply.failed, fired: [] };
+  const ledger = migration.ledger();
+  const about = {
+    endpoint: name,
+    output: endpoint.output,
+    ledger,
+    whyUnserved: (one: GivenAnswer) => whyUnserved(endpoint, { errors, ledger }, one),
+  };
+  const differences = compareAnswers(about, expected, parseAnswer(reply.status, reply.contentType, reply.text));
+  const fired = differences.flatMap(({ entry }) => entry ?? []);
+  const unexplained = differences
+    .filter(({ kind }) => kind === "unexplained")
+    .map(({ path, form, cause, candidate }) =>
+      path === UNSERVED
+        ? [cause, typeof candidate === "string" ? `(${candidate})` : ""].join(" ")
+        : `${form} at ${path === "" ? "the whole answer" : path}`,
+    );
+  const { isOfGateway } = reply;
+  if (unexplained.length > 0) return { ok: false, found: unexplained.join(", "), fired, isOfGateway };
+  const allowed = differences.length > 0 ? ` (${counted(differences.length, "difference")} allowed)` : "";
+  return { ok: true, found: `as expected${allowed}`, fired, isOfGateway };
+};
+
+/** Reports entries of the ledger that have ended, and those that no comparison needed. Entries for writes are skipped: writes are not compared. */
+const checkLedger = (
+  migration: Migration,
+  endpoints: Endpoints,
+  fired: ReadonlySet<string>,
+  { strict, row, note }: CheckReport,
+): void => {
+  const name = "EXPECTED_DIFFERENCES";
+  const today = new Date().toISOString().slice(0, 10);
+  const entries = migration.expected();
+  for (const { id, until } of entries.filter((entry) => entry.until < today)) {
+    const found = `${id}: it ended on ${until}`;
+    if (strict) row(false, name, found);
+    else note(name, found);
+  }
+  if (!migration.hasModern) return;
+  const idle = entries.filter(
+    (entry) => entry.until >= today && endpoints[entry.endpoint]?.writes === undefined && !fired.has(entry.id),
+  );
+  if (strict) for (const { id } of idle) row(false, name, `${id}: it allows nothing that has been seen`);
+  else if (idle.length > 0) note(name, `${idle.length} entries allow nothing that has been seen (--strict names them)`);
+};

@@ -1,0 +1,116 @@
+/* The dialog that moves one endpoint, or all at once. */
+import { setText, showMessage } from "../../../../libraries/ui/client/messages.js";
+import { operatorName } from "../../../../libraries/ui/client/remembered.js";
+import { requestChange } from "../../../../libraries/ui/client/request.js";
+
+/** What the button that opened the dialog says: the endpoint that moves, and where to; or where all go. */
+let wanted = {};
+
+const readMove = () => {
+  const dialog = document.getElementById("move");
+  const form = dialog.querySelector("form");
+  return { dialog, form, fields: form.elements, now: document.getElementById(`stage-${wanted.move}`)?.dataset };
+};
+
+const partOf = (dialog, name) => dialog.querySelector(`[data-part="${name}"]`);
+
+/** `canary, 5 % of callers` */
+const formatStage = ({ stage, share }) =>
+  document.querySelector(`#move [value=${stage}]`).dataset.text.replace("{share}", share);
+
+/** The share of callers that modern answers, as far as it decides whether a step leads towards modern. */
+const callersOf = ({ stage, share }) => (stage === "modern" ? 101 : stage === "canary" ? Number(share) : 0);
+
+/** Shows what was compared. A step against it needs a reason. */
+const showEvidence = (dialog, fields, evidence, against) => {
+  fields.against.disabled = !against && !wanted.isRefused;
+  const part = partOf(dialog, "evidence");
+  part.classList.toggle("trouble", Boolean(against));
+  setText(part, against ? `Against it: ${against}.` : evidence);
+};
+
+/** Shows what will happen, after a field has changed, or the endpoint or what was compared of it meanwhile. */
+const showMove = () => {
+  const { dialog, fields, now } = readMove();
+  if (!dialog.open) return;
+  if (!now) return showEvidence(dialog, fields, "", wanted.against);
+  const stage = fields.stage.value;
+  const share = fields.share.value || "0";
+  const isSame = stage === now.stage && (stage === "legacy" || share === now.share);
+  const { will } = fields.stage.selectedOptions[0].dataset;
+  fields.share.disabled = stage === "legacy";
+  setText(partOf(dialog, "now"), `Now: ${formatStage(now)}`);
+  setText(partOf(dialog, "will"), isSame ? "It is there already." : will.replace("{share}", share));
+  setText(partOf(dialog, "confirm"), `Move to ${formatStage({ stage, share })}`);
+  partOf(dialog, "confirm").disabled = isSame;
+  const isForward = callersOf({ stage, share }) > callersOf(now);
+  showEvidence(dialog, fields, now.evidence, isForward && now.against);
+};
+
+const openMove = ({ dataset, textContent }) => {
+  wanted = { ...dataset };
+  const { dialog, form, fields } = readMove();
+  form.reset();
+  fields.to.disabled = wanted.move === undefined;
+  fields.by.value = operatorName.get();
+  fields.stage.value = wanted.stage ?? "legacy";
+  fields.share.value = wanted.share ?? "100";
+  const texts = { title: textContent.trim(), now: "", will: wanted.will ?? "", error: "", confirm: "Confirm" };
+  for (const [name, text] of Object.entries(texts)) partOf(dialog, name).textContent = text;
+  partOf(dialog, "confirm").disabled = false;
+  dialog.showModal();
+  showMove();
+  (fields.to.disabled ? fields.why : fields.stage).focus();
+};
+
+/** Another stage begins with its own share. */
+const changeMove = ({ name, value }) => {
+  const { fields, now } = readMove();
+  if (name === "stage" || name === "share") wanted.isRefused = false;
+  if (name === "stage") fields.share.value = value === now?.stage ? now.share : value === "canary" ? 5 : 100;
+  showMove();
+};
+
+/** Sends the move, closes the dialog and has the page refreshed. An error is shown in the dialog, which stays open. */
+const sendMove = async () => {
+  const { dialog, form, fields } = readMove();
+  const { move: endpoint, all } = wanted;
+  if (dialog.ariaBusy === "true") return;
+  dialog.ariaBusy = "true";
+  partOf(dialog, "error").textContent = "";
+  // Fields that are disabled are no part of it.
+  const given = Object.fromEntries([...new FormData(form)].map(([name, text]) => [name, text.trim()]));
+  const { share = 100 } = given;
+  try {
+    if (endpoint === undefined) await requestChange("/stages", { ...given, stage: all });
+    else await requestChange(`/stages/${encodeURIComponent(endpoint)}`, { ...given, share: Number(share) });
+    operatorName.set(given.by);
+    if (endpoint) showMessage(`${endpoint} is in ${formatStage({ stage: given.stage, share })}.`);
+    else showMessage(all === "legacy" ? "Every endpoint is in legacy." : "The former stages are back.");
+    dialog.close();
+    document.dispatchEvent(new Event("page:changed"));
+  } catch (problem) {
+    partOf(dialog, "error").textContent = problem.message;
+    // What was compared has changed since the page was made.
+    if (problem.evidence) {
+      wanted.isRefused = true;
+      showMove();
+      fields.despite.focus();
+    }
+  } finally {
+    dialog.ariaBusy = "false";
+  }
+};
+
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-move], [data-all]");
+  if (button) openMove(button);
+  if (target.closest("[data-close]")) document.getElementById("move").close();
+});
+document.addEventListener("input", ({ target }) => {
+  if (target.closest("#move")) changeMove(target);
+});
+document.addEventListener("submit", ({ target }) => {
+  if (target.closest("#move")) void sendMove();
+});
+document.addEventListener("page:shown", showMove);

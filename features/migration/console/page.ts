@@ -1,0 +1,161 @@
+import type { Headline, OverviewNumber, PagePart } from "../../../libraries/ui/consolePart.ts";
+import { joinModules, readAsset } from "../../../libraries/ui/documentFrame.ts";
+import { html, type Html } from "../../../libraries/ui/html.ts";
+import { counted, enumerate, formatNumber, timeOfDay } from "../../../libraries/ui/wording.ts";
+import type { Migration } from "../migration.ts";
+import { type Move, type StageName, stageNames, stageText } from "../stage.ts";
+import type { StagesView, StageView } from "../views.ts";
+import { liveDifferencesSection } from "./differencesSection.ts";
+import { auditSection, ledgerSection } from "./recordSections.ts";
+import { classifications } from "./routes.ts";
+import { endpointsSection, firstRequest } from "./endpointsSection.ts";
+import { returnToLegacy, sortByTrouble, stagesSection } from "./stagesSection.ts";
+
+const fileUrl = (file: string): URL => new URL(file, import.meta.url);
+
+const scripts = ["../../../libraries/ui/client/filter.js", "client/move.js"];
+
+/** Stages, differences, the audit log and the ledger, with the dialogs that move endpoints. `hasBegun`: a request has come. */
+export const migrationPage = (migration: Migration, hasBegun: () => boolean): PagePart => ({
+  style: readAsset(fileUrl("migration.css")),
+  script: joinModules(scripts.map(fileUrl)),
+  dialogs: moveDialog(),
+  show(now, _query, address) {
+    const { hasModern, isShared } = migration;
+    const [stages, audit, expected] = [migration.view(), migration.audit(), migration.expected()];
+    const differences = classifications.flatMap((kind) => migration.differences(kind));
+    const returned = returnToLegacy(stages, audit);
+    const hint = hasBegun() ? html`` : firstRequest(address);
+    return {
+      headlines: hasModern ? [headlineOf(stages, returned, now)] : [],
+      numbers: hasModern ? numbersOf(Object.values(stages), isShared) : [],
+      notices: Object.entries(stages).flatMap(([endpoint, view]) => oneBucketNotice(endpoint, view)),
+      sections: [
+        hasModern
+          ? stagesSection(stages, { isShared, isNew: audit.length === 0, returned, hint }, now)
+          : endpointsSection(stages, hint),
+        ...(hasModern ? [liveDifferencesSection(differences, Object.keys(stages))] : []),
+        ...(hasModern || audit.length > 0 ? [auditSection(audit)] : []),
+        ...(hasModern ? [ledgerSection(expected, now)] : []),
+      ],
+    };
+  },
+});
+
+const oneBucketNotice = (endpoint: string, { oneBucket, share }: StageView): Html[] =>
+  oneBucket === undefined
+    ? []
+    : [
+        html`All ${counted(oneBucket, "request")} of the canary <strong>${endpoint}</strong> fall into one bucket, as if
+          one caller had sent them: its share of ${share} % moves all callers or none. Behind a proxy, set
+          <code>TRUSTED_PROXIES</code> to its address, and let it send <code>X-Forwarded-For</code>.`,
+      ];
+
+const numbersOf = (views: readonly StageView[], isShared: boolean): OverviewNumber[] => {
+  // Differences of an endpoint in legacy reach no caller.
+  const unexplained = views.reduce((sum, { stage, parity }) => sum + (stage === "legacy" ? 0 : parity.unexplained), 0);
+  return [
+    ...stageNames.map((name) => ({
+      order: 10,
+      name: `in ${name}`,
+      value: formatNumber(views.filter(({ stage }) => stage === name).length),
+    })),
+    {
+      order: 20,
+      name: "unexplained requests",
+      value: formatNumber(unexplained),
+      ...(isShared && { about: "of all gateways" }),
+      isTrouble: unexplained > 0,
+    },
+  ];
+};
+
+/** Endpoints that the heading names. */
+const MAX_NAMED = 3;
+
+/** Names the endpoints that need an operator, the most urgent one with its reason, and links to them. */
+const headlineOf = (stages: StagesView, returned: Move | undefined, now: Date): Headline => {
+  const views = Object.values(stages);
+  const { troubled } = sortByTrouble(stages);
+  const [first, ...others] = troubled.map(({ endpoint }) => endpoint);
+  if (first !== undefined) {
+    const reason = `: ${troubled[0]?.troubles[0] ?? ""}`;
+    const named = others.slice(0, MAX_NAMED - 1);
+    const more = others.length > named.length ? [`${others.length - named.length} more`] : [];
+    const also = others.length > 0 ? "; also " : "";
+    const link = (endpoint: string): Html => html`<a href="#stage-${endpoint}">${endpoint}</a>`;
+    const heading = html`${link(first)}${reason}${also}${enumerate([...named.map(link), ...more])}`;
+    return { isTrouble: true, heading };
+  }
+  if (returned !== undefined)
+    return {
+      heading: html`Legacy has answered everything since ${timeOfDay(returned.at, now)}`,
+      why: `by ${returned.by}: ${returned.why}`,
+    };
+  const moved = views.filter(({ stage }) => stage === "modern").length;
+  return {
+    heading:
+      moved === views.length
+        ? html`Modern answers everything`
+        : html`Nothing unexplained; ${moved} of ${counted(views.length, "endpoint")} moved`,
+  };
+};
+
+/** What a move to each stage does. */
+const effects: Record<StageName, string> = {
+  legacy: "Legacy will answer every caller; modern will not be asked.",
+  shadow: "Legacy will answer every caller; {share} % of the requests will be mirrored to modern and compared.",
+  canary: "Modern will answer {share} % of the callers, legacy the others.",
+  modern: "Modern will answer every caller; {share} % of the requests will be mirrored to legacy and compared.",
+};
+
+/** Moves one endpoint, or all at once, and says before what will happen. The script opens and fills it; a disabled fieldset is not shown. */
+const moveDialog = (): Html =>
+  html`<dialog id="move" aria-labelledby="move-title">
+    <form method="dialog" autocomplete="off">
+      <h2 id="move-title" data-part="title"></h2>
+      <p class="where" data-part="now"></p>
+      <fieldset name="to">
+        <p>
+          <label for="move-stage">Stage</label>
+          <select id="move-stage" name="stage">
+            ${stageNames.map(
+              (stage) =>
+                html`<option
+                  value="${stage}"
+                  data-will="${effects[stage]}"
+                  data-text="${stageText({ stage, share: "{share}" })}"
+                >
+                  ${stage}
+                </option>`,
+            )}
+          </select>
+        </p>
+        <p>
+          <label for="move-share">Share in percent</label>
+          <input id="move-share" name="share" type="number" min="0" max="100" step="1" required inputmode="numeric" />
+        </p>
+      </fieldset>
+      <p class="will" aria-live="polite" data-part="will"></p>
+      <p class="evidence" aria-live="polite" data-part="evidence"></p>
+      <p>
+        <label for="move-why">Why</label>
+        <input id="move-why" name="why" required maxlength="500" />
+      </p>
+      <p>
+        <label for="move-by">Your name</label>
+        <input id="move-by" name="by" required maxlength="100" autocomplete="name" />
+      </p>
+      <p class="trouble" role="alert" data-part="error"></p>
+      <fieldset name="against" disabled>
+        <p>
+          <label for="move-despite">Why all the same</label>
+          <input id="move-despite" name="despite" required maxlength="500" />
+        </p>
+      </fieldset>
+      <p class="ends">
+        <button type="button" data-close>Cancel</button>
+        <button type="submit" class="main" data-part="confirm">Confirm</button>
+      </p>
+    </form>
+  </dialog>`;

@@ -1,0 +1,85 @@
+import type { LedgerEntry } from "../../../libraries/compare/ledger.ts";
+import { formatPath } from "../../../libraries/compare/results.ts";
+import type { PageSection } from "../../../libraries/ui/consolePart.ts";
+import { html, type Html } from "../../../libraries/ui/html.ts";
+import { rowsTable, timeAt } from "../../../libraries/ui/parts.ts";
+import { type Move, stageText } from "../stage.ts";
+
+/** The audit log: who moved what, when and why, the newest first. */
+export const auditSection = (audit: readonly Move[]): PageSection => ({
+  order: 30,
+  id: "audit",
+  title: "Audit log",
+  count: audit.length,
+  about: "Who moved what, when and why: operators, the configuration, and the gates by themselves.",
+  content: rowsTable({
+    rows: audit,
+    heads: ["when", "endpoint", "moved", "by", "why"],
+    none: "Nothing has been moved yet.",
+    route: "/audit",
+    row: ({ at, endpoint, from, to, by, why, despite }) =>
+      html`<tr data-key="${at} ${endpoint}">
+        <td class="quiet">${timeAt(at)}</td>
+        <th scope="row">${endpoint}</th>
+        <td>
+          <span class="moved"
+            >${stageText(from)} <span aria-hidden="true">→</span><span class="unseen">to</span>
+            <strong>${stageText(to)}</strong></span
+          >
+        </td>
+        <td><span class="short-label">by </span>${by}</td>
+        <td class="long">
+          ${why}${despite === undefined ? "" : html` <span class="trouble">against the evidence: ${despite}</span>`}
+        </td>
+      </tr>`,
+  }),
+});
+
+export const ledgerSection = (expected: readonly LedgerEntry[], now: Date): PageSection => {
+  const today = now.toISOString().slice(0, 10);
+  const over = expected.filter(({ until }) => until < today).length;
+  return {
+    order: 50,
+    id: "ledger",
+    title: "Ledger",
+    count: expected.length,
+    about: "Differences that are meant to be, for now: where, why, whose, and until when.",
+    content: html`<details class="ledger" data-key="entries">
+      <summary>All entries${over === 0 ? "" : html` <span class="kind drift">${over} over</span>`}</summary>
+      ${rowsTable({
+        rows: expected,
+        heads: ["where", "what", "why", "owner", "until"],
+        none: "No difference is expected.",
+        route: "/expected",
+        row: (entry) => ledgerRow(entry, today),
+      })}
+    </details>`,
+  };
+};
+
+const ledgerRow = (
+  { id, endpoint, path, kind, candidate, reason, link, owner, until }: LedgerEntry,
+  today: string,
+): Html =>
+  html`<tr data-key="${id}">
+    <th scope="row">
+      ${endpoint === "*" ? "every endpoint" : endpoint} <code>${formatPath(path)}</code
+      ><span class="id where">${id}</span>
+    </th>
+    <td>
+      ${kind === "*" ? "any form" : kind}
+      ${candidate === undefined ? "" : html`where modern says <code>${JSON.stringify(candidate)}</code>`}
+    </td>
+    <td class="long">${reason}${link === undefined ? "" : html` <span class="link">${linked(link)}</span>`}</td>
+    <td>${owner}</td>
+    <td>
+      <span class="short-label">until </span
+      ><time>${until}</time>${until < today ? html` <span class="kind drift">over</span>` : ""}
+    </td>
+  </tr>`;
+
+/** A link only where it leads to a page: `javascript:` stays text. */
+const linked = (link: string): Html =>
+  /^https?:\/\//i.test(link)
+    ? html`<a href="${link}" rel="noopener noreferrer" target="_blank">${link}</a>`
+    : html`${link}`;

@@ -1,0 +1,162 @@
+import type { Context, Hono } from "hono";
+import { z } from "zod";
+import { parseJson } from "../../../src/catalogue/rules/parseJson.ts";
+import type { Observer } from "../../../src/operation/telemetry/observer.ts";
+import type { Migration } from "../migration.ts";
+import { type MoveNote, type Stage, stageSchema } from "../stage.ts";
+import type { StageView } from "../views.ts";
+
+/** How differences are classified, the most urgent first. */
+export const classifications = ["unexplained", "expected", "drift", "explained"] as const;
+
+const line = z.string().max(500).trim().min(1);
+
+/** Who moves, why, and why against the evidence. */
+const who = { by: line, why: line, despite: line.optional() };
+
+const moveSchema = stageSchema.extend(who);
+const allSchema = z.strictObject({ stage: z.enum(["legacy", "former"]), ...who });
+
+const allAllowed =
+  'allowed is {"stage": "legacy" or "former", "by": "who", "why": "..."}, and "despite": "..." where something speaks against a former stage';
+const moveAllowed =
+  'allowed is {"stage": "legacy", "shadow", "canary" or "modern", "share": 0 to 100, "by": "who", "why": "..."}, and "despite": "..." for a step against the evidence; gates are set in STAGES';
+const noModern = { detail: "There is no modern backend: MODERN_URL is not set." };
+/** How to move against the evidence: `despite` is a member of the body. */
+const remedy = "To move it all the same, say why (despite).";
+
+/** What becomes of a move that was not stored in time: see the store's `update`. */
+const takenBack = "If it is stored late, it may show for a moment and is taken back.";
+
+/** Adds the routes of stages, differences, the audit log and the ledger. */
+export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pick<Observer, "event">): void => {
+  const names = Object.keys(migration.view());
+
+  /** Answers with the stage after a change, or with the reason why there is none. */
+  const stored = async (c: Context, endpoint: string, change: () => Promise<boolean>): Promise<Response> => {
+    try {
+      return (await change())
+        ? c.json(shown(migration.viewOf(endpoint)))
+        : c.json({ detail: "Somebody else has changed it just now." }, 409);
+    } catch (error) {
+      observer.event("stage_not_kept", { endpoint, why: (error as Error).message });
+      return c.json({ detail: `It could not be stored. ${takenBack} Look at /audit before you try again.` }, 503);
+    }
+  };
+
+  app.get("/stages", (c) => c.json(Object.fromEntries(names.map((name) => [name, shown(migration.viewOf(name))]))));
+  app.get("/stages/:endpoint", (c) => {
+    const endpoint = c.req.param("endpoint");
+    return names.includes(endpoint) ? c.json(shown(migration.viewOf(endpoint))) : c.json(noSuch(names), 404);
+  });
+  app.post("/stages/:endpoint", async (c) => {
+    const endpoint = c.req.param("endpoint");
+    if (!names.includes(endpoint)) return c.json(noSuch(names), 404);
+    const read = readBody(await c.req.text(), moveSchema, moveAllowed);
+    if (!read.ok) return c.json({ detail: read.detail }, 422);
+    const { by, why, despite: reason, ...to } = read.value;
+    if (to.stage !== "legacy" && !migration.hasModern) return c.json(noModern, 422);
+    const against = migration.against(endpoint, to);
+    if (against === undefined) return stored(c, endpoint, () => migration.move(endpoint, to, by, why));
+    if (reason === undefined)
+      return c.json({ detail: `${endpoint}: ${against.why}. ${remedy}`, evidence: against.evidence }, 409);
+    return stored(c, endpoint, () => migration.move(endpoint, to, by, why, { despite: reason }));
+  });
+  app.post("/stages", async (c) => {
+    const read = readBody(await c.req.text(), allSchema, allAllowed);
+    if (!read.ok) return c.json({ detail: read.detail }, 422);
+    const { stage, by, why, despite: reason } = read.value;
+    if (stage !== "legacy" && !migration.hasModern) return c.json(noModern, 422);
+    const destination = (endpoint: string) => {
+      if (stage === "former") return migration.formerOf(endpoint);
+      return migration.stageOf(endpoint).stage === "legacy" ? undefined : ({ stage, share: 100 } as const);
+    };
+    const objections = names.flatMap((endpoint) => {
+      const to = destination(endpoint);
+      const against = to && migration.against(endpoint, to);
+      return to && against ? [{ endpoint, to, ...against }] : [];
+    });
+    if (objections.length > 0 && reason === undefined) {
+      const reasons = objections.map((one) => `${one.endpoint}: ${one.why}`).join("; ");
+      const evidence = Object.fromEntries(objections.map((one) => [one.endpoint, { to: one.to, ...one.evidence }]));
+      return c.json({ detail: `${reasons}. ${remedy}`, evidence }, 409);
+    }
+    const opposed = new Set(objections.map(({ endpoint }) => endpoint));
+    const all = new Date().toISOString();
+    const { moved, failed } = await moveAll(migration, destination, by, why, (endpoint) => ({
+      ...(stage === "legacy" ? { all } : {}),
+      ...(opposed.has(endpoint) ? { despite: reason } : {}),
+    }));
+    for (const one of failed) observer.event("stage_not_kept", one);
+    if (failed.length === 0) return c.json({ moved });
+    const left = failed.map(({ endpoint }) => endpoint).join(", ");
+    return c.json(
+      { detail: `Moved: ${moved.join(", ") || "none"}. Not moved: ${left}. ${takenBack} Try again.`, moved, failed },
+      503,
+    );
+  });
+  app.get("/differences", (c) => {
+    const given = c.req.query("kind") ?? "unexplained";
+    const kind = classifications.find((one) => one === given);
+    return kind === undefined
+      ? c.json({ detail: `kind: ${JSON.stringify(given)} given; allowed are ${classifications.join(", ")}` }, 422)
+      : c.json(migration.differences(kind));
+  });
+  app.get("/audit", (c) => c.json(migration.audit()));
+  app.get("/expected", (c) => {
+    const fired = migration.fired();
+    return c.json(migration.expected().map((entry) => ({ ...entry, fired: fired.has(entry.id) })));
+  });
+};
+
+/** A missing gate is written as `null`. */
+const shown = (view: StageView) => ({ ...view, gate: view.gate ?? null });
+
+const noSuch = (names: readonly string[]) => ({
+  detail: `There is no such endpoint; allowed are ${names.join(", ")}.`,
+});
+
+/** A body that fits the schema, or its first error in one sentence. */
+const readBody = <T extends z.ZodType>(
+  text: string,
+  schema: T,
+  allowed: string,
+): { ok: true; value: z.infer<T> } | { ok: false; detail: string } => {
+  const given = parseJson(text);
+  if (given === undefined) return { ok: false, detail: `This is no JSON; ${allowed}.` };
+  const read = schema.safeParse(given);
+  if (read.success) return { ok: true, value: read.data };
+  const [issue] = read.error.issues;
+  const at = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
+  return { ok: false, detail: `${at}${issue?.message ?? "wrong"}; ${allowed}.` };
+};
+
+/** Attempts to move an endpoint: each fails if another move comes first. */
+const MAX_ATTEMPTS = 3;
+
+/**
+ * Moves each endpoint that has a `destination`, which is `undefined` where it is there. `failed`: those whose move could not be stored,
+ * which have not moved.
+ */
+const moveAll = async (
+  { view, move }: Pick<Migration, "view" | "move">,
+  destination: (endpoint: string) => Stage | undefined,
+  by: string,
+  why: string,
+  note: (endpoint: string) => MoveNote,
+): Promise<{ moved: string[]; failed: { endpoint: string; why: string }[] }> => {
+  const moved: string[] = [];
+  const failed: { endpoint: string; why: string }[] = [];
+  const moveOne = async (endpoint: string): Promise<void> => {
+    let to = destination(endpoint);
+    for (let i = 0; i < MAX_ATTEMPTS && to; i++, to = destination(endpoint))
+      if (await move(endpoint, to, by, why, note(endpoint))) return void moved.push(endpoint);
+    if (to) failed.push({ endpoint, why: "others move it at the same time" });
+  };
+  await Promise.all(
+    Object.keys(view()).map((endpoint) =>
+      moveOne(endpoint).catch((error: Error) => void failed.push({ endpoint, why: error.message })),
+    ),
+  );
+  return { moved, failed };
+};

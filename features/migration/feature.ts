@@ -1,0 +1,135 @@
+import { hash } from "node:crypto";
+import { type LedgerEntry, readNamedLedger } from "../../libraries/compare/ledger.ts";
+import { buildId } from "../../src/operation/telemetry/buildId.ts";
+import type { Core, Feature } from "../../src/gateway/answer/feature.ts";
+import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
+import { storesOf } from "../../libraries/stores/storesOf.ts";
+import { memoryStores } from "../../libraries/stores/openStores.ts";
+import { migrationEvents } from "./events.ts";
+import { addMigrationRoutes } from "./console/routes.ts";
+import type { Modern } from "./modern.ts";
+import { meterStages } from "./metrics.ts";
+import { type Migration, openMigration } from "./migration.ts";
+import { openEvidenceStore } from "./savedEvidence.ts";
+import { stageText } from "./stage.ts";
+import type { LayeredCore } from "./layer.ts";
+import { openStageStore, type StageStore } from "./stages.ts";
+import type { MigrationSettings } from "./settings.ts";
+
+/** Replaces parts of the feature in tests. Milliseconds: `recheck` until a mismatch is checked again, `look` between two checks of the gates, `save` between two savings of evidence. */
+export type MigrationParts = {
+  store?: StageStore;
+  expected?: readonly LedgerEntry[];
+  times?: { recheck?: number; look?: number; save?: number };
+};
+
+/** What the feature takes of the core. */
+type MigratedCore = LayeredCore &
+  Pick<Core, "catalogue" | "features" | "isCheck" | "dependencies" | "events" | "traffic" | "reader" | "memory">;
+
+/** Moves endpoints from legacy to a new implementation by stages. Without `MODERN_URL` legacy answers everything, and the console says so. */
+const open = async (
+  core: MigratedCore,
+  settings: MigrationSettings,
+  parts: MigrationParts = {},
+): Promise<Feature<ConsolePart> & { migration: Migration }> => {
+  const { catalogue, isCheck, meter, observer, events, dependencies } = core;
+  const expected = parts.expected ?? ledgerOf(settings, catalogue.expectedDifferences);
+  const { MODERN_URL: url } = settings;
+  // Without a modern side Redis is only a cache, and the gateway starts without it.
+  const stores = url === undefined ? memoryStores() : storesOf(core);
+  const store = parts.store ?? (await openStageStore(stores));
+  const isShared = stores.place === "redis";
+  const reportStages = url === undefined ? undefined : dependencies.add("stages", STAGES_LOST);
+  const isAnySet = () => store.entries().size > 0;
+  if (isShared && !isAnySet()) reportStages?.(true, NONE_SET);
+  store.onChange(() => isAnySet() && reportStages?.(true));
+  // Only what these settings need is loaded.
+  const opened =
+    url === undefined
+      ? undefined
+      : (await import("../../libraries/modern/client.ts")).openModern(url, settings, {
+          ...core,
+          ledger: () => migration.ledger(),
+          isUsed: () => migration.isModernUsed(),
+        });
+  const identity = JSON.stringify(["modern", url, settings.MODERN_ROUTES]);
+  const migration: Migration = openMigration(core, {
+    // A check compares both sides itself: whatever the stages are, the gateway answers it by legacy.
+    configured: isCheck ? {} : settings.STAGES,
+    expected,
+    store,
+    evidence: await openEvidenceStore(stores),
+    isShared,
+    onLost(endpoints) {
+      observer.event("stages_lost", { endpoints });
+      reportStages?.(false, "Redis has lost those that were set: those of STAGES hold");
+    },
+    onSet: () => reportStages?.(true),
+    hasModern: url !== undefined,
+    evidenceOf: isCheck || url === undefined ? "" : hash("sha256", `${buildId()} ${identity}`, "base64url"),
+    ...parts.times,
+  });
+  const modern: Modern | undefined =
+    url === undefined || opened === undefined
+      ? undefined
+      : { url, client: opened.client, timeout: settings.MODERN_TIMEOUT_MS, routes: settings.MODERN_ROUTES, identity };
+  const layer =
+    modern && (await import("./layer.ts")).openLayer(core, settings, modern, migration, parts.times?.recheck ?? 1000);
+  meterStages(meter, migration.view, () => layer?.shed() ?? 0);
+  events.on("legacyAnswer", ({ endpoint, ms, status }) => migration.track(endpoint).asked("legacy", ms, status >= 500));
+  return {
+    migration,
+    console: {
+      routes: (app) => addMigrationRoutes(app, migration, observer),
+      page: async () => (await import("./console/page.ts")).migrationPage(migration, core.traffic.hasBegun),
+    },
+    ...(layer && {
+      layer: layer.layer,
+      decide: layer.decide,
+      mayHitPathAnswer: (endpoint, _isKeyed, headers) =>
+        migration.stageOf(endpoint).stage === "legacy" && headers["gateway-backend"] === undefined,
+    }),
+    async check(report) {
+      const { checkMigration } = await import("./check.ts");
+      const { endpoints } = catalogue;
+      return checkMigration({ core, migration, modern, stages: settings.STAGES, endpoints }, report);
+    },
+    reload(next) {
+      const { STAGES, EXPECTED_DIFFERENCES } = next as MigrationSettings;
+      const ledger = readNamedLedger(EXPECTED_DIFFERENCES, "EXPECTED_DIFFERENCES", catalogue.expectedDifferences);
+      return "errors" in ledger ? ledger : () => migration.configure(STAGES, ledger.entries);
+    },
+    start: () =>
+      Promise.resolve({ line: describeStages(migration) + (isShared && !isAnySet() ? `; ${NONE_SET}` : "") }),
+    async close() {
+      await layer?.idle();
+      await migration.close();
+      await opened?.close();
+    },
+  };
+};
+
+/** What is said where Redis has no stage: it may have lost them. */
+const NONE_SET = "Redis has none that was set at run time: those of STAGES hold";
+
+/** What is said where Redis had some, and has lost them. */
+const STAGES_LOST = {
+  trouble: "The stages that were set at run time have been lost",
+  effect: "those of STAGES hold",
+};
+
+const ledgerOf = ({ EXPECTED_DIFFERENCES }: MigrationSettings, reference: string): LedgerEntry[] => {
+  const read = readNamedLedger(EXPECTED_DIFFERENCES, "EXPECTED_DIFFERENCES", reference);
+  if ("errors" in read) throw new Error(read.errors.join("\n"));
+  return read.entries;
+};
+
+const describeStages = (migration: Migration): string => {
+  if (!migration.hasModern) return "every endpoint stays with legacy: MODERN_URL is not set";
+  const moved = Object.entries(migration.view()).filter(([, { stage }]) => stage !== "legacy");
+  const stages = moved.map(([name, stage]) => `${name} ${stageText(stage)}`).join("; ");
+  return stages === "" ? "every endpoint is in the stage legacy" : `stages: ${stages}; all others legacy`;
+};
+
+export const feature = { open, events: migrationEvents };

@@ -1,0 +1,83 @@
+import { authorize } from "../../src/gateway/answer/authorize.ts";
+import type { CallerIdentity, Handler, Context, Layer } from "../../src/gateway/answer/context.ts";
+import { type Served, uncached } from "../../src/gateway/cache/served.ts";
+import type { Core } from "../../src/gateway/answer/feature.ts";
+import { type Bucketing, bucketOf, decide, type StageDecision } from "./decide.ts";
+import type { Migration } from "./migration.ts";
+import type { MigrationSettings } from "./settings.ts";
+import type { Modern } from "./modern.ts";
+import { openModernBackend } from "./modernBackend.ts";
+import { openShadow } from "./shadow.ts";
+
+/** What the layer takes of the core. */
+export type LayeredCore = Pick<
+  Core,
+  "cache" | "errors" | "hooks" | "keys" | "meter" | "observer" | "settings" | "totalTimeout" | "unconfirmed"
+>;
+
+/**
+ * Opens the layer that chooses the side of each request. Legacy answers a read that modern fails. Both sides are compared after the answer;
+ * `recheck`: milliseconds until a mismatch is checked again.
+ */
+export const openLayer = (
+  core: LayeredCore,
+  { FORCE_BACKEND: mayForce, MIRROR_RATE: rate }: MigrationSettings,
+  modern: Modern,
+  migration: Migration,
+  recheck: number,
+) => {
+  const backend = openModernBackend(core, modern, migration);
+  const shadow = openShadow(core, modern, migration, rate, recheck);
+  const help = "Answers by the side that made them.";
+  const answers = core.meter.counter("backend_answers_total", help, ["backend", "reason"]);
+
+  /** Modern or, where it gives no answer, legacy reads. Both sides are compared afterwards. */
+  const read = async (context: Context, next: Handler, decided: StageDecision): Promise<Served> => {
+    const byModern = decided.backend === "modern" ? await backend.read(context) : undefined;
+    const served: Served = byModern ?? (await next(context));
+    const isFallback = decided.backend === "modern" && byModern === undefined;
+    const decision: StageDecision = isFallback ? { ...decided, backend: "legacy", reason: "fallback" } : decided;
+    if (decision.stage === "legacy") return { ...served, decision };
+    answers(decision.backend, decision.reason).value++;
+    const afterwards = () => {
+      if (migration.isCompared(context.endpoint.name))
+        shadow.compare({ context, next, answered: served, backend: decision.backend });
+    };
+    return {
+      ...served,
+      decision,
+      isDivided: decision.stage === "canary" || decided.reason === "forced",
+      // An incomplete list would differ from modern's.
+      ...(served.isIncomplete ? {} : { afterwards }),
+    };
+  };
+
+  const bucketing = (asker: CallerIdentity): Bucketing => {
+    const forced = mayForce ? asker.header("gateway-backend") : undefined;
+    const bucket = () => bucketOf(identityOf(asker));
+    return forced === "legacy" || forced === "modern" ? { bucket, forced } : { bucket };
+  };
+
+  const layer: Layer = (next) => async (context) => {
+    const decision = migration.decide(context.endpoint.name, bucketing(context));
+    const isModern = decision.backend === "modern";
+    const refusal = isModern ? await authorize(core, context, true) : undefined;
+    if (refusal) return { ...uncached(refusal), decision: { ...decision, backend: "gateway", reason: "credential" } };
+    if (context.endpoint.writes === undefined) return read(context, next, decision);
+    const served = await (isModern ? backend.write(context) : next(context));
+    return { ...served, decision };
+  };
+
+  return {
+    layer,
+    /** Which side answers this caller, by the endpoint's stage and by what the request names. */
+    decide: (endpoint: string, asker: CallerIdentity) => decide(migration.stageOf(endpoint), bucketing(asker)),
+    shed: shadow.shed,
+    idle: () => shadow.idle(),
+  };
+};
+
+/** What a caller is known by, so that it always sees the same side: its key or, without one, its address and user agent. */
+const identityOf = ({ key, client, header }: CallerIdentity): string =>
+  // Legacy ignores the case of keys.
+  key === undefined ? `client ${client} ${header("user-agent") ?? ""}` : `key ${key.toLowerCase()}`;

@@ -1,0 +1,48 @@
+import type { Meter } from "../../src/operation/telemetry/meter.ts";
+import type { Sample } from "../../src/operation/telemetry/series.ts";
+import { type DifferenceResult, differenceResults } from "../../libraries/compare/difference.ts";
+import { stageNames } from "./stage.ts";
+import type { StagesView, StageView } from "./views.ts";
+
+/** Counts the comparisons, each answer by its worst difference. */
+export const countComparisons = (meter: Meter): ((result: DifferenceResult) => void) => {
+  const help = "Answers compared on both sides, by their worst difference.";
+  const comparisons = meter.counter("comparisons_total", help, ["result"]);
+  for (const result of differenceResults) comparisons(result);
+  return (result) => void comparisons(result).value++;
+};
+
+/** Registers the metrics of the stages, which are looked up when they are read. `shed`: the comparisons that were left out. */
+export const meterStages = (meter: Meter, views: () => StagesView, shed: () => number): void => {
+  /** One sample of each endpoint that has a value. */
+  const each = (valueOf: (view: StageView) => number | undefined) => (): Sample[] =>
+    Object.entries(views()).flatMap(([endpoint, view]) => {
+      const value = valueOf(view);
+      return value === undefined ? [] : [{ labels: { endpoint }, value }];
+    });
+  /** Distinct requests that say how both sides agree: a drift does not. */
+  const conclusive = ({ parityInStage }: StageView) => parityInStage.compared - parityInStage.drift;
+
+  meter.gauge(
+    "stage",
+    `The stage of an endpoint: ${stageNames.map((name, i) => `${i} ${name}`).join(", ")}.`,
+    each(({ stage }) => stageNames.indexOf(stage)),
+  );
+  meter.gauge(
+    "parity_lower_bound_ratio",
+    "Lower Wilson bound of the share of requests without an unexplained difference, which a gate looks at.",
+    each((view) => (conclusive(view) === 0 ? undefined : view.parityInStage.lower)),
+  );
+  meter.gauge(
+    "gate_parity_ratio",
+    "Least parity that the gate of an endpoint allows.",
+    each(({ gate }) => gate?.parity),
+  );
+  meter.gauge("parity_comparisons", "Distinct requests compared since the last move, without drift.", each(conclusive));
+  meter.gauge(
+    "unexplained_differences",
+    "Distinct requests with an unexplained difference since the last move.",
+    each(({ parityInStage }) => parityInStage.unexplained),
+  );
+  meter.total("mirror_shed_total", "Comparisons left out for lack of budget.", shed);
+};

@@ -1,0 +1,84 @@
+import type { Fetched } from "../../src/gateway/cache/cacheRequest.ts";
+import { freshOnly } from "../../src/gateway/cache/policy.ts";
+import { type Served, uncached } from "../../src/gateway/cache/served.ts";
+import { type Answer, answerOf } from "../../src/catalogue/endpoint/answer.ts";
+import { canonicalRequest } from "../../src/catalogue/endpoint/canonicalRequest.ts";
+import type { ModernReply } from "../../libraries/modern/client.ts";
+import type { Context } from "../../src/gateway/answer/context.ts";
+import type { WriteFate } from "../../src/gateway/answer/legacyFetch.ts";
+import { confirmWrite } from "../../src/gateway/answer/legacyBackend.ts";
+import type { Core } from "../../src/gateway/answer/feature.ts";
+import type { Migration } from "./migration.ts";
+import type { Modern } from "./modern.ts";
+
+/** What answers of modern take of the core. */
+type AnsweringCore = Pick<Core, "cache" | "observer" | "hooks" | "unconfirmed">;
+
+/** Opens what answers by modern. */
+export const openModernBackend = (core: AnsweringCore, modern: Modern, migration: Migration) => {
+  const { cache, observer } = core;
+
+  /** Asks modern for one answer, within its timeout. */
+  const ask = async (context: Context): Promise<ModernReply> => {
+    const { endpoint, input, deadline } = context;
+    if (deadline <= performance.now()) return { failed: "it took too long" };
+    const started = performance.now();
+    const reply = await modern.client.ask(endpoint, canonicalRequest(endpoint, input, modern.routes[endpoint.name]), {
+      ...context,
+      deadline: Math.min(deadline, performance.now() + modern.timeout),
+    });
+    if (!("failed" in reply && reply.isUnasked))
+      migration.track(endpoint.name).asked("modern", performance.now() - started, "failed" in reply);
+    if ("failed" in reply) observer.event("modern_failed", { endpoint: endpoint.name, why: reply.failed });
+    return reply;
+  };
+
+  const read = async (context: Context): Promise<Served | undefined> => {
+    const { endpoint, input, wanted } = context;
+    let failed = false;
+    // A request may wait for the same fetch of another one. If that fails, the wait has used up its time as well.
+    const own = { ...context, deadline: Math.min(context.deadline, performance.now() + modern.timeout) };
+    const fetch = async (): Promise<Fetched> => {
+      const reply = await ask(own);
+      failed = "failed" in reply;
+      if ("failed" in reply) return { answer: noAnswer, groups: [] };
+      const { answer, document, unfinishedUntil } = reply;
+      return { answer, groups: endpoint.cache?.groups(input, document) ?? [], unfinishedUntil };
+    };
+    const cacheKey = endpoint.cacheKey?.(input, modern.identity);
+    if (cacheKey === undefined || context.key !== undefined) {
+      const { answer } = await fetch();
+      return failed ? undefined : uncached(answer, "bypass");
+    }
+    const answered = await cache.answer(
+      // If modern fails, legacy answers: stale answers of modern are not served.
+      { cacheKey: { ...cacheKey, lifetimesOf: freshOnly(cacheKey.lifetimesOf) }, owner: undefined, wanted },
+      fetch,
+      async () => undefined,
+    );
+    const { status } = answered.answer;
+    return failed || status >= 500 ? undefined : answered;
+  };
+
+  return {
+    /**
+     * Modern's answer to a read, cached as legacy's are; `undefined` if it cannot be served. Answers to callers with a key are not cached: a
+     * key may read cached answers only after legacy has accepted it.
+     */
+    read,
+    /** Sends a write to modern, once. If modern fails, the write is not sent to legacy. */
+    write: async (context: Context): Promise<Served> => confirmWrite(core, context, writeAnswer(await ask(context))),
+  };
+};
+
+const noAnswer: Answer = answerOf({ kind: "broken", message: "The new implementation gave no answer." });
+
+const writeAnswer = (reply: ModernReply): { answer: Answer; fate?: WriteFate } => {
+  if ("failed" in reply) {
+    // With any 4xx, such as a router's 404, modern has refused the write.
+    const status = reply.status ?? 0;
+    const isRefused = reply.isUnasked === true || (status >= 400 && status < 500);
+    return { answer: noAnswer, fate: isRefused ? "refused" : "unknown" };
+  }
+  return reply.answer.status >= 500 ? { answer: reply.answer, fate: "unknown" } : { answer: reply.answer };
+};

@@ -1,0 +1,67 @@
+import { z } from "zod";
+import type { KeyValueStore, Stores } from "../../libraries/stores/keyValueStore.ts";
+import { type ComparedRequests, comparedSchema } from "./comparedRequests.ts";
+
+/** What was compared of an endpoint. `of`: what made the answers that were compared. */
+const evidenceSchema = z.strictObject({ of: z.string().max(100), requests: comparedSchema });
+
+type EvidenceRecord = z.infer<typeof evidenceSchema>;
+
+/** What was compared, by endpoint. */
+export type EvidenceStore = KeyValueStore<EvidenceRecord>;
+
+/** Opens the stored evidence. Evidence that cannot be read is collected anew. */
+export const openEvidenceStore = ({ open }: Pick<Stores, "open">): Promise<EvidenceStore> =>
+  open({ feature: "evidence", schema: () => evidenceSchema });
+
+/** Milliseconds between two savings. A process that is killed loses the evidence of so long. */
+const SAVE_MS = 10_000;
+
+type SavedEvidenceSettings = {
+  store: EvidenceStore;
+  /** What made the answers that were compared: evidence of others does not count. */
+  of: string;
+  requests: ReadonlyMap<string, ComparedRequests>;
+  interval?: number | undefined;
+};
+
+/** Keeps what was compared over a restart, and joins it with what the other gateways on the same store have compared. */
+export const openSavedEvidence = ({ store, of, requests, interval = SAVE_MS }: SavedEvidenceSettings) => {
+  const read = new Map<string, EvidenceRecord>();
+  const saved = new Map<string, number>();
+  let saving: Promise<void> = Promise.resolve();
+
+  const take = (): void => {
+    for (const [endpoint, compared] of requests) {
+      const record = store.get(endpoint);
+      if (record === undefined || record === read.get(endpoint)) continue;
+      read.set(endpoint, record);
+      if (record.of === of) compared.merge(record.requests);
+    }
+  };
+  const save = async (): Promise<void> => {
+    for (const [endpoint, compared] of requests) {
+      const version = compared.version();
+      if (version === (saved.get(endpoint) ?? 0)) continue;
+      await store.update(endpoint, (latest) => {
+        if (latest?.of === of) compared.merge(latest.requests);
+        return { of, requests: compared.toText() };
+      });
+      saved.set(endpoint, version);
+      // A store in memory does not wait for anything: requests come in between.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  /** The store reports why it cannot write. What was not saved is saved the next time. */
+  const saveSoon = (): Promise<void> => (saving = saving.then(save).catch(() => undefined));
+
+  take();
+  store.onChange(take);
+  const timer = setInterval(() => void saveSoon(), interval).unref();
+  return {
+    async close(): Promise<void> {
+      clearInterval(timer);
+      await saveSoon();
+    },
+  };
+};

@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { comparedShape, wrongRoutes } from "../../libraries/modern/settings.ts";
+import { baseUrlField, countField, millisecondsField } from "../../src/operation/settings/fields.ts";
+import {
+  type KnownEndpoints,
+  type Settings,
+  type SettingsFragment,
+  unknownEndpoints,
+} from "../../src/operation/settings/settings.ts";
+import { configuredStageSchema } from "./stage.ts";
+
+const shape = {
+  MODERN_URL: baseUrlField
+    .optional()
+    .describe("URL of the new implementation, below which its paths lie. Without it every endpoint stays with legacy"),
+  MODERN_TIMEOUT_MS: millisecondsField(5_000).describe(
+    "Longest time for one answer of modern, in ms. Then legacy answers",
+  ),
+  ...comparedShape,
+  STAGES: z
+    .record(z.string(), configuredStageSchema)
+    .default({})
+    .describe(
+      'Stages by endpoint: `{"getDataset": {"stage": "shadow", "share": 10, "gate": {"parity": 0.999}}}`. They are `legacy`, `shadow`, `canary` and `modern`',
+    ),
+  FORCE_BACKEND: z
+    .boolean()
+    .default(false)
+    .describe("Whether a request may name its side, by `Gateway-Backend: legacy` or `modern`"),
+  MIRROR_RATE: countField(50).describe(
+    "Most comparisons a second, and at a time. Beyond 16 MiB of answers a second there are fewer",
+  ),
+};
+
+const reloadable = ["STAGES", "EXPECTED_DIFFERENCES"];
+
+const errorsOf = (settings: MigrationSettings, endpoints: KnownEndpoints): string[] => {
+  const all = Object.keys(endpoints);
+  return [
+    ...unknownEndpoints("STAGES", settings.STAGES, all),
+    ...wrongRoutes(settings, endpoints),
+    ...wrongTimeout(settings),
+    ...withoutModern(settings),
+  ];
+};
+
+const withoutModern = ({ MODERN_URL, STAGES }: MigrationSettings): string[] =>
+  MODERN_URL !== undefined
+    ? []
+    : Object.entries(STAGES)
+        .filter(([, { stage }]) => stage !== "legacy")
+        .map(
+          ([name, { stage }]) =>
+            `STAGES.${name}.stage: ${JSON.stringify(stage)} given without MODERN_URL; allowed is "legacy", or any stage where MODERN_URL names the new implementation`,
+        );
+
+const wrongTimeout = ({ MODERN_URL, MODERN_TIMEOUT_MS, TOTAL_TIMEOUT_MS }: MigrationSettings): string[] =>
+  MODERN_URL === undefined || MODERN_TIMEOUT_MS < TOTAL_TIMEOUT_MS
+    ? []
+    : [
+        `MODERN_TIMEOUT_MS: ${MODERN_TIMEOUT_MS} given; allowed is less than TOTAL_TIMEOUT_MS (${TOTAL_TIMEOUT_MS}), so that legacy has time to answer instead`,
+      ];
+
+export const settings = {
+  shape,
+  group: "Migration and retirement",
+  usual: ["MODERN_URL", "STAGES"],
+  reloadable,
+  errorsOf,
+} satisfies SettingsFragment;
+
+export type MigrationSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -1,0 +1,204 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Served } from "../../src/gateway/cache/served.ts";
+import { type GivenAnswer, type LegacyQuery, parseAnswer } from "../../libraries/compare/answers.ts";
+import { curlsOf } from "../../libraries/compare/curls.ts";
+import { type Difference, isSame } from "../../libraries/compare/difference.ts";
+import { originIn } from "../../libraries/compare/explain.ts";
+import { legacyBody } from "../../libraries/compare/explainAnswer.ts";
+import { compareAnswers, MAX_COMPARED_BYTES, type Origin, markDrift } from "../../libraries/compare/compareAnswers.ts";
+import {
+  type CanonicalRequest,
+  canonicalRequest,
+  formatRequest,
+} from "../../src/catalogue/endpoint/canonicalRequest.ts";
+import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
+import { type LegacyReply, withoutClient } from "../../src/gateway/upstream/legacyClient.ts";
+import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
+import { collectChanges } from "../../src/catalogue/rules/notes.ts";
+import type { Handler, Context } from "../../src/gateway/answer/context.ts";
+import type { Core } from "../../src/gateway/answer/feature.ts";
+import type { Side } from "./decide.ts";
+import { openMirrorBudget } from "./mirrorBudget.ts";
+import type { Modern } from "./modern.ts";
+import type { Migration } from "./migration.ts";
+
+/** What comparing takes of the core. */
+type ComparedCore = Pick<Core, "settings" | "totalTimeout" | "errors" | "cache" | "observer">;
+
+/** One request that the gateway has answered. */
+type AnsweredRequest = {
+  context: Context;
+  /** Answers by legacy. */
+  next: Handler;
+  answered: Served;
+  /** The side that made the answer. */
+  backend: Side;
+};
+
+/** One side's answer. `bytes`: its size. `source`: the reply of legacy's that it was made of, where legacy was asked for it. */
+type SideAnswer = GivenAnswer & { bytes: number; source?: LegacyReply | undefined };
+
+type SideReply = SideAnswer | { failed: string };
+
+/**
+ * Opens what compares answered requests on both sides, in the background. `rate`: most comparisons that start in a second, and that run at a
+ * time. `recheck`: milliseconds until a mismatch is checked again.
+ */
+export const openShadow = (
+  { settings, totalTimeout, errors, cache, observer }: ComparedCore,
+  modern: Modern,
+  migration: Migration,
+  rate: number,
+  recheck: number,
+) => {
+  const addresses = {
+    legacy: settings.LEGACY_URL + settings.LEGACY_PATH,
+    candidate: modern.url,
+    keyName: "KEY",
+  };
+  const budget = openMirrorBudget(rate);
+  const running = new Set<Promise<void>>();
+  const stopping = new AbortController();
+
+  const askLegacy = async ({ context, next }: AnsweredRequest): Promise<SideReply> => {
+    let source: LegacyReply | undefined;
+    const onReply = (reply: LegacyReply) => void (source = reply.body.length > MAX_COMPARED_BYTES ? undefined : reply);
+    const answered = await next({ ...mirrored(context, totalTimeout), bypass: true, onReply });
+    return answered.isIncomplete ? { failed: "private rows may be lacking" } : { ...servedAnswer(answered), source };
+  };
+
+  const askModern = async (
+    { context }: AnsweredRequest,
+    canonical: CanonicalRequest,
+    again: boolean,
+  ): Promise<SideReply> => {
+    const started = performance.now();
+    const reply = await modern.client.look(canonical, mirrored(context, modern.timeout), again);
+    const failed = "failed" in reply || reply.status >= 500;
+    migration.track(context.endpoint.name).asked("modern", performance.now() - started, failed);
+    return "failed" in reply ? reply : given(reply.status, reply.contentType, reply.text);
+  };
+
+  /** One answer of each side: the answer that was served with that of the other side or, `again`, two new ones past the caches. */
+  const bothAnswers = (
+    about: AnsweredRequest,
+    canonical: CanonicalRequest,
+    again: boolean,
+  ): Promise<[expected: SideReply, candidate: SideReply]> => {
+    const served = again ? undefined : about.backend;
+    return Promise.all([
+      served === "legacy" ? servedAnswer(about.answered) : askLegacy(about),
+      served === "modern" ? servedAnswer(about.answered) : askModern(about, canonical, again),
+    ]);
+  };
+
+  /** Compares both sides once; `undefined` if one of them gave no answer that can be compared. */
+  const compareOnce = async (
+    about: AnsweredRequest,
+    canonical: CanonicalRequest,
+    again: boolean,
+  ): Promise<Difference[] | undefined> => {
+    const { endpoint } = about.context;
+    const [expected, candidate] = await bothAnswers(about, canonical, again);
+    for (const one of [expected, candidate]) if ("bytes" in one) budget.spend(one.bytes);
+    // If legacy fails, there is no expectation. Failures of modern are counted by its track.
+    if ("failed" in expected || "failed" in candidate || expected.status >= 500) return undefined;
+    if (expected.bytes > MAX_COMPARED_BYTES || candidate.bytes > MAX_COMPARED_BYTES) return undefined;
+    const ledger = migration.ledger();
+    const comparison = {
+      endpoint: endpoint.name,
+      output: endpoint.output,
+      ledger,
+      origin: originOf(endpoint, expected),
+      whyUnserved: (one: GivenAnswer) => whyUnserved(endpoint, { errors, ledger }, one),
+    };
+    return compareAnswers(comparison, expected, candidate);
+  };
+
+  /** Compares both sides. A mismatch is checked again before it counts. If it has gone by then, it is drift. */
+  const compareTwice = async (
+    about: AnsweredRequest,
+    canonical: CanonicalRequest,
+  ): Promise<Difference[] | undefined> => {
+    const first = await compareOnce(about, canonical, false);
+    if (!first?.some(({ kind }) => kind === "unexplained")) return first;
+    await sleep(recheck, undefined, { signal: stopping.signal, ref: false });
+    const second = await compareOnce(about, canonical, true);
+    return second && markDrift(first, second);
+  };
+
+  const compare = async (about: AnsweredRequest): Promise<void> => {
+    const { endpoint, input, legacy, key } = about.context;
+    const canonical = canonicalRequest(endpoint, input, modern.routes[endpoint.name]);
+    const differences = await compareTwice(about, canonical);
+    if (differences === undefined) return;
+    // Modern no longer gives the cached answer that was served.
+    if (about.backend === "modern" && about.answered.how.hit && differences.some(({ kind }) => kind === "drift"))
+      cache.invalidate({ endpoint: endpoint.name, soft: false })?.catch(observer.fault);
+    const legacyQuery: LegacyQuery | undefined =
+      "unsent" in legacy ? undefined : { request: legacy, format: endpoint.format ?? "json" };
+    migration.compared({
+      id: JSON.stringify([canonical.path, canonical.body]),
+      endpoint: endpoint.name,
+      question: formatRequest(canonical),
+      at: new Date().toISOString(),
+      differences,
+      curl: (secrets) => curlsOf(addresses, canonical, key !== undefined, legacyQuery, secrets),
+      key,
+    });
+  };
+
+  return {
+    /** Compares both sides, if the budget has room. */
+    compare(about: AnsweredRequest): void {
+      if (stopping.signal.aborted || !budget.enter(running.size)) return;
+      const one = compare(about)
+        .catch((error: Error) => {
+          if (!stopping.signal.aborted) observer.fault(error);
+        })
+        .finally(() => running.delete(one));
+      running.add(one);
+    },
+    /** The number of comparisons that the budget had no room for. */
+    shed: budget.shed,
+    /** Stops comparing, and resolves when the running comparisons have ended. */
+    async idle(): Promise<void> {
+      stopping.abort();
+      await Promise.all(running);
+    },
+  };
+};
+
+/** The context of a comparison. No client waits for it: it takes no client's turn, and its failures count for no client. `timeout`: milliseconds. */
+const mirrored = (context: Context, timeout: number): Context => ({
+  ...withoutClient(context, timeout),
+  headers: [...context.headers, "gateway-mirror", "1"],
+  client: "",
+});
+
+const servedAnswer = (answered: Served): SideAnswer => {
+  const { status, body } = answered.answer;
+  return given(status, "application/json", body);
+};
+
+const given = (status: number, contentType: string, body: string | Buffer): SideAnswer => ({
+  // Parsing a larger one would hold up callers, so it is not compared.
+  ...(body.length > MAX_COMPARED_BYTES
+    ? { status, contentType, body: undefined }
+    : parseAnswer(status, contentType, body.toString())),
+  bytes: body.length,
+});
+
+/** Legacy's values, and the rules that made the expected ones of them. Of an answer that is cached or merged only the rules are known. */
+const originOf = ({ output }: Endpoint, { source, status, body }: SideAnswer): Origin => {
+  const { note } = collectChanges();
+  let ofDocument: Origin | undefined;
+  return (at) => {
+    if (at === "status") return { legacy: source?.status, rules: [] };
+    const document = source?.reading.is === "document" ? source.reading.document : undefined;
+    if (at === "" && source && document === undefined) return { legacy: legacyBody(source.reading), rules: [] };
+    const isSource = () => document && status === 200 && isSame(output.read(document, note, document), body);
+    ofDocument ??= originIn(output, isSource() ? document : undefined);
+    return ofDocument(at);
+  };
+};

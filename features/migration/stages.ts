@@ -1,0 +1,206 @@
+import { z } from "zod";
+import type { KeyValueStore, Stores } from "../../libraries/stores/keyValueStore.ts";
+import {
+  type ConfiguredStage,
+  type Move,
+  type MoveNote,
+  moveSchema,
+  type Stage,
+  type StageInForce,
+  stageInForceSchema,
+} from "./stage.ts";
+
+/** The stage of an endpoint that was set at run time, and its moves, the newest first. */
+const recordSchema = z.strictObject({ stage: stageInForceSchema, moves: z.array(moveSchema) });
+
+/** What survives a restart, by endpoint. */
+export type StageStore = KeyValueStore<z.infer<typeof recordSchema>>;
+
+/**
+ * Opens what was set at run time.
+ *
+ * @throws If it cannot be read. This refuses the start: the gateway must not guess the stages.
+ */
+export const openStageStore = ({ open }: Pick<Stores, "open">): Promise<StageStore> =>
+  open({ feature: "stages", schema: () => recordSchema, isVital: true, needsRedis: true });
+
+/** Lines of the audit log. */
+const MAX_MOVES = 1000;
+
+type StagesSettings = {
+  store: StageStore;
+  endpoints: readonly string[];
+  configured: Readonly<Record<string, ConfiguredStage>>;
+  /** Called for every endpoint that has a new stage or share. */
+  onMove: (endpoint: string, from: StageInForce, to: StageInForce) => void;
+  /** Called with the endpoints whose stage Redis has lost: the configured one holds. */
+  onLost: (endpoints: string[]) => void;
+  /** Called with each line of the audit log that this process has stored. */
+  onStored: (move: Move) => void;
+  /** Called if a configured stage could not be stored. It stays in force in this gateway until the process ends. */
+  onUnwritten: (endpoint: string, error: Error) => undefined;
+  now?: () => Date;
+};
+
+const defaultStage: Stage = { stage: "legacy", share: 100 };
+
+/**
+ * Opens the stages in force: what was set at run time, unless the configuration has changed since. A configuration that has changed since they
+ * were stored is applied in the background.
+ */
+export const openStages = ({
+  store,
+  endpoints,
+  configured: first,
+  onMove,
+  onLost,
+  onStored,
+  onUnwritten,
+  now = () => new Date(),
+}: StagesSettings) => {
+  let configured = first;
+  /** The stages in force. All of them are exchanged at once. */
+  let stages = new Map<string, StageInForce>();
+  /** Configured stages in force that the store does not have yet. */
+  const unwritten = new Map<string, StageInForce>();
+  /** What the store had when it was read last. */
+  let stored = store.entries();
+
+  const configuredStage = (endpoint: string): Stage => stageAndShare(configured[endpoint] ?? defaultStage);
+  const configuredText = (endpoint: string): string => JSON.stringify(configuredStage(endpoint));
+
+  const stageFromNow = (to: Stage, endpoint: string, by: string, why: string): StageInForce => ({
+    ...stageAndShare(to),
+    since: now().toISOString(),
+    by,
+    why,
+    configured: configuredText(endpoint),
+  });
+  const fromConfiguration = (endpoint: string, why: string): StageInForce =>
+    stageFromNow(configuredStage(endpoint), endpoint, "configuration", why);
+
+  const unmoved = (endpoint: string): StageInForce =>
+    stages.get(endpoint) ?? fromConfiguration(endpoint, configured[endpoint] ? "as configured" : "default");
+  /** The stage that was set last, also by a gateway with another configuration; `otherwise` where none was set. */
+  const inForce = (endpoint: string, otherwise = unmoved): StageInForce => {
+    const set = store.get(endpoint)?.stage;
+    const pending = unwritten.get(endpoint);
+    if (set === undefined) return pending ?? otherwise(endpoint);
+    return pending === undefined || pending.since < set.since ? set : pending;
+  };
+  const afterLoss = (endpoint: string): StageInForce =>
+    fromConfiguration(endpoint, "Redis has lost the stage that was set");
+
+  /** Reads all stages again, exchanges them at once, and reports those that have moved. */
+  const refresh = (): void => {
+    const before = stages;
+    const lost = endpoints.filter((name) => stored.has(name) && store.get(name) === undefined);
+    stored = store.entries();
+    stages = new Map(endpoints.map((name) => [name, inForce(name, lost.includes(name) ? afterLoss : unmoved)]));
+    for (const [name, to] of stages) {
+      const from = before.get(name);
+      if (from && hasMoved(from, to)) onMove(name, from, to);
+    }
+    if (lost.length > 0) onLost(lost);
+  };
+
+  /** Stores a stage and its line of the audit log, unless another gateway has moved the endpoint meanwhile. */
+  const storeMove = async (endpoint: string, from: Stage, to: StageInForce, note: MoveNote = {}): Promise<boolean> => {
+    const { since: at, by, why } = to;
+    const move: Move = { at, endpoint, by, why, ...note, from: stageAndShare(from), to: stageAndShare(to) };
+    const seen = store.get(endpoint)?.stage.since;
+    const isStored = await store.update(endpoint, (latest) =>
+      latest?.stage.since === seen
+        ? { stage: to, moves: [move, ...(latest?.moves ?? [])].slice(0, MAX_MOVES) }
+        : undefined,
+    );
+    if (isStored) onStored(move);
+    return isStored;
+  };
+
+  /** Stores that an endpoint is where the configuration has it now, unless another gateway has moved it meanwhile. This is no move. */
+  const storeConfigured = async (endpoint: string, { since, configured: text }: StageInForce): Promise<boolean> => {
+    if (store.get(endpoint) === undefined) return true;
+    return store.update(endpoint, (latest) =>
+      latest?.stage.since === since ? { ...latest, stage: { ...latest.stage, configured: text } } : undefined,
+    );
+  };
+
+  /** Puts configured stages in force at once. Then stores them, so that the other gateways and a restart use the same. */
+  const applyConfiguration = async (names: readonly string[]): Promise<void> => {
+    const before = new Map(names.map((name) => [name, inForce(name)]));
+    for (const [name, from] of before) {
+      const isThere = isSameStage(from, configuredStage(name));
+      const there = { ...from, configured: configuredText(name) };
+      unwritten.set(name, isThere ? there : fromConfiguration(name, "the configuration changed"));
+    }
+    refresh();
+    for (const [endpoint, from] of before) {
+      const to = unwritten.get(endpoint) as StageInForce;
+      const writing = isSameStage(from, to) ? storeConfigured(endpoint, to) : storeMove(endpoint, from, to);
+      const written = await writing.catch((error: Error) => onUnwritten(endpoint, error));
+      // `false`: another move came first, and stays in force.
+      if (written !== undefined) unwritten.delete(endpoint);
+    }
+    refresh();
+  };
+
+  /** Where the configuration has changed since the stage was stored: while the gateway was stopped. */
+  const changedWhileStopped = (): string[] =>
+    endpoints.filter((name) => {
+      const was = store.get(name)?.stage.configured;
+      return was !== undefined && was !== configuredText(name);
+    });
+
+  refresh();
+  store.onChange(refresh);
+  const changed = changedWhileStopped();
+  if (changed.length > 0)
+    applyConfiguration(changed).catch((error: Error) => changed.forEach((name) => onUnwritten(name, error)));
+
+  const of = (endpoint: string) => stages.get(endpoint) as StageInForce;
+
+  return {
+    of,
+    /** The gate of the configuration. */
+    gateOf: (endpoint: string) => configured[endpoint]?.gate,
+    /** Where an endpoint was until everything went back to legacy, if it has not moved since. */
+    formerOf(endpoint: string): Stage | undefined {
+      const move = store.get(endpoint)?.moves[0];
+      return move?.all === undefined ? undefined : move.from;
+    },
+    /** All moves, the newest first. */
+    audit: (): Move[] =>
+      [...store.entries().values()]
+        .flatMap(({ moves }) => moves)
+        .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
+        .slice(0, MAX_MOVES),
+    /**
+     * Moves one endpoint. Where it has this stage and share already, nothing changes.
+     *
+     * @returns False if another move came first.
+     * @throws If the store does not confirm the write.
+     */
+    async move(endpoint: string, to: Stage, by: string, why: string, note?: MoveNote): Promise<boolean> {
+      if (isSameStage(of(endpoint), to)) return true;
+      const moved = await storeMove(endpoint, of(endpoint), stageFromNow(to, endpoint, by, why), note);
+      if (moved) unwritten.delete(endpoint);
+      refresh();
+      return moved;
+    },
+    /** Applies a new configuration, except where another gateway has applied it already. Endpoints that it does not name are `legacy`. */
+    async configure(next: Readonly<Record<string, ConfiguredStage>>): Promise<void> {
+      const before = new Map(endpoints.map((name) => [name, configuredText(name)]));
+      configured = next;
+      const isNew = (name: string) =>
+        before.get(name) !== configuredText(name) && inForce(name).configured !== configuredText(name);
+      await applyConfiguration(endpoints.filter(isNew));
+    },
+  };
+};
+
+const isSameStage = (one: Stage, other: Stage): boolean => one.stage === other.stage && one.share === other.share;
+
+const hasMoved = (from: StageInForce, to: StageInForce): boolean => !isSameStage(from, to) || from.since !== to.since;
+
+const stageAndShare = ({ stage, share }: Stage): Stage => ({ stage, share });

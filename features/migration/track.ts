@@ -1,0 +1,110 @@
+import { type Difference, type ResultCounts, resultOf } from "../../libraries/compare/difference.ts";
+import { fromStored } from "../../src/operation/limits/monotonic.ts";
+import type { ComparedRequests } from "./comparedRequests.ts";
+import { type Evidence, wilson } from "./gate.ts";
+import type { StageInForce } from "./stage.ts";
+import type { Latency, Parity } from "./views.ts";
+
+/** Measures one endpoint: how its sides answer, and how they agree. */
+export type Track = ReturnType<typeof openTrack>;
+
+/** The recent answers and comparisons that evidence covers. */
+export const RECENT_ANSWERS = 200;
+/** Requests of a canary after which callers of one bucket alone are worth a warning. */
+const MANY_CALLS = 100;
+
+/** Opens the track of an endpoint. `requests`: its compared requests. */
+export const openTrack = (requests: ComparedRequests) => {
+  const times: Record<"legacy" | "modern", number[]> = { legacy: [], modern: [] };
+  /** 1 for each request to modern that failed. */
+  const failures: number[] = [];
+  /** 1 for each comparison without an unexplained difference. */
+  const results: number[] = [];
+  const buckets = new Set<number>();
+  let calls = 0;
+  const startedAt = Date.now();
+  const openedAt = performance.now();
+  let movedAt: number | undefined;
+  /** When the endpoint moved last, or this gateway started: evidence for its gate begins then. */
+  const beginOf = ({ since }: StageInForce): number => Math.max(startedAt, Date.parse(since));
+  /** When it moved last, on the clock of `performance.now()`; the start of this gateway if that time lies in the future. */
+  const moveOf = ({ since }: StageInForce): number => (movedAt ??= fromStored(Date.parse(since)) ?? openedAt);
+
+  return {
+    /** A side has answered after `ms` milliseconds, or failed. */
+    asked(side: "legacy" | "modern", ms: number, failed: boolean): void {
+      if (side === "modern") addRecent(failures, failed ? 1 : 0);
+      if (!failed) addRecent(times[side], ms);
+    },
+    /** Both sides were compared on one request, identified by `id`. */
+    compared(id: string, differences: readonly Difference[]): void {
+      const result = resultOf(differences);
+      requests.add(id, result);
+      if (result !== "drift") addRecent(results, result === "unexplained" ? 0 : 1);
+    },
+    /** Counts a request of a canary from a caller in this bucket (0-99). True only for the request with which `oneBucket` begins to give a number. */
+    calledFrom(bucket: number): boolean {
+      calls++;
+      buckets.add(bucket);
+      return calls === MANY_CALLS && buckets.size === 1;
+    },
+    /** How many such requests came since the endpoint moved last, if there are many and all from one bucket. */
+    oneBucket: (): number | undefined => (calls >= MANY_CALLS && buckets.size === 1 ? calls : undefined),
+    /** The endpoint has moved: its gate begins anew. */
+    moved(): void {
+      movedAt = performance.now();
+      calls = 0;
+      buckets.clear();
+      for (const one of [results, failures, times.modern]) one.length = 0;
+    },
+    /** Of all requests that count. */
+    parity: (): Parity => parityOf(requests.counts()),
+    /** Since the endpoint moved last. */
+    parityInStage: (at: StageInForce): Parity => parityOf(requests.counts(beginOf(at))),
+    latency(side: "legacy" | "modern"): Latency {
+      const [p50, p95] = [quantile(times[side], 0.5), quantile(times[side], 0.95)];
+      return p50 === undefined || p95 === undefined ? undefined : { p50, p95 };
+    },
+    errorRate: (): number => sum(failures) / Math.max(1, failures.length),
+    evidence: (at: StageInForce): Evidence => ({
+      ...evidenceOf(requests.counts(beginOf(at))),
+      minutes: (performance.now() - Math.max(openedAt, moveOf(at))) / 60_000,
+      recent: { good: sum(results), conclusive: results.length },
+      modern: { asked: failures.length, failed: sum(failures), times: times.modern },
+      // A gate moves an endpoint to shadow only down. A hold does not end with a restart, nor begin again in another gateway.
+      ...(at.by === "gate" && at.stage === "shadow"
+        ? { sinceDemotion: (performance.now() - moveOf(at)) / 60_000 }
+        : {}),
+    }),
+  };
+};
+
+// Drift is a change between two requests, not evidence on either side.
+const evidenceOf = ({
+  compared,
+  drift,
+  unexplained,
+}: ResultCounts): Pick<Evidence, "requests" | "good" | "conclusive"> => ({
+  requests: compared,
+  good: compared - drift - unexplained,
+  conclusive: compared - drift,
+});
+
+const parityOf = (counts: ResultCounts): Parity => {
+  const { good, conclusive } = evidenceOf(counts);
+  return { ...counts, lower: wilson(good, conclusive).lower };
+};
+
+/** Adds to the last values of a sequence. */
+const addRecent = (values: number[], value: number): void => {
+  values.push(value);
+  if (values.length > RECENT_ANSWERS) values.shift();
+};
+
+const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
+
+/** The quantile at a share (0-1); `undefined` without values. */
+const quantile = (values: readonly number[], share: number): number | undefined => {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+};

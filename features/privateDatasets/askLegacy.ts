@@ -1,0 +1,139 @@
+import { LRUCache } from "lru-cache";
+import { monotonic } from "../../src/operation/limits/monotonic.ts";
+import { withTimeout } from "../../src/operation/limits/withTimeout.ts";
+import type { RowById } from "../../src/catalogue/endpoint/endpoint.ts";
+import type { LegacyRequest } from "../../src/catalogue/endpoint/legacyRequest.ts";
+import type { OutcomeKind } from "../../src/catalogue/endpoint/outcome.ts";
+import type { Caller } from "../../src/gateway/upstream/legacyClient.ts";
+import { outcomeOf } from "../../src/catalogue/legacy/reading.ts";
+import { xmlReader } from "../../src/catalogue/legacy/xml.ts";
+import type { JsonObject } from "../../src/catalogue/rules/rule.ts";
+import { fetchReadable } from "../../src/gateway/answer/legacyFetch.ts";
+import type { Core } from "../../src/gateway/answer/feature.ts";
+
+/** The endpoint whose lists lack private datasets. */
+export const LIST_ENDPOINT = "listDatasets";
+
+/** Legacy gave no answer. `isRefused`: it does not know the key, or not as an administrator's. */
+export class LegacyFailure extends Error {
+  readonly isRefused: boolean;
+  constructor(why: string, isRefused = false) {
+    super(why);
+    this.isRefused = isRefused;
+  }
+}
+
+/** What legacy answered: a document, or an error. The code alone decides what an error means. */
+type LegacyDocument = { document: JsonObject } | { document?: undefined; code: number; kind: OutcomeKind };
+
+/**
+ * Asks legacy with one key.
+ *
+ * @throws A `LegacyFailure` if legacy gives no answer, or refuses the key.
+ */
+export type AskLegacy = (request: LegacyRequest) => Promise<LegacyDocument>;
+
+const endpoint = { name: LIST_ENDPOINT, readXml: xmlReader([]) };
+
+/** What asking legacy takes of the core. */
+type LegacyParts = Pick<Core, "client" | "observer" | "keys" | "errors">;
+
+/** Asks legacy on behalf of a caller. */
+export const askAs =
+  (core: LegacyParts, caller: Caller): AskLegacy =>
+  async (request) => {
+    const reply = await fetchReadable(core, { ...caller, endpoint }, request).catch((error: Error) => ({
+      why: error.message,
+    }));
+    if ("why" in reply) throw new LegacyFailure(reply.why);
+    const { reading, status } = reply;
+    if (reading.is === "unreadable") throw new LegacyFailure(reading.why);
+    if (reading.is === "document") {
+      if (status !== 200) throw new LegacyFailure(`it answered with status ${status}`);
+      return { document: reading.document };
+    }
+    const { kind } = outcomeOf(reading, core.errors);
+    if (kind === "unauthenticated") throw new LegacyFailure("legacy does not know the key", true);
+    if (kind === "unavailable") throw new LegacyFailure(reading.message);
+    return { code: reading.code, kind };
+  };
+
+/** Legacy checks rights before the filter, which is illegal: administrators get 1011, other callers 106. No query runs. */
+const adminProbe: LegacyRequest = { method: "GET", path: "/evaluation/request/1/normal/1/none/0" };
+
+/**
+ * Whether the key is an administrator's.
+ *
+ * @throws A `LegacyFailure` if the answer does not show it.
+ */
+export const isAdministrators = async (ask: AskLegacy): Promise<boolean> => {
+  const answer = await ask(adminProbe);
+  if (answer.document !== undefined) throw new LegacyFailure("it answered with something else");
+  if (answer.code !== 1011 && answer.code !== 106) throw new LegacyFailure(`it answered with code ${answer.code}`);
+  return answer.code === 1011;
+};
+
+/** The status of a key. `refused`: legacy does not know it. `unknown`: no answer in time, or one without a known code. */
+type AdminStatus = "administrator" | "other" | "refused" | "unknown";
+
+/** A caller with a key. `owner`: the salted hash of the key. `ask` asks legacy with it. */
+type ProbedCaller = { owner: string; ask: AskLegacy };
+
+/** The cached statuses of callers. */
+export type AdminStatuses = ReturnType<typeof openAdminStatuses>;
+
+/** Milliseconds for which a status is valid, from when the probe was sent. */
+const TTL = 60_000;
+const MAX_OWNERS = 10_000;
+
+/** Asks legacy whether callers are administrators: one request for each key and minute. */
+export const openAdminStatuses = () => {
+  const statuses = new LRUCache<string, Promise<AdminStatus>>({ max: MAX_OWNERS, ttl: TTL, perf: monotonic });
+  const launch = ({ owner, ask }: ProbedCaller): Promise<AdminStatus> => {
+    const status = isAdministrators(ask).then(
+      (isOne) => (isOne ? "administrator" : "other"),
+      ({ isRefused }: LegacyFailure) => {
+        // Not cached: the next request probes again.
+        if (statuses.peek(owner) === status) statuses.delete(owner);
+        return isRefused ? "refused" : "unknown";
+      },
+    );
+    statuses.set(owner, status);
+    return status;
+  };
+  return {
+    /** Waits `patience` milliseconds at most. A later answer is cached for the next request. */
+    async of(caller: ProbedCaller, patience: number): Promise<AdminStatus> {
+      const status = await withTimeout(statuses.get(caller.owner) ?? launch(caller), patience);
+      return status === "late" ? "unknown" : status;
+    },
+    /** Removes the status of a key that legacy has refused, and ignores a pending probe of it. */
+    remove: (owner: string): void => void statuses.delete(owner),
+  };
+};
+
+/** The state of an id. `hidden`: there may be a dataset, but legacy does not show it even to an administrator. */
+export type DatasetState =
+  | { found: "private"; shown: JsonObject }
+  | { found: "public" }
+  | { found: "none" }
+  | { found: "hidden"; why: string };
+
+/**
+ * Reads one id with an administrator's key: whether it is a private dataset, and its members in a list.
+ *
+ * @throws A `LegacyFailure` if the answers do not show it.
+ */
+export const readDataset = async (ask: AskLegacy, rowById: RowById, id: number): Promise<DatasetState> => {
+  const one = await ask(rowById.one(id));
+  if (one.document === undefined)
+    return one.kind === "notFound" ? { found: "none" } : { found: "hidden", why: `code ${one.code}` };
+  const visibility = rowById.visibilityOf(one.document, id);
+  if (visibility === undefined) throw new LegacyFailure("it answered with something else");
+  if (visibility === "public") return { found: "public" };
+  const rest = await ask(rowById.rest(id));
+  // The dataset may have been deleted between the two requests.
+  if (rest.document === undefined && !rowById.noRest.has(rest.code))
+    throw new LegacyFailure(`it answered with code ${rest.code}`);
+  return { found: "private", shown: rowById.shown(one.document, rest.document) };
+};

@@ -1,0 +1,120 @@
+import type { CheckReport, Core, Feature } from "../../src/gateway/answer/feature.ts";
+import { storesOf } from "../../libraries/stores/storesOf.ts";
+import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
+import { ownCaller } from "../../src/gateway/upstream/legacyClient.ts";
+import type { Observer } from "../../src/operation/telemetry/observer.ts";
+import type { Meter } from "../../src/operation/telemetry/meter.ts";
+import { askAs, isAdministrators, LIST_ENDPOINT, openAdminStatuses } from "./askLegacy.ts";
+import { privateDatasetsEvents } from "./events.ts";
+import { openFound, scopeOf } from "./found.ts";
+import { listedRows, privateRowsLayer } from "./mergedList.ts";
+import { openScanner, type PrivateRowsView, type ScanOptions } from "./scan.ts";
+import type { PrivateDatasetsSettings } from "./settings.ts";
+import { fetchListedIds, type ListParts, PRIVATE_GROUP, wholeLists } from "./wholeLists.ts";
+import { readWritten } from "./writtenDatasets.ts";
+
+/** Parts that a test replaces: options of the scan. */
+export type PrivateDatasetsParts = { scan?: ScanOptions };
+
+/** What a test sees of the feature. */
+export type PrivateDatasets = { privateRows?: { start: () => Promise<void>; state: () => PrivateRowsView } };
+
+/** Adds to administrators' lists the private datasets that legacy's lists lack. */
+const open = async (
+  core: ListParts & Pick<Core, "dependencies" | "endpoints" | "features" | "load">,
+  settings: PrivateDatasetsSettings,
+  { scan = {} }: PrivateDatasetsParts = {},
+): Promise<Feature<ConsolePart> & PrivateDatasets> => {
+  const { endpoints, load, observer, cache, events, meter } = core;
+  const endpoint = endpoints.find(({ name }) => name === LIST_ENDPOINT);
+  const rowById = endpoint?.rowById;
+  const { LEGACY_ADMIN_KEY: key, TOTAL_TIMEOUT_MS: timeout } = settings;
+  if (key === undefined || endpoint === undefined || rowById === undefined) return {};
+  const onEvent: Observer["event"] = (name, about) => observer.event(name, { endpoint: LIST_ENDPOINT, ...about });
+  const onChange = () => cache.invalidateLocally(PRIVATE_GROUP);
+  const found = await openFound({ stores: storesOf(core), scope: scopeOf(settings), onChange });
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const spent = { calls: 0 };
+  const callerNow = () => ({ ...ownCaller(timeout), signal, exchange: { countCall: () => void spent.calls++ } });
+  const scanner = openScanner({
+    found,
+    ask: (request) => askAs(core, { ...callerNow(), key })(request),
+    rowById,
+    fetchListed: () => fetchListedIds(core, endpoint, callerNow()),
+    load,
+    onEvent,
+    onKey: core.dependencies.add("legacy_admin_key", {
+      trouble: "Legacy has been refusing LEGACY_ADMIN_KEY",
+      effect: "administrators' lists may lack private datasets",
+    }),
+    spent,
+    signal,
+    options: scan,
+  });
+  const adminStatuses = openAdminStatuses();
+  events.on("keyRefused", adminStatuses.remove);
+  addMetrics(meter, scanner.view);
+  let scanning: Promise<void> | undefined;
+  const start = async (): Promise<void> => {
+    scanning = scanner.run();
+  };
+  return {
+    privateRows: { start, state: scanner.view },
+    console: {
+      cacheView: () => ({ privateRows: scanner.view() }),
+      page: async () => (await import("./console/page.ts")).privateDatasetsPage(scanner.view),
+    },
+    layer: privateRowsLayer({
+      core,
+      found,
+      scanner,
+      adminStatuses,
+      wholeList: wholeLists(core, endpoint, found.version),
+      filters: rowById.filters,
+      listedRow: listedRows(endpoint.output, rowById, (id, places) => onEvent("private_row_unfit", { id, places })),
+    }),
+    // Only legacy knows whether a caller with a key is an administrator, who sees more.
+    mayHitPathAnswer: (name, isKeyed) => !isKeyed || name !== LIST_ENDPOINT,
+    onWrite: readWritten((id) => found.get(id) !== undefined, scanner.readNext),
+    check: (report) => checkKey(core, report, key),
+    async start() {
+      await start();
+      const place = places[found.place];
+      return {
+        line: `private datasets are scanned for and listed to administrators; what is found is kept in ${place}`,
+      };
+    },
+    async close() {
+      stopping.abort();
+      await scanning;
+    },
+  };
+};
+
+const places = {
+  memory: "memory: a restart begins the scan anew, unless DATA_DIR or REDIS_URL is set",
+  directory: "DATA_DIR",
+  redis: "Redis",
+};
+
+const checkKey = (core: ListParts, { keyRow }: CheckReport, key: string): Promise<void> =>
+  keyRow("LEGACY_ADMIN_KEY", key, false, (caller) =>
+    isAdministrators(askAs(core, caller)).then(
+      (ok) => ({ ok, found: ok ? "accepted, and an administrator's" : notAdministrators }),
+      () => ({ ok: false, found: "accepted, but legacy did not say whether it is an administrator's" }),
+    ),
+  );
+
+const notAdministrators = "accepted, but not an administrator's: it finds no private datasets but its owner's";
+
+const addMetrics = (meter: Meter, view: () => PrivateRowsView): void => {
+  meter.gauge("private_rows", "Private datasets that are known.", () => view().rows);
+  meter.gauge("private_rows_hidden", "Of these, the ones that legacy does not show.", () => view().hidden);
+  meter.gauge("private_scan_complete", "1 if a scan was completed within the last hour.", () =>
+    view().state === "complete" ? 1 : 0,
+  );
+  meter.total("private_scan_calls_total", "Requests to legacy for the scan.", () => view().calls);
+};
+
+export const feature = { open, events: privateDatasetsEvents };

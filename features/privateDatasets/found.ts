@@ -1,0 +1,183 @@
+import { hash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
+import { fromStored } from "../../src/operation/limits/monotonic.ts";
+import type { Settings } from "../../src/operation/settings/settings.ts";
+import type { Stores } from "../../libraries/stores/keyValueStore.ts";
+
+/** The highest id that is accepted: each id takes a bit. */
+export const MAX_ID = 2 ** 24;
+
+/** A set of ids that takes a bit for each. */
+export type IdSet = ReturnType<typeof openIdSet>;
+
+/** Opens the set of all ids in a text; without a text it is empty. */
+export const openIdSet = (text = "") => {
+  let bytes = Buffer.from(text, "base64");
+  return {
+    has: (id: number): boolean => ((bytes[id >> 3] ?? 0) & (1 << (id & 7))) !== 0,
+    add(id: number): void {
+      const at = id >> 3;
+      if (at >= bytes.length)
+        bytes = Buffer.concat([bytes, Buffer.alloc(Math.max(at + 1 - bytes.length, bytes.length))]);
+      bytes[at] = (bytes[at] ?? 0) | (1 << (id & 7));
+    },
+    delete(id: number): void {
+      if (id >> 3 < bytes.length) bytes[id >> 3] = (bytes[id >> 3] ?? 0) & ~(1 << (id & 7));
+    },
+    /** The bits in base64, the lowest first. */
+    toText: (): string => bytes.toString("base64"),
+  };
+};
+
+const idSchema = z.int().min(1).max(MAX_ID);
+const countSchema = z.int().min(0);
+
+/** A private dataset. `shown`: its members as legacy lists them; absent if legacy does not show it. `uploader`: its owner's id, if known. */
+const rowSchema = z.strictObject({
+  id: idSchema,
+  shown: z.record(z.string(), z.json()).optional(),
+  uploader: idSchema.optional(),
+});
+
+/** How far the scan is, as it is stored. The sets of ids are texts. `completedAt`: milliseconds since the epoch. */
+const progressSchema = z.strictObject({
+  highest: countSchema,
+  listed: z.base64(),
+  unknown: z.base64(),
+  recheckedUpTo: countSchema,
+  completedAt: countSchema.optional(),
+});
+
+export type PrivateRow = z.infer<typeof rowSchema>;
+type FoundRecord = PrivateRow | z.infer<typeof progressSchema>;
+
+type Progress = {
+  /** The highest id of a dataset. */
+  highest: number;
+  /** The ids that the last completed scan had in the public list. */
+  listed: IdSet;
+  /** The ids that legacy does not know, though it knows higher ones. They are not given again. */
+  unknown: IdSet;
+  /** The unknown ids were read again up to this one. */
+  recheckedUpTo: number;
+  /** When the last scan ended: `at` in milliseconds since the epoch, `moment` by `performance.now()`. A stored time in the future is ignored. */
+  completed?: { at: number; moment: number } | undefined;
+};
+
+/** The settings that say where legacy is. */
+type LegacySettings = Pick<Settings, "LEGACY_URL" | "LEGACY_PATH" | "LEGACY_HOST">;
+
+/** Which legacy the datasets are of. It is a hash, so that the address is not stored. */
+export const scopeOf = ({ LEGACY_URL, LEGACY_PATH, LEGACY_HOST }: LegacySettings): string => {
+  // The sample legacy has another port at each start, and is the same one.
+  const { origin, host } = LEGACY_URL === undefined ? { origin: "the sample legacy", host: "" } : new URL(LEGACY_URL);
+  return hash("sha256", JSON.stringify([origin, LEGACY_PATH, LEGACY_HOST ?? host]), "base64url").slice(0, 16);
+};
+
+type FoundSettings = {
+  stores: Pick<Stores, "place" | "open" | "claim">;
+  scope: string;
+  /** Called after each change of a row, and of the public list. */
+  onChange: () => void;
+};
+
+/** What the scan has found. */
+export type Found = Awaited<ReturnType<typeof openFound>>;
+
+const PROGRESS = "scan";
+
+/** Opens the private datasets that are known, and how far the scan is. */
+export const openFound = async ({ stores, scope, onChange }: FoundSettings) => {
+  const feature = `private-rows:${scope}`;
+  const claim = stores.claim(feature);
+  const schema = (key: string): z.ZodType<FoundRecord> => (key === PROGRESS ? progressSchema : rowSchema);
+  const unread = new Set<number>();
+  const instead = (key: string): PrivateRow | undefined => {
+    const { data: id } = idSchema.safeParse(Number(key));
+    if (id === undefined || String(id) !== key) return undefined;
+    unread.add(id);
+    return { id };
+  };
+  const store = await stores.open<FoundRecord>({ feature, schema, instead });
+  let scansHere = false;
+  let ordered: readonly PrivateRow[] | undefined;
+  let version = 0;
+
+  const rowOf = (record: FoundRecord | undefined): PrivateRow | undefined =>
+    record !== undefined && "id" in record ? record : undefined;
+  const changed = () => {
+    ordered = undefined;
+    version++;
+    onChange();
+  };
+  const readProgress = (): Progress => {
+    const record = store.get(PROGRESS);
+    if (record === undefined || "id" in record)
+      return { highest: 0, listed: openIdSet(), unknown: openIdSet(), recheckedUpTo: 0 };
+    const { completedAt: at, ...others } = record;
+    const moment = at === undefined ? undefined : fromStored(at);
+    const completed = at === undefined || moment === undefined ? undefined : { at, moment };
+    return { ...others, listed: openIdSet(record.listed), unknown: openIdSet(record.unknown), completed };
+  };
+  let progress = readProgress();
+  const progressRecord = (): FoundRecord => {
+    const { listed, unknown, completed, ...others } = progress;
+    const texts = { listed: listed.toText(), unknown: unknown.toText() };
+    return { ...others, ...texts, ...(completed && { completedAt: completed.at }) };
+  };
+  /** Ignores a failure: the next call saves the progress. */
+  const saveProgress = async (): Promise<void> => {
+    await store.update(PROGRESS, progressRecord).catch(() => false);
+  };
+  store.onChange((changes) => {
+    if (changes.has(PROGRESS)) progress = readProgress();
+    if ([...changes.keys()].some((key) => key !== PROGRESS)) changed();
+  });
+
+  return {
+    get: (id: number): PrivateRow | undefined => rowOf(store.get(String(id))),
+    /** All rows, by id: another array after each change. */
+    rows: () =>
+      (ordered ??= [...store.entries().values()]
+        .flatMap((record) => rowOf(record) ?? [])
+        .toSorted((a, b) => a.id - b.id)),
+    /** The ids of stored rows that could not be read. They count as private datasets of which nothing else is known. */
+    unread,
+    /** Changes with every change of a row. */
+    version: () => version,
+    /** Another object after a change from outside: Redis has lost it, or another gateway has scanned. */
+    progress: () => progress,
+    /**
+     * Adds or replaces a row. Without an uploader it keeps the one that is known.
+     *
+     * @throws If the row cannot be stored.
+     */
+    async put({ id, shown, ...next }: PrivateRow): Promise<void> {
+      const isChanged = await store.update(String(id), (latest) => {
+        const before = rowOf(latest);
+        const uploader = next.uploader ?? before?.uploader;
+        // As it will be read again.
+        const row = { id, ...(shown && { shown }), ...(uploader !== undefined && { uploader }) };
+        return isDeepStrictEqual(before, row) && !unread.has(id) ? undefined : row;
+      });
+      if (isChanged) changed();
+    },
+    /** @throws If the change cannot be stored. */
+    async remove(id: number): Promise<void> {
+      if (await store.update(String(id), (latest) => latest && null)) changed();
+    },
+    saveProgress,
+    /** Records the end of a scan that found these ids in the public list. */
+    async complete(listed: IdSet): Promise<void> {
+      Object.assign(progress, { listed, completed: { at: Date.now(), moment: performance.now() } });
+      onChange();
+      await saveProgress();
+    },
+    /** Asks whether this gateway is the one that scans. */
+    mayScan: async (): Promise<boolean> => (scansHere = await claim()),
+    /** The last answer of `mayScan`. */
+    scansHere: () => scansHere,
+    place: stores.place,
+  };
+};

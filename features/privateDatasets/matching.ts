@@ -1,0 +1,23 @@
+import type { RowFilters, RowTest } from "../../src/catalogue/endpoint/endpoint.ts";
+
+/** The uploader whose datasets a list's input asks for. */
+export const uploaderIn = (input: Record<string, unknown>): number | undefined =>
+  input["uploader"] as number | undefined;
+
+/** For a list's input: whether legacy would list a row to its owner. A field without a filter may leave out any row. */
+export const rowMatcher = (filters: RowFilters, input: Record<string, unknown>): RowTest => {
+  const isKnown = Object.keys(input).every((name) => input[name] === undefined || Object.hasOwn(filters, name));
+  const tests = Object.entries(filters).flatMap(([name, filter]) => {
+    const asked = input[name];
+    return asked === undefined || asked === null ? [] : [filter(asked)];
+  });
+  return (row) => {
+    let isSure = isKnown;
+    for (const test of tests) {
+      const passes = test(row);
+      if (passes === false) return false;
+      isSure &&= passes === true;
+    }
+    return isSure || undefined;
+  };
+};

@@ -1,0 +1,28 @@
+import { z } from "zod";
+import type { Settings, SettingsFragment } from "../../src/operation/settings/settings.ts";
+
+const shape = {
+  LEGACY_ADMIN_KEY: z
+    .string()
+    .regex(/^[A-Za-z0-9]{1,64}$/, "1-64 letters and digits")
+    .optional()
+    .describe("Key of an administrator, to find private datasets. Administrators are then listed them"),
+};
+
+const secrets = ["LEGACY_ADMIN_KEY"];
+
+const isOn = ({ LEGACY_ADMIN_KEY }: PrivateDatasetsSettings): boolean => LEGACY_ADMIN_KEY !== undefined;
+
+const whenOff = {
+  setting: "LEGACY_ADMIN_KEY",
+  effect: "administrators are listed no private datasets but their own",
+  section: {
+    id: "private-rows",
+    title: "Private datasets",
+    about: "What legacy's list keeps from administrators, and the scan that finds it.",
+  },
+};
+
+export const settings = { shape, group: "The legacy server", secrets, isOn, whenOff } satisfies SettingsFragment;
+
+export type PrivateDatasetsSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -1,0 +1,86 @@
+import type { Directives, Fetched } from "../../src/gateway/cache/cacheRequest.ts";
+import { freshOnly } from "../../src/gateway/cache/policy.ts";
+import { bytesOf } from "../../src/gateway/cache/entry.ts";
+import { type Served, uncached } from "../../src/gateway/cache/served.ts";
+import { type Caller, withoutClient } from "../../src/gateway/upstream/legacyClient.ts";
+import { authorize } from "../../src/gateway/answer/authorize.ts";
+import type { KeyedCaller } from "../../src/gateway/answer/keys.ts";
+import { fetchAnswer, type ToFetch } from "../../src/gateway/answer/legacyFetch.ts";
+import type { PreparedEndpoint } from "../../src/gateway/answer/prepared.ts";
+import type { Core } from "../../src/gateway/answer/feature.ts";
+import { LegacyFailure } from "./askLegacy.ts";
+
+type Input = Record<string, unknown>;
+
+/** The cache group of whole lists, which pages are cut from. */
+export const PRIVATE_GROUP = "private-dataset";
+/** More rows than any list has. */
+const MAX_ROWS = 1_000_000;
+/** The input of a whole list: its filters, and all of its rows. */
+const wholeOf = (input: Input) => ({ ...input, offset: 0, limit: MAX_ROWS });
+
+/** What lists take of the core. */
+export type ListParts = ToFetch & Pick<Core, "cache" | "totalTimeout" | "meter">;
+
+/** One request for a whole list: by the endpoint's rules, each row a line; 200 with no line for an empty list. */
+const fetchWhole = async (
+  core: ToFetch,
+  endpoint: PreparedEndpoint,
+  input: Input,
+  caller: Caller,
+): Promise<Fetched["answer"]> => {
+  const asked = { ...caller, endpoint, input, legacy: endpoint.legacy(input) };
+  const { answer, outcome } = await fetchAnswer(core, asked, "lines");
+  return outcome?.kind === "notFound" ? { status: 200, body: "" } : answer;
+};
+
+/**
+ * The ids of all datasets that legacy lists to a caller without a key.
+ *
+ * @throws A `LegacyFailure` if legacy does not give the list.
+ */
+export const fetchListedIds = async (core: ToFetch, endpoint: PreparedEndpoint, caller: Caller): Promise<number[]> => {
+  // Legacy escapes names in XML only.
+  const xml = { ...endpoint, format: "xml" as const };
+  const { status, body } = await fetchWhole(core, xml, wholeOf({ status: "all" }), caller);
+  if (status !== 200) throw new LegacyFailure(`the public list is ${status}`);
+  return idsInText(bytesOf(body).toString("latin1"));
+};
+
+/**
+ * Gives the whole list that legacy has for a caller with a key, each row a line. It is cached for its minute, until `version` changes.
+ * `isBypass`: neither from the cache nor stored.
+ */
+export const wholeLists =
+  (core: ListParts, endpoint: PreparedEndpoint, version: () => number) =>
+  async (filters: Input, wanted: Directives, caller: KeyedCaller, isBypass = false): Promise<Served> => {
+    const input = wholeOf(filters);
+    // Half of the time: where legacy cannot give the whole list, it is asked for its own page.
+    // No client is sent the whole list: how much waits for clients is no reason to refuse it.
+    const by = withoutClient(caller, (caller.deadline - performance.now()) / 2);
+    const fetch = async (): Promise<Fetched> => ({
+      answer: await fetchWhole(core, endpoint, input, by),
+      groups: [...(endpoint.cache?.groups(input) ?? []), PRIVATE_GROUP],
+    });
+    const page = isBypass ? undefined : endpoint.cacheKey?.(input);
+    if (page === undefined) return uncached((await fetch()).answer, "bypass");
+    const cacheKey = { ...page, key: `${page.key} whole ${version()}`, lifetimesOf: freshOnly(page.lifetimesOf) };
+    const owner = core.keys.ownerOf(caller.key);
+    return core.cache.answer({ cacheKey, owner, wanted }, fetch, () => authorize(core, { ...caller, endpoint }));
+  };
+
+/** The rows of a whole list by id. */
+export const rowsById = (lines: Buffer): Map<number, Buffer> => {
+  const rows = new Map<number, Buffer>();
+  for (let start = 0; start < lines.length;) {
+    const found = lines.indexOf(10, start);
+    const end = found === -1 ? lines.length : found;
+    const [id = Number.NaN] = idsInText(lines.toString("latin1", start, Math.min(end, start + 24)));
+    rows.set(id, lines.subarray(start, end));
+    start = end + 1;
+  }
+  return rows;
+};
+
+/** The ids in the beginning, or in all, of a list of ours. No text can hold one: its quotes are escaped. */
+export const idsInText = (list: string): number[] => Array.from(list.matchAll(/"did":(\d+)/g), ([, id]) => Number(id));

@@ -1,0 +1,32 @@
+import type { Feature } from "../../src/gateway/answer/feature.ts";
+import { plainBody } from "../../src/gateway/upstream/answerBeginning.ts";
+import { UNCONFIRMED_MS } from "../../src/gateway/answer/unconfirmedWrites.ts";
+
+/** Makes the scan read next the datasets that a write names. Tags matter only if the dataset is known to be private. */
+export const readWritten =
+  (isKnown: (id: number) => boolean, readNext: (id: number) => void): NonNullable<Feature["onWrite"]> =>
+  ({ groups, isLost, proxied }) => {
+    const named = [...groups, ...(proxied?.named ?? [])].flatMap((group) => numberIn(/^dataset\/(\d+)$/, group));
+    const text = proxied?.answer && plainBody(proxied.answer).toString("latin1");
+    if (text !== undefined && isRefusal(text)) return;
+    const ids = new Set([...named, ...(text === undefined ? [] : numberIn(uploaded, text))]);
+    const isAboutTags = proxied === undefined || /\/data\/(?:un)?tag\/?$/.test(proxied.path);
+    const written = [...ids].filter((id) => !isAboutTags || isKnown(id));
+    for (const id of written) readNext(id);
+    // It may still be going on.
+    if (isLost) setTimeout(() => written.map(readNext), UNCONFIRMED_MS).unref();
+  };
+
+/** The beginning of an answer that says which dataset was uploaded. */
+const uploaded = /(?:"upload_data_set":\s*\{\s*"id":\s*"?|<oml:upload_data_set[^>]*>\s*<oml:id>)(\d{1,10})/;
+/** The beginning of an error. */
+const error =
+  /^\s*(?:\{\s*"error":\s*\{\s*"code":\s*"|(?:<\?xml[^>]*>\s*)?<oml:error\b[^>]*>\s*<oml:code>)(\d{1,6})(?:"|<\/oml:code>)/;
+
+/** Whether legacy's answer to a write is an error after which nothing has changed. After 105 only the search index failed. */
+const isRefusal = (text: string): boolean => numberIn(error, text).some((code) => code !== 105);
+
+const numberIn = (pattern: RegExp, text: string): number[] => {
+  const digits = pattern.exec(text)?.[1];
+  return digits === undefined ? [] : [Number(digits)];
+};

@@ -1,0 +1,10 @@
+import type { EventDefinitions } from "../../src/operation/telemetry/events.ts";
+
+export const rateLimitEvents: EventDefinitions = {
+  rate_limit_redis_lost: {
+    level: "warn",
+    msg: "Redis does not count requests; each gateway limits by itself.",
+    notes: "`why` says more. `rate_limit_redis_up` ends it.",
+  },
+  rate_limit_redis_up: { level: "info", msg: "The gateways share their rate limits again." },
+};

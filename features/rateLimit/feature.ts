@@ -1,0 +1,128 @@
+import { pathOf } from "../../src/catalogue/endpoint/target.ts";
+import { createHmac } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { corsList, legacyCorsList } from "../../src/gateway/http/cors.ts";
+import { sendWhole, unstoredHeaders } from "../../src/gateway/http/httpServer.ts";
+import { isBelowAny } from "../../src/gateway/http/requestTarget.ts";
+import type { Core, Feature } from "../../src/gateway/answer/feature.ts";
+import { storesOf } from "../../libraries/stores/storesOf.ts";
+import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
+import { formatNumber } from "../../libraries/ui/wording.ts";
+import { trustedProxies } from "../../src/operation/network/addresses.ts";
+import { subnetOf } from "../../src/gateway/upstream/forwarding.ts";
+import { exchangeOf } from "../../src/operation/telemetry/exchange.ts";
+import type { RequestCaller } from "../../src/operation/telemetry/requestCaller.ts";
+import { BURST_MS, openBuckets } from "./buckets.ts";
+import { rateLimitEvents } from "./events.ts";
+import type { RateLimitSettings } from "./settings.ts";
+
+/** Who sends a request: the name of its bucket here, and in Redis. No key can be recovered from either. */
+type LimitedCaller = { own: string; shared: () => string };
+
+const detail = Buffer.from(JSON.stringify({ detail: "Too many requests: see Retry-After." }));
+
+/** Limits how many requests each caller sends, before anything else is done for them. */
+const open = async (
+  core: Pick<Core, "meter" | "observer" | "features" | "keys" | "writeError" | "guard">,
+  settings: RateLimitSettings,
+): Promise<Feature<ConsolePart>> => {
+  const { meter, observer, keys } = core;
+  const { RATE_LIMIT: rate = 1, REDIS_URL: url, CORS_ORIGINS, PREFIXES } = settings;
+  const burst = (rate * BURST_MS) / 1000;
+  const isExempt = trustedProxies(settings.RATE_LIMIT_EXEMPT);
+  const buckets = openBuckets(rate);
+  const { run } = storesOf(core);
+  const shared =
+    run === undefined
+      ? undefined
+      : (await import("./sharedBuckets.ts")).openSharedBuckets({
+          run,
+          rate,
+          onLost: (why) => observer.event("rate_limit_redis_lost", { why }),
+          onUp: () => observer.event("rate_limit_redis_up", {}),
+        });
+  let refused = 0;
+  meter.total("rate_limited_total", "Requests refused because of RATE_LIMIT.", () => refused);
+  meter.gauge("rate_limit_callers", "Callers whose rate is counted.", buckets.size);
+
+  /**
+   * `undefined`: the caller is exempt. A key counts once legacy has accepted it: with made-up keys a client would get a bucket for each. Any
+   * other request counts for its address, IPv6 for its /64.
+   */
+  const limitedAs = ({ address, credential }: RequestCaller): LimitedCaller | undefined => {
+    if (isExempt(address)) return undefined;
+    const { key } = credential;
+    const owner = key === undefined ? undefined : keys.ownerOf(key);
+    if (key !== undefined && owner !== undefined && keys.wasAccepted(owner)) {
+      // Legacy ignores the case of keys: else each spelling would have a bucket.
+      const digest = () =>
+        createHmac("sha256", url ?? "")
+          .update(key.toLowerCase())
+          .digest("base64url");
+      return { own: `key ${owner}`, shared: () => `key ${digest().slice(0, 22)}` };
+    }
+    const own = `address ${subnetOf(address)}`;
+    return { own, shared: () => own };
+  };
+
+  /**
+   * Answers 429 with `Retry-After` (seconds) and the fields `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-10:
+   * `q` requests in a window of `w` seconds, of which `r` are left, for `t` seconds. `wait`: milliseconds until the next token.
+   */
+  const refuse = (request: IncomingMessage, response: ServerResponse, wait: number): void => {
+    refused++;
+    const seconds = String(Math.max(1, Math.ceil(wait / 1000)));
+    const { url: target = "/", method, headers: sent } = request;
+    const { type, body, added } = core.writeError({ method, target, accept: sent.accept }, 429, detail);
+    const headers = [
+      ...unstoredHeaders(type, body.length),
+      ...added,
+      "Retry-After",
+      seconds,
+      "RateLimit-Policy",
+      `"caller";q=${burst};w=${BURST_MS / 1000}`,
+      "RateLimit",
+      `"caller";r=0;t=${seconds}`,
+      ...(isBelowAny(pathOf(target), PREFIXES) ? corsList(CORS_ORIGINS, sent.origin) : legacyCorsList),
+    ];
+    sendWhole(response, { status: 429, headers, body: method === "HEAD" ? undefined : body });
+  };
+
+  /** While Redis does not answer, the bucket of this process decides. */
+  const limitShared = async (
+    taken: Promise<number | undefined>,
+    ...[request, response, next]: Parameters<NonNullable<Feature["middleware"]>>
+  ): Promise<void> => {
+    const wait = (await taken) ?? 0;
+    if (response.destroyed || request.socket.destroyed) return;
+    if (wait > 0) refuse(request, response, wait);
+    else next();
+  };
+
+  return {
+    middleware(request, response, next) {
+      const { caller: sender } = exchangeOf(response);
+      const caller = sender && limitedAs(sender);
+      if (caller === undefined) return next();
+      const wait = buckets.take(caller.own, performance.now());
+      if (wait > 0) return refuse(request, response, wait);
+      if (shared === undefined) return next();
+      limitShared(shared.take(caller.shared()), request, response, next).catch((error: unknown) =>
+        core.guard.fail(response, error),
+      );
+    },
+    console: {
+      page: async () => ({
+        show: () => ({
+          sections: [],
+          numbers: [{ order: 50, name: "over the rate limit", value: formatNumber(refused) }],
+        }),
+      }),
+    },
+    start: async () => ({
+      line: `each caller may send ${rate} requests a second, ${burst} at once: RATE_LIMIT is set`,
+    }),
+  };
+};
+
+export const feature = { open, events: rateLimitEvents };

@@ -1,0 +1,60 @@
+import type { OpenSharedTier } from "../../src/gateway/cache/sharedTier.ts";
+import type { Core, Feature, TierOptions } from "../../src/gateway/answer/feature.ts";
+import { sharedCacheEvents } from "./events.ts";
+import { redisTier } from "./redisTier.ts";
+import type { Settings } from "../../src/operation/settings/settings.ts";
+
+const knownCalls = {
+  get: ["hit", "miss", "late", "failed"],
+  set: ["stored", "overtaken", "failed"],
+  drop: ["done", "unacknowledged", "late", "failed"],
+};
+
+/** Milliseconds that a request waits for Redis at most: legacy itself often takes longer. */
+const TIMEOUT_MS = 50;
+
+/** What tests replace: milliseconds that a request waits for Redis, and that a gateway waits for the others after a gap. */
+type TierParts = { redisTimeout?: number; waitForOthers?: number };
+
+/** The second tier of the cache, in Redis. */
+const sharedTier = (
+  settings: Settings,
+  { observer, meter, dependencies, longest }: TierOptions,
+  { redisTimeout: timeout = TIMEOUT_MS, waitForOthers }: TierParts = {},
+): OpenSharedTier => {
+  const calls = meter.counter("shared_tier_calls_total", "Requests to the shared tier.", ["call", "result"]);
+  for (const [call, results] of Object.entries(knownCalls)) for (const result of results) calls(call, result);
+  const report = dependencies.add("redis", {
+    trouble: "Redis has been failing",
+    effect: "nothing that is cached is served",
+  });
+  report(false, "not connected yet");
+  return redisTier({
+    url: settings.REDIS_URL as string,
+    timeout,
+    waitForOthers,
+    longest,
+    onEvent(event, about) {
+      observer.event(event, about);
+      if (event === "shared_tier_up") report(true);
+      if (event === "shared_tier_lost") report(false, `invalidations may be missed: ${String(about["why"])}`);
+    },
+    count: (call, result) => void calls(call, result).value++,
+  });
+};
+
+const open = ({ cache }: Pick<Core, "cache">): Feature => ({
+  async check({ row }) {
+    // Waits at most two seconds for the connection.
+    for (let i = 0; i < 40 && cache.sharing() !== "in step"; i++) await new Promise((done) => setTimeout(done, 50));
+    const isReached = cache.sharing() === "in step";
+    row(
+      isReached,
+      "REDIS_URL",
+      isReached ? "reached" : "cannot be reached: nothing is shared, and little kept",
+      "start Redis, or correct REDIS_URL",
+    );
+  },
+});
+
+export const feature = { sharedTier, open, events: sharedCacheEvents };

@@ -1,0 +1,78 @@
+import { randomUUID } from "node:crypto";
+import { buildId } from "../../src/operation/telemetry/buildId.ts";
+import type { Entry } from "../../src/gateway/cache/entry.ts";
+import { isExpired, totalLifetime } from "../../src/gateway/cache/policy.ts";
+import type { OpenSharedTier, SharedTier } from "../../src/gateway/cache/sharedTier.ts";
+import { withTimeout } from "../../src/operation/limits/withTimeout.ts";
+import { openReplication, type ReplicationSettings } from "./replication.ts";
+import { entryName, EPOCH, groupsFor, isListable, scripts, VERSIONS } from "./scripts.ts";
+import { fromWire, toWire } from "./wire.ts";
+
+/** What the tier is opened with. */
+type RedisTierSettings = Omit<ReplicationSettings, "build"> & {
+  /** Entries of other builds are not read; default: this build's id. */
+  build?: string;
+  /** Milliseconds after which any entry expires. */
+  longest: number;
+  count: (call: "get" | "set" | "drop", result: string) => void;
+};
+
+/** Milliseconds without reads after a late answer. */
+const REST = 1000;
+
+/**
+ * The cache that gateways share by a Redis or Valkey. Correctness goes before speed: a gateway that has lost Redis trusts
+ * nothing that it has cached until it knows what it has missed, because others may have written meanwhile.
+ */
+export const redisTier =
+  ({ longest, count, build = buildId(), ...settings }: RedisTierSettings): OpenSharedTier =>
+  (owner): SharedTier => {
+    const { timeout } = settings;
+    const replication = openReplication({ ...settings, build }, owner);
+    const { run } = replication;
+    const isTrusted = () => replication.isTrusted();
+    let restUntil = 0;
+
+    const read = async (key: string): Promise<Entry | undefined> => {
+      const bytes = await run(scripts.get, [entryName(build, key)], [VERSIONS]);
+      if (!(bytes instanceof Buffer)) return undefined;
+      const entry = await fromWire(bytes);
+      return entry === undefined || isExpired(entry, performance.now()) ? undefined : entry;
+    };
+
+    return {
+      trusted: isTrusted,
+      mark: () => replication.epoch(),
+      async get(key) {
+        // While an invalidation is pending, Redis may still hold the entries that it deletes.
+        if (!isTrusted() || replication.isPending() || performance.now() < restUntil) return undefined;
+        try {
+          const entry = await withTimeout(read(key), timeout);
+          count("get", entry === "late" ? "late" : entry ? "hit" : "miss");
+          if (entry !== "late") return entry;
+          restUntil = performance.now() + REST;
+        } catch {
+          // Legacy answers instead.
+          count("get", "failed");
+        }
+        return undefined;
+      },
+      set(key, entry, mark) {
+        if (!isTrusted() || mark === undefined || entry.owner !== undefined || !entry.groups.every(isListable)) return;
+        const groups = groupsFor(entry).join("\n");
+        const left = entry.storedAt + totalLifetime(entry.lifetimes) - performance.now();
+        if (left <= 0) return;
+        const about = [VERSIONS, mark, randomUUID(), String(longest), String(Math.ceil(left)), toWire(entry), groups];
+        run(scripts.set, [entryName(build, key), EPOCH], about).then(
+          (reply) => count("set", Number(reply) === 1 ? "stored" : "overtaken"),
+          () => count("set", "failed"),
+        );
+      },
+      async invalidate(invalidation) {
+        const result = await replication.invalidate(invalidation);
+        count("drop", result);
+        return result === "done";
+      },
+      close: async () => replication.close(),
+    };
+  };

@@ -1,0 +1,6 @@
+import type { Settings } from "../../src/operation/settings/settings.ts";
+
+const isOn = ({ REDIS_URL }: Settings): boolean => REDIS_URL !== undefined;
+
+/** What the feature adds to the settings: nothing, `REDIS_URL` is the core's. */
+export const settings = { shape: {}, isOn };

@@ -1,0 +1,19 @@
+import type { z } from "zod";
+import { baseUrlField } from "../../src/operation/settings/fields.ts";
+import type { Settings, SettingsFragment } from "../../src/operation/settings/settings.ts";
+
+const shape = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: baseUrlField
+    .optional()
+    .describe(
+      "URL of the OpenTelemetry collector, below which it takes `/v1/traces` by OTLP over HTTP. Without it nothing is recorded, and the SDK is not loaded",
+    ),
+};
+
+export const settings = {
+  shape,
+  group: "Traces",
+  isOn: ({ OTEL_EXPORTER_OTLP_ENDPOINT }: TracingSettings) => OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
+} satisfies SettingsFragment;
+
+export type TracingSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -1,0 +1,97 @@
+import { createHmac, randomUUID } from "node:crypto";
+import type { Core, Feature } from "../../src/gateway/answer/feature.ts";
+import { webhookEvents } from "./events.ts";
+import type { WebhookSettings } from "./settings.ts";
+
+/** Milliseconds in which a message has to be taken. */
+const TIMEOUT = 10_000;
+/** Messages that wait at most. */
+const MAX_WAITING = 100;
+/** Milliseconds after each failed attempt until the next: eight attempts within four hours. */
+const DELAYS = [5, 30, 120, 600, 1800, 3600, 7200].map((seconds) => seconds * 1000);
+
+/** Posts what operators want to know of to a URL of theirs, signed (Standard Webhooks 1.0), until it is taken. */
+const open = (
+  { isCheck, events, observer, meter }: Pick<Core, "isCheck" | "events" | "observer" | "meter">,
+  settings: WebhookSettings,
+  delays: readonly number[] = DELAYS,
+): Feature => {
+  const { WEBHOOK_URL: url, WEBHOOK_SECRET: secret } = settings;
+  if (isCheck || url === undefined || secret === undefined) return {};
+  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  const results = { taken: 0, failed: 0, dropped: 0 };
+  const waiting = new Set<string>();
+  const stopping = new AbortController();
+  meter.total("webhook_attempts_total", "Attempts to send a message to WEBHOOK_URL, by result.", () =>
+    Object.entries(results).map(([result, value]) => ({ labels: { result }, value })),
+  );
+  meter.gauge("webhook_waiting", "Messages that wait for WEBHOOK_URL.", () => waiting.size);
+
+  /** Sends a message once. Returns why it was not taken; `undefined` if it was. */
+  const send = async (id: string, body: string): Promise<string | undefined> => {
+    const seconds = String(Math.floor(Date.now() / 1000));
+    const signature = createHmac("sha256", key).update(`${id}.${seconds}.${body}`).digest("base64");
+    try {
+      const answer = await fetch(url, {
+        method: "POST",
+        headers: {
+          "Content-Type": "application/json",
+          "Webhook-Id": id,
+          "Webhook-Timestamp": seconds,
+          "Webhook-Signature": `v1,${signature}`,
+        },
+        body,
+        // A redirect could lead a signed message to another place.
+        redirect: "manual",
+        signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(TIMEOUT)]),
+      });
+      await answer.body?.cancel();
+      return answer.ok ? undefined : `it answered ${answer.status}`;
+    } catch (error) {
+      const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException };
+      return cause?.code ?? cause?.message ?? name;
+    }
+  };
+
+  const drop = (id: string, why: string): void => {
+    results.dropped++;
+    observer.event("webhook_dropped", { id, why });
+  };
+
+  const attempt = (id: string, body: string, attempts = 1): void => {
+    attemptOnce(id, body, attempts).catch((error: unknown) => {
+      observer.fault(error);
+      waiting.delete(id);
+    });
+  };
+
+  const attemptOnce = async (id: string, body: string, attempts: number): Promise<void> => {
+    const why = await send(id, body);
+    if (stopping.signal.aborted) return;
+    if (why === undefined) results.taken++;
+    else {
+      results.failed++;
+      observer.event("webhook_failed", { id, attempts, why });
+      const delay = delays[attempts - 1];
+      if (delay !== undefined) return void setTimeout(attempt, delay, id, body, attempts + 1).unref();
+      drop(id, `it was not taken in ${attempts} attempts`);
+    }
+    waiting.delete(id);
+  };
+
+  events.on("notice", ({ type, at, ...data }) => {
+    const id = `msg_${randomUUID()}`;
+    if (waiting.size >= MAX_WAITING) return drop(id, `${MAX_WAITING} messages wait`);
+    waiting.add(id);
+    attempt(id, JSON.stringify({ type, timestamp: at, data }));
+  });
+  return {
+    start: async () => ({ line: "moves and new unexplained differences are posted to WEBHOOK_URL" }),
+    async close() {
+      stopping.abort();
+      if (waiting.size > 0) observer.event("webhook_lost", { messages: waiting.size });
+    },
+  };
+};
+
+export const feature = { open, events: webhookEvents };

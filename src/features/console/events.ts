@@ -1,5 +1,0 @@
-import type { EventDefinitions } from "../../operation/telemetry/events.ts";
-
-export const consoleEvents: EventDefinitions = {
-  purged: { level: "info", msg: "An operator purged entries of the cache." },
-};

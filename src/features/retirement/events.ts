@@ -1,5 +1,0 @@
-import type { EventDefinitions } from "../../operation/telemetry/events.ts";
-
-export const retirementEvents: EventDefinitions = {
-  brownout: { level: "info", msg: "A brown-out has begun to answer.", notes: "It is planned: nothing to do." },
-};
