@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { numberFrom } from "../src/tools/optionValues.ts";
+import { numberFrom } from "../tools/optionValues.ts";
 import { runCheck } from "../test/support/runCheck.ts";
 import { benchCache } from "./cache.ts";
 import { benchCapacity } from "./capacity.ts";

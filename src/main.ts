@@ -56,7 +56,7 @@ const commands: Record<string, [about: string, load: (command: Command) => Promi
         process.once(signal, () => interruption.abort(new Error("interrupted: there is no report")));
       const [{ catalogue }, { compareCommand }] = await Promise.all([
         import("../transforms/catalogue.ts"),
-        import("./tools/compare/command.ts"),
+        import("../tools/compare/command.ts"),
       ]);
       compareCommand(command, { ...tools, catalogue });
     },
@@ -66,7 +66,7 @@ const commands: Record<string, [about: string, load: (command: Command) => Promi
     async (command) => {
       const [{ catalogue }, { recordCommand }, { legacyHandlers }, { serveHandlers }] = await Promise.all([
         import("../transforms/catalogue.ts"),
-        import("./tools/record/command.ts"),
+        import("../tools/record/command.ts"),
         import("../fixtures/legacyHandlers.ts"),
         import("../fixtures/serveHandlers.ts"),
       ]);
@@ -78,17 +78,17 @@ const commands: Record<string, [about: string, load: (command: Command) => Promi
   ],
   kit: [
     "write the package of fixtures for authors of clients into kit/",
-    async (command) => command.action(async () => console.log((await import("./tools/kit/buildKit.ts")).buildKit())),
+    async (command) => command.action(async () => console.log((await import("../tools/kit/buildKit.ts")).buildKit())),
   ],
   sample: [
     "run the sample legacy alone",
-    async (command) => (await import("./tools/sampleLegacy/command.ts")).sampleCommand(command, tools),
+    async (command) => (await import("../tools/sampleLegacy/command.ts")).sampleCommand(command, tools),
   ],
   docs: [
     "write the tables of docs/ again, or print a document",
     async (command) => {
       const [{ docsCommand }, { features }, { endpoints }, { allEvents }] = await Promise.all([
-        import("./tools/docs/command.ts"),
+        import("../tools/docs/command.ts"),
         import("../features/index.ts"),
         import("../transforms/index.ts"),
         import("./gateway/answer/feature.ts"),
@@ -101,7 +101,7 @@ const commands: Record<string, [about: string, load: (command: Command) => Promi
 
 /** Reads the command line, and runs the command that it names. Options alone are those of `serve`. */
 const runCommandLine = async (args: readonly string[], first: string): Promise<void> => {
-  const { openCommandLine, runCommand } = await import("./tools/runCommand.ts");
+  const { openCommandLine, runCommand } = await import("../tools/runCommand.ts");
   const program = openCommandLine("catalog-gateway")
     .description("Serves the typed catalogue interface over a legacy server, and passes everything else through to it.")
     .version(`${about.name} ${about.version}`, "-V, --version")

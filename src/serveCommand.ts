@@ -8,7 +8,7 @@ import { withTimeout } from "./operation/limits/withTimeout.ts";
 import type { Settings } from "./operation/settings/settings.ts";
 import { isTemporary } from "./operation/settings/temporary.ts";
 import { openProcessMetrics } from "./operation/telemetry/processMetrics.ts";
-import { plainText } from "./tools/plainText.ts";
+import { plainText } from "../tools/plainText.ts";
 
 type CheckOptions = { strict?: boolean; json?: boolean };
 
@@ -52,7 +52,7 @@ const fail = ({ errors, code = 2 }: Refused): void => {
 
 const startUpstream = async (url: string | undefined) => {
   if (url !== undefined) return { url, load: async () => undefined, close: async () => undefined, description: url };
-  const { startSampleLegacy } = await import("./tools/sampleLegacy/startSampleLegacy.ts");
+  const { startSampleLegacy } = await import("../tools/sampleLegacy/startSampleLegacy.ts");
   const sample = await startSampleLegacy();
   return { ...sample, description: `${sample.url} (the sample legacy, started beside: LEGACY_URL is not set)` };
 };
@@ -100,7 +100,7 @@ const runCheck = async ({ strict = false, json = false }: CheckOptions): Promise
     return fail(opened);
   }
   const { gateway, settings, upstream, close } = opened;
-  const { check } = await import("./tools/check.ts");
+  const { check } = await import("../tools/check.ts");
   const print = json ? () => undefined : console.log;
   print(`configuration is valid; legacy is ${upstream.description}`);
   const result = await check(gateway, { settings, strict, print });

@@ -30,7 +30,7 @@ const line = (version: string) =>
 
 test("an older Node is one line and 2", () => {
   for (const version of ["18.20.8", "20.20.2", "24.21.0", `${needed - 1}.9.0`]) {
-    const preloaded = runAs(version, "-r", "./src/nodeVersion.cjs", "src/tools/docs/nothing.ts");
+    const preloaded = runAs(version, "-r", "./src/nodeVersion.cjs", "tools/docs/nothing.ts");
     expect(preloaded).toEqual({ status: 2, stdout: "", stderr: line(version) });
   }
   expect(runAs("24.21.0", "src/main.ts", "--version")).toEqual({ status: 2, stdout: "", stderr: line("24.21.0") });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { floorOf } from "../../src/tools/docs/floors.ts";
+import { floorOf } from "../../tools/docs/floors.ts";
 import { cyclesOf, type Import, importsOf, partOf, root, sourceFiles } from "./imports.ts";
 
 const imports = importsOf();

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { importedBy } from "../../src/tools/docs/floors.ts";
+import { importedBy } from "../../tools/docs/floors.ts";
 
 /** The folder of the project. */
 export const root = join(import.meta.dirname, "../..");

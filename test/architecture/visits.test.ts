@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { startSampleLegacy } from "../../tools/sampleLegacy/startSampleLegacy.ts";
 import { keys } from "../gateway/answer/support.ts";
 
 /** What one request ran: its functions by file. */

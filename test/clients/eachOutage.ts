@@ -1,5 +1,5 @@
 import { endpoints } from "../../transforms/index.ts";
-import { outageForms } from "../../src/tools/sampleLegacy/outages.ts";
+import { outageForms } from "../../tools/sampleLegacy/outages.ts";
 import type { listeningGateway } from "../gateway/http/support.ts";
 import { until } from "../support/waiting.ts";
 

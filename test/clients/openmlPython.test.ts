@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { outageForms } from "../../src/tools/sampleLegacy/outages.ts";
-import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { outageForms } from "../../tools/sampleLegacy/outages.ts";
+import { startSampleLegacy } from "../../tools/sampleLegacy/startSampleLegacy.ts";
 import { keys } from "../gateway/answer/support.ts";
 import { clock } from "../gateway/cache/support.ts";
 import { listeningGateway } from "../gateway/http/support.ts";

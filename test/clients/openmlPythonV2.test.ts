@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { startSampleLegacy } from "../../tools/sampleLegacy/startSampleLegacy.ts";
 import { listeningGateway } from "../gateway/http/support.ts";
 import { keys } from "../gateway/answer/support.ts";
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { startSampleLegacy } from "../../tools/sampleLegacy/startSampleLegacy.ts";
 import { listeningGateway } from "../gateway/http/support.ts";
 
 /** One request of a client to legacy's interface: `form` is sent as a POST. */

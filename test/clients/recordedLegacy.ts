@@ -1,17 +1,11 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { gunzipSync } from "node:zlib";
-import {
-  deadAnswer,
-  refusedAnswer,
-  type SampleAnswer,
-  scriptAnswer,
-  send,
-} from "../../src/tools/sampleLegacy/answers.ts";
-import { sampleCatalogue } from "../../src/tools/sampleLegacy/catalogue.ts";
-import { type FailingFunctions, openOutages } from "../../src/tools/sampleLegacy/outages.ts";
-import { findHandler } from "../../src/tools/sampleLegacy/routes.ts";
-import { ScriptDied } from "../../src/tools/sampleLegacy/tree.ts";
+import { deadAnswer, refusedAnswer, type SampleAnswer, scriptAnswer, send } from "../../tools/sampleLegacy/answers.ts";
+import { sampleCatalogue } from "../../tools/sampleLegacy/catalogue.ts";
+import { type FailingFunctions, openOutages } from "../../tools/sampleLegacy/outages.ts";
+import { findHandler } from "../../tools/sampleLegacy/routes.ts";
+import { ScriptDied } from "../../tools/sampleLegacy/tree.ts";
 import { httpUpstream } from "../gateway/proxy/support.ts";
 
 /** Where Debian's `python3-sklearn` has what the catalogue answered to scikit-learn: `id_61/api-v1-jdf-61.json.gz`. */

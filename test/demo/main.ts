@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DifferenceView } from "../../features/migration/views.ts";
-import { startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
-import { numberFrom } from "../../src/tools/optionValues.ts";
-import { openCommandLine, runCommand } from "../../src/tools/runCommand.ts";
+import { startSampleLegacy } from "../../tools/sampleLegacy/startSampleLegacy.ts";
+import { numberFrom } from "../../tools/optionValues.ts";
+import { openCommandLine, runCommand } from "../../tools/runCommand.ts";
 import { type StandIn, startStandIn } from "../standIn/startStandIn.ts";
 import { sendTraffic } from "../standIn/traffic.ts";
 import { startProgram } from "../support/program.ts";

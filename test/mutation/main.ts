@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import { severalOf } from "../../src/tools/optionValues.ts";
+import { severalOf } from "../../tools/optionValues.ts";
 import { endpoints } from "../../transforms/index.ts";
 import { runCheck } from "../support/runCheck.ts";
 import { findingsOf } from "./byCompare.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GivenAnswer, parseAnswer } from "../../libraries/compare/answers.ts";
 import { compareAnswers } from "../../libraries/compare/compareAnswers.ts";
 import { openLedger } from "../../libraries/compare/ledger.ts";
-import { type SampleLegacy, startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { type SampleLegacy, startSampleLegacy } from "../../tools/sampleLegacy/startSampleLegacy.ts";
 import { endpoints } from "../../transforms/index.ts";
 import { casesOf, isLongRun } from "../support/cases.ts";
 import { gatewayFor, type TestGateway } from "../support/gateway.ts";

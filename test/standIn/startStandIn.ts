@@ -6,7 +6,7 @@ import { listen } from "../../src/gateway/http/listen.ts";
 import { isBelow } from "../../src/gateway/http/requestTarget.ts";
 import type { Json } from "../../src/catalogue/rules/rule.ts";
 import type { NamedEndpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import { trafficMapper } from "../../src/tools/corpus/mapTraffic.ts";
+import { trafficMapper } from "../../tools/corpus/mapTraffic.ts";
 import { endpoints } from "../../transforms/index.ts";
 import { gatewayFor, type TestGateway } from "../support/gateway.ts";
 import { type Fault, faultyAnswer, hashOf, type Seen, type TransportFault } from "./faults.ts";

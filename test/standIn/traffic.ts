@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { pseudoRandom } from "../../bench/pseudoRandom.ts";
 import type { JsonObject } from "../../src/catalogue/rules/rule.ts";
-import type { CorpusRequest } from "../../src/tools/corpus/corpusRequest.ts";
-import { exampleRequests, idRequests, requestFor } from "../../src/tools/corpus/madeRequests.ts";
-import { sampleCatalogue } from "../../src/tools/sampleLegacy/catalogue.ts";
+import type { CorpusRequest } from "../../tools/corpus/corpusRequest.ts";
+import { exampleRequests, idRequests, requestFor } from "../../tools/corpus/madeRequests.ts";
+import { sampleCatalogue } from "../../tools/sampleLegacy/catalogue.ts";
 import { endpoints } from "../../transforms/index.ts";
 
 /** One request of the new interface; some carry a key. */

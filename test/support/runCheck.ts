@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { openCommandLine, runCommand } from "../../src/tools/runCommand.ts";
+import { openCommandLine, runCommand } from "../../tools/runCommand.ts";
 
 /** Runs a program of `test/`. Its exit code is 1 where `run` gives false, and 2 after an error or a wrong option. */
 export const runCheck = async (

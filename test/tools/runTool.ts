@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { CommandTools } from "../../src/tools/runCommand.ts";
-import { openCommandLine, runCommand } from "../../src/tools/runCommand.ts";
+import type { CommandTools } from "../../tools/runCommand.ts";
+import { openCommandLine, runCommand } from "../../tools/runCommand.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 
 /** Runs a command in this process: its exit code, and the lines that it printed and complained of. */

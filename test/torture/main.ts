@@ -1,4 +1,4 @@
-import { numberFrom, severalOf } from "../../src/tools/optionValues.ts";
+import { numberFrom, severalOf } from "../../tools/optionValues.ts";
 import { runCheck } from "../support/runCheck.ts";
 import { attacks } from "./attacks/index.ts";
 import { type Check, runAttack } from "./lib/attack.ts";

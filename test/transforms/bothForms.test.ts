@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
 import { readableOf, readLegacyAnswer } from "../../src/catalogue/reading/readAnswer.ts";
-import { type SampleLegacy, startSampleLegacy } from "../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { type SampleLegacy, startSampleLegacy } from "../../tools/sampleLegacy/startSampleLegacy.ts";
 import { endpoints } from "../../transforms/index.ts";
 
 let legacy: SampleLegacy;

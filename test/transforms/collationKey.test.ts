@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { collationKey } from "../../transforms/datasetFilters.ts";
-import { isSameText } from "../../src/tools/sampleLegacy/textQuirks.ts";
+import { isSameText } from "../../tools/sampleLegacy/textQuirks.ts";
 
 test.each([
   ["iris", "IRIS", true],

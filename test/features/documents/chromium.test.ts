@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { listeningGateway } from "../../gateway/http/support.ts";
 import { describeInChromium } from "../../support/browser.ts";
 import { endpoints } from "../../../transforms/index.ts";

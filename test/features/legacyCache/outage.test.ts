@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sampleCatalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
+import { sampleCatalogue } from "../../../tools/sampleLegacy/catalogue.ts";
 import { clock } from "../../gateway/cache/support.ts";
 import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import { casesOf } from "../../support/cases.ts";

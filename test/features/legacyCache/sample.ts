@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
-import { openSample, type SampleOptions } from "../../../src/tools/sampleLegacy/openSample.ts";
+import { openSample, type SampleOptions } from "../../../tools/sampleLegacy/openSample.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { httpUpstream } from "../../gateway/proxy/support.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { sampleCatalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { sampleCatalogue } from "../../../tools/sampleLegacy/catalogue.ts";
+import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { clock } from "../../gateway/cache/support.ts";
 import { samplePaths } from "./sample.ts";

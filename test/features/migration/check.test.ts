@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type LedgerEntry, readLedger } from "../../../libraries/compare/ledger.ts";
-import { check } from "../../../src/tools/check.ts";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { check } from "../../../tools/check.ts";
+import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";
 import { httpUpstream } from "../../gateway/proxy/support.ts";
 import { startStandIn } from "../../standIn/startStandIn.ts";

@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { StageView } from "../../../features/migration/views.ts";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { start } from "../../gateway/answer/support.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { settingsOf } from "../../support/settings.ts";

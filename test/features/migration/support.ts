@@ -1,5 +1,5 @@
 import { afterAll, vi } from "vitest";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import type { LedgerEntry } from "../../../libraries/compare/ledger.ts";
 import type { Fault } from "../../standIn/faults.ts";
 import { startStandIn } from "../../standIn/startStandIn.ts";

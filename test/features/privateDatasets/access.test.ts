@@ -12,7 +12,7 @@ import {
   users,
   wrongKey,
 } from "./people.ts";
-import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
+import { completeDataset } from "../../../tools/sampleLegacy/completeDataset.ts";
 import { fronted, over, scanningThrough, through } from "./through.ts";
 import { settled, until } from "../../support/waiting.ts";
 

@@ -1,4 +1,4 @@
-import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
+import type { DatasetRow } from "../../../tools/sampleLegacy/catalogueRows.ts";
 import { type ListInput, type ListedRow, modelList } from "./model.ts";
 import type { Caller } from "./people.ts";
 

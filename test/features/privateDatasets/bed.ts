@@ -1,6 +1,6 @@
-import type { Faults } from "../../../src/tools/sampleLegacy/call.ts";
-import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import type { Faults } from "../../../tools/sampleLegacy/call.ts";
+import type { DatasetRow } from "../../../tools/sampleLegacy/catalogueRows.ts";
+import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { users } from "./people.ts";
 
 export type Bed = {

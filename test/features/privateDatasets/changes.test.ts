@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
-import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
+import type { DatasetRow } from "../../../tools/sampleLegacy/catalogueRows.ts";
+import { completeDataset } from "../../../tools/sampleLegacy/completeDataset.ts";
 import { administrator, nobody, owner, secondAdministrator } from "./people.ts";
 import { edited, rows, through } from "./through.ts";
 

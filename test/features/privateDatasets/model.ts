@@ -1,5 +1,5 @@
-import type { DatasetRow, User } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
-import { isSameText } from "../../../src/tools/sampleLegacy/textQuirks.ts";
+import type { DatasetRow, User } from "../../../tools/sampleLegacy/catalogueRows.ts";
+import { isSameText } from "../../../tools/sampleLegacy/textQuirks.ts";
 
 /** The body of a list request, as far as it is sound. */
 export type ListInput = {

@@ -1,4 +1,4 @@
-import type { User } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
+import type { User } from "../../../tools/sampleLegacy/catalogueRows.ts";
 
 /** A caller: with or without a key, and the key's owner, if it has one. */
 export type Caller = { name: string; key?: string; user?: User };

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
+import { completeDataset } from "../../../tools/sampleLegacy/completeDataset.ts";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { PrivateRowsView } from "../../../features/privateDatasets/scan.ts";
 import { start } from "../../gateway/answer/support.ts";

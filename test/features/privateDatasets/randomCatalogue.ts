@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
-import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
+import type { DatasetRow } from "../../../tools/sampleLegacy/catalogueRows.ts";
+import { completeDataset } from "../../../tools/sampleLegacy/completeDataset.ts";
 import { pools } from "./pools.ts";
 import { administrator, otherOwner, owner, readOnly, secondAdministrator, user } from "./people.ts";
-import { isSameText } from "../../../src/tools/sampleLegacy/textQuirks.ts";
+import { isSameText } from "../../../tools/sampleLegacy/textQuirks.ts";
 
 const rarely = <T>(arbitrary: fc.Arbitrary<T>, otherwise: T, freq = 8) =>
   fc.oneof({ weight: freq, arbitrary: fc.constant(otherwise) }, { weight: 1, arbitrary });

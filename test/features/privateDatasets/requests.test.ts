@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
+import { completeDataset } from "../../../tools/sampleLegacy/completeDataset.ts";
 import { administrator, nobody, owner } from "./people.ts";
 import { fronted, over, edited, scanningThrough, through } from "./through.ts";
 import { until } from "../../support/waiting.ts";

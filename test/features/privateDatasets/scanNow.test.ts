@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
-import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
+import type { DatasetRow } from "../../../tools/sampleLegacy/catalogueRows.ts";
+import { completeDataset } from "../../../tools/sampleLegacy/completeDataset.ts";
 import { casesOf } from "../../support/cases.ts";
 import { until } from "../../support/waiting.ts";
 import { askList, expectedList } from "./askList.ts";

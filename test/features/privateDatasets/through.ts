@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
-import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
-import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
+import type { DatasetRow } from "../../../tools/sampleLegacy/catalogueRows.ts";
+import { completeDataset } from "../../../tools/sampleLegacy/completeDataset.ts";
 import { listeningGateway } from "../../gateway/http/support.ts";
 import { httpUpstream } from "../../gateway/proxy/support.ts";
 import { type Bed, openBed } from "./bed.ts";

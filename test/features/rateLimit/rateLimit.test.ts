@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { openSharedBuckets } from "../../../features/rateLimit/sharedBuckets.ts";
 import { EXPOSED_HEADERS } from "../../../src/gateway/http/cors.ts";
 import { problemOf } from "../../../src/gateway/http/problemDetails.ts";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { listeningGateway, recordingUpstream, xmlError } from "../../gateway/http/support.ts";
 import { keys } from "../../gateway/answer/support.ts";
 import { connectRedis } from "../../../libraries/stores/redis.ts";

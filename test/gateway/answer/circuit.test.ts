@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { listeningGateway } from "../http/support.ts";
 import { get, httpUpstream, request } from "../proxy/support.ts";
 import { exchange, keys, measures } from "./support.ts";

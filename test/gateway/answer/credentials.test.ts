@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type SampleLegacy, startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { type SampleLegacy, startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { listeningGateway, recordingUpstream } from "../http/support.ts";
 import { get, request } from "../proxy/support.ts";
 import { gatewayFor } from "../../support/gateway.ts";

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { EXPOSED_HEADERS } from "../../../src/gateway/http/cors.ts";
 import { documentedHeaders } from "../../../libraries/openapi/replyHeaders.ts";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { describeInChromium } from "../../support/browser.ts";
 import { listeningGateway } from "../http/support.ts";
 import { get, httpUpstream, openProxy, rawUpstream, send } from "../proxy/support.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Core } from "../../../src/gateway/answer/feature.ts";
-import { sampleCatalogue } from "../../../src/tools/sampleLegacy/catalogue.ts";
+import { sampleCatalogue } from "../../../tools/sampleLegacy/catalogue.ts";
 import { startSample } from "../../features/legacyCache/sample.ts";
 import { cachingOver } from "../../features/legacyCache/support.ts";
 import { recordingUpstream, xmlError } from "../http/support.ts";

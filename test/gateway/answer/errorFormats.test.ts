@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { problemOf, problemSlugs } from "../../../src/gateway/http/problemDetails.ts";
 import { listeningGateway, recordingUpstream } from "../http/support.ts";
 import { get } from "../proxy/support.ts";

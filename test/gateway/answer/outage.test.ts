@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { outageForms } from "../../../src/tools/sampleLegacy/outages.ts";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { outageForms } from "../../../tools/sampleLegacy/outages.ts";
+import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { freePort } from "../../support/freePort.ts";
 import { until } from "../../support/waiting.ts";
 import { clock } from "../cache/support.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { openStores } from "../../../libraries/stores/openStores.ts";
 import { settingsSchemaOf } from "../../../src/operation/settings/settings.ts";
 import { get, httpUpstream, request } from "../proxy/support.ts";

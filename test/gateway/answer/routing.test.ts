@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EXPOSED_HEADERS } from "../../../src/gateway/http/cors.ts";
-import { type SampleLegacy, startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { type SampleLegacy, startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { gatewayFor, type TestGateway } from "../../support/gateway.ts";
 import { expectDetail } from "./support.ts";

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { listeningGateway } from "../http/support.ts";
 
 const key = "AD000000000000000000000000000000";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openSample } from "../../../src/tools/sampleLegacy/openSample.ts";
+import { openSample } from "../../../tools/sampleLegacy/openSample.ts";
 import { listeningGateway } from "../http/support.ts";
 import { httpUpstream } from "../proxy/support.ts";
 

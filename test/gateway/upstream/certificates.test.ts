@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readCertificates } from "../../../src/operation/settings/certificates.ts";
 import { listeningGateway } from "../http/support.ts";
-import { check } from "../../../src/tools/check.ts";
+import { check } from "../../../tools/check.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { describeWith } from "../../support/needs.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";

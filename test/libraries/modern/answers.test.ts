@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import type { GatewayParts } from "../../support/gateway.ts";
 import { errorAnswer } from "../../../libraries/modern/errorAnswer.ts";
 import { MAX_MISFITS } from "../../../src/catalogue/reading/fits.ts";

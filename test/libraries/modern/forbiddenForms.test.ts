@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { canonicalRequest } from "../../../src/catalogue/endpoint/canonicalRequest.ts";
 import type { Endpoint } from "../../../src/catalogue/endpoint/endpoint.ts";
 import type { Json, JsonObject } from "../../../src/catalogue/rules/rule.ts";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { httpUpstream } from "../../gateway/proxy/support.ts";
 import { keys } from "../../gateway/answer/support.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openApiDocument } from "../../../libraries/openapi/openApiDocument.ts";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { keys } from "../../gateway/answer/support.ts";
 import { listeningGateway } from "../../gateway/http/support.ts";
 import { endpoints } from "../../../transforms/index.ts";

@@ -1,8 +1,8 @@
 import { setImmediate as soon } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Difference } from "../../../libraries/compare/difference.ts";
-import type { CorpusRequest } from "../../../src/tools/corpus/corpusRequest.ts";
-import { compareAll } from "../../../src/tools/compare/compareAll.ts";
+import type { CorpusRequest } from "../../../tools/corpus/corpusRequest.ts";
+import { compareAll } from "../../../tools/compare/compareAll.ts";
 
 const requests = async function* (count: number): AsyncGenerator<CorpusRequest> {
   for (let i = 0; i < count; i++)

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { idRequests } from "../../../src/tools/corpus/madeRequests.ts";
+import { idRequests } from "../../../tools/corpus/madeRequests.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { startStandIn } from "../../standIn/startStandIn.ts";
 import type { JsonObject } from "../../../src/catalogue/rules/rule.ts";
-import type { Report } from "../../../src/tools/compare/report/report.ts";
+import type { Report } from "../../../tools/compare/report/report.ts";
 import { compare, openServers, reportOf } from "./support.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 

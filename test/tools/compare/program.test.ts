@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Report } from "../../../src/tools/compare/report/report.ts";
+import type { Report } from "../../../tools/compare/report/report.ts";
 import { spawnProgram } from "../../support/program.ts";
 import { openServers } from "./support.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";

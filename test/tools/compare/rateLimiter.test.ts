@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openRateLimiter } from "../../../src/tools/compare/rateLimiter.ts";
+import { openRateLimiter } from "../../../tools/compare/rateLimiter.ts";
 
 const { signal } = new AbortController();
 

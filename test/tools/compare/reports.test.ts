@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import { decodeHTMLStrict } from "entities";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Report } from "../../../src/tools/compare/report/report.ts";
+import type { Report } from "../../../tools/compare/report/report.ts";
 import type { JsonObject } from "../../../src/catalogue/rules/rule.ts";
 import { hostileTexts } from "../../support/hostileText.ts";
 import { compare, openServers } from "./support.ts";
@@ -65,7 +65,7 @@ test("report.json has the members that programs read", () => {
 });
 
 describe("the page", () => {
-  const ours = ["libraries/ui/style.css", "src/tools/compare/report/report.css", "libraries/ui/client/filter.js"].map(
+  const ours = ["libraries/ui/style.css", "tools/compare/report/report.css", "libraries/ui/client/filter.js"].map(
     (file) => readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8"),
   );
   /** The page without our own styles and scripts. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { compareAnswers } from "../../../libraries/compare/compareAnswers.ts";
 import { openLedger } from "../../../libraries/compare/ledger.ts";
-import { explainedRows, comparedRows } from "../../../src/tools/compare/sideBySide.ts";
+import { explainedRows, comparedRows } from "../../../tools/compare/sideBySide.ts";
 import { list, object } from "../../../src/catalogue/rules/compose.ts";
 import { commaSeparated } from "../../../src/catalogue/rules/commaSeparated.ts";
 import { integer, text } from "../../../src/catalogue/rules/values.ts";

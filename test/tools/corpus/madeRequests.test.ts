@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { exampleRequests, idRequests, readIds, requestFor } from "../../../src/tools/corpus/madeRequests.ts";
+import { exampleRequests, idRequests, readIds, requestFor } from "../../../tools/corpus/madeRequests.ts";
 import { endpoint } from "../../../src/catalogue/endpoint/endpoint.ts";
 import { identifier } from "../../../src/catalogue/endpoint/field.ts";
 import { get } from "../../../src/catalogue/endpoint/legacyRequest.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mapTraffic, type TrafficMapper, trafficMapper } from "../../../src/tools/corpus/mapTraffic.ts";
-import { exampleRequests, idRequests } from "../../../src/tools/corpus/madeRequests.ts";
+import { mapTraffic, type TrafficMapper, trafficMapper } from "../../../tools/corpus/mapTraffic.ts";
+import { exampleRequests, idRequests } from "../../../tools/corpus/madeRequests.ts";
 import { isObject } from "../../../src/catalogue/rules/rule.ts";
 import { readPairs } from "../../../fixtures/pairs.ts";
 import { endpoints } from "../../../transforms/index.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readCorpus } from "../../../src/tools/corpus/readCorpus.ts";
-import { trafficOfLine } from "../../../src/tools/corpus/trafficLine.ts";
+import { readCorpus } from "../../../tools/corpus/readCorpus.ts";
+import { trafficOfLine } from "../../../tools/corpus/trafficLine.ts";
 import { fileOf, KEY, mapper, taken } from "./support.ts";
 import { anyText } from "../../support/anyText.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { CorpusRequest } from "../../../src/tools/corpus/corpusRequest.ts";
-import { sampleRequests } from "../../../src/tools/corpus/sampleRequests.ts";
+import type { CorpusRequest } from "../../../tools/corpus/corpusRequest.ts";
+import { sampleRequests } from "../../../tools/corpus/sampleRequests.ts";
 
 const ask = (endpoint: string, id: number | string, more: Partial<CorpusRequest> = {}): CorpusRequest => ({
   endpoint,

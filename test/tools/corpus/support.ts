@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { trafficMapper } from "../../../src/tools/corpus/mapTraffic.ts";
-import { readCorpus } from "../../../src/tools/corpus/readCorpus.ts";
+import { trafficMapper } from "../../../tools/corpus/mapTraffic.ts";
+import { readCorpus } from "../../../tools/corpus/readCorpus.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 

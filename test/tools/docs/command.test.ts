@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import about from "../../../package.json" with { type: "json" };
 import { openApiDocument } from "../../../libraries/openapi/openApiDocument.ts";
-import { configurationSchema } from "../../../src/tools/docs/configurationSchema.ts";
+import { configurationSchema } from "../../../tools/docs/configurationSchema.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { fragments } from "../../support/settings.ts";
 

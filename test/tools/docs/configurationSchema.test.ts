@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { configurationSchema } from "../../../src/tools/docs/configurationSchema.ts";
+import { configurationSchema } from "../../../tools/docs/configurationSchema.ts";
 import { fragments, known, settingsOf } from "../../support/settings.ts";
 import { fileWith } from "../../operation/settings/support.ts";
 

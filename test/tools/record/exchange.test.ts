@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Exchange, exchangeFrom, type StoredCase, storedExchange } from "../../../src/tools/record/exchange.ts";
-import { fixtureText } from "../../../src/tools/record/saveCase.ts";
+import { type Exchange, exchangeFrom, type StoredCase, storedExchange } from "../../../tools/record/exchange.ts";
+import { fixtureText } from "../../../tools/record/saveCase.ts";
 
 const exchange = (body: string): Exchange => ({
   request: { method: "GET", path: "/json/data/61" },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { sampleCommand } from "../../../src/tools/sampleLegacy/command.ts";
-import { outageForms } from "../../../src/tools/sampleLegacy/outages.ts";
-import { type SampleLegacy, startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { sampleCommand } from "../../../tools/sampleLegacy/command.ts";
+import { outageForms } from "../../../tools/sampleLegacy/outages.ts";
+import { type SampleLegacy, startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { listeningGateway } from "../../gateway/http/support.ts";
 import { spawnProgram } from "../../support/program.ts";
 import { runTool } from "../runTool.ts";

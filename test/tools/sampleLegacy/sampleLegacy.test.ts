@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Faults } from "../../../src/tools/sampleLegacy/call.ts";
-import { type SampleLegacy, startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import type { Faults } from "../../../tools/sampleLegacy/call.ts";
+import { type SampleLegacy, startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { exchange } from "../../torture/lib/client.ts";
 
 const administrator = "AD000000000000000000000000000000";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { Faults } from "../../../src/tools/sampleLegacy/call.ts";
-import type { DatasetRow } from "../../../src/tools/sampleLegacy/catalogueRows.ts";
-import { completeDataset } from "../../../src/tools/sampleLegacy/completeDataset.ts";
-import { startSampleLegacy } from "../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import type { Faults } from "../../../tools/sampleLegacy/call.ts";
+import type { DatasetRow } from "../../../tools/sampleLegacy/catalogueRows.ts";
+import { completeDataset } from "../../../tools/sampleLegacy/completeDataset.ts";
+import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 
 const administrator = "AD000000000000000000000000000000";
 const normal = "00000000000000000000000000000000";

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { kitUsage, readKitArguments } from "../../../src/tools/serveKit/arguments.ts";
-import { closestPairs, type KnownRequest } from "../../../src/tools/serveKit/closestPairs.ts";
+import { kitUsage, readKitArguments } from "../../../tools/serveKit/arguments.ts";
+import { closestPairs, type KnownRequest } from "../../../tools/serveKit/closestPairs.ts";
 
-const main = join(import.meta.dirname, "../../../src/tools/serveKit/main.ts");
+const main = join(import.meta.dirname, "../../../tools/serveKit/main.ts");
 const run = promisify(execFile);
 
 describe("the program", () => {

@@ -1,4 +1,4 @@
-import { renderJson, renderXml, type Tree } from "../../../src/tools/sampleLegacy/tree.ts";
+import { renderJson, renderXml, type Tree } from "../../../tools/sampleLegacy/tree.ts";
 import { datasetOf, datasetsFor, filler, flowOf, keys, maySee, measures, setupParameters, studyOf } from "./model.ts";
 
 export type LegacyAnswer = { status: number; type: string; body: string };

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { outageForms, readOutage } from "../../../../src/tools/sampleLegacy/outages.ts";
-import { startSampleLegacy } from "../../../../src/tools/sampleLegacy/startSampleLegacy.ts";
+import { outageForms, readOutage } from "../../../../tools/sampleLegacy/outages.ts";
+import { startSampleLegacy } from "../../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { clock } from "../../../gateway/cache/support.ts";
 import { listeningGateway } from "../../../gateway/http/support.ts";
 import { httpUpstream } from "../../../gateway/proxy/support.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { completeDataset } from "../../../../src/tools/sampleLegacy/completeDataset.ts";
+import { completeDataset } from "../../../../tools/sampleLegacy/completeDataset.ts";
 import { consoleApp } from "../../../../features/console/consoleApp.ts";
 import type { PrivateRowsView } from "../../../../features/privateDatasets/scan.ts";
 import { askList } from "../askList.ts";

@@ -1,0 +1,143 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Readable } from "node:stream";
+import { request } from "undici";
+import type { CheckReport } from "../src/gateway/answer/feature.ts";
+import type { Gateway } from "../src/gateway/openGateway.ts";
+import { contentCoding } from "../src/gateway/upstream/answerHeaders.ts";
+import { ownHeaders } from "../src/gateway/upstream/legacyClient.ts";
+import { legacyJudge } from "../src/gateway/upstream/legacyJudge.ts";
+import { openUpstream } from "../src/gateway/upstream/upstream.ts";
+import { upstreamSettings } from "../src/gateway/upstream/upstreamSettings.ts";
+import { readCertificates } from "../src/operation/settings/certificates.ts";
+
+/** A read of legacy's without a key. `path`: below `LEGACY_PATH` and the format. `text`: what legacy answers. */
+export type SampleRead = { path: string; text: string };
+
+/** How a request is sent. `host`: in place of `LEGACY_HOST`, or of the host of `LEGACY_URL`. */
+type Way = { isVia: boolean; host?: string };
+
+/** What came. `isLegacys`: legacy's own answer, not that of a front. */
+type Given = { status: number; isLegacys: boolean; isCoded: boolean };
+type Ask = (path: string, way: Way) => Promise<Given>;
+
+/** Legacy refuses it, whatever it knows: its keys are hexadecimal. */
+const MADE_UP_KEY = "x".repeat(32);
+
+/**
+ * Checks what stands before legacy, which may treat requests in different ways: with and without `Via`, by the gateway's probe, by the host that
+ * clients use, with a key that cannot exist.
+ */
+export const checkFront = async (
+  { core }: Gateway,
+  report: CheckReport,
+  reads: readonly SampleRead[],
+): Promise<void> => {
+  const { settings, catalogue, keys, totalTimeout } = core;
+  const { ask, close } = openAsk(core);
+  try {
+    const read = await checkVia(reads, ask, report);
+    if (read !== undefined) {
+      await checkProbe(catalogue.keyProbes.reads.path, read, ask, report);
+      const host = settings.LEGACY_HOST === undefined ? publicHostIn(reads, catalogue.legacyPaths.files) : undefined;
+      if (host !== undefined) await checkPublicHost(host, read, ask, report);
+    }
+  } catch (error) {
+    report.note("before legacy", `what stands there could not be asked: ${(error as Error).message}`);
+  } finally {
+    await close();
+  }
+  const caller = { key: MADE_UP_KEY, headers: [], deadline: performance.now() + totalTimeout };
+  const refusal = await keys.verify(caller, false);
+  report.row(
+    refusal !== undefined,
+    "a key that cannot exist",
+    refusal === undefined ? "legacy accepts it" : `not accepted: ${refusal.message}`,
+    "does what stands before legacy drop the query string? No key reaches legacy then, and each counts as good",
+  );
+};
+
+/** Asks legacy past the gateway's client, and says what came. */
+const openAsk = ({ settings, readTarget }: Gateway["core"]): { ask: Ask; close: () => Promise<void> } => {
+  const { LEGACY_URL: origin, LEGACY_CA, LEGACY_HOST, LEGACY_PATH } = settings;
+  const ca = readCertificates("LEGACY_CA", LEGACY_CA);
+  const { pool } = openUpstream({ ...upstreamSettings(settings), origin, ...ca });
+  const judge = legacyJudge(readTarget);
+  const base = `${LEGACY_PATH === "/" ? "" : LEGACY_PATH}/json`;
+  return {
+    async ask(below, { isVia, host = LEGACY_HOST ?? new URL(origin).host }) {
+      const line = { method: "GET", path: base + below };
+      const own = ownHeaders(host, "json", "http");
+      const headers = isVia ? own : own.filter((_, i) => own[i - (i % 2)] !== "via");
+      const answer = await request(origin + line.path, {
+        dispatcher: pool,
+        headers: [...headers, "accept-encoding", "gzip"],
+      });
+      const head = { status: answer.statusCode, headers: answer.headers as IncomingHttpHeaders };
+      const judgement = judge(line, { ...head, body: await beginningOf(answer.body) });
+      const isLegacys = judgement !== "ill" && judgement !== "refused";
+      return { status: head.status, isLegacys, isCoded: contentCoding(head.headers) !== "" };
+    },
+    close: () => pool.destroy(),
+  };
+};
+
+/** The first part of a body; the rest is not read. */
+const beginningOf = async (body: Readable): Promise<Buffer> => {
+  for await (const chunk of body) return chunk as Buffer;
+  return Buffer.alloc(0);
+};
+
+/** Asks for a read with and without `Via`: for one that is compressed without it, if there is any. The path, where legacy answers it. */
+const checkVia = async (reads: readonly SampleRead[], ask: Ask, report: CheckReport): Promise<string | undefined> => {
+  let tried: { path: string; without: Given } | undefined;
+  for (const { path } of reads) {
+    const without = await ask(path, { isVia: false });
+    if (without.isLegacys) tried = { path, without };
+    if (without.isLegacys && without.isCoded) break;
+  }
+  if (tried === undefined) return undefined;
+  const { path, without } = tried;
+  const given = await ask(path, { isVia: true });
+  report.row(
+    given.isLegacys,
+    "legacy, with Via",
+    given.isLegacys ? "answered as without it" : `${given.status} with Via, ${without.status} without, GET ${path}`,
+    "let what stands before legacy pass requests with Via: the gateway has to send it",
+  );
+  if (given.isLegacys && without.isCoded && !given.isCoded)
+    report.note(
+      "legacy, with Via",
+      "what stands before legacy compresses nothing for requests with Via, which the gateway has to send: in nginx set gzip_proxied any",
+    );
+  return given.isLegacys ? path : undefined;
+};
+
+/** The gateway asks by a probe whether legacy fails. */
+const checkProbe = async (probe: string, read: string, ask: Ask, report: CheckReport): Promise<void> => {
+  const given = await ask(probe, { isVia: true });
+  report.row(
+    given.isLegacys,
+    "legacy's probe",
+    given.isLegacys
+      ? "answered as reads are"
+      : `GET ${probe} is answered ${given.status} and not by legacy, GET ${read} is`,
+    "let it pass as other requests: by it the gateway finds out whether legacy fails",
+  );
+};
+
+/** A proxied request has the host that its client has used, unless LEGACY_HOST replaces it. */
+const checkPublicHost = async (host: string, read: string, ask: Ask, report: CheckReport): Promise<void> => {
+  const given = await ask(read, { isVia: true, host });
+  const found = `legacy names itself ${host}; for this Host it answers ${given.status}`;
+  if (given.isLegacys || given.status === 421)
+    report.row(given.isLegacys, "LEGACY_HOST", found, "set LEGACY_HOST to the host of LEGACY_URL");
+  else report.note("LEGACY_HOST", `${found}, and not by itself: if clients use that name, set LEGACY_HOST`);
+};
+
+/** The host of the first data file that an answer of legacy's names. */
+const publicHostIn = (reads: readonly SampleRead[], files: RegExp): string | undefined => {
+  for (const { text } of reads)
+    for (const [address] of text.matchAll(/https?:\/\/[^\s"'<>\\]+/g))
+      if (URL.canParse(address) && files.test(new URL(address).pathname)) return new URL(address).host;
+  return undefined;
+};

@@ -1,0 +1,76 @@
+import { type GivenAnswer, parseAnswer } from "../../libraries/compare/answers.ts";
+import { type CanonicalRequest, canonicalRequest } from "../../src/catalogue/endpoint/canonicalRequest.ts";
+import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
+import { givenInBody, type InputReading, readInput } from "../../src/catalogue/endpoint/input.ts";
+import { canonicalSender } from "../../libraries/modern/client.ts";
+import { UpstreamFailure } from "../../src/gateway/upstream/failure.ts";
+import { openUpstream, type UpstreamSettings } from "../../src/gateway/upstream/upstream.ts";
+import type { CorpusRequest } from "../corpus/corpusRequest.ts";
+import { givenInUrl, routeTable } from "../corpus/mapModernPath.ts";
+
+/** The side that is compared with the expected answers: another gateway, or the new implementation. */
+export type CandidateSide = ReturnType<typeof openCandidateSide>;
+
+/** The user agent of this command, in the logs of both sides. */
+export const USER_AGENT = "catalog-gateway-compare";
+
+type CandidateSettings = Omit<UpstreamSettings, "origin"> & {
+  totalTimeout: number;
+  maxReply: number;
+  /** Where the key is sent: all implementations read the query, a gateway also a header. */
+  keyIn: "header" | "query";
+};
+
+/** Opens connections to a candidate. `url`: where the new interface's paths begin, `http://host:9000` or `http://host/v1`. */
+export const openCandidateSide = (url: string, { totalTimeout, maxReply, keyIn, ...settings }: CandidateSettings) => {
+  const upstream = openUpstream({ ...settings, origin: new URL(url).origin });
+  const send = canonicalSender(upstream, url);
+  return {
+    /** Sends one request. `again`: past the candidate's caches. `wasReached`: it was reached, but gave no answer. */
+    async ask(
+      request: CanonicalRequest,
+      key: string | undefined,
+      again: boolean,
+    ): Promise<GivenAnswer | { failed: string; wasReached: boolean }> {
+      const inHeader = key === undefined || keyIn === "query" ? [] : ["x-api-key", key];
+      const sending = {
+        again,
+        key: keyIn === "query" ? key : undefined,
+        headers: ["user-agent", USER_AGENT, ...inHeader],
+        maxBytes: maxReply,
+        totalTimeout,
+      };
+      try {
+        const { status, contentType, body } = await send(request, sending);
+        return parseAnswer(status, contentType || undefined, body.toString("utf8"));
+      } catch (error) {
+        if (!(error instanceof UpstreamFailure)) throw error;
+        return { failed: `the candidate: ${error.message}`, wasReached: error.kind !== "unreachable" };
+      }
+    },
+    close: () => upstream.close(),
+  };
+};
+
+/** The request that the gateway would send to the new implementation; the request itself if its input is not valid. */
+export type RouteAsModern = (request: CorpusRequest) => CanonicalRequest;
+
+/** Makes the function that routes requests as the gateway does for modern. `routes`: MODERN_ROUTES, by endpoint. */
+export const modernRouter = (
+  endpoints: Readonly<Record<string, Endpoint>>,
+  routes: Readonly<Record<string, string>>,
+): RouteAsModern => {
+  const routed = routeTable(Object.entries(endpoints).map(([name, endpoint]) => ({ ...endpoint, name })));
+
+  const inputOf = ({ input, bodyObjects = {} }: Endpoint, { path, body }: CorpusRequest): InputReading => {
+    const read =
+      body === undefined ? givenInUrl(routed(path) ?? { params: {} }) : givenInBody(JSON.stringify(body), bodyObjects);
+    return "errors" in read ? read : readInput(input, read.given, body === undefined ? "path" : "body");
+  };
+
+  return (request) => {
+    const endpoint = endpoints[request.endpoint];
+    const read = endpoint && inputOf(endpoint, request);
+    return read && "input" in read ? canonicalRequest(endpoint, read.input, routes[request.endpoint]) : request;
+  };
+};

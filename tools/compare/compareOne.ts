@@ -1,0 +1,235 @@
+import {
+  type AnsweredExchange,
+  type GivenAnswer,
+  type LegacyQuery,
+  parseAnswer,
+} from "../../libraries/compare/answers.ts";
+import { type Addresses, curlsOf } from "../../libraries/compare/curls.ts";
+import { originIn } from "../../libraries/compare/explain.ts";
+import { explainAnswer, legacyBody } from "../../libraries/compare/explainAnswer.ts";
+import { compareAnswers } from "../../libraries/compare/compareAnswers.ts";
+import { UNREADABLE } from "../../libraries/compare/difference.ts";
+import type { Ledger } from "../../libraries/compare/ledger.ts";
+import { explainedRows, comparedRows, plainRows } from "./sideBySide.ts";
+import type { ComparisonOutcome } from "./tally.ts";
+import { formatRequest } from "../../src/catalogue/endpoint/canonicalRequest.ts";
+import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
+import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
+import type { JsonObject } from "../../src/catalogue/rules/rule.ts";
+import type { Catalogue } from "../../src/gateway/answer/prepared.ts";
+import type { CorpusRequest } from "../corpus/corpusRequest.ts";
+import type { CapturedExchange, QuietGateway } from "../quietGateway.ts";
+import type { CandidateSide, RouteAsModern } from "./candidateSide.ts";
+
+/** Both sides, and what their answers are compared by. */
+type ComparedSides = {
+  catalogue: Catalogue;
+  legacy: QuietGateway;
+  candidate?: CandidateSide;
+  /** Maps a request for the candidate; without it the candidate gets the request as it was made. */
+  asModern?: RouteAsModern;
+  ledger: Ledger;
+  addresses: Addresses;
+  key: string | undefined;
+};
+
+/** The outcome of one request, and legacy's document, if it sent one. */
+export type ComparedRequest = { outcome: ComparisonOutcome; document?: JsonObject };
+
+type Differing = Pick<Extract<ComparisonOutcome, { differences: unknown }>, "differences" | "example">;
+type Uncompared = Pick<Extract<ComparisonOutcome, { why: string }>, "notCompared" | "why">;
+
+const failed = (why: string): Uncompared => ({ notCompared: "failed", why });
+
+/** Sends one request to both sides, and compares the answers. `again`: past all caches. */
+export const compareOne = async (
+  sides: ComparedSides,
+  request: CorpusRequest,
+  again = false,
+): Promise<ComparedRequest> => {
+  const { catalogue, legacy, candidate, addresses } = sides;
+  const sent = sides.asModern?.(request) ?? request;
+  const key = request.keyed ? sides.key : undefined;
+  const [{ status, contentType, text, exchanges }, fromCandidate] = await Promise.all([
+    legacy.ask(request, key),
+    candidate && timed(() => candidate.ask(sent, key, again)),
+  ]);
+  const given = fromCandidate?.result;
+  const ours = parseAnswer(status, contentType, text);
+  const defined = catalogue.endpoints[request.endpoint] as Endpoint;
+  const exchange = legacyExchange(decisiveExchange(exchanges, defined));
+  const about = { endpoint: request.endpoint, curl: curlsOf(addresses, sent, key !== undefined, exchange) };
+  const outcome = (made: Differing | Uncompared) => ({ outcome: { ...about, ...made } });
+  if (exchange && "failed" in exchange) return outcome(failed(`legacy: ${withoutTarget(exchange.failed)}`));
+  if (given !== undefined && "failed" in given && !given.wasReached) return outcome(failed(given.failed));
+
+  const endpoint = { ...defined, name: request.endpoint };
+  const document = exchange && documentOf(exchange);
+  const compared = { endpoint, sent: formatRequest(request), ours, exchange, document };
+  const made =
+    unreadable(sides.ledger, compared) ??
+    (given === undefined
+      ? explained(sides, compared)
+      : "failed" in given
+        ? withoutAnswer(compared, given.failed)
+        : comparedWithCandidate(sides, compared, given));
+  const from = candidate ? ours.status : exchange?.status;
+  const to = candidate ? given && "status" in given && given.status : ours.status;
+  const ms = {
+    ...(exchanges.length > 0 ? { legacy: exchanges.reduce((sum, one) => sum + one.ms, 0) } : {}),
+    ...(fromCandidate ? { candidate: fromCandidate.ms } : {}),
+  };
+  const answers = from && to ? { answers: { statuses: [from, to] as const, ms } } : {};
+  return { outcome: { ...about, ...answers, ...made }, ...(document && "differences" in made ? { document } : {}) };
+};
+
+/** An upstream's failure names the request last; failures of different requests are counted together. */
+const withoutTarget = (failure: string): string => failure.replace(/: (?:GET|POST) \S+$/, "");
+
+const timed = async <T>(call: () => Promise<T>): Promise<{ result: T; ms: number }> => {
+  const started = performance.now();
+  return { result: await call(), ms: performance.now() - started };
+};
+
+type Compared = {
+  endpoint: Endpoint & { name: string };
+  /** `GET /datasets/61`, with its body. */
+  sent: string;
+  ours: GivenAnswer;
+  exchange: AnsweredExchange | undefined;
+  document: JsonObject | undefined;
+};
+
+/** The exchange that made the answer: the last one, unless that looked up an error (`recover`) and found no other one. */
+const decisiveExchange = (
+  exchanges: readonly CapturedExchange[],
+  { recover }: Pick<Endpoint, "recover">,
+): CapturedExchange | undefined => {
+  const hasError = ({ reply }: CapturedExchange, matches: (code: number) => boolean | undefined): boolean =>
+    !("failed" in reply) && reply.reading.is === "error" && matches(reply.reading.code) === true;
+  const last = exchanges.at(-1);
+  if (recover?.errors === undefined || last === undefined || hasError(last, (code) => recover.errors?.has(code)))
+    return last;
+  return exchanges.find((one) => hasError(one, (code) => code === recover.code)) ?? last;
+};
+
+/** An exchange with legacy. Its answer is parsed when `reading` is read. */
+const legacyExchange = (
+  captured: CapturedExchange | undefined,
+): AnsweredExchange | (LegacyQuery & { failed: string }) | undefined => {
+  if (captured === undefined) return undefined;
+  const { request, format, reply } = captured;
+  if ("failed" in reply) return { request, format, failed: reply.why };
+  return {
+    request,
+    format,
+    status: reply.status,
+    get reading() {
+      return reply.reading;
+    },
+  };
+};
+
+/** The outcome of an answer of legacy that no format can read; `undefined` for any other answer. */
+const unreadable = (
+  ledger: Ledger,
+  { endpoint, sent, ours, exchange }: Compared,
+): Differing | Uncompared | undefined => {
+  if (exchange?.reading.is !== "unreadable" || ours.status !== 502) return undefined;
+  const { why } = exchange.reading;
+  const found = { path: UNREADABLE, at: UNREADABLE, form: "value", legacy: why, expected: ours.status } as const;
+  const entry = ledger.allowing(endpoint.name, found);
+  if (entry === undefined) return { notCompared: "unreadable", why: `legacy's answer cannot be read: ${why}` };
+  return {
+    differences: [{ ...found, kind: "expected", entry: entry.id, count: 1 }],
+    example: () => ({
+      request: sent,
+      left: { title: "legacy", status: exchange.status },
+      right: { title: "the new interface", status: ours.status },
+      rows: plainRows(why, ours.body, []),
+    }),
+  };
+};
+
+/** Without a candidate: compares the gateway's answer with legacy's own. */
+const explained = (
+  { catalogue, ledger }: ComparedSides,
+  { endpoint, sent, ours, exchange, document }: Compared,
+): Differing => {
+  const about = { endpoint, errors: catalogue.errors };
+  const differences = explainAnswer(about, exchange, ours).map((one) => {
+    // A difference that no rule explains may be expected.
+    const entry = one.kind === "unexplained" ? ledger.allowing(endpoint.name, one) : undefined;
+    return entry ? { ...one, kind: "expected" as const, entry: entry.id } : one;
+  });
+  return {
+    differences,
+    example: () => ({
+      request: sent,
+      left: { title: "legacy", ...(exchange ? { status: exchange.status } : {}) },
+      right: { title: "the new interface", status: ours.status },
+      rows:
+        document && ours.status === 200
+          ? explainedRows(endpoint.output, document, ours.body)
+          : plainRows(exchange && legacyBody(exchange.reading), ours.body, differences),
+    }),
+  };
+};
+
+/** Compares the candidate's answer with the gateway's. */
+const comparedWithCandidate = (
+  { catalogue, ledger }: ComparedSides,
+  { endpoint, sent, ours, document }: Compared,
+  given: GivenAnswer,
+): Differing | Uncompared => {
+  const { output, name } = endpoint;
+  const about = {
+    endpoint: name,
+    output,
+    ledger,
+    ...(document ? { origin: originIn(output, document) } : {}),
+    whyUnserved: (one: GivenAnswer) => whyUnserved(endpoint, { errors: catalogue.errors, ledger }, one),
+  };
+  const differences = compareAnswers(about, ours, given);
+  if (ours.status >= 500 && differences.length > 0) return failed(noExpectation(ours));
+  return {
+    differences,
+    example: () => ({
+      request: sent,
+      left: { title: "expected", status: ours.status },
+      right: { title: "the candidate", status: given.status },
+      rows: comparedRows(ours.status === 200 ? output : undefined, ours.body, given.body ?? given.text, differences),
+    }),
+  };
+};
+
+/** The outcome of a candidate that was reached and gave no answer: the whole answer is missing. */
+const withoutAnswer = ({ ours, sent }: Compared, why: string): Differing | Uncompared => {
+  if (ours.status >= 500) return failed(noExpectation(ours));
+  return {
+    differences: [
+      {
+        path: "",
+        at: "",
+        form: "missing",
+        kind: "unexplained",
+        cause: "the candidate gives no answer",
+        expected: `${ours.status}`,
+        candidate: why,
+        count: 1,
+      },
+    ],
+    example: () => ({
+      request: sent,
+      left: { title: "expected", status: ours.status },
+      right: { title: "the candidate" },
+      rows: plainRows(ours.body, why, []),
+    }),
+  };
+};
+
+const noExpectation = ({ status, body }: GivenAnswer): string =>
+  `legacy gave no answer to expect anything by (${status} ${JSON.stringify(body)})`;
+
+const documentOf = ({ reading }: AnsweredExchange): JsonObject | undefined =>
+  reading.is === "document" ? reading.document : undefined;

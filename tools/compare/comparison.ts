@@ -1,0 +1,165 @@
+import { mkdirSync } from "node:fs";
+import { z } from "zod";
+import { observeFields } from "./fields.ts";
+import { type LedgerEntry, openLedger, readNamedLedger } from "../../libraries/compare/ledger.ts";
+import type { Report } from "./report/report.ts";
+import { openTally } from "./tally.ts";
+import { comparedShape, wrongRoutes } from "../../libraries/modern/settings.ts";
+import type { Catalogue } from "../../src/gateway/answer/prepared.ts";
+import { readCertificates } from "../../src/operation/settings/certificates.ts";
+import { loadSettings } from "../../src/operation/settings/load.ts";
+import type { KnownEndpoints, Settings } from "../../src/operation/settings/settings.ts";
+import { upstreamSettings } from "../../src/gateway/upstream/upstreamSettings.ts";
+import { legacySettings, readKeyVariable } from "../optionValues.ts";
+import { openQuietGateway } from "../quietGateway.ts";
+import type { CommandTools } from "../runCommand.ts";
+import { modernRouter, openCandidateSide, USER_AGENT } from "./candidateSide.ts";
+import { compareOne } from "./compareOne.ts";
+import type { CompareOptions } from "./options.ts";
+import { showProgress } from "./progress.ts";
+import { requestsOf } from "./requests.ts";
+import { compareAll } from "./compareAll.ts";
+
+/** Milliseconds until a mismatch is checked again. */
+const SETTLE_MS = 1000;
+
+/** The fewest characters of a key: a shorter one could not be removed from the reports. */
+const MIN_KEY = 8;
+
+/** Where a gateway that is started by hand serves; commands that reproduce a difference name it. */
+const DEFAULT_GATEWAY = "http://127.0.0.1:8000/v1";
+
+const shape = { ...comparedShape, LEGACY_ADMIN_KEY: z.string().optional() };
+const errorsOf = (settings: CompareSettings, endpoints: KnownEndpoints): string[] => wrongRoutes(settings, endpoints);
+const compareSettings = { shape, secrets: ["LEGACY_ADMIN_KEY"], errorsOf };
+
+/** The gateway's settings that the command uses. */
+type CompareSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
+
+/**
+ * Compares the answers to all requests that the options name, and shows its progress on the standard error. `scrub` removes the keys from
+ * a text.
+ *
+ * @throws If an option or a setting is wrong, a file cannot be read, the folder cannot be made, or `signal` aborts.
+ */
+export const performComparison = async (
+  options: CompareOptions,
+  { catalogue, environment, complain, signal }: CommandTools,
+): Promise<{ report: Report; scrub: (text: string) => string }> => {
+  if (options.modern && options.candidate === undefined) throw new Error("--modern: given without --candidate");
+  const settings = settingsOf(options, environment, catalogue);
+  const key = readKeyVariable(options.key, environment, MIN_KEY);
+  const isNear = settings.LEGACY_URL === undefined || isLoopback(settings.LEGACY_URL);
+  const { rate = isNear ? 0 : 10, concurrency = isNear ? 8 : 2, candidate: candidateUrl } = options;
+  const today = new Date().toISOString().slice(0, 10);
+  const ledger = openLedger(entriesFor(options, settings, catalogue), today);
+  for (const { id, until } of ledger.expired)
+    complain(`--expected: the entry ${id} ended on ${until} and allows nothing any more`);
+  mkdirSync(options.out, { recursive: true });
+  const corpus = await requestsOf(options, catalogue.endpoints, settings);
+
+  const { LEGACY_URL: legacyUrl, close: closeSample } = await startLegacy(settings.LEGACY_URL);
+  const legacy = await openQuietGateway({ ...settings, LEGACY_URL: legacyUrl }, catalogue, USER_AGENT);
+  const candidate =
+    candidateUrl === undefined
+      ? undefined
+      : openCandidateSide(candidateUrl, {
+          ...upstreamSettings(settings),
+          connections: concurrency,
+          waiting: concurrency,
+          ...readCertificates("MODERN_CA", settings.MODERN_CA),
+          totalTimeout: settings.TOTAL_TIMEOUT_MS,
+          maxReply: settings.MAX_REPLY_BYTES,
+          keyIn: options.modern ? "query" : "header",
+        });
+  const addresses = {
+    legacy: legacyUrl + settings.LEGACY_PATH,
+    candidate: candidateUrl ?? DEFAULT_GATEWAY,
+    keyName: options.key,
+  };
+  const sides = {
+    catalogue,
+    legacy,
+    ledger,
+    addresses,
+    key,
+    ...(candidate ? { candidate } : {}),
+    ...(options.modern ? { asModern: modernRouter(catalogue.endpoints, settings.MODERN_ROUTES) } : {}),
+  };
+
+  const tally = openTally();
+  const progress = showProgress(process.stderr, corpus.total, tally.counts, complain);
+  try {
+    await compareAll(
+      {
+        requests: corpus.requests,
+        compare: (request, again) => compareOne(sides, request, again),
+        count({ endpoint: name }, { outcome, document }) {
+          const endpoint = catalogue.endpoints[name];
+          if (document && endpoint) observeFields(endpoint.output, document, tally.fieldsOf(name));
+          tally.add(outcome);
+        },
+        rate,
+        concurrency,
+        settle: SETTLE_MS,
+      },
+      signal,
+    );
+  } finally {
+    progress.close();
+    const closed = Promise.all([legacy.close(), candidate?.close(), closeSample()]);
+    // When it is interrupted, it does not wait for answers.
+    if (!signal.aborted) await closed;
+    signal.throwIfAborted();
+  }
+  const report = tally.report({
+    made: new Date().toISOString(),
+    sides: { legacy: addresses.legacy, ...(candidateUrl === undefined ? {} : { candidate: candidateUrl }) },
+    skipped: corpus.skipped,
+    endpoints: catalogue.endpoints,
+  });
+  return { report, scrub: scrubOf([key, settings.LEGACY_API_KEY, settings.LEGACY_ADMIN_KEY]) };
+};
+
+const settingsOf = (
+  { legacy }: CompareOptions,
+  environment: CommandTools["environment"],
+  { endpoints }: Catalogue,
+): CompareSettings => {
+  const given = { ...environment, ...(legacy === undefined ? {} : legacySettings(legacy)) };
+  const loaded = loadSettings(given, endpoints, [compareSettings], false);
+  if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
+  return loaded.settings as CompareSettings;
+};
+
+const isLoopback = (url: string): boolean => /^(127\.|\[::1\]$|localhost$)/.test(new URL(url).hostname);
+
+/** The ledger's entries. Without a candidate the gateway is compared with legacy, and the default is no ledger. */
+const entriesFor = (
+  { expected, candidate }: CompareOptions,
+  { EXPECTED_DIFFERENCES }: CompareSettings,
+  { expectedDifferences }: Catalogue,
+): LedgerEntry[] => {
+  if (expected === "none" || (expected === undefined && candidate === undefined)) return [];
+  const ledger =
+    expected === undefined
+      ? readNamedLedger(EXPECTED_DIFFERENCES, "EXPECTED_DIFFERENCES", expectedDifferences)
+      : readNamedLedger(expected, "--expected", expectedDifferences);
+  if ("errors" in ledger) throw new Error(ledger.errors.join("\n"));
+  return ledger.entries;
+};
+
+/** Makes the function that removes these keys from a text, in upper and lower case. */
+const scrubOf = (keys: readonly (string | undefined)[]): ((text: string) => string) => {
+  const known = keys.flatMap((key) => key ?? []);
+  // Keys are letters and digits, which every format writes alike.
+  const pattern = new RegExp(known.join("|"), "gi");
+  return (text) => (known.length === 0 ? text : text.replaceAll(pattern, "(key)"));
+};
+
+const startLegacy = async (url: string | undefined) => {
+  if (url !== undefined) return { LEGACY_URL: url, close: async () => undefined };
+  const { startSampleLegacy } = await import("../sampleLegacy/startSampleLegacy.ts");
+  const { url: LEGACY_URL, close } = await startSampleLegacy();
+  return { LEGACY_URL, close };
+};

@@ -1,0 +1,102 @@
+import { pathOf, queryOf } from "../../src/catalogue/endpoint/target.ts";
+import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
+import { unescaped } from "../../src/catalogue/endpoint/input.ts";
+import { isBelow, originForm } from "../../src/gateway/http/requestTarget.ts";
+import { keysInForm } from "../../src/catalogue/legacy/formFields.ts";
+import { legacyPattern } from "../../src/catalogue/legacy/readLegacyPath.ts";
+import type { CorpusRequest, SkipReason } from "./corpusRequest.ts";
+import { mapLegacyPath } from "./mapLegacyPath.ts";
+import { mapModernPath, type Routed, routeTable } from "./mapModernPath.ts";
+import type { LoggedRequest } from "./trafficLine.ts";
+
+/** The paths by which traffic is mapped. */
+export type TrafficMapper = ReturnType<typeof trafficMapper>;
+
+/** Prepares the paths of these endpoints, below the prefixes and below legacy's path. */
+export const trafficMapper = (
+  endpoints: Record<string, Endpoint>,
+  { prefixes = ["/v1"], legacyPath = "/api/v1" }: { prefixes?: readonly string[]; legacyPath?: string } = {},
+) => {
+  const named = Object.entries(endpoints).map(([name, endpoint]) => ({ ...endpoint, name }));
+  return {
+    /** Where the new interface is served: the longest first, without a slash at the end. */
+    prefixes: prefixes.map((prefix) => prefix.replace(/\/+$/, "")).toSorted((a, b) => b.length - a.length),
+    /** Where the legacy one is served: `/api/v1/json`. */
+    legacy: ["json", "xml"].map((format) => `${legacyPath.replace(/\/+$/, "")}/${format}`),
+    routed: routeTable(named),
+    patterns: named.flatMap(legacyPattern),
+  };
+};
+
+/** The request to the new interface, or why none is sent. */
+type MappedTraffic = { request: CorpusRequest } | { skipped: SkipReason };
+
+/** The most characters of a target, which servers take, and of a body, of which a sample holds many. */
+const MAX_TARGET = 16_384;
+const MAX_BODY = 65_536;
+
+/** Maps a request of either interface to the same request of the new one, without its key. */
+export const mapTraffic = (
+  mapper: TrafficMapper,
+  { url, method, body, keys, status }: LoggedRequest,
+): MappedTraffic => {
+  if (url.length > MAX_TARGET || (body?.length ?? 0) > MAX_BODY) return { skipped: "too long" };
+  const target = originForm(url);
+  const path = sendable(pathOf(target));
+  if (path === undefined || !path.startsWith("/") || body?.isWellFormed() === false)
+    return { skipped: "not understood" };
+
+  const mapped = mapPath(mapper, method.toUpperCase(), path, body);
+  if ("skipped" in mapped) return mapped;
+  const { request } = mapped;
+  const given = [...keys, ...keysInForm(queryOf(target))];
+  if (holdsKey(request.path, given) || holdsKey(JSON.stringify(request.body ?? null), given))
+    return { skipped: "a key where none belongs" };
+  return { request: { ...request, keyed: given.length > 0, ...(status === undefined ? {} : { status }) } };
+};
+
+const mapPath = (
+  { prefixes, legacy, patterns, routed }: TrafficMapper,
+  method: string,
+  path: string,
+  body: string | undefined,
+): MappedTraffic => {
+  const below = (bases: readonly string[]) => {
+    const base = bases.find((one) => isBelow(path, one));
+    return base === undefined ? undefined : path.slice(base.length);
+  };
+  const ofLegacy = below(legacy);
+  const own = ofLegacy === undefined ? below(prefixes) : undefined;
+  const found = own === undefined ? undefined : routed(own);
+  if (ofLegacy === undefined && found === undefined) return { skipped: "not an endpoint" };
+  if (["PUT", "PATCH", "DELETE"].includes(method)) return { skipped: "a write" };
+  const isRead = method === "GET" || method === "HEAD";
+  if (!isRead && method !== "POST") return { skipped: "not an endpoint" };
+  if (ofLegacy !== undefined) return isRead ? mapLegacyPath(patterns, ofLegacy) : { skipped: "a POST to legacy" };
+  return mapModernPath(found as Routed, isRead ? "GET" : "POST", own as string, body);
+};
+
+/** The path with all but ASCII escaped; `undefined` where it holds a blank, a control character or a lone surrogate. */
+const sendable = (path: string): string | undefined => {
+  if (/^[\u0021-\u007e]*$/.test(path)) return path;
+  // oxlint-disable-next-line no-control-regex -- the search is for control characters
+  if (!path.isWellFormed() || /[\u0000-\u0020\u007f]/.test(path)) return undefined;
+  return path.replaceAll(/[^\u0021-\u007e]+/g, encodeURIComponent);
+};
+
+/** A key of the kind that legacy makes, or the name of the field for it. */
+const keyLike = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])|api_?key/i;
+
+/** The fewest characters of a key that is looked for: a shorter one is found in other texts by chance, `1` in `/datasets/61`. */
+const MIN_KEY = 6;
+
+/** Whether a text may hold a key, however it is escaped. In doubt it may: a lost request does less harm than a stored key. */
+const holdsKey = (text: string, known: readonly string[]): boolean => {
+  const keys = known
+    .flatMap((key) => key.toLowerCase().split(/[\s,]+/))
+    .filter((key) => key.length >= MIN_KEY && key !== "bearer");
+  const once = unescaped(text);
+  return [text, once, unescaped(once)].some(
+    (variant) => keyLike.test(variant) || keys.some((key) => variant.toLowerCase().includes(key)),
+  );
+};

@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { fileSettingOf } from "../../src/operation/settings/givenSetting.ts";
+import { secretSettings, type SettingsFragment, settingsSchemaOf } from "../../src/operation/settings/settings.ts";
+
+type JsonSchema = z.core.JSONSchema.JSONSchema;
+
+/**
+ * The JSON Schema (draft 2020-12) of the file that `CONFIG` names, for editors. `endpoints`: the names that settings by endpoint may
+ * have. What one setting requires of another is checked at the start only.
+ */
+export const configurationSchema = (
+  fragments: readonly SettingsFragment[],
+  endpoints: readonly string[],
+): JsonSchema => {
+  const secrets = [...secretSettings(fragments)];
+  const { $schema, properties = {} } = z.toJSONSchema(settingsSchemaOf(fragments), {
+    io: "input",
+    unrepresentable: "any",
+  });
+  const byEndpoint = (property: JsonSchema): JsonSchema =>
+    property.propertyNames === undefined ? property : { ...property, propertyNames: { enum: [...endpoints] } };
+  const settings = Object.entries(properties).map(([name, property]) => [name, byEndpoint(property as JsonSchema)]);
+  const files = secrets.map((name) => [
+    fileSettingOf(name),
+    { type: "string", minLength: 1, description: `the path of a file with ${name}` },
+  ]);
+  return {
+    ...($schema === undefined ? {} : { $schema }),
+    title: "Settings of catalog-gateway",
+    type: "object",
+    properties: Object.fromEntries([["$schema", { type: "string" }], ...settings, ...files]),
+    additionalProperties: false,
+    allOf: secrets.map((name) => ({ not: { required: [name, fileSettingOf(name)] } })),
+  };
+};

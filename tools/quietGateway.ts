@@ -1,0 +1,78 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { CanonicalRequest } from "../src/catalogue/endpoint/canonicalRequest.ts";
+import type { LegacyRequest } from "../src/catalogue/endpoint/legacyRequest.ts";
+import type { LegacyReply, LegacyFailed } from "../src/gateway/upstream/legacyClient.ts";
+import type { Catalogue } from "../src/gateway/answer/prepared.ts";
+import { openGateway } from "../src/gateway/openGateway.ts";
+import type { Settings } from "../src/operation/settings/settings.ts";
+import { openObserver } from "../src/operation/telemetry/observer.ts";
+
+/** One exchange with legacy: the gateway's request, and the response. */
+export type CapturedExchange = {
+  request: LegacyRequest;
+  format: "json" | "xml";
+  key?: string | undefined;
+  reply: LegacyReply | LegacyFailed;
+  /** Milliseconds until the reply was there. */
+  ms: number;
+};
+
+/** The gateway's answer, and the exchanges that it was made of. */
+type QuietAnswer = {
+  status: number;
+  contentType: string | undefined;
+  text: string;
+  /** In the order of the requests, without the verification of the key. */
+  exchanges: CapturedExchange[];
+  /** The places where legacy's document did not fit the schema. */
+  mismatch: string[];
+};
+
+/** A gateway within this process that listens nowhere, logs and stores nothing. */
+export type QuietGateway = Awaited<ReturnType<typeof openQuietGateway>>;
+
+const PREFIX = "/v1";
+
+/** Opens a gateway without features, so that it serves legacy's own lists and answers. */
+export const openQuietGateway = async (
+  settings: Settings & { LEGACY_URL: string },
+  catalogue: Catalogue,
+  userAgent: string,
+) => {
+  const captured = new AsyncLocalStorage<Pick<QuietAnswer, "exchanges" | "mismatch">>();
+  const observer = {
+    ...openObserver("silent"),
+    event(name: string, { places }: Record<string, unknown>) {
+      if (name === "schema_mismatch") captured.getStore()?.mismatch.push(...(places as string[]));
+    },
+  };
+  // A reader thread would take the bytes of a large answer, and `exchanges` need them.
+  const { module: _, ...unthreaded } = catalogue;
+  const gateway = await openGateway({ ...settings, PREFIXES: [PREFIX], CACHE_BYTES: 0 }, unthreaded, observer, {
+    // Two equal requests at the same time must each see their own exchanges.
+    isUncached: true,
+    isCheck: true,
+    aroundClient: (client) => async (request, format, caller, readXml) => {
+      const started = performance.now();
+      const reply = await client(request, format, caller, readXml);
+      const ms = performance.now() - started;
+      captured.getStore()?.exchanges.push({ request, format, key: caller.key, reply, ms });
+      return reply;
+    },
+  });
+  return {
+    async ask({ method, path, body }: CanonicalRequest, key?: string): Promise<QuietAnswer> {
+      const seen = { exchanges: [], mismatch: [] };
+      const headers = {
+        "User-Agent": userAgent,
+        ...(key === undefined ? {} : { "X-API-Key": key }),
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      };
+      const sent = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+      const response = await captured.run(seen, () => gateway.app.request(PREFIX + path, sent));
+      const contentType = response.headers.get("content-type") ?? undefined;
+      return { status: response.status, contentType, text: await response.text(), ...seen };
+    },
+    close: () => gateway.close(),
+  };
+};

@@ -1,0 +1,81 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
+import { type LegacyReading, readLegacy } from "../../src/catalogue/legacy/reading.ts";
+import { xmlReaderFor } from "../../src/catalogue/legacy/xml.ts";
+import { collectChanges } from "../../src/catalogue/rules/notes.ts";
+import type { Json } from "../../src/catalogue/rules/rule.ts";
+import type { Secrets } from "../../src/operation/secrets/secrets.ts";
+import { truncate } from "../../src/operation/secrets/truncate.ts";
+import { type Exchange, type StoredCase, storedExchange } from "./exchange.ts";
+import type { Recorded, Recording } from "./recording.ts";
+
+/** One recording to be written. `name`: the endpoint's. */
+type CaseToSave = { name: string; endpoint: Endpoint; example: string; recorded: Recorded; about: string | undefined };
+
+type SaveTools = {
+  folder: string;
+  force: boolean;
+  recording: Recording;
+  scrub: Secrets;
+  print: (line: string) => void;
+};
+
+/**
+ * Writes one case into its endpoint's file, and prints what a person should review.
+ *
+ * @throws Without `force`, if the file has a case of this name. If the scrubbed case is answered otherwise, or cannot be written.
+ */
+export const saveCase = async (
+  { name, endpoint, example, recorded, about }: CaseToSave,
+  { folder, force, recording, scrub, print }: SaveTools,
+): Promise<void> => {
+  const { ask, legacy } = recorded;
+  const path = join(folder, `${name}.json`);
+  const cases = existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Record<string, StoredCase>) : {};
+  if (!force && Object.hasOwn(cases, example))
+    throw new Error(`${path} has ${example} already; allowed is another name, or --force`);
+  const answer = await recording.answerTo(recorded);
+  const sentence = about ?? `Recorded from a legacy server: ${ask.method} ${ask.path}.`;
+  cases[example] = { about: scrub.text(sentence), ask, legacy: legacy.map(storedExchange), answer };
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path, await fixtureText(cases));
+  const lines = [
+    `${path}: ${example}, ${ask.method} ${ask.path}`,
+    ...legacy.map(({ request, response }) => `  ${request.method} ${request.path} -> ${response.status}`),
+    "What the rules changed:",
+    ...formatChanges(endpoint, legacy),
+    "The answer was written by the code under test: read it before you commit it.",
+  ];
+  for (const line of lines) print(line);
+};
+
+/** The text of a fixture file, as `npm run format` wants it. The formatter is loaded late: only development has it. */
+export const fixtureText = async (cases: Readonly<Record<string, StoredCase>>): Promise<string> => {
+  const { format } = await import("oxfmt");
+  return (await format("fixture.json", JSON.stringify(cases), { printWidth: 120, objectWrap: "collapse" })).code;
+};
+
+const MAX_VALUE = 61;
+const MAX_CHANGES = 100;
+
+/** The changes by rules: `/creator  commaSeparated  "A, B" -> ["A","B"]`. Empty where legacy did not answer with a document. */
+const formatChanges = (endpoint: Endpoint, legacy: readonly Exchange[]): string[] => {
+  const reading = lastReading(endpoint, legacy);
+  if (reading?.is !== "document") return [];
+  const { note, changes } = collectChanges();
+  endpoint.output.read(reading.document, note, reading.document);
+  const lines = changes
+    .slice(0, MAX_CHANGES)
+    .map(({ at, rule, before, after }) => `  ${at || "/"}  ${rule}  ${formatJson(before)} -> ${formatJson(after)}`);
+  return changes.length > MAX_CHANGES ? [...lines, `  … and ${changes.length - MAX_CHANGES} more`] : lines;
+};
+
+const formatJson = (value: Json | undefined): string =>
+  value === undefined ? "nothing" : truncate(JSON.stringify(value), MAX_VALUE);
+
+/** Legacy's last answer, from which the gateway made its own, as the gateway reads it. */
+export const lastReading = (endpoint: Endpoint, legacy: readonly Exchange[]): LegacyReading | undefined => {
+  const last = legacy.at(-1);
+  return last && readLegacy(Buffer.from(last.response.body), xmlReaderFor(endpoint));
+};

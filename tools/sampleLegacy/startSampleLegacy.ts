@@ -1,0 +1,27 @@
+import { type Listening, listen } from "../../src/gateway/http/listen.ts";
+import { createServer } from "../../src/gateway/http/nodeHttp.ts";
+import type { SampleOptions } from "./openSample.ts";
+
+/** A sample server that listens. `load` loads its rows, which otherwise the first request waits for. */
+export type SampleLegacy = Listening & { load: () => Promise<unknown> };
+
+type Options = SampleOptions & { host?: string; port?: number };
+
+/**
+ * Starts a sample of the legacy server. Port 0: any free one. A given array of `datasets` stays the server's table: a change of the array
+ * shows at once, and writes to the server change the array.
+ *
+ * @throws If it cannot listen at the address.
+ */
+export const startSampleLegacy = async ({ host, port, ...options }: Options = {}): Promise<SampleLegacy> => {
+  let opened: ReturnType<typeof open> | undefined;
+  const open = async () => (await import("./openSample.ts")).openSample(options);
+  const load = () => (opened ??= open());
+  const server = createServer((request, response) => {
+    load()
+      .then((answer) => answer(request, response))
+      // A client that leaves in the middle of its body is the only failure here.
+      .catch(() => response.destroy());
+  });
+  return { ...(await listen(server, { host, port })), load };
+};

@@ -1,0 +1,35 @@
+import { editDistance } from "../../src/operation/settings/editDistance.ts";
+
+/** A request of either interface that a pair of fixtures answers. `target` has no key; `key` is one of the sample legacy's. */
+export type KnownRequest = { pair: string; method: string; target: string; body?: string; key?: string };
+
+/** The most characters of a request that are compared. */
+const MAX_COMPARED = 200;
+
+/** A target without its key: a known target has none. */
+const withoutKey = (target: string): string => target.replace(/(?<=[?&])api_key=[^&]*&?/g, "").replace(/[?&]$/, "");
+
+/** The number of characters by which a request differs from a known one; another method or body counts as a few. */
+const distance = (request: Omit<KnownRequest, "pair">, known: KnownRequest): number =>
+  editDistance(withoutKey(request.target).slice(0, MAX_COMPARED), known.target.slice(0, MAX_COMPARED)) +
+  (request.method === known.method ? 0 : 4) +
+  ((request.body ?? "") === (known.body ?? "") ? 0 : 2);
+
+/** The known requests that are most like this one: at most `most`, the closest first, each once. */
+export const closestPairs = (
+  request: Omit<KnownRequest, "pair">,
+  known: readonly KnownRequest[],
+  most: number,
+): KnownRequest[] => {
+  const seen = new Set<string>();
+  const isNew = ({ method, target, body = "", key = "" }: KnownRequest): boolean => {
+    const line = `${method} ${target} ${body} ${key}`;
+    return !seen.has(line) && seen.add(line).size > 0;
+  };
+  return known
+    .map((one) => ({ one, away: distance(request, one) }))
+    .toSorted((a, b) => a.away - b.away)
+    .map(({ one }) => one)
+    .filter(isNew)
+    .slice(0, most);
+};
