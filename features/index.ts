@@ -14,5 +14,5 @@ export const features: readonly FeatureDefinition[] = [
   { ...(await import("./accessLog/settings.ts")), load: () => import("./accessLog/feature.ts") },
   { ...(await import("./tracing/settings.ts")), load: () => import("./tracing/feature.ts") },
   { ...(await import("./documents/settings.ts")), load: () => import("./documents/feature.ts") },
-  { ...(await import("./console/settings.ts")), load: () => import("./console/feature.ts") },
+  { ...(await import("../src/gateway/operators/settings.ts")), load: () => import("./console/feature.ts") },
 ];

@@ -1,8 +1,4 @@
-import type { RequestListener } from "node:http";
-import type { Guard } from "../../src/gateway/http/guard.ts";
-import { getRequestListener } from "@hono/node-server";
-import { type Context, Hono } from "hono";
-import { accepts } from "hono/accepts";
+import type { Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { z } from "zod";
 import { legacyName } from "../../src/gateway/cache/cacheRequest.ts";
@@ -10,23 +6,19 @@ import type { Invalidation } from "../../src/gateway/cache/sharedTier.ts";
 import { parseJson } from "../../src/catalogue/rules/parseJson.ts";
 import type { Core, Feature } from "../../src/gateway/answer/feature.ts";
 import { once } from "../../src/operation/limits/once.ts";
-import { writeExposition } from "../../src/operation/telemetry/exposition.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { cacheViewOf, type CacheView } from "./cacheView.ts";
-import { guardMiddleware, type GuardSettings } from "./guard.ts";
+import { operatorsApp } from "../../src/gateway/operators/app.ts";
+import type { GuardSettings } from "../../src/gateway/operators/guard.ts";
 import type { ConsolePage } from "./page/consolePage.ts";
 
 const MAX_BODY_BYTES = 64 * 1024;
 
-const OPEN_METRICS = "application/openmetrics-text";
-const TEXT = "text/plain";
-
 /** The operators' interface and page: the core's routes, and those that features add. `address`: where the new interface is served. */
 export const consoleApp = (core: Core, guard: GuardSettings, address: string): Hono => {
-  const { cache, meter, dependencies, observer } = core;
+  const { cache, observer } = core;
   const parts = (core.features as readonly Feature<ConsolePart>[]).flatMap(({ console }) => console ?? []);
   const endpoints = Object.keys(core.lifetimes);
-  const app = new Hono();
   const cacheView = () => cacheViewOf(core);
 
   const loadPage = once(async (): Promise<ConsolePage> => {
@@ -41,26 +33,8 @@ export const consoleApp = (core: Core, guard: GuardSettings, address: string): H
       : c.html(render.signIn(), 401, { ...headers, "WWW-Authenticate": "Bearer" });
   };
 
-  app.use(guardMiddleware(guard, (c) => send(c, "signIn")));
-  app.notFound((c) => c.json({ detail: "Not Found" }, 404));
-  app.onError((error, c) => {
-    observer.fault(error);
-    return c.json({ detail: "Internal Server Error" }, 500);
-  });
+  const app = operatorsApp(core, guard, (c) => send(c, "signIn"));
   app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => c.json({ detail: "The body is too large." }, 413) }));
-  app.get("/healthz", (c) => c.json({ status: "ok" }));
-  app.get("/readyz", (c) => {
-    // A dependency that fails leaves the gateway ready: the cache still answers.
-    const status = core.isStopping() ? "stopping" : "ready";
-    const verbose = c.req.query("verbose") === undefined ? {} : { dependencies: dependencies.states() };
-    return c.json({ status, ...verbose }, status === "ready" ? 200 : 503);
-  });
-  app.get("/metrics", async (c) => {
-    const isOpenMetrics =
-      accepts(c, { header: "Accept", supports: [OPEN_METRICS, TEXT], default: TEXT }) === OPEN_METRICS;
-    const { contentType, body } = await writeExposition(await meter.read(), isOpenMetrics);
-    return c.body(body, 200, { "Content-Type": contentType });
-  });
   app.get("/cache", (c) =>
     c.json(Object.assign({}, cacheView(), ...parts.map((part) => part.cacheView?.())) as CacheView),
   );
@@ -108,16 +82,5 @@ const readPurge = (
   return {
     ok: true,
     invalidation: "group" in data ? { groups: [data.group], soft } : { endpoint: data.endpoint, soft },
-  };
-};
-
-/** What answers requests by this app. `fail` gets what it throws beside its own handling of errors. */
-export const consoleListener = (
-  app: Hono,
-  fail: Guard["fail"] = (response) => void response.destroy(),
-): RequestListener => {
-  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false, hostname: "localhost" });
-  return (request, response) => {
-    answer(request, response).catch((error: unknown) => fail(response, error));
   };
 };

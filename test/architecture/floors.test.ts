@@ -5,7 +5,7 @@ import { floorOf } from "../../tools/docs/floors.ts";
 import { cyclesOf, type Import, importsOf, partOf, root, sourceFiles } from "./imports.ts";
 
 const imports = importsOf();
-/** What each floor may import beside itself; `root`: `main.ts` and `serveCommand.ts`, which put everything together. */
+/** What each floor may import beside itself; `root`: `main.ts` and `serveCommand.ts`, which put everything together, and `thin.ts`. */
 const below: Record<string, readonly string[]> = {
   catalogue: [],
   transforms: ["catalogue"],
@@ -28,6 +28,11 @@ test("a floor imports itself and the floors below it", () => {
   expect(
     departures(({ from, to }) => floorOf(from) !== floorOf(to) && !below[floorOf(from)]?.includes(floorOf(to))),
   ).toEqual([]);
+});
+
+test("thin.ts imports the gateway and its endpoints alone", () => {
+  const ofThin = imports.filter(({ from }) => from === "src/thin.ts").map(({ to }) => floorOf(to));
+  expect(new Set(ofThin)).toEqual(new Set(["gateway", "operation", "transforms"]));
 });
 
 test("a feature imports no other one, and the command line alone imports their list", () => {

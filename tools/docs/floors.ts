@@ -5,7 +5,7 @@ const root = join(import.meta.dirname, "../..");
 
 /** The floors from the top, and what each is. */
 const floors: [name: string, what: string][] = [
-  ["root", "main.ts, serveCommand.ts: the command line; joins everything"],
+  ["root", "main.ts, serveCommand.ts: the command line; joins everything. thin.ts: the gateway alone"],
   ["tools", "what the other commands do"],
   ["features", "each can be deleted"],
   ["libraries", "what several features and tools are made of; no request needs them"],
@@ -14,6 +14,13 @@ const floors: [name: string, what: string][] = [
   ["transforms", "the endpoints: a file for each"],
   ["catalogue", "what an interface is made of; pure"],
 ];
+
+/** The floors below `src`: with `transforms` they are the gateway, the others are added to it. */
+const ofGateway = new Set(["gateway", "operation", "catalogue"]);
+const placeOf = (floor: string): string => {
+  if (floor === "root") return "src";
+  return ofGateway.has(floor) ? `src/${floor}` : floor;
+};
 
 /** The floors that a request passes. */
 const passed = ["gateway", "catalogue"];
@@ -66,15 +73,15 @@ export const floorsPicture = (): string => {
       .map(([name]) => name)
       .filter((name) => name !== floor && own.some((one) => one.imports.has(name)));
     return [
-      `${(floor === "root" ? "src" : floor).padEnd(11)}${rounded(sum(own)).padStart(7)}   ${what}`,
+      `${placeOf(floor).padEnd(14)}${rounded(sum(own)).padStart(7)}   ${what}`,
       ...(floor === "features" || floor === "tools" || named.length === 0
         ? []
-        : [`${" ".repeat(21)}${named.map(([name]) => name).join(", ")}`]),
-      ...(below.length === 0 || floor === "root" ? [] : [`${" ".repeat(21)}imports ${below.join(", ")}`]),
+        : [`${" ".repeat(24)}${named.map(([name]) => name).join(", ")}`]),
+      ...(below.length === 0 || floor === "root" ? [] : [`${" ".repeat(24)}imports ${below.join(", ")}`]),
     ].join("\n");
   });
   return [
-    `What a request passes is ${ofRequest(files)} of ${rounded(sum(files))} lines: \`${passed.join("` and `")}\`.\n\`operation\` runs it, \`transforms\` knows the endpoints. Everything else can be taken out.`,
+    `What a request passes is ${ofRequest(files)} of ${rounded(sum(files))} lines: \`${passed.join("` and `")}\`.\n\`operation\` runs it, \`transforms\` knows the endpoints. Everything else can be taken out: \`src/thin.ts\` starts what is left.`,
     "",
     "```",
     blocks.join("\n\n"),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { clock, kept, markOf } from "../../gateway/cache/support.ts";
-import type { GuardSettings } from "../../../features/console/guard.ts";
+import type { GuardSettings } from "../../../src/gateway/operators/guard.ts";
 import { operated } from "./operated.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { consoleApp } from "../../../features/console/consoleApp.ts";

@@ -1,7 +1,8 @@
 import { onTestFinished } from "vitest";
-import { startAdminServer } from "../../../features/console/adminServer.ts";
-import { consoleApp, consoleListener } from "../../../features/console/consoleApp.ts";
-import type { GuardSettings } from "../../../features/console/guard.ts";
+import { startAdminServer } from "../../../src/gateway/operators/adminServer.ts";
+import { consoleApp } from "../../../features/console/consoleApp.ts";
+import { operatorsListener } from "../../../src/gateway/operators/app.ts";
+import type { GuardSettings } from "../../../src/gateway/operators/guard.ts";
 import { cachedGateway } from "../../gateway/cache/support.ts";
 
 /** A gateway with its operators' listener. */
@@ -14,7 +15,7 @@ export const operated = async (guard: Partial<GuardSettings> = {}, environment: 
     isStopping: () => !state.ready,
   };
   const app = consoleApp(core, { host: "127.0.0.1", ...guard }, "http://127.0.0.1:8000/v1");
-  const server = await startAdminServer(consoleListener(app), { host: "127.0.0.1", port: 0 }, gateway.clientLimits);
+  const server = await startAdminServer(operatorsListener(app), { host: "127.0.0.1", port: 0 }, gateway.clientLimits);
   onTestFinished(() => server.stop());
   const see = (path: string, headers: Record<string, string> = {}) =>
     fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { Connection: "close", ...headers } });

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { consoleListener } from "../../../features/console/consoleApp.ts";
-import { startAdminServer } from "../../../features/console/adminServer.ts";
+import { operatorsListener } from "../../../src/gateway/operators/app.ts";
+import { startAdminServer } from "../../../src/gateway/operators/adminServer.ts";
 import { LARGE, large, roomyLimits, staying, unreader } from "../../gateway/http/openServer.ts";
 import { until } from "../../support/waiting.ts";
 
@@ -9,7 +9,7 @@ test("a client that takes nothing is cut off after the time limit", async () => 
   const LIMIT = 200;
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   onTestFinished(() => void vi.useRealTimers());
-  const answer = consoleListener(new Hono().get("/", (c) => c.body(large)));
+  const answer = operatorsListener(new Hono().get("/", (c) => c.body(large)));
   let isCut = false;
   const server = await startAdminServer(
     (request, response) => {

@@ -66,14 +66,17 @@ const changeRefusal = (req: HonoRequest): Refusal | undefined => {
   return undefined;
 };
 
-/** Middleware that lets only accepted requests through. Without the token, `GET /` is answered by `signIn`. */
-export const guardMiddleware = (guard: GuardSettings, signIn: (c: Context) => Promise<Response>): MiddlewareHandler => {
+/** Answers `GET /` without the token that it needs: a page that asks for it. */
+export type SignIn = (c: Context) => Promise<Response>;
+
+/** Middleware that lets only accepted requests through. */
+export const guardMiddleware = (guard: GuardSettings, signIn?: SignIn): MiddlewareHandler => {
   const names = [guard.host, ...(guard.names ?? [])].map((name) => name.toLowerCase());
   return async (c, next) => {
     c.header("X-Content-Type-Options", "nosniff");
     c.header("Cache-Control", "no-store");
     const refusal = accessRefusal(c.req, guard, names) ?? changeRefusal(c.req);
-    if (refusal?.status === 401 && c.req.path === "/" && c.req.method === "GET") return signIn(c);
+    if (signIn && refusal?.status === 401 && c.req.path === "/" && c.req.method === "GET") return signIn(c);
     if (refusal?.status === 401) c.header("WWW-Authenticate", "Bearer");
     return refusal ? c.json({ detail: refusal.detail }, refusal.status) : next();
   };

@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
-import type { Guard } from "../../src/gateway/http/guard.ts";
-import { type ClientLimits, openHttpServer } from "../../src/gateway/http/httpServer.ts";
-import { listen } from "../../src/gateway/http/listen.ts";
+import type { Guard } from "../http/guard.ts";
+import { type ClientLimits, openHttpServer } from "../http/httpServer.ts";
+import { listen } from "../http/listen.ts";
 
 /** A bound of their own, so that clients' connections do not keep operators out. */
 const MAX_CONNECTIONS = 256;

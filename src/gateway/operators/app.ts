@@ -1,0 +1,51 @@
+import type { RequestListener } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import { Hono } from "hono";
+import { accepts } from "hono/accepts";
+import { writeExposition } from "../../operation/telemetry/exposition.ts";
+import type { Core } from "../answer/feature.ts";
+import type { Guard } from "../http/guard.ts";
+import { guardMiddleware, type GuardSettings, type SignIn } from "./guard.ts";
+
+const OPEN_METRICS = "application/openmetrics-text";
+const TEXT = "text/plain";
+
+/** What operators' programs ask: whether the gateway lives, whether it is ready, and its metrics. `signIn` answers `GET /` without the token. */
+export const operatorsApp = (
+  { observer, dependencies, meter, isStopping }: Pick<Core, "observer" | "dependencies" | "meter" | "isStopping">,
+  guard: GuardSettings,
+  signIn?: SignIn,
+): Hono => {
+  const app = new Hono();
+  app.use(guardMiddleware(guard, signIn));
+  app.notFound((c) => c.json({ detail: "Not Found" }, 404));
+  app.onError((error, c) => {
+    observer.fault(error);
+    return c.json({ detail: "Internal Server Error" }, 500);
+  });
+  app.get("/healthz", (c) => c.json({ status: "ok" }));
+  app.get("/readyz", (c) => {
+    // A dependency that fails leaves the gateway ready: the cache still answers.
+    const status = isStopping() ? "stopping" : "ready";
+    const verbose = c.req.query("verbose") === undefined ? {} : { dependencies: dependencies.states() };
+    return c.json({ status, ...verbose }, status === "ready" ? 200 : 503);
+  });
+  app.get("/metrics", async (c) => {
+    const isOpenMetrics =
+      accepts(c, { header: "Accept", supports: [OPEN_METRICS, TEXT], default: TEXT }) === OPEN_METRICS;
+    const { contentType, body } = await writeExposition(await meter.read(), isOpenMetrics);
+    return c.body(body, 200, { "Content-Type": contentType });
+  });
+  return app;
+};
+
+/** What answers requests by this app. `fail` gets what it throws beside its own handling of errors. */
+export const operatorsListener = (
+  app: Hono,
+  fail: Guard["fail"] = (response) => void response.destroy(),
+): RequestListener => {
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false, hostname: "localhost" });
+  return (request, response) => {
+    answer(request, response).catch((error: unknown) => fail(response, error));
+  };
+};

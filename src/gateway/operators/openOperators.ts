@@ -1,0 +1,49 @@
+import type { RequestListener } from "node:http";
+import type { Hono } from "hono";
+import { once } from "../../operation/limits/once.ts";
+import type { Core, Feature } from "../answer/feature.ts";
+import { openGuard } from "../http/guard.ts";
+import { urlOf } from "../http/listen.ts";
+import { writeDetail } from "../http/problemDetails.ts";
+import { cannotListen } from "../server.ts";
+import { startAdminServer } from "./adminServer.ts";
+import type { GuardSettings } from "./guard.ts";
+import type { OperatorsSettings } from "./settings.ts";
+
+/** Loads what answers operators, for a gateway that serves the new interface at this address. */
+type LoadApp = (guard: GuardSettings, address: string) => Promise<Hono>;
+
+/** The operators' listener. Its app takes longer to load than the rest of the start, so it waits until the gateway listens. */
+export const openOperators = (
+  { observer, clientLimits }: Pick<Core, "observer" | "clientLimits">,
+  settings: OperatorsSettings,
+  loadApp: LoadApp,
+): Feature => {
+  const { ADMIN_HOST: host, ADMIN_PORT: port, ADMIN_NAMES: names, ADMIN_TOKEN: token } = settings;
+  const access = { host, names, token, metricsToken: settings.METRICS_TOKEN };
+  let server: Awaited<ReturnType<typeof startAdminServer>> | undefined;
+  const guard = openGuard(observer.fault, writeDetail);
+  return {
+    async start(address) {
+      const load = once(async () => {
+        const [{ operatorsListener }, app] = await Promise.all([import("./app.ts"), loadApp(access, address)]);
+        return operatorsListener(app, guard.fail);
+      });
+      const listen: RequestListener = (request, response) => {
+        load()
+          .then((answer) => answer(request, response))
+          .catch((error: unknown) => guard.fail(response, error));
+      };
+      const started = await startAdminServer(listen, { host, port, guard }, clientLimits).catch(
+        (error: NodeJS.ErrnoException) => error,
+      );
+      if (started instanceof Error) throw cannotListen("ADMIN_PORT, ADMIN_HOST", host, port, started);
+      server = started;
+      setImmediate(() => void load().catch(observer.fault));
+      return { listensOn: `operators: ${urlOf(host, started.port)}` };
+    },
+    async close() {
+      await server?.stop();
+    },
+  };
+};

@@ -1,0 +1,54 @@
+// oxlint-disable-next-line import/no-unassigned-import -- it ends the process where Node is too old
+import "./nodeVersion.cjs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { catalogue } from "../transforms/catalogue.ts";
+import { urlOf } from "./gateway/http/listen.ts";
+import { openGateway } from "./gateway/openGateway.ts";
+import { operatorsApp } from "./gateway/operators/app.ts";
+import { openOperators } from "./gateway/operators/openOperators.ts";
+import { settings as operators, type OperatorsSettings } from "./gateway/operators/settings.ts";
+import { startServer } from "./gateway/server.ts";
+import { loadSettings } from "./operation/settings/load.ts";
+import { openObserver } from "./operation/telemetry/observer.ts";
+
+// The gateway alone: `src` and `transforms`, without features, libraries and tools.
+const loaded = loadSettings(process.env, catalogue.endpoints, [operators]);
+const url = "errors" in loaded ? undefined : loaded.settings.LEGACY_URL;
+if ("errors" in loaded || url === undefined) {
+  const errors =
+    "errors" in loaded ? loaded.errors : ["LEGACY_URL: not given; allowed is the origin of legacy's server"];
+  for (const error of errors) console.error(error);
+  process.exit(2);
+}
+const { settings, warnings } = loaded;
+for (const warning of warnings) console.error(warning);
+const { HOST: host, PORT, PREFIXES: prefixes, LOG_LEVEL, DRAIN_DELAY_MS, DRAIN_TIMEOUT_MS } = settings;
+const gateway = await openGateway({ ...settings, LEGACY_URL: url }, catalogue, openObserver(LOG_LEVEL), {
+  features: [
+    {
+      open: (core, given) =>
+        openOperators(core, given as OperatorsSettings, async (guard) => operatorsApp(core, guard)),
+    },
+  ],
+});
+const server = await startServer(gateway, { host, port: PORT, prefixes });
+const address = urlOf(host, server.port);
+const started = await gateway.start(`${address}${prefixes[0] ?? ""}`);
+const listening = [
+  `catalog-gateway, without features, listens on ${address}, asks ${url}, serves ${prefixes.join(" ")}`,
+  ...started.flatMap(({ listensOn }) => listensOn ?? []),
+];
+console.log(listening.join("; "));
+
+const stop = async (): Promise<void> => {
+  const isWhole = await server.stop(DRAIN_TIMEOUT_MS, sleep(DRAIN_DELAY_MS));
+  await gateway.close();
+  process.exit(isWhole ? 0 : 1);
+};
+for (const signal of ["SIGTERM", "SIGINT"] as const)
+  process.once(signal, () => {
+    stop().catch((error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    });
+  });
