@@ -8,6 +8,12 @@ const lane = process.env["LANE"];
 const isUnit = lane === "unit";
 if (isUnit) process.env["CASES"] ??= "20";
 
+/** The core's tests, where a stub is in place of the features. */
+const isCore = lane === "core";
+const ofCore = ["catalogue", "fixtures", "gateway", "operation", "transforms"].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
+
 /** What surrounds the gateway, for `.ci/slow`. */
 const slow = [
   ...["builds", "clients", "demo", "deploy", "monitoring", "restarts"].map((folder) => `test/${folder}/**/*.test.ts`),
@@ -29,9 +35,16 @@ class WaitingFirst extends BaseSequencer {
 
 export default defineConfig({
   // The example of the kit's documentation is a test.
-  resolve: { alias: { "catalog-gateway-kit/fixtures": join(import.meta.dirname, "fixtures/index.ts") } },
+  resolve: {
+    alias: [
+      { find: "catalog-gateway-kit/fixtures", replacement: join(import.meta.dirname, "fixtures/index.ts") },
+      ...(isCore
+        ? [{ find: /^.*\/features\/index\.ts$/, replacement: join(import.meta.dirname, "test/support/noFeatures.ts") }]
+        : []),
+    ],
+  },
   test: {
-    include: isUnit ? unitTests() : lane === "slow" ? slow : ["test/**/*.test.ts"],
+    include: isUnit ? unitTests() : lane === "slow" ? slow : isCore ? ofCore : ["test/**/*.test.ts"],
     exclude: lane === "slow" ? [] : slow,
     globalSetup: ["test/support/globalSetup.ts"],
     setupFiles: [`test/support/${isUnit ? "fewerCases" : "undiciTimer"}.ts`],

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { Feature } from "../../../src/gateway/answer/feature.ts";
 import { EXPOSED_HEADERS } from "../../../src/gateway/http/cors.ts";
 import { documentedHeaders } from "../../../libraries/openapi/replyHeaders.ts";
 import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
@@ -54,21 +55,26 @@ test("a page may read every header that the document describes", () => {
   expect(EXPOSED_HEADERS.split(", ")).toEqual(expect.arrayContaining(described));
 });
 
+/** A feature that says that legacy's interface is deprecated. */
+const deprecating: Feature = {
+  proxy: {
+    headers: () => [
+      "Deprecation",
+      "@1767225600",
+      "Sunset",
+      "Tue, 01 Jan 2036 00:00:00 GMT",
+      "Link",
+      "<https://docs.example/>",
+    ],
+  },
+};
+
 describeInChromium("a page of another origin", (open) => {
   /** A page of its own server, and a gateway in front of the sample legacy whose interface is deprecated. */
   const opened = async (unreachable?: string) => {
     const legacy = await startSampleLegacy();
     onTestFinished(() => legacy.close());
-    const { port } = await listeningGateway(unreachable ?? legacy.url, {
-      DEPRECATED: JSON.stringify([
-        {
-          path: "/api/v1/json/data",
-          since: "2026-01-01T00:00:00Z",
-          sunset: "2036-01-01T00:00:00Z",
-          link: "https://docs.example/",
-        },
-      ]),
-    });
+    const { port } = await listeningGateway(unreachable ?? legacy.url, {}, { features: [{ open: () => deprecating }] });
     const page = await open(
       await httpUpstream((_, response) => response.end("<!doctype html><link rel=icon href=data:,>")),
       {

@@ -1,13 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import type { ConsolePart } from "../../../libraries/ui/consolePart.ts";
-import { consoleApp } from "../../../features/console/consoleApp.ts";
 import type { Core, Feature, FeatureModule } from "../../../src/gateway/answer/feature.ts";
 import type { SharedTier } from "../../../src/gateway/cache/sharedTier.ts";
 import { listeningGateway } from "../http/support.ts";
 import { get, httpUpstream, rawUpstream, request } from "../proxy/support.ts";
-import { gatewayFor } from "../../support/gateway.ts";
 import { valueOf } from "../../support/metrics.ts";
 import { startProgram } from "../../support/program.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
@@ -179,24 +176,6 @@ test.each(places)("an error in %s costs one request", async (_, module, path, st
   expect(core.memory.held).toBe(0);
   await until(async () => core.load() === 0 && (await valueOf(core.meter, "requests_in_flight")) === 0);
   await until(async () => (await valueOf(core.meter, "client_connections")) === 0);
-});
-
-test("an error in a page of operators, or in a webhook, costs one answer", async () => {
-  const bad: ConsolePart = { routes: (app) => void app.get("/planted", planted) };
-  const { core, observer } = await gatewayFor("http://127.0.0.1:9", {}, { features: [open(() => ({ console: bad }))] });
-  const app = consoleApp(core, { host: "127.0.0.1" }, "http://127.0.0.1:8000/v1");
-  expect((await app.request("/planted", { headers: { Host: "127.0.0.1" } })).status).toBe(500);
-  expect(observer.counts()).toEqual({ internal_error: 1 });
-  expect((await app.request("/healthz")).status).toBe(200);
-
-  const hooked = await gatewayFor("http://127.0.0.1:9", {
-    WEBHOOK_URL: "http://127.0.0.1:9/",
-    WEBHOOK_SECRET: "whsec_MDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDA=",
-  });
-  vi.spyOn(hooked.observer, "event").mockImplementationOnce(planted);
-  hooked.core.events.emit("notice", { type: "stage.moved", at: "2026-11-26T00:00:00Z" });
-  await until(() => hooked.observer.counts()["internal_error"] === 1);
-  expect(await valueOf(hooked.core.meter, "webhook_waiting")).toBe(0);
 });
 
 test("an error that nothing catches is logged and counted, and the process goes on", async () => {

@@ -1,80 +1,33 @@
 import { connect } from "node:net";
-import { XMLParser } from "fast-xml-parser";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { FeatureModule } from "../../../src/gateway/answer/feature.ts";
 import type { GatewayParts } from "../../support/gateway.ts";
-import { freePort } from "../../support/freePort.ts";
 import { until } from "../../support/waiting.ts";
 import { exchange } from "../answer/support.ts";
-import { get, rawUpstream, request } from "../proxy/support.ts";
-import { isProbeOfLegacy, listeningGateway } from "./support.ts";
-
-type Answer = Awaited<ReturnType<typeof exchange>>;
-
-/** A legacy that answers the gateway's probe alone; what it does with any other request says `act`. */
-const startLegacy = (act: (socket: { destroy: () => void }) => void) => {
-  const probed = '{"evaluation_measures":{"measures":{"measure":["kappa"]}}}';
-  return rawUpstream((socket, text) => {
-    const [, url = ""] = text.split(" ");
-    if (isProbeOfLegacy({ url, headers: { "user-agent": /^user-agent: (.*)\r$/im.exec(text)?.[1] } }))
-      socket.write(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 58\r\n\r\n${probed}`);
-    else act(socket);
-  });
-};
-
-const breakOff = async () => (await startLegacy((socket) => socket.destroy())).origin;
-const beSilent = async () => (await startLegacy(() => undefined)).origin;
-const beAway = async () => `http://127.0.0.1:${await freePort()}`;
-
-const forms = ["json", "xml"] as const;
-type Form = (typeof forms)[number];
-
-/** The paths at which each form is asked for; those of the new interface's tests stand in `routing.test.ts`. */
-const bases: Record<Form, readonly string[]> = {
-  json: ["/api/v1/json", "/index.php/api/v1/json", "/api_new/v1/json"],
-  xml: ["/api/v1/xml", "/api/v1"],
-};
-
-/** The code and the message of an error, read as old clients do; checks that it is of this form. */
-const readError = (form: Form, { headers, body }: Answer): { code: string; message: string } => {
-  if (form === "json") {
-    expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
-    return (JSON.parse(body) as { error: { code: string; message: string } }).error;
-  }
-  expect([headers.get("content-type"), body]).toEqual([
-    "text/xml; charset=utf-8",
-    expect.stringMatching(/^<oml:error /),
-  ]);
-  const { "oml:error": read } = new XMLParser({ parseTagValue: false }).parse(body) as {
-    "oml:error": Record<string, string>;
-  };
-  return { code: read["oml:code"] ?? "", message: read["oml:message"] ?? "" };
-};
-
-/** Checks an answer: its status, its code, what its message says, and that it says when to ask again where that is of use. */
-const expectError = (form: Form, answer: Answer, status: number, code: string, says: string): void => {
-  const error = readError(form, answer);
-  expect([answer.status, error.code]).toEqual([status, code]);
-  expect(error.message).toBe(code === "107" ? `Database connection error. ${says}` : says);
-  expect(error.message).not.toContain("No results");
-  expect(answer.headers.has("retry-after")).toBe(code === "107");
-};
-
-const post = (path: string, body = "data_id=1&tag=a", ...headers: string[]): string =>
-  `${request(`POST ${path}`, "Content-Type: application/x-www-form-urlencoded", `Content-Length: ${body.length}`, ...headers)}${body}`;
-
-const unreachable = "The upstream could not be reached.";
-const broken = "The upstream gave no sound answer.";
-const late = "The upstream took too long.";
-const looped = "The request has been through this gateway before.";
-
-/** A request below a path of legacy's interface. */
-type Send = (base: string) => string;
-const reading: Send = (base) => get(`${base}/data/61`);
-const readingByPost: Send = (base) => post(`${base}/data/qualities/61`);
-const writing: Send = (base) => post(`${base}/data/tag`);
-const resetting: Send = (base) => get(`${base}/run/reset/1`);
-const deleting: Send = (base) => request(`DELETE ${base}/data/61`);
+import { get, request } from "../proxy/support.ts";
+import {
+  bases,
+  beAway,
+  beSilent,
+  breakOff,
+  broken,
+  deleting,
+  expectEmpty,
+  expectError,
+  files,
+  forms,
+  late,
+  looped,
+  post,
+  reading,
+  readingByPost,
+  resetting,
+  type Send,
+  startLegacy,
+  unreachable,
+  writing,
+} from "./ownErrorsSupport.ts";
+import { listeningGateway } from "./support.ts";
 
 const open = (feature: FeatureModule["open"]): GatewayParts => ({ features: [{ ...(feature && { open: feature }) }] });
 const throwing = open(() => ({
@@ -170,38 +123,9 @@ describe.each(forms)("an error of the gateway's own below LEGACY_PATH, as %s", (
     expect(answer.headers.get("retry-after")).toBe("1");
   });
 
-  test.each([
-    ["a read", reading],
-    ["a write", writing],
-  ])("%s beyond its rate", async (_, send) => {
-    vi.useFakeTimers({ toFake: ["performance"] });
-    onTestFinished(() => void vi.useRealTimers());
-    const { port } = await listeningGateway(await beAway(), { RATE_LIMIT: "1" });
-    for (let i = 0; i < 10; i++) await exchange(port, get("/v1/unknown"));
-    expectError(form, await exchange(port, send(base)), 429, "107", "Too many requests: see Retry-After.");
-  });
-
   test("HEAD gets the status alone", async () => {
     const { port } = await listeningGateway(await beAway());
     expect(await exchange(port, request(`HEAD ${base}/data/61`))).toMatchObject({ status: 502, body: "" });
-  });
-});
-
-describe("while legacy fails", () => {
-  test.each(forms)("a read without a stored answer is 503 with code 107, unasked: %s", async (form) => {
-    // One request a second is sent all the same: the clock stands still behind it.
-    vi.useFakeTimers({ toFake: ["performance"] });
-    onTestFinished(() => void vi.useRealTimers());
-    const { origin, requests } = await rawUpstream((socket) => socket.destroy());
-    const { port, core } = await listeningGateway(origin, { CACHE_LEGACY: "all" });
-    const [base = ""] = bases[form];
-    for (let id = 1; id <= 3; id++) await exchange(port, get(`${base}/data/${id}`));
-    await until(() => core.outage.isOn());
-    expectError(form, await exchange(port, get(`${base}/data/4`)), 502, "107", broken);
-    const before = requests.filter((text) => text.includes("/data/")).length;
-    const answers = [await exchange(port, reading(base)), await exchange(port, get(`${base}/data/62`))];
-    for (const answer of answers) expectError(form, answer, 503, "107", "The legacy interface is failing.");
-    expect(requests.filter((text) => text.includes("/data/"))).toHaveLength(before);
   });
 });
 
@@ -218,45 +142,16 @@ describe("outside of LEGACY_PATH", () => {
   });
 });
 
-const hoursFromNow = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
-
-const files = [
-  "/data/download/1/a.arff",
-  "/data/v1/download/1/a.arff",
-  "/data/get_csv/1/a.arff",
-  "/data/v1/get_csv/1",
-  "/api_splits/get/1/Task_1_splits.arff",
-  "//data//download//1",
-  "/index.php/data/download/1",
-];
-
 describe.each(files)("a data file that fails has no body: %s", (path) => {
-  const expectEmpty = (answer: Answer, expected: number): void =>
-    expect([answer.status, answer.headers.get("content-length"), answer.body]).toEqual([expected, "0", ""]);
-
   test.each<[string, () => Promise<string>, number, Record<string, string>?, GatewayParts?]>([
     ["legacy is away", beAway, 502],
     ["legacy breaks off", breakOff, 502],
     ["legacy is silent", beSilent, 504, soon],
     ["the prefix is /", beAway, 502, { PREFIXES: "/" }],
     ["a fault", beAway, 500, {}, throwing],
-    [
-      "a brown-out",
-      beAway,
-      503,
-      { BROWNOUTS: JSON.stringify([{ path: "/", from: hoursFromNow(-1), until: hoursFromNow(1), status: 503 }]) },
-    ],
   ])("%s", async (_, legacy, status, environment, parts) => {
     const { port } = await listeningGateway(await legacy(), environment, parts);
     expectEmpty(await exchange(port, get(path)), status);
-  });
-
-  test("beyond its rate", async () => {
-    vi.useFakeTimers({ toFake: ["performance"] });
-    onTestFinished(() => void vi.useRealTimers());
-    const { port } = await listeningGateway(await beAway(), { RATE_LIMIT: "1" });
-    for (let i = 0; i < 10; i++) await exchange(port, get("/v1/unknown"));
-    expectEmpty(await exchange(port, get(path)), 429);
   });
 });
 

@@ -83,17 +83,6 @@ test("legacy's own X-Request-Id gives way to the one that it was sent", async ()
   expect(idOf(head)).toEqual([lastOf(seen)["x-request-id"]]);
 });
 
-test("modern gets the id and the trace of the request", async () => {
-  const legacy = await recordingUpstream();
-  const modern = await recordingUpstream();
-  const { port } = await listeningGateway(legacy.url, {
-    MODERN_URL: modern.url,
-    STAGES: '{"listEvaluationMeasures":{"stage":"modern"}}',
-  });
-  const { head } = await send(port, get(ours, `traceparent: ${traceparent}`, "tracestate: a=1"));
-  expect(lastOf(modern.seen)).toMatchObject({ "x-request-id": idOf(head)[0], traceparent, tracestate: "a=1" });
-});
-
 test("pages may read X-Request-Id where the gateway answers CORS itself", async () => {
   const { url } = await opened();
   for (const path of [ours, "/v1/nothing"]) {

@@ -1,47 +1,21 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readCertificates } from "../../../src/operation/settings/certificates.ts";
 import { listeningGateway } from "../http/support.ts";
 import { check } from "../../../tools/check.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { describeWith } from "../../support/needs.ts";
-import { temporaryFolder } from "../../support/temporaryFolder.ts";
-
-const directory = temporaryFolder();
-const at = (name: string) => join(directory, name);
-const openssl = (...args: string[]) => execFileSync("openssl", args, { cwd: directory, stdio: "pipe" });
-const keyOptions = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc"];
-
-/** An authority, and a certificate of it for `localhost`. */
-const makeCertificates = (): void => {
-  const authority = ["-x509", "-days", "2", "-subj", "/CN=A private authority"];
-  openssl("req", ...authority, ...keyOptions, "-keyout", "ca.key", "-out", "ca.pem");
-  openssl("req", "-new", "-subj", "/CN=localhost", ...keyOptions, "-keyout", "server.key", "-out", "server.csr");
-  writeFileSync(at("names"), "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
-  const signed = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "names"];
-  openssl("x509", "-req", "-in", "server.csr", ...signed, "-out", "server.pem");
-};
+import { startPrivateBackend } from "./privateAuthority.ts";
 
 describeWith("openssl", "a backend with a private authority", () => {
-  let server: ReturnType<typeof createServer>;
+  let backend: Awaited<ReturnType<typeof startPrivateBackend>>;
   let port = 0;
   beforeAll(async () => {
-    makeCertificates();
-    const options = { key: readFileSync(at("server.key")), cert: readFileSync(at("server.pem")) };
-    server = createServer(options, ({ url = "" }, response) => {
-      const measures = url.startsWith("/api/v1/")
-        ? { evaluation_measures: { measures: { measure: "kappa" } } }
-        : ["f1"];
-      response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(measures));
-    });
-    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-    port = (server.address() as AddressInfo).port;
+    backend = await startPrivateBackend();
+    ({ port } = backend);
   });
-  afterAll(() => server.close());
+  afterAll(() => backend.close());
+  const at = (name: string) => backend.at(name);
 
   const statuses = async (environment: Record<string, string>, host = "localhost"): Promise<number[]> => {
     const { url } = await listeningGateway(`https://${host}:${port}`, environment);
@@ -71,17 +45,6 @@ describeWith("openssl", "a backend with a private authority", () => {
     const { rows } = await check(gateway, { settings, strict: false, print: () => undefined });
     expect(rows[0]).toMatchObject({ result: "FAIL", advice: expect.stringMatching(/not trusted.*LEGACY_CA/) });
     await gateway.close();
-  });
-
-  test("MODERN_CA makes the new implementation trusted", async () => {
-    const STAGES = '{"listEvaluationMeasures": {"stage": "modern"}}';
-    const environment = { LEGACY_CA: at("ca.pem"), MODERN_URL: `https://localhost:${port}`, STAGES };
-    const answerOf = async (more: Record<string, string>) => {
-      const { url } = await listeningGateway(`https://localhost:${port}`, { ...environment, ...more });
-      return (await fetch(`${url}/v1/evaluationmeasures/list`)).json();
-    };
-    expect(await answerOf({})).toEqual(["kappa"]);
-    expect(await answerOf({ MODERN_CA: at("ca.pem") })).toEqual(["f1"]);
   });
 
   test("a file without a certificate is refused by the setting's name", async () => {

@@ -1,51 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, readFileSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
-import { settingsByGroup } from "../../../src/operation/settings/settings.ts";
-import { fragments } from "../../support/settings.ts";
 import { errorsIn, fileWith, settingsIn, warningsIn } from "./support.ts";
 
 const yaml = (content: string) => ({ CONFIG: fileWith(content, "config.yaml") });
 
-test("deploy/gateway.example.yaml is valid, and has the usual settings and HOST", () => {
-  const path = "deploy/gateway.example.yaml";
-  expect(settingsIn({ CONFIG: path })).toMatchObject({
-    PORT: 8000,
-    LEGACY_URL: "https://legacy.example",
-    STAGES: { getDataset: { stage: "shadow", share: 10 } },
-  });
-  const names = Object.keys(parse(readFileSync(path, "utf8")) as object);
-  expect(new Set(names)).toEqual(new Set(["HOST", ...Object.keys(settingsByGroup(fragments)["The usual ones"] ?? {})]));
-});
-
 describe("a configuration in YAML", () => {
-  test("a configuration in YAML says the same as one in JSON", () => {
-    const environment = yaml(`
-# yaml-language-server: $schema=config.schema.json
-PORT: 9000
-PREFIXES: [/v1, /api/v2]
-MODERN_URL: http://127.0.0.1:9001
-STAGES:
-  getDataset: &shadow { stage: shadow, share: 10, gate: { parity: 0.999 } }
-  getSetup: *shadow
-DEPRECATED:
-  - path: /api/v1/json/data
-    since: 2026-01-01
-`);
-    expect(settingsIn(environment)).toMatchObject({
-      PORT: 9000,
-      PREFIXES: ["/v1", "/api/v2"],
-      STAGES: { getDataset: { stage: "shadow", share: 10 }, getSetup: { stage: "shadow", share: 10 } },
-      DEPRECATED: [{ path: "/api/v1/json/data", since: "2026-01-01" }],
-    });
-  });
-
   test("a configuration is YAML 1.2: yes and 010 are a text and ten", () => {
-    expect(errorsIn(yaml("FORCE_BACKEND: yes\n"))).toEqual([
-      expect.stringMatching(/^FORCE_BACKEND: "yes" given in .*; allowed is true or false$/),
-    ]);
+    expect(settingsIn(yaml("HOST: yes\n"))).toMatchObject({ HOST: "yes" });
     expect(settingsIn(yaml("MAX_CONNECTIONS: 010\n"))).toMatchObject({ MAX_CONNECTIONS: 10 });
   });
 

@@ -1,7 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { createClient } from "@redis/client";
 import { describe, expect, test } from "vitest";
-import { settingsHelp } from "../../../src/operation/settings/help.ts";
 import { settingsSchemaOf } from "../../../src/operation/settings/settings.ts";
 import { fragments } from "../../support/settings.ts";
 import { errorsIn as errors, fileWith as file, settingsIn as settings } from "./support.ts";
@@ -82,26 +81,9 @@ describe("settings", () => {
   });
 
   const dataset = (about: object | string) => ({ getDataset: about });
-  const stages = "one of legacy, shadow, canary, modern";
   test.each([
-    ["STAGES", dataset({ stage: "shadow", share: 110 }), ".getDataset.share: 110 ", "an integer from 0 to 100"],
-    ["STAGES", dataset({ stage: "beta" }), '.getDataset.stage: "beta" ', stages],
-    ["STAGES", dataset({}), ".getDataset.stage: nothing ", stages],
-    [
-      "STAGES",
-      dataset({ stage: "legacy", gate: { parity: 2 } }),
-      ".getDataset.gate.parity: 2 ",
-      "a number from 0 to 1",
-    ],
-    ["STAGES", dataset({ stage: "legacy", shares: 5 }), ".getDataset.shares: 5 ", "one of stage, share, gate"],
-    ["STAGES", dataset("shadow"), '.getDataset: "shadow" ', "an object with stage, share, gate"],
-    ["STAGES", [], ": [] ", "stages by endpoint"],
     ["CACHE_LIFETIMES", dataset({ fresh: "5 m" }), '.getDataset.fresh: "5 m" ', "durations such as 90s, 10m"],
     ["CACHE_LIFETIMES", dataset({ stale: "1h" }), '.getDataset.stale: "1h" ', "one of fresh, staleWhileRevalidate,"],
-    ["MODERN_ROUTES", dataset("GET x"), '.getDataset: "GET x" ', "routes such as GET /flows"],
-    ["DEPRECATED", [{ path: "/a", since: "x" }], '[0].since: "x" ', "a date such as 2026-01-01"],
-    ["DEPRECATED", [{ path: "/a", since: "2026-01-01", until: 1 }], "[0].until: 1 ", "one of path, since, sunset"],
-    ["BROWNOUTS", [1], ": [1] ", "a list: times without legacy paths"],
   ])("a wrong field within %s, as in %j, is named with what is allowed", (name, value, place, allowed) => {
     for (const found of [
       errors({ [name]: JSON.stringify(value) }),
@@ -111,14 +93,6 @@ describe("settings", () => {
       expect(found[0]).toContain(`${name}${place}given in `);
       expect(found[0]).toContain(`; allowed is ${allowed}`);
     }
-  });
-
-  test("a stage other than legacy needs MODERN_URL", () => {
-    const STAGES = '{"getDataset": {"stage": "canary"}, "getSetup": {"stage": "legacy"}}';
-    expect(errors({ STAGES })).toEqual([
-      'STAGES.getDataset.stage: "canary" given without MODERN_URL; allowed is "legacy", or any stage where MODERN_URL names the new implementation',
-    ]);
-    expect(errors({ STAGES, MODERN_URL: "http://127.0.0.1:9000" })).toEqual([]);
   });
 
   test("a prefix that is given twice is refused", () => {
@@ -233,17 +207,4 @@ test.each([
   expect(errors({ LEGACY_URL: url })).toEqual([expect.stringContaining("(not shown)")]);
   expect(errors({ LEGACY_URL: url })[0]).not.toMatch(/hu.?sh/);
   expect(errors({ CONFIG: file(JSON.stringify({ LEGACY_URL: [url] })) })[0]).not.toMatch(/hu.?sh/);
-});
-
-test("the help describes every setting once, the most used ones first", () => {
-  const rows = [...settingsHelp(fragments).matchAll(/^ {2}([A-Z][A-Z_]+) +\S/gm)].map(([, name]) => name);
-  const usual = "PORT PREFIXES TRUSTED_PROXIES LEGACY_URL REDIS_URL DATA_DIR MODERN_URL STAGES";
-  expect(rows.slice(1, 9).join(" ")).toBe(usual);
-  const names = ["CONFIG", ...Object.keys(settingsSchemaOf(fragments).shape)];
-  expect([rows.length, new Set(rows)]).toEqual([names.length, new Set(names)]);
-});
-
-test("in the help, all settings of the cache stand under one heading", () => {
-  const [cache = ""] = /^Cache and storage:\n( {2}.*\n)+/m.exec(settingsHelp(fragments)) ?? [];
-  for (const name of ["CACHE_BYTES", "CACHE_LIFETIMES", "CACHE_LEGACY"]) expect(cache).toContain(`  ${name} `);
 });

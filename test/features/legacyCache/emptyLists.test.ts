@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { Core } from "../../../src/gateway/answer/feature.ts";
 import { sampleCatalogue } from "../../../tools/sampleLegacy/catalogue.ts";
-import { startSample } from "../../features/legacyCache/sample.ts";
-import { cachingOver } from "../../features/legacyCache/support.ts";
-import { recordingUpstream, xmlError } from "../http/support.ts";
+import { startSample } from "./sample.ts";
+import { cachingOver } from "./support.ts";
+import { recordingUpstream, xmlError } from "../../gateway/http/support.ts";
 import { until } from "../../support/waiting.ts";
-import { clock } from "../cache/support.ts";
-import { keys } from "./support.ts";
+import { clock } from "../../gateway/cache/support.ts";
+import { keys } from "../../gateway/answer/support.ts";
 
 const second = 1000;
 const hour = 3600 * second;
