@@ -1,4 +1,4 @@
-import type { Handler } from "./call.ts";
+import type { SampleHandler } from "./call.ts";
 import { completeDataset } from "./completeDataset.ts";
 import { searchIndexDown } from "./tags.ts";
 import { isOwn } from "./documents.ts";
@@ -12,7 +12,7 @@ const readFields = (root: string, xml: string): Record<string, string> | undefin
 };
 
 /** `POST data`: a new dataset of the caller, not processed yet. Its file is ignored. */
-export const dataUpload: Handler = ({ caller, datasets, form, given }) => {
+export const dataUpload: SampleHandler = ({ caller, datasets, form, given }) => {
   const xml = form.get("description");
   if (!xml) return { error: 135 };
   const { name, description, format, visibility } = readFields("data_set_description", xml) ?? {};
@@ -60,7 +60,7 @@ const editableByOwners = ["default_target_attribute", "row_id_attribute", "ignor
 const lists = new Set(["creator", "contributor", "ignore_attribute"]);
 
 /** `data/edit`: every caller with a key may edit a dataset, some fields only its owner. */
-export const dataEdit: Handler = ({ caller, datasets, form, faults }) => {
+export const dataEdit: SampleHandler = ({ caller, datasets, form, faults }) => {
   const sent = form.get("data_id") ?? "";
   if (sent === "" || sent === "0") return { error: 1062 };
   const xml = form.get("edit_parameters");
@@ -81,7 +81,7 @@ export const dataEdit: Handler = ({ caller, datasets, form, faults }) => {
 };
 
 /** `data/status/update`, by any method. */
-export const dataStatusUpdate: Handler = ({ caller, datasets, form }) => {
+export const dataStatusUpdate: SampleHandler = ({ caller, datasets, form }) => {
   const sent = form.get("data_id") ?? "";
   const status = form.get("status") ?? "";
   if (status !== "active" && status !== "deactivated") return { error: 691 };
@@ -95,7 +95,7 @@ export const dataStatusUpdate: Handler = ({ caller, datasets, form }) => {
 };
 
 /** `DELETE data/{id}` */
-export const dataDelete: Handler = ({ segments: [segment = ""], caller, datasets, faults, given }) => {
+export const dataDelete: SampleHandler = ({ segments: [segment = ""], caller, datasets, faults, given }) => {
   const row = datasets.find(({ id }) => id === Number(segment));
   if (!row) return { error: 352 };
   if (!isOwn(caller, row)) return { error: 353 };

@@ -1,4 +1,4 @@
-import type { Call, Handler, HandlerResult } from "./call.ts";
+import type { Call, SampleHandler, HandlerResult } from "./call.ts";
 import { allQualities, basicQualities, type CatalogueRows } from "./catalogue.ts";
 import type { DatasetRow, FlowRow, User } from "./catalogueRows.ts";
 import { textsOf } from "./tags.ts";
@@ -21,7 +21,7 @@ type Document<K extends Kind> = {
 };
 
 const document =
-  <K extends Kind>(kind: K, { root, errors, refuse, tree = written, notices, layout }: Document<K>): Handler =>
+  <K extends Kind>(kind: K, { root, errors, refuse, tree = written, notices, layout }: Document<K>): SampleHandler =>
   (call) => {
     const segment = call.segments.find(isNumeric) ?? "";
     if (segment === "0" && errors[1] !== undefined) return { error: errors[1] };
@@ -154,7 +154,7 @@ export const documents = {
     errors: [731, 730],
     tree: (row) => row,
   }),
-} satisfies Record<string, Handler>;
+} satisfies Record<string, SampleHandler>;
 
 /** The lists without filters, which are whole documents. */
 export const plainLists = {
@@ -169,13 +169,13 @@ export const plainLists = {
   "tasktype/list": ({ taskTypes }) => ({
     tree: { task_types: { task_type: taskTypes.map(({ listed }) => listed) } },
   }),
-} satisfies Record<string, Handler>;
+} satisfies Record<string, SampleHandler>;
 
 /** The groups of a study's members, and the name of an id in each. */
 const groups = { data: "data_id", tasks: "task_id", flows: "flow_id", setups: "setup_id", runs: "run_id" } as const;
 
 /** `study/{id or alias}[/group]`: only a tag-based study uses the group, and omits empty groups. */
-export const studyByKey: Handler = ({ segments: [key = "", only], caller, studies }) => {
+export const studyByKey: SampleHandler = ({ segments: [key = "", only], caller, studies }) => {
   if (only !== undefined && !Object.hasOwn(groups, only)) return { error: 600, about: `Got: ${only}` };
   const row = studies.find(({ id, alias }) =>
     isNumeric(key) ? id === Number(key) : alias?.toLowerCase() === key.toLowerCase(),
@@ -209,24 +209,25 @@ const flowExists = ({ flows }: Call, name: string, version: string): HandlerResu
 };
 
 /** `flow/exists/{name}/{version}`: compares the segments undecoded. */
-export const flowExistsByPath: Handler = (call) => flowExists(call, call.segments[1] ?? "", call.segments[2] ?? "");
+export const flowExistsByPath: SampleHandler = (call) =>
+  flowExists(call, call.segments[1] ?? "", call.segments[2] ?? "");
 
 /** `flow/exists` with `name` and `external_version` in a form. */
-export const flowExistsByForm: Handler = (call) => {
+export const flowExistsByForm: SampleHandler = (call) => {
   const [name = "", version = ""] = ["name", "external_version"].map((field) => cleanInput(call.form.get(field) ?? ""));
   if (`${name}${version}`.includes('"')) throw new ScriptDied();
   return flowExists(call, name, version);
 };
 
 /** `user/list/user_id/{ids}`. */
-export const userList: Handler = ({ users, segments: [, , ids = ""] }) => {
+export const userList: SampleHandler = ({ users, segments: [, , ids = ""] }) => {
   const given = new Set(ids.split(","));
   const user = users.filter(({ id }) => given.has(String(id))).map(({ id }) => ({ id, username: `User ${id}` }));
   return { tree: { users: { user } } };
 };
 
 /** `evaluation/request/…`: refuses callers who are no administrators, then every filter. */
-export const evaluationRequest: Handler = ({ caller }) =>
+export const evaluationRequest: SampleHandler = ({ caller }) =>
   caller?.role === "administrator"
     ? { error: 1011, about: "Legal filter operators: ttid,task,tag,uploader,setup. Found illegal filter: none" }
     : { error: 106 };

@@ -1,5 +1,5 @@
 import type { SampleError } from "./answers.ts";
-import type { Call, Handler } from "./call.ts";
+import type { Call, SampleHandler } from "./call.ts";
 import { basicQualities, type ListTable, listTables } from "./catalogue.ts";
 import type { DatasetRow, CatalogueRow, RunRow, StudyRow } from "./catalogueRows.ts";
 import { isSameText, phpNotice } from "./textQuirks.ts";
@@ -63,7 +63,7 @@ const list = <R extends CatalogueRow>(
   path: string,
   { refuse, rows, ordered, more }: List<R>,
   tablePath = path,
-): Handler => {
+): SampleHandler => {
   const table = listTables[tablePath] as ListTable;
   const { root, row: element, errors, columns, before = "", between = ",", template } = table;
   const legal = Object.entries(table.filters).map(([name, filter]) => {
@@ -273,4 +273,4 @@ export const lists = {
   "run/list/*": runs,
   "evaluation/list/*": list("evaluation/list", evaluations),
   "evaluation/setup/list/*": list("evaluation/setup/list", evaluationsWithSetups, "evaluation/list"),
-} satisfies Record<string, Handler>;
+} satisfies Record<string, SampleHandler>;

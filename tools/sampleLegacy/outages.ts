@@ -11,12 +11,12 @@ import {
   scriptAnswer,
   send,
 } from "./answers.ts";
-import type { Handler } from "./call.ts";
+import type { SampleHandler } from "./call.ts";
 import { lists } from "./lists.ts";
 import { escapeXml, ScriptDied } from "./tree.ts";
 
 /** Functions of legacy that fail, by their routes. */
-export type FailingFunctions = Readonly<Record<string, Handler>>;
+export type FailingFunctions = Readonly<Record<string, SampleHandler>>;
 
 /** A form of outage: `answer` replaces every answer, where `undefined` never comes; `functions` replaces some of legacy's functions. */
 type Form = {
@@ -61,14 +61,14 @@ const cutAnswer = (): SampleAnswer => {
   return { status, headers: { ...headers, "Content-Length": 2 * body.length, Connection: "close" }, body };
 };
 
-const dies: Handler = () => {
+const dies: SampleHandler = () => {
   throw new ScriptDied();
 };
 
 /** Legacy takes a query that fails for one that finds no rows. */
 const findsNothing = (...routes: (keyof typeof lists)[]): FailingFunctions =>
   Object.fromEntries(
-    routes.map((route): [string, Handler] => [
+    routes.map((route): [string, SampleHandler] => [
       route,
       (call) => lists[route]({ ...call, datasets: [], tasks: [], runs: [] }),
     ]),

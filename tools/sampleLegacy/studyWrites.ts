@@ -1,4 +1,4 @@
-import type { Call, Handler } from "./call.ts";
+import type { Call, SampleHandler } from "./call.ts";
 import type { StudyRow } from "./catalogueRows.ts";
 import { ScriptDied, readUpload } from "./tree.ts";
 
@@ -14,7 +14,7 @@ const membersOf = (
 
 /** `study/{id}/attach` and `study/{id}/detach`: as in legacy, every caller with a key may change every study. */
 export const studyMembership =
-  (action: "attach" | "detach"): Handler =>
+  (action: "attach" | "detach"): SampleHandler =>
   (call) => {
     const row = call.studies.find(({ id }) => id === Number(call.segments[0]));
     if (!row) return { error: 1041 };
@@ -34,7 +34,7 @@ export const studyMembership =
   };
 
 /** `study/status/update`, for a study's creator and administrators. */
-export const studyStatusUpdate: Handler = ({ caller, studies, form }) => {
+export const studyStatusUpdate: SampleHandler = ({ caller, studies, form }) => {
   const status = form.get("status") ?? "";
   if (status !== "active" && status !== "deactivated") return { error: 1051 };
   const row = studies.find(({ id }) => id === Number(form.get("study_id")));
@@ -45,7 +45,7 @@ export const studyStatusUpdate: Handler = ({ caller, studies, form }) => {
 };
 
 /** `POST study`: a new study of the caller's, described in a file. */
-export const studyUpload: Handler = (call) => {
+export const studyUpload: SampleHandler = (call) => {
   const { caller, studies, form } = call;
   const xml = form.get("description");
   if (!xml) throw new ScriptDied();

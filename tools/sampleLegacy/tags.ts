@@ -1,5 +1,5 @@
 import type { SampleError } from "./answers.ts";
-import type { Call, Handler } from "./call.ts";
+import type { Call, SampleHandler } from "./call.ts";
 import type { TagRow } from "./catalogueRows.ts";
 import { cleanInput } from "./textQuirks.ts";
 import { ScriptDied } from "./tree.ts";
@@ -17,7 +17,7 @@ export const textsOf = (tags: TagRow[] | undefined): string[] => sortTags(tags).
 
 /** `data/tag/list` and the like: every tag in use, in a template of its own. */
 export const tagList =
-  (kind: Taggable): Handler =>
+  (kind: Taggable): SampleHandler =>
   (call) => {
     const tag = [...new Set(call[taggable[kind]].flatMap(({ tags }) => textsOf(tags)))];
     if (tag.length === 0) return { error: 1002 };
@@ -57,7 +57,7 @@ const isIndexed = (kind: Taggable, tag: string, { studies }: Call): boolean =>
 
 /** `data/tag`, `data/untag` and the like. As in legacy, a caller may tag an entity that is hidden from it. */
 export const tagChange =
-  (kind: Taggable, action: "tag" | "untag"): Handler =>
+  (kind: Taggable, action: "tag" | "untag"): SampleHandler =>
   (call) => {
     const sent = cleanInput(call.form.get(`${kind}_id`) ?? "");
     const tag = cleanInput(call.form.get("tag") ?? "");
