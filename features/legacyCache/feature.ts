@@ -102,7 +102,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   const maxBytes = Math.min(settings.MAX_REPLY_BYTES, maxEntryBytes(settings.CACHE_BYTES));
   const moreShown = new LRUCache<string, true>(MORE_SHOWN);
   /** Answers that are not of legacy itself, whatever their status. */
-  const illAnswers = new WeakSet<Answer>();
+  const notLegacys = new WeakSet<Answer>();
 
   const fetch = async (
     read: OldRead,
@@ -132,7 +132,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
         headers: { ...advice, ...(coding !== undefined && { "Content-Encoding": coding }) },
       };
       if (judgement === "ill") {
-        illAnswers.add(unstored);
+        notLegacys.add(unstored);
         return { answer: unstored, groups: [], judged: 503 };
       }
       const fetched = await judge(core, { ...read, client }, answer, before);
@@ -146,7 +146,9 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
       // What passes is not collected, and needs no room.
       if (error.kind === "tooLarge" || error.kind === "crowded") return passed;
       reportFailure(read, error.message, isItsFault(error));
-      return failed(core, read, error);
+      const fetched = failed(core, read, error);
+      notLegacys.add(fetched.answer);
+      return fetched;
     } finally {
       holding.close();
     }
@@ -308,8 +310,9 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     );
     if (served.answer === PASS) return false;
     const { status } = served.answer;
-    // What everybody does not find may be the caller's own.
-    const mayHide = who !== "nobody" && status !== 200 && served.isUnasked !== true;
+    // What everybody does not find may be the caller's own. Where legacy failed, it has not said what everybody finds.
+    const isFailed = served.isUnasked === true || notLegacys.has(served.answer);
+    const mayHide = who !== "nobody" && status !== 200 && !isFailed;
     if (mayHide && !core.outage.isOn()) {
       moreShown.set(cacheKey.key, true);
       return substituteFor(req, res, read, client);
@@ -361,8 +364,8 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   ): void => {
     const { status } = served.answer;
     const exchange = exchangeOf(res);
-    const isIllAnswer = served.entry === undefined && illAnswers.has(served.answer);
-    const result = isIllAnswer ? "error" : answerResultOf(status, served.how);
+    const isNotLegacys = served.entry === undefined && notLegacys.has(served.answer);
+    const result = isNotLegacys ? "error" : answerResultOf(status, served.how);
     exchange.cache = result;
     exchange.owner = caller;
     const { url: target = "/", headers } = req;
@@ -380,7 +383,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const kind = `${pathOf(target)}\n${keyed} ${acceptEncoding}\n${ifNoneMatch}`;
     const isSent = sendWhole(res, isHit ? kept(entry, kind, now, write) : write(), undefined, core.writeError);
     counts.count(isSent ? result : "error", performance.now() - exchange.started);
-    if (isIllAnswer) counts.countHiddenFailure(status);
+    if (isNotLegacys) counts.countHiddenFailure(status);
   };
 
   const answerOrPass = async (req: IncomingMessage, res: ServerResponse, read: OldRead, pass: Pass): Promise<void> => {

@@ -1,5 +1,7 @@
+import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { clock } from "../../gateway/cache/support.ts";
+import { httpUpstream } from "../../gateway/proxy/support.ts";
 import { settled, until } from "../../support/waiting.ts";
 import { startSample } from "./sample.ts";
 import { alice, caching, cachingOver, documents, error, json, minute } from "./support.ts";
@@ -119,6 +121,32 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
     expect(await asked()).toBe(1);
     pass(2 * minute);
     expect(await asked()).toBe(2);
+  });
+
+  test.each([
+    ["a page in place of an answer", 1],
+    // What was dropped is sent once more.
+    ["a connection that is dropped", 2],
+  ])("%s is what everybody gets, and says nothing of what may be the caller's own", async (trouble, times) => {
+    let isWell = false;
+    const asked: string[] = [];
+    const send = (response: ServerResponse, status: number, type: string, body: string) =>
+      response.writeHead(status, { "Content-Type": type }).end(body);
+    const url = await httpUpstream(({ url: target, socket }, response) => {
+      if (!target?.startsWith(json))
+        return send(response, 200, "application/json", '{"evaluation_measures":{"measures":{"measure":["kappa"]}}}');
+      asked.push(target);
+      if (isWell) return send(response, 200, "application/json", documents["json"] as string);
+      return times > 1 ? socket.destroy() : send(response, 502, "text/html", page);
+    });
+    const { ask } = await cachingOver({ url });
+    const mine = () => ask(json + query, headers);
+    expect([trouble, (await mine()).status, asked]).toEqual([trouble, 502, Array<string>(times).fill(json)]);
+    isWell = true;
+    expect([(await mine()).how, (await mine()).how]).toEqual([
+      expect.stringContaining("stored"),
+      expect.stringMatching(/^hit/),
+    ]);
   });
 
   test("'no results' of a list is everybody's while legacy fails, and where its answer is ill", async () => {
