@@ -218,6 +218,8 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     if (why !== undefined) for (const { answerNow } of waiting) answerNow();
   });
   const answerWhenLegacyFails = (req: IncomingMessage, res: ServerResponse, read: OldRead): void => {
+    // The client has left before: nothing would take it out again.
+    if (res.destroyed) return;
     const one = { answerNow: () => void sendInPlace(req, res, read).catch(core.observer.fault), place: 0 };
     one.place = waiting.push(one) - 1;
     res.once("close", () => {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { clock } from "../../gateway/cache/support.ts";
 import { httpUpstream } from "../../gateway/proxy/support.ts";
 import { settled, until } from "../../support/waiting.ts";
@@ -84,6 +84,26 @@ describe("a cookie counts as a key that legacy has accepted", () => {
     await until(() => core.outage.isOn());
     expect((await ask(json, { ...browser, ...session })).how).toMatch(/^hit/);
   });
+});
+
+test("who leaves while everybody's answer is fetched is not kept until legacy fails", async () => {
+  const { legacy, ask, core } = await caching();
+  const answers = Promise.withResolvers<void>();
+  Object.assign(legacy, { error: 112, gate: answers.promise });
+  const leaving = new AbortController();
+  const left = ask(json, session, { signal: leaving.signal }).catch(() => "left");
+  await until(() => legacy.running === 1);
+  leaving.abort();
+  expect(await left).toBe("left");
+  await settled();
+  answers.resolve();
+  await until(() => legacy.running === 0);
+  await settled();
+  const lookUp = vi.spyOn(core.cache, "lookUpShared");
+  legacy.mode = "down";
+  for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${100 + i}`);
+  await until(() => core.outage.isOn());
+  expect(lookUp).not.toHaveBeenCalled();
 });
 
 const withCookie = ["a cookie", "", session] as const;
