@@ -4,11 +4,32 @@ import { ask } from "../../../src/gateway/upstream/ask.ts";
 import { expectDetail, exchange } from "../answer/support.ts";
 import { listeningGateway } from "../http/support.ts";
 import { expectHealthy, get, healthy, openProxy, rawUpstream, request } from "./support.ts";
+import { forbiddenRequests } from "../../torture/fuzz/forbidden.ts";
 import { until } from "../../support/waiting.ts";
 
 const healthyUpstream = () => rawUpstream((socket) => void socket.write(healthy));
 
+/** Where a chunk has no end, what comes before it is sent on already. */
+const refusedRequests: [name: string, bytes: string][] = [
+  ...forbiddenRequests("/x").filter(([name]) => name !== "chunk without an end"),
+  ["a user in its authority", get("http://a@b/x")],
+  ["chunks in HTTP/1.0", "POST /x HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
+];
+
 describe("through one connection to legacy", () => {
+  test("each forbidden request is refused unsent, and the next GET is answered", async () => {
+    const { origin, requests } = await healthyUpstream();
+    const { port } = await listeningGateway(origin, { MAX_CONNECTIONS: "1" });
+    for (const [name, bytes] of refusedRequests) {
+      const { status } = await exchange(port, bytes);
+      // Of a request without a sound head Node may close the connection without an answer.
+      const isRefused = Number.isNaN(status) || status >= 400;
+      expect([name, isRefused, requests.splice(0)]).toEqual([name, true, []]);
+      expect((await exchange(port, get("/healthy"))).body).toBe("healthy");
+      requests.splice(0);
+    }
+  });
+
   test.each(["gzip, chunked", "identity, chunked", "GZIP,chunked"])(
     "a transfer coding of %s is 501, and the next GET is answered",
     async (coding) => {
