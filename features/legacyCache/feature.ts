@@ -79,6 +79,7 @@ const VERIFY_MS = 2000;
 /** Milliseconds after which everybody's list is fetched again where lists pass, and the load from which it is not. */
 const PREFETCH_AFTER = 3_600_000;
 const PREFETCH_LOAD = 0.5;
+
 /** Legacy's code for a key that it does not know. */
 const WRONG_KEY: ReadonlySet<number> = new Set([103]);
 const WRONG_KEY_ANSWER: OwnAnswer = {
@@ -113,9 +114,11 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const holding = openHolding(memory);
     try {
       const reply = await core.fetchPath({ ...read, client, holding, isBackground, maxBytes });
-      if (reply === undefined && core.outage.isOn()) return unasked(read);
-      if (reply === undefined) probe(client).catch(core.observer.fault);
-      if (reply === undefined) return passed;
+      if (reply === undefined) {
+        if (core.outage.isOn()) return unasked(read);
+        probe(client).catch(core.observer.fault);
+        return passed;
+      }
       const { status, contentType: type, body, judgement, coding, advice = {} } = reply;
       if (isIll(reply)) core.observer.event("legacy_ill", { endpoint: read.name, ...describeAnswer(reply, undefined) });
       // A front may treat the client's own request otherwise. A redirection is nothing without the headers that are not kept.
@@ -291,9 +294,9 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
 
   /** False where the request has to pass; or what may stand in place of legacy's answer to it. */
   const answer = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean | Substitute> => {
-    const { who, key, cacheKey, isBrowser = false } = read;
+    const { isSomebody, key, cacheKey, isBrowser = false } = read;
     const client = exchangeOf(res).caller?.address ?? "";
-    const mayBeShownMore = who !== "nobody" && (cacheKey.personal || isBrowser || moreShown.has(cacheKey.key));
+    const mayBeShownMore = isSomebody && (cacheKey.personal || isBrowser || moreShown.has(cacheKey.key));
     const needsLegacy = passing.has(cacheKey.key) || mayBeShownMore;
     // Legacy may be failing already: the probe that is under way finds out.
     if (needsLegacy && core.outage.isInDoubt()) await core.outage.settled();
@@ -314,7 +317,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     const { status } = served.answer;
     // What everybody does not find may be the caller's own. Where legacy failed, it has not said what everybody finds.
     const isFailed = served.isUnasked === true || notLegacys.has(served.answer);
-    const mayHide = who !== "nobody" && status !== 200 && !isFailed;
+    const mayHide = isSomebody && status !== 200 && !isFailed;
     if (mayHide && !core.outage.isOn()) {
       moreShown.set(cacheKey.key, true);
       return substituteFor(req, res, read, client);
@@ -333,12 +336,12 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   const answerHit = (req: IncomingMessage, res: ServerResponse): boolean => {
     const read = isLoop(req.headers.via) ? undefined : reads.known(req, exchangeOf(res));
     if (read === undefined) return false;
-    const isNobody = read.who === "nobody";
-    if (!isNobody && (read.cacheKey.personal || read.isBrowser === true)) return false;
+    const { isSomebody, cacheKey, isBrowser = false } = read;
+    if (isSomebody && (cacheKey.personal || isBrowser)) return false;
     const owner = ownerOf(read);
     if (owner !== undefined && !keys.isProven(owner)) return false;
     const found = cache.lookUp(requestOf(req, read), performance.now());
-    if (found?.freshness !== "fresh" || (!isNobody && found.entry.status !== 200)) return false;
+    if (found?.freshness !== "fresh" || (isSomebody && found.entry.status !== 200)) return false;
     exchangeOf(res).isProxied = true;
     send(req, res, read, { answer: found.entry, entry: found.entry, how: HIT }, owner);
     return true;
@@ -372,7 +375,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     exchange.owner = caller;
     const { url: target = "/", headers } = req;
     const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch } = headers;
-    const keyed = read.who !== "nobody";
+    const keyed = read.isSomebody;
     const now = performance.now();
     const write = (): Reply => {
       const added = features.flatMap(({ proxy }) => proxy?.headers?.(exchange) ?? []);

@@ -37,11 +37,10 @@ type PathRead = {
 type KnownRead = Pick<PathRead, "name" | "judging" | "isList"> & Pick<CacheKey, "lifetimesOf" | "personal">;
 
 /**
- * Who asks: nobody in particular, or who may be shown more, by a key or by a session of legacy's. Any cookie is a session,
- * and counts as a key that legacy has accepted. `isBrowser`: a browser sent it, whose user may have changed on the
- * website what is read.
+ * Who asks. `isSomebody`: legacy may show it more, by a key or by a session. Any cookie is a session, and counts as a key that legacy has
+ * accepted. `isBrowser`: a browser sent the cookie, whose user may have changed on the website what is read.
  */
-type Asking = { who: "nobody" | "key" | "session"; key?: string; isBrowser?: boolean };
+type Asking = { isSomebody: boolean; key?: string; isBrowser?: boolean };
 
 /** A read of legacy's own interface that the cache may answer. */
 export type OldRead = PathRead & Asking;
@@ -128,7 +127,7 @@ export const openOldReads = (
   };
 };
 
-const nobody: Asking = { who: "nobody" };
+const nobody: Asking = { isSomebody: false };
 
 /** A key as the whole query; legacy takes an empty one of a GET for none. */
 const keyAlone = /^\?api_key=([A-Za-z0-9]*)$/;
@@ -140,7 +139,7 @@ const whoAsks = (query: string, headers: IncomingHttpHeaders): Asking | undefine
   if (key === "" && cookie === "") return nobody;
   if (key === undefined || (key !== "" && !isKey(key))) return undefined;
   const isBrowser = cookie !== "" && (site ?? origin ?? referer) !== undefined;
-  return key === "" ? { who: "session", isBrowser } : { who: "key", key, isBrowser };
+  return { isSomebody: true, isBrowser, ...(key !== "" && { key }) };
 };
 
 /** Whether other headers change what legacy answers, or to whom; or there is a body. */
