@@ -303,7 +303,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     // While it fails, what is stored for everybody is better than nothing.
     if (needsLegacy && !core.outage.isOn()) return mayBeShownMore && substituteFor(req, res, read, client);
     const verdict = key === undefined ? "accepted" : await verdictOn(key, client);
-    if (verdict === "unknown" && core.outage.isOn() && wasRefused(read)) return sendRefusal(req, res);
+    if (verdict === "unknown" && wasRefused(read)) return sendRefusal(req, res);
     if (verdict === "refused" || verdict === "late") return false;
     const request = requestOf(req, read);
     // Without an entry the request goes to legacy.

@@ -237,6 +237,15 @@ describe("a key that legacy has refused within the hour", () => {
     expect((await ask(record)).status).toBe(200);
   });
 
+  test.each(["database", "page-502"])("gets it with a record too, from the first ill answer on: %s", async (form) => {
+    const { legacy, ask, refusal } = await refused();
+    await legacy.become(form);
+    for (const path of [record, "/api/v1/json/data/62"]) {
+      const { status, body } = await ask(path + wrongKey);
+      expect([path, status, body]).toEqual([path, 412, refusal]);
+    }
+  });
+
   test("is not reminded of it by a front's refusal, nor after legacy has accepted it", async () => {
     const { legacy, ask, core } = await refused();
     await legacy.become("page-403");
