@@ -36,7 +36,7 @@ export const begin = (url: string, timeout = 2000, build = "b") => {
   const put = async (key: string, one: Entry) => {
     const before = observed.counts.length;
     // On a loaded machine a heartbeat may be late, and the tier is not trusted for a moment.
-    await until(() => tier.mark() !== undefined);
+    await until(() => tier.trusted() && tier.mark() !== undefined);
     tier.set(key, one, tier.mark());
     await until(() => observed.counts.slice(before).some((count) => count.startsWith("set")));
     return observed.counts.slice(before).find((count) => count.startsWith("set"));
