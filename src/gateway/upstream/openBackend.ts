@@ -110,12 +110,12 @@ const healthBy = ({ sent, begun, answered, failed }: Pick<Outage, "sent" | "begu
   failed,
 });
 
-/** While the backend fails only a request that may try is sent, one a second. */
+/** While the backend fails only a request that may try is sent, one a second at most. */
 const callInOutage = async <T>(
-  outage: Pick<Outage, "refused" | "mayTry">,
+  outage: Pick<Outage, "refused" | "tryOne">,
   { mayTry }: Attempt,
   call: () => Promise<T>,
 ): Promise<T | undefined> => {
   outage.refused();
-  return mayTry === true && outage.mayTry() ? call() : undefined;
+  return mayTry === true ? outage.tryOne(call) : undefined;
 };

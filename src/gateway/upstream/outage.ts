@@ -26,8 +26,8 @@ export type Outage = {
   isOn(): boolean;
   /** A request was not sent because of it. The probe goes by the same clock as requests do, not by a timer alone. */
   refused(): void;
-  /** True once a second: one request is sent all the same, lest the probe be wrong. */
-  mayTry(): boolean;
+  /** Makes the call all the same, lest the probe be wrong: once a second, or in five while the last one is under way. */
+  tryOne<T>(call: () => Promise<T>): Promise<T> | undefined;
   /** The probe is under way. */
   isAsking(): boolean;
   /** The same, and it may show that legacy fails: what needs legacy waits until it has `settled`. */
@@ -79,6 +79,8 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
   let owns = 0;
   let sentSince = new WeakSet<SentRequest>();
   let triedAt = Number.NEGATIVE_INFINITY;
+  /** The last request that was sent all the same, while it is under way: a frozen legacy would keep one for each second. */
+  let trying: Promise<unknown> | undefined;
 
   let cause: SentRequest = { method: "GET", path: "/" };
   let asking: Promise<void> | undefined;
@@ -196,10 +198,16 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
     refused() {
       if (performance.now() >= nextAt) ask();
     },
-    mayTry() {
-      if (performance.now() - triedAt < AT_MOST_EVERY) return false;
+    tryOne(call) {
+      if (performance.now() - triedAt < (trying === undefined ? AT_MOST_EVERY : FIRST_BYTE)) return undefined;
       triedAt = performance.now();
-      return true;
+      const running = call();
+      const over = (): void => {
+        if (trying === running) trying = undefined;
+      };
+      trying = running;
+      running.then(over, over);
+      return running;
     },
     isAsking: () => asking !== undefined,
     isInDoubt: () => asking !== undefined && why === undefined && !isMistrusted,

@@ -170,14 +170,46 @@ describe("legacy fails", () => {
     expect(said.slice(1)).toEqual([...failing, { refuses: 401 }, undefined, { refuses: undefined }]);
   });
 
-  test("one request a second may be sent all the same", async () => {
-    const { outage, pass } = open();
-    const tries = () => [outage.mayTry(), outage.mayTry()];
-    expect(tries()).toEqual([true, false]);
-    pass(999);
-    expect(tries()).toEqual([false, false]);
-    pass(1);
-    expect(tries()).toEqual([true, false]);
+  describe("a request is sent all the same", () => {
+    /** Requests that are sent, each with the function that ends it; how many of two that ask are sent. */
+    const openTries = () => {
+      const { outage, pass } = open();
+      const sent: (() => void)[] = [];
+      const send = () => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        sent.push(resolve);
+        return promise;
+      };
+      const tries = () => [outage.tryOne(send), outage.tryOne(send)].filter((one) => one !== undefined).length;
+      const end = async (at: number) => {
+        sent[at]?.();
+        await Promise.resolve();
+      };
+      return { tries, end, pass };
+    };
+
+    test("one a second", async () => {
+      const { tries, end, pass } = openTries();
+      expect(tries()).toBe(1);
+      await end(0);
+      pass(999);
+      expect(tries()).toBe(0);
+      pass(1);
+      expect(tries()).toBe(1);
+    });
+
+    test("one in five seconds while the last one is without an answer", async () => {
+      const { tries, end, pass } = openTries();
+      expect(tries()).toBe(1);
+      pass(4999);
+      expect(tries()).toBe(0);
+      pass(1);
+      expect(tries()).toBe(1);
+      pass(1000);
+      expect(tries()).toBe(0);
+      await end(1);
+      expect(tries()).toBe(1);
+    });
   });
 });
 
