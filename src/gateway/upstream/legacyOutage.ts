@@ -57,8 +57,8 @@ export const openLegacyOutage = (
     dependencies,
   );
 
-  const probe = async (cause: SentRequest): Promise<Probed> => {
-    const headers = ownHeaders(host, "json", schemeIn(cause.headers));
+  const probe = async ({ headers: sent }: SentRequest): Promise<Probed> => {
+    const headers = ownHeaders(host, "json", schemeIn(sent));
     const bounds = { maxBytes: PROBE_BYTES, totalTimeout: PROBE_TIMEOUT };
     try {
       // Outside of the request's context, which would add its id and its trace.

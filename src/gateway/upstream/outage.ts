@@ -45,7 +45,7 @@ type OutageSettings = {
   /** Whether a target is one of legacy's interface: it is not judged by a late answer of the website. */
   isJudged: (target: string) => boolean;
   /** Sends the probe as this request was sent. It never rejects. */
-  probe: (cause: SentRequest) => Promise<Probed>;
+  probe: (example: SentRequest) => Promise<Probed>;
   /** Legacy, or a front, refuses the gateway with this status; `undefined`: no longer. */
   onRefused: (status: number | undefined) => void;
   /** The probe is treated otherwise than requests are, or no longer. */
@@ -83,6 +83,8 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
   let trying: Promise<unknown> | undefined;
 
   let cause: SentRequest = { method: "GET", path: "/" };
+  /** The last one that legacy itself has answered. Another may be one that a front always redirects. */
+  let answeredLast: SentRequest | undefined;
   let asking: Promise<void> | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
   let nextAt = Number.POSITIVE_INFINITY;
@@ -120,7 +122,7 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
     asking = askProbe();
   };
   const askProbe = async (): Promise<void> => {
-    const probed = await probe(cause);
+    const probed = await probe(answeredLast ?? cause);
     asking = undefined;
     askedAt = performance.now();
     try {
@@ -184,6 +186,7 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
       if (judgement === undefined) return;
       if (judgement !== "own") return miss(request);
       misses = 0;
+      answeredLast = request;
       if (why === undefined || !sentSince.has(request) || ++owns < ROW) return;
       setMistrusted(true);
       setWhy(undefined);

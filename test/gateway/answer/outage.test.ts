@@ -199,6 +199,21 @@ describe("no outage", () => {
     expect([probes, core.outage.isOn()]).toEqual([["https"], false]);
   });
 
+  test("a front redirects what one caller sends by HTTP: legacy has answered the others", async () => {
+    const probes: unknown[] = [];
+    const url = await legacyThat((request, response) => {
+      if (isProbeOfLegacy(request)) probes.push(request.headers["x-forwarded-proto"]);
+      return request.headers["x-forwarded-proto"] !== "https" && page(response, 301);
+    });
+    const { ask, core } = await gatewayOver(url, { TRUSTED_PROXIES: "127.0.0.1" });
+    const by = (scheme: string) => ({ "X-Forwarded-Proto": scheme, "X-Forwarded-For": "192.0.2.1" });
+    await ask("/v1/evaluationmeasures/list", by("https"));
+    for (const path of records(3)) await ask(path, by("http"));
+    await until(() => probes.length === 1);
+    await core.outage.settled();
+    expect([probes, core.outage.isOn()]).toEqual([["https"], false]);
+  });
+
   test("a front redirects the probe alone: three requests overrule it", async () => {
     const { pass } = clock(["setTimeout", "clearTimeout"]);
     let isIll = true;
