@@ -11,7 +11,7 @@ export type SentRequest = RequestLine & { headers?: unknown };
  * Says whether legacy fails: the only place that decides it. Three answers in a row that are not legacy's own, a refused
  * connection, or a first byte that has not come after five seconds make it ask a small probe. The probe's answer begins
  * a failure, and ends it. A probe that is treated otherwise than requests are is overruled by three answers of
- * legacy's own, and not believed until legacy itself has answered it.
+ * legacy's own, and not believed until legacy itself has answered it. That is told if it fails once more.
  */
 export type Outage = {
   /** A request is on its way. */
@@ -68,8 +68,9 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
   /** Why legacy fails. */
   let why: string | undefined;
   let refusedWith: number | undefined;
-  /** The probe is not believed. */
+  /** The probe is not believed, and that is told. */
   let isMistrusted = false;
+  let isTold = false;
   const listeners: ((why: string | undefined) => void)[] = [];
   let end = Promise.withResolvers<void>();
 
@@ -110,9 +111,9 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
     refusedWith = status;
     onRefused(status);
   };
-  const setMistrusted = (differs: boolean): void => {
-    if (differs === isMistrusted) return;
-    isMistrusted = differs;
+  const tell = (differs: boolean): void => {
+    if (differs === isTold) return;
+    isTold = differs;
     onProbeDiffers(differs);
   };
 
@@ -122,24 +123,32 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
     asking = askProbe();
   };
   const askProbe = async (): Promise<void> => {
+    const wasMistrusted = isMistrusted;
     const probed = await probe(answeredLast ?? cause);
     asking = undefined;
     askedAt = performance.now();
     try {
-      conclude(probed);
+      conclude(probed, wasMistrusted);
     } finally {
       schedule();
     }
   };
-  const conclude = (probed: Probed): void => {
+  const conclude = (probed: Probed, wasMistrusted: boolean): void => {
     const verdict = verdictOf(probed);
     if (verdict === undefined) return;
     if ("fails" in verdict) {
-      if (isMistrusted && !verdict.isSure) return setWhy(undefined);
+      if (isMistrusted && !verdict.isSure) {
+        // Requests may be faster than the probe to find legacy back.
+        if (wasMistrusted) tell(true);
+        return setWhy(undefined);
+      }
       setRefused(undefined);
       return setWhy(verdict.fails);
     }
-    if (verdict.refusedWith === undefined) setMistrusted(false);
+    if (verdict.refusedWith === undefined) {
+      isMistrusted = false;
+      tell(false);
+    }
     setRefused(verdict.refusedWith);
     setWhy(undefined);
   };
@@ -188,9 +197,10 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
       misses = 0;
       answeredLast = request;
       if (why === undefined || !sentSince.has(request) || ++owns < ROW) return;
-      setMistrusted(true);
+      isMistrusted = true;
       setWhy(undefined);
-      schedule();
+      pauses = 0;
+      if (asking === undefined) schedule();
     },
     failed(request, { kind, cause: error }) {
       if (kind === "unreachable") {

@@ -223,9 +223,33 @@ describe("a probe that is treated otherwise than requests", () => {
     return opened;
   };
 
-  test("is overruled by three of legacy's own answers in a row", async () => {
-    const { outage, said } = await overruled();
-    expect([outage.isOn(), said]).toEqual([false, ["it answers with status 301", { differs: true }, undefined]]);
+  test("is overruled by three of legacy's own answers in a row, and told when it fails once more", async () => {
+    const { outage, said, probed, pass } = await overruled();
+    expect([outage.isOn(), said]).toEqual([false, ["it answers with status 301", undefined]]);
+    pass(1000);
+    await probed({ status: 301, judgement: "ill" });
+    expect([outage.isOn(), said.slice(2)]).toEqual([false, [{ differs: true }]]);
+    outage.close();
+  });
+
+  test("is not told where legacy is just back", async () => {
+    const { said, probed, pass } = await overruled();
+    pass(1000);
+    await probed(own);
+    expect(said).toEqual(["it answers with status 301", undefined]);
+  });
+
+  test("is not told by the answer to a probe from before the three", async () => {
+    const { outage, said, answer, probed, pass } = open();
+    answer("ill", 3);
+    await probed({ status: 301, judgement: "ill" });
+    pass(1000);
+    answer("own", 3);
+    await probed(failureOf("timeout"));
+    expect([outage.isOn(), said]).toEqual([false, ["it answers with status 301", undefined]]);
+    pass(1000);
+    await probed(own);
+    expect(said).toHaveLength(2);
   });
 
   test("is not by fewer, nor by answers to requests from before the failure", async () => {
