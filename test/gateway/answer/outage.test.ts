@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { sampleCatalogue } from "../../../tools/sampleLegacy/catalogue.ts";
 import { outageForms } from "../../../tools/sampleLegacy/outages.ts";
 import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { freePort } from "../../support/freePort.ts";
@@ -128,6 +129,23 @@ describe("legacy fails", () => {
     expect(await sent()).toBe(0);
     pass(1000);
     expect(await sent()).toBe(1);
+  });
+
+  test("a write is never the request that is sent all the same", async () => {
+    const legacy = await startSample();
+    const { url, ask, core } = await gatewayOver(legacy.url);
+    const headers = { "X-API-Key": sampleCatalogue.users[0]?.key ?? "", "Content-Type": "application/json" };
+    const tagWith = async (tag: string) =>
+      (await fetch(`${url}/v1/datasets/tag`, { method: "POST", headers, body: `{"data_id":61,"tag":"${tag}"}` }))
+        .status;
+    expect(await tagWith("a")).toBe(200);
+    // The dataset has been read: its tag may be written.
+    expect((await ask("/v1/datasets/61", headers)).status).toBe(200);
+    await legacy.become("page-502");
+    for (const path of records(3)) await ask(path);
+    await until(() => core.outage.isOn());
+    expect(await tagWith("b")).toBe(503);
+    expect((await ask("/v1/datasets/9")).status).toBe(502);
   });
 
   test("a pause of an entry ends with it", async () => {
