@@ -177,6 +177,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   const verdictOn = async (key: string, client: string): Promise<"accepted" | "refused" | "unknown" | "late"> => {
     const verifying = keys.verify({ ...ownCaller(core.totalTimeout), client, key }, false);
     const refusal = await withTimeout(verifying, VERIFY_MS);
+    if (refusal === "late" && core.outage.isOn()) return "unknown";
     if (refusal === "late") return keys.wasAccepted(keys.ownerOf(key)) ? "accepted" : "late";
     if (refusal === undefined) return "accepted";
     return refusal.kind === "unauthenticated" || refusal.kind === "forbidden" ? "refused" : "unknown";
@@ -304,7 +305,8 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     if (needsLegacy && !core.outage.isOn()) return mayBeShownMore && substituteFor(req, res, read, client);
     const verdict = key === undefined ? "accepted" : await verdictOn(key, client);
     if (verdict === "unknown" && wasRefused(read)) return sendRefusal(req, res);
-    if (verdict === "refused" || verdict === "late") return false;
+    if (verdict === "refused") return false;
+    if (verdict === "late") return substituteFor(req, res, read, client);
     const request = requestOf(req, read);
     // Without an entry the request goes to legacy.
     const { onlyIfCached: _, ...wanted } = request.wanted;

@@ -278,6 +278,31 @@ test("while the check of a key is late, one that was accepted within the hour co
   expect((await ask(keyedRecord)).how).toMatch(/^hit/);
 });
 
+test("a record whose key could not be checked is everybody's when legacy is known to fail", async () => {
+  const { pass } = clock(["setTimeout", "clearTimeout"]);
+  const { legacy, ask, core } = await caching();
+  const { body } = await ask(json);
+  legacy.mode = "silent";
+  const first = ask(`${json}?api_key=${alice}`);
+  await until(() => legacy.running === 1);
+  // It passes without the key's check, which has the gateway probe legacy.
+  pass(2000);
+  await until(() => legacy.running === 2);
+  pass(3000);
+  await until(() => legacy.running === 3);
+  pass(4000);
+  const second = ask(`${json}?api_key=${mallory}`);
+  await until(() => legacy.running === 4);
+  pass(1000);
+  await until(() => core.outage.isOn());
+  expect(await first).toMatchObject({ status: 200, body, how: expect.stringContaining("stale-if-error") });
+  // Legacy is known to fail before this one's check is late.
+  pass(1000);
+  expect(await second).toMatchObject({ status: 200, body, how: expect.stringMatching(/^hit/) });
+  // The checks are over.
+  pass(minute);
+});
+
 test("a made-up key that gets an answer in an outage is no caller", async () => {
   const { legacy, ask, see, core } = await caching();
   await ask(`${json}?api_key=${alice}`);
