@@ -17,8 +17,8 @@ export type SampleRead = { path: string; text: string };
 type Way = { isVia: boolean; host?: string };
 
 /** What came. `isLegacys`: legacy's own answer, not that of a front. */
-type Given = { status: number; isLegacys: boolean; isCoded: boolean };
-type Ask = (path: string, way: Way) => Promise<Given>;
+type FrontAnswer = { status: number; isLegacys: boolean; isCoded: boolean };
+type Ask = (path: string, way: Way) => Promise<FrontAnswer>;
 
 /** Legacy refuses it, whatever it knows: its keys are hexadecimal. */
 const MADE_UP_KEY = "x".repeat(32);
@@ -89,7 +89,7 @@ const beginningOf = async (body: Readable): Promise<Buffer> => {
 
 /** Asks for a read with and without `Via`: for one that is compressed without it, if there is any. The path, where legacy answers it. */
 const checkVia = async (reads: readonly SampleRead[], ask: Ask, report: CheckReport): Promise<string | undefined> => {
-  let tried: { path: string; without: Given } | undefined;
+  let tried: { path: string; without: FrontAnswer } | undefined;
   for (const { path } of reads) {
     const without = await ask(path, { isVia: false });
     if (without.isLegacys) tried = { path, without };

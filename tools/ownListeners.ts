@@ -4,11 +4,11 @@ import { networkInterfaces } from "node:os";
 /** The addresses of a host: those of this machine for `0.0.0.0` and `::`. */
 const addressesOf = async (host: string): Promise<string[]> => {
   const name = host.replaceAll(/^\[|\]$/g, "");
-  const found =
+  const addresses =
     name === "0.0.0.0" || name === "::"
-      ? Object.values(networkInterfaces()).flatMap((addresses = []) => addresses)
+      ? Object.values(networkInterfaces()).flatMap((ofInterface = []) => ofInterface)
       : await lookup(name, { all: true }).catch(() => []);
-  return found.map(({ address }) => address);
+  return addresses.map(({ address }) => address);
 };
 
 const leadsTo = async (url: string, host: string, port: number): Promise<boolean> => {
@@ -23,7 +23,7 @@ const leadsTo = async (url: string, host: string, port: number): Promise<boolean
  * with the URL and that pair in words.
  */
 export const urlsToOwnListeners = async (settings: Readonly<Record<string, unknown>>) => {
-  const found: { name: string; url: string; listener: string }[] = [];
+  const urls: { name: string; url: string; listener: string }[] = [];
   for (const [name, url] of Object.entries(settings))
     if (name.endsWith("_URL") && typeof url === "string" && url.startsWith("http"))
       for (const [portName, port] of Object.entries(settings)) {
@@ -31,7 +31,7 @@ export const urlsToOwnListeners = async (settings: Readonly<Record<string, unkno
         const host = settings[hostName];
         if (hostName === portName || typeof port !== "number" || typeof host !== "string") continue;
         if (await leadsTo(url, host, port))
-          found.push({ name, url, listener: `${hostName} ${host}, ${portName} ${port}` });
+          urls.push({ name, url, listener: `${hostName} ${host}, ${portName} ${port}` });
       }
-  return found;
+  return urls;
 };

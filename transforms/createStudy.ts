@@ -75,11 +75,11 @@ const unknownMembers = (study: Members, legacy: JsonObject): Outcome | undefined
   const { field, id } = memberLists[kind];
   const unknownIds = new Set(lookedUp(study));
   for (const row of entriesOf(member(legacy, field, kind))) unknownIds.delete(numberOf(member(row, id)));
-  const found = collectErrors("body");
-  for (const [i, one] of study[field].entries())
-    if (unknownIds.has(one))
-      found.add(["body", field, i], { at: [], msg: `there is no ${kind} ${one}`, type: "value_error.unknown" });
-  const errors = found.errors();
+  const collected = collectErrors("body");
+  for (const [i, each] of study[field].entries())
+    if (unknownIds.has(each))
+      collected.add(["body", field, i], { at: [], msg: `there is no ${kind} ${each}`, type: "value_error.unknown" });
+  const errors = collected.errors();
   return errors.length === 0 ? undefined : { kind: "refused", message: `There are unknown ${field}.`, errors };
 };
 

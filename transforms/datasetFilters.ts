@@ -27,8 +27,8 @@ const within =
   (asked: string): RowTest => {
     const [low = Number.NaN, high = low] = asked.split("..").map(Number);
     return ofShown(({ quality }) => {
-      const found = entriesOf(quality).find((one) => member(one, "name") === name);
-      const value = Number.parseFloat(textOf(member(found, "value")));
+      const entry = entriesOf(quality).find((each) => member(each, "name") === name);
+      const value = Number.parseFloat(textOf(member(entry, "value")));
       return value >= low && value <= high;
     });
   };

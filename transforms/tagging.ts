@@ -14,7 +14,7 @@ type Taggable = "data" | "setup" | "flow" | "task" | "run";
 
 type Entity = { tag: string } & { [K in `${Taggable}_id`]?: number };
 
-type Kind = {
+type TaggedKind = {
   /** The word for one entity, and the name of its cache group. */
   group: string;
   /** The paths below which its tags are: the first one takes them, each one lists them. */
@@ -25,7 +25,7 @@ type Kind = {
   example: number;
 };
 
-const kinds: Record<Taggable, Kind> = {
+const kinds: Record<Taggable, TaggedKind> = {
   data: { group: "dataset", paths: ["datasets", "data"], shownAs: "data_set_description", example: 1 },
   setup: { group: "setup", paths: ["setup", "setups"], example: 1 },
   flow: { group: "flow", paths: ["flows", "flow"], shownAs: "flow", example: 101 },

@@ -44,7 +44,7 @@ export const consoleApp = (core: Core, guard: GuardSettings, address: string): H
     const { invalidation } = purge;
     const { endpoint } = invalidation;
     const ofLegacy = endpoint === undefined ? [] : [{ ...invalidation, endpoint: legacyName(endpoint) }];
-    const invalidated = await Promise.all([invalidation, ...ofLegacy].map(async (one) => cache.invalidate(one)));
+    const invalidated = await Promise.all([invalidation, ...ofLegacy].map(async (purged) => cache.invalidate(purged)));
     observer.event("purged", { ...invalidation });
     if (!invalidated.includes(false)) return c.json({ purged: invalidation });
     const detail = "Purged here. Another gateway, or Redis, has not acknowledged it yet.";
@@ -70,9 +70,9 @@ const readPurge = (
   endpoints: readonly string[],
 ): { ok: true; invalidation: Invalidation } | { ok: false; detail: string } => {
   const allowed = `allowed is {"all": true}, {"group": "dataset/61"} or {"endpoint": one of ${endpoints.join(", ")}}, each with "hard": true or without`;
-  const given = parseJson(body);
-  if (given === undefined) return { ok: false, detail: `This is no JSON; ${allowed}.` };
-  const read = purgeSchema.safeParse(given);
+  const json = parseJson(body);
+  if (json === undefined) return { ok: false, detail: `This is no JSON; ${allowed}.` };
+  const read = purgeSchema.safeParse(json);
   if (!read.success) return { ok: false, detail: `This cannot be purged; ${allowed}.` };
   const { data } = read;
   if ("endpoint" in data && !endpoints.includes(data.endpoint))

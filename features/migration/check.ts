@@ -13,14 +13,14 @@ import type { Migration } from "./migration.ts";
 import type { Stage } from "./stage.ts";
 
 type Endpoints = Readonly<Record<string, Endpoint>>;
-type Compared = { ok: boolean; found: string; fired: readonly string[]; isOfGateway?: boolean };
+type ComparedExample = { ok: boolean; found: string; fired: readonly string[]; isOfGateway?: boolean };
 
 const ADVICE = "mend the new implementation, or add what is meant to differ to EXPECTED_DIFFERENCES";
 
 type CheckedCore = Pick<Core, "errors" | "totalTimeout">;
 
 /** What is checked. `stages`: those of the configuration. */
-type Checked = {
+type CheckedMigration = {
   core: CheckedCore;
   migration: Migration;
   modern: Modern | undefined;
@@ -33,16 +33,16 @@ type Checked = {
  * `--strict`; else it is a note. Reports entries of the ledger that no comparison needed.
  */
 export const checkMigration = async (
-  { core, migration, modern, stages, endpoints }: Checked,
+  { core, migration, modern, stages, endpoints }: CheckedMigration,
   report: CheckReport,
 ): Promise<void> => {
   const fired = new Set<string>();
   let isOfGateway = false;
   if (modern)
     for (const [name, examples] of report.examples)
-      for (const [example, given] of Object.entries(examples)) {
+      for (const [example, input] of Object.entries(examples)) {
         const endpoint = { ...(endpoints[name] as Endpoint), name };
-        const compared = await compareExample(core, migration, modern, endpoint, given, report);
+        const compared = await compareExample(core, migration, modern, endpoint, input, report);
         if (compared === undefined) continue;
         for (const entry of compared.fired) fired.add(entry);
         isOfGateway ||= compared.isOfGateway === true;
@@ -61,12 +61,12 @@ const compareExample = async (
   migration: Migration,
   modern: Modern,
   endpoint: Endpoint & { name: string },
-  given: Record<string, Json>,
+  input: Record<string, Json>,
   report: CheckReport,
-): Promise<Compared | undefined> => {
+): Promise<ComparedExample | undefined> => {
   const { name } = endpoint;
-  const target = endpoint.writes ? undefined : exampleTarget(endpoint, given);
-  const fields = Object.entries(given).map(([field, json]) => ({ name: field, loc: [field], json }));
+  const target = endpoint.writes ? undefined : exampleTarget(endpoint, input);
+  const fields = Object.entries(input).map(([field, json]) => ({ name: field, loc: [field], json }));
   const read = readInput(endpoint.input, fields, "body");
   if (target === undefined || !("input" in read)) return undefined;
   const response = await report.ask(target);
@@ -77,13 +77,13 @@ const compareExample = async (
   });
   if ("failed" in reply) return { ok: false, found: reply.failed, fired: [] };
   const ledger = migration.ledger();
-  const about = {
+  const comparison = {
     endpoint: name,
     output: endpoint.output,
     ledger,
-    whyUnserved: (one: GivenAnswer) => whyUnserved(endpoint, { errors, ledger }, one),
+    whyUnserved: (answer: GivenAnswer) => whyUnserved(endpoint, { errors, ledger }, answer),
   };
-  const differences = compareAnswers(about, expected, parseAnswer(reply.status, reply.contentType, reply.text));
+  const differences = compareAnswers(comparison, expected, parseAnswer(reply.status, reply.contentType, reply.text));
   const fired = differences.flatMap(({ entry }) => entry ?? []);
   const unexplained = differences
     .filter(({ kind }) => kind === "unexplained")

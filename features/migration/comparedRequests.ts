@@ -20,7 +20,7 @@ export const comparedSchema = z
   .regex(/^(?:[\w-]{8}[0-4][0-9a-z]{8})*$/);
 
 /** A request's latest result that is no drift, and its time in milliseconds since the epoch. `isOwn`: this process has compared it. */
-type Compared = { result: DifferenceResult; at: number; isOwn?: true };
+type LatestResult = { result: DifferenceResult; at: number; isOwn?: true };
 
 /** The distinct requests of an endpoint that were compared. One that is compared often is still one piece of evidence. */
 export type ComparedRequests = ReturnType<typeof openComparedRequests>;
@@ -28,7 +28,7 @@ export type ComparedRequests = ReturnType<typeof openComparedRequests>;
 /** Opens them without any. `now` gives milliseconds since the epoch. */
 export const openComparedRequests = (now: () => number = Date.now) => {
   /** By time, the oldest first. */
-  let requests = new Map<string, Compared>();
+  let requests = new Map<string, LatestResult>();
   let counted = new Map<number, ResultCounts>();
   let version = 0;
 
@@ -50,9 +50,9 @@ export const openComparedRequests = (now: () => number = Date.now) => {
     },
     /** The ledger allows all differences that this process has seen. */
     allow(): void {
-      for (const one of requests.values()) {
-        if (!one.isOwn || one.result !== "unexplained") continue;
-        Object.assign(one, { result: "expected", at: one.at + 1 });
+      for (const latest of requests.values()) {
+        if (!latest.isOwn || latest.result !== "unexplained") continue;
+        Object.assign(latest, { result: "expected", at: latest.at + 1 });
         changed();
       }
     },

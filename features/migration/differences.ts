@@ -40,7 +40,7 @@ export const openDifferences = (
 
   const remove = (wanted: (group: DifferenceView) => boolean): void => {
     for (const { samples } of groups.remove(wanted))
-      for (const one of samples) sampleChars -= JSON.stringify(one).length;
+      for (const sample of samples) sampleChars -= JSON.stringify(sample).length;
   };
   /** Frees a number: from now on no group has seen its request. */
   const forget = (endpoint: string, number: number): void =>
@@ -96,15 +96,15 @@ export const openDifferences = (
       if (differences.length === 0) return;
       const number = numberOf(answer);
       for (const difference of differences) {
-        const group = groups.of(endpoint, difference, (one) => {
+        const group = groups.of(endpoint, difference, (first) => {
           const made: DifferenceView = {
             endpoint,
-            path: one.path,
-            kind: one.kind,
-            form: one.form,
-            ...(one.rule === undefined ? {} : { rule: one.rule }),
-            ...(one.entry === undefined ? {} : { entry: one.entry }),
-            cause: causeOf(one),
+            path: first.path,
+            kind: first.kind,
+            form: first.form,
+            ...(first.rule === undefined ? {} : { rule: first.rule }),
+            ...(first.entry === undefined ? {} : { entry: first.entry }),
+            cause: causeOf(first),
             requests: 0,
             causeRequests: 0,
             samples: [],

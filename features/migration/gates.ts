@@ -1,7 +1,7 @@
 import type { GateDecision } from "./gate.ts";
 import type { MoveNote, Stage } from "./stage.ts";
 
-type Move = (endpoint: string, to: Stage, by: string, why: string, note?: MoveNote) => Promise<boolean>;
+type MoveStage = (endpoint: string, to: Stage, by: string, why: string, note?: MoveNote) => Promise<boolean>;
 
 type GatesOptions = {
   endpoints: readonly string[];
@@ -10,7 +10,7 @@ type GatesOptions = {
   /** What the gate of an endpoint decides now; `undefined` without a gate. */
   decisionOf: (endpoint: string) => GateDecision | undefined;
   /** Moves an endpoint; false if another move came first. */
-  move: Move;
+  move: MoveStage;
   /** Called if a gate's move could not be stored. */
   onUnwritten: (endpoint: string, error: Error) => void;
 };
@@ -20,7 +20,7 @@ export const openGates = ({ endpoints, interval, decisionOf, move, onUnwritten }
   /** Endpoints whose move is being stored. */
   const moving = new Set<string>();
 
-  const moveAlone: Move = async (endpoint, ...about) => {
+  const moveAlone: MoveStage = async (endpoint, ...about) => {
     moving.add(endpoint);
     try {
       return await move(endpoint, ...about);

@@ -20,8 +20,8 @@ export const openLedgerInForce = (first: readonly LedgerEntry[]) => {
       today = undefined;
     },
     /** Notes which entries have allowed one of these differences. */
-    note(found: readonly Difference[]): void {
-      for (const { entry } of found) if (entry !== undefined) fired.add(entry);
+    note(differences: readonly Difference[]): void {
+      for (const { entry } of differences) if (entry !== undefined) fired.add(entry);
     },
     /** The ids of entries that have allowed a difference since the start. */
     fired: (): ReadonlySet<string> => fired,

@@ -59,8 +59,8 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
   const tracks = new Map([...requests].map(([name, compared]) => [name, openTrack(compared)]));
   const trackOf = (endpoint: string) => tracks.get(endpoint) as Track;
   const notices = openNotices((notice) => void events.emit("notice", notice));
-  const differences = openDifferences((one) => {
-    if (one.kind === "unexplained") notices.differs(one);
+  const differences = openDifferences((difference) => {
+    if (difference.kind === "unexplained") notices.differs(difference);
   });
   const countResult = countComparisons(meter);
   const savedEvidence = openSavedEvidence({
@@ -74,7 +74,7 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
   /** Removes the unexplained differences that the ledger allows now. */
   const removeAllowed = (): void => {
     const today = ledger.today();
-    differences.remove((one) => one.kind === "unexplained" && today.allowing(one.endpoint, one) !== undefined);
+    differences.remove((group) => group.kind === "unexplained" && today.allowing(group.endpoint, group) !== undefined);
     const unexplained = new Set(differences.view("unexplained").map(({ endpoint }) => endpoint));
     for (const [name, compared] of requests) if (!unexplained.has(name)) compared.allow();
   };
@@ -111,7 +111,7 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
     endpoints: names,
     interval: options.look ?? LOOK_MS,
     decisionOf: gateDecision,
-    move: (...about) => stages.move(...about),
+    move: (...args) => stages.move(...args),
     onUnwritten,
   });
 
@@ -180,12 +180,12 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
     },
     /** Both sides were compared on one request. */
     compared(answer: ComparedAnswer): void {
-      const { id, endpoint, differences: found } = answer;
-      countResult(resultOf(found));
-      trackOf(endpoint).compared(id, found);
-      ledger.note(found);
+      const { id, endpoint } = answer;
+      countResult(resultOf(answer.differences));
+      trackOf(endpoint).compared(id, answer.differences);
+      ledger.note(answer.differences);
       differences.add(answer);
-      if (found.some(({ kind }) => kind === "unexplained")) gates.check(endpoint);
+      if (answer.differences.some(({ kind }) => kind === "unexplained")) gates.check(endpoint);
     },
     view: (): StagesView => Object.fromEntries(names.map((name) => [name, viewOf(name)])),
     viewOf,

@@ -76,31 +76,31 @@ export const openShadow = (
     const reply = await modern.client.look(canonical, mirrored(context, modern.timeout), again);
     const failed = "failed" in reply || reply.status >= 500;
     migration.track(context.endpoint.name).asked("modern", performance.now() - started, failed);
-    return "failed" in reply ? reply : given(reply.status, reply.contentType, reply.text);
+    return "failed" in reply ? reply : sideAnswer(reply.status, reply.contentType, reply.text);
   };
 
   /** One answer of each side: the answer that was served with that of the other side or, `again`, two new ones past the caches. */
   const bothAnswers = (
-    about: AnsweredRequest,
+    request: AnsweredRequest,
     canonical: CanonicalRequest,
     again: boolean,
   ): Promise<[expected: SideReply, candidate: SideReply]> => {
-    const served = again ? undefined : about.backend;
+    const served = again ? undefined : request.backend;
     return Promise.all([
-      served === "legacy" ? servedAnswer(about.answered) : askLegacy(about),
-      served === "modern" ? servedAnswer(about.answered) : askModern(about, canonical, again),
+      served === "legacy" ? servedAnswer(request.answered) : askLegacy(request),
+      served === "modern" ? servedAnswer(request.answered) : askModern(request, canonical, again),
     ]);
   };
 
   /** Compares both sides once; `undefined` if one of them gave no answer that can be compared. */
   const compareOnce = async (
-    about: AnsweredRequest,
+    request: AnsweredRequest,
     canonical: CanonicalRequest,
     again: boolean,
   ): Promise<Difference[] | undefined> => {
-    const { endpoint } = about.context;
-    const [expected, candidate] = await bothAnswers(about, canonical, again);
-    for (const one of [expected, candidate]) if ("bytes" in one) budget.spend(one.bytes);
+    const { endpoint } = request.context;
+    const [expected, candidate] = await bothAnswers(request, canonical, again);
+    for (const reply of [expected, candidate]) if ("bytes" in reply) budget.spend(reply.bytes);
     // If legacy fails, there is no expectation. Failures of modern are counted by its track.
     if ("failed" in expected || "failed" in candidate || expected.status >= 500) return undefined;
     if (expected.bytes > MAX_COMPARED_BYTES || candidate.bytes > MAX_COMPARED_BYTES) return undefined;
@@ -110,30 +110,30 @@ export const openShadow = (
       output: endpoint.output,
       ledger,
       origin: originOf(endpoint, expected),
-      whyUnserved: (one: GivenAnswer) => whyUnserved(endpoint, { errors, ledger }, one),
+      whyUnserved: (answer: GivenAnswer) => whyUnserved(endpoint, { errors, ledger }, answer),
     };
     return compareAnswers(comparison, expected, candidate);
   };
 
   /** Compares both sides. A mismatch is checked again before it counts. If it has gone by then, it is drift. */
   const compareTwice = async (
-    about: AnsweredRequest,
+    request: AnsweredRequest,
     canonical: CanonicalRequest,
   ): Promise<Difference[] | undefined> => {
-    const first = await compareOnce(about, canonical, false);
+    const first = await compareOnce(request, canonical, false);
     if (!first?.some(({ kind }) => kind === "unexplained")) return first;
     await sleep(recheck, undefined, { signal: stopping.signal, ref: false });
-    const second = await compareOnce(about, canonical, true);
+    const second = await compareOnce(request, canonical, true);
     return second && markDrift(first, second);
   };
 
-  const compare = async (about: AnsweredRequest): Promise<void> => {
-    const { endpoint, input, legacy, key } = about.context;
+  const compare = async (request: AnsweredRequest): Promise<void> => {
+    const { endpoint, input, legacy, key } = request.context;
     const canonical = canonicalRequest(endpoint, input, modern.routes[endpoint.name]);
-    const differences = await compareTwice(about, canonical);
+    const differences = await compareTwice(request, canonical);
     if (differences === undefined) return;
     // Modern no longer gives the cached answer that was served.
-    if (about.backend === "modern" && about.answered.how.hit && differences.some(({ kind }) => kind === "drift"))
+    if (request.backend === "modern" && request.answered.how.hit && differences.some(({ kind }) => kind === "drift"))
       cache.invalidate({ endpoint: endpoint.name, soft: false })?.catch(observer.fault);
     const legacyQuery: LegacyQuery | undefined =
       "unsent" in legacy ? undefined : { request: legacy, format: endpoint.format ?? "json" };
@@ -150,14 +150,14 @@ export const openShadow = (
 
   return {
     /** Compares both sides, if the budget has room. */
-    compare(about: AnsweredRequest): void {
+    compare(request: AnsweredRequest): void {
       if (stopping.signal.aborted || !budget.enter(running.size)) return;
-      const one = compare(about)
+      const comparison = compare(request)
         .catch((error: Error) => {
           if (!stopping.signal.aborted) observer.fault(error);
         })
-        .finally(() => running.delete(one));
-      running.add(one);
+        .finally(() => running.delete(comparison));
+      running.add(comparison);
     },
     /** The number of comparisons that the budget had no room for. */
     shed: budget.shed,
@@ -178,10 +178,10 @@ const mirrored = (context: Context, timeout: number): Context => ({
 
 const servedAnswer = (answered: Served): SideAnswer => {
   const { status, body } = answered.answer;
-  return given(status, "application/json", body);
+  return sideAnswer(status, "application/json", body);
 };
 
-const given = (status: number, contentType: string, body: string | Buffer): SideAnswer => ({
+const sideAnswer = (status: number, contentType: string, body: string | Buffer): SideAnswer => ({
   // Parsing a larger one would hold up callers, so it is not compared.
   ...(body.length > MAX_COMPARED_BYTES
     ? { status, contentType, body: undefined }

@@ -10,7 +10,7 @@ const MAX_DIFFERENCES = 300;
 
 /** The differences of one answer, while they are collected. `isFull`: no further difference changes the answer's result. */
 export type DifferenceCollection = {
-  add: (found: FoundDifference) => void;
+  add: (difference: FoundDifference) => void;
   isFull: () => boolean;
   differences: () => Difference[];
 };
@@ -23,13 +23,13 @@ export const collectDifferences = (): DifferenceCollection => {
   const byKind = new Map<string, Difference>();
   let isFull = false;
   return {
-    add(found) {
-      const key = differenceKey(found);
+    add(difference) {
+      const key = differenceKey(difference);
       const known = byKind.get(key);
       if (known !== undefined) known.count++;
-      else if (byKind.size < MAX_DIFFERENCES) byKind.set(key, { ...found, count: 1 });
+      else if (byKind.size < MAX_DIFFERENCES) byKind.set(key, { ...difference, count: 1 });
       else {
-        const { form, kind, at } = found;
+        const { form, kind, at } = difference;
         const others: Difference = { path: OTHER_PATHS, at, form, kind, count: 0 };
         byKind.getOrInsert(differenceKey(others), others).count++;
         isFull ||= kind === "unexplained";
@@ -45,8 +45,8 @@ const MAX_VALUE = 400;
 
 const withShortValues = ({ legacy, expected, candidate, ...difference }: Difference): Difference => {
   const values = Object.entries({ legacy, expected, candidate });
-  const given = values.flatMap(([side, value]) => (value === undefined ? [] : [[side, cut(value)]]));
-  return { ...difference, ...Object.fromEntries(given) };
+  const shortened = values.flatMap(([side, value]) => (value === undefined ? [] : [[side, cut(value)]]));
+  return { ...difference, ...Object.fromEntries(shortened) };
 };
 
 /** A value, or the beginning of its text or JSON if it is long. */

@@ -14,7 +14,8 @@ export const MAX_COMPARED_BYTES = 1024 ** 2;
 /** Where the expected value at a place (`Difference.at`) comes from: the legacy value there, and the rules that made the expected one. */
 export type Origin = (at: string) => { legacy?: Json; rules: string[] };
 
-type About = {
+/** What two answers are compared by. */
+type Comparison = {
   endpoint: string;
   output: Endpoint["output"];
   ledger: Ledger;
@@ -27,11 +28,11 @@ type About = {
  * Compares a candidate's answer with the expected one: status, content type, then the documents, field by field. An answer that would not
  * be served, such as a router's 404, is unexplained even if the ledger allows all its differences.
  */
-export const compareAnswers = (about: About, expected: GivenAnswer, candidate: GivenAnswer): Difference[] => {
-  const differences = differencesOf(about, expected, candidate);
+export const compareAnswers = (comparison: Comparison, expected: GivenAnswer, candidate: GivenAnswer): Difference[] => {
+  const differences = differencesOf(comparison, expected, candidate);
   if (differences.length === 0 || expected.status >= 500) return differences;
   if (differences.some(({ kind }) => kind === "unexplained")) return differences;
-  const why = about.whyUnserved?.(candidate);
+  const why = comparison.whyUnserved?.(candidate);
   return why === undefined ? differences : [...differences, unserved(why)];
 };
 
@@ -46,7 +47,7 @@ const unserved = (why: string): Difference => ({
 });
 
 const differencesOf = (
-  { endpoint, output, ledger, origin }: About,
+  { endpoint, output, ledger, origin }: Comparison,
   expected: GivenAnswer,
   candidate: GivenAnswer,
 ): Difference[] => {
@@ -54,7 +55,7 @@ const differencesOf = (
   const isError = expected.status >= 400;
   // A candidate that writes errors differently does so in all their fields: they have one cause.
   const known = isError ? { cause: `error ${expected.status}` } : {};
-  const found = ({ allowedBy, ...difference }: Omit<ComparedPlace, "form"> & { form: DifferenceForm }) => {
+  const addDifference = ({ allowedBy, ...difference }: Omit<ComparedPlace, "form"> & { form: DifferenceForm }) => {
     const traced = origin?.(difference.at);
     const rule = allowedBy ?? traced?.rules.join(" + ");
     const entry = allowedBy === undefined ? ledger.allowing(endpoint, difference) : undefined;
@@ -67,8 +68,12 @@ const differencesOf = (
       ...(entry ? { entry: entry.id } : {}),
     });
   };
-  const outside = (path: string, form: DifferenceForm, one: Json | undefined, other: Json | undefined) =>
-    found({ path, at: path, form, expected: one, candidate: other });
+  const outside = (
+    path: string,
+    form: DifferenceForm,
+    expectedValue: Json | undefined,
+    candidateValue: Json | undefined,
+  ) => addDifference({ path, at: path, form, expected: expectedValue, candidate: candidateValue });
 
   if (expected.status !== candidate.status) outside("status", "status", expected.status, candidate.status);
   const types = [mediaType(expected), mediaType(candidate)] as const;
@@ -81,7 +86,7 @@ const differencesOf = (
       expected.body,
       candidate.body,
       ({ form, ...place }) => {
-        if (form) found({ ...place, form });
+        if (form) addDifference({ ...place, form });
       },
       isFull,
     );
@@ -96,10 +101,10 @@ export const markDrift = (before: readonly Difference[], after: readonly Differe
   const nameOf = ({ form, path }: Difference) => `${form} ${path}`;
   const once = (these: readonly Difference[], others: readonly Difference[]) => {
     const names = new Set(others.map(nameOf));
-    return these.filter((one) => one.kind === "unexplained" && !names.has(nameOf(one)));
+    return these.filter((difference) => difference.kind === "unexplained" && !names.has(nameOf(difference)));
   };
   const drift = new Set([...once(before, after), ...once(after, before)]);
-  return [...after, ...before.filter((one) => drift.has(one))].map((one) =>
-    drift.has(one) ? { ...one, kind: "drift" } : one,
+  return [...after, ...before.filter((difference) => drift.has(difference))].map((difference) =>
+    drift.has(difference) ? { ...difference, kind: "drift" } : difference,
   );
 };

@@ -30,9 +30,9 @@ export const differ = (
   isOver: () => boolean = () => false,
 ): void => compare({ facets: rule && facetsOf(rule), path: "", at: "", expected, candidate }, visit, isOver);
 
-type Place = { facets: Facets | undefined; path: string; at: string; expected?: Json; candidate?: Json };
+type PlaceToCompare = { facets: Facets | undefined; path: string; at: string; expected?: Json; candidate?: Json };
 
-const compare = ({ facets, ...place }: Place, visit: VisitCompared, isOver: () => boolean): void => {
+const compare = ({ facets, ...place }: PlaceToCompare, visit: VisitCompared, isOver: () => boolean): void => {
   const { path, at, expected, candidate } = place;
   if (Array.isArray(expected) && Array.isArray(candidate)) {
     const entry = facets?.entries && facetsOf(facets.entries);

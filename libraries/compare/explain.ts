@@ -7,10 +7,10 @@ import type { Origin } from "./compareAnswers.ts";
 import { childPointer, pointerSteps } from "../../src/catalogue/rules/pointer.ts";
 
 /** One step from the legacy value to ours at one place; without `rule` no rule explains it. */
-type Step = { form: DifferenceForm; rule?: string; legacy?: Json; ours?: Json };
+type ExplainedStep = { form: DifferenceForm; rule?: string; legacy?: Json; ours?: Json };
 
 /** One place of both documents: the legacy value, ours, and every step between them. */
-type Explained = { path: string; at: string; legacy?: Json; ours?: Json; steps: Step[] };
+type Explained = { path: string; at: string; legacy?: Json; ours?: Json; steps: ExplainedStep[] };
 
 /** Called for every place; for one with members (`isLeaf` false) before its members. */
 type VisitExplained = (place: Explained, isLeaf: boolean) => void;
@@ -44,9 +44,9 @@ export const explain = (
   visit: VisitExplained,
 ): void => walk({ facets: facetsOf(rule), path: "", at: "", legacy, ours }, changes, visit);
 
-type Place = { facets?: Facets | undefined; path: string; at: string; legacy?: Json; ours?: Json };
+type PlaceToExplain = { facets?: Facets | undefined; path: string; at: string; legacy?: Json; ours?: Json };
 
-const walk = (place: Place, changes: ChangesByPlace, visit: VisitExplained): void => {
+const walk = (place: PlaceToExplain, changes: ChangesByPlace, visit: VisitExplained): void => {
   const { facets, path, at, legacy, ours } = place;
   const { steps, value } = follow(changes.get(at) ?? [], legacy);
   if (legacy === undefined && ours === undefined && steps.length === 0) return;
@@ -79,8 +79,11 @@ const hasRuledMembers = (facets: Facets | undefined, ours: Json | undefined): bo
   (facets?.fields !== undefined && isObject(ours)) || (facets?.entries !== undefined && Array.isArray(ours));
 
 /** Follows the noted changes from the legacy value. A gap between two of them is a step without a rule. */
-const follow = (chain: readonly RuleChange[], legacy: Json | undefined): { steps: Step[]; value: Json | undefined } => {
-  const steps: Step[] = [];
+const follow = (
+  chain: readonly RuleChange[],
+  legacy: Json | undefined,
+): { steps: ExplainedStep[]; value: Json | undefined } => {
+  const steps: ExplainedStep[] = [];
   let value = legacy;
   for (const { rule, before, after } of chain) {
     const gap = differenceFormOf(value, before);

@@ -16,7 +16,7 @@ import { UpstreamFailure } from "../../src/gateway/upstream/failure.ts";
 import { type Caller, ownCaller } from "../../src/gateway/upstream/legacyClient.ts";
 import { openBackend, type Watch } from "../../src/gateway/upstream/openBackend.ts";
 import type { Upstream } from "../../src/gateway/upstream/upstream.ts";
-import { errorAnswer } from "./errorAnswer.ts";
+import { errorAnswer, type ModernAnswer } from "./errorAnswer.ts";
 import { isJsonType, unservedReasons } from "./whyUnserved.ts";
 
 /**
@@ -26,9 +26,6 @@ import { isJsonType, unservedReasons } from "./whyUnserved.ts";
 export type ModernReply =
   | { answer: Answer; document?: Json; unfinishedUntil?: number | undefined }
   | { failed: string; status?: number; /** The failure says nothing about modern. */ isUnasked?: boolean };
-
-/** Modern's answer, served or not. `isOfGateway`: another gateway has given it. */
-type ModernGiven = { status: number; contentType: string; text: string; isOfGateway: boolean };
 
 /**
  * The parts of the gateway that modern's client uses. `ledger` gives the one in force: how modern's documents may
@@ -94,11 +91,11 @@ export const openModern = (
     if (becomesAnother(request)) return { ...otherPath, isUnasked: true };
     calledAt = performance.now();
     const call = async () => {
-      const given = await send(request, caller, false);
+      const answer = await send(request, caller, false);
       // The reader takes the bytes.
-      const { length } = given.body;
-      const read = await readModern(endpoint, given, parts, caller);
-      if (given.status >= 500) throw new BackendFailure(`it answered ${given.status}`);
+      const { length } = answer.body;
+      const read = await readModern(endpoint, answer, parts, caller);
+      if (answer.status >= 500) throw new BackendFailure(`it answered ${answer.status}`);
       if (request.method === "GET" && caller.key === undefined && length <= MAX_COMPARED_BYTES) answered = request;
       return read;
     };
@@ -118,12 +115,12 @@ export const openModern = (
     request: CanonicalRequest,
     caller: Caller,
     again = false,
-  ): Promise<ModernGiven | { failed: string }> => {
+  ): Promise<ModernAnswer | { failed: string }> => {
     if (becomesAnother(request)) return otherPath;
     try {
-      const given = await send(request, caller, again, Math.min(maxReply, MAX_COMPARED_BYTES));
-      if (given.status < 500 && performance.now() - calledAt >= QUIET_MS) backend.closeCircuit();
-      return textOf(given);
+      const reply = await send(request, caller, again, Math.min(maxReply, MAX_COMPARED_BYTES));
+      if (reply.status < 500 && performance.now() - calledAt >= QUIET_MS) backend.closeCircuit();
+      return textOf(reply);
     } catch (error) {
       if (error instanceof UpstreamFailure) return { failed: error.message };
       throw error;
@@ -202,7 +199,7 @@ export const canonicalSender = (upstream: Upstream, url: string) => {
 
 const otherPath = { failed: "the path would become another" };
 
-const textOf = ({ body, ...head }: UpstreamReply): ModernGiven => ({
+const textOf = ({ body, ...head }: UpstreamReply): ModernAnswer => ({
   ...head,
   text: body.toString("utf8"),
 });
@@ -213,11 +210,11 @@ const MAX_ERROR_BYTES = 128 * 1024;
 /** Checks modern's answer against the schema of the endpoint's document and against its outcomes. */
 const readModern = async (
   endpoint: NamedEndpoint,
-  given: UpstreamReply,
+  reply: UpstreamReply,
   { errors, ledger, reader }: Pick<ModernParts, "errors" | "ledger" | "reader">,
   { deadline, holding, key }: Caller,
 ): Promise<ModernReply> => {
-  const { status, contentType, body: bytes } = given;
+  const { status, contentType, body: bytes } = reply;
   if (status === 200) {
     if (!isJsonType(contentType)) return { failed: unservedReasons.notJsonType(contentType), status };
     const checked = await reader.checkModern({ endpoint: endpoint.name }, bytes, deadline, holding);
@@ -234,7 +231,7 @@ const readModern = async (
     return { failed: unservedReasons.notAnOutcome(status), status };
   const document = parseJson(bytes.toString("utf8"));
   if (document === undefined) return { failed: unservedReasons.notJson, status };
-  const answer = errorAnswer(endpoint, errors, textOf(given), document);
+  const answer = errorAnswer(endpoint, errors, textOf(reply), document);
   const withoutKey = key === undefined ? endpoint.modern?.withoutKey : undefined;
   if (withoutKey && answer?.status === 401) return { answer: answerOf(withoutKey) };
   return answer ? { answer } : { failed: unservedReasons.notAnOutcome(status), status };

@@ -5,7 +5,8 @@ import { mediaTypeOf } from "../../src/gateway/http/body.ts";
 import { type ErrorTable, outcomeOf } from "../../src/catalogue/legacy/reading.ts";
 import { isObject, type Json, type JsonObject } from "../../src/catalogue/rules/rule.ts";
 
-type Given = { status: number; contentType: string; text: string };
+/** An answer of modern as it came, served or not. `isOfGateway`: another gateway has given it. */
+export type ModernAnswer = { status: number; contentType: string; text: string; isOfGateway: boolean };
 
 /**
  * The answer that is served for a 4xx of modern, if it is one of the endpoint's outcomes; `undefined` for any other, such as a router's
@@ -14,7 +15,7 @@ type Given = { status: number; contentType: string; text: string };
 export const errorAnswer = (
   endpoint: Endpoint,
   errors: ErrorTable,
-  { status, contentType, text }: Given,
+  { status, contentType, text }: Omit<ModernAnswer, "isOfGateway">,
   document: Json,
 ): Answer | undefined => {
   if (!isObject(document)) return undefined;
@@ -88,6 +89,9 @@ const isListOfInputErrors = (detail: Json | undefined): boolean =>
   Array.isArray(detail) &&
   detail.length > 0 &&
   detail.every(
-    (one) =>
-      isObject(one) && Array.isArray(one["loc"]) && typeof one["msg"] === "string" && typeof one["type"] === "string",
+    (error) =>
+      isObject(error) &&
+      Array.isArray(error["loc"]) &&
+      typeof error["msg"] === "string" &&
+      typeof error["type"] === "string",
   );

@@ -54,33 +54,34 @@ export const compareOne = async (
     legacy.ask(request, key),
     candidate && timed(() => candidate.ask(sent, key, again)),
   ]);
-  const given = fromCandidate?.result;
+  const candidateAnswer = fromCandidate?.result;
   const ours = parseAnswer(status, contentType, text);
   const defined = catalogue.endpoints[request.endpoint] as Endpoint;
   const exchange = legacyExchange(decisiveExchange(exchanges, defined));
-  const about = { endpoint: request.endpoint, curl: curlsOf(addresses, sent, key !== undefined, exchange) };
-  const outcome = (made: Differing | Uncompared) => ({ outcome: { ...about, ...made } });
+  const named = { endpoint: request.endpoint, curl: curlsOf(addresses, sent, key !== undefined, exchange) };
+  const outcome = (made: Differing | Uncompared) => ({ outcome: { ...named, ...made } });
   if (exchange && "failed" in exchange) return outcome(failed(`legacy: ${withoutTarget(exchange.failed)}`));
-  if (given !== undefined && "failed" in given && !given.wasReached) return outcome(failed(given.failed));
+  if (candidateAnswer !== undefined && "failed" in candidateAnswer && !candidateAnswer.wasReached)
+    return outcome(failed(candidateAnswer.failed));
 
   const endpoint = { ...defined, name: request.endpoint };
   const document = exchange && documentOf(exchange);
-  const compared = { endpoint, sent: formatRequest(request), ours, exchange, document };
+  const expected = { endpoint, sent: formatRequest(request), ours, exchange, document };
   const made =
-    unreadable(sides.ledger, compared) ??
-    (given === undefined
-      ? explained(sides, compared)
-      : "failed" in given
-        ? withoutAnswer(compared, given.failed)
-        : comparedWithCandidate(sides, compared, given));
+    unreadable(sides.ledger, expected) ??
+    (candidateAnswer === undefined
+      ? explained(sides, expected)
+      : "failed" in candidateAnswer
+        ? withoutAnswer(expected, candidateAnswer.failed)
+        : comparedWithCandidate(sides, expected, candidateAnswer));
   const from = candidate ? ours.status : exchange?.status;
-  const to = candidate ? given && "status" in given && given.status : ours.status;
+  const to = candidate ? candidateAnswer && "status" in candidateAnswer && candidateAnswer.status : ours.status;
   const ms = {
-    ...(exchanges.length > 0 ? { legacy: exchanges.reduce((sum, one) => sum + one.ms, 0) } : {}),
+    ...(exchanges.length > 0 ? { legacy: exchanges.reduce((sum, each) => sum + each.ms, 0) } : {}),
     ...(fromCandidate ? { candidate: fromCandidate.ms } : {}),
   };
   const answers = from && to ? { answers: { statuses: [from, to] as const, ms } } : {};
-  return { outcome: { ...about, ...answers, ...made }, ...(document && "differences" in made ? { document } : {}) };
+  return { outcome: { ...named, ...answers, ...made }, ...(document && "differences" in made ? { document } : {}) };
 };
 
 /** An upstream's failure names the request last; failures of different requests are counted together. */
@@ -91,7 +92,8 @@ const timed = async <T>(call: () => Promise<T>): Promise<{ result: T; ms: number
   return { result: await call(), ms: performance.now() - started };
 };
 
-type Compared = {
+/** The gateway's answer to one request, and what it was made of. */
+type GatewayAnswer = {
   endpoint: Endpoint & { name: string };
   /** `GET /datasets/61`, with its body. */
   sent: string;
@@ -110,7 +112,7 @@ const decisiveExchange = (
   const last = exchanges.at(-1);
   if (recover?.errors === undefined || last === undefined || hasError(last, (code) => recover.errors?.has(code)))
     return last;
-  return exchanges.find((one) => hasError(one, (code) => code === recover.code)) ?? last;
+  return exchanges.find((exchange) => hasError(exchange, (code) => code === recover.code)) ?? last;
 };
 
 /** An exchange with legacy. Its answer is parsed when `reading` is read. */
@@ -133,15 +135,15 @@ const legacyExchange = (
 /** The outcome of an answer of legacy that no format can read; `undefined` for any other answer. */
 const unreadable = (
   ledger: Ledger,
-  { endpoint, sent, ours, exchange }: Compared,
+  { endpoint, sent, ours, exchange }: GatewayAnswer,
 ): Differing | Uncompared | undefined => {
   if (exchange?.reading.is !== "unreadable" || ours.status !== 502) return undefined;
   const { why } = exchange.reading;
-  const found = { path: UNREADABLE, at: UNREADABLE, form: "value", legacy: why, expected: ours.status } as const;
-  const entry = ledger.allowing(endpoint.name, found);
+  const difference = { path: UNREADABLE, at: UNREADABLE, form: "value", legacy: why, expected: ours.status } as const;
+  const entry = ledger.allowing(endpoint.name, difference);
   if (entry === undefined) return { notCompared: "unreadable", why: `legacy's answer cannot be read: ${why}` };
   return {
-    differences: [{ ...found, kind: "expected", entry: entry.id, count: 1 }],
+    differences: [{ ...difference, kind: "expected", entry: entry.id, count: 1 }],
     example: () => ({
       request: sent,
       left: { title: "legacy", status: exchange.status },
@@ -154,13 +156,12 @@ const unreadable = (
 /** Without a candidate: compares the gateway's answer with legacy's own. */
 const explained = (
   { catalogue, ledger }: ComparedSides,
-  { endpoint, sent, ours, exchange, document }: Compared,
+  { endpoint, sent, ours, exchange, document }: GatewayAnswer,
 ): Differing => {
-  const about = { endpoint, errors: catalogue.errors };
-  const differences = explainAnswer(about, exchange, ours).map((one) => {
+  const differences = explainAnswer({ endpoint, errors: catalogue.errors }, exchange, ours).map((difference) => {
     // A difference that no rule explains may be expected.
-    const entry = one.kind === "unexplained" ? ledger.allowing(endpoint.name, one) : undefined;
-    return entry ? { ...one, kind: "expected" as const, entry: entry.id } : one;
+    const entry = difference.kind === "unexplained" ? ledger.allowing(endpoint.name, difference) : undefined;
+    return entry ? { ...difference, kind: "expected" as const, entry: entry.id } : difference;
   });
   return {
     differences,
@@ -179,32 +180,37 @@ const explained = (
 /** Compares the candidate's answer with the gateway's. */
 const comparedWithCandidate = (
   { catalogue, ledger }: ComparedSides,
-  { endpoint, sent, ours, document }: Compared,
-  given: GivenAnswer,
+  { endpoint, sent, ours, document }: GatewayAnswer,
+  candidate: GivenAnswer,
 ): Differing | Uncompared => {
   const { output, name } = endpoint;
-  const about = {
+  const comparison = {
     endpoint: name,
     output,
     ledger,
     ...(document ? { origin: originIn(output, document) } : {}),
-    whyUnserved: (one: GivenAnswer) => whyUnserved(endpoint, { errors: catalogue.errors, ledger }, one),
+    whyUnserved: (answer: GivenAnswer) => whyUnserved(endpoint, { errors: catalogue.errors, ledger }, answer),
   };
-  const differences = compareAnswers(about, ours, given);
+  const differences = compareAnswers(comparison, ours, candidate);
   if (ours.status >= 500 && differences.length > 0) return failed(noExpectation(ours));
   return {
     differences,
     example: () => ({
       request: sent,
       left: { title: "expected", status: ours.status },
-      right: { title: "the candidate", status: given.status },
-      rows: comparedRows(ours.status === 200 ? output : undefined, ours.body, given.body ?? given.text, differences),
+      right: { title: "the candidate", status: candidate.status },
+      rows: comparedRows(
+        ours.status === 200 ? output : undefined,
+        ours.body,
+        candidate.body ?? candidate.text,
+        differences,
+      ),
     }),
   };
 };
 
 /** The outcome of a candidate that was reached and gave no answer: the whole answer is missing. */
-const withoutAnswer = ({ ours, sent }: Compared, why: string): Differing | Uncompared => {
+const withoutAnswer = ({ ours, sent }: GatewayAnswer, why: string): Differing | Uncompared => {
   if (ours.status >= 500) return failed(noExpectation(ours));
   return {
     differences: [

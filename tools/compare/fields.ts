@@ -27,11 +27,11 @@ const MAX_FIELD_EXAMPLES = 3;
 export const observeFields = (rule: Rule, legacy: JsonObject, fields: SeenFields): void =>
   observe(rule, { path: "", legacyPath: "" }, legacy, fields);
 
-type Place = { path: string; legacyPath: string };
+type FieldPlace = { path: string; legacyPath: string };
 
 const observe = (
   rule: Rule,
-  { path, legacyPath: outside }: Place,
+  { path, legacyPath: outside }: FieldPlace,
   legacy: Json | undefined,
   fields: SeenFields,
 ): void => {
@@ -49,8 +49,8 @@ const observe = (
   }
   count({ path, legacyPath }, value, fields);
   if (facets.entries) {
-    const entry = { path: `${path}/*`, legacyPath: joined(legacyPath, "*") };
-    for (const one of entriesOf(value)) observe(facets.entries, entry, one, fields);
+    const place = { path: `${path}/*`, legacyPath: joined(legacyPath, "*") };
+    for (const entry of entriesOf(value)) observe(facets.entries, place, entry, fields);
   } else if (facets.fields && isObject(value)) {
     for (const [key, inner] of Object.entries(facets.fields)) {
       const from = inner.from ?? key;
@@ -81,7 +81,7 @@ const observeOthers = (
   }
 };
 
-const count = ({ path, legacyPath }: Place, legacy: Json | undefined, fields: SeenFields): SeenField => {
+const count = ({ path, legacyPath }: FieldPlace, legacy: Json | undefined, fields: SeenFields): SeenField => {
   const field = fields.getOrInsert(path, { legacyPath, documents: 0, seen: {}, examples: [] });
   field.documents++;
   const variant = variantOf(legacy);
@@ -101,15 +101,15 @@ export const fieldReports = (
   const coverage: FieldReport[] = [];
   const schemaDrift: FieldReport[] = [];
   for (const { path, inner, legacyPath } of placesOf(rule)) {
-    const found = fields.get(path) ?? { legacyPath, documents: 0, seen: {}, examples: [] };
-    const { declared, never, odd } = coverageOf(inner, found.seen);
+    const field = fields.get(path) ?? { legacyPath, documents: 0, seen: {}, examples: [] };
+    const { declared, never, odd } = coverageOf(inner, field.seen);
     const rules = facetsOf(inner).rules.map(({ name }) => name);
-    const report = { endpoint, path, ...found, rules, declared, never };
+    const report = { endpoint, path, ...field, rules, declared, never };
     coverage.push(report);
     if (odd.length > 0) schemaDrift.push(report);
   }
-  for (const [path, { isUnused, ...found }] of fields)
-    if (isUnused) schemaDrift.push({ endpoint, path, ...found, rules: [], declared: [], never: [] });
+  for (const [path, { isUnused, ...field }] of fields)
+    if (isUnused) schemaDrift.push({ endpoint, path, ...field, rules: [], declared: [], never: [] });
   return { coverage, schemaDrift };
 };
 
@@ -129,12 +129,15 @@ const placesOf = (rule: Rule, path = "", legacyPath = ""): { path: string; legac
 
 const typeNames: Record<string, string> = { string: "text", integer: "number", array: "list" };
 
-type Described = { type?: string | string[]; anyOf?: Described[] };
+type JsonSchemaTypes = { type?: string | string[]; anyOf?: JsonSchemaTypes[] };
 
 /** The types that a schema allows, by its JSON Schema. */
 const declaredBy = ({ schema }: Rule): string[] => {
-  const typesOf = ({ type, anyOf = [] }: Described): string[] => [...[type ?? []].flat(), ...anyOf.flatMap(typesOf)];
-  const described = z.toJSONSchema(schema, { unrepresentable: "any" }) as Described;
+  const typesOf = ({ type, anyOf = [] }: JsonSchemaTypes): string[] => [
+    ...[type ?? []].flat(),
+    ...anyOf.flatMap(typesOf),
+  ];
+  const described = z.toJSONSchema(schema, { unrepresentable: "any" }) as JsonSchemaTypes;
   return [...new Set(typesOf(described).map((type) => typeNames[type] ?? type))];
 };
 

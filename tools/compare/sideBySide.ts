@@ -37,11 +37,11 @@ export const comparedRows = (
 ): Row[] => {
   const rows: Placed[] = [];
   differ(output, expected, candidate, ({ at, path, form, allowedBy, ...place }, isLeaf) => {
-    const found = form && differences.find((one) => one.path === path && one.form === form);
-    const rule = allowedBy ?? found?.rule;
+    const known = form && differences.find((difference) => difference.path === path && difference.form === form);
+    const rule = allowedBy ?? known?.rule;
     rows.push({
       ...rowAt(at, place.expected, place.candidate, isLeaf),
-      ...(form ? { form, kind: found?.kind ?? (allowedBy === undefined ? "unexplained" : "explained") } : {}),
+      ...(form ? { form, kind: known?.kind ?? (allowedBy === undefined ? "unexplained" : "explained") } : {}),
       ...(form && rule !== undefined ? { rules: [rule] } : {}),
     });
   });

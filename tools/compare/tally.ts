@@ -27,14 +27,14 @@ export type ComparisonOutcome = { endpoint: string; curl: CurlPair; answers?: Si
 );
 
 /** What is counted of one endpoint. `statuses`: the answers of each pair of them (`412 404`). */
-type Counted = {
+type EndpointCounts = {
   summary: Summary;
   statuses: Map<string, number>;
   latency: Record<SideLatency["side"], RecordableHistogram>;
   fields: SeenFields;
 };
 
-type About = Pick<Report, "made" | "sides" | "skipped"> & { endpoints: Readonly<Record<string, Endpoint>> };
+type ReportHead = Pick<Report, "made" | "sides" | "skipped"> & { endpoints: Readonly<Record<string, Endpoint>> };
 
 /** The largest number of distinct differences of one endpoint. */
 const MAX_DIFFERENCES = 1000;
@@ -49,13 +49,13 @@ const MAX_EXAMPLE_CHARS = 8 * 1024 ** 2;
 /** Counts outcomes in memory that does not grow with their number. */
 export const openTally = () => {
   const groups = openDifferenceGroups<ReportedDifference>(MAX_DIFFERENCES);
-  const byEndpoint = new Map<string, Counted>();
+  const byEndpoint = new Map<string, EndpointCounts>();
   const causes = new Map<string, Cause>();
   const failures = new Map<string, Report["failures"][number]>();
   const examples = new Map<string, ExampleAnswer>();
   let exampleChars = 0;
 
-  const countedOf = (endpoint: string): Counted =>
+  const countedOf = (endpoint: string): EndpointCounts =>
     byEndpoint.getOrInsertComputed(endpoint, () => ({
       summary: zeroSummary(),
       statuses: new Map(),
@@ -140,7 +140,7 @@ export const openTally = () => {
       examples.set(request, example);
     },
     /** The report of what has been counted: unexplained differences first, then those that most answers show. */
-    report({ made, sides, skipped, endpoints }: About): Report {
+    report({ made, sides, skipped, endpoints }: ReportHead): Report {
       const counted = Object.entries(endpoints).flatMap(([name, { output }]) => {
         const found = byEndpoint.get(name);
         return found ? [{ name, ...found, ...fieldReports(name, output, found.fields) }] : [];

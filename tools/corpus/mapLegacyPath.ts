@@ -9,12 +9,12 @@ export const mapLegacyPath = (
   patterns: readonly LegacyPattern[],
   path: string,
 ): { request: CorpusRequest } | { skipped: SkipReason } => {
-  const found = readLegacyPath(patterns, segmentsOf(path));
-  for (const { pattern, texts } of found) {
+  const matches = readLegacyPath(patterns, segmentsOf(path));
+  for (const { pattern, texts } of matches) {
     const request = requestBack(pattern, texts);
     if (request) return { request };
   }
-  return { skipped: found.length > 0 ? "only for legacy" : "not an endpoint" };
+  return { skipped: matches.length > 0 ? "only for legacy" : "not an endpoint" };
 };
 
 /** The request with these texts; `undefined` if the gateway would send legacy another one for it. */
@@ -26,6 +26,6 @@ const requestBack = (pattern: LegacyPattern, texts: Record<string, string>): Cor
   // The gateway adds defaults. All given fields must be unchanged.
   const again = "unsent" in request || request.method !== "GET" ? {} : textsIn(pattern, segmentsOf(request.path));
   if (!again || Object.entries(texts).some(([field, text]) => again[field] !== text)) return undefined;
-  const given = Object.keys(texts).map((field) => [field, reading.input[field]] as const);
-  return requestFor(endpoint.name, endpoint, Object.fromEntries(given) as JsonObject);
+  const input = Object.keys(texts).map((field) => [field, reading.input[field]] as const);
+  return requestFor(endpoint.name, endpoint, Object.fromEntries(input) as JsonObject);
 };

@@ -49,10 +49,10 @@ export const mapTraffic = (
   const mapped = mapPath(mapper, method.toUpperCase(), path, body);
   if ("skipped" in mapped) return mapped;
   const { request } = mapped;
-  const given = [...keys, ...keysInForm(queryOf(target))];
-  if (holdsKey(request.path, given) || holdsKey(JSON.stringify(request.body ?? null), given))
+  const sentKeys = [...keys, ...keysInForm(queryOf(target))];
+  if (holdsKey(request.path, sentKeys) || holdsKey(JSON.stringify(request.body ?? null), sentKeys))
     return { skipped: "a key where none belongs" };
-  return { request: { ...request, keyed: given.length > 0, ...(status === undefined ? {} : { status }) } };
+  return { request: { ...request, keyed: sentKeys.length > 0, ...(status === undefined ? {} : { status }) } };
 };
 
 const mapPath = (
@@ -62,18 +62,18 @@ const mapPath = (
   body: string | undefined,
 ): MappedTraffic => {
   const below = (bases: readonly string[]) => {
-    const base = bases.find((one) => isBelow(path, one));
+    const base = bases.find((prefix) => isBelow(path, prefix));
     return base === undefined ? undefined : path.slice(base.length);
   };
   const ofLegacy = below(legacy);
   const own = ofLegacy === undefined ? below(prefixes) : undefined;
-  const found = own === undefined ? undefined : routed(own);
-  if (ofLegacy === undefined && found === undefined) return { skipped: "not an endpoint" };
+  const route = own === undefined ? undefined : routed(own);
+  if (ofLegacy === undefined && route === undefined) return { skipped: "not an endpoint" };
   if (["PUT", "PATCH", "DELETE"].includes(method)) return { skipped: "a write" };
   const isRead = method === "GET" || method === "HEAD";
   if (!isRead && method !== "POST") return { skipped: "not an endpoint" };
   if (ofLegacy !== undefined) return isRead ? mapLegacyPath(patterns, ofLegacy) : { skipped: "a POST to legacy" };
-  return mapModernPath(found as Routed, isRead ? "GET" : "POST", own as string, body);
+  return mapModernPath(route as Routed, isRead ? "GET" : "POST", own as string, body);
 };
 
 /** The path with all but ASCII escaped; `undefined` where it holds a blank, a control character or a lone surrogate. */

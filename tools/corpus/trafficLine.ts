@@ -63,11 +63,11 @@ const jsonLine = (text: string): LoggedRequest | undefined => {
     [...nested, json].map(requestIn).find((one) => one !== undefined);
   if (request === undefined) return undefined;
   // A `body` beside the request may be the answer's.
-  const body = textIn(json, ["request_body"]) ?? nested.map((one) => textIn(one, names.body)).find(Boolean);
-  const keys = [...nested, json].flatMap((one) => (isObject(one.headers) ? keysInHeaders(one.headers) : []));
+  const body = textIn(json, ["request_body"]) ?? nested.map((holder) => textIn(holder, names.body)).find(Boolean);
+  const keys = [...nested, json].flatMap(({ headers }) => (isObject(headers) ? keysInHeaders(headers) : []));
   const status = [json, json.response, json.res]
-    .flatMap((one) => (isObject(one) ? names.status.map((name) => statusOf(one[name])) : []))
-    .find((one) => one.status !== undefined);
+    .flatMap((holder) => (isObject(holder) ? names.status.map((name) => statusOf(holder[name])) : []))
+    .find((read) => read.status !== undefined);
   return { ...request, keys, ...(body === undefined ? {} : { body }), ...status };
 };
 

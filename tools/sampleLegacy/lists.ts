@@ -6,7 +6,7 @@ import { isSameText, phpNotice } from "./textQuirks.ts";
 import { textIn, type Tree } from "./tree.ts";
 
 /** The given filters of a list; a repeated one has its last value. */
-type Filters = Partial<Record<string, string>>;
+type ListFilters = Partial<Record<string, string>>;
 
 /** The legal values of a filter, and whether a value chooses a row by this column. Without `fits` it chooses every row. */
 type FilterKind = {
@@ -50,10 +50,10 @@ const filterKinds: Record<string, FilterKind> = {
 /** What a list has besides its table. */
 type List<R extends CatalogueRow> = {
   /** The error of filters that are legal one by one. */
-  refuse?: (filters: Filters) => number | undefined;
+  refuse?: (filters: ListFilters) => number | undefined;
   /** The rows that the caller may see. */
-  rows: (call: Call, filters: Filters) => R[];
-  ordered?: (rows: R[], filters: Filters, call: Call) => R[];
+  rows: (call: Call, filters: ListFilters) => R[];
+  ordered?: (rows: R[], filters: ListFilters, call: Call) => R[];
   /** Columns that the row does not have itself, and other values of the template. */
   more?: (row: R, call: Call) => Tree;
 };
@@ -76,7 +76,7 @@ const list = <R extends CatalogueRow>(
     const filters = read.filters;
     const error = refuse?.(filters);
     if (error !== undefined) return { error };
-    const wanted: Filters = { ...("status" in table.filters && { status: "active" }), ...filters };
+    const wanted: ListFilters = { ...("status" in table.filters && { status: "active" }), ...filters };
     const fitting = rows(call, filters).filter((row) =>
       legal.every(({ name, column, fits }) => {
         const value = wanted[name];
@@ -111,8 +111,8 @@ const readFilters = (
   segments: string[],
   legal: ({ name: string } & FilterKind)[],
   errors: ListTable["errors"],
-): { filters: Filters } | SampleError => {
-  const filters: Filters = {};
+): { filters: ListFilters } | SampleError => {
+  const filters: ListFilters = {};
   for (let i = 0; i + 1 < segments.length; i += 2) filters[segments[i] ?? ""] = decode(segments[i + 1] ?? "");
   const names = legal.map(({ name }) => name);
   const unknown = segments.filter((name, i) => i % 2 === 0 && i + 1 < segments.length && !names.includes(name));
@@ -129,7 +129,7 @@ const readFilters = (
 };
 
 /** SQL's LIMIT, where `limit/1,2` means an offset of 1. */
-const pageOf = <R>(rows: R[], { limit, offset = "0" }: Filters): R[] => {
+const pageOf = <R>(rows: R[], { limit, offset = "0" }: ListFilters): R[] => {
   if (limit === undefined) return rows;
   const [start = 0, count = 0] = limit.includes(",") ? limit.split(",").map(Number) : [Number(offset), Number(limit)];
   return rows.slice(start, start + count);

@@ -40,7 +40,7 @@ export const renderXml = (document: Tree, { newline = "\n", indent = "  " }: Xml
   return xml.slice(newline.length) + newline;
 };
 
-type Json = string | Json[] | { [key: string]: Json };
+type TreeJson = string | TreeJson[] | { [key: string]: TreeJson };
 
 // eslint-disable-next-line no-control-regex -- these are the characters that XML 1.0 cannot hold
 const notXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
@@ -53,10 +53,10 @@ const trimmed = (text: string): string => {
 };
 
 /** No element: absent. One: itself. More: a list. No text: `[]`. Attributes come first, text beside them is `value`. */
-const jsonOf = (content: One): Json => {
+const jsonOf = (content: One): TreeJson => {
   const { "#": text = "", ...tree }: Tree = typeof content === "object" ? content : { "#": content };
   const value = trimmed(textIn(text));
-  const fields = Object.entries(tree).flatMap(([key, inside]): [string, Json][] => {
+  const fields = Object.entries(tree).flatMap(([key, inside]): [string, TreeJson][] => {
     if (key.startsWith("@")) return [[key.slice(1), textIn(inside)]];
     const all = [inside].flat().filter((one) => one !== null && one !== undefined) as One[];
     const [first, ...others] = all.map((one) => jsonOf(key.startsWith("!") ? treeOf(readMarkup(textIn(one))) : one));

@@ -103,7 +103,7 @@ type Failed = ReturnType<Core["dependencies"]["failed"]>;
 
 /** Dependencies whose failure has the same words: it lasts since the first of them failed. */
 const dependencyHeadline = (trouble: string, alike: Failed, now: Date): Headline => {
-  const since = alike.map((one) => one.since).toSorted()[0] ?? "";
+  const since = alike.map((failure) => failure.since).toSorted()[0] ?? "";
   const effects = alike.map(({ effect }) => effect).join("; ");
   return {
     heading: html`${trouble} since ${timeOfDay(since, now)}: ${effects}`,
@@ -224,10 +224,10 @@ const contentOf = (
   { now, query, address, about }: Rendering,
 ): { title: Html; content: Html } => {
   const shown = parts.map((part) => part.show(now, query, address));
-  const sections = shown.flatMap((one) => one.sections).toSorted((a, b) => a.order - b.order);
-  const numbers = shown.flatMap((one) => one.numbers ?? []).toSorted((a, b) => a.order - b.order);
-  const notices = shown.flatMap((one) => one.notices ?? []);
-  const headline = joinHeadlines(shown.flatMap((one) => one.headlines ?? []));
+  const sections = shown.flatMap((part) => part.sections).toSorted((a, b) => a.order - b.order);
+  const numbers = shown.flatMap((part) => part.numbers ?? []).toSorted((a, b) => a.order - b.order);
+  const notices = shown.flatMap((part) => part.notices ?? []);
+  const headline = joinHeadlines(shown.flatMap((part) => part.headlines ?? []));
   const content = html`${skipLink(sections[0])} ${connection()}
     <header id="overview" data-live>
       <p class="where">
@@ -283,7 +283,7 @@ const joinHeadlines = (headlines: readonly Headline[]): JoinedHeadline => {
   if (shown.length === 0) return { heading: html`Legacy answers everything`, why: "" };
   return {
     heading: html`${shown.map(({ heading }, i) => html`${i === 0 ? "" : "; "}${heading}`)}`,
-    why: shown.flatMap((one) => one.why || []).join("; "),
+    why: shown.flatMap(({ why }) => why || []).join("; "),
   };
 };
 

@@ -5,7 +5,7 @@ import { counted, duration, formatNumber, percent } from "../../../libraries/ui/
 import { RECENT_ANSWERS } from "../track.ts";
 import type { StagesView, StageView } from "../views.ts";
 
-type NamedView = [endpoint: string, view: StageView];
+type ViewEntry = [endpoint: string, view: StageView];
 
 /** Every endpoint with its traffic, without a modern side. The busiest come first; those without requests are folded. */
 export const endpointsSection = (stages: StagesView, hint: Html): PageSection => {
@@ -41,7 +41,7 @@ export const endpointsSection = (stages: StagesView, hint: Html): PageSection =>
 export const firstRequest = (address: string): Html =>
   html`Send the gateway a request, <code>curl ${address}/…</code>: its endpoint then shows traffic here.`;
 
-const trafficTable = (views: readonly NamedView[]): Html =>
+const trafficTable = (views: readonly ViewEntry[]): Html =>
   rowsTable({
     rows: views,
     heads: ["endpoint", `requests, ${RECENT}`, `5xx, ${RECENT}`, `hits, ${RECENT}`, `p95, last ${RECENT_ANSWERS}`],

@@ -77,7 +77,7 @@ export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pi
       return to && against ? [{ endpoint, to, ...against }] : [];
     });
     if (objections.length > 0 && reason === undefined) {
-      const reasons = objections.map((one) => `${one.endpoint}: ${one.why}`).join("; ");
+      const reasons = objections.map(({ endpoint, why: against }) => `${endpoint}: ${against}`).join("; ");
       const evidence = Object.fromEntries(objections.map((one) => [one.endpoint, { to: one.to, ...one.evidence }]));
       return c.json({ detail: `${reasons}. ${remedy}`, evidence }, 409);
     }
@@ -87,7 +87,7 @@ export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pi
       ...(stage === "legacy" ? { all } : {}),
       ...(opposed.has(endpoint) ? { despite: reason } : {}),
     }));
-    for (const one of failed) observer.event("stage_not_kept", one);
+    for (const failure of failed) observer.event("stage_not_kept", failure);
     if (failed.length === 0) return c.json({ moved });
     const left = failed.map(({ endpoint }) => endpoint).join(", ");
     return c.json(
@@ -96,10 +96,10 @@ export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pi
     );
   });
   app.get("/differences", (c) => {
-    const given = c.req.query("kind") ?? "unexplained";
-    const kind = classifications.find((one) => one === given);
+    const wanted = c.req.query("kind") ?? "unexplained";
+    const kind = classifications.find((known) => known === wanted);
     return kind === undefined
-      ? c.json({ detail: `kind: ${JSON.stringify(given)} given; allowed are ${classifications.join(", ")}` }, 422)
+      ? c.json({ detail: `kind: ${JSON.stringify(wanted)} given; allowed are ${classifications.join(", ")}` }, 422)
       : c.json(migration.differences(kind));
   });
   app.get("/audit", (c) => c.json(migration.audit()));
@@ -122,9 +122,9 @@ const readBody = <T extends z.ZodType>(
   schema: T,
   allowed: string,
 ): { ok: true; value: z.infer<T> } | { ok: false; detail: string } => {
-  const given = parseJson(text);
-  if (given === undefined) return { ok: false, detail: `This is no JSON; ${allowed}.` };
-  const read = schema.safeParse(given);
+  const json = parseJson(text);
+  if (json === undefined) return { ok: false, detail: `This is no JSON; ${allowed}.` };
+  const read = schema.safeParse(json);
   if (read.success) return { ok: true, value: read.data };
   const [issue] = read.error.issues;
   const at = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;

@@ -38,7 +38,8 @@ export const returnToLegacy = (stages: StagesView, audit: readonly Move[]): Move
     ? audit.find(({ from }) => from.stage !== "legacy")
     : undefined;
 
-type About = {
+/** What the section shows beside the endpoints. */
+type WholeMigration = {
   isShared: boolean;
   /** Nothing was ever moved. */
   isNew: boolean;
@@ -50,7 +51,7 @@ type About = {
 /** Every endpoint: those that need an operator, those that are being moved, and folded those in legacy. */
 export const stagesSection = (
   stages: StagesView,
-  { isShared, isNew, returned, hint }: About,
+  { isShared, isNew, returned, hint }: WholeMigration,
   now: Date,
 ): PageSection => {
   const { troubled, moved, inLegacy } = sortByTrouble(stages);
@@ -142,7 +143,7 @@ const stagesTable = (views: readonly NamedView[], now: Date): Html =>
     ],
     none: "None.",
     route: "/stages",
-    row: (one) => row(one, now),
+    row: (view) => row(view, now),
   });
 
 const row = ({ endpoint, view, troubles }: NamedView, now: Date): Html =>

@@ -34,7 +34,7 @@ const sinceFirst = ([one, ...others]: readonly ClientView[]): { about?: string }
 
 const clientsSection = (clients: readonly ClientView[], search: string, now: Date): PageSection => {
   const groups = groupClients(clients);
-  const found = groups.filter((group) => matchesSearch(group, search));
+  const matching = groups.filter((group) => matchesSearch(group, search));
   const table = (rows: readonly ClientGroup[]): Html =>
     rowsTable({
       rows,
@@ -43,14 +43,14 @@ const clientsSection = (clients: readonly ClientView[], search: string, now: Dat
       route: "/clients",
       row: (group) => groupRow(group, now),
     });
-  const left = found.slice(FIRST);
+  const left = matching.slice(FIRST);
   return {
     order: 40,
     id: "clients",
     title: "Clients",
     count: groups.length,
     about: "Who still calls the legacy interface, by program and by what they ask for.",
-    content: html`${tools(search)} ${table(found.slice(0, FIRST))}
+    content: html`${tools(search)} ${table(matching.slice(0, FIRST))}
     ${
       left.length === 0
         ? ""

@@ -13,12 +13,12 @@ const NO_KEY = "-";
 const readKeys = (query: string, header: (name: string) => string | undefined): readonly string[] => {
   // Most requests have none.
   if (query === "" && header("authorization") === undefined && header("x-api-key") === undefined) return none;
-  const listed = (name: string) => (header(name) ?? "").split(",").map((one) => one.trim());
-  const bearers = listed("authorization").map((one) =>
-    one === "" ? "" : (/^bearer\s+(.+)$/i.exec(one)?.[1] ?? NO_KEY),
+  const listed = (name: string) => (header(name) ?? "").split(",").map((value) => value.trim());
+  const bearers = listed("authorization").map((value) =>
+    value === "" ? "" : (/^bearer\s+(.+)$/i.exec(value)?.[1] ?? NO_KEY),
   );
-  const given = [...new URLSearchParams(query).getAll("api_key"), ...bearers, ...listed("x-api-key")];
-  return given.filter((key) => key !== "");
+  const keys = [...new URLSearchParams(query).getAll("api_key"), ...bearers, ...listed("x-api-key")];
+  return keys.filter((key) => key !== "");
 };
 
 /** The keys of a request, as a log must not show them. */

@@ -4,10 +4,10 @@ import type { Json, JsonObject } from "../rules/rule.ts";
 export type Unescaped = { asWritten: ReadonlySet<string>; withMarkup: ReadonlySet<string> };
 
 /** Where elements stand in a document: made once for all rows of a list. */
-type Place = { name: string; path: string; mayHoldMarkup: boolean; below: Map<string, Place> };
+type ElementPlace = { name: string; path: string; mayHoldMarkup: boolean; below: Map<string, ElementPlace> };
 
 /** An element that is open: its members so far, and which of them are lists. */
-type Open = { place: Place; members?: JsonObject; lists?: Set<string> };
+type Open = { place: ElementPlace; members?: JsonObject; lists?: Set<string> };
 
 /** Most elements inside each other. */
 const MAX_OPEN = 100;
@@ -31,7 +31,7 @@ export const readPlainXml = (
 ): JsonObject | undefined => {
   const [start, root] = opening.exec(xml) ?? [];
   if (start === undefined || root === undefined || isReserved(root)) return undefined;
-  const placeOf = (name: string, path: string): Place => {
+  const placeOf = (name: string, path: string): ElementPlace => {
     const mayHoldMarkup = unescaped.asWritten.has(path) || unescaped.withMarkup.has(path);
     return { name, path, mayHoldMarkup, below: new Map() };
   };

@@ -28,10 +28,10 @@ export type Misfit = {
 };
 
 /** What the rule for a place of a document reads there; `undefined`: the field is left out. */
-type Reading = { steps: readonly PropertyKey[]; value: Json | undefined };
+type ReadValue = { steps: readonly PropertyKey[]; value: Json | undefined };
 
 /** How a document fits its schema. `readings`: what stands in place of the misfits that rules read. */
-type Fit = { misfits: Misfit[]; readings: Reading[] };
+type Fit = { misfits: Misfit[]; readings: ReadValue[] };
 
 /** A document with more kinds of misfits is never allowed. */
 export const MAX_MISFITS = 100;
@@ -45,8 +45,8 @@ const MAX_LEVELS = 1000;
  * that is missing or is something else. The rules read the first two as they read legacy's.
  */
 export const fitOf = (output: Rule, document: Json): Fit => {
-  const found = new Map<string, Misfit>();
-  const readings: Reading[] = [];
+  const byKind = new Map<string, Misfit>();
+  const readings: ReadValue[] = [];
   const issues = output.schema.safeParse(document).error?.issues ?? [];
   const mayRead = issues.length > 0 && isShallow(document, MAX_LEVELS);
   for (const issue of issues) {
@@ -56,16 +56,16 @@ export const fitOf = (output: Rule, document: Json): Fit => {
     const misfit = misfitOf(issue, place, reading !== undefined);
     const { at: _, ...kind } = misfit;
     const key = JSON.stringify(kind);
-    if (found.has(key)) continue;
+    if (byKind.has(key)) continue;
     // One more misfit that is never allowed: the rest is not examined.
-    if (found.size === MAX_MISFITS) return { misfits: [...found.values(), { ...misfit, forms: [] }], readings: [] };
-    found.set(key, misfit);
+    if (byKind.size === MAX_MISFITS) return { misfits: [...byKind.values(), { ...misfit, forms: [] }], readings: [] };
+    byKind.set(key, misfit);
   }
-  return { misfits: [...found.values()], readings };
+  return { misfits: [...byKind.values()], readings };
 };
 
 /** Puts what the rules read into the document, which is changed in place. */
-export const withReadings = (document: Json, readings: readonly Reading[]): Json => {
+export const withReadings = (document: Json, readings: readonly ReadValue[]): Json => {
   let whole = document;
   for (const { steps, value } of readings) {
     const last = steps.at(-1);
@@ -94,10 +94,10 @@ export const isComplete = (output: Rule, document: Json, issues: readonly Issue[
   });
 
 /** One place of a document: its value, the object around it and the rule for it. */
-type Place = { path: string; value: Json | undefined; parent: JsonObject; rule: Rule | undefined };
+type DocumentPlace = { path: string; value: Json | undefined; parent: JsonObject; rule: Rule | undefined };
 
-const placeOf = (output: Rule, document: Json, steps: readonly PropertyKey[]): Place => {
-  const place: Place = { path: "", value: document, parent: {}, rule: output };
+const placeOf = (output: Rule, document: Json, steps: readonly PropertyKey[]): DocumentPlace => {
+  const place: DocumentPlace = { path: "", value: document, parent: {}, rule: output };
   for (const step of steps) {
     const within = place.value;
     place.path = childPointer(place.path, Array.isArray(within) ? "*" : String(step));
@@ -117,9 +117,9 @@ const isReadable = (issue: Issue, value: Json | undefined): boolean =>
   (issue.expected === "array" || (issue.expected === "number" && typeof value === "string"));
 
 /** The first reading by a rule for this place that fits. Outer rules may take off a wrapper that only legacy has. */
-const read = ({ rule, value, parent }: Place): { value: Json | undefined } | undefined => {
-  for (const one of rule ? facetsOf(rule).rules : []) {
-    const ours = one.read(value, unnoted, parent);
+const read = ({ rule, value, parent }: DocumentPlace): { value: Json | undefined } | undefined => {
+  for (const reader of rule ? facetsOf(rule).rules : []) {
+    const ours = reader.read(value, unnoted, parent);
     if (rule?.schema.safeParse(ours).success) return { value: ours };
   }
   return undefined;
@@ -127,7 +127,7 @@ const read = ({ rule, value, parent }: Place): { value: Json | undefined } | und
 
 const unnoted = servingNote(() => undefined);
 
-const misfitOf = (issue: Issue, { path, value }: Place, isRead: boolean): Misfit => ({
+const misfitOf = (issue: Issue, { path, value }: DocumentPlace, isRead: boolean): Misfit => ({
   at: `/${issue.path.join("/")}`,
   path,
   forms: isRead || !isForbidden(issue, value) ? formsOf(issue.code, value) : [],

@@ -113,13 +113,13 @@ const excerptOf = (ours: Json, names: readonly string[] = []): Json => {
 /** The jobs of reading a body: an answer of legacy, or one of the new implementation. Each has its task and its result. */
 export type Jobs = {
   legacy: { task: ReadTask; result: Read };
-  modern: { task: OfEndpoint; result: Checked };
+  modern: { task: OfEndpoint; result: CheckedModern };
 };
 
 type OfEndpoint = { endpoint: string };
 
 /** A 200 of the new implementation: its misfits, and its document with what rules read there; or why the body is not a document. */
-type Checked = { misfits: Misfit[]; written: Written } | { failed: string };
+type CheckedModern = { misfits: Misfit[]; written: Written } | { failed: string };
 
 /** What a thread is started with; it holds no secret. */
 export type ThreadData = {
