@@ -114,10 +114,10 @@ export const openAdminStatuses = () => {
 
 /** The state of an id. `hidden`: there may be a dataset, but legacy does not show it even to an administrator. */
 export type DatasetState =
-  | { found: "private"; shown: JsonObject }
-  | { found: "public" }
-  | { found: "none" }
-  | { found: "hidden"; why: string };
+  | { is: "private"; shown: JsonObject }
+  | { is: "public" }
+  | { is: "none" }
+  | { is: "hidden"; why: string };
 
 /**
  * Reads one id with an administrator's key: whether it is a private dataset, and its members in a list.
@@ -125,15 +125,15 @@ export type DatasetState =
  * @throws A `LegacyFailure` if the answers do not show it.
  */
 export const readDataset = async (ask: AskLegacy, rowById: RowById, id: number): Promise<DatasetState> => {
-  const one = await ask(rowById.one(id));
-  if (one.document === undefined)
-    return one.kind === "notFound" ? { found: "none" } : { found: "hidden", why: `code ${one.code}` };
-  const visibility = rowById.visibilityOf(one.document, id);
+  const described = await ask(rowById.one(id));
+  if (described.document === undefined)
+    return described.kind === "notFound" ? { is: "none" } : { is: "hidden", why: `code ${described.code}` };
+  const visibility = rowById.visibilityOf(described.document, id);
   if (visibility === undefined) throw new LegacyFailure("it answered with something else");
-  if (visibility === "public") return { found: "public" };
+  if (visibility === "public") return { is: "public" };
   const rest = await ask(rowById.rest(id));
   // The dataset may have been deleted between the two requests.
   if (rest.document === undefined && !rowById.noRest.has(rest.code))
     throw new LegacyFailure(`it answered with code ${rest.code}`);
-  return { found: "private", shown: rowById.shown(one.document, rest.document) };
+  return { is: "private", shown: rowById.shown(described.document, rest.document) };
 };

@@ -6,7 +6,7 @@ import type { Observer } from "../../src/operation/telemetry/observer.ts";
 import type { Meter } from "../../src/operation/telemetry/meter.ts";
 import { askAs, isAdministrators, LIST_ENDPOINT, openAdminStatuses } from "./askLegacy.ts";
 import { privateDatasetsEvents } from "./events.ts";
-import { openFound, scopeOf } from "./found.ts";
+import { openScanResults, scopeOf } from "./scanResults.ts";
 import { listedRows, privateRowsLayer } from "./mergedList.ts";
 import { openScanner, type PrivateRowsView, type ScanOptions } from "./scan.ts";
 import type { PrivateDatasetsSettings } from "./settings.ts";
@@ -32,13 +32,13 @@ const open = async (
   if (key === undefined || endpoint === undefined || rowById === undefined) return {};
   const onEvent: Observer["event"] = (name, about) => observer.event(name, { endpoint: LIST_ENDPOINT, ...about });
   const onChange = () => cache.invalidateLocally(PRIVATE_GROUP);
-  const found = await openFound({ stores: storesOf(core), scope: scopeOf(settings), onChange });
+  const scanResults = await openScanResults({ stores: storesOf(core), scope: scopeOf(settings), onChange });
   const stopping = new AbortController();
   const { signal } = stopping;
   const spent = { calls: 0 };
   const callerNow = () => ({ ...ownCaller(timeout), signal, exchange: { countCall: () => void spent.calls++ } });
   const scanner = openScanner({
-    found,
+    scanResults,
     ask: (request) => askAs(core, { ...callerNow(), key })(request),
     rowById,
     fetchListed: () => fetchListedIds(core, endpoint, callerNow()),
@@ -67,20 +67,20 @@ const open = async (
     },
     layer: privateRowsLayer({
       core,
-      found,
+      scanResults,
       scanner,
       adminStatuses,
-      wholeList: wholeLists(core, endpoint, found.version),
+      wholeList: wholeLists(core, endpoint, scanResults.version),
       filters: rowById.filters,
       listedRow: listedRows(endpoint.output, rowById, (id, places) => onEvent("private_row_unfit", { id, places })),
     }),
     // Only legacy knows whether a caller with a key is an administrator, who sees more.
     mayHitPathAnswer: (name, isKeyed) => !isKeyed || name !== LIST_ENDPOINT,
-    onWrite: readWritten((id) => found.get(id) !== undefined, scanner.readNext),
+    onWrite: readWritten((id) => scanResults.get(id) !== undefined, scanner.readNext),
     check: (report) => checkKey(core, report, key),
     async start() {
       await start();
-      const place = places[found.place];
+      const place = places[scanResults.place];
       return {
         line: `private datasets are scanned for and listed to administrators; what is found is kept in ${place}`,
       };

@@ -9,7 +9,7 @@ import { servingNote } from "../../src/catalogue/rules/notes.ts";
 import type { Handler, Context, Layer } from "../../src/gateway/answer/context.ts";
 import { unauthenticated } from "../../src/gateway/answer/legacyFetch.ts";
 import { type AdminStatuses, askAs, LIST_ENDPOINT } from "./askLegacy.ts";
-import type { Found, PrivateRow } from "./found.ts";
+import type { ScanResults, PrivateRow } from "./scanResults.ts";
 import { rowMatcher, uploaderIn } from "./matching.ts";
 import type { Scanner } from "./scan.ts";
 import { idsInText, type ListParts, rowsById, type wholeLists } from "./wholeLists.ts";
@@ -20,7 +20,7 @@ type KeyedContext = Context & { key: string };
 /** The parts of merged lists. */
 type MergedListParts = {
   core: ListParts;
-  found: Found;
+  scanResults: ScanResults;
   scanner: Pick<Scanner, "isCurrent" | "pending" | "whenNonePending">;
   adminStatuses: AdminStatuses;
   wholeList: ReturnType<typeof wholeLists>;
@@ -45,7 +45,7 @@ const hasNoFilter = (input: Input): boolean =>
 
 /** Adds to administrators' lists the private datasets that legacy's list lacks. All other requests go to the next layer. */
 export const privateRowsLayer = (parts: MergedListParts): Layer => {
-  const { core, found, scanner, adminStatuses, wholeList, filters, listedRow } = parts;
+  const { core, scanResults, scanner, adminStatuses, wholeList, filters, listedRow } = parts;
   const incomplete = core.meter.counter("private_incomplete_total", "Answers with private=incomplete.")();
 
   /** Marks a list as incomplete. Only 200 and 404 answer with a list, the latter with an empty one. */
@@ -61,11 +61,11 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
   /** Legacy lists a private dataset to its owner only. The filter names the owner; the key does not. */
   const learnUploaders = (input: Input, listed: () => Iterable<number>): void => {
     const uploader = uploaderIn(input);
-    if (uploader === undefined || found.rows().every((row) => row.uploader !== undefined)) return;
+    if (uploader === undefined || scanResults.rows().every((row) => row.uploader !== undefined)) return;
     for (const id of listed()) {
-      const row = found.get(id);
+      const row = scanResults.get(id);
       // If it cannot be stored, the next such list says it again.
-      if (row !== undefined) void found.put({ ...row, uploader }).catch(() => undefined);
+      if (row !== undefined) void scanResults.put({ ...row, uploader }).catch(() => undefined);
     }
   };
 
@@ -75,11 +75,11 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     listed: ReadonlyMap<number, unknown>,
     context: KeyedContext,
   ): Promise<boolean> => {
-    const { listed: before, highest } = found.progress();
+    const { listed: before, highest } = scanResults.progress();
     const matches = rowMatcher(filters, { data_id: input["data_id"] });
     const absent: number[] = [];
     for (let id = 1; id <= highest; id++)
-      if (before.has(id) && !listed.has(id) && found.get(id) === undefined && matches({ id, shown: {} }))
+      if (before.has(id) && !listed.has(id) && scanResults.get(id) === undefined && matches({ id, shown: {} }))
         absent.push(id);
     if (absent.length === 0 || hasNoFilter(input)) return absent.length > 0;
     const { status, body } = (await wholeList({ status: "all" }, {}, context)).answer;
@@ -107,13 +107,13 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     const matches = rowMatcher(filters, input);
     /** Whether a dataset that may match is still to be read. */
     const isPending = () =>
-      scanner.pending().some((id) => matches({ id, uploader: found.get(id)?.uploader }) !== false);
+      scanner.pending().some((id) => matches({ id, uploader: scanResults.get(id)?.uploader }) !== false);
     const waitUntilRead = async (): Promise<void> => {
       if (isPending()) await withTimeout(scanner.whenNonePending(), Math.max(1, until - performance.now()));
     };
     // Before the rows are taken, and again after the list was: a write may have named one meanwhile.
     await waitUntilRead();
-    const rows = found.rows();
+    const rows = scanResults.rows();
     const answered = await wholeList(input, wanted, context, bypass);
     const { status, body } = answered.answer;
     if (status >= 500 && !wanted.onlyIfCached) return undefined;
@@ -122,7 +122,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     await waitUntilRead();
     const isUnsure = isPending() || !scanner.isCurrent() || (await mayHaveTurnedPrivate(input, listed, context));
     // A dataset that turned private or public meanwhile may be in neither.
-    const isOvertaken = found.rows() !== rows;
+    const isOvertaken = scanResults.rows() !== rows;
     learnUploaders(input, () => listed.keys());
     const isRowLacking = addRows(listed, rows, matches);
     const isIncomplete = isUnsure || isOvertaken || isRowLacking;

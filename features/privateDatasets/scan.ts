@@ -1,7 +1,7 @@
 import { withTimeout } from "../../src/operation/limits/withTimeout.ts";
 import type { RowById } from "../../src/catalogue/endpoint/endpoint.ts";
 import { type AskLegacy, type DatasetState, isAdministrators, LegacyFailure, readDataset } from "./askLegacy.ts";
-import { type Found, MAX_ID, openIdSet } from "./found.ts";
+import { type ScanResults, MAX_ID, openIdSet } from "./scanResults.ts";
 import { openReadQueue } from "./readQueue.ts";
 
 /** Options of the scan, for tests. */
@@ -51,7 +51,7 @@ export type PrivateRowsView = {
 
 /** The parts of a scanner. */
 type ScannerSettings = {
-  found: Found;
+  scanResults: ScanResults;
   /** Asks legacy with the administrator's key. */
   ask: AskLegacy;
   rowById: RowById;
@@ -75,7 +75,7 @@ export type Scanner = ReturnType<typeof openScanner>;
  * datasets, ids that have left the list, and some beyond the highest. It reads an unknown id once, and later a few of them in each scan.
  */
 export const openScanner = (settings: ScannerSettings) => {
-  const { found, ask, rowById, fetchListed, load, onEvent, onKey, spent, signal, options } = settings;
+  const { scanResults, ask, rowById, fetchListed, load, onEvent, onKey, spent, signal, options } = settings;
   const { pause, retry, margin, slice } = { ...defaults, ...options };
   const sleep = openSleep(signal);
   const queue = openReadQueue(sleep.end);
@@ -106,43 +106,43 @@ export const openScanner = (settings: ScannerSettings) => {
 
   /** Stores what an id has turned out to be. */
   const record = async (id: number, state: DatasetState, isLast: boolean): Promise<void> => {
-    const progress = found.progress();
-    if (state.found === "none") {
+    const progress = scanResults.progress();
+    if (state.is === "none") {
       // A dataset may still come under an id beyond all others.
       if (!isLast) progress.unknown.add(id);
       progress.listed.delete(id);
       listedNow.delete(id);
-      return found.remove(id);
+      return scanResults.remove(id);
     }
     progress.unknown.delete(id);
-    if (state.found === "private") {
+    if (state.is === "private") {
       progress.highest = Math.max(progress.highest, id);
-      return found.put({ id, shown: state.shown });
+      return scanResults.put({ id, shown: state.shown });
     }
     // The public list has datasets that legacy does not show by themselves.
-    if (state.found === "public" || listedNow.has(id)) return found.remove(id);
-    const known = found.get(id);
+    if (state.is === "public" || listedNow.has(id)) return scanResults.remove(id);
+    const known = scanResults.get(id);
     if (known === undefined || known.shown !== undefined) onEvent("private_row_hidden", { id, why: state.why });
-    return found.put({ id });
+    return scanResults.put({ id });
   };
 
   /** Reads an id and stores what it is. Where legacy fails at this id alone, its dataset is hidden. */
   const read = async (id: number): Promise<void> => {
-    const isLast = id >= found.progress().highest;
+    const isLast = id >= scanResults.progress().highest;
     const state = await readDataset(ask, rowById, id).catch(async () => {
       await checkKey();
-      return readDataset(ask, rowById, id).catch(({ message: why }: Error) => ({ found: "hidden" as const, why }));
+      return readDataset(ask, rowById, id).catch(({ message: why }: Error) => ({ is: "hidden" as const, why }));
     });
     signal.throwIfAborted();
     trouble = undefined;
     await record(id, state, isLast);
-    found.unread.delete(id);
+    scanResults.unread.delete(id);
   };
 
   /** Waits until the scan may send its next request: the queue and callers of legacy come first. False if this gateway no longer scans. */
   const takeTurn = async (): Promise<boolean> => {
     const since = performance.now();
-    while (!signal.aborted && (await found.mayScan())) {
+    while (!signal.aborted && (await scanResults.mayScan())) {
       await queue.drain(read);
       const ms = delayOf(load(), performance.now() - since);
       if (ms === 0) return true;
@@ -154,7 +154,7 @@ export const openScanner = (settings: ScannerSettings) => {
   /** Fetches the public list, and takes its ids into the progress, which is returned. */
   const readList = async () => {
     const ids = await fetchListed();
-    const progress = found.progress();
+    const progress = scanResults.progress();
     listedNow = openIdSet();
     for (const id of ids) {
       if (id > MAX_ID) continue;
@@ -172,7 +172,7 @@ export const openScanner = (settings: ScannerSettings) => {
     /** Unknown ids that may still be read again. The first scan reads each id once. */
     let rereads = progress.completed === undefined ? 0 : slice;
     for (let id = 1; id <= progress.highest + margin; id++) {
-      const isKnown = found.get(id) !== undefined;
+      const isKnown = scanResults.get(id) !== undefined;
       if (!isKnown && listedNow.has(id)) continue;
       if (!isKnown && progress.unknown.has(id)) {
         if (rereads === 0 || id <= progress.recheckedUpTo) continue;
@@ -180,20 +180,20 @@ export const openScanner = (settings: ScannerSettings) => {
         progress.recheckedUpTo = id;
       }
       at = id;
-      if (!(await takeTurn())) return found.saveProgress();
+      if (!(await takeTurn())) return scanResults.saveProgress();
       await read(id);
       // Redis has lost what was found, or another gateway has scanned: the next scan begins anew.
-      if (found.progress() !== progress) return;
-      if (++reads % SAVED_EVERY === 0) await found.saveProgress();
+      if (scanResults.progress() !== progress) return;
+      if (++reads % SAVED_EVERY === 0) await scanResults.saveProgress();
     }
     // No unknown id was left: the next scan begins with the first one again.
     if (rereads > 0) progress.recheckedUpTo = 0;
     trouble = undefined;
-    await found.complete(listedNow);
+    await scanResults.complete(listedNow);
   };
 
   /** Milliseconds since the last scan was over; infinite before the first one. */
-  const age = (): number => performance.now() - (found.progress().completed?.moment ?? -Infinity);
+  const age = (): number => performance.now() - (scanResults.progress().completed?.moment ?? -Infinity);
   const isDue = (): boolean => performance.now() >= retryAt && age() >= pause;
   /** Whether the last scan was over within the last hour. */
   const isCurrent = (): boolean => age() <= OUTDATED;
@@ -204,12 +204,13 @@ export const openScanner = (settings: ScannerSettings) => {
     async run(): Promise<void> {
       while (!signal.aborted) {
         try {
-          if (found.unread.size > 0 && (await found.mayScan())) for (const id of found.unread) queue.add(id);
+          if (scanResults.unread.size > 0 && (await scanResults.mayScan()))
+            for (const id of scanResults.unread) queue.add(id);
           if (performance.now() >= retryAt) await queue.drain(read);
-          if ((await found.mayScan()) && isDue()) await scan();
+          if ((await scanResults.mayScan()) && isDue()) await scan();
         } catch (error) {
           failed(error as Error);
-          await found.saveProgress();
+          await scanResults.saveProgress();
         }
         at = 0;
         if (queue.isEmpty() || trouble !== undefined) await sleep.begin(Math.min(TICK, pause, retry));
@@ -225,8 +226,8 @@ export const openScanner = (settings: ScannerSettings) => {
     /** Resolves when there are none, or when legacy fails. */
     whenNonePending: queue.whenEmpty,
     view: (): PrivateRowsView => {
-      const { highest, completed } = found.progress();
-      const rows = found.rows();
+      const { highest, completed } = scanResults.progress();
+      const rows = scanResults.rows();
       return {
         state: completed === undefined ? "scanning" : isCurrent() ? "complete" : "outdated",
         ...(trouble !== undefined && { trouble }),
@@ -236,8 +237,8 @@ export const openScanner = (settings: ScannerSettings) => {
         lastId: highest === 0 ? 0 : highest + margin,
         ...(completed && { completedAt: new Date(completed.at).toISOString() }),
         calls: spent.calls,
-        kept: found.place,
-        scansHere: found.scansHere(),
+        kept: scanResults.place,
+        scansHere: scanResults.scansHere(),
       };
     },
   };

@@ -73,8 +73,8 @@ export const wholeLists =
 export const rowsById = (lines: Buffer): Map<number, Buffer> => {
   const rows = new Map<number, Buffer>();
   for (let start = 0; start < lines.length;) {
-    const found = lines.indexOf(10, start);
-    const end = found === -1 ? lines.length : found;
+    const newline = lines.indexOf(10, start);
+    const end = newline === -1 ? lines.length : newline;
     const [id = Number.NaN] = idsInText(lines.toString("latin1", start, Math.min(end, start + 24)));
     rows.set(id, lines.subarray(start, end));
     start = end + 1;

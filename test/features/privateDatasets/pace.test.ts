@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openFound } from "../../../features/privateDatasets/found.ts";
+import { openScanResults } from "../../../features/privateDatasets/scanResults.ts";
 import { openScanner } from "../../../features/privateDatasets/scan.ts";
 import { memoryStores } from "../../../libraries/stores/openStores.ts";
 import { datasetRow } from "../../../transforms/datasetRow.ts";
@@ -12,14 +12,14 @@ const scanUnder = async (load: () => number) => {
   vi.useFakeTimers();
   const asked: number[] = [];
   const stopping = new AbortController();
-  const found = await openFound({
+  const scanResults = await openScanResults({
     stores: memoryStores(),
     scope: "here",
     onChange: () => undefined,
   });
   const scanner = openScanner({
     onKey: () => undefined,
-    found,
+    scanResults,
     async ask(request) {
       if ("path" in request && request.path.startsWith("/data/")) asked.push(performance.now());
       else return { code: 1011, kind: "refused" };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { loadSettings } from "../../../src/operation/settings/load.ts";
-import { scopeOf } from "../../../features/privateDatasets/found.ts";
+import { scopeOf } from "../../../features/privateDatasets/scanResults.ts";
 
 /** As the program has it from its environment. */
 const scope = (environment: Record<string, string | undefined>): string => {

@@ -50,7 +50,7 @@ const progressSchema = z.strictObject({
 });
 
 export type PrivateRow = z.infer<typeof rowSchema>;
-type FoundRecord = PrivateRow | z.infer<typeof progressSchema>;
+type StoredRecord = PrivateRow | z.infer<typeof progressSchema>;
 
 type Progress = {
   /** The highest id of a dataset. */
@@ -75,7 +75,7 @@ export const scopeOf = ({ LEGACY_URL, LEGACY_PATH, LEGACY_HOST }: LegacySettings
   return hash("sha256", JSON.stringify([origin, LEGACY_PATH, LEGACY_HOST ?? host]), "base64url").slice(0, 16);
 };
 
-type FoundSettings = {
+type ScanResultsSettings = {
   stores: Pick<Stores, "place" | "open" | "claim">;
   scope: string;
   /** Called after each change of a row, and of the public list. */
@@ -83,15 +83,15 @@ type FoundSettings = {
 };
 
 /** What the scan has found. */
-export type Found = Awaited<ReturnType<typeof openFound>>;
+export type ScanResults = Awaited<ReturnType<typeof openScanResults>>;
 
 const PROGRESS = "scan";
 
 /** Opens the private datasets that are known, and how far the scan is. */
-export const openFound = async ({ stores, scope, onChange }: FoundSettings) => {
+export const openScanResults = async ({ stores, scope, onChange }: ScanResultsSettings) => {
   const feature = `private-rows:${scope}`;
   const claim = stores.claim(feature);
-  const schema = (key: string): z.ZodType<FoundRecord> => (key === PROGRESS ? progressSchema : rowSchema);
+  const schema = (key: string): z.ZodType<StoredRecord> => (key === PROGRESS ? progressSchema : rowSchema);
   const unread = new Set<number>();
   const instead = (key: string): PrivateRow | undefined => {
     const { data: id } = idSchema.safeParse(Number(key));
@@ -99,12 +99,12 @@ export const openFound = async ({ stores, scope, onChange }: FoundSettings) => {
     unread.add(id);
     return { id };
   };
-  const store = await stores.open<FoundRecord>({ feature, schema, instead });
+  const store = await stores.open<StoredRecord>({ feature, schema, instead });
   let scansHere = false;
   let ordered: readonly PrivateRow[] | undefined;
   let version = 0;
 
-  const rowOf = (record: FoundRecord | undefined): PrivateRow | undefined =>
+  const rowOf = (record: StoredRecord | undefined): PrivateRow | undefined =>
     record !== undefined && "id" in record ? record : undefined;
   const changed = () => {
     ordered = undefined;
@@ -121,7 +121,7 @@ export const openFound = async ({ stores, scope, onChange }: FoundSettings) => {
     return { ...others, listed: openIdSet(record.listed), unknown: openIdSet(record.unknown), completed };
   };
   let progress = readProgress();
-  const progressRecord = (): FoundRecord => {
+  const progressRecord = (): StoredRecord => {
     const { listed, unknown, completed, ...others } = progress;
     const texts = { listed: listed.toText(), unknown: unknown.toText() };
     return { ...others, ...texts, ...(completed && { completedAt: completed.at }) };
