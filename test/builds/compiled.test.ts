@@ -37,7 +37,7 @@ const compile = (): string => {
 };
 
 describeWithRedis("a build of JavaScript alone", () => {
-  test("a compiled gateway serves, reads in its threads, and shares entries by its constant", async () => {
+  test("a compiled gateway serves, reads in threads, and shares entries by its constant", async () => {
     const directory = compile();
     expect(globSync("{src,transforms,libraries,features,tools,fixtures}/**/*.ts", { cwd: directory })).toEqual([]);
     const redis = await startRedis();

@@ -315,7 +315,7 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
     expect(JSON.stringify(sent)).not.toMatch(/mine|client \d/);
   });
 
-  test("all names of one file share a copy, also with an empty key; made-up names take no room", async () => {
+  test("all names of one file share one copy: made-up ones, and those with an empty key", async () => {
     const { legacy, get, stored } = await openAll();
     const first = await get(file);
     const names = Array.from({ length: 20 }, (_, i) => `/made-up-${i}.arff`);

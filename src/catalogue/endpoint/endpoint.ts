@@ -162,6 +162,7 @@ export type Endpoint<T = unknown> = Omit<
   };
 };
 
+/** An endpoint with its name in the catalogue. */
 export type NamedEndpoint = Endpoint & { name: string };
 
 /** Defines an endpoint under its first route; the types of its input and its answer follow from `input` and `output`. */

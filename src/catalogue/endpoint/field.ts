@@ -37,6 +37,7 @@ export type Field<T> = {
 
 /** The inputs of an endpoint, by name. */
 export type Fields = Record<string, Field<never> | Field<unknown>>;
+/** The type of the input that these fields make. */
 export type InputOf<F> = { [K in keyof F]: F[K] extends Field<infer T> ? T : never };
 
 const MAX_ID = 2 ** 31 - 1;
@@ -77,6 +78,7 @@ const textField = (schema: z.ZodType, read: (text: string) => FieldReading<strin
   fromJson: (json) => (typeof json === "string" ? read(json) : refuse(notAText)),
 });
 
+/** A text that matches the pattern. */
 export const matching = (pattern: RegExp): Field<string> =>
   textField(z.string().regex(pattern), (text) =>
     pattern.test(text) ? accept(text) : refuse(mismatch(pattern.source)),
@@ -89,9 +91,11 @@ export const explained = (field: Field<string>, pattern: RegExp, why: string): F
   fromJson: (json) => (typeof json === "string" && pattern.test(json) ? refuse(unusable(why)) : field.fromJson(json)),
 });
 
+/** A text of at most so many characters. */
 export const textUpTo = (most: number): Field<string> =>
   textField(z.string().max(most), (text) => (Array.from(text).length > most ? refuse(tooLong(most)) : accept(text)));
 
+/** One of these texts. */
 export const oneOf = (values: readonly [string, ...string[]]): Field<string> => {
   const read = (value: Json): FieldReading<string> =>
     typeof value === "string" && values.includes(value) ? accept(value) : refuse(notOneOf(values));
@@ -211,10 +215,12 @@ export const identifierOr = (pattern: RegExp): Field<number | string> => ({
 });
 
 /** The same field, `undefined` where the client gives none. */
+/** The same field, which may be left out. */
 export const optionalField = <T>(field: Field<T>): Field<T | undefined> => ({
   ...field,
   possible: (value) => value === undefined || (field.possible?.(value) ?? true),
   fallback: { value: undefined },
 });
 
+/** The same field, with the value that it has where the client gives none. */
 export const withDefault = <T>(field: Field<T>, value: T): Field<T> => ({ ...field, fallback: { value } });

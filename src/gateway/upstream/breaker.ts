@@ -43,7 +43,7 @@ type Breaker = {
 /** Called when the circuit has opened, or has closed again after so many milliseconds. */
 type OnCircuitChange = (change: "opened" | "closed", openFor?: number) => void;
 
-/** What the end of a call says of the backend. `unconnected`: no request could be sent at all. `nothing`: the call says nothing of it. */
+/** What the end of a call says of the backend. `unconnected`: no request could be sent. `nothing`: it does not show whether the backend fails. */
 type Verdict = "answered" | "failed" | "unconnected" | "nothing";
 
 const verdictOf = async (running: Promise<unknown>, isPatient = false): Promise<Verdict> => {
@@ -64,7 +64,7 @@ const RETRY = 5_000;
 const OTHERS_FIRST = 15_000;
 /**
  * What opens a circuit: in so many seconds so many calls at least, of which most failed, with failures of so many callers and requests. With
- * one caller it opens whoever asked.
+ * `callers: 1` the failures of any one caller open it.
  */
 export type OpensAfter = { seconds: number; calls: number; callers: number };
 

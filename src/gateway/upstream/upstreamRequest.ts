@@ -166,7 +166,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     this.onFailure(failure);
   }
 
-  /** Ends it; nobody waits for its answer. */
+  /** Ends it: no caller waits for its answer any more. */
   protected giveUp(reason: Error): void {
     this.isOver = true;
     // One that waits leaves the queue; one that runs leaves the semaphore when undici reports its end.

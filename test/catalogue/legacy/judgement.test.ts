@@ -15,7 +15,7 @@ const read = legacyTargets("/api/v1", legacyPaths);
 
 type GivenAnswer = { method?: string; path?: string; status?: number; type?: string; body?: string | undefined };
 
-/** The judgement of an answer; what is not given is that of a dataset in JSON. */
+/** The judgement of an answer; a member that is left out is that of a dataset in JSON. */
 const judge = (answer: GivenAnswer): Judgement | "nothing" => {
   const { method = "GET", path = "/api/v1/json/data/61", status = 200, type = "application/json" } = answer;
   const body = "body" in answer ? answer.body : '{"data_set_description":{"id":"61"}}';

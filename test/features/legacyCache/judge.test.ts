@@ -88,7 +88,7 @@ test("each recorded answer of 200 is stored, or stands here with its reason", as
   expect(unstored.toSorted()).toEqual(Object.values(reasons).flat().toSorted());
 });
 
-test("each answer of 200 of the sample legacy is stored, in both forms, but for JSON that does not parse", async () => {
+test("each 200 of the sample legacy is stored, in both forms, except unparsable JSON", async () => {
   const { ask } = await cachingOver(await startSample());
   const unstored = [];
   for (const { path } of samplePaths()) {

@@ -53,7 +53,7 @@ describe("a list with a key", () => {
     expect([shown.status, shown.body, shown.how]).toEqual([direct.status, await direct.text(), "passed"]);
   });
 
-  test("is everybody's where no connection can be opened, and not sent once that is known", async () => {
+  test("is everybody's where no connection can be opened", async () => {
     const { legacy, ask, core } = await cachingOver(await startSample());
     const { body } = await ask(list);
     await legacy.close();

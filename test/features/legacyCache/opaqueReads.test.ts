@@ -132,7 +132,7 @@ describe("a read that no endpoint has", () => {
     expect((await ask(path)).status).toBe(502);
   });
 
-  test("a key that legacy accepts, or a cookie, gets everybody's 200, and passes for all else", async () => {
+  test("an accepted key, or a cookie, gets everybody's 200, and passes for all else", async () => {
     const { legacy, ask } = await cachingOver(await startLegacy());
     const asMine = async (path: string) => [await ask(`${path}?api_key=${alice}`), await ask(path, session)];
     await ask("/api/v1/json/task/inputs/59");
@@ -172,7 +172,7 @@ describe("a read that no endpoint has", () => {
   });
 });
 
-test("the shared tier knows for how long they may be stored, where endpoints' lifetimes are shorter", async () => {
+test("the shared tier gets their lifetimes where those of all endpoints are shorter", async () => {
   const short = { fresh: "1m", staleWhileRevalidate: "0s", staleIfError: "0s" };
   const cached = Object.entries(endpoints).filter(([, { cache }]) => cache !== undefined);
   const lifetimes = Object.fromEntries(cached.map(([name]) => [name, short]));

@@ -174,7 +174,7 @@ describeWithRedis("a day of outage, with Redis", () => {
     };
     const before = await open();
     const bodies = await bodiesOf(before.ask);
-    // Its keys would not do: Redis removes what is not found after some seconds, on a clock that does not stand still.
+    // The keys in Redis would not show it: Redis removes answers of 404 after some seconds of its own clock.
     const stored = /shared_tier_calls_total\{call="set",result="stored"\} (\d+)/;
     const { entries } = before.core.cache.size();
     await until(async () => Number(stored.exec(await pageOfMetrics(before.core.meter))?.[1]) === entries);

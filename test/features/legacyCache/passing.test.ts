@@ -155,7 +155,7 @@ describe("where the gateway's own request gets otherwise than the client's", () 
   });
 });
 
-test("what says to a client what it may do next is handed on with an answer, not with a stored one", async () => {
+test("advice such as Retry-After goes out with a new answer, not with a stored one", async () => {
   const advice = { "Retry-After": "120", "WWW-Authenticate": 'Basic realm="a"', Allow: "POST" };
   const state: { own: Given } = { own: { status: 405, body: page, headers: { ...html, ...advice } } };
   const { ask } = await treating(state);

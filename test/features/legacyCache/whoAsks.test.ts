@@ -56,7 +56,7 @@ describe("a cookie counts as a key that legacy has accepted", () => {
     expect(legacy.seen.at(-1)?.headers.cookie).toBeUndefined();
   });
 
-  test("a list that may show more passes, and everybody's is fetched for when legacy fails", async () => {
+  test("a list that may show more passes; everybody's is fetched in case legacy fails", async () => {
     const legacy = await startSample();
     const { ask, core } = await cachingOver(legacy);
     const passed = await ask(list + emptyKey, session);
@@ -169,7 +169,7 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
     ]);
   });
 
-  test("'no results' of a list is everybody's while legacy fails, and where its answer is ill", async () => {
+  test("'no results' of a list is everybody's while legacy fails or answers with a page", async () => {
     const empty = "/api/v1/json/setup/list/flow/1";
     const gateway = await told(674, empty);
     const { legacy, mine } = gateway;

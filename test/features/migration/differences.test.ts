@@ -3,7 +3,7 @@ import type { Difference } from "../../../libraries/compare/difference.ts";
 import { MAX_COMPARED } from "../../../features/migration/comparedRequests.ts";
 import { openDifferences } from "../../../features/migration/differences.ts";
 
-/** An answer in which a colour is there, though nobody asked for it, at these paths. */
+/** A compared answer that has a colour too many at each of these paths. */
 const coloured = (id: string, paths: readonly string[], endpoint = "getDataset") => ({
   id,
   endpoint,

@@ -109,7 +109,7 @@ describe("an administrator's list", () => {
       expect(ids).toEqual(many.slice(0, 100).map(({ id }) => id));
   });
 
-  test("a filter reads a private row's numbers as legacy writes them, and knows its uploader", async () => {
+  test("a filter reads a private row's numbers as legacy does, and knows its uploader", async () => {
     const qualities = ["NaN", null, null, "1.0E3", 5, "150.0"];
     const { list } = await through([
       completeDataset({ id: 1, name: "one", qualities, uploader: owner.user.id, visibility: "private" }),

@@ -132,7 +132,7 @@ describe("a row that turned public and private again", () => {
   });
 });
 
-test("a list says that it may lack a row that a scan found private while legacy wrote it", async () => {
+test("a list may lack a row that a scan finds private during the request, and says so", async () => {
   const front = await fronted();
   const { list, state } = await over(front, {}, { scan: { pause: 20, retry: 1 } });
   front.replace(/limit\/1000000.*api_key/);

@@ -99,7 +99,7 @@ describe("who calls what", () => {
     },
   );
 
-  test("a key in a header, which legacy does not read, a refused and an empty key count as no key", async () => {
+  test("a refused key, an empty one and one in a header, unread by legacy, count as none", async () => {
     const { call, clients } = await opened();
     await call([
       [path, `X-API-Key: ${key}`],

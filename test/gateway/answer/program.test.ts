@@ -83,7 +83,7 @@ describe("keys and secrets", () => {
     expect(error).toMatch(/^EXPECTED_DIFFERENCES/m);
   });
 
-  test("certificates that cannot be read stop the program with 2, with a store that is open", async () => {
+  test("certificates that cannot be read stop the program with 2 while a store is open", async () => {
     const { code, error } = await run({ DATA_DIR: temporaryFolder(), LEGACY_CA: "/nonexistent" });
     expect(code).toBe(2);
     expect(error).toMatch(/^LEGACY_CA/m);

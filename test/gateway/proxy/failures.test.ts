@@ -117,7 +117,7 @@ test.each([
   await expectHealthy(gateway);
 });
 
-test("more requests than may wait: 503 at once, and the others are served in their order", async () => {
+test("more requests than may wait get 503 at once; the others are served in order", async () => {
   const held: (() => void)[] = [];
   const { origin, requests } = await nastyUpstream((socket) => {
     held.push(() => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));

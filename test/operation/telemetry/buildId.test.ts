@@ -9,7 +9,7 @@ const write = (directory: string, path: string, text: string): void => {
   writeFileSync(join(directory, path), text);
 };
 
-test("the build id follows names and content of each folder with code and the lock file", () => {
+test("the build id follows the names and content of all code, and the lock file", () => {
   const directory = temporaryFolder();
   const code = ["src/a.ts", "src/b/c.css", "transforms/d.json", "libraries/e.ts", "features/f/g.js", "tools/h.ts"];
   const files = Object.fromEntries([...code, "package-lock.json"].map((path) => [path, path]));

@@ -19,7 +19,7 @@ test("npm run docs -- config-schema prints the schema of the configuration", () 
   expect(printed("config-schema")).toEqual(JSON.parse(JSON.stringify(schema)));
 });
 
-test("npm run docs writes nothing for a word that it does not know, and says what is allowed", () => {
+test("npm run docs writes nothing for an unknown word, and says what is allowed", () => {
   const { status, stdout, stderr } = docs("nothing");
   expect([status, stdout]).toEqual([2, ""]);
   expect(stderr).toMatch(/nothing[^]*--help/);

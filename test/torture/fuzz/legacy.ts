@@ -35,7 +35,7 @@ export const legacyOver =
     const [, form, rest = ""] = /^\/api\/v1(?:\/(json|xml))?(\/.*)$/.exec(path) ?? [];
     const isXml = form !== "json";
     const fields = new URLSearchParams(body);
-    // An empty key is none.
+    // An empty key does not count.
     const key = (new URLSearchParams(query).get("api_key") ?? fields.get("api_key")) || undefined;
     const user = Object.keys(datasets.keys).find((name) => name !== "stranger" && datasets.keys[name] === key);
     if (key !== undefined && user === undefined) return legacyError(true, 103, "Authentication failed");

@@ -268,7 +268,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(await redis.talk(`PTTL ${claim}`)).toMatch(/^:\d{1,5}\r/);
   });
 
-  test("a start that needs Redis fails while it is away, or for its password, which it does not name", async () => {
+  test("a start that needs Redis fails without it, or for a password, which is not shown", async () => {
     const redis = await startRedis();
     const { host } = new URL(redis.url);
     const url = `redis://olga:secret-word@${host}`;

@@ -151,7 +151,7 @@ export const openOldClients = async (options: OldClientsOptions) => {
 /** The spellings of legacy's path. */
 const PATHS = ["/api/v1", "/api/v1", "/api_new/v1", "/index.php/api/v1"];
 
-/** Who asks: with a key, with a session (legacy knows some), or without either; an empty key is none. */
+/** Who asks: with a key, with a session (legacy knows some), or without either; an empty key does not count. */
 const pickAsker = (random: Random) => {
   const key = random.pick([undefined, undefined, undefined, undefined, "ann", "bob", "reader", "stranger"] as const);
   const session = random.chance(0.2) ? random.pick(["ann", "bob", "nobody"] as const) : undefined;
@@ -161,8 +161,8 @@ const pickAsker = (random: Random) => {
 };
 
 /**
- * A read of one of `count` datasets, of one that is not there yet, of what an engine found of it, which no endpoint has and which is fresh for
- * long, or of the list. Who has a key may read by POST.
+ * A read of the list, of one of `count` datasets, of one that is not there yet, or of what an engine found of one. No endpoint has that
+ * last one, and it is fresh for long. A caller with a key may read by POST.
  */
 const pickRead = (random: Random, count: number) => {
   const { who, mayBeShownMore, session, query } = pickAsker(random);
