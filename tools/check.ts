@@ -110,13 +110,13 @@ const noteGateway = async ({ core }: Gateway, report: CheckReport, base: string)
 
 /** The examples of each endpoint. The first entry that legacy lists takes the place of those that only one catalogue has. */
 const findExamples = async (gateway: Gateway): Promise<Map<string, Examples>> => {
-  const found = new Map<string, Examples>();
+  const byEndpoint = new Map<string, Examples>();
   for (const [name, endpoint] of Object.entries(gateway.core.catalogue.endpoints)) {
     const first = await firstInput(gateway, endpoint);
     const { unknown } = endpoint.examples;
-    found.set(name, first === undefined ? endpoint.examples : { first, ...(unknown && { unknown }) });
+    byEndpoint.set(name, first === undefined ? endpoint.examples : { first, ...(unknown && { unknown }) });
   }
-  return found;
+  return byEndpoint;
 };
 
 const firstInput = async (

@@ -97,40 +97,40 @@ const checkVia = async (reads: readonly SampleRead[], ask: Ask, report: CheckRep
   }
   if (tried === undefined) return undefined;
   const { path, without } = tried;
-  const given = await ask(path, { isVia: true });
+  const withVia = await ask(path, { isVia: true });
   report.row(
-    given.isLegacys,
+    withVia.isLegacys,
     "legacy, with Via",
-    given.isLegacys ? "answered as without it" : `${given.status} with Via, ${without.status} without, GET ${path}`,
+    withVia.isLegacys ? "answered as without it" : `${withVia.status} with Via, ${without.status} without, GET ${path}`,
     "let what stands before legacy pass requests with Via: the gateway has to send it",
   );
-  if (given.isLegacys && without.isCoded && !given.isCoded)
+  if (withVia.isLegacys && without.isCoded && !withVia.isCoded)
     report.note(
       "legacy, with Via",
       "what stands before legacy compresses nothing for requests with Via, which the gateway has to send: in nginx set gzip_proxied any",
     );
-  return given.isLegacys ? path : undefined;
+  return withVia.isLegacys ? path : undefined;
 };
 
 /** The gateway asks by a probe whether legacy fails. */
 const checkProbe = async (probe: string, read: string, ask: Ask, report: CheckReport): Promise<void> => {
-  const given = await ask(probe, { isVia: true });
+  const answer = await ask(probe, { isVia: true });
   report.row(
-    given.isLegacys,
+    answer.isLegacys,
     "legacy's probe",
-    given.isLegacys
+    answer.isLegacys
       ? "answered as reads are"
-      : `GET ${probe} is answered ${given.status} and not by legacy, GET ${read} is`,
+      : `GET ${probe} is answered ${answer.status} and not by legacy, GET ${read} is`,
     "let it pass as other requests: by it the gateway finds out whether legacy fails",
   );
 };
 
 /** A proxied request has the host that its client has used, unless LEGACY_HOST replaces it. */
 const checkPublicHost = async (host: string, read: string, ask: Ask, report: CheckReport): Promise<void> => {
-  const given = await ask(read, { isVia: true, host });
-  const found = `legacy names itself ${host}; for this Host it answers ${given.status}`;
-  if (given.isLegacys || given.status === 421)
-    report.row(given.isLegacys, "LEGACY_HOST", found, "set LEGACY_HOST to the host of LEGACY_URL");
+  const answer = await ask(read, { isVia: true, host });
+  const found = `legacy names itself ${host}; for this Host it answers ${answer.status}`;
+  if (answer.isLegacys || answer.status === 421)
+    report.row(answer.isLegacys, "LEGACY_HOST", found, "set LEGACY_HOST to the host of LEGACY_URL");
   else report.note("LEGACY_HOST", `${found}, and not by itself: if clients use that name, set LEGACY_HOST`);
 };
 

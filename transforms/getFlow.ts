@@ -28,9 +28,9 @@ const MAX_NAMED = 100;
 const idsWithin = (subflows: readonly Subflow[]): number[] => {
   const ids: number[] = [];
   const left = [...subflows];
-  for (let one = left.pop(); one !== undefined && ids.length <= MAX_NAMED; one = left.pop()) {
-    ids.push(one.flow.id);
-    left.push(...one.flow.subflows);
+  for (let subflow = left.pop(); subflow !== undefined && ids.length <= MAX_NAMED; subflow = left.pop()) {
+    ids.push(subflow.flow.id);
+    left.push(...subflow.flow.subflows);
   }
   return ids;
 };

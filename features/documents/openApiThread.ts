@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import about from "../../package.json" with { type: "json" };
+import packageJson from "../../package.json" with { type: "json" };
 import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
 import { type Deployment, openApiDocument } from "../../libraries/openapi/openApiDocument.ts";
 
@@ -9,4 +9,4 @@ export type OpenApiThreadData = Deployment & { module: string };
 const { module, ...deployment } = workerData as OpenApiThreadData;
 const { endpoints } = (await import(module)) as { endpoints: Record<string, Endpoint> };
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-parentPort?.postMessage(JSON.stringify(openApiDocument({ ...deployment, version: about.version, endpoints })));
+parentPort?.postMessage(JSON.stringify(openApiDocument({ ...deployment, version: packageJson.version, endpoints })));

@@ -55,7 +55,7 @@ export const openTrack = (requests: ComparedRequests) => {
       movedAt = performance.now();
       calls = 0;
       buckets.clear();
-      for (const one of [results, failures, times.modern]) one.length = 0;
+      for (const list of [results, failures, times.modern]) list.length = 0;
     },
     /** Of all requests that count. */
     parity: (): Parity => parityOf(requests.counts()),
@@ -101,7 +101,7 @@ const addRecent = (values: number[], value: number): void => {
   if (values.length > RECENT_ANSWERS) values.shift();
 };
 
-const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /** The quantile at a share (0-1); `undefined` without values. */
 const quantile = (values: readonly number[], share: number): number | undefined => {

@@ -41,7 +41,7 @@ const [open, comma, close] = [Buffer.from("["), Buffer.from(","), Buffer.from("]
 /** Whether an input asks for all datasets. */
 const hasNoFilter = (input: Input): boolean =>
   input["status"] === "all" &&
-  Object.entries(input).every(([name, given]) => given === undefined || ["status", "limit", "offset"].includes(name));
+  Object.entries(input).every(([name, value]) => value === undefined || ["status", "limit", "offset"].includes(name));
 
 /** Adds to administrators' lists the private datasets that legacy's list lacks. All other requests go to the next layer. */
 export const privateRowsLayer = (parts: MergedListParts): Layer => {

@@ -22,10 +22,12 @@ const MAX_PATH = 1024;
 
 /** The settings, prepared for lookups: the longest path first, of brown-outs then the one that ends last. */
 const configured = ({ DEPRECATED, BROWNOUTS }: Pick<RetirementSettings, "DEPRECATED" | "BROWNOUTS">) => ({
-  deprecated: DEPRECATED.map((one) => ({ ...one, headers: deprecationHeaders(one) })).toSorted(byLength),
-  brownouts: BROWNOUTS.map((one) => ({ ...one, begins: Date.parse(one.from), ends: Date.parse(one.until) })).toSorted(
-    (a, b) => byLength(a, b) || b.ends - a.ends,
-  ),
+  deprecated: DEPRECATED.map((path) => ({ ...path, headers: deprecationHeaders(path) })).toSorted(byLength),
+  brownouts: BROWNOUTS.map((brownout) => ({
+    ...brownout,
+    begins: Date.parse(brownout.from),
+    ends: Date.parse(brownout.until),
+  })).toSorted((a, b) => byLength(a, b) || b.ends - a.ends),
 });
 
 const byLength = (a: { path: string }, b: { path: string }): number => b.path.length - a.path.length;

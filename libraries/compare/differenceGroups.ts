@@ -12,8 +12,8 @@ export const openDifferenceGroups = <Group extends { endpoint: string }>(max: nu
 
   const groupOf = (endpoint: string, difference: Difference, create: (difference: Difference) => Group): Group => {
     const key = `${endpoint} ${differenceKey(difference)}`;
-    const found = groups.get(key);
-    if (found !== undefined) return found;
+    const known = groups.get(key);
+    if (known !== undefined) return known;
     const isOther = difference.path === OTHER_PATHS;
     if (!isOther && (perEndpoint.get(endpoint) ?? 0) >= max) {
       const others = { ...difference, path: OTHER_PATHS, rule: undefined, entry: undefined };

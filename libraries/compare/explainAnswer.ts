@@ -19,7 +19,7 @@ type Explaining = { endpoint: Endpoint; errors: ErrorTable };
  * `undefined` if no request was sent.
  */
 export const explainAnswer = (
-  about: Explaining,
+  explaining: Explaining,
   exchange: AnsweredExchange | undefined,
   ours: GivenAnswer,
 ): Difference[] => {
@@ -27,11 +27,11 @@ export const explainAnswer = (
   const { reading, status } = exchange;
   const legacy: GivenAnswer = { status, body: legacyBody(reading) };
   if (reading.is === "unreadable") return wholeAnswer({ kind: "unexplained" }, legacy, ours);
-  if (reading.is === "error") return wholeAnswer(madeOfError(about, exchange, ours), legacy, ours);
-  if (ours.status === 200 && status === 200) return explainDocument(about, reading.document, ours.body);
-  const rejected = about.endpoint.rejectDocument?.(reading.document);
+  if (reading.is === "error") return wholeAnswer(madeOfError(explaining, exchange, ours), legacy, ours);
+  if (ours.status === 200 && status === 200) return explainDocument(explaining, reading.document, ours.body);
+  const rejected = explaining.endpoint.rejectDocument?.(reading.document);
   if (rejected && isAnswer(answerOf(rejected), ours)) return wholeAnswer(explainedBy("rejectDocument"), legacy, ours);
-  return schemaMismatch(about, reading.document, legacy, ours);
+  return schemaMismatch(explaining, reading.document, legacy, ours);
 };
 
 /** What legacy's answer says: its document, its error, or why it cannot be read. */

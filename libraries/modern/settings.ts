@@ -39,23 +39,23 @@ export const wrongRoutes = (
   endpoints: KnownEndpoints,
 ): string[] => [
   ...unknownEndpoints("MODERN_ROUTES", MODERN_ROUTES, Object.keys(endpoints)),
-  ...Object.entries(MODERN_ROUTES).flatMap(([name, given]) => {
-    if (becomesAnother({ path: given }))
+  ...Object.entries(MODERN_ROUTES).flatMap(([name, configured]) => {
+    if (becomesAnother({ path: configured }))
       return [
-        `MODERN_ROUTES: ${name} ${JSON.stringify(given)} given; allowed are segments other than . and .., which a server resolves`,
+        `MODERN_ROUTES: ${name} ${JSON.stringify(configured)} given; allowed are segments other than . and .., which a server resolves`,
       ];
     const own = Object.hasOwn(endpoints, name) ? endpoints[name]?.routes?.[0] : undefined;
-    return own === undefined || partsOf(own) === partsOf(given)
+    return own === undefined || partsOf(own) === partsOf(configured)
       ? []
       : [
-          `MODERN_ROUTES: ${name} ${JSON.stringify(given)} given; allowed is the same method and the same names as in ${own}`,
+          `MODERN_ROUTES: ${name} ${JSON.stringify(configured)} given; allowed is the same method and the same names as in ${own}`,
         ];
   }),
 ];
 
 /** `GET /flow/exists/{name}/{external_version?}` -> `GET,external_version,name` */
-const partsOf = (given: string): string =>
+const partsOf = (text: string): string =>
   [
-    given.split(" ", 1)[0] as string,
-    ...Array.from(given.matchAll(/\{(\w+)\??\}/g), ([, name]) => name as string).toSorted((a, b) => a.localeCompare(b)),
+    text.split(" ", 1)[0] as string,
+    ...Array.from(text.matchAll(/\{(\w+)\??\}/g), ([, name]) => name as string).toSorted((a, b) => a.localeCompare(b)),
   ].join(",");

@@ -15,7 +15,7 @@ export type Deployment = {
 type Endpoints = Readonly<Record<string, Endpoint>>;
 type DocumentSettings = Deployment & { version: string; endpoints: Endpoints };
 
-const about = `Typed answers about the datasets, setups, studies, flows and evaluations of a machine-learning catalogue.
+const introduction = `Typed answers about the datasets, setups, studies, flows and evaluations of a machine-learning catalogue.
 
 **Begin** with \`POST /datasets/list\`, then ask for one dataset by its \`did\`. No key is needed to read what is public.
 
@@ -40,7 +40,7 @@ export const openApiDocument = (settings: DocumentSettings): JsonObject => {
       title: "Machine-learning catalogue",
       version,
       summary: "Datasets, setups, studies, flows and how they are evaluated.",
-      description: about,
+      description: introduction,
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: prefix }],
@@ -94,7 +94,7 @@ const operationOf = (name: string, endpoint: Endpoint) => {
     ...(description === "" ? {} : { description }),
     ...(endpoint.writes ? { security: withKey } : {}),
     parameters: [
-      ...[...path.matchAll(/\{(\w+)\}/g)].map(([, one = ""]) => fieldParameter(endpoint, one)),
+      ...[...path.matchAll(/\{(\w+)\}/g)].map(([, field = ""]) => fieldParameter(endpoint, field)),
       ...(isConditional ? [{ $ref: "#/components/parameters/IfNoneMatch" }] : []),
     ],
     ...(method === "post" ? { requestBody: requestBody(endpoint) } : {}),

@@ -73,13 +73,13 @@ export const openDisk = async ({ directory, timeout = 1000, onEnded, ...patience
     return false;
   };
 
-  const found = await firstAnswer(nextMessage(), thread, patience);
-  if (found === "late") {
+  const answer = await firstAnswer(nextMessage(), thread, patience);
+  if (answer === "late") {
     // The thread ends if the disk answers after all.
     send("close");
     throw temporary(refusal(directory, diskSilent()));
   }
-  const texts = found as Map<string, Map<string, string>>;
+  const texts = answer as Map<string, Map<string, string>>;
   isOpen = true;
   return {
     /** The error with which the start is refused where a text cannot be read. */

@@ -26,12 +26,12 @@ export const firstAnswer = async <T>(
   const soon = await withTimeout(answer, hint);
   if (soon !== "late") return soon;
   onHanging();
-  const found = await withTimeout(answer, patience - hint);
-  if (found === "late") {
+  const later = await withTimeout(answer, patience - hint);
+  if (later === "late") {
     thread.unref();
     endWithoutThread(answer);
   }
-  return found;
+  return later;
 };
 
 /** Why a directory cannot be used whose thread has given no answer. */

@@ -166,11 +166,11 @@ export const redisStores = ({
       };
       const read = (): Promise<unknown> => run(scripts.read, [key], [version]);
       const refuse = (why: string): Error => new Error(`REDIS_URL: ${new URL(url).host} cannot be used: ${why}`);
-      const found = await firstOf(read, needsRedis ? patience : SHORT_PATIENCE);
-      if (found instanceof Error && needsRedis)
-        throw WRONG_SETTING.test(found.message) ? refuse(found.message) : temporary(refuse(found.message));
+      const first = await firstOf(read, needsRedis ? patience : SHORT_PATIENCE);
+      if (first instanceof Error && needsRedis)
+        throw WRONG_SETTING.test(first.message) ? refuse(first.message) : temporary(refuse(first.message));
       try {
-        await take(found, true);
+        await take(first, true);
       } catch (error) {
         throw refuse(`the hash ${key} has a field that is not what was written here: ${(error as Error).message}`);
       }

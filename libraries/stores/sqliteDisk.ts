@@ -56,16 +56,16 @@ const prepare = (database: DatabaseSync, directory: string): void => {
 
 /** What is stored, and how it is changed. Reads all entries, so that a damaged page is found. */
 const entriesOf = (database: DatabaseSync) => {
-  const found = new Map<string, Map<string, string>>();
+  const stored = new Map<string, Map<string, string>>();
   for (const row of database.prepare("SELECT feature, key, value FROM entries").iterate()) {
     const [feature, key, value] = [String(row["feature"]), String(row["key"]), String(row["value"])];
-    found.set(feature, (found.get(feature) ?? new Map<string, string>()).set(key, value));
+    stored.set(feature, (stored.get(feature) ?? new Map<string, string>()).set(key, value));
   }
   const put = database.prepare("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)");
   const remove = database.prepare("DELETE FROM entries WHERE feature = ? AND key = ?");
   return {
     /** What was stored at the start, by feature and key. */
-    found,
+    stored,
     /**
      * Stores a text, or deletes it. Returns when that is on the disk.
      *

@@ -1,19 +1,19 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { sqliteDisk } from "./sqliteDisk.ts";
 
-// The thread that holds the database. It sends what it found, then answers each write in order: with nothing, or with its error.
+// The thread that holds the database. It sends what is stored, then answers each write in order: with nothing, or with its error.
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
 const send = (message: unknown): void => parentPort?.postMessage(message);
-const { found, write, close } = sqliteDisk(workerData as string);
+const { stored, write, close } = sqliteDisk(workerData as string);
 
-const answer = (about: Parameters<typeof write>): unknown => {
+const answer = (args: Parameters<typeof write>): unknown => {
   try {
-    return write(...about);
+    return write(...args);
   } catch (error) {
     return error;
   }
 };
-send(found);
+send(stored);
 parentPort?.on("message", (message: Parameters<typeof write> | "close") => {
   if (message !== "close") return send(answer(message));
   close();

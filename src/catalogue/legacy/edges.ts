@@ -19,8 +19,8 @@ export const readEdges = (body: Buffer): { is: "document" } | CodedError | { is:
   const beginning = body.toString("latin1", 0, BEGINNING);
   const code = errorCodeIn(beginning);
   if (code !== undefined) return { is: "error", code: Number(code), message: "" };
-  const [found, brace, root = "xs:schema"] = beginnings.exec(beginning) ?? [];
-  if (found === undefined || root === "oml:error" || error.test(beginning)) return { is: "unreadable" };
+  const [start, brace, root = "xs:schema"] = beginnings.exec(beginning) ?? [];
+  if (start === undefined || root === "oml:error" || error.test(beginning)) return { is: "unreadable" };
   const end = body.toString("latin1", Math.max(0, body.length - END)).trimEnd();
   return { is: end.endsWith(brace === undefined ? `</${root}>` : "}") ? "document" : "unreadable" };
 };

@@ -26,7 +26,7 @@ const segmentsOf = (path: string): string[] => path.split("/").filter((segment) 
  */
 export const legacyTargets = (legacyPath: string, { interfaces, frontController }: LegacyPaths): ReadLegacyTarget => {
   const prefix = legacyPath === "/" ? "" : legacyPath;
-  const known = interfaces.find((one) => prefix.endsWith(one));
+  const known = interfaces.find((path) => prefix.endsWith(path));
   const base = known === undefined ? undefined : prefix.slice(0, -known.length);
   const beginnings = known === undefined ? [segmentsOf(prefix)] : interfaces.map(segmentsOf);
 
@@ -43,12 +43,12 @@ export const legacyTargets = (legacyPath: string, { interfaces, frontController 
   };
 
   return (target) => {
-    const found = located(target);
-    if (found === undefined) return undefined;
-    const all = segmentsOf(found.path);
+    const below = located(target);
+    if (below === undefined) return undefined;
+    const all = segmentsOf(below.path);
     const beginning = beginnings.find((one) => one.every((segment, i) => segment === all[i]));
     if (beginning === undefined) return undefined;
     const segments = all.slice(beginning.length);
-    return { path: [prefix, ...segments].join("/") || "/", segments, query: found.query };
+    return { path: [prefix, ...segments].join("/") || "/", segments, query: below.query };
   };
 };

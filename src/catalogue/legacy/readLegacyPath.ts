@@ -25,7 +25,7 @@ export const legacyPattern = (endpoint: NamedEndpoint): LegacyPattern[] => {
     const field = names.get(word);
     return field === undefined ? word : { field };
   });
-  const found = segments.filter((one) => typeof one === "object").length;
+  const inPath = segments.filter((segment) => typeof segment === "object").length;
   const named = new Map<string, string>();
   for (;;) {
     const [name, last] = segments.slice(-2);
@@ -34,7 +34,7 @@ export const legacyPattern = (endpoint: NamedEndpoint): LegacyPattern[] => {
     named.set(name, last.field);
     segments.splice(-2);
   }
-  return found === fields.length ? [{ endpoint, segments, named }] : [];
+  return inPath === fields.length ? [{ endpoint, segments, named }] : [];
 };
 
 /** `/data/list/` -> `["data", "list"]`, without escapes. */

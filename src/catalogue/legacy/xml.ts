@@ -100,7 +100,7 @@ const textValue = (text: string, path: string, { asWritten, withMarkup }: Unesca
 /** What the parser read, with the values of its texts. `at`: the path of elements so far. */
 const plain = (value: Json, at: string, valueOf: (text: string, path: string) => Json): Json => {
   if (typeof value === "string") return valueOf(value, at);
-  if (Array.isArray(value)) return value.map((one) => plain(one, at, valueOf));
+  if (Array.isArray(value)) return value.map((entry) => plain(entry, at, valueOf));
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, member]) => {

@@ -42,7 +42,7 @@ const quotesOf = (document: JsonObject): number => {
   const left: Json[] = [document];
   for (let value = left.pop(); value !== undefined; value = left.pop()) {
     if (typeof value === "string") count += 2;
-    else if (Array.isArray(value)) for (const one of value) left.push(one);
+    else if (Array.isArray(value)) for (const entry of value) left.push(entry);
     else if (typeof value === "object" && value !== null)
       for (const name of Object.keys(value)) {
         count += 2;
