@@ -44,7 +44,7 @@ export const openLegacyOutage = (
   });
   const reportProbe = dependencies.add("legacy_probe", {
     trouble: "Legacy has been answering the gateway's probe otherwise than requests",
-    effect: "of its failures only a refused connection is noticed",
+    effect: "of its failures only a refused connection and code 107 are noticed",
   });
 
   let isRefused = false;
