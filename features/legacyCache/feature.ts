@@ -1,13 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
-import type { Answer } from "../../src/catalogue/endpoint/answer.ts";
+import { type Answer, plainAnswer } from "../../src/catalogue/endpoint/answer.ts";
 import { pathOf } from "../../src/catalogue/endpoint/target.ts";
 import { writeLegacyError } from "../../src/catalogue/legacy/gatewayErrors.ts";
 import { xmlReader } from "../../src/catalogue/legacy/xml.ts";
 import type { Core, Feature } from "../../src/gateway/answer/feature.ts";
 import { describeAnswer, isIll } from "../../src/gateway/answer/illAnswer.ts";
 import { refusedIn } from "../../src/gateway/answer/proxiedWrites.ts";
-import { type CacheRequest, type Fetched, readDirectives } from "../../src/gateway/cache/cacheRequest.ts";
+import {
+  type CacheRequest,
+  type Fetched,
+  type NotForCache,
+  readDirectives,
+} from "../../src/gateway/cache/cacheRequest.ts";
 import type { Entry } from "../../src/gateway/cache/entry.ts";
 import { openKeptReplies } from "../../src/gateway/cache/keptReplies.ts";
 import { maxEntryBytes } from "../../src/gateway/cache/store.ts";
@@ -62,9 +67,6 @@ type CachingCore = Pick<
   | "writeOwnError"
 >;
 
-/** Stands for an answer where the request has to pass: legacy is not asked now, or its answer cannot be collected or shown to others. */
-const PASS: Answer = { status: 503, body: "" };
-
 /** Paths that are remembered because they pass at once, and for how many milliseconds. */
 const MAX_PASSING = 1000;
 const TOO_LARGE = { ttl: 3_600_000 };
@@ -110,14 +112,14 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     client: string,
     isBackground: boolean,
     before: Entry | undefined,
-  ): Promise<Fetched> => {
+  ): Promise<Fetched | NotForCache> => {
     const holding = openHolding(memory);
     try {
       const reply = await core.fetchPath({ ...read, client, holding, isBackground, maxBytes });
       if (reply === undefined) {
         if (core.outage.isOn()) return unasked(read);
         probe(client).catch(core.observer.fault);
-        return passed;
+        return "notForCache";
       }
       const { status, contentType: type, body, judgement, coding, advice = {} } = reply;
       if (isIll(reply)) core.observer.event("legacy_ill", { endpoint: read.name, ...describeAnswer(reply, undefined) });
@@ -127,7 +129,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
         if (coding !== undefined)
           core.observer.event("legacy_cache_unreadable", { endpoint: read.name, status, coding });
         if (before === undefined) passing.set(read.cacheKey.key, true, TREATED_OTHERWISE);
-        return passed;
+        return "notForCache";
       }
       const answer = { status, body, type };
       const unstored = {
@@ -147,7 +149,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
       if (!(error instanceof UpstreamFailure)) throw error;
       if (error.kind === "tooLarge") passing.set(read.cacheKey.key, true, TOO_LARGE);
       // What passes is not collected, and needs no room.
-      if (error.kind === "tooLarge" || error.kind === "crowded") return passed;
+      if (error.kind === "tooLarge" || error.kind === "crowded") return "notForCache";
       reportFailure(read, error.message, isItsFault(error));
       const fetched = failed(core, read, error);
       notLegacys.add(fetched.answer);
@@ -163,8 +165,9 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   /** While legacy fails it is not asked. */
   const unasked = (read: OldRead): Fetched => {
     reportFailure(read, "legacy fails", false);
-    const error = { status: 503, detail: () => "The legacy interface is failing.", mayRepeat: "always" } as const;
-    const answer = core.writeOwnError({ method: "GET", target: read.path }, error) ?? PASS;
+    const detail = "The legacy interface is failing.";
+    const error = { status: 503, detail: () => detail, mayRepeat: "always" } as const;
+    const answer = core.writeOwnError({ method: "GET", target: read.path }, error) ?? plainAnswer(503, detail);
     return { answer, groups: [], isForOne: true, isUnasked: true };
   };
 
@@ -315,7 +318,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
       (_owner, isBackground, before) => fetch(read, client, isBackground, before),
       noRefusal,
     );
-    if (served.answer === PASS) return false;
+    if (served === "notForCache") return false;
     const { status } = served.answer;
     // What everybody does not find may be the caller's own. Where legacy failed, it has not said what everybody finds.
     const isFailed = served.isUnasked === true || notLegacys.has(served.answer);
@@ -420,8 +423,6 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
 };
 
 const noRefusal = async (): Promise<undefined> => undefined;
-
-const passed: Fetched = { answer: PASS, groups: [], judged: PASS.status };
 
 /** What the pass-through answers where legacy gives no answer. One without room for a request is for one caller alone. */
 const failed = (

@@ -1,6 +1,6 @@
 import type { CacheStatus } from "../../operation/telemetry/meter.ts";
 import { LRUCache } from "lru-cache";
-import { type CacheRequest, entryKey, type Fetch } from "./cacheRequest.ts";
+import { type CacheRequest, entryKey, type Fetch, type Fetched, type NotForCache } from "./cacheRequest.ts";
 import { type Entry, entryOf } from "./entry.ts";
 import { backOff, isFailure, MAX_WAIT_BESIDE_STALE, mayStore, storedFor, UNCACHEABLE_FOR } from "./policy.ts";
 import { monotonic, toStored } from "../../operation/limits/monotonic.ts";
@@ -28,8 +28,8 @@ type CacheSettings = {
   now?: () => number;
 };
 
-/** The status of an answer that does not come in time. */
-const LATE = 504;
+/** The status of no answer: it is not for the cache, or does not come in time. */
+const NO_ANSWER = 504;
 
 /**
  * What is fetched for whom. `isBackground`: it goes on without its client, who has a stale answer or gets one if this takes too long. `before`:
@@ -44,7 +44,7 @@ type Fetching = {
 };
 
 /** The result of a fetch. `mark`: the writes until it began. `isForOne`: others who wait for it ask for themselves. */
-type FetchResult = { served: Served; groups: readonly string[]; mark: WriteMark; isForOne?: boolean };
+type FetchResult = { served: Served | NotForCache; groups: readonly string[]; mark: WriteMark; isForOne?: boolean };
 
 /** Opens the cache over a store, and over a shared tier where one is given. */
 export const openCache = ({ store, openTier, count, onError, now = monotonic.now }: CacheSettings) => {
@@ -60,6 +60,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     const key = entryKey(request, owner);
     const mark = entries.mark();
     const fetched = await fetchAnswer(owner, isBackground, before);
+    if (fetched === "notForCache") return { served: fetched, groups: [], mark };
     const { answer, groups, judged = answer.status, unfinishedUntil = 0, freshAtMost, isForOne } = fetched;
     const { isUnasked = false, isLimited = false } = fetched;
     const lifetimes = storedFor(lifetimesOf(judged, toStored(now()) < unfinishedUntil), owner, freshAtMost);
@@ -87,7 +88,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
    * One fetch, and its failure, for all who ask the same at the same time. Any other answer that cannot be stored is for one caller alone. Who
    * came after a write that the answer does not know asks once more.
    */
-  const fetchOnce = async (fetching: Fetching, isAgain = false): Promise<Served> => {
+  const fetchOnce = async (fetching: Fetching, isAgain = false): Promise<Served | NotForCache> => {
     const { request, how } = fetching;
     const key = entryKey(request, request.owner);
     const running = fetches.get(key);
@@ -96,6 +97,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     count("coalesced");
     const { here: joined } = entries.mark();
     const { served, groups, mark, isForOne } = await running;
+    if (served === "notForCache") return served;
     const { endpoint } = request.cacheKey;
     if (served.isLimited) return (await fetchAndStore(fetching)).served;
     // The answer may not know of a write that came before this request.
@@ -122,7 +124,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
         before: entry,
         isBackground: true,
       });
-      if (served.entry) return count("refreshed");
+      if (isStored(served)) return count("refreshed");
       if (isInconclusive(served)) return;
       status = statusOf(served);
     } catch (error) {
@@ -153,11 +155,11 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     /** The backend answers again: entries are refreshed as soon as they are asked for. */
     endPauses: (): void => void round++,
     /** Answers from an entry or by a fetch. `authorize` is asked before an entry is served; what it returns is answered instead. */
-    async answer(
+    async answer<F extends Fetched | NotForCache>(
       request: CacheRequest,
-      fetchAnswer: Fetch,
+      fetchAnswer: Fetch<F>,
       authorize: () => Promise<Answer | undefined>,
-    ): Promise<Served> {
+    ): Promise<Served | Extract<F, NotForCache>> {
       const { wanted } = request;
       let found = entries.lookUp(request, now());
       if (found?.freshness !== "fresh") found = (await entries.lookUpShared(request)) ?? found;
@@ -181,13 +183,14 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
 
       const fwd = found === undefined ? "uri-miss" : ifError ? "stale" : "request";
       const before = found?.entry.owner === undefined ? found?.entry : undefined;
-      const fetch = fetchOnce({ request, fetchAnswer, how: { fwd }, before, isBackground: ifError !== undefined });
+      const fetching: Fetching = { request, fetchAnswer, how: { fwd }, before, isBackground: ifError !== undefined };
+      // Whoever asks for the same fetches it in the same way.
+      const fetch = fetchOnce(fetching) as Promise<Served | Extract<F, NotForCache>>;
       // No client waits for the fetch any more where its caller gets the stale answer.
       const served = ifError ? await withTimeout(fetch, MAX_WAIT_BESIDE_STALE) : await fetch;
-      const status = served === "late" ? LATE : statusOf(served);
-      const isNew = served !== "late" && served.entry !== undefined;
-      if (isNew || found === undefined) return fetch;
-      if (served !== "late" && isInconclusive(served)) return ifError ? serveStale(ifError) : fetch;
+      if (isStored(served) || found === undefined) return fetch;
+      if (isInconclusive(served)) return ifError ? serveStale(ifError) : fetch;
+      const status = statusOf(served);
       // That legacy fails holds for all; what it says to one owner holds for that owner.
       if (isFailure(status) || request.owner === found.entry.owner)
         applyFailure(entryKey(request, found.entry.owner), status, found.entry);
@@ -196,11 +199,18 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
   };
 };
 
+/** What a fetch came to, for those who wait for it. */
+type AwaitedServed = Served | NotForCache | "late";
+
+const isStored = (served: AwaitedServed): boolean => typeof served === "object" && served.entry !== undefined;
+
 /** The status that says what becomes of an entry. */
-const statusOf = ({ answer, judged = answer.status }: Served): number => judged;
+const statusOf = (served: AwaitedServed): number =>
+  typeof served === "string" ? NO_ANSWER : (served.judged ?? served.answer.status);
 
 /** Whether an answer does not show the state of the backend, so that it does not change when to ask it again. */
-const isInconclusive = ({ isUnasked, isLimited }: Served): boolean => isUnasked === true || isLimited === true;
+const isInconclusive = (served: AwaitedServed): boolean =>
+  typeof served === "object" && (served.isUnasked === true || served.isLimited === true);
 
 const notCached: Served = {
   answer: plainAnswer(504, "No cached answer can be used for this request."),

@@ -37,10 +37,20 @@ export type Fetched = {
 };
 
 /**
- * Fetches the answer, as the owner or (`undefined`) without a key. `background`: no client waits for it. `before`: the entry for everybody that
- * is stored, if there is one.
+ * The backend's answer is not for the cache: others may not get it, or it could not be collected. Each request has to
+ * pass to the backend. For an entry that is stored, this counts as the backend's failure.
  */
-export type Fetch = (owner: string | undefined, background: boolean, before: Entry | undefined) => Promise<Fetched>;
+export type NotForCache = "notForCache";
+
+/**
+ * Fetches the answer, as the owner or (`undefined`) without a key. `background`: no client waits for it. `before`: the
+ * entry for everybody that is stored, if there is one. `F`: what it may come to.
+ */
+export type Fetch<F extends Fetched | NotForCache = Fetched | NotForCache> = (
+  owner: string | undefined,
+  background: boolean,
+  before: Entry | undefined,
+) => Promise<F>;
 
 /** A digest of fixed length; parts are separated, so that different lists never share one. */
 const digest = (parts: readonly unknown[]): string => hash("sha256", JSON.stringify(parts), "base64url");
