@@ -14,12 +14,10 @@ import {
   readDirectives,
 } from "../../src/gateway/cache/cacheRequest.ts";
 import type { Entry } from "../../src/gateway/cache/entry.ts";
-import { openKeptReplies } from "../../src/gateway/cache/keptReplies.ts";
 import { maxEntryBytes } from "../../src/gateway/cache/store.ts";
-import { ageOf, cacheStatus, contentHeaders, etagOf, type Reply, replyWith } from "../../src/gateway/cache/reply.ts";
+import { replyWith } from "../../src/gateway/cache/reply.ts";
 import { isFailure } from "../../src/gateway/cache/policy.ts";
-import { HIT, type Served, uncached } from "../../src/gateway/cache/served.ts";
-import { legacyCorsList } from "../../src/gateway/http/cors.ts";
+import { type Served, uncached } from "../../src/gateway/cache/served.ts";
 import { sendWhole } from "../../src/gateway/http/httpServer.ts";
 import { answerItself, answerTo, type OwnAnswer } from "../../src/gateway/proxy/refuse.ts";
 import type { Pass, Substitute } from "../../src/gateway/proxy/passThrough.ts";
@@ -27,14 +25,14 @@ import { decodedBeginning } from "../../src/gateway/upstream/answerBeginning.ts"
 import { mediaType } from "../../src/gateway/upstream/answerHeaders.ts";
 import { isItsFault } from "../../src/gateway/upstream/breaker.ts";
 import { UpstreamFailure } from "../../src/gateway/upstream/failure.ts";
-import { isLoop } from "../../src/gateway/upstream/forwarding.ts";
 import { ownCaller } from "../../src/gateway/upstream/legacyClient.ts";
 import { openHolding } from "../../src/operation/limits/byteBudget.ts";
 import { monotonic } from "../../src/operation/limits/monotonic.ts";
 import { withTimeout } from "../../src/operation/limits/withTimeout.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
-import { exchangeOf } from "../../src/operation/telemetry/exchange.ts";
+import { exchangeOf, type HttpExchange } from "../../src/operation/telemetry/exchange.ts";
 import { answerResultOf } from "../../src/operation/telemetry/meter.ts";
+import { legacyDialect } from "./dialect.ts";
 import { legacyCacheEvents } from "./events.ts";
 import { judge } from "./judge.ts";
 import { type OldRead, openOldReads } from "./oldRead.ts";
@@ -52,6 +50,7 @@ type CachingCore = Pick<
   | "features"
   | "fetchPath"
   | "guard"
+  | "hitPath"
   | "identity"
   | "judgeEmpty"
   | "keys"
@@ -90,17 +89,15 @@ const WRONG_KEY_ANSWER: OwnAnswer = {
   ...writeLegacyError("xml", { code: "103", message: "Authentication failed" }),
 };
 
-const VARY = "Accept-Encoding, Cookie, Authorization";
-
 /**
  * Answers reads of legacy's own interface from the cache: its status, type and bytes as they are. An answer is judged as one of the new
  * interface is, and stored for the same time, in the same groups. What cannot be answered so passes to legacy.
  */
 const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<ConsolePart> => {
-  const { cache, keys, memory, features } = core;
+  const { cache, keys, memory, hitPath } = core;
   const reads = openOldReads(core, settings);
   const counts = openReadCounts(core);
-  const kept = openKeptReplies();
+  const dialect = legacyDialect(core, reads, counts);
   const passing = new LRUCache<string, true>({ max: MAX_PASSING, perf: monotonic });
   const maxBytes = Math.min(settings.MAX_REPLY_BYTES, maxEntryBytes(settings.CACHE_BYTES));
   const moreShown = new LRUCache<string, true>(MORE_SHOWN);
@@ -338,20 +335,6 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     wanted: readDirectives(headers["cache-control"], headers.pragma),
   });
 
-  const answerHit = (req: IncomingMessage, res: ServerResponse): boolean => {
-    const read = isLoop(req.headers.via) ? undefined : reads.known(req, exchangeOf(res));
-    if (read === undefined) return false;
-    const { isSomebody, cacheKey, isBrowser = false } = read;
-    if (isSomebody && (cacheKey.personal || isBrowser)) return false;
-    const owner = ownerOf(read);
-    if (owner !== undefined && !keys.isProven(owner)) return false;
-    const found = cache.lookUp(requestOf(req, read), performance.now());
-    if (found?.freshness !== "fresh" || (isSomebody && found.entry.status !== 200)) return false;
-    exchangeOf(res).isProxied = true;
-    send(req, res, read, { answer: found.entry, entry: found.entry, how: HIT }, owner);
-    return true;
-  };
-
   const ownerOf = ({ key }: OldRead): string | undefined => (key === undefined ? undefined : keys.ownerOf(key));
 
   const wasRefused = (read: OldRead): boolean => {
@@ -365,35 +348,32 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     return owner !== undefined && keys.wasAccepted(owner) ? owner : undefined;
   };
 
-  const send = (
-    req: IncomingMessage,
-    res: ServerResponse,
-    read: OldRead,
-    served: Served,
-    caller = callerOf(read),
-  ): void => {
+  const send = (req: IncomingMessage, res: ServerResponse, read: OldRead, served: Served): void => {
     const { status } = served.answer;
     const exchange = exchangeOf(res);
     const isNotLegacys = served.entry === undefined && notLegacys.has(served.answer);
     const result = isNotLegacys ? "error" : answerResultOf(status, served.how);
     exchange.cache = result;
-    exchange.owner = caller;
-    const { url: target = "/", headers } = req;
-    const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch } = headers;
+    exchange.owner = callerOf(read);
+    const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch } = req.headers;
     const keyed = read.isSomebody;
-    const now = performance.now();
-    const write = (): Reply => {
-      const added = features.flatMap(({ proxy }) => proxy?.headers?.(exchange) ?? []);
-      const request = { method: "GET", acceptEncoding, ifNoneMatch, keyed, cors: [...legacyCorsList, ...added] };
-      return replyWith(served, request, now, oldHeaders);
-    };
-    const { entry, how } = served;
-    const isHit = how === HIT && entry !== undefined;
-    // Headers of features differ by the target, of which one entry may have several.
-    const kind = `${pathOf(target)}\n${keyed} ${acceptEncoding}\n${ifNoneMatch}`;
-    const isSent = sendWhole(res, isHit ? kept(entry, kind, now, write) : write(), undefined, core.writeError);
+    const request = { method: "GET", acceptEncoding, ifNoneMatch, keyed, cors: dialect.cors(req, exchange) };
+    const reply = replyWith(served, request, performance.now(), dialect.writeHeaders);
+    const isSent = sendWhole(res, reply, undefined, dialect.writeError);
     counts.count(isSent ? result : "error", performance.now() - exchange.started);
     if (isNotLegacys) counts.countHiddenFailure(status);
+  };
+
+  /** What a request asks for, and who asks; `undefined`: it has to pass. */
+  const readOf = (req: IncomingMessage, exchange: HttpExchange): OldRead | undefined => {
+    const asking = reads.asking(req);
+    if (asking === undefined) return undefined;
+    const path = pathOf(req.url ?? "/");
+    const known = hitPath.recall(path, dialect);
+    const read = known ?? reads.readPath(path, exchange);
+    if (read === undefined) return undefined;
+    if (known === undefined) hitPath.learn(path, dialect, read);
+    return { ...read, ...asking, cacheKey: read.cacheKeys[asking.scheme] };
   };
 
   const answerOrPass = async (req: IncomingMessage, res: ServerResponse, read: OldRead, pass: Pass): Promise<void> => {
@@ -410,9 +390,8 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   return {
     console: { page: async () => (await import("./page.ts")).readsPage(counts.view) },
     proxy: {
-      answerHit,
       standIn(req, res, pass) {
-        const read = reads.read(req, exchangeOf(res));
+        const read = readOf(req, exchangeOf(res));
         if (read === undefined) return false;
         counts.watch(res);
         answerOrPass(req, res, read, pass).catch((error: unknown) => core.guard.fail(res, error));
@@ -432,20 +411,6 @@ const failed = (
 ): Fetched => {
   const answer = answerTo({ method: "GET", target }, { trouble }, writeOwnError);
   return { answer, groups: [], ...(answer.status === 503 ? { isForOne: true } : {}) };
-};
-
-/** The headers of an answer of legacy's own interface; `keyed`: no cache between may share it. */
-const oldHeaders: NonNullable<Parameters<typeof replyWith>[3]> = (served, { keyed, cors }, coding, length, now) => {
-  const { answer, entry, how } = served;
-  const list = contentHeaders(answer.type ?? "application/json", coding, length);
-  if (entry === undefined) list.push("Cache-Control", "no-store");
-  else {
-    if (entry.status === 200) list.push("ETag", etagOf(entry, coding));
-    list.push("Cache-Control", keyed ? "private, no-cache" : "public, no-cache", "Vary", VARY);
-    if (how.hit || how.detail === "stale-if-error") list.push("Age", ageOf(entry, now));
-  }
-  list.push("Cache-Status", cacheStatus(served, now), ...Object.entries(answer.headers ?? {}).flat(), ...cors);
-  return list;
 };
 
 export const feature = { open, events: legacyCacheEvents };

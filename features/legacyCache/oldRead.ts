@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { LRUCache } from "lru-cache";
 import { isKey } from "../../src/catalogue/endpoint/credential.ts";
 import type { OpaqueRead } from "../../src/catalogue/endpoint/legacyInterface.ts";
 import { pathOf } from "../../src/catalogue/endpoint/target.ts";
@@ -19,16 +18,19 @@ export type ByEndpoint = { endpoint: PreparedEndpoint; input: Record<string, unk
 /** No endpoint has the read: its answers are judged by their bytes, and belong to these groups. */
 export type ByBytes = { groups: (isFound: boolean) => readonly string[] };
 
+/** The scheme of a client's request. */
+type Scheme = "http" | "https";
+
 /** What a path of legacy's own interface asks for. */
-type PathRead = {
+export type PathRead = {
   /** Of its endpoint, or of its row of `opaqueReads`. */
   name: string;
   judging: ByEndpoint | ByBytes;
   form: "json" | "xml";
   /** The path as the gateway asks for it: below `LEGACY_PATH`, nothing unescaped. */
   path: string;
-  scheme: string;
-  cacheKey: CacheKey;
+  /** By the scheme that legacy is told: it may write addresses by it. */
+  cacheKeys: Readonly<Record<Scheme, CacheKey>>;
   /** It asks for rows, of which there may be none. */
   isList: boolean;
 };
@@ -37,24 +39,22 @@ type PathRead = {
 type KnownRead = Pick<PathRead, "name" | "judging" | "isList"> & Pick<CacheKey, "lifetimesOf" | "personal">;
 
 /**
- * Who asks. `isSomebody`: legacy may show it more, by a key or by a session. Any cookie is a session, and counts as a key that legacy has
- * accepted. `isBrowser`: a browser sent the cookie, whose user may have changed on the website what is read.
+ * Who asks, over which scheme. `isSomebody`: legacy may show it more, by a key or by a session. Any cookie is a session,
+ * and counts as a key that legacy has accepted. `isBrowser`: a browser sent the cookie, whose user may have changed on
+ * the website what is read.
  */
-type Asking = { isSomebody: boolean; key?: string; isBrowser?: boolean };
+type Asking = { scheme: Scheme; isSomebody: boolean; key?: string; isBrowser?: boolean };
 
 /** A read of legacy's own interface that the cache may answer. */
-export type OldRead = PathRead & Asking;
+export type OldRead = PathRead & Asking & { cacheKey: CacheKey };
 
-/** Reads requests of old clients; `undefined`: the request has to pass. */
-type OldReads = {
-  read: (req: IncomingMessage, exchange: HttpExchange) => OldRead | undefined;
-  /** The same for a path that was read before, by looking it up. */
-  known: (req: IncomingMessage, exchange: HttpExchange) => OldRead | undefined;
+/** Reads requests of old clients. */
+export type OldReads = {
+  /** Who asks; `undefined`: the request has to pass, whatever its path. */
+  asking: (req: IncomingMessage) => Asking | undefined;
+  /** What a path asks for; `undefined`: a request for it has to pass. */
+  readPath: (path: string, exchange: HttpExchange) => PathRead | undefined;
 };
-
-/** Paths whose reading is remembered; a longer one is read each time. */
-const MAX_READS = 5000;
-const MAX_PATH = 1024;
 
 /** Escapes and steps upwards: legacy reads them in ways of its own. */
 const notPlain = /%|\/\.\.?(?:\/|$)/;
@@ -70,8 +70,10 @@ export const openOldReads = (
       .filter(({ name, cacheKey }) => cacheKey !== undefined && (names.includes("all") || names.includes(name)))
       .map((endpoint) => [endpoint.name, endpoint]),
   );
-  const reads = new LRUCache<string, OldRead>({ max: MAX_READS });
-  const opaqueReads = names.includes("all") ? catalogue.opaqueReads : [];
+  const opaqueReads = (names.includes("all") ? catalogue.opaqueReads : []).map((read) => ({
+    ...read,
+    lifetimesOf: lifetimesBy(read.lifetimes),
+  }));
   /** What is known of a path below the interface's, without the form. */
   const findRead = (segments: readonly string[]): KnownRead | undefined => {
     const [found] = readLegacyPath(patterns, segments);
@@ -86,7 +88,7 @@ export const openOldReads = (
       ...endpoint.cacheKey(input),
     };
   };
-  const readPath = (path: string, scheme: string, { target }: HttpExchange): PathRead | undefined => {
+  const readPath: OldReads["readPath"] = (path, { target }) => {
     const legacy = notPlain.test(path) ? undefined : target;
     if (legacy === undefined) return undefined;
     const segments = withoutFormat(legacy);
@@ -95,51 +97,36 @@ export const openOldReads = (
     const { name, judging, isList, lifetimesOf, personal } = found;
     const form = legacy.segments[0] === "json" ? "json" : "xml";
     const endpoint = legacyName(name);
-    const key = cacheKeyOf(endpoint, identity, { form, scheme, segments });
-    const cacheKey = { key, endpoint, lifetimesOf, personal };
-    return { name, judging, isList, form, path: legacy.path, scheme, cacheKey };
+    const cacheKey = (scheme: Scheme): CacheKey => {
+      const key = cacheKeyOf(endpoint, identity, { form, scheme, segments });
+      return { key, endpoint, lifetimesOf, personal };
+    };
+    const cacheKeys = { http: cacheKey("http"), https: cacheKey("https") };
+    return { name, judging, isList, form, path: legacy.path, cacheKeys };
   };
-  const learn = (place: string, ...about: Parameters<typeof readPath>): OldRead | undefined => {
-    const found = readPath(...about);
-    const read = found && { ...found, ...nobody };
-    if (read !== undefined && place.length <= MAX_PATH) reads.set(place, read);
-    return read;
-  };
-
-  const readBy =
-    (find: (...about: Parameters<typeof learn>) => OldRead | undefined) =>
-    (req: IncomingMessage, exchange: HttpExchange): OldRead | undefined => {
-      const { method, headers, socket, url: target = "/" } = req;
+  return {
+    readPath,
+    asking({ method, headers, socket, url = "/" }) {
       if (method !== "GET" || isPersonal(headers)) return undefined;
-      const path = pathOf(target);
-      const asking = whoAsks(target.slice(path.length), headers);
-      if (asking === undefined) return undefined;
-      // Legacy is told the scheme, and may write addresses by it.
       const encrypted = "encrypted" in socket;
       const scheme = schemeOf({ remoteAddress: socket.remoteAddress, encrypted, incoming: headers, trusted });
       if (scheme !== "http" && scheme !== "https") return undefined;
-      const read = find(`${scheme} ${path}`, path, scheme, exchange);
-      return read === undefined || asking === nobody ? read : { ...read, ...asking };
-    };
-  return {
-    known: readBy((place) => reads.get(place)),
-    read: readBy((...about) => reads.get(about[0]) ?? learn(...about)),
+      return whoAsks(url.slice(pathOf(url).length), headers, scheme);
+    },
   };
 };
-
-const nobody: Asking = { isSomebody: false };
 
 /** A key as the whole query; legacy takes an empty one of a GET for none. */
 const keyAlone = /^\?api_key=([A-Za-z0-9]*)$/;
 
 /** Who asks with this query; `undefined`: it is no key. */
-const whoAsks = (query: string, headers: IncomingHttpHeaders): Asking | undefined => {
+const whoAsks = (query: string, headers: IncomingHttpHeaders, scheme: Scheme): Asking | undefined => {
   const { cookie = "", "sec-fetch-site": site, origin, referer } = headers;
   const key = query === "" ? "" : keyAlone.exec(query)?.[1];
-  if (key === "" && cookie === "") return nobody;
+  if (key === "" && cookie === "") return { scheme, isSomebody: false };
   if (key === undefined || (key !== "" && !isKey(key))) return undefined;
   const isBrowser = cookie !== "" && (site ?? origin ?? referer) !== undefined;
-  return { isSomebody: true, isBrowser, ...(key !== "" && { key }) };
+  return { scheme, isSomebody: true, isBrowser, ...(key !== "" && { key }) };
 };
 
 /** Whether other headers change what legacy answers, or to whom; or there is a body. */
@@ -150,12 +137,15 @@ const isPersonal = (headers: IncomingHttpHeaders): boolean =>
   headers["transfer-encoding"] !== undefined ||
   (headers["content-length"] ?? "0") !== "0";
 
-const findOpaqueRead = (opaqueReads: readonly OpaqueRead[], path: string): KnownRead | undefined => {
-  for (const { name, path: pattern, lifetimes, groups, isList = false } of opaqueReads) {
+const findOpaqueRead = (
+  opaqueReads: readonly (OpaqueRead & Pick<CacheKey, "lifetimesOf">)[],
+  path: string,
+): KnownRead | undefined => {
+  for (const { name, path: pattern, lifetimesOf, groups, isList = false } of opaqueReads) {
     const [found, ...texts] = pattern.exec(path) ?? [];
     if (found === undefined) continue;
     const judging = { groups: (isFound: boolean) => groups(isFound, ...texts) };
-    return { name, judging, isList, lifetimesOf: lifetimesBy(lifetimes), personal: false };
+    return { name, judging, isList, lifetimesOf, personal: false };
   }
   return undefined;
 };

@@ -21,6 +21,9 @@ const legacysStatuses = new Set([200, 206, 304, 412, 450]);
 /** Dependencies that fail where legacy does not answer callers as it should. */
 const legacyTroubles = new Set(["legacy", "legacy_access", "legacy_speed", "legacy_room", "legacy_endpoints"]);
 
+/** The counts of old clients' reads. */
+export type ReadCounts = ReturnType<typeof openReadCounts>;
+
 /** Counts the reads of old clients by how they are answered, and times them. */
 export const openReadCounts = ({ meter, dependencies }: Pick<Core, "meter" | "dependencies">) => {
   const reads = meter.counter(

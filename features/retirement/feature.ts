@@ -100,7 +100,7 @@ const open = async (
     },
     proxy: {
       headers: (exchange) => find(inForce.deprecated, exchange)?.headers,
-      mayAnswerHit: (exchange) => brownoutOf(exchange) === undefined,
+      mayHitPathAnswer: (exchange) => brownoutOf(exchange) === undefined,
       standIn(req, res) {
         const exchange = exchangeOf(res);
         const brownout = brownoutOf(exchange);

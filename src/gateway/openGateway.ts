@@ -92,6 +92,7 @@ export const openGateway = async (
 
   const features: Feature[] = [];
   let isStopping = false;
+  const door = openDoor(settings, catalogue, readTarget, operation, parts);
   const core: Core = {
     settings,
     catalogue,
@@ -103,7 +104,8 @@ export const openGateway = async (
     load: legacy.load,
     features,
     hooks: hooksOf(features),
-    ...openDoor(settings, catalogue, readTarget, operation, parts),
+    ...door,
+    hitPath: openHitPath({ ...answering, ...door, features }, settings.CACHE_BYTES * PATHS_SHARE),
     isStopping: () => isStopping,
     off,
     isCheck,
@@ -249,7 +251,7 @@ const openEndpoints = (
 /** Most threads that read large answers, where there are as many cores. */
 const READER_THREADS = 2;
 
-/** The share of the cache's bytes for the cache keys of paths. */
+/** The share of the cache's bytes for what paths ask for. */
 const PATHS_SHARE = 1 / 16;
 
 type Answering = Pick<
@@ -396,7 +398,6 @@ const openInterface = (
     standIns: features.flatMap(({ proxy }) => proxy?.standIn ?? []),
     substituteFor: dataFileSubstitutes(catalogue.legacyPaths.files),
   });
-  const hitPath = openHitPath(core, settings.CACHE_BYTES * PATHS_SHARE);
-  const app = gatewayApp({ ...core, handler: afterAccess(core, layered), passThrough: pass, hitPath });
-  return { app, passThrough: pass, hitPath };
+  const app = gatewayApp({ ...core, handler: afterAccess(core, layered), passThrough: pass });
+  return { app, passThrough: pass };
 };

@@ -53,16 +53,10 @@ export const startServer = async (
 ): Promise<RunningServer> => {
   let stopping = false;
   const exchanges = openExchanges(gateway.core);
-  const { features, untrustedProxies, guard } = gateway.core;
+  const { features, untrustedProxies, guard, hitPath } = gateway.core;
   const documents = features.flatMap((one) => one.documents ?? []);
-  const proxiedHits = features.flatMap(({ proxy }) => proxy?.answerHit ?? []);
-  const conditions = features.flatMap(({ proxy }) => proxy?.mayAnswerHit ?? []);
-  const answerProxiedHit: (...about: Parameters<RequestListener>) => boolean = (request, response) =>
-    proxiedHits.length > 0 &&
-    conditions.every((mayAnswer) => mayAnswer(exchangeOf(response))) &&
-    proxiedHits.some((answerHit) => answerHit(request, response));
   const answer = behindMiddleware(features, (request, response) => {
-    if (gateway.hitPath.answer(request, response) || answerProxiedHit(request, response)) return;
+    if (hitPath.answer(request, response)) return;
     // A prefix of "/" leaves it to the router what is ours.
     const ours = isBelowAny(pathOf(request.url ?? "/"), prefixes);
     exchanges.answer(request, response, ours, () => {

@@ -1,6 +1,7 @@
 import { pathOf } from "../../catalogue/endpoint/target.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TrieRouter } from "hono/router/trie-router";
+import type { CacheKey } from "../cache/cacheRequest.ts";
 import { type Reply, replyWith } from "../cache/reply.ts";
 import { openHolding } from "../../operation/limits/byteBudget.ts";
 import { type Answer, plainAnswer } from "../../catalogue/endpoint/answer.ts";
@@ -12,7 +13,8 @@ import type { PassThrough } from "../proxy/passThrough.ts";
 import { isLoop } from "../upstream/forwarding.ts";
 import { legacyDecision } from "../cache/served.ts";
 import { type Handler, fromNode, fromWeb, type Received } from "./context.ts";
-import type { HitPath } from "./hitPath.ts";
+import type { Dialect } from "./dialect.ts";
+import { newInterface } from "./hitPath.ts";
 import { type PreparedEndpoint, allowed, type Pattern, patterns } from "./prepared.ts";
 import { inputOf } from "./requestInput.ts";
 import { answerResultOf } from "../../operation/telemetry/meter.ts";
@@ -25,8 +27,6 @@ type AppCore = Core & {
   handler: Handler;
   /** Gets the requests that no route below a prefix of `/` answers. */
   passThrough: PassThrough;
-  /** Learns the cache key of a path, so that the next request for it is answered before it comes here. */
-  hitPath: HitPath;
 };
 
 /** The new interface, for requests from sockets and from this process. */
@@ -137,6 +137,7 @@ const unstoredReply = (core: AppCore, received: Received, { status, body, header
 
 /** Routes each path, with and without a slash at its end, to its endpoints; other methods get 405, or the answer to a preflight. */
 const routerOf = (known: readonly Pattern[], core: AppCore): TrieRouter<RouteHandler> => {
+  const dialect = newInterface(core);
   const router = new TrieRouter<RouteHandler>();
   for (const prefix of core.settings.PREFIXES) {
     // Below "/" other methods are legacy's.
@@ -147,7 +148,7 @@ const routerOf = (known: readonly Pattern[], core: AppCore): TrieRouter<RouteHan
       const pairsBelow = pattern.pairsBelow === undefined ? undefined : base + pattern.pairsBelow;
       for (const path of writtenAs(base, pattern)) {
         for (const [method, endpoint] of pattern.methods)
-          router.add(method, path, answerBy(core, endpoint, pairsBelow));
+          router.add(method, path, answerBy(core, dialect, endpoint, pairsBelow));
         router.add("ALL", path, otherMethods(core, pattern));
       }
     }
@@ -156,7 +157,12 @@ const routerOf = (known: readonly Pattern[], core: AppCore): TrieRouter<RouteHan
 };
 
 const answerBy =
-  (core: AppCore, endpoint: PreparedEndpoint, pairsBelow: string | undefined): RouteHandler =>
+  (
+    core: AppCore,
+    dialect: Dialect<CacheKey>,
+    endpoint: PreparedEndpoint,
+    pairsBelow: string | undefined,
+  ): RouteHandler =>
   async (received, params) => {
     const { handler, noteLoop, meter, errorFormats, hitPath } = core;
     const { method, target, header, exchange, caller } = received;
@@ -170,7 +176,7 @@ const answerBy =
     const served = await serve(core, handler, endpoint, received, credential, reading);
     const { answer, how, cacheKey, decision = legacyDecision, afterwards } = served;
     // A body may ask for anything; a path always asks for the same.
-    if (cacheKey && method !== "POST") hitPath.learn(pathOf(target), cacheKey);
+    if (cacheKey && method !== "POST") hitPath.learn(pathOf(target), dialect, cacheKey);
     const took = performance.now() - started;
     const replyRequest = {
       method,

@@ -21,6 +21,7 @@ import type { UntrustedProxies } from "../upstream/forwarding.ts";
 import type { NoteLoop } from "../upstream/loops.ts";
 import { type Decision, legacyDecision } from "../cache/served.ts";
 import type { CallerIdentity, Layer } from "./context.ts";
+import type { HitPath } from "./dialect.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { Caller, FetchPath, LegacyClient } from "../upstream/legacyClient.ts";
 import type { Outage } from "../upstream/outage.ts";
@@ -49,10 +50,8 @@ export type Write = {
 type ProxyHooks = {
   /** Headers, flat, for any answer. */
   headers?: (exchange: HttpExchange) => readonly string[] | undefined;
-  /** Answers from memory before anything is made for the request; false where that takes more than looking it up. */
-  answerHit?: (req: IncomingMessage, res: ServerResponse) => boolean;
-  /** Keeps `answerHit` of all features from a request, which needs more than looking it up: false. */
-  mayAnswerHit?: (exchange: HttpExchange) => boolean;
+  /** As that of the feature, for reads of legacy's own interface. */
+  mayHitPathAnswer?: (exchange: HttpExchange) => boolean;
   /** Answers in legacy's place, at once or later; false lets the request go on. `pass`: sends it to legacy after all. */
   standIn?: (req: IncomingMessage, res: ServerResponse, pass: Pass) => boolean;
   /**
@@ -113,7 +112,7 @@ export type Feature<Part = unknown> = {
   middleware?: (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
   documents?: Documents;
   layer?: Layer;
-  /** False where an answer from the cache needs more than looking it up: the request then takes the way through the layers. */
+  /** False: an answer from the cache needs more than looking it up. The request goes on as if its path were unknown. */
   mayHitPathAnswer?: (endpoint: string, isKeyed: boolean, headers: IncomingHttpHeaders) => boolean;
   /** Which backend answers this caller, and in which stage: for requests that are refused before their layer decides. */
   decide?: (endpoint: string, asker: CallerIdentity) => Decision;
@@ -178,6 +177,8 @@ export type Core = {
   identity: string;
   reader: Reader;
   cache: Cache;
+  /** Answers fresh entries, where it has learned what a path asks for. */
+  hitPath: HitPath;
   /** Says what a list without rows counts for. */
   judgeEmpty: JudgeEmpty;
   keys: Keys;

@@ -1,89 +1,109 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
 import { type CacheKey, readDirectives } from "../cache/cacheRequest.ts";
 import { sendWhole } from "../http/httpServer.ts";
+import { writeDetail } from "../http/problemDetails.ts";
 import { openKeptReplies } from "../cache/keptReplies.ts";
 import { replyWith } from "../cache/reply.ts";
 import { HIT } from "../cache/served.ts";
 import { corsList } from "../http/cors.ts";
 import { isLoop } from "../upstream/forwarding.ts";
 import { exchangeOf } from "../../operation/telemetry/exchange.ts";
-import type { Core } from "./feature.ts";
-import { pathOf } from "../../catalogue/endpoint/target.ts";
+import type { Dialect, HitPath } from "./dialect.ts";
+import type { Core, Feature } from "./feature.ts";
 
-/** Stands before the router: it answers from memory at once, and knows a path by the cache key that the router has made of it. */
-export type HitPath = {
-  /** Answers a request at once; false where that takes more than looking it up. */
-  answer: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** Remembers the cache key of a path. */
-  learn: (path: string, cacheKey: CacheKey) => void;
-};
+/** A path, and what it asks for in its dialect. */
+type Known<Read = unknown> = { dialect: Dialect<Read>; read: Read };
 
-/** Bytes of one learned path beside its text: two places in maps and a cache key. */
-const OVERHEAD = 600;
-
-/** `bytes`: all that may be remembered of paths. All features are open. */
+/** `bytes`: all that may be remembered of paths. `features`: complete when the first request comes. */
 export const openHitPath = (
-  {
-    cache,
-    keys,
-    meter,
-    settings,
-    features,
-    errorFormats,
-  }: Pick<Core, "cache" | "keys" | "meter" | "settings" | "features" | "errorFormats">,
+  { cache, features, errorFormats }: Pick<Core, "cache" | "features" | "errorFormats">,
   bytes: number,
 ): HitPath => {
   const kept = openKeptReplies();
-  const conditions = features.flatMap(({ mayHitPathAnswer }) => mayHitPathAnswer ?? []);
-  const cacheKeys = new LRUCache<string, CacheKey>({
+  let conditions: ReturnType<typeof conditionsOf> | undefined;
+  const paths = new LRUCache<string, Known>({
     maxSize: Math.max(1, Math.floor(bytes)),
-    sizeCalculation: (_, path) => OVERHEAD + 2 * path.length,
+    sizeCalculation: ({ dialect }, path) => dialect.bytes + 2 * path.length,
   });
   return {
-    learn: (path, cacheKey) => void cacheKeys.set(path, cacheKey),
+    learn: (path, dialect, read) => void paths.set(path, { dialect, read }),
+    recall: <Read>(path: string, dialect: Dialect<Read>) => {
+      const known = paths.get(path) as Known<Read> | undefined;
+      return known?.dialect === dialect ? known.read : undefined;
+    },
     answer(request, response) {
       const { method = "", url = "", headers } = request;
       if (method !== "GET" && method !== "HEAD") return false;
       const end = url.indexOf("?");
-      const cacheKey = cacheKeys.get(end === -1 ? url : url.slice(0, end));
-      if (cacheKey === undefined || isLoop(headers.via)) return false;
+      const path = end === -1 ? url : url.slice(0, end);
+      const known = paths.get(path);
+      if (known === undefined || isLoop(headers.via)) return false;
 
-      let owner: string | undefined;
-      // The router refuses parameters that mean nothing.
-      if (end !== -1 && !/^\?api_key=[A-Za-z0-9]*$/.test(url.slice(end))) return false;
+      const { dialect } = known;
       const exchange = exchangeOf(response);
-      if (end !== -1 || headers.authorization !== undefined || headers["x-api-key"] !== undefined) {
-        const { key, refused } = exchange.caller?.credential ?? {};
-        if (refused) return false;
-        if (key !== undefined) {
-          owner = keys.ownerOf(key);
-          if (!keys.isProven(owner)) return false;
-        }
-      }
-      const { endpoint } = cacheKey;
-      for (const mayHitPathAnswer of conditions)
-        if (!mayHitPathAnswer(endpoint, owner !== undefined, headers)) return false;
+      const asked = dialect.ask(request, exchange, known.read);
+      if (asked === undefined) return false;
+      const { endpoint, cacheKey, owner, keyed } = asked;
+      const { ours, proxied } = (conditions ??= conditionsOf(features));
+      if (endpoint === undefined) {
+        for (const mayAnswer of proxied) if (!mayAnswer(exchange)) return false;
+      } else for (const mayAnswer of ours) if (!mayAnswer(endpoint, keyed, headers)) return false;
       const now = performance.now();
       const wanted = readDirectives(headers["cache-control"], headers.pragma);
-      const found = cache.lookUp({ cacheKey, owner, wanted }, now);
+      const found = cache.lookUp({ cacheKey, owner: endpoint === undefined ? undefined : owner, wanted }, now);
       if (found?.freshness !== "fresh") return false;
       const { entry } = found;
+      // What everybody does not find may be the caller's own.
+      if (keyed && entry.owner === undefined && entry.status !== 200) return false;
       // The router writes errors in the other format.
-      if (entry.status >= 400 && errorFormats(headers.accept, pathOf(url)) !== undefined) return false;
+      if (entry.status >= 400 && errorFormats(headers.accept, path) !== undefined) return false;
       const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch, origin } = headers;
-      const keyed = owner !== undefined;
-      const kind = `${method} ${keyed} ${acceptEncoding}\n${ifNoneMatch}\n${origin}`;
+      // Headers of features differ by the path, of which one entry may have several.
+      const kind = `${path}\n${method} ${keyed} ${acceptEncoding}\n${ifNoneMatch}\n${origin}`;
       const reply = kept(entry, kind, now, () => {
-        const cors = corsList(settings.CORS_ORIGINS, origin);
-        return replyWith({ answer: entry, entry, how: HIT }, { method, acceptEncoding, ifNoneMatch, keyed, cors }, now);
+        const cors = dialect.cors(request, exchange);
+        const replyRequest = { method, acceptEncoding, ifNoneMatch, keyed, cors };
+        return replyWith({ answer: entry, entry, how: HIT }, replyRequest, now, dialect.writeHeaders);
       });
       exchange.endpoint = endpoint;
+      exchange.isProxied = endpoint === undefined;
       exchange.cache = "hit";
       exchange.owner = owner;
-      if (!sendWhole(response, reply)) return true;
-      meter.countHit(endpoint, reply.status, reply.body?.length ?? 0, performance.now() - exchange.started);
+      const isSent = sendWhole(response, reply, undefined, dialect.writeError);
+      dialect.count(asked, isSent ? reply : undefined, performance.now() - exchange.started);
       return true;
     },
   };
 };
+
+/** What features say of hits: of the new interface, and of legacy's own. */
+const conditionsOf = (features: readonly Feature[]) => ({
+  ours: features.flatMap(({ mayHitPathAnswer }) => mayHitPathAnswer ?? []),
+  proxied: features.flatMap(({ proxy }) => proxy?.mayHitPathAnswer ?? []),
+});
+
+/** Reads of the new interface. A path is known by the cache key that the router has made of it. */
+export const newInterface = ({
+  keys,
+  meter,
+  settings,
+}: Pick<Core, "keys" | "meter" | "settings">): Dialect<CacheKey> => ({
+  bytes: 600,
+  ask({ url = "", headers }, exchange, cacheKey) {
+    const { endpoint } = cacheKey;
+    const end = url.indexOf("?");
+    // The router refuses parameters that mean nothing.
+    if (end !== -1 && !/^\?api_key=[A-Za-z0-9]*$/.test(url.slice(end))) return undefined;
+    const mayHaveKey = end !== -1 || headers.authorization !== undefined || headers["x-api-key"] !== undefined;
+    const { key, refused } = (mayHaveKey ? exchange.caller?.credential : undefined) ?? {};
+    if (refused) return undefined;
+    if (key === undefined) return { endpoint, cacheKey, owner: undefined, keyed: false };
+    const owner = keys.ownerOf(key);
+    return keys.isProven(owner) ? { endpoint, cacheKey, owner, keyed: true } : undefined;
+  },
+  cors: ({ headers }) => corsList(settings.CORS_ORIGINS, headers.origin),
+  writeError: writeDetail,
+  count({ endpoint = "" }, reply, ms) {
+    if (reply !== undefined) meter.countHit(endpoint, reply.status, reply.body?.length ?? 0, ms);
+  },
+});

@@ -29,7 +29,7 @@ export const replyWith = (
   served: Served,
   request: ReplyRequest,
   now: number,
-  headersFor: typeof headersOf = headersOf,
+  writeHeaders: WriteHeaders = headersOf,
 ): Reply => {
   const { answer, entry } = served;
   const accepted = acceptedCodings(request.acceptEncoding);
@@ -38,14 +38,14 @@ export const replyWith = (
   if (served.how === HIT && entry !== undefined && !isUnmodified) requestCoding(entry, accepted);
   const coding = entry && codingFor(entry, accepted, isUnmodified ? request.ifNoneMatch : undefined);
   if (isUnmodified)
-    return { status: 304, headers: headersFor(served, request, coding, undefined, now), body: undefined };
+    return { status: 304, headers: writeHeaders(served, request, coding, undefined, now), body: undefined };
   const { status, body } = answer;
   const error = status >= 400 ? request.errorFormat?.bytes(status, bytesOf(body)) : undefined;
   const bytes = error ?? (coding && entry?.coded[coding]) ?? bytesOf(body);
   const isText = bytes.length <= MAX_TEXT && isAscii(bytes);
   return {
     status,
-    headers: headersFor(served, request, error ? undefined : coding, bytes.length, now),
+    headers: writeHeaders(served, request, error ? undefined : coding, bytes.length, now),
     body: request.method === "HEAD" ? undefined : isText ? bytes.toString("latin1") : bytes,
   };
 };
@@ -80,14 +80,17 @@ const VARY = "Accept-Encoding, Authorization, X-API-Key";
 /** Errors are written as the client accepts them. */
 const VARY_OF_ERRORS = `Accept, ${VARY}`;
 
-/** All headers but those of the connection. `length`: bytes of the body, `undefined` for a 304. */
-const headersOf = (
+/** Writes all headers but those of the connection. `length`: bytes of the body, `undefined` for a 304. */
+export type WriteHeaders = (
   served: Served,
-  { method, keyed, cors, errorFormat }: ReplyRequest,
+  request: ReplyRequest,
   coding: Coding | undefined,
   length: number | undefined,
   now: number,
-): string[] => {
+) => string[];
+
+/** The headers of the new interface. */
+const headersOf: WriteHeaders = (served, { method, keyed, cors, errorFormat }, coding, length, now) => {
   const { entry, answer, how, headers = [], isDivided = false } = served;
   const isPrivate = keyed || isDivided;
   const isError = answer.status >= 400;

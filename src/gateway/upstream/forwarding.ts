@@ -27,6 +27,8 @@ type Forwarding = Pick<ForwardedRequest, "remoteAddress" | "encrypted" | "incomi
 
 /** The scheme of a client's request: that of its connection, or what a trusted proxy says. */
 export const schemeOf = (request: Forwarding): string => {
+  // Without the header it does not matter who sends it.
+  if (sent(request.incoming, "x-forwarded-proto") === undefined) return believedScheme(request, false);
   const peer = plainAddress(request.remoteAddress ?? "");
   return believedScheme(request, peer !== undefined && request.trusted(peer));
 };

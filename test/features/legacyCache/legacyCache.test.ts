@@ -295,6 +295,14 @@ describe("a hit of an old client", () => {
     expect(clients.map(({ path, count }) => [path, count])).toEqual([["/api/v1/json/data/{id}", 2]]);
   });
 
+  test("is of the scheme that legacy was told, whoever asked over another one", async () => {
+    const { legacy, ask } = await caching({ TRUSTED_PROXIES: "127.0.0.1" });
+    const [http, https] = ["http", "https"].map((scheme) => ({ "X-Forwarded-Proto": scheme }));
+    for (const headers of [http, https]) expect((await ask(json, headers)).how).toMatch(/^fwd=uri-miss/);
+    for (const headers of [http, https, http, https]) expect((await ask(json, headers)).how).toMatch(/^hit/);
+    expect(legacy.seen.map(({ headers }) => headers["x-forwarded-proto"])).toEqual(["http", "https"]);
+  });
+
   test("gives way to a brown-out, and to the refusal of a loop", async () => {
     const [from, end] = [-minute, minute].map((ms) => new Date(Date.now() + ms).toISOString());
     const { core, ask } = await hit();

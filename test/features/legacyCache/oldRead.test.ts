@@ -10,7 +10,7 @@ const reads = openOldReads(core, core.settings as typeof core.settings & LegacyC
 const socket = { remoteAddress: "192.0.2.1" };
 const readOf = (url: string) => {
   const request = { method: "GET", headers: {}, socket, url } as IncomingMessage;
-  return reads.read(request, new HttpExchange(request, core));
+  return reads.readPath(url, new HttpExchange(request, core));
 };
 
 /** The reads of scikit-learn, openml-python, mlr3oml and the Java client, by the endpoint that each reads. */
@@ -69,7 +69,7 @@ test.each(Object.entries(clients).flatMap(([name, paths]) => paths.map((path) =>
   "GET /api/v1/%s is a read of %s",
   (path, name) => {
     const read = readOf(`/api/v1/${path}`);
-    expect([read?.name, read?.form, read?.cacheKey.endpoint]).toEqual([
+    expect([read?.name, read?.form, read?.cacheKeys.http.endpoint]).toEqual([
       name,
       path.startsWith("json/") ? "json" : "xml",
       `legacy ${name}`,
@@ -82,7 +82,7 @@ test.each(passing)("GET /api/v1/%s passes", (path) => {
 });
 
 test("names are compared as legacy does, undecoded and in their case", () => {
-  const keyOf = (path: string) => readOf(`/api/v1/json/${path}`)?.cacheKey.key;
+  const keyOf = (path: string) => readOf(`/api/v1/json/${path}`)?.cacheKeys.http.key;
   expect(keyOf("study/OpenML-CC18")).not.toBe(keyOf("study/openml-cc18"));
   expect(keyOf("data/61")).toBe(keyOf("/data//61/"));
   expect(keyOf("data/61")).not.toBe(keyOf("data/061"));

@@ -1,0 +1,49 @@
+import type { Dialect } from "../../src/gateway/answer/dialect.ts";
+import type { Core } from "../../src/gateway/answer/feature.ts";
+import { ageOf, cacheStatus, contentHeaders, etagOf, type WriteHeaders } from "../../src/gateway/cache/reply.ts";
+import { legacyCorsList } from "../../src/gateway/http/cors.ts";
+import type { OldReads, PathRead } from "./oldRead.ts";
+import type { ReadCounts } from "./readCounts.ts";
+
+/** What answers at once need. */
+type HittingCore = Pick<Core, "features" | "keys" | "writeError">;
+
+/** Reads of legacy's own interface. `counts`: counts those that the hit path answers. */
+export const legacyDialect = (
+  { features, keys, writeError }: HittingCore,
+  { asking }: OldReads,
+  counts: Pick<ReadCounts, "count">,
+): Dialect<PathRead> => ({
+  bytes: 1000,
+  ask(request, _, { cacheKeys }) {
+    const asked = asking(request);
+    if (asked === undefined) return undefined;
+    const cacheKey = cacheKeys[asked.scheme];
+    const { isSomebody, key, isBrowser } = asked;
+    if (!isSomebody) return { endpoint: undefined, cacheKey, owner: undefined, keyed: false };
+    if (cacheKey.personal || isBrowser === true) return undefined;
+    const owner = key === undefined ? undefined : keys.ownerOf(key);
+    if (owner !== undefined && !keys.isProven(owner)) return undefined;
+    return { endpoint: undefined, cacheKey, owner, keyed: true };
+  },
+  cors: (_, exchange) => [...legacyCorsList, ...features.flatMap(({ proxy }) => proxy?.headers?.(exchange) ?? [])],
+  writeHeaders,
+  writeError,
+  count: (_, reply, ms) => counts.count(reply === undefined ? "error" : "hit", ms),
+});
+
+const VARY = "Accept-Encoding, Cookie, Authorization";
+
+/** Where it came with a key or a session, no cache between may share the answer. */
+const writeHeaders: WriteHeaders = (served, { keyed, cors }, coding, length, now) => {
+  const { answer, entry, how } = served;
+  const list = contentHeaders(answer.type ?? "application/json", coding, length);
+  if (entry === undefined) list.push("Cache-Control", "no-store");
+  else {
+    if (entry.status === 200) list.push("ETag", etagOf(entry, coding));
+    list.push("Cache-Control", keyed ? "private, no-cache" : "public, no-cache", "Vary", VARY);
+    if (how.hit || how.detail === "stale-if-error") list.push("Age", ageOf(entry, now));
+  }
+  list.push("Cache-Status", cacheStatus(served, now), ...Object.entries(answer.headers ?? {}).flat(), ...cors);
+  return list;
+};

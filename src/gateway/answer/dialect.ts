@@ -1,0 +1,44 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { HttpExchange } from "../../operation/telemetry/exchange.ts";
+import type { CacheKey } from "../cache/cacheRequest.ts";
+import type { Reply, WriteHeaders } from "../cache/reply.ts";
+import type { WriteError } from "../http/problemDetails.ts";
+
+// The hit path answers reads of the new interface and of legacy's own. A dialect is what differs between them.
+
+/** A request for a path that is known: what it asks the cache for, and for whom. */
+export type KnownRequest = {
+  /** Of the new interface; `undefined` for a read of legacy's own, whose answers are stored for everybody alone. */
+  endpoint: string | undefined;
+  cacheKey: CacheKey;
+  /** The caller's key, hashed. */
+  owner: string | undefined;
+  /** It came with a key or a session. */
+  keyed: boolean;
+};
+
+/** How reads of one interface are answered from memory. `Read`: what is known of a path. */
+export type Dialect<Read> = {
+  /** Bytes of one known path beside its text, as measured: two places in maps, and what is known. */
+  bytes: number;
+  /** Reads a request for a known path; `undefined`: its answer takes more than looking it up. */
+  ask(request: IncomingMessage, exchange: HttpExchange, read: Read): KnownRequest | undefined;
+  /** The CORS headers of an answer, and those that features add to it, flat. */
+  cors(request: IncomingMessage, exchange: HttpExchange): readonly string[];
+  /** Writes the other headers, where they differ from those of the new interface. */
+  writeHeaders?: WriteHeaders;
+  /** Writes the error where there is no room for an answer. */
+  writeError: WriteError;
+  /** Counts an answer that took `ms` milliseconds; without a `reply` there was no room for it. */
+  count(asked: KnownRequest, reply: Reply | undefined, ms: number): void;
+};
+
+/** Stands before the router and the pass-through: it answers from memory at once, where a path is known. */
+export type HitPath = {
+  /** Answers a request at once; false where that takes more than looking it up. */
+  answer: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Remembers what a path asks for in this dialect. */
+  learn: <Read>(path: string, dialect: Dialect<Read>, read: Read) => void;
+  /** What is remembered of a path in this dialect. */
+  recall: <Read>(path: string, dialect: Dialect<Read>) => Read | undefined;
+};
