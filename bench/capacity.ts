@@ -17,7 +17,10 @@ const cases = [
 /** Hits of 100 requests. */
 const ratios = [100, 90, 50, 0];
 
-/** Measures the requests a second of one gateway on one core, and its memory then, by the size of bodies and the ratio of hits. */
+/**
+ * Measures the requests a second of one gateway on one core, and its memory then, by the size of
+ * bodies and the ratio of hits.
+ */
 export const benchCapacity = async (options: BenchOptions): Promise<void> => {
   reportMissingTools();
   for (const { name, body, path } of cases) {

@@ -8,7 +8,9 @@ const REQUESTS = 1_000_000;
 /** Megabytes that the process may need besides the cache's bound. */
 const BESIDE = 60;
 
-/** Sends distinct requests, half of them for datasets that exist. Gives the memory in MB: before, and its growth since. */
+/**
+ * Sends distinct requests, half of them for datasets that exist. Gives the memory in MB: before, and its growth since.
+ */
 const flood = async (requests: number, settings: Record<string, string> = {}) => {
   const command = [process.execPath, "bench/peers/populatedLegacy.js"];
   const { line: legacy } = await start(undefined, command, /http:\/\/127\.0\.0\.1:\d+/);
@@ -31,7 +33,9 @@ const flood = async (requests: number, settings: Record<string, string> = {}) =>
   return { before, grown, peak, kept };
 };
 
-/** Measures the memory after a million requests, and that of a gateway without a cache, which shows Node's own share. */
+/**
+ * Measures the memory after a million requests, and that of a gateway without a cache, which shows Node's own share.
+ */
 export const benchMemory = async (): Promise<void> => {
   const { before, grown, peak, kept } = await flood(REQUESTS);
   const { entries, bytes, evicted, bound } = kept;

@@ -10,7 +10,9 @@ import { type BenchOptions, type Contender, type Lap, oneAfterTheOther, race, re
 /** The least that a gateway from JSON to JSON does. */
 const FLOOR = "passed through, JSON parsed and written";
 
-/** `{n}` stands for a number that each request has of its own. `aims`: by the contender that misses are compared with. */
+/**
+ * `{n}` stands for a number that each request has of its own. `aims`: by the contender that misses are compared with.
+ */
 const cases = [
   {
     name: "3 KB",
@@ -32,9 +34,9 @@ const lengthOf = (body: Buffer): Buffer =>
   Buffer.from(String(Buffer.byteLength(JSON.stringify(JSON.parse(body.toString())))));
 
 /**
- * Measures misses of distinct requests, stored and not stored. They are compared with the same legacy answers passed through by the same
- * gateway, and with that plus JSON.parse and JSON.stringify of the same bytes. Figures are ratios: CPU a request (all threads, user and
- * system) and p99.
+ * Measures misses of distinct requests, stored and not stored. They are compared with the same legacy answers passed
+ * through by the same gateway, and with that plus JSON.parse and JSON.stringify of the same bytes. Figures are ratios:
+ * CPU a request (all threads, user and system) and p99.
  */
 export const benchMiss = async (options: BenchOptions): Promise<void> => {
   reportMissingTools();

@@ -15,7 +15,8 @@ export const isInstalled = (command: string): boolean => {
 };
 
 /**
- * Starts a command, pinned to a core if one is named and taskset is installed, and waits for a matching line of its output.
+ * Starts a command, pinned to a core if one is named and taskset is installed, and waits for a
+ * matching line of its output.
  *
  * @throws If it ends before that.
  */

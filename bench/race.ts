@@ -27,11 +27,17 @@ export type Contender = {
   /** The answer that is expected before and after each load; `body` before it is encoded. */
   status: number;
   body: Buffer;
-  /** The number of measured answers (such as hits) so far, if the contender counts them. Every answer of a load has to be one. */
+  /**
+   * The number of measured answers (such as hits) so far, if the contender counts them. Every answer
+   * of a load has to be one.
+   */
   counted?: () => Promise<number>;
 };
 
-/** By round: processor time of one request in microseconds, requests a second, and the 99th percentile of how long they took in milliseconds. */
+/**
+ * By round: processor time of one request in microseconds, requests a second, and the 99th percentile of how long
+ * they took in milliseconds.
+ */
 export type Lap = { cpu: number[]; perSecond: number[]; p99: number[] };
 
 /** @throws If the contender gives another answer than expected. */

@@ -37,7 +37,10 @@ export const checkCommand = (command: Command): Command =>
     .addHelpText("after", "\nExit code: 0 good, 1 not, 2 bad configuration.")
     .action(runCheck);
 
-/** Why the gateway does not start, and the exit code: 1 where starting again may help, 2 (the default) for wrong settings. */
+/**
+ * Why the gateway does not start, and the exit code: 1 where starting again may help, 2 (the
+ * default) for wrong settings.
+ */
 type Refused = { errors: string[]; code?: 1 | 2 };
 
 const refusedBy = (error: Error): Refused => ({
@@ -156,11 +159,11 @@ export const serveGateway = async (): Promise<void> => {
   });
   // Only now: a program that reads these lines may send the signal to stop at once.
   await printStart(opened, server.port, started);
-  // By default the heap may grow to several times what lives in it; here that is mostly the cache, which has its bound. During the
-  // start nearly all that is made stays, so collecting it earlier would only take time.
+  // By default the heap may grow to several times what lives in it; here that is mostly the cache, which has its bound.
+  // During the start nearly all that is made stays, so collecting it earlier would only take time.
   setFlagsFromString("--heap-growing-percent=30");
-  // That flag also bounds memory outside of the heap: every few megabytes of bodies would start a collection of the whole heap. This one has
-  // such bytes count with the heap.
+  // That flag also bounds memory outside of the heap: every few megabytes of bodies would start a collection of the
+  // whole heap. This one has such bytes count with the heap.
   setFlagsFromString("--external-memory-accounted-in-global-limit");
   // The gateway answers: what it did not need for that is loaded now.
   await upstream.load();
@@ -190,8 +193,8 @@ const printStart = async (
 const SECOND_SIGNAL_MS = 1000;
 
 /**
- * Calls `stop` at the first SIGTERM or SIGINT. The first SIGINT, also after a SIGTERM, only aborts `urgent`: the stop is not to wait for
- * load balancers. A further signal, a second later, ends the process with 1.
+ * Calls `stop` at the first SIGTERM or SIGINT. The first SIGINT, also after a SIGTERM, only aborts `urgent`: the stop
+ * is not to wait for load balancers. A further signal, a second later, ends the process with 1.
  */
 const onStopSignal = (stop: (urgent: AbortSignal) => void): void => {
   const urgent = new AbortController();
@@ -220,7 +223,10 @@ const fileLimitWarnings = ({ MAX_CLIENT_CONNECTIONS }: Settings): string[] => {
   ];
 };
 
-/** Ends the process after what it has begun to answer. It serves on for `DRAIN_DELAY_MS` first, or until `urgent` is aborted. */
+/**
+ * Ends the process after what it has begun to answer. It serves on for `DRAIN_DELAY_MS` first, or
+ * until `urgent` is aborted.
+ */
 const stop = async (
   { settings, observer, close }: Opened,
   server: RunningServer,

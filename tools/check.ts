@@ -31,8 +31,8 @@ type CheckRow = { result: "ok" | "FAIL" | "note"; name: string; found: string; a
 type CheckResult = { ready: boolean; legacy: string; passed: number; failed: number; rows: CheckRow[] };
 
 /**
- * Checks legacy, an example of each endpoint that reads, the settings, and what each feature checks. Prints a line for each check, and a
- * summary.
+ * Checks legacy, an example of each endpoint that reads, the settings, and what each feature checks. Prints a line for
+ * each check, and a summary.
  */
 export const check = async (
   gateway: Gateway,
@@ -108,7 +108,10 @@ const noteGateway = async ({ core }: Gateway, report: CheckReport, base: string)
     );
 };
 
-/** The examples of each endpoint. The first entry that legacy lists takes the place of those that only one catalogue has. */
+/**
+ * The examples of each endpoint. The first entry that legacy lists takes the place of those
+ * that only one catalogue has.
+ */
 const findExamples = async (gateway: Gateway): Promise<Map<string, Examples>> => {
   const byEndpoint = new Map<string, Examples>();
   for (const [name, endpoint] of Object.entries(gateway.core.catalogue.endpoints)) {
@@ -254,7 +257,10 @@ const summaryOf = ({ ready, legacy, passed, failed, rows }: CheckResult): string
   ];
 };
 
-/** What legacy's answer to a harmless request shows: whether it is legacy's interface, in plain words, and what to do if not. */
+/**
+ * What legacy's answer to a harmless request shows: whether it is legacy's interface, in plain
+ * words, and what to do if not.
+ */
 type LegacyState = { ok: boolean; words: string; advice?: string };
 
 /** `url`: where legacy's interface is, with its path. */

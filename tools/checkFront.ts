@@ -24,8 +24,8 @@ type Ask = (path: string, way: Way) => Promise<FrontAnswer>;
 const MADE_UP_KEY = "x".repeat(32);
 
 /**
- * Checks what stands before legacy, which may treat requests in different ways: with and without `Via`, by the gateway's probe, by the host that
- * clients use, with a key that cannot exist.
+ * Checks what stands before legacy, which may treat requests in different ways: with and without `Via`, by the
+ * gateway's probe, by the host that clients use, with a key that cannot exist.
  */
 export const checkFront = async (
   { core }: Gateway,
@@ -87,7 +87,10 @@ const beginningOf = async (body: Readable): Promise<Buffer> => {
   return Buffer.alloc(0);
 };
 
-/** Asks for a read with and without `Via`: for one that is compressed without it, if there is any. The path, where legacy answers it. */
+/**
+ * Asks for a read with and without `Via`: for one that is compressed without it, if there is any. The path,
+ * where legacy answers it.
+ */
 const checkVia = async (reads: readonly SampleRead[], ask: Ask, report: CheckReport): Promise<string | undefined> => {
   let tried: { path: string; without: FrontAnswer } | undefined;
   for (const { path } of reads) {

@@ -36,7 +36,10 @@ export const readUrl = (text: string): string => {
   throw new Error(`${withoutUrlSecrets(text)} is no URL such as http://127.0.0.1:8080, without a user or a query`);
 };
 
-/** The settings that the URL of a legacy server stands for: its origin and, where the URL has one, the path of its interface. */
+/**
+ * The settings that the URL of a legacy server stands for: its origin and, where the URL has one,
+ * the path of its interface.
+ */
 export const legacySettings = (url: string): { LEGACY_URL: string; LEGACY_PATH?: string } => {
   const { origin, pathname } = new URL(url);
   return { LEGACY_URL: origin, ...(pathname === "/" ? {} : { LEGACY_PATH: pathname }) };

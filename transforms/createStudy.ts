@@ -24,8 +24,8 @@ const ofAnotherType = refused("1034", "can only link entities of the type main_e
 const suiteOfTasks = refused("1035", "Can only register benchmark suite if main entity type is run");
 
 /**
- * A text of the characters that legacy's schema allows, `most` of them at most. `&`, `<` and `]]>` are refused: legacy does not escape them
- * where it shows a study, so they would break the study and every list with it.
+ * A text of the characters that legacy's schema allows, `most` of them at most. `&`, `<` and `]]>` are refused: legacy
+ * does not escape them where it shows a study, so they would break the study and every list with it.
  */
 const basicLatin = (most: number) =>
   explained(

@@ -36,7 +36,10 @@ const within =
 /** It asks for a page, not for certain rows. */
 const anyRow = () => (): true => true;
 
-/** What each field of the list of datasets requires of a row, as legacy's list does for its owner; the cheap ones come first. */
+/**
+ * What each field of the list of datasets requires of a row, as legacy's list does for its owner;
+ * the cheap ones come first.
+ */
 export const datasetFilters = {
   limit: anyRow,
   offset: anyRow,

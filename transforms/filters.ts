@@ -35,7 +35,9 @@ export const datasetSizes = {
 
 export const datasetName = optionalField(matching(/^[A-Za-z0-9 _.,()-]{1,128}$/));
 
-/** The fields of a list's page. A limit is always sent: legacy has none of its own, and refuses an offset without one. */
+/**
+ * The fields of a list's page. A limit is always sent: legacy has none of its own, and refuses an offset without one.
+ */
 export const page = (most = 10_000) => ({
   limit: withDefault(integerFrom(1, most), 100),
   offset: withDefault(integerFrom(0, Number.MAX_SAFE_INTEGER), 0),

@@ -17,7 +17,10 @@ const closedUp =
     .split(" ")
     .map((word) => new RegExp(`(?!${word})${word.split("").join(String.raw`\s*`)}\\W`, "i"));
 
-/** Texts that legacy's input filter (CodeIgniter 3's xss_clean) rewrites or that break its SQL: legacy would look for another name. */
+/**
+ * Texts that legacy's input filter (CodeIgniter 3's xss_clean) rewrites or that break its SQL: legacy
+ * would look for another name.
+ */
 const rewritten = [
   /["'\\]/,
   /%[0-9a-f]{2}/i,

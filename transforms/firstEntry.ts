@@ -8,8 +8,8 @@ export const firstEntry = (legacy: JsonObject, list: string, entries: string): J
 };
 
 /**
- * An endpoint's `first`, for an input of one id: that of the first entry that legacy lists. `path`: of a legacy list of one entry. `field`: the
- * input's.
+ * An endpoint's `first`, for an input of one id: that of the first entry that legacy lists. `path`: of a legacy list of
+ * one entry. `field`: the input's.
  */
 export const firstId = (path: string, [list, entries, name]: [string, string, string], field: string) => ({
   legacy: { method: "GET" as const, path },

@@ -41,7 +41,10 @@ const evaluation = object({
   fold: nullable(integer),
 });
 
-/** An unescaped text that is dropped. Where it stands twice, it has closed its element and forged others: it then fails the schema. */
+/**
+ * An unescaped text that is dropped. Where it stands twice, it has closed its element and forged others:
+ * it then fails the schema.
+ */
 const unescapedAside: Rule<undefined> = {
   ...dropped,
   markup: true,

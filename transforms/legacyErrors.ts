@@ -1,8 +1,8 @@
 import type { LegacyError, OutcomeKind } from "../src/catalogue/endpoint/outcome.ts";
 
 /**
- * Every error code of the legacy interface: its message (trimmed) and its kind. `as`: the code to answer with instead. A missing key
- * counts as a wrong one, and a missing id as an unknown one.
+ * Every error code of the legacy interface: its message (trimmed) and its kind. `as`: the code to answer with instead.
+ * A missing key counts as a wrong one, and a missing id as an unknown one.
  */
 const rows: readonly (readonly [code: number, message: string, kind: OutcomeKind, as?: number])[] = [
   [100, "Function not valid", "misasked"],

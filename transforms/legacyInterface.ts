@@ -1,6 +1,9 @@
 import type { LegacyPaths, LegacyWrites } from "../src/catalogue/endpoint/legacyInterface.ts";
 
-/** The paths of legacy's interface. On the real server each of them set a tag, as did `/index.php/api/v1`, `/?/api/v1` and `/index.php?/api/v1`. */
+/**
+ * The paths of legacy's interface. On the real server each of them set a tag, as did `/index.php/api/v1`, `/?/api/v1`
+ * and `/index.php?/api/v1`.
+ */
 export const legacyPaths: LegacyPaths = {
   interfaces: ["/api/v1", "/api_new/v1"],
   frontController: "/index.php",
@@ -20,7 +23,10 @@ export const legacyWrites: LegacyWrites = {
   task: { kind: "task", fields: ["task_id"], deletes: ["study"] },
 };
 
-/** POSTs that write nothing: legacy takes them as it takes a GET, and old Java clients read so. `study/ID/attach` and its like do write. */
+/**
+ * POSTs that write nothing: legacy takes them as it takes a GET, and old Java clients read so.
+ * `study/ID/attach` and its like do write.
+ */
 export const legacyReads: readonly RegExp[] = [
   /^\/\w+\/(?:(?:tag|qualities)\/)?list(?:\/|$)/,
   /^\/(?:data|task|flow|run|setup)\/\d+$/,
@@ -44,5 +50,8 @@ export const legacyAmendments: readonly RegExp[] = [
   /^\/data\/(?:features|qualities)$/,
 ];
 
-/** Codes that legacy answers before it reads the request, always in XML: unknown type, no key, wrong key, no right to write, no database. */
+/**
+ * Codes that legacy answers before it reads the request, always in XML: unknown type, no key, wrong key, no
+ * right to write, no database.
+ */
 export const legacyRefusals: ReadonlySet<number> = new Set([100, 102, 103, 104, 107]);

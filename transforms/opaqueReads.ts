@@ -13,7 +13,9 @@ const memberKinds: Record<string, string> = {
   runs: "run",
 };
 
-/** Reads of old clients that no endpoint has. Ids are digits: by any other spelling a write would not find the answer. */
+/**
+ * Reads of old clients that no endpoint has. Ids are digits: by any other spelling a write would not find the answer.
+ */
 export const opaqueReads: readonly OpaqueRead[] = [
   {
     // openml-python asks it after each list of evaluations.

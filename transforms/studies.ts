@@ -24,8 +24,8 @@ const membership = (action: "attach" | "detach", summary: string) =>
     summary,
     input: { study_id: identifier, entity_ids: identifierList(1, MAX_MEMBERS) },
     writes: ({ study_id }) => changed("study", [study_id]),
-    // Legacy lets every key change every study, and never says who a caller is. It shows a private study to its creator only, so a caller has to
-    // be able to read it. The creator of a public one cannot be told from others.
+    // Legacy lets every key change every study, and never says who a caller is. It shows a private study to its creator
+    // only, so a caller has to be able to read it. The creator of a public one cannot be told from others.
     access: { endpoint: "getStudy", input: ({ study_id }) => ({ id_or_alias: study_id }) },
     legacy: ({ study_id, entity_ids }) =>
       post(`/study/${study_id}/${action}`, { ids: [...new Set(entity_ids)].join(",") }),

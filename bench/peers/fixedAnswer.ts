@@ -20,7 +20,10 @@ export const startBare = (
   options = {},
 ) => startPeer(core, "bare.js", body, { HEADERS: JSON.stringify(headers), OPTIONS: JSON.stringify(options) });
 
-/** Starts a bare node:http server that parses these JSON bytes and writes them again for each request; it answers with their new length. */
+/**
+ * Starts a bare node:http server that parses these JSON bytes and writes them again for each request; it
+ * answers with their new length.
+ */
 export const startJson = (core: number, body: Buffer) => startPeer(core, "json.js", body);
 
 /** Starts the cheapest legacy that answers all requests with these bytes; gives its URL. */

@@ -21,7 +21,10 @@ const MAX_PATH = 500;
 const MAX_AGENT = 200;
 const MAX_METHOD = 20;
 
-/** Agents and callers whose shown form is remembered: making it costs more than the rest of a line. Agents beside a key are left out. */
+/**
+ * Agents and callers whose shown form is remembered: making it costs more than the rest of a line. Agents
+ * beside a key are left out.
+ */
 const MAX_KNOWN = 1000;
 
 /** Milliseconds until an answer begins, from which on its request is slow. */

@@ -14,7 +14,10 @@ import type { ConsolePage } from "./page/consolePage.ts";
 
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** The operators' interface and page: the core's routes, and those that features add. `address`: where the new interface is served. */
+/**
+ * The operators' interface and page: the core's routes, and those that features add. `address`: where the
+ * new interface is served.
+ */
 export const consoleApp = (core: Core, guard: GuardSettings, address: string): Hono => {
   const { cache, observer } = core;
   const parts = (core.features as readonly Feature<ConsolePart>[]).flatMap(({ console }) => console ?? []);

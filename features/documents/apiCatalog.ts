@@ -9,7 +9,9 @@ export const CATALOG_LINK = `<${CATALOG_PATH}>; rel="api-catalog"`;
 /** The media type of a document of OpenAPI, in JSON. */
 export const OPENAPI_TYPE = "application/vnd.oai.openapi+json";
 
-/** The links of an answer below a prefix to the documents about it (RFC 8631), as a value of `Link`. `base`: "" for "/". */
+/**
+ * The links of an answer below a prefix to the documents about it (RFC 8631), as a value of `Link`. `base`: "" for "/".
+ */
 export const documentLinks = (base: string): string =>
   [
     `<${base}/openapi.json>; rel="service-desc"; type="${OPENAPI_TYPE}"`,

@@ -12,7 +12,9 @@ import type { OpenApiThreadData } from "./openApiThread.ts";
 import { openResource, type Resource, type SendResource } from "./resource.ts";
 import type { DocumentsSettings } from "./settings.ts";
 
-/** Serves what describes the new interface: to people, to generators of clients, and to those who know only the domain. */
+/**
+ * Serves what describes the new interface: to people, to generators of clients, and to those who know only the domain.
+ */
 const open = (core: Core, settings: DocumentsSettings): Feature => {
   const { PREFIXES: prefixes, CORS_ORIGINS: origins } = settings;
   const bases = prefixes.map(baseOf);

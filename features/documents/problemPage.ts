@@ -12,7 +12,10 @@ type ProblemPageParts = { base: string; errors: ErrorTable; link: string };
 
 const title = "Errors of this interface";
 
-/** Makes the page that explains every type of problem. The anchor of each is its slug, as the `type` of a problem has it. */
+/**
+ * Makes the page that explains every type of problem. The anchor of each is its slug, as the
+ * `type` of a problem has it.
+ */
 export const problemPage = ({ base, errors, link }: ProblemPageParts): Resource => {
   const style = `${sharedStyle()}\n${readAsset(new URL("problems.css", import.meta.url))}`;
   const frame = documentFrame(style, [], ["frame-ancestors 'none'"]);

@@ -71,10 +71,16 @@ const MAX_PASSING = 1000;
 const TOO_LARGE = { ttl: 3_600_000 };
 const TREATED_OTHERWISE = { ttl: 60_000 };
 
-/** Paths whose answer for everybody was no 200: where more may be shown they pass at once, else legacy is asked twice each time. */
+/**
+ * Paths whose answer for everybody was no 200: where more may be shown they pass at once, else legacy
+ * is asked twice each time.
+ */
 const MORE_SHOWN = { max: MAX_PASSING, ttl: 60_000, perf: monotonic };
 
-/** Milliseconds that a request waits until legacy has verified its key: as long as legacy fails, any key gets what everybody gets. */
+/**
+ * Milliseconds that a request waits until legacy has verified its key: as long as legacy fails, any key
+ * gets what everybody gets.
+ */
 const VERIFY_MS = 2000;
 
 /** Milliseconds after which everybody's list is fetched again where lists pass, and the load from which it is not. */
@@ -90,8 +96,9 @@ const WRONG_KEY_ANSWER: OwnAnswer = {
 };
 
 /**
- * Answers reads of legacy's own interface from the cache: its status, type and bytes as they are. An answer is judged as one of the new
- * interface is, and stored for the same time, in the same groups. What cannot be answered so passes to legacy.
+ * Answers reads of legacy's own interface from the cache: its status, type and bytes as they are. An answer is
+ * judged as one of the new interface is, and stored for the same time, in the same groups. What cannot be
+ * answered so passes to legacy.
  */
 const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<ConsolePart> => {
   const { cache, keys, memory, hitPath } = core;
@@ -120,7 +127,8 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
       }
       const { status, contentType: type, body, judgement, coding, advice = {} } = reply;
       if (isIll(reply)) core.observer.event("legacy_ill", { endpoint: read.name, ...describeAnswer(reply, undefined) });
-      // A front may treat the client's own request otherwise. A redirection is nothing without the headers that are not kept.
+      // A front may treat the client's own request otherwise. A redirection is nothing without the
+      // headers that are not kept.
       const mayDiffer = judgement === "refused" || (status >= 300 && status < 400) || coding !== undefined;
       if (mayDiffer && status !== 429) {
         if (coding !== undefined)
@@ -173,7 +181,10 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     core.client(core.catalogue.keyProbes.reads, "json", { ...ownCaller(core.totalTimeout), client }, readXml);
   const readXml = xmlReader([]);
 
-  /** What legacy says of the key. While it fails, it says nothing: `unknown`. `late`: not in time, and it has not accepted it within the hour. */
+  /**
+   * What legacy says of the key. While it fails, it says nothing: `unknown`. `late`: not in time, and it has not
+   * accepted it within the hour.
+   */
   const verdictOn = async (key: string, client: string): Promise<"accepted" | "refused" | "unknown" | "late"> => {
     const verifying = keys.verify({ ...ownCaller(core.totalTimeout), client, key }, false);
     const refusal = await withTimeout(verifying, VERIFY_MS);
@@ -197,7 +208,10 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     return found?.freshness === "fresh" ? found : ((await cache.lookUpShared(request)) ?? found);
   };
 
-  /** Sends everybody's stored answer in place of one that cannot be used, unless that was done; false where none is stored. */
+  /**
+   * Sends everybody's stored answer in place of one that cannot be used, unless that was done;
+   * false where none is stored.
+   */
   const sendStored = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> => {
     const found = await findStored(requestOf(req, read));
     if (res.headersSent) return true;
@@ -214,8 +228,8 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     wasRefused(read) ? sendRefusal(req, res) : sendStored(req, res, read);
 
   /**
-   * Answer requests that wait for legacy, which may have frozen since: everybody's answer may stand in place of its own. As members of a Set they
-   * would take half as long again.
+   * Answer requests that wait for legacy, which may have frozen since: everybody's answer may stand in place of its
+   * own. As members of a Set they would take half as long again.
    */
   const waiting: { answerNow: () => void; place: number }[] = [];
   core.outage.onChange((why) => {
@@ -233,7 +247,9 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
   };
 
   let isPrefetching = false;
-  /** Fetches everybody's list, where none is stored that is young: those whose lists pass need one when legacy fails. */
+  /**
+   * Fetches everybody's list, where none is stored that is young: those whose lists pass need one when legacy fails.
+   */
   const prefetch = async (req: IncomingMessage, read: OldRead, client: string): Promise<void> => {
     const isTooMuch = isPrefetching || core.load() >= PREFETCH_LOAD || core.outage.isOn();
     if (isTooMuch || passing.has(read.cacheKey.key)) return;
@@ -252,7 +268,10 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
     }
   };
 
-  /** What stands in place of the answer to a request that passes, where legacy has none of its own; false: what comes is asked for. */
+  /**
+   * What stands in place of the answer to a request that passes, where legacy has none of its own; false:
+   * what comes is asked for.
+   */
   const substituteFor = (
     req: IncomingMessage,
     res: ServerResponse,
@@ -403,7 +422,9 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
 
 const noRefusal = async (): Promise<undefined> => undefined;
 
-/** What the pass-through answers where legacy gives no answer. One without room for a request is for one caller alone. */
+/**
+ * What the pass-through answers where legacy gives no answer. One without room for a request is for one caller alone.
+ */
 const failed = (
   { writeOwnError }: CachingCore,
   { path: target }: OldRead,

@@ -71,7 +71,10 @@ const judgeDocument = async (
   return { judged: unreadable(core, endpoint.name, status), groups };
 };
 
-/** Judges an answer that no endpoint reads. Of its errors, how long they hold is known of two kinds: nothing is there, or nothing is shown. */
+/**
+ * Judges an answer that no endpoint reads. Of its errors, how long they hold is known of two kinds: nothing is
+ * there, or nothing is shown.
+ */
 const judgeBytes = (core: JudgingCore, name: string, { groups }: ByBytes, { status, body }: OldAnswer): Judged => {
   const read = readEdges(body);
   if (read.is === "document" && status === 200) return { judged: 200, groups: groups(true) };

@@ -39,9 +39,9 @@ export type PathRead = {
 type KnownRead = Pick<PathRead, "name" | "judging" | "isList"> & Pick<CacheKey, "lifetimesOf" | "personal">;
 
 /**
- * Who asks, over which scheme. `isSomebody`: legacy may show it more, by a key or by a session. Any cookie is a session,
- * and counts as a key that legacy has accepted. `isBrowser`: a browser sent the cookie, whose user may have changed on
- * the website what is read.
+ * Who asks, over which scheme. `isSomebody`: legacy may show it more, by a key or by a session. Any cookie is a
+ * session, and counts as a key that legacy has accepted. `isBrowser`: a browser sent the cookie, whose user may have
+ * changed on the website what is read.
  */
 type Asking = { scheme: Scheme; isSomebody: boolean; key?: string; isBrowser?: boolean };
 
@@ -151,8 +151,8 @@ const findOpaqueRead = (
 };
 
 /**
- * The endpoint's input, without its defaults: legacy has others. `undefined` where the new interface refuses one of the texts: what legacy reads
- * in it is not known.
+ * The endpoint's input, without its defaults: legacy has others. `undefined` where the new interface refuses one of the
+ * texts: what legacy reads in it is not known.
  */
 const inputOf = (
   endpoint: PreparedEndpoint,

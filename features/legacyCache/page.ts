@@ -2,7 +2,10 @@ import type { PagePart } from "../../libraries/ui/consolePart.ts";
 import { formatNumber, percent, timeOfDay } from "../../libraries/ui/wording.ts";
 import type { ReadsView } from "./readCounts.ts";
 
-/** The reads of old clients, as one number of the overview; while legacy is in trouble, how many the cache answered and how many failed. */
+/**
+ * The reads of old clients, as one number of the overview; while legacy is in trouble, how many the cache
+ * answered and how many failed.
+ */
 export const readsPage = (view: () => ReadsView): PagePart => ({
   show(now) {
     const { requests, hits, trouble } = view();

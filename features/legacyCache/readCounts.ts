@@ -2,7 +2,9 @@ import type { ServerResponse } from "node:http";
 import type { Core } from "../../src/gateway/answer/feature.ts";
 import { answerResults } from "../../src/operation/telemetry/meter.ts";
 
-/** Reads of old clients since the start, and since legacy is in trouble: those from the cache, and those that failed. */
+/**
+ * Reads of old clients since the start, and since legacy is in trouble: those from the cache, and those that failed.
+ */
 export type ReadsView = {
   requests: number;
   hits: number;
@@ -61,7 +63,10 @@ export const openReadCounts = ({ meter, dependencies }: Pick<Core, "meter" | "de
     trouble = since === undefined ? undefined : (trouble ?? { since, hits: counted(hitResults) });
   });
   return {
-    /** `result`: as the metrics name it. `ms`: from the arrival of a read to its answer; absent where legacy alone answers. */
+    /**
+     * `result`: as the metrics name it. `ms`: from the arrival of a read to its answer; absent
+     * where legacy alone answers.
+     */
     count(result: string, ms?: number): void {
       (byResult.get(result) as { value: number }).value++;
       if (ms !== undefined) (hitResults.includes(result) ? hitsTook : othersTook).observe(ms / 1000);

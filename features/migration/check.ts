@@ -29,8 +29,8 @@ type CheckedMigration = {
 };
 
 /**
- * If there is a modern side, compares every example that reads on both sides. A difference fails where modern answers callers, or with
- * `--strict`; else it is a note. Reports entries of the ledger that no comparison needed.
+ * If there is a modern side, compares every example that reads on both sides. A difference fails where modern answers
+ * callers, or with `--strict`; else it is a note. Reports entries of the ledger that no comparison needed.
  */
 export const checkMigration = async (
   { core, migration, modern, stages, endpoints }: CheckedMigration,
@@ -98,7 +98,10 @@ const compareExample = async (
   return { ok: true, found: `as expected${allowed}`, fired, isOfGateway };
 };
 
-/** Reports entries of the ledger that have ended, and those that no comparison needed. Entries for writes are skipped: writes are not compared. */
+/**
+ * Reports entries of the ledger that have ended, and those that no comparison needed. Entries for writes are skipped:
+ * writes are not compared.
+ */
 const checkLedger = (
   migration: Migration,
   endpoints: Endpoints,

@@ -9,7 +9,9 @@ import {
 
 /** The latest distinct requests of an endpoint are its evidence: so many can show a parity of 0.999. */
 export const MAX_COMPARED = 5000;
-/** Characters of a request's hash; of one request as text: its hash, the place of its result, and the time in base 36. */
+/**
+ * Characters of a request's hash; of one request as text: its hash, the place of its result, and the time in base 36.
+ */
 const ID = 8;
 const ENTRY = 17;
 
@@ -19,10 +21,15 @@ export const comparedSchema = z
   .max(MAX_COMPARED * ENTRY)
   .regex(/^(?:[\w-]{8}[0-4][0-9a-z]{8})*$/);
 
-/** A request's latest result that is no drift, and its time in milliseconds since the epoch. `isOwn`: this process has compared it. */
+/**
+ * A request's latest result that is no drift, and its time in milliseconds since the epoch. `isOwn`: this
+ * process has compared it.
+ */
 type LatestResult = { result: DifferenceResult; at: number; isOwn?: true };
 
-/** The distinct requests of an endpoint that were compared. One that is compared often is still one piece of evidence. */
+/**
+ * The distinct requests of an endpoint that were compared. One that is compared often is still one piece of evidence.
+ */
 export type ComparedRequests = ReturnType<typeof openComparedRequests>;
 
 /** Opens them without any. `now` gives milliseconds since the epoch. */

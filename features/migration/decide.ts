@@ -15,7 +15,10 @@ export type Bucketing = {
   forced?: Side | undefined;
 };
 
-/** In canary, modern answers callers with a bucket below the share: a larger share includes the callers of a smaller one. */
+/**
+ * In canary, modern answers callers with a bucket below the share: a larger share includes the
+ * callers of a smaller one.
+ */
 export const decide = ({ stage, share }: Stage, { bucket, forced }: Bucketing): StageDecision => {
   if (forced !== undefined) return { stage, backend: forced, reason: "forced" };
   if (stage !== "canary") return { stage, backend: stage === "modern" ? "modern" : "legacy", reason: "stage" };

@@ -23,8 +23,9 @@ const MAX_PER_ENDPOINT = 500;
 const MAX_SAMPLE_CHARS = 8 * 1024 ** 2;
 
 /**
- * Opens an empty collection of the differences of live traffic: counted by endpoint, path and kind, with a few samples each. Each of
- * the latest distinct requests of an endpoint that differ counts once. `onNew` is called with each group before its first sample.
+ * Opens an empty collection of the differences of live traffic: counted by endpoint, path and kind, with a few samples
+ * each. Each of the latest distinct requests of an endpoint that differ counts once. `onNew` is called with each group
+ * before its first sample.
  */
 export const openDifferences = (
   onNew: (difference: Pick<DifferenceView, "endpoint" | "path" | "kind" | "form" | "cause">) => void = () => undefined,

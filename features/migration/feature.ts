@@ -16,7 +16,10 @@ import type { LayeredCore } from "./layer.ts";
 import { openStageStore, type StageStore } from "./stages.ts";
 import type { MigrationSettings } from "./settings.ts";
 
-/** Replaces parts of the feature in tests. Milliseconds: `recheck` until a mismatch is checked again, `look` between two checks of the gates, `save` between two savings of evidence. */
+/**
+ * Replaces parts of the feature in tests. Milliseconds: `recheck` until a mismatch is checked again, `look` between two
+ * checks of the gates, `save` between two savings of evidence.
+ */
 export type MigrationParts = {
   store?: StageStore;
   expected?: readonly LedgerEntry[];
@@ -27,7 +30,10 @@ export type MigrationParts = {
 type MigratedCore = LayeredCore &
   Pick<Core, "catalogue" | "features" | "isCheck" | "dependencies" | "events" | "traffic" | "reader" | "memory">;
 
-/** Moves endpoints from legacy to a new implementation by stages. Without `MODERN_URL` legacy answers everything, and the console says so. */
+/**
+ * Moves endpoints from legacy to a new implementation by stages. Without `MODERN_URL` legacy answers everything,
+ * and the console says so.
+ */
 const open = async (
   core: MigratedCore,
   settings: MigrationSettings,

@@ -16,7 +16,10 @@ export type Evidence = {
   sinceDemotion?: number | undefined;
 };
 
-/** Where the gate moves an endpoint, if it does, and why. `isFailing`: modern is not as good as the gate asks, as far as has been seen. */
+/**
+ * Where the gate moves an endpoint, if it does, and why. `isFailing`: modern is not as good as the gate asks,
+ * as far as has been seen.
+ */
 export type GateDecision = { reason: string; to?: Stage; isFailing: boolean };
 
 /** The shares of callers that canary goes through, in percent. */
@@ -32,7 +35,10 @@ const slowerThan = (bound: number, times: readonly number[]): number => times.fi
 /** 0.9987 -> `99.87 %`: gates need two decimals, and the audit log holds these texts. */
 const twoDecimals = (share: number): string => `${(share * 100).toFixed(2)} %`;
 
-/** Decides whether an endpoint moves now: down if modern is proven worse than the gate allows, up if it is proven good enough. */
+/**
+ * Decides whether an endpoint moves now: down if modern is proven worse than the gate allows, up if
+ * it is proven good enough.
+ */
 export const decideGate = (gate: Gate, at: Stage, evidence: Evidence): GateDecision => {
   if (at.stage === "legacy") return { reason: "held: nothing is compared in legacy", isFailing: false };
   const worse = whyWorse(gate, evidence);
@@ -63,7 +69,10 @@ const looksWorse = (gate: Gate, { good, conclusive, modern, sinceDemotion = gate
   (modern.asked >= MIN_TRIALS && modern.failed / modern.asked > gate.errorRate) ||
   (modern.times.length >= MIN_TRIALS && slowerThan(gate.p95, modern.times) / modern.times.length > TAIL);
 
-/** Demotion needs proof that modern is worse, promotion proof that it is not. In between, the endpoint stays at its stage. */
+/**
+ * Demotion needs proof that modern is worse, promotion proof that it is not. In between, the
+ * endpoint stays at its stage.
+ */
 const whyWorse = ({ parity, errorRate, p95 }: Gate, { recent, modern }: Evidence): string | undefined => {
   const { upper } = wilson(recent.good, recent.conclusive);
   if (recent.conclusive >= MIN_TRIALS && upper < parity)

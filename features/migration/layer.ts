@@ -16,8 +16,8 @@ export type LayeredCore = Pick<
 >;
 
 /**
- * Opens the layer that chooses the side of each request. Legacy answers a read that modern fails. Both sides are compared after the answer;
- * `recheck`: milliseconds until a mismatch is checked again.
+ * Opens the layer that chooses the side of each request. Legacy answers a read that modern fails. Both sides are
+ * compared after the answer; `recheck`: milliseconds until a mismatch is checked again.
  */
 export const openLayer = (
   core: LayeredCore,
@@ -77,7 +77,9 @@ export const openLayer = (
   };
 };
 
-/** What a caller is known by, so that it always sees the same side: its key or, without one, its address and user agent. */
+/**
+ * What a caller is known by, so that it always sees the same side: its key or, without one, its address and user agent.
+ */
 const identityOf = ({ key, client, header }: CallerIdentity): string =>
   // Legacy ignores the case of keys.
   key === undefined ? `client ${client} ${header("user-agent") ?? ""}` : `key ${key.toLowerCase()}`;

@@ -12,7 +12,10 @@ export const countComparisons = (meter: Meter): ((result: DifferenceResult) => v
   return (result) => void comparisons(result).value++;
 };
 
-/** Registers the metrics of the stages, which are looked up when they are read. `shed`: the comparisons that were left out. */
+/**
+ * Registers the metrics of the stages, which are looked up when they are read. `shed`: the
+ * comparisons that were left out.
+ */
 export const meterStages = (meter: Meter, views: () => StagesView, shed: () => number): void => {
   /** One sample of each endpoint that has a value. */
   const each = (valueOf: (view: StageView) => number | undefined) => (): Sample[] =>

@@ -48,7 +48,10 @@ const legacyAlone = { stage: "legacy", share: 100 } as const;
 /** What moving endpoints takes of the core. */
 type MovedCore = Pick<Core, "observer" | "meter" | "cache" | "traffic" | "events" | "catalogue">;
 
-/** Opens the migration of the catalogue's endpoints: what was compared, the ledger, the stages, the gates, and what follows from these. */
+/**
+ * Opens the migration of the catalogue's endpoints: what was compared, the ledger, the stages, the gates, and
+ * what follows from these.
+ */
 export const openMigration = (core: MovedCore, options: MigrationOptions) => {
   const { observer, meter, cache, events, traffic } = core;
   const { endpoints } = core.catalogue;
@@ -197,7 +200,10 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
     ledger: () => ledger.today(),
     /** The ids of ledger entries that have allowed a difference since the start. */
     fired: ledger.fired,
-    /** What speaks against this move, and the figures; `undefined` unless it is a step towards modern against the evidence. */
+    /**
+     * What speaks against this move, and the figures; `undefined` unless it is a step towards
+     * modern against the evidence.
+     */
     against(endpoint: string, to: Stage): { why: string; evidence: Parity } | undefined {
       const why = isForward(stageOf(endpoint), to) ? objection(endpoint) : undefined;
       return why === undefined ? undefined : { why, evidence: trackOf(endpoint).parity() };

@@ -4,7 +4,9 @@ const MAX_BYTES = 16 * 1024 ** 2;
 /** Opens the budget of comparisons: `rate` may start in a second, and as many run at a time. */
 export const openMirrorBudget = (rate: number) => {
   let tokens = rate;
-  /** Bytes. Sizes are known only afterwards, so it may fall below 0; it then blocks later comparisons until it recovers. */
+  /**
+   * Bytes. Sizes are known only afterwards, so it may fall below 0; it then blocks later comparisons until it recovers.
+   */
   let credit = MAX_BYTES;
   let filledAt = performance.now();
   let shed = 0;

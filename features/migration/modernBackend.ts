@@ -62,8 +62,8 @@ export const openModernBackend = (core: AnsweringCore, modern: Modern, migration
 
   return {
     /**
-     * Modern's answer to a read, cached as legacy's are; `undefined` if it cannot be served. Answers to callers with a key are not cached: a
-     * key may read cached answers only after legacy has accepted it.
+     * Modern's answer to a read, cached as legacy's are; `undefined` if it cannot be served. Answers to callers with a
+     * key are not cached: a key may read cached answers only after legacy has accepted it.
      */
     read,
     /** Sends a write to modern, once. If modern fails, the write is not sent to legacy. */

@@ -3,10 +3,15 @@ import type { Notice } from "../../src/gateway/answer/feature.ts";
 import type { Move } from "./stage.ts";
 import type { DifferenceView } from "./views.ts";
 
-/** Milliseconds in which new differences of one endpoint are collected for one notice, and differences that it names. */
+/**
+ * Milliseconds in which new differences of one endpoint are collected for one notice, and differences that it names.
+ */
 const COLLECTED_MS = 2000;
 const MAX_NAMED = 20;
-/** Characters of a path or cause: they hold names that modern chose. A notice stays below 64 KiB, also if JSON escapes each character. */
+/**
+ * Characters of a path or cause: they hold names that modern chose. A notice stays below 64 KiB, also if
+ * JSON escapes each character.
+ */
 const MAX_TEXT = 200;
 
 /** Reports moves, and unexplained differences when they are seen first. */

@@ -25,7 +25,9 @@ type SavedEvidenceSettings = {
   interval?: number | undefined;
 };
 
-/** Keeps what was compared over a restart, and joins it with what the other gateways on the same store have compared. */
+/**
+ * Keeps what was compared over a restart, and joins it with what the other gateways on the same store have compared.
+ */
 export const openSavedEvidence = ({ store, of, requests, interval = SAVE_MS }: SavedEvidenceSettings) => {
   const read = new Map<string, EvidenceRecord>();
   const saved = new Map<string, number>();

@@ -35,14 +35,17 @@ type AnsweredRequest = {
   backend: Side;
 };
 
-/** One side's answer. `bytes`: its size. `source`: the reply of legacy's that it was made of, where legacy was asked for it. */
+/**
+ * One side's answer. `bytes`: its size. `source`: the reply of legacy's that it was made of, where
+ * legacy was asked for it.
+ */
 type SideAnswer = GivenAnswer & { bytes: number; source?: LegacyReply | undefined };
 
 type SideReply = SideAnswer | { failed: string };
 
 /**
- * Opens what compares answered requests on both sides, in the background. `rate`: most comparisons that start in a second, and that run at a
- * time. `recheck`: milliseconds until a mismatch is checked again.
+ * Opens what compares answered requests on both sides, in the background. `rate`: most comparisons that start in a
+ * second, and that run at a time. `recheck`: milliseconds until a mismatch is checked again.
  */
 export const openShadow = (
   { settings, totalTimeout, errors, cache, observer }: ComparedCore,
@@ -79,7 +82,10 @@ export const openShadow = (
     return "failed" in reply ? reply : sideAnswer(reply.status, reply.contentType, reply.text);
   };
 
-  /** One answer of each side: the answer that was served with that of the other side or, `again`, two new ones past the caches. */
+  /**
+   * One answer of each side: the answer that was served with that of the other side or, `again`, two
+   * new ones past the caches.
+   */
   const bothAnswers = (
     request: AnsweredRequest,
     canonical: CanonicalRequest,
@@ -169,7 +175,10 @@ export const openShadow = (
   };
 };
 
-/** The context of a comparison. No client waits for it: it takes no client's turn, and its failures count for no client. `timeout`: milliseconds. */
+/**
+ * The context of a comparison. No client waits for it: it takes no client's turn, and its failures count for no client.
+ * `timeout`: milliseconds.
+ */
 const mirrored = (context: Context, timeout: number): Context => ({
   ...withoutClient(context, timeout),
   headers: [...context.headers, "gateway-mirror", "1"],
@@ -189,7 +198,10 @@ const sideAnswer = (status: number, contentType: string, body: string | Buffer):
   bytes: body.length,
 });
 
-/** Legacy's values, and the rules that made the expected ones of them. Of an answer that is cached or merged only the rules are known. */
+/**
+ * Legacy's values, and the rules that made the expected ones of them. Of an answer that is cached or merged
+ * only the rules are known.
+ */
 const originOf = ({ output }: Endpoint, { source, status, body }: SideAnswer): Origin => {
   const { note } = collectChanges();
   let ofDocument: Origin | undefined;

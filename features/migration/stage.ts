@@ -5,8 +5,8 @@ import { MAX_COMPARED } from "./comparedRequests.ts";
 export const stageNames = ["legacy", "shadow", "canary", "modern"] as const;
 
 /**
- * Which side answers an endpoint. `legacy`: legacy alone. `shadow`: legacy, and modern is compared on a sample. `canary`: modern for a share
- * of the callers. `modern`: modern, and legacy is compared on a sample.
+ * Which side answers an endpoint. `legacy`: legacy alone. `shadow`: legacy, and modern is compared on a sample.
+ * `canary`: modern for a share of the callers. `modern`: modern, and legacy is compared on a sample.
  */
 export type StageName = (typeof stageNames)[number];
 
@@ -19,7 +19,10 @@ export const gateSchema = z.strictObject({
   /** Distinct requests compared and minutes since the last move that a promotion needs. */
   requests: z.int().min(1).max(MAX_COMPARED).default(500),
   minutes: z.number().min(0).max(100_000).default(10),
-  /** The largest share (0-1) of modern's answers that may fail, and the milliseconds that 95 % of its answers stay within. */
+  /**
+   * The largest share (0-1) of modern's answers that may fail, and the milliseconds that 95 % of
+   * its answers stay within.
+   */
   errorRate: z.number().min(0).max(1).default(0.01),
   p95: z.number().min(1).max(3_600_000).default(2000),
   /** Minutes without a promotion after a demotion. */
@@ -52,7 +55,10 @@ export const stageInForceSchema = stageSchema.extend({
   /** Who moved the endpoint, and why. */
   by: z.string(),
   why: z.string(),
-  /** The configured stage (JSON) when this one was set. If the configuration differs from it later, the configuration wins. */
+  /**
+   * The configured stage (JSON) when this one was set. If the configuration differs from it
+   * later, the configuration wins.
+   */
   configured: z.string().optional(),
 });
 

@@ -45,8 +45,8 @@ type StagesSettings = {
 const defaultStage: Stage = { stage: "legacy", share: 100 };
 
 /**
- * Opens the stages in force: what was set at run time, unless the configuration has changed since. A configuration that has changed since they
- * were stored is applied in the background.
+ * Opens the stages in force: what was set at run time, unless the configuration has changed since. A configuration that
+ * has changed since they were stored is applied in the background.
  */
 export const openStages = ({
   store,
@@ -118,7 +118,10 @@ export const openStages = ({
     return isStored;
   };
 
-  /** Stores that an endpoint is where the configuration has it now, unless another gateway has moved it meanwhile. This is no move. */
+  /**
+   * Stores that an endpoint is where the configuration has it now, unless another gateway has moved it
+   * meanwhile. This is no move.
+   */
   const storeConfigured = async (endpoint: string, { since, configured: text }: StageInForce): Promise<boolean> => {
     if (store.get(endpoint) === undefined) return true;
     return store.update(endpoint, (latest) =>
@@ -126,7 +129,9 @@ export const openStages = ({
     );
   };
 
-  /** Puts configured stages in force at once. Then stores them, so that the other gateways and a restart use the same. */
+  /**
+   * Puts configured stages in force at once. Then stores them, so that the other gateways and a restart use the same.
+   */
   const applyConfiguration = async (names: readonly string[]): Promise<void> => {
     const before = new Map(names.map((name) => [name, inForce(name)]));
     for (const [name, from] of before) {
@@ -188,7 +193,10 @@ export const openStages = ({
       refresh();
       return moved;
     },
-    /** Applies a new configuration, except where another gateway has applied it already. Endpoints that it does not name are `legacy`. */
+    /**
+     * Applies a new configuration, except where another gateway has applied it already. Endpoints that it
+     * does not name are `legacy`.
+     */
     async configure(next: Readonly<Record<string, ConfiguredStage>>): Promise<void> {
       const before = new Map(endpoints.map((name) => [name, configuredText(name)]));
       configured = next;

@@ -27,7 +27,9 @@ export const openTrack = (requests: ComparedRequests) => {
   let movedAt: number | undefined;
   /** When the endpoint moved last, or this gateway started: evidence for its gate begins then. */
   const beginOf = ({ since }: StageInForce): number => Math.max(startedAt, Date.parse(since));
-  /** When it moved last, on the clock of `performance.now()`; the start of this gateway if that time lies in the future. */
+  /**
+   * When it moved last, on the clock of `performance.now()`; the start of this gateway if that time lies in the future.
+   */
   const moveOf = ({ since }: StageInForce): number => (movedAt ??= fromStored(Date.parse(since)) ?? openedAt);
 
   return {
@@ -42,7 +44,10 @@ export const openTrack = (requests: ComparedRequests) => {
       requests.add(id, result);
       if (result !== "drift") addRecent(results, result === "unexplained" ? 0 : 1);
     },
-    /** Counts a request of a canary from a caller in this bucket (0-99). True only for the request with which `oneBucket` begins to give a number. */
+    /**
+     * Counts a request of a canary from a caller in this bucket (0-99). True only for the request with which
+     * `oneBucket` begins to give a number.
+     */
     calledFrom(bucket: number): boolean {
       calls++;
       buckets.add(bucket);
@@ -71,7 +76,8 @@ export const openTrack = (requests: ComparedRequests) => {
       minutes: (performance.now() - Math.max(openedAt, moveOf(at))) / 60_000,
       recent: { good: sum(results), conclusive: results.length },
       modern: { asked: failures.length, failed: sum(failures), times: times.modern },
-      // A gate moves an endpoint to shadow only down. A hold does not end with a restart, nor begin again in another gateway.
+      // A gate moves an endpoint to shadow only down. A hold does not end with a restart, nor begin
+      // again in another gateway.
       ...(at.by === "gate" && at.stage === "shadow"
         ? { sinceDemotion: (performance.now() - moveOf(at)) / 60_000 }
         : {}),

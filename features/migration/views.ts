@@ -12,7 +12,9 @@ export type Latency = { p50: number; p95: number } | undefined;
 
 /** One endpoint, as `GET /stages` and the page show it. */
 export type StageView = StageInForce & {
-  /** Of all gateways, since the endpoint's definition or `MODERN_URL` changed. Neither a restart nor a move empties it. */
+  /**
+   * Of all gateways, since the endpoint's definition or `MODERN_URL` changed. Neither a restart nor a move empties it.
+   */
   parity: Parity;
   /** Since the endpoint moved last or this gateway started, which is what its gate looks at. */
   parityInStage: Parity;
@@ -22,7 +24,10 @@ export type StageView = StageInForce & {
   against?: string;
   /** Where it was until everything went back to legacy, if it has not moved since. */
   former?: Pick<StageInForce, "stage" | "share">;
-  /** Of the last five minutes: requests, also a second, those with a 5xx, and the share (0-1) that the cache answered; absent without a request. */
+  /**
+   * Of the last five minutes: requests, also a second, those with a 5xx, and the share (0-1) that the cache answered;
+   * absent without a request.
+   */
   requests: number;
   rate: number;
   serverErrors: number;
@@ -65,7 +70,9 @@ export type DifferenceView = {
   rule?: string;
   entry?: string;
   cause: string;
-  /** Distinct requests that show it: of the latest 5000 of the endpoint that differed in this gateway since its start. */
+  /**
+   * Distinct requests that show it: of the latest 5000 of the endpoint that differed in this gateway since its start.
+   */
   requests: number;
   /** Those that show the same cause, at any path of any endpoint. */
   causeRequests: number;

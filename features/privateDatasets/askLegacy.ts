@@ -58,7 +58,9 @@ export const askAs =
     return { code: reading.code, kind };
   };
 
-/** Legacy checks rights before the filter, which is illegal: administrators get 1011, other callers 106. No query runs. */
+/**
+ * Legacy checks rights before the filter, which is illegal: administrators get 1011, other callers 106. No query runs.
+ */
 const adminProbe: LegacyRequest = { method: "GET", path: "/evaluation/request/1/normal/1/none/0" };
 
 /**
@@ -73,7 +75,9 @@ export const isAdministrators = async (ask: AskLegacy): Promise<boolean> => {
   return answer.code === 1011;
 };
 
-/** The status of a key. `refused`: legacy does not know it. `unknown`: no answer in time, or one without a known code. */
+/**
+ * The status of a key. `refused`: legacy does not know it. `unknown`: no answer in time, or one without a known code.
+ */
 type AdminStatus = "administrator" | "other" | "refused" | "unknown";
 
 /** A caller with a key. `owner`: the salted hash of the key. `ask` asks legacy with it. */

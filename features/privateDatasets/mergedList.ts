@@ -30,7 +30,10 @@ type MergedListParts = {
   listedRow: (row: PrivateRow) => Buffer | undefined;
 };
 
-/** The wait for the caller's status and for datasets that are being read: milliseconds at most, and the share of the time that is left. */
+/**
+ * The wait for the caller's status and for datasets that are being read: milliseconds at most, and the share
+ * of the time that is left.
+ */
 const MAX_WAIT = 2000;
 const MAX_SHARE = 1 / 4;
 
@@ -43,7 +46,9 @@ const hasNoFilter = (input: Input): boolean =>
   input["status"] === "all" &&
   Object.entries(input).every(([name, value]) => value === undefined || ["status", "limit", "offset"].includes(name));
 
-/** Adds to administrators' lists the private datasets that legacy's list lacks. All other requests go to the next layer. */
+/**
+ * Adds to administrators' lists the private datasets that legacy's list lacks. All other requests go to the next layer.
+ */
 export const privateRowsLayer = (parts: MergedListParts): Layer => {
   const { core, scanResults, scanner, adminStatuses, wholeList, filters, listedRow } = parts;
   const incomplete = core.meter.counter("private_incomplete_total", "Answers with private=incomplete.")();
@@ -88,7 +93,10 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     return absent.some((id) => !present.has(id));
   };
 
-  /** Adds the matching private rows to legacy's. True if a row may be missing: it is being read, it may match, or legacy does not show it. */
+  /**
+   * Adds the matching private rows to legacy's. True if a row may be missing: it is being read, it may match, or
+   * legacy does not show it.
+   */
   const addRows = (listed: Map<number, Buffer>, rows: readonly PrivateRow[], matches: RowTest): boolean => {
     const pending = new Set(scanner.pending());
     let isRowLacking = false;
@@ -101,7 +109,10 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     return isRowLacking;
   };
 
-  /** Answers a page of legacy's whole list and the private datasets that match; `undefined`: legacy cannot give the whole list. */
+  /**
+   * Answers a page of legacy's whole list and the private datasets that match; `undefined`: legacy
+   * cannot give the whole list.
+   */
   const answerMerged = async (context: KeyedContext, until: number): Promise<Served | undefined> => {
     const { endpoint, input, bypass = false, wanted } = context;
     const matches = rowMatcher(filters, input);
@@ -164,7 +175,10 @@ const pageOf = (listed: ReadonlyMap<number, Buffer>, { offset, limit }: Input): 
 
 const note = servingNote(() => undefined);
 
-/** Makes a row of the list as bytes, once for each; `undefined` if legacy does not show it. `onUnfit` is called with the places of a row that does not fit. */
+/**
+ * Makes a row of the list as bytes, once for each; `undefined` if legacy does not show it. `onUnfit` is called with the
+ * places of a row that does not fit.
+ */
 export const listedRows = (
   output: Endpoint["output"],
   rowById: RowById,

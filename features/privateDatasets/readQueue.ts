@@ -3,14 +3,20 @@ import { MAX_ID } from "./scanResults.ts";
 /** Ids that may wait to be read next. The next scan reads the others. */
 const MAX_WAITING = 1000;
 
-/** Opens an empty queue of ids that are to be read before all others, since a write has named them. `onAdded` is called with each id that is added. */
+/**
+ * Opens an empty queue of ids that are to be read before all others, since a write has named them. `onAdded` is called
+ * with each id that is added.
+ */
 export const openReadQueue = (onAdded: () => void) => {
   /** Each id with the number of the call that added it last. */
   const waiting = new Map<number, number>();
   let calls = 0;
   let empty = Promise.withResolvers<void>();
   return {
-    /** Adds an id at the end, also where it is being read. Any request can name an id that no dataset has: it is ignored. */
+    /**
+     * Adds an id at the end, also where it is being read. Any request can name an id that no
+     * dataset has: it is ignored.
+     */
     add(id: number): void {
       if (!(id >= 1 && id <= MAX_ID) || waiting.size >= MAX_WAITING) return;
       if (waiting.size === 0) empty = Promise.withResolvers();

@@ -19,7 +19,10 @@ export type ScanOptions = {
 const defaults = { pause: 10 * 60_000, retry: 30_000, margin: 100, slice: 300 };
 /** Milliseconds after which what a scan has found is out of date. */
 const OUTDATED = 60 * 60_000;
-/** While callers use legacy: milliseconds from one request to the next, and the share of the connections at which the scan waits. */
+/**
+ * While callers use legacy: milliseconds from one request to the next, and the share of the connections
+ * at which the scan waits.
+ */
 const SPACING = 100;
 const BUSY_SHARE = 1 / 4;
 /** Milliseconds after which a scan that waits for callers looks again. */
@@ -71,8 +74,9 @@ type ScannerSettings = {
 export type Scanner = ReturnType<typeof openScanner>;
 
 /**
- * Makes a scanner. Each scan asks for the public list, and then reads the ids outside it, one at a time: ids never read, known private
- * datasets, ids that have left the list, and some beyond the highest. It reads an unknown id once, and later a few of them in each scan.
+ * Makes a scanner. Each scan asks for the public list, and then reads the ids outside it, one at a time: ids never
+ * read, known private datasets, ids that have left the list, and some beyond the highest. It reads an unknown id once,
+ * and later a few of them in each scan.
  */
 export const openScanner = (settings: ScannerSettings) => {
   const { scanResults, ask, rowById, fetchListed, load, onEvent, onKey, spent, signal, options } = settings;
@@ -139,7 +143,10 @@ export const openScanner = (settings: ScannerSettings) => {
     scanResults.unread.delete(id);
   };
 
-  /** Waits until the scan may send its next request: the queue and callers of legacy come first. False if this gateway no longer scans. */
+  /**
+   * Waits until the scan may send its next request: the queue and callers of legacy come first. False if this
+   * gateway no longer scans.
+   */
   const takeTurn = async (): Promise<boolean> => {
     const since = performance.now();
     while (!signal.aborted && (await scanResults.mayScan())) {
@@ -259,8 +266,9 @@ const openSleep = (signal: AbortSignal) => {
 };
 
 /**
- * Milliseconds that the scan waits before it looks again whether it may send a request, after it has waited `waited` ms; 0: it may. `share`: of
- * the connections that callers use. It waits for nothing while they use none, and goes on waiting while they use many.
+ * Milliseconds that the scan waits before it looks again whether it may send a request, after it has waited `waited`
+ * ms; 0: it may. `share`: of the connections that callers use. It waits for nothing while they use none, and goes on
+ * waiting while they use many.
  */
 const delayOf = (share: number, waited: number): number => {
   if (share === 0) return 0;

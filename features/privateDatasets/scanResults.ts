@@ -33,7 +33,10 @@ export const openIdSet = (text = "") => {
 const idSchema = z.int().min(1).max(MAX_ID);
 const countSchema = z.int().min(0);
 
-/** A private dataset. `shown`: its members as legacy lists them; absent if legacy does not show it. `uploader`: its owner's id, if known. */
+/**
+ * A private dataset. `shown`: its members as legacy lists them; absent if legacy does not show it. `uploader`:
+ * its owner's id, if known.
+ */
 const rowSchema = z.strictObject({
   id: idSchema,
   shown: z.record(z.string(), z.json()).optional(),
@@ -61,7 +64,10 @@ type Progress = {
   unknown: IdSet;
   /** The unknown ids were read again up to this one. */
   recheckedUpTo: number;
-  /** When the last scan ended: `at` in milliseconds since the epoch, `moment` by `performance.now()`. A stored time in the future is ignored. */
+  /**
+   * When the last scan ended: `at` in milliseconds since the epoch, `moment` by `performance.now()`. A stored time
+   * in the future is ignored.
+   */
   completed?: { at: number; moment: number } | undefined;
 };
 

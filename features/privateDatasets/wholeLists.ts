@@ -48,8 +48,8 @@ export const fetchListedIds = async (core: ToFetch, endpoint: PreparedEndpoint, 
 };
 
 /**
- * Gives the whole list that legacy has for a caller with a key, each row a line. It is cached for its minute, until `version` changes.
- * `isBypass`: neither from the cache nor stored.
+ * Gives the whole list that legacy has for a caller with a key, each row a line. It is cached for its minute, until
+ * `version` changes. `isBypass`: neither from the cache nor stored.
  */
 export const wholeLists =
   (core: ListParts, endpoint: PreparedEndpoint, version: () => number) =>

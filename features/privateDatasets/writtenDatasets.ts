@@ -23,7 +23,10 @@ const uploaded = /(?:"upload_data_set":\s*\{\s*"id":\s*"?|<oml:upload_data_set[^
 const error =
   /^\s*(?:\{\s*"error":\s*\{\s*"code":\s*"|(?:<\?xml[^>]*>\s*)?<oml:error\b[^>]*>\s*<oml:code>)(\d{1,6})(?:"|<\/oml:code>)/;
 
-/** Whether legacy's answer to a write is an error after which nothing has changed. After 105 only the search index failed. */
+/**
+ * Whether legacy's answer to a write is an error after which nothing has changed. After 105 only
+ * the search index failed.
+ */
 const isRefusal = (text: string): boolean => numberIn(error, text).some((code) => code !== 105);
 
 const numberIn = (pattern: RegExp, text: string): number[] => {

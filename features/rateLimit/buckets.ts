@@ -7,8 +7,9 @@ export const BURST_MS = 10_000;
 const MAX_CALLERS = 100_000;
 
 /**
- * Opens a token bucket for each caller, full at first; `rate`: tokens that it gains a second. Each is one number, the time at which it is full
- * again (GCRA, the generic cell rate algorithm): a token taken puts that off by the time for one.
+ * Opens a token bucket for each caller, full at first; `rate`: tokens that it gains a second. Each is one
+ * number, the time at which it is full again (GCRA, the generic cell rate algorithm): a token taken puts that
+ * off by the time for one.
  */
 export const openBuckets = (rate: number) => {
   const fullAt = new LRUCache<string, number>({ max: MAX_CALLERS });

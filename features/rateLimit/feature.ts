@@ -46,8 +46,8 @@ const open = async (
   meter.gauge("rate_limit_callers", "Callers whose rate is counted.", buckets.size);
 
   /**
-   * `undefined`: the caller is exempt. A key counts once legacy has accepted it: with made-up keys a client would get a bucket for each. Any
-   * other request counts for its address, IPv6 for its /64.
+   * `undefined`: the caller is exempt. A key counts once legacy has accepted it: with made-up keys a client would get a
+   * bucket for each. Any other request counts for its address, IPv6 for its /64.
    */
   const limitedAs = ({ address, credential }: RequestCaller): LimitedCaller | undefined => {
     if (isExempt(address)) return undefined;
@@ -66,8 +66,9 @@ const open = async (
   };
 
   /**
-   * Answers 429 with `Retry-After` (seconds) and the fields `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-10:
-   * `q` requests in a window of `w` seconds, of which `r` are left, for `t` seconds. `wait`: milliseconds until the next token.
+   * Answers 429 with `Retry-After` (seconds) and the fields `RateLimit` and `RateLimit-Policy` of
+   * draft-ietf-httpapi-ratelimit-headers-10: `q` requests in a window of `w` seconds, of which `r` are left, for `t`
+   * seconds. `wait`: milliseconds until the next token.
    */
   const refuse = (request: IncomingMessage, response: ServerResponse, wait: number): void => {
     refused++;

@@ -6,7 +6,9 @@ const PREFIX = "catalog-gateway:2:rate:";
 /** Milliseconds without Redis after the start, and after a late or failed answer. */
 const REST = 1000;
 
-/** The same step as in `openBuckets`, by the clock of Redis. ARGV: milliseconds for one token, and for a whole burst. */
+/**
+ * The same step as in `openBuckets`, by the clock of Redis. ARGV: milliseconds for one token, and for a whole burst.
+ */
 const take = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000

@@ -5,7 +5,10 @@ import type { Stores } from "../../libraries/stores/keyValueStore.ts";
 
 /** The caller of requests without a key, or with one that legacy has not accepted. */
 const ANONYMOUS = "nobody";
-/** Most entries with a key, with the same key, and without one. Clients may invent keys and user agents: that pushes no other key off. */
+/**
+ * Most entries with a key, with the same key, and without one. Clients may invent keys and user agents: that
+ * pushes no other key off.
+ */
 const MAX_KEYED = 1500;
 const MAX_OF_ONE_KEY = 20;
 const MAX_UNKEYED = 500;
@@ -31,7 +34,9 @@ type CallerEntry = z.infer<typeof entrySchema>;
 /** What is stored: the callers, and the secret that their hashes are made with. */
 type CallersRecord = z.infer<typeof recordSchema>;
 
-/** Bounded counts: the one with the latest request is the last, the one silent for the longest time is evicted first. */
+/**
+ * Bounded counts: the one with the latest request is the last, the one silent for the longest time is evicted first.
+ */
 class CallerCounts {
   readonly entries = new Map<string, CallerEntry>();
   readonly #sizes = new Map<string, number>();
@@ -68,7 +73,9 @@ class CallerCounts {
   }
 }
 
-/** A request of the legacy interface. `key`: in small letters. `isAccepted`: legacy has answered it, so it took the key. */
+/**
+ * A request of the legacy interface. `key`: in small letters. `isAccepted`: legacy has answered it, so it took the key.
+ */
 type CallerRequest = { key: string | undefined; isAccepted: boolean; agent: string | undefined; path: string };
 
 /** One caller of the legacy interface, by a hash of the credential, the user agent and the path. */
@@ -76,7 +83,9 @@ export type ClientView = {
   /** The first characters of a salted hash, or a fixed word for requests without a key. */
   caller: string;
   agent: string;
-  /** The deprecated path that it lies below, else the first three segments below the legacy path, with ids as `{id}`. */
+  /**
+   * The deprecated path that it lies below, else the first three segments below the legacy path, with ids as `{id}`.
+   */
   path: string;
   /** The number of requests. */
   count: number;
@@ -154,8 +163,8 @@ const MAX_AGENT = 200;
 const keyLike = /(?<![0-9a-z])[0-9a-f]{32}(?![0-9a-z])/gi;
 
 /**
- * A user agent that can be listed: at most 200 characters, without control characters and keys. It runs for each proxied request, for
- * which `scrubAgent` takes too long.
+ * A user agent that can be listed: at most 200 characters, without control characters and keys. It runs for each
+ * proxied request, for which `scrubAgent` takes too long.
  */
 const listedAgent = (agent = "", key = ""): string => {
   let shown = agent.replaceAll(/\p{Cc}/gu, "").replaceAll(keyLike, HIDDEN);

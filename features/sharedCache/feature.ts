@@ -13,7 +13,9 @@ const knownCalls = {
 /** Milliseconds that a request waits for Redis at most: legacy itself often takes longer. */
 const TIMEOUT_MS = 50;
 
-/** What tests replace: milliseconds that a request waits for Redis, and that a gateway waits for the others after a gap. */
+/**
+ * What tests replace: milliseconds that a request waits for Redis, and that a gateway waits for the others after a gap.
+ */
 type TierParts = { redisTimeout?: number; waitForOthers?: number };
 
 /** The second tier of the cache, in Redis. */

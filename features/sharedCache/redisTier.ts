@@ -21,8 +21,8 @@ type RedisTierSettings = Omit<ReplicationSettings, "build"> & {
 const REST = 1000;
 
 /**
- * The cache that gateways share by a Redis or Valkey. Correctness goes before speed: a gateway that has lost Redis trusts
- * nothing that it has cached until it knows what it has missed, because others may have written meanwhile.
+ * The cache that gateways share by a Redis or Valkey. Correctness goes before speed: a gateway that has lost Redis
+ * trusts nothing that it has cached until it knows what it has missed, because others may have written meanwhile.
  */
 export const redisTier =
   ({ longest, count, build = buildId(), ...settings }: RedisTierSettings): OpenSharedTier =>

@@ -19,8 +19,8 @@ import {
 } from "./scripts.ts";
 
 /**
- * The message of a gateway to the others: its id, an invalidation, and the epoch that begins with it. An invalidation of
- * nothing means that Redis was emptied, because some may be lost.
+ * The message of a gateway to the others: its id, an invalidation, and the epoch that begins with it. An invalidation
+ * of nothing means that Redis was emptied, because some may be lost.
  */
 type InvalidationMessage = { from: string; epoch: string; drop: Invalidation };
 
@@ -38,7 +38,10 @@ const messageSchema: z.ZodType<InvalidationMessage> = z.strictObject({
   }),
 });
 
-/** Marks, among the groups of a message, those whose lists are left for legacy's failure. A version that does not know it deletes them. */
+/**
+ * Marks, among the groups of a message, those whose lists are left for legacy's failure. A version that does
+ * not know it deletes them.
+ */
 const LISTS = "lists ";
 
 const toMessage = ({ lists, ...drop }: Invalidation): Invalidation =>
@@ -174,7 +177,9 @@ export const openReplication = (
     isPending: () => pending.length > 0,
     /** Changes with every invalidation. */
     epoch: lease.epoch,
-    /** Resolves when all gateways have acknowledged it, or with the reason why that is not known; it is then repeated. */
+    /**
+     * Resolves when all gateways have acknowledged it, or with the reason why that is not known; it is then repeated.
+     */
     async invalidate(drop: Invalidation): Promise<"done" | "unacknowledged" | "late" | "failed"> {
       const epoch = randomUUID();
       const result = await attempt(drop, epoch).catch(() => "failed" as const);

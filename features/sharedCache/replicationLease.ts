@@ -51,9 +51,9 @@ const PATIENCE = 3000;
  * - It is another one: this gateway distrusts its own entries. What Redis holds is right.
  * - Redis does not know the last epoch: it has lost invalidations, and is emptied.
  *
- * The lease begins when the other gateways have sent what they could not in the gap: each that was there before has said
- * so, and one that began in the gap has had the time. One that does not come back may have taken invalidations with it:
- * Redis is emptied then as well.
+ * The lease begins when the other gateways have sent what they could not in the gap: each that was there before has
+ * said so, and one that began in the gap has had the time. One that does not come back may have taken invalidations
+ * with it: Redis is emptied then as well.
  */
 export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
   const { isListening, ask, flush, callOthers, distrust, empty, renew, onEvent } = settings;
@@ -191,7 +191,9 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     announced: (epoch: string) => term.announced(epoch),
     /** Redis has this gateway's invalidation, which begins this epoch. */
     confirmed: (epoch: string): void => void (confirmed = epoch),
-    /** Another gateway has called this one. True if Redis holds nothing that was invalidated as far as this one knows. */
+    /**
+     * Another gateway has called this one. True if Redis holds nothing that was invalidated as far as this one knows.
+     */
     called(id: string): boolean {
       others.called(id);
       return isConnected && unknownEpochs.length === 0;
@@ -213,7 +215,10 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
 /** Invalidations that may be received between a heartbeat and its answer. */
 const MAX_ANNOUNCED = 1000;
 
-/** The term of the lease, and the epochs that were announced in it. It begins with the first answer. `now` gives milliseconds. */
+/**
+ * The term of the lease, and the epochs that were announced in it. It begins with the first answer.
+ * `now` gives milliseconds.
+ */
 export const openTerm = (now: () => number) => {
   let until = -Infinity;
   let known: string | undefined;

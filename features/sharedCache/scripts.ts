@@ -31,7 +31,10 @@ const MAX_EPOCHS = 1000;
 /** All groups by which an entry can be invalidated. */
 export const groupsFor = ({ groups, endpoint }: Entry): string[] => [...groups, `@${endpoint}`, "*"];
 
-/** Whether a group's name is one line. Groups are stored as lines: a name of two lines would be read as two groups, and not be invalidated. */
+/**
+ * Whether a group's name is one line. Groups are stored as lines: a name of two lines would be read as two
+ * groups, and not be invalidated.
+ */
 export const isListable = (group: string): boolean => group !== "" && !group.includes("\n");
 
 /** The keys that an invalidation deletes in Redis. */
@@ -43,9 +46,9 @@ export const namesOf = (build: string, { keys = [], groups = [], endpoint, all }
 ];
 
 /**
- * An entry is a hash: `d` its bytes, `g` its groups, `v` the version that each group had. A group's version is a key of its own, and an entry
- * is valid only while every version exists and is the same. To invalidate a group is to delete its version, which Redis does even when it is
- * full.
+ * An entry is a hash: `d` its bytes, `g` its groups, `v` the version that each group had. A group's version is a key of
+ * its own, and an entry is valid only while every version exists and is the same. To invalidate a group is to delete
+ * its version, which Redis does even when it is full.
  */
 export const scripts = {
   /** KEYS: entry. ARGV: prefix of versions. -> bytes, or nothing */
@@ -64,7 +67,10 @@ export const scripts = {
     end
     return entry[1]`,
 
-  /** KEYS: entry, epoch. ARGV: prefix of versions, mark, a new version, ms for versions, ms for the entry, bytes, groups. -> 1 stored, 0 there was an invalidation since the mark */
+  /**
+   * KEYS: entry, epoch. ARGV: prefix of versions, mark, a new version, ms for versions, ms for the entry, bytes,
+   * groups. -> 1 stored, 0 there was an invalidation since the mark
+   */
   set: `
     if redis.call('GET', KEYS[2]) ~= ARGV[2] then return 0 end
     local names = {}
@@ -80,7 +86,8 @@ export const scripts = {
     return 1`,
 
   /**
-   * KEYS: epoch, epochs, then all that is deleted. ARGV: channel, message, new epoch, epochs that Redis knows from now on.
+   * KEYS: epoch, epochs, then all that is deleted. ARGV: channel, message, new epoch, epochs that
+   * Redis knows from now on.
    * -> how many gateways receive the message
    */
   invalidate: `

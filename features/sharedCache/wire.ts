@@ -9,7 +9,10 @@ import { fromStored, toStored } from "../../src/operation/limits/monotonic.ts";
 /** The first byte of an entry: the version of the format. */
 const VERSION = 3;
 
-/** What Node sends as the value of a header. What Redis holds is checked as what a client sends is: another program may write there. */
+/**
+ * What Node sends as the value of a header. What Redis holds is checked as what a client sends is: another
+ * program may write there.
+ */
 const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/);
 
 // Failed refreshes are not sent: they are this gateway's own. Moments are milliseconds since the epoch.

@@ -30,7 +30,10 @@ import type { TracingSettings } from "./settings.ts";
 /** Milliseconds that a stop waits for the last spans to be exported. */
 const LAST_EXPORT = 2_000;
 
-/** Records each request and its steps as spans, and exports them. `lastExport`: milliseconds that a stop waits for the last ones. */
+/**
+ * Records each request and its steps as spans, and exports them. `lastExport`: milliseconds that a stop
+ * waits for the last ones.
+ */
 const open = (_: unknown, settings: TracingSettings, lastExport = LAST_EXPORT): Feature => {
   const provider = openTracerProvider(settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? "");
   const tracer = provider.getTracer("catalog-gateway");
@@ -109,7 +112,10 @@ const samplerOf = ({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG: share = "1" }
   return name.startsWith("parentbased") ? new ParentBasedSampler({ root }) : root;
 };
 
-/** Opens the SDK: what it records is exported in batches, in the background; at most 2048 spans wait. It reads the other `OTEL_` variables itself. */
+/**
+ * Opens the SDK: what it records is exported in batches, in the background; at most 2048 spans wait. It reads the other
+ * `OTEL_` variables itself.
+ */
 const openTracerProvider = (endpoint: string): TracerProvider =>
   new TracerProvider({
     resource: resourceFromAttributes({ "service.name": "catalog-gateway" }).merge(

@@ -4,7 +4,10 @@ import { parseJson } from "../../src/catalogue/rules/parseJson.ts";
 import type { Json } from "../../src/catalogue/rules/rule.ts";
 import { truncate } from "../../src/operation/secrets/truncate.ts";
 
-/** An answer of any backend in the new interface's terms. `body`: `undefined` if it is not JSON; `text` is then its beginning. */
+/**
+ * An answer of any backend in the new interface's terms. `body`: `undefined` if it is not JSON;
+ * `text` is then its beginning.
+ */
 export type GivenAnswer = { status: number; contentType?: string; body: Json | undefined; text?: string };
 
 /** A request to legacy, below its interface's path, and the format of its answer. */

@@ -8,7 +8,9 @@ export type FoundDifference = Omit<Difference, "count">;
 /** The most differences of one answer that are counted one by one. */
 const MAX_DIFFERENCES = 300;
 
-/** The differences of one answer, while they are collected. `isFull`: no further difference changes the answer's result. */
+/**
+ * The differences of one answer, while they are collected. `isFull`: no further difference changes the answer's result.
+ */
 export type DifferenceCollection = {
   add: (difference: FoundDifference) => void;
   isFull: () => boolean;
@@ -16,8 +18,8 @@ export type DifferenceCollection = {
 };
 
 /**
- * Collects the differences of one answer. Those of one kind at one path are counted as one; beyond a bound, those of one kind and form at
- * all other paths.
+ * Collects the differences of one answer. Those of one kind at one path are counted as one; beyond a bound, those of
+ * one kind and form at all other paths.
  */
 export const collectDifferences = (): DifferenceCollection => {
   const byKind = new Map<string, Difference>();

@@ -11,7 +11,10 @@ import type { Ledger } from "./ledger.ts";
 /** The largest answer, in bytes, that is compared while callers are served: a larger one would delay them. */
 export const MAX_COMPARED_BYTES = 1024 ** 2;
 
-/** Where the expected value at a place (`Difference.at`) comes from: the legacy value there, and the rules that made the expected one. */
+/**
+ * Where the expected value at a place (`Difference.at`) comes from: the legacy value there, and the rules
+ * that made the expected one.
+ */
 export type Origin = (at: string) => { legacy?: Json; rules: string[] };
 
 /** What two answers are compared by. */
@@ -25,8 +28,9 @@ type Comparison = {
 };
 
 /**
- * Compares a candidate's answer with the expected one: status, content type, then the documents, field by field. An answer that would not
- * be served, such as a router's 404, is unexplained even if the ledger allows all its differences.
+ * Compares a candidate's answer with the expected one: status, content type, then the documents, field by
+ * field. An answer that would not be served, such as a router's 404, is unexplained even if the ledger
+ * allows all its differences.
  */
 export const compareAnswers = (comparison: Comparison, expected: GivenAnswer, candidate: GivenAnswer): Difference[] => {
   const differences = differencesOf(comparison, expected, candidate);

@@ -22,8 +22,8 @@ const shellQuoted = (text: string): string =>
 const unscrubbed = { text: (text: string) => text };
 
 /**
- * The commands that send the request again. They name the variable of the key and never show the key; `scrub` removes it from the
- * request. `legacyQuery`: the request to legacy, if there is one.
+ * The commands that send the request again. They name the variable of the key and never show the key; `scrub` removes
+ * it from the request. `legacyQuery`: the request to legacy, if there is one.
  */
 export const curlsOf = (
   { legacy, candidate, keyName }: Addresses,

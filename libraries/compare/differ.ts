@@ -5,7 +5,10 @@ import { type Facets, facetsOf, memberOf } from "../../src/catalogue/reading/fac
 import { pairEntries } from "./pairing.ts";
 import { childPointer } from "../../src/catalogue/rules/pointer.ts";
 
-/** One place of two documents. `form`: how they differ there, if they do. `allowedBy`: the rule to which the difference means nothing. */
+/**
+ * One place of two documents. `form`: how they differ there, if they do. `allowedBy`: the rule to which the
+ * difference means nothing.
+ */
 export type ComparedPlace = {
   path: string;
   /** The pointer in the expected document, or in the candidate's where only that has the place. */
@@ -20,7 +23,8 @@ export type ComparedPlace = {
 type VisitCompared = (place: ComparedPlace, isLeaf: boolean) => void;
 
 /**
- * Compares a candidate's document with the expected one, place by place, until `isOver`. Without a rule the order of every list counts.
+ * Compares a candidate's document with the expected one, place by place, until `isOver`. Without a rule the
+ * order of every list counts.
  */
 export const differ = (
   rule: Rule | undefined,

@@ -2,7 +2,9 @@ import type { DifferenceForm } from "../../src/catalogue/reading/fits.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { Json } from "../../src/catalogue/rules/rule.ts";
 
-/** Whether a difference is made by a named rule, allowed by the ledger, gone when it is checked again, or unexplained. */
+/**
+ * Whether a difference is made by a named rule, allowed by the ledger, gone when it is checked again, or unexplained.
+ */
 export type Classification = "explained" | "expected" | "drift" | "unexplained";
 
 /** The result of a whole answer, which is that of its worst difference. */
@@ -19,7 +21,10 @@ export const OTHER_PATHS = "(other paths)";
 
 /** One kind of difference at one path of one answer. */
 export type Difference = {
-  /** A JSON pointer with `*` for the entries of lists, `""` for the whole document; or `status`, `content-type`, `served`, `unreadable`, `OTHER_PATHS`. */
+  /**
+   * A JSON pointer with `*` for the entries of lists, `""` for the whole document; or `status`, `content-type`,
+   * `served`, `unreadable`, `OTHER_PATHS`.
+   */
   path: string;
   /** The pointer of the first such place, with indices. */
   at: string;
@@ -67,8 +72,8 @@ export const differenceKey = ({ path, form, kind, rule, entry }: Omit<Difference
   JSON.stringify([path, form, kind, rule, entry]);
 
 /**
- * The most likely cause of a difference: the rule that explains it, or the ledger's entry. For an unexplained one it is the rule that a
- * candidate seems not to follow, else the path.
+ * The most likely cause of a difference: the rule that explains it, or the ledger's entry. For an unexplained one it is
+ * the rule that a candidate seems not to follow, else the path.
  */
 export const causeOf = ({ kind, rule, entry, cause, form, path }: Omit<Difference, "at">): string => {
   if (cause !== undefined) return cause;

@@ -33,8 +33,8 @@ export const changesByPlace = (changes: readonly RuleChange[]): ChangesByPlace =
   );
 
 /**
- * Walks the legacy document and ours side by side, and checks the changes that rules noted against the actual values. A difference that
- * no chain of noted changes leads to is a step without a rule.
+ * Walks the legacy document and ours side by side, and checks the changes that rules noted against the actual values. A
+ * difference that no chain of noted changes leads to is a step without a rule.
  */
 export const explain = (
   rule: Rule,
@@ -133,7 +133,10 @@ export const lookUp = (
   return { legacy: value, rules: noted.length > 0 ? noted : (facets?.rules.map(({ name }) => name) ?? []) };
 };
 
-/** Where our document comes from: legacy's, by these rules. It is explained with the first difference. Without a document only rules are known. */
+/**
+ * Where our document comes from: legacy's, by these rules. It is explained with the first difference. Without a
+ * document only rules are known.
+ */
 export const originIn = (output: Rule, document: JsonObject | undefined): Origin => {
   let places: ChangesByPlace | undefined;
   return (at) => {

@@ -15,8 +15,8 @@ import { pointerSteps } from "../../src/catalogue/rules/pointer.ts";
 type Explaining = { endpoint: Endpoint; errors: ErrorTable };
 
 /**
- * Compares our answer with legacy's own: every difference, with the rule that explains it. `exchange`: the last one with legacy;
- * `undefined` if no request was sent.
+ * Compares our answer with legacy's own: every difference, with the rule that explains it. `exchange`: the last one
+ * with legacy; `undefined` if no request was sent.
  */
 export const explainAnswer = (
   explaining: Explaining,

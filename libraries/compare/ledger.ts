@@ -40,7 +40,10 @@ export const openLedger = (entries: readonly LedgerEntry[], today: string) => {
     .map((entry) => ({ entry, path: pathPattern(entry.path) }));
   return {
     entries,
-    /** The entry that allows this difference, if one does. An entry with a value allows only differences with that value. */
+    /**
+     * The entry that allows this difference, if one does. An entry with a value allows only
+     * differences with that value.
+     */
     allowing: (
       endpoint: string,
       { path, form, candidate }: Pick<FoundDifference, "path" | "form" | "candidate">,
@@ -68,7 +71,10 @@ const pathPattern = (path: string): RegExp =>
 /** The name of the public reference implementation's ledger. */
 export const REFERENCE = "reference";
 
-/** Reads the ledger that a setting names: a file or `REFERENCE`; without a name it is empty. `reference`: the file of the reference's ledger. */
+/**
+ * Reads the ledger that a setting names: a file or `REFERENCE`; without a name it is empty. `reference`: the file
+ * of the reference's ledger.
+ */
 export const readNamedLedger = (named: string | undefined, setting: string, reference: string) =>
   named === undefined ? { entries: [] } : readLedger(named === REFERENCE ? reference : named, setting);
 
@@ -89,7 +95,10 @@ export const readLedger = (file: string, setting: string): { entries: LedgerEntr
   };
 };
 
-/** The place of the first misfit that the ledger of expected differences does not allow; `undefined` where the document fits. */
+/**
+ * The place of the first misfit that the ledger of expected differences does not allow; `undefined`
+ * where the document fits.
+ */
 export const firstUnexpected = (endpoint: string, ledger: Ledger, misfits: readonly Misfit[]): string | undefined =>
   misfits.find((misfit) => !misfit.forms.some((form) => ledger.allowing(endpoint, { ...misfit, form }) !== undefined))
     ?.at;

@@ -1,7 +1,9 @@
 import { isObject, type Json } from "../../src/catalogue/rules/rule.ts";
 import type { Facets } from "../../src/catalogue/reading/facets.ts";
 
-/** The indices of entries that belong together, those of entries without a partner, and whether the order is the same. */
+/**
+ * The indices of entries that belong together, those of entries without a partner, and whether the order is the same.
+ */
 type Pairing = { pairs: [number, number][]; missing: number[]; extra: number[]; inOrder: boolean };
 
 type Identity = (value: Json) => string;
@@ -23,8 +25,8 @@ const identityBy =
   };
 
 /**
- * The identities to pair entries by, the most exact one first. The last one is the first field that the entries' rule names (an id,
- * a name). Where entries share it, as many of the first fields as distinguish the entries come before it.
+ * The identities to pair entries by, the most exact one first. The last one is the first field that the entries' rule
+ * names (an id, a name). Where entries share it, as many of the first fields as distinguish the entries come before it.
  */
 const identitiesOf = (entries: readonly Json[], entry: Facets | undefined): Identity[] => {
   const names = Object.keys(entry?.fields ?? (isObject(entries[0]) ? entries[0] : {}));

@@ -164,8 +164,8 @@ type Sending = {
 };
 
 /**
- * Makes the function that sends requests of the new interface to an implementation at a URL such as `http://host/v1`. That function
- * rejects with an `UpstreamFailure`.
+ * Makes the function that sends requests of the new interface to an implementation at a URL such as `http://host/v1`.
+ * That function rejects with an `UpstreamFailure`.
  */
 export const canonicalSender = (upstream: Upstream, url: string) => {
   const { host, pathname } = new URL(url);

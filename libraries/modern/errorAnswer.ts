@@ -9,8 +9,8 @@ import { isObject, type Json, type JsonObject } from "../../src/catalogue/rules/
 export type ModernAnswer = { status: number; contentType: string; text: string; isOfGateway: boolean };
 
 /**
- * The answer that is served for a 4xx of modern, if it is one of the endpoint's outcomes; `undefined` for any other, such as a router's
- * 404 or a proxy's page. A problem (RFC 9457) is served in our own format.
+ * The answer that is served for a 4xx of modern, if it is one of the endpoint's outcomes; `undefined` for any other,
+ * such as a router's 404 or a proxy's page. A problem (RFC 9457) is served in our own format.
  */
 export const errorAnswer = (
   endpoint: Endpoint,
@@ -68,7 +68,10 @@ const outcomeOfCode = (endpoint: Endpoint, errors: ErrorTable, given: Json | und
   return outcome && (!isOfOneEndpoint(outcome) || ownCodes(endpoint).has(code)) ? outcome : undefined;
 };
 
-/** Errors about credentials, rights, inputs and states mean the same at all endpoints. The others name what does not exist, or exists already. */
+/**
+ * Errors about credentials, rights, inputs and states mean the same at all endpoints. The others name what does not
+ * exist, or exists already.
+ */
 const isOfOneEndpoint = ({ kind }: Outcome): boolean => kind === "notFound" || kind === "conflict" || kind === "gone";
 
 const ownCodes = ({

@@ -33,7 +33,10 @@ export const comparedShape = {
     ),
 };
 
-/** The errors of `MODERN_ROUTES`: unknown endpoints, and routes with another method, other names or another path than a server resolves. */
+/**
+ * The errors of `MODERN_ROUTES`: unknown endpoints, and routes with another method, other names or another
+ * path than a server resolves.
+ */
 export const wrongRoutes = (
   { MODERN_ROUTES }: { MODERN_ROUTES: Record<string, string> },
   endpoints: KnownEndpoints,

@@ -28,7 +28,9 @@ const introduction = `Typed answers about the datasets, setups, studies, flows a
 - A request that breaks HTTP, or for which the server has no room, is refused before anything is looked up for it. That is always
   \`{"detail": ...}\`, whatever \`Accept\` says: 400, 408, 417, 431, 503. The connection is closed.`;
 
-/** The description of the new interface in OpenAPI 3.1, made of the definitions of its endpoints. It takes up to 200 ms. */
+/**
+ * The description of the new interface in OpenAPI 3.1, made of the definitions of its endpoints. It takes up to 200 ms.
+ */
 export const openApiDocument = (settings: DocumentSettings): JsonObject => {
   const { version, prefix, endpoints } = settings;
   const operations = Object.entries(endpoints).map(([name, endpoint]) => operationOf(name, endpoint));

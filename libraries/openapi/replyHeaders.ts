@@ -3,7 +3,10 @@ import type { JsonObject } from "../../src/catalogue/rules/rule.ts";
 const header = (description: string, schema: JsonObject = { type: "string" }): JsonObject => ({ description, schema });
 const count: JsonObject = { type: "integer", minimum: 0 };
 
-/** The headers of documents, as OpenAPI has them. Those of the message itself (`Date`, `Content-Length` …) are HTTP's own. */
+/**
+ * The headers of documents, as OpenAPI has them. Those of the message itself (`Date`,
+ * `Content-Length` …) are HTTP's own.
+ */
 export const documentedHeaders: Readonly<Record<string, JsonObject>> = {
   "X-Request-Id": header("The request's id, for the operators' log."),
   ETag: header("The validator of a stored answer, for `If-None-Match`. Answers to POST have none."),

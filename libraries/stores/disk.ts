@@ -89,8 +89,8 @@ export const openDisk = async ({ directory, timeout = 1000, onEnded, ...patience
     /**
      * Stores a text, or deletes it. Resolves when that is on the disk.
      *
-     * @throws If it cannot be written, or takes too long. `onLate` is called if a late one is written after all; until then every other
-     *   write is refused.
+     * @throws If it cannot be written, or takes too long. `onLate` is called if a late one is written after all; until
+     *   then every other write is refused.
      */
     async write(feature: string, key: string, text: string | undefined, onLate: () => void): Promise<void> {
       if (failure !== undefined) throw failure;

@@ -3,17 +3,23 @@ import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { withTimeout } from "../../src/operation/limits/withTimeout.ts";
 
-/** How a start and a check wait for a disk: milliseconds until `onHanging` is called, and until it is given up; a test may change them. */
+/**
+ * How a start and a check wait for a disk: milliseconds until `onHanging` is called, and until it is given
+ * up; a test may change them.
+ */
 export type DiskPatience = { hint?: number | undefined; patience?: number | undefined; onHanging: () => void };
 
 const cache = getCompileCacheDir();
 /**
- * A thread does not get the environment of the gateway, which may hold keys. It gets the cache of compiled code, which saves 200 ms and
- * 17 MB. Node appends a folder of its own to the path.
+ * A thread does not get the environment of the gateway, which may hold keys. It gets the cache of compiled code, which
+ * saves 200 ms and 17 MB. Node appends a folder of its own to the path.
  */
 const env = cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) };
 
-/** Runs a file of this folder in a thread of its own, which has the directory as its data: a disk that hangs holds up nothing else. */
+/**
+ * Runs a file of this folder in a thread of its own, which has the directory as its data: a disk that
+ * hangs holds up nothing else.
+ */
 export const startDiskThread = (file: string, directory: string): Worker =>
   new Worker(new URL(file, import.meta.url), { name: "store", workerData: directory, env });
 
@@ -38,8 +44,9 @@ export const firstAnswer = async <T>(
 export const diskSilent = (): Error => new Error("its disk does not answer");
 
 /**
- * Lets the process end before a thread has answered, which may be in a call to the system that does not return. `process.exit` would wait for
- * it: another program, that takes the place of this one and exits with its code, ends all threads.
+ * Lets the process end before a thread has answered, which may be in a call to the system that does not
+ * return. `process.exit` would wait for it: another program, that takes the place of this one and exits with
+ * its code, ends all threads.
  */
 export const endWithoutThread = (answer: Promise<unknown>): void => {
   const end = (code: number) =>

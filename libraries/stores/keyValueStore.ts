@@ -6,17 +6,20 @@ import type { RunScript } from "./redis.ts";
 /** Values by key; `undefined` for a key that is gone. */
 export type Changes<T> = ReadonlyMap<string, T | undefined>;
 
-/** Durable or shared state of one feature: values by key. Every gateway has a copy of them in memory, which it reads without waiting. */
+/**
+ * Durable or shared state of one feature: values by key. Every gateway has a copy of them in memory, which
+ * it reads without waiting.
+ */
 export type KeyValueStore<T> = {
   get(key: string): T | undefined;
   /** All values. A new object after every change. */
   entries(): ReadonlyMap<string, T>;
   /**
-   * Compare-and-set: stores what `make` returns for the latest stored value, `null` deletes it; returns false if `make` returns `undefined`.
-   * `make` may be called again if another update came first.
+   * Compare-and-set: stores what `make` returns for the latest stored value, `null` deletes it; returns false if `make`
+   * returns `undefined`. `make` may be called again if another update came first.
    *
-   * @throws If the write is not confirmed in time. If it is made all the same, it is taken back when the store answers again, unless somebody
-   *   has written since.
+   * @throws If the write is not confirmed in time. If it is made all the same, it is taken back when the store answers
+   *   again, unless somebody has written since.
    */
   update(key: string, make: (latest: T | undefined) => T | null | undefined): Promise<boolean>;
   /** Calls the listener with what another gateway has changed, or Redis has lost. */
@@ -45,8 +48,8 @@ export type StoresSettings = {
   isCheck?: boolean;
   onEvent: OnStoreEvent;
   /**
-   * Milliseconds that an update waits at most, and that the start waits for Redis or the disk, of which it says after `hint` that it hangs; a
-   * test may change them.
+   * Milliseconds that an update waits at most, and that the start waits for Redis or the disk, of which it says after
+   * `hint` that it hangs; a test may change them.
    */
   timeout?: number;
   patience?: number;
@@ -67,8 +70,8 @@ export type Stores = {
 };
 
 /**
- * Stores a text under a key, or deletes it. False where another gateway has changed the store since it was last taken over: it is taken over
- * then, and nothing is written.
+ * Stores a text under a key, or deletes it. False where another gateway has changed the store since it was last taken
+ * over: it is taken over then, and nothing is written.
  */
 export type WriteText = (key: string, text: string | undefined) => Promise<boolean>;
 
@@ -80,7 +83,10 @@ type StoreInPlace<T> = KeyValueStore<T> & {
    * @throws At the start, with the key and the reason, if a vital one cannot be read.
    */
   take(texts: ReadonlyMap<string, string>, isStart?: boolean): void;
-  /** Stores what is known again where these texts, which are stored, are different: a write was made after it had been refused. */
+  /**
+   * Stores what is known again where these texts, which are stored, are different: a write was made
+   * after it had been refused.
+   */
   takeBack(texts: ReadonlyMap<string, string>): Promise<void>;
   /** Runs a task between updates. */
   inTurn: SerialQueue;

@@ -26,9 +26,15 @@ const INTERVAL = 5000;
 const DELAY = 100;
 /** Milliseconds for which a feature waits for Redis at the start where it could do without. */
 const SHORT_PATIENCE = 1000;
-/** How Redis begins to refuse a user, a password, a database or a key of another kind. Anything else, such as `LOADING`, may pass. */
+/**
+ * How Redis begins to refuse a user, a password, a database or a key of another kind. Anything else,
+ * such as `LOADING`, may pass.
+ */
 const WRONG_SETTING = /^(NOAUTH|NOPERM|WRONGPASS|WRONGTYPE|ERR DB)\b/;
-/** Milliseconds for which a claim holds, and the share of them that counts: work under way ends before another gateway begins. */
+/**
+ * Milliseconds for which a claim holds, and the share of them that counts: work under way ends
+ * before another gateway begins.
+ */
 const CLAIM = 10_000;
 const CLAIM_COUNTS = 0.8;
 
@@ -39,7 +45,10 @@ const scripts = {
     if (redis.call('HGET', KEYS[1], '#') or '') == ARGV[1] then return false end
     return redis.call('HGETALL', KEYS[1])`,
 
-  /** ARGV: the `#` that is known, key, new text or '', new `#`, channel, message. -> nothing if it is stored, else fields and texts by turns */
+  /**
+   * ARGV: the `#` that is known, key, new text or '', new `#`, channel, message. -> nothing if it is stored, else
+   * fields and texts by turns
+   */
   write: `
     if (redis.call('HGET', KEYS[1], '#') or '') ~= ARGV[1] then return redis.call('HGETALL', KEYS[1]) end
     if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[2])
@@ -63,7 +72,10 @@ const scripts = {
     return 1`,
 };
 
-/** Opens the stores that all gateways on one Redis share. Without Redis each goes on with what it knows, and updates are refused. */
+/**
+ * Opens the stores that all gateways on one Redis share. Without Redis each goes on with what it knows,
+ * and updates are refused.
+ */
 export const redisStores = ({
   url,
   onEvent,

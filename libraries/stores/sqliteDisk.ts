@@ -9,8 +9,8 @@ const BUSY = 5;
 const DAMAGED: ReadonlySet<unknown> = new Set([11, 26]);
 
 /**
- * Opens the database of a directory that one process uses at a time. The operating system frees the lock when the process ends, however it
- * ends. A file with a process id in it would go stale after a crash.
+ * Opens the database of a directory that one process uses at a time. The operating system frees the lock when the
+ * process ends, however it ends. A file with a process id in it would go stale after a crash.
  *
  * @throws With `DATA_DIR`, the file and the reason, if it cannot be used.
  */

@@ -7,7 +7,10 @@ export type ConsolePart = {
   routes?: (app: Hono) => void;
   /** Members that it adds to the answer of `GET /cache`. */
   cacheView?: () => Record<string, unknown>;
-  /** Loads its part of the page. Called once, at the page's first request, so that a start reads no template, script or style. */
+  /**
+   * Loads its part of the page. Called once, at the page's first request, so that a start reads no
+   * template, script or style.
+   */
   page?: () => Promise<PagePart>;
 };
 
@@ -35,7 +38,10 @@ type PageContent = {
   headlines?: readonly Headline[];
 };
 
-/** The most urgent fact in one line, and its reason below it. The page shows every trouble; without one, the first headline. */
+/**
+ * The most urgent fact in one line, and its reason below it. The page shows every trouble; without
+ * one, the first headline.
+ */
 export type Headline = { heading: Html; why?: string; isTrouble?: boolean };
 
 /** One section of the page. */
@@ -51,5 +57,8 @@ export type PageSection = {
   content: Html;
 };
 
-/** One number of the overview: its name with the time that it covers, and its place. `about`: a few words below it. `isTrouble` marks it. */
+/**
+ * One number of the overview: its name with the time that it covers, and its place. `about`: a few words below
+ * it. `isTrouble` marks it.
+ */
 export type OverviewNumber = { order: number; name: string; value: string; about?: string; isTrouble?: boolean };

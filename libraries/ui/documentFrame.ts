@@ -6,7 +6,10 @@ import { html, type Html } from "./html.ts";
 /** Reads a file that is written into a page. */
 export const readAsset = (url: URL): string => readFileSync(url, "utf8");
 
-/** Browser modules joined into one script, in the order in which they need each other: a page loads no file besides itself. */
+/**
+ * Browser modules joined into one script, in the order in which they need each other: a page
+ * loads no file besides itself.
+ */
 export const joinModules = (urls: readonly URL[]): string =>
   urls
     .map((url) =>
@@ -25,7 +28,10 @@ const allowedSources = (texts: readonly string[]): string =>
 
 type Page = { title: string | Html; head?: Html; body: Html };
 
-/** A document that carries its style and scripts, and the Content-Security-Policy that allows nothing else besides `directives`. */
+/**
+ * A document that carries its style and scripts, and the Content-Security-Policy that allows nothing
+ * else besides `directives`.
+ */
 export const documentFrame = (style: string, scripts: readonly string[], directives: readonly string[] = []) => {
   const policy = [
     "default-src 'none'",

@@ -6,7 +6,10 @@ export type Html = HtmlEscapedString;
 
 const shorter = new WeakMap<TemplateStringsArray, TemplateStringsArray>();
 
-/** A template without its indentation, and without end tags that HTML allows to omit: a page may have forty thousand rows. */
+/**
+ * A template without its indentation, and without end tags that HTML allows to omit: a page may
+ * have forty thousand rows.
+ */
 const shortened = (strings: TemplateStringsArray): TemplateStringsArray => {
   const known = shorter.get(strings);
   if (known) return known;

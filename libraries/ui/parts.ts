@@ -50,7 +50,9 @@ export const rowsTable = <Row>({ rows, heads, row, none, route }: RowsTable<Row>
 /** A field of the filter that selects one value of a facet; `selected`: at first, instead of all. */
 type Facet = { name: string; values: readonly string[]; selected?: string };
 
-/** The form that filters the items of a page by their facets and text (`client/filter.js`). `about`: what the text is. */
+/**
+ * The form that filters the items of a page by their facets and text (`client/filter.js`). `about`: what the text is.
+ */
 export const filterForm = (facets: readonly Facet[], about: string): Html =>
   html`<form class="filters scripted" id="filters" aria-label="Filter" autocomplete="off">
     ${facets.map(

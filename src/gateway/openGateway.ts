@@ -57,7 +57,10 @@ export type GatewayParts = {
   isCheck?: boolean;
   /** How large answers are read, where it differs from the default. */
   reading?: Partial<ReaderSettings>;
-  /** Requests that may wait for a connection to legacy, and milliseconds in which a client has to take some of an answer, where they differ from the default. */
+  /**
+   * Requests that may wait for a connection to legacy, and milliseconds in which a client has to take some of an
+   * answer, where they differ from the default.
+   */
   waiting?: number;
   sendTimeout?: number;
   /** Wraps the requests to legacy for answers; those that verify keys are not among them. */
@@ -137,14 +140,20 @@ export const openGateway = async (
       for (const feature of features) if (feature.start) started.push(await feature.start(address));
       return started;
     },
-    /** Puts changed settings in force, one feature after the other; what is wrong with any of them, and then nothing has changed. */
+    /**
+     * Puts changed settings in force, one feature after the other; what is wrong with any of them, and
+     * then nothing has changed.
+     */
     reload: async (next: Settings): Promise<string[]> => {
       const changes = features.flatMap(({ reload }) => reload?.(next) ?? []);
       const errors = changes.flatMap((change) => ("errors" in change ? change.errors : []));
       if (errors.length === 0) for (const change of changes) if (typeof change === "function") await change();
       return errors;
     },
-    /** Closes the features, waits for what legacy still answers, and closes everything else. Rejects with what failed, at the end. */
+    /**
+     * Closes the features, waits for what legacy still answers, and closes everything else. Rejects with
+     * what failed, at the end.
+     */
     close: () => opened.disposeAsync(),
   };
 };
@@ -334,7 +343,10 @@ const openServiceKey = (key: string | undefined, dependencies: Pick<Dependencies
   return { key, report: (isAccepted) => report(isAccepted, isAccepted ? undefined : "set a key that may write") };
 };
 
-/** Milliseconds in which a client has to take some of an answer. A slow one takes some every few seconds, by the buffers of its system. */
+/**
+ * Milliseconds in which a client has to take some of an answer. A slow one takes some every few seconds, by
+ * the buffers of its system.
+ */
 const SEND_TIMEOUT = 20_000;
 
 /** What the gateway knows of clients before it reads what they ask: bounds, proxies, how they want errors. */
@@ -378,7 +390,10 @@ const openDoor = (
   };
 };
 
-/** Where a request may be answered; server.ts has the order, with the middleware and documents of features. All features are open. */
+/**
+ * Where a request may be answered; server.ts has the order, with the middleware and documents of
+ * features. All features are open.
+ */
 const openInterface = (
   core: Core,
   { downloads, uploads }: { downloads: Upstream; uploads: Upstream },

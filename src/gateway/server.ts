@@ -20,8 +20,8 @@ import { isBelowAny } from "./http/requestTarget.ts";
 export type RunningServer = {
   port: number;
   /**
-   * Serves on until `delay` resolves, and closes connections after their next answer. Then closes the port and answers what is in flight.
-   * True where all was answered within `timeout` ms of that.
+   * Serves on until `delay` resolves, and closes connections after their next answer. Then closes the port and answers
+   * what is in flight. True where all was answered within `timeout` ms of that.
    */
   stop(timeout: number, delay?: Promise<unknown>): Promise<boolean>;
 };
@@ -38,7 +38,10 @@ export const cannotListen = (settings: string, host: string, port: number, cause
 
 /** Long enough for a request that is on its way to an idle connection. */
 const GRACE_MS = 250;
-/** Milliseconds of a turn of the event loop in which hardly a connection can have come unseen, and to wait for such a turn. */
+/**
+ * Milliseconds of a turn of the event loop in which hardly a connection can have come unseen, and
+ * to wait for such a turn.
+ */
 const SHORT_TURN_MS = 0.02;
 const MAX_TURNS_MS = 500;
 
@@ -174,14 +177,16 @@ const openExchanges = ({ trusted, readTarget, meter, observer, features }: Core)
 };
 
 /**
- * Closes the port, behind a turn of the event loop that was short and brought no connection, or after `MAX_TURNS_MS`. The kernel resets
- * connections that wait to be accepted when the port closes, and the event loop accepts one a turn. `onClosed` is called when no connection is left.
+ * Closes the port, behind a turn of the event loop that was short and brought no connection, or after `MAX_TURNS_MS`.
+ * The kernel resets connections that wait to be accepted when the port closes, and the event loop accepts one a turn.
+ * `onClosed` is called when no connection is left.
  */
 const closePort = (server: Server, onClosed: () => void): void => {
   const end = performance.now() + MAX_TURNS_MS;
   let isQuiet = false;
   server.on("connection", () => void (isQuiet = false));
-  // http.Server's own close() cuts idle connections at once, and with them a request that is just arriving. At the end it stops its timer.
+  // http.Server's own close() cuts idle connections at once, and with them a request that is just arriving. At
+  // the end it stops its timer.
   const close = () =>
     NetServer.prototype.close.call(server, () => {
       server.close();

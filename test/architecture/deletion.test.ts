@@ -42,7 +42,8 @@ test("there are features", () => {
   expect(features.length).toBeGreaterThan(0);
 });
 
-// The core imports no feature, and no feature another one (floors.test.ts): what compiles without half of them compiles without any one of them.
+// The core imports no feature, and no feature another one (floors.test.ts): what compiles without half of them compiles
+// without any one of them.
 test("without either half of the features all else compiles", async () => {
   const [even, odd] = [0, 1].map((half) => features.filter((_, i) => i % 2 === half)) as [string[], string[]];
   expect(await compiledWithout(even)).toBe("");

@@ -5,7 +5,10 @@ import { floorOf } from "../../tools/docs/floors.ts";
 import { cyclesOf, type Import, importsOf, partOf, root, sourceFiles } from "./imports.ts";
 
 const imports = importsOf();
-/** What each floor may import beside itself; `root`: `main.ts` and `serveCommand.ts`, which put everything together, and `thin.ts`. */
+/**
+ * What each floor may import beside itself; `root`: `main.ts` and `serveCommand.ts`, which put everything
+ * together, and `thin.ts`.
+ */
 const below: Record<string, readonly string[]> = {
   catalogue: [],
   transforms: ["catalogue"],

@@ -5,7 +5,10 @@ import { importedBy } from "../../tools/docs/floors.ts";
 /** The folder of the project. */
 export const root = join(import.meta.dirname, "../..");
 
-/** The folder of a floor that a file belongs to: `gateway/cache`, `features/console`; for files directly on it the file itself. */
+/**
+ * The folder of a floor that a file belongs to: `gateway/cache`, `features/console`; for files
+ * directly on it the file itself.
+ */
 export const partOf = (file: string): string => {
   const [floor = "", folder = ""] = file.replace(/^src\//, "").split("/");
   return floor === "transforms" ? floor : `${floor}/${folder}`;

@@ -39,7 +39,8 @@ test("a hit, a miss, a pass-through and a write run no more functions than they 
   const write = (tag: string) => `POST /v1/datasets/tag {"data_id":2,"tag":"${tag}"}`;
   const hits = Array.from({ length: 8 }, () => again);
   const lines = await visitsOf([...hits, other, proxied, proxied, write("a"), write("b")]);
-  // What is done once is done by the second time. A hit writes its headers anew where a second has passed: of some, the shortest counts.
+  // What is done once is done by the second time. A hit writes its headers anew where a second has passed: of
+  // some, the shortest counts.
   const [hit] = lines.slice(2, 8).toSorted((a, b) => functionsOf(a) - functionsOf(b)) as [Line];
   const [miss, , passThrough, , written] = lines.slice(8) as [Line, Line, Line, Line, Line];
   const ran = Object.entries({ hit, miss, passThrough, write: written });

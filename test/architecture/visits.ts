@@ -5,8 +5,8 @@ import { setImmediate as turn } from "node:timers/promises";
 import { startServer } from "../../src/gateway/server.ts";
 import { gatewayFor } from "../support/gateway.ts";
 
-// Prints what requests run: lines of JSON, a request and the functions by file. The arguments: legacy's URL, then the requests, each of them
-// `GET /path` or `POST /path {"json": "body"}`.
+// Prints what requests run: lines of JSON, a request and the functions by file. The arguments: legacy's URL, then the
+// requests, each of them `GET /path` or `POST /path {"json": "body"}`.
 const [legacy = "", ...requests] = process.argv.slice(2);
 const root = join(import.meta.dirname, "../..");
 const gateway = await gatewayFor(legacy, { DOCUMENTS: "true", ACCESS_LOG: "errors" }, { slow: 60_000 });

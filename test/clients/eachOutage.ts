@@ -24,8 +24,9 @@ const knowsLegacyIsWell = async ({ url, core }: Gateway, pass: (ms: number) => v
 };
 
 /**
- * Calls `meet` in each form of outage of the legacy at this address, one after the other. Before each call all that the gateway has becomes
- * stale; all calls together take less than the seven days for which it is served then. After each the gateway knows that legacy is well.
+ * Calls `meet` in each form of outage of the legacy at this address, one after the other. Before each call all that the
+ * gateway has becomes stale; all calls together take less than the seven days for which it is served then. After each
+ * the gateway knows that legacy is well.
  */
 export const eachOutage = async (
   legacy: string,

@@ -9,7 +9,10 @@ import { listeningGateway } from "../gateway/http/support.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { caching, eachOutage } from "./eachOutage.ts";
 
-/** The folder of openml-python's sources, and of what it imports that Python does not have. No package of Debian's has them. */
+/**
+ * The folder of openml-python's sources, and of what it imports that Python does not have. No
+ * package of Debian's has them.
+ */
 const sources = process.env["OPENML_PYTHON"];
 if (!sources)
   process.stderr.write("OPENML_PYTHON is not set to the folder of openml-python's sources. It is not tried.\n");
@@ -24,8 +27,8 @@ const callAll = async (origin: string, key: string): Promise<Record<string, stri
 };
 
 /**
- * Lists that are not as before. With a key they pass while legacy answers, be it "No results" or the beginning of a body that is cut. Without one,
- * datasets that lack their qualities can be read as well as those that have them.
+ * Lists that are not as before. With a key they pass while legacy answers, be it "No results" or the beginning of a
+ * body that is cut. Without one, datasets that lack their qualities can be read as well as those that have them.
  */
 const differingAt = (form: string, key: string): RegExp | undefined => {
   const isAnswering = outageForms[form]?.answer === undefined || form === "cut-200";

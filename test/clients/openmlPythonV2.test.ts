@@ -6,7 +6,9 @@ import { keys } from "../gateway/answer/support.ts";
 /** Codes that openml-python's V2 client calls an empty result. */
 const noResult = new Set([111, 372, 512, 500, 482, 542, 674]);
 
-/** One request as that client sends it, and what it makes of the answer: only 200 is a success, and `detail` has a code. */
+/**
+ * One request as that client sends it, and what it makes of the answer: only 200 is a success, and `detail` has a code.
+ */
 const ask = async (origin: string, path: string, body?: unknown): Promise<unknown> => {
   const response = await fetch(`${origin}/api/v2/${path}`, {
     headers: { "User-Agent": "openml-python/0.16.0", "Content-Type": "application/json" },

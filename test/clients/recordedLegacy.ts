@@ -30,7 +30,10 @@ const shortened = Object.entries({
 const nameOf = (path: string): string =>
   shortened.reduce((name, [long, short]) => name.replace(long, short), path.slice(1).replaceAll(/\W/g, "-"));
 
-/** How the function behind this path fails; `undefined`: what it answers is recorded. One that only leaves out qualities does not fail. */
+/**
+ * How the function behind this path fails; `undefined`: what it answers is recorded. One that only leaves out
+ * qualities does not fail.
+ */
 const failureAt = (path: string, failing: FailingFunctions): SampleAnswer | undefined => {
   const segments = path.replace("/api/v1/json/", "").split("/");
   const handler = findHandler(segments, "GET", failing);
@@ -46,8 +49,9 @@ const failureAt = (path: string, failing: FailingFunctions): SampleAnswer | unde
 };
 
 /**
- * Plays legacy with scikit-learn's recordings: a session with each answer, and errors as 412. `asked` has the paths of all requests, without
- * a slash at their end. With `state.isDown` it closes the connection of each. It takes the sample legacy's requests about outages.
+ * Plays legacy with scikit-learn's recordings: a session with each answer, and errors as 412. `asked` has the paths of
+ * all requests, without a slash at their end. With `state.isDown` it closes the connection of each. It takes the sample
+ * legacy's requests about outages.
  */
 export const startRecordedLegacy = async () => {
   const recorded = new Map(

@@ -11,7 +11,9 @@ import { startRecordedLegacy } from "./recordedLegacy.ts";
 type Legacy = Awaited<ReturnType<typeof startRecordedLegacy>>;
 type Outcomes = Readonly<Record<string, string>>;
 
-/** What `fetch_openml` makes of each dataset that it asks this server for, and the paths that reach legacy meanwhile. */
+/**
+ * What `fetch_openml` makes of each dataset that it asks this server for, and the paths that reach legacy meanwhile.
+ */
 const fetchAll = async (url: string, { asked }: Legacy): Promise<{ outcomes: Outcomes; reads: string[] }> => {
   asked.length = 0;
   const { stdout } = await promisify(execFile)("/usr/bin/python3", ["test/clients/fetchOpenml.py", url], { env: {} });

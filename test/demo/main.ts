@@ -13,7 +13,8 @@ const gate = { parity: 0.9, requests: 1, minutes: 0.2, errorRate: 0.05, p95: 500
 const faulty = [...new Set(plantedFaults.map(({ fault }) => fault.endpoint))];
 const stages = {
   ...Object.fromEntries(faulty.map((endpoint) => [endpoint, { stage: "shadow", share: 100 }])),
-  // The first one's fault shows while modern answers callers, so the gate takes it back. The other one has no fault and climbs.
+  // The first one's fault shows while modern answers callers, so the gate takes it back. The other one
+  // has no fault and climbs.
   listEvaluationMeasures: { stage: "canary", share: 50, gate },
   getDatasetQualities: { stage: "shadow", share: 100, gate },
 };

@@ -30,8 +30,8 @@ export const plantedFaults: readonly PlantedFault[] = [
 ];
 
 /**
- * The finding of a fault: the paths of its differences, and `drift` if it was gone when both sides were asked again. `undefined` until the
- * comparison has found all that the fault did.
+ * The finding of a fault: the paths of its differences, and `drift` if it was gone when both sides were asked again.
+ * `undefined` until the comparison has found all that the fault did.
  */
 export const findingOf = (
   { endpoint, fault }: Fault,

@@ -17,7 +17,10 @@ const dockerfileText = read("Dockerfile");
 const commandOf = (instruction: RegExp): string[] =>
   JSON.parse(instruction.exec(dockerfileText)?.[1] ?? "[]") as string[];
 
-/** What `deploy/Dockerfile` says: commands as lists of arguments, and each copy from the build condockerfileText with its sources. */
+/**
+ * What `deploy/Dockerfile` says: commands as lists of arguments, and each copy from the build
+ * condockerfileText with its sources.
+ */
 const dockerfile = {
   entrypoint: commandOf(/^ENTRYPOINT (.*)$/m),
   health: commandOf(/^HEALTHCHECK[^]*?CMD (\[.*\])$/m),

@@ -42,9 +42,10 @@ export const nginxProxies = async (gateway: string, legacy: string): Promise<Pro
 };
 
 /**
- * The real nginx with `files.conf` beside `all-paths.conf`. Files are fresh for as long as `fresh` says (an nginx time), and lie in `store`;
- * `errorLog` is nginx's.
- * `X-Store` of an answer says what the store had (HIT, MISS, STALE ...); it is missing where the request passed the store by.
+ * The real nginx with `files.conf` beside `all-paths.conf`. Files are fresh for as long as `fresh` says (an nginx
+ * time), and lie in `store`; `errorLog` is nginx's.
+ * `X-Store` of an answer says what the store had (HIT, MISS, STALE ...); it is missing where the
+ * request passed the store by.
  */
 export const nginxWithFiles = async (
   gateway: string,

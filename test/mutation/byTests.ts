@@ -1,7 +1,10 @@
 import { createVitest } from "vitest/node";
 import type { Mutant } from "./mutants.ts";
 
-/** Runs the tests that look at the rules, each time over another tree; `find` gives the test that failed, or `undefined` where all passed. */
+/**
+ * Runs the tests that look at the rules, each time over another tree; `find` gives the test that failed, or
+ * `undefined` where all passed.
+ */
 export const openTests = async (): Promise<{
   find(mutant: Mutant): Promise<string | undefined>;
   close(): Promise<void>;

@@ -95,7 +95,10 @@ const startBalancers = async (gateways: readonly Ports[]) => {
   };
 };
 
-/** Sends requests of all kinds until `stop`. `sent` counts them by balancer and kind, `failures` says what came of failed ones. */
+/**
+ * Sends requests of all kinds until `stop`. `sent` counts them by balancer and kind, `failures` says
+ * what came of failed ones.
+ */
 const startLoad = (balancers: Record<string, number>) => {
   const sent: Record<string, number> = {};
   const failures: string[] = [];

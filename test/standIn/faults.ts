@@ -42,7 +42,10 @@ export type Fault = {
 /** A whole number from 0 to 2^32 - 1 that depends on nothing but the text. */
 export const hashOf = (text: string): number => Number.parseInt(hash("sha256", text).slice(0, 8), 16);
 
-/** What a comparer should see of a fault, and whether a rule allows it; `path` as it writes it: list indices as `*`, or `status`. */
+/**
+ * What a comparer should see of a fault, and whether a rule allows it; `path` as it writes it: list
+ * indices as `*`, or `status`.
+ */
 export type Seen = { path: string; form: DifferenceForm; as: "difference" | "allowed" | "drift" };
 
 /** One place of a document: `path` with `*` for list indices, `at` with the indices. */
@@ -70,10 +73,16 @@ const isAt = (pointer: string, { path, at }: Place): boolean => {
 };
 const isAround = (outer: string, inner: string): boolean => inner === outer || inner.startsWith(`${outer}/`);
 
-/** What stands somewhere instead; `undefined` for nothing. `seenBelow`: the comparer reports it for the entries of this list. */
+/**
+ * What stands somewhere instead; `undefined` for nothing. `seenBelow`: the comparer reports it for
+ * the entries of this list.
+ */
 type Change = { path: string; at: string; value: Json | undefined; seenBelow?: true };
 
-/** How a fault is seen, what it makes of a place (`undefined` where it does not fit), and which places it picks by itself. */
+/**
+ * How a fault is seen, what it makes of a place (`undefined` where it does not fit), and which
+ * places it picks by itself.
+ */
 type Kind = {
   form: DifferenceForm;
   change: (place: Place, name?: string) => Change | undefined;
@@ -100,7 +109,10 @@ const otherValue = (value: Json): Json => {
   return value !== true;
 };
 
-/** Whether the comparer can identify each entry, by its first field or its whole value: only then is another order nothing but that. */
+/**
+ * Whether the comparer can identify each entry, by its first field or its whole value: only then is
+ * another order nothing but that.
+ */
 const areDistinct = (entries: readonly Json[]): boolean =>
   new Set(entries.map((entry) => JSON.stringify(isObject(entry) ? (Object.values(entry)[0] ?? entry) : entry))).size ===
   entries.length;
@@ -205,7 +217,10 @@ type Whole = { status: number; contentType: string; body: Json };
 /** What each fault did. */
 type Played = { answer: Whole; done: { fault: Fault; seen: Seen }[] };
 
-/** Plays the faults that leave an answer on it. Where two of them meet, the first one counts. An answer of 500 and above is wrong enough. */
+/**
+ * Plays the faults that leave an answer on it. Where two of them meet, the first one counts. An answer of 500
+ * and above is wrong enough.
+ */
 export const faultyAnswer = (output: Rule, answer: Whole, faults: readonly Fault[]): Played => {
   if (answer.status >= 500) return { answer, done: [] };
   const isError = answer.status >= 400;

@@ -6,8 +6,8 @@ import type { Answering, Sendable } from "./startStandIn.ts";
 type Route = { method: "GET" | "POST"; path: RegExp; shape: (document: Json) => Json };
 
 /**
- * The public reference implementation's routes for eleven endpoints (github.com/openml/server-api, June 2026), and what it
- * makes of our document there. A path parameter is one segment, and an escaped slash parts segments.
+ * The public reference implementation's routes for eleven endpoints (github.com/openml/server-api, June 2026), and what
+ * it makes of our document there. A path parameter is one segment, and an escaped slash parts segments.
  */
 const published: Route[] = [
   { method: "GET", path: /^\/datasets\/(?!list$)[^/]+$/, shape: (ours) => dataset(ours) },

@@ -20,10 +20,14 @@ export type Sendable = { status: number; headers: OutgoingHttpHeaders; body: Buf
 /** Gives the right answer of the new interface. */
 export type Answering = (request: IncomingMessage, body: Buffer) => Promise<Sendable>;
 
-/** What one fault did to answers of an endpoint, and of how many questions; without a path where it left no document. */
+/**
+ * What one fault did to answers of an endpoint, and of how many questions; without a path where it left no document.
+ */
 export type Planted = { endpoint: string; fault: Fault["fault"]; questions: number } & (Seen | { as: "noDocument" });
 
-/** Headers that would change the answer to less than the whole document, or make a chain of gateways look like a loop. */
+/**
+ * Headers that would change the answer to less than the whole document, or make a chain of gateways look like a loop.
+ */
 const leftOut = new Set("via accept-encoding if-none-match if-modified-since host connection expect".split(" "));
 /** Headers that are wrong for a changed document, or are about this gateway only. */
 const keptBack = new Set("etag content-length cache-status server-timing".split(" "));
@@ -103,7 +107,10 @@ const questionOf = ({ method, url = "/", headers }: IncomingMessage, body: Buffe
   return JSON.stringify([method, pathOf(url), body.toString(), key]);
 };
 
-/** A server of the new interface over a legacy one, with these faults. `reference`: as the public reference implementation answers. */
+/**
+ * A server of the new interface over a legacy one, with these faults. `reference`: as the public
+ * reference implementation answers.
+ */
 export const startStandIn = async ({
   legacyUrl,
   faults = [],
@@ -119,7 +126,10 @@ export const startStandIn = async ({
   const [known, planted] = [new Set<string>(), new Map<string, { one: Planted; questions: Set<string> }>()];
   let asked: Record<string, number> = {};
 
-  /** Replaces the faults, and forgets what was asked and planted. Throws for a misspelt endpoint: its fault would look overlooked. */
+  /**
+   * Replaces the faults, and forgets what was asked and planted. Throws for a misspelt endpoint: its
+   * fault would look overlooked.
+   */
   const use = (next: readonly Fault[]): void => {
     const wrong = next.find(({ endpoint }) => endpoint !== "*" && !Object.hasOwn(endpoints, endpoint));
     if (wrong) throw new Error(`${wrong.endpoint}: no such endpoint`);

@@ -10,7 +10,10 @@ const character = fc.oneof(
 export const anyText = (bounds: { minLength?: number; maxLength?: number } = {}): fc.Arbitrary<string> =>
   fc.string({ ...bounds, unit: character });
 
-/** Any path, percent-encoded where it must be; without segments it is empty. fast-check's `webPath` is made of `binary` texts. */
+/**
+ * Any path, percent-encoded where it must be; without segments it is empty. fast-check's `webPath`
+ * is made of `binary` texts.
+ */
 export const anyPath = (): fc.Arbitrary<string> =>
   fc
     .array(anyText({ maxLength: 10 }), { maxLength: 6 })

@@ -10,7 +10,10 @@ const isFree = (port: number): Promise<boolean> =>
     server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 
-/** A port of the loopback address that is free, and stays so while its server is down, unless it is asked for by its number. */
+/**
+ * A port of the loopback address that is free, and stays so while its server is down, unless it is
+ * asked for by its number.
+ */
 export const freePort = async (): Promise<number> => {
   for (;;) {
     const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));

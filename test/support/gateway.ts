@@ -9,7 +9,10 @@ import { settingsOf } from "./settings.ts";
 /** Parts of the gateway and of its features that a test replaces: each takes those that it knows. */
 export type GatewayParts = CoreParts & Record<string, unknown> & TierParts;
 
-/** Milliseconds that a request waits for Redis: on a busy machine 50 are few; and that a gateway waits for the others after a gap. */
+/**
+ * Milliseconds that a request waits for Redis: on a busy machine 50 are few; and that a gateway waits
+ * for the others after a gap.
+ */
 type TierParts = { redisTimeout?: number; waitForOthers?: number };
 
 /** The shared cache's function that opens the tier. */
@@ -23,8 +26,8 @@ type Open = (
 ) => Feature | Promise<Feature>;
 
 /**
- * A gateway in front of this upstream with the features that its settings ask for; documents and the access log only where the
- * environment says so. Nothing listens.
+ * A gateway in front of this upstream with the features that its settings ask for; documents and the access log only
+ * where the environment says so. Nothing listens.
  */
 export const gatewayFor = async (url: string, environment: Record<string, string> = {}, parts: GatewayParts = {}) => {
   const loaded = settingsOf({ DOCUMENTS: "false", ACCESS_LOG: "off", ...environment, LEGACY_URL: url });

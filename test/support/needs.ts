@@ -37,7 +37,9 @@ export const missingPrograms = (): string[] =>
     .filter((program) => process.env["LANE"] === "slow" || !slow.has(program))
     .filter((program) => programPath(program) === undefined);
 
-/** As `describe`, for tests that need an installed program. Without it they are skipped; where `CI` is set they fail. */
+/**
+ * As `describe`, for tests that need an installed program. Without it they are skipped; where `CI` is set they fail.
+ */
 export const describeWith = (program: Program, name: string, tests: () => void): void => {
   const isInstalled = programPath(program) !== undefined;
   if (!isInstalled && process.env["CI"])

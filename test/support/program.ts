@@ -11,7 +11,10 @@ process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-/** A process whose output is read; it does not outlive this one. `listening` resolves with the address that it says, `ended` with its exit code. */
+/**
+ * A process whose output is read; it does not outlive this one. `listening` resolves with the address that it says,
+ * `ended` with its exit code.
+ */
 export const watchProgram = (child: Child) => {
   running.add(child);
   const output = { out: "", error: "" };

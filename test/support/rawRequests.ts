@@ -1,6 +1,9 @@
 import type { Socket } from "node:net";
 
-/** Calls `onRequest` with each HTTP request on a socket, its head and, where it has a length, its body, one character a byte. */
+/**
+ * Calls `onRequest` with each HTTP request on a socket, its head and, where it has a length, its
+ * body, one character a byte.
+ */
 export const readRawRequests = (socket: Socket, onRequest: (request: string) => void): void => {
   let text = "";
   socket.on("data", (chunk: Buffer) => {

@@ -36,7 +36,10 @@ export const startCommand = async (
   });
 };
 
-/** A real nginx in this folder, with these lines within `http`; it listens on these ports. It logs its errors into `error.log`. */
+/**
+ * A real nginx in this folder, with these lines within `http`; it listens on these ports. It logs its
+ * errors into `error.log`.
+ */
 export const startNginx = (folder: string, http: string, ports: number[]): Promise<void> => {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (name) => `${name}_temp_path ${folder}/${name};`,

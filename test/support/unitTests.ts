@@ -11,7 +11,9 @@ const outsideOfSrc =
 
 const imports = /^\s*(?:import|export)\s+(?!type\b)(?:[^"';]*?\bfrom\s+)?"([^"]+)"|\bimport\("([^"]+)"\)/gm;
 
-/** Which modules of tests and fixtures reach outside of their process, by their own imports or those of their helpers. */
+/**
+ * Which modules of tests and fixtures reach outside of their process, by their own imports or those of their helpers.
+ */
 const known = new Map<string, boolean>();
 const reachesOutside = (file: string): boolean => {
   const before = known.get(file);
@@ -30,6 +32,9 @@ const reachesOutside = (file: string): boolean => {
   return found;
 };
 
-/** The unit lane: the test files that start no process and wait for no socket, found by what they and their helpers import. */
+/**
+ * The unit lane: the test files that start no process and wait for no socket, found by what they
+ * and their helpers import.
+ */
 export const unitTests = (): string[] =>
   globSync("test/**/*.test.ts", { cwd: root }).filter((file) => !reachesOutside(join(root, file)));

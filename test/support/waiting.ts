@@ -18,8 +18,8 @@ export const until = async (holds: () => boolean | Promise<boolean>, ms = 120_00
 };
 
 /**
- * Waits for 50 turns of the event loop. Where client, gateway and legacy are in this process, all that was under way has come to its end
- * or to where it waits, however busy the machine is.
+ * Waits for 50 turns of the event loop. Where client, gateway and legacy are in this process, all that was under way
+ * has come to its end or to where it waits, however busy the machine is.
  */
 export const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 50; turn++) await sleep(1);

@@ -232,7 +232,9 @@ test("--check writes to DATA_DIR, and leaves nothing in it", async () => {
 });
 
 describe("--check finds a server before legacy that treats requests in different ways", () => {
-  /** A server before the sample that may answer in its place, or change the target; and the lines of the check about it. */
+  /**
+   * A server before the sample that may answer in its place, or change the target; and the lines of the check about it.
+   */
   const behind = async (
     front: (request: IncomingMessage) => { target?: string; answer?: number; isCoded?: boolean; body?: string } | void,
     environment: Record<string, string> = {},

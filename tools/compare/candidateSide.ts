@@ -21,7 +21,10 @@ type CandidateSettings = Omit<UpstreamSettings, "origin"> & {
   keyIn: "header" | "query";
 };
 
-/** Opens connections to a candidate. `url`: where the new interface's paths begin, `http://host:9000` or `http://host/v1`. */
+/**
+ * Opens connections to a candidate. `url`: where the new interface's paths begin,
+ * `http://host:9000` or `http://host/v1`.
+ */
 export const openCandidateSide = (url: string, { totalTimeout, maxReply, keyIn, ...settings }: CandidateSettings) => {
   const upstream = openUpstream({ ...settings, origin: new URL(url).origin });
   const send = canonicalSender(upstream, url);

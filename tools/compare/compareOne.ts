@@ -102,7 +102,9 @@ type GatewayAnswer = {
   document: JsonObject | undefined;
 };
 
-/** The exchange that made the answer: the last one, unless that looked up an error (`recover`) and found no other one. */
+/**
+ * The exchange that made the answer: the last one, unless that looked up an error (`recover`) and found no other one.
+ */
 const decisiveExchange = (
   exchanges: readonly CapturedExchange[],
   { recover }: Pick<Endpoint, "recover">,

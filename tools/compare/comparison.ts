@@ -37,8 +37,8 @@ const compareSettings = { shape, secrets: ["LEGACY_ADMIN_KEY"], errorsOf };
 type CompareSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
 
 /**
- * Compares the answers to all requests that the options name, and shows its progress on the standard error. `scrub` removes the keys from
- * a text.
+ * Compares the answers to all requests that the options name, and shows its progress on the standard error. `scrub`
+ * removes the keys from a text.
  *
  * @throws If an option or a setting is wrong, a file cannot be read, the folder cannot be made, or `signal` aborts.
  */

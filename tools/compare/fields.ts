@@ -16,7 +16,10 @@ type SeenField = {
   isUnused?: true;
 };
 
-/** The fields seen, by their path in our document; a legacy field that no rule reads has the path that it would have there. */
+/**
+ * The fields seen, by their path in our document; a legacy field that no rule reads has the path
+ * that it would have there.
+ */
 export type SeenFields = Map<string, SeenField>;
 
 /** The most legacy fields of an endpoint that no rule reads; others are not counted. */
@@ -152,7 +155,10 @@ const variantOf = (legacy: Json | undefined): string => {
 
 const unset = ["none", "null", "empty"];
 
-/** The variants that a rule expects. Legacy writes scalars as text, numbers sometimes as numbers, and a list of one as its entry. */
+/**
+ * The variants that a rule expects. Legacy writes scalars as text, numbers sometimes as numbers, and a
+ * list of one as its entry.
+ */
 const expectedVariants = (rule: Rule, declared: readonly string[]): Record<string, readonly string[]> => {
   const { fields, entries } = facetsOf(rule);
   const scalars = ["text", ...declared.filter((type) => type === "number" || type === "boolean")];
@@ -163,7 +169,10 @@ const expectedVariants = (rule: Rule, declared: readonly string[]): Record<strin
   return { ...(mayBeUnset ? { unset } : {}), "a value": fields ? ["object"] : scalars };
 };
 
-/** `never`: the expected variants of a field that the corpus has not shown. `odd`: the variants seen that no rule expects. */
+/**
+ * `never`: the expected variants of a field that the corpus has not shown. `odd`: the variants
+ * seen that no rule expects.
+ */
 const coverageOf = (rule: Rule, seen: Readonly<Record<string, number>>) => {
   const declared = declaredBy(rule);
   const wanted = expectedVariants(rule, declared);

@@ -8,14 +8,20 @@ import { readCorpus } from "../corpus/readCorpus.ts";
 import { sampleRequests } from "../corpus/sampleRequests.ts";
 import type { CompareOptions } from "./options.ts";
 
-/** The requests to compare, and their number if it is known. `skipped` counts the lines of traffic that are not sent, by reason. */
+/**
+ * The requests to compare, and their number if it is known. `skipped` counts the lines of traffic that
+ * are not sent, by reason.
+ */
 type RunRequests = {
   requests: AsyncGenerator<CorpusRequest>;
   total: number | undefined;
   skipped: Record<string, number>;
 };
 
-/** The requests that the options name, in their order. A file is read while they are taken; without `limit` also once before, to count them. */
+/**
+ * The requests that the options name, in their order. A file is read while they are taken; without `limit` also
+ * once before, to count them.
+ */
 export const requestsOf = async (
   { corpus, ids, key, limit, endpoint: names = [] }: CompareOptions,
   endpoints: Record<string, Endpoint>,

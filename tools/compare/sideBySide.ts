@@ -8,7 +8,9 @@ import type { Row } from "./report/report.ts";
 
 type Placed = Row & { at: string };
 
-/** The entries of a list that are always shown. Beyond them only entries with a difference that is not explained are. */
+/**
+ * The entries of a list that are always shown. Beyond them only entries with a difference that is not explained are.
+ */
 const MAX_ENTRIES = 3;
 const MAX_ROWS = 400;
 

@@ -2,7 +2,9 @@ import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
 import type { Given, givenInBody } from "../../src/catalogue/endpoint/input.ts";
 import type { JsonObject } from "../../src/catalogue/rules/rule.ts";
 
-/** One request to the new interface, below its prefix. `keyed`: it was made with a key, which is itself never stored. */
+/**
+ * One request to the new interface, below its prefix. `keyed`: it was made with a key, which is itself never stored.
+ */
 export type CorpusRequest = {
   endpoint: string;
   method: "GET" | "POST";
@@ -28,7 +30,10 @@ export type SkipReason =
   | "only for legacy"
   | "a key where none belongs";
 
-/** The shape `limit=number tag=word`: fields and kinds of values, never values, which could be keys. `other`: an unknown field. */
+/**
+ * The shape `limit=number tag=word`: fields and kinds of values, never values, which could be keys.
+ * `other`: an unknown field.
+ */
 export const shapeOf = (fields: Endpoint["input"], given: readonly Given[]): string => {
   const words = given.map(({ name, text, json }) =>
     Object.hasOwn(fields, name) ? `${name}=${kindOf(text ?? JSON.stringify(json))}` : "other",

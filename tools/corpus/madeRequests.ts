@@ -5,7 +5,10 @@ import { givenInBody, givenInPath } from "../../src/catalogue/endpoint/input.ts"
 import type { Json, JsonObject } from "../../src/catalogue/rules/rule.ts";
 import { bodyShape, type CorpusRequest, shapeOf } from "./corpusRequest.ts";
 
-/** The request with this input: a GET where a route takes it. `undefined` for endpoints that write, and where a required field is missing. */
+/**
+ * The request with this input: a GET where a route takes it. `undefined` for endpoints that write, and where a
+ * required field is missing.
+ */
 export const requestFor = (name: string, endpoint: Endpoint, input: JsonObject): CorpusRequest | undefined => {
   if (endpoint.writes) return undefined;
   const isMissing = Object.entries(endpoint.input).some(

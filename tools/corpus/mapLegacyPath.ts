@@ -4,7 +4,10 @@ import type { JsonObject } from "../../src/catalogue/rules/rule.ts";
 import type { CorpusRequest, SkipReason } from "./corpusRequest.ts";
 import { requestFor } from "./madeRequests.ts";
 
-/** The request to the new interface for which the gateway GETs exactly this path of legacy's, which is below `/api/v1/json`. */
+/**
+ * The request to the new interface for which the gateway GETs exactly this path of legacy's, which
+ * is below `/api/v1/json`.
+ */
 export const mapLegacyPath = (
   patterns: readonly LegacyPattern[],
   path: string,

@@ -87,10 +87,16 @@ const sendable = (path: string): string | undefined => {
 /** A key of the kind that legacy makes, or the name of the field for it. */
 const keyLike = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])|api_?key/i;
 
-/** The fewest characters of a key that is looked for: a shorter one is found in other texts by chance, `1` in `/datasets/61`. */
+/**
+ * The fewest characters of a key that is looked for: a shorter one is found in other texts by
+ * chance, `1` in `/datasets/61`.
+ */
 const MIN_KEY = 6;
 
-/** Whether a text may hold a key, however it is escaped. In doubt it may: a lost request does less harm than a stored key. */
+/**
+ * Whether a text may hold a key, however it is escaped. In doubt it may: a lost request does
+ * less harm than a stored key.
+ */
 const holdsKey = (text: string, known: readonly string[]): boolean => {
   const keys = known
     .flatMap((key) => key.toLowerCase().split(/[\s,]+/))

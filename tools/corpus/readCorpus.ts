@@ -7,8 +7,8 @@ import { trafficOfLine } from "./trafficLine.ts";
 const MAX_LINE = 1_048_576;
 
 /**
- * The requests in a file of traffic: an access log, a log in JSON lines or a list of URLs. They are read while they are taken; `skipped`
- * counts the lines that are not sent.
+ * The requests in a file of traffic: an access log, a log in JSON lines or a list of URLs. They are read while they are
+ * taken; `skipped` counts the lines that are not sent.
  *
  * @throws An Error that names the file, if it cannot be read.
  */

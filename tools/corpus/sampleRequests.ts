@@ -1,7 +1,9 @@
 import { hash } from "node:crypto";
 import type { CorpusRequest } from "./corpusRequest.ts";
 
-/** Requests alike in endpoint, status, shape and use of a key. `held`: those whose hash is below `bound`, by their hash. */
+/**
+ * Requests alike in endpoint, status, shape and use of a key. `held`: those whose hash is below `bound`, by their hash.
+ */
 type Stratum = { kind: string; seen: number; held: Map<string, CorpusRequest>; bound: string };
 
 /** The most strata. A scanner may invent shapes: beyond the bound, all requests of an endpoint are one stratum. */
@@ -11,9 +13,9 @@ const MAX_STRATA = 10_000;
 const AFTER_EVERY_HASH = "~";
 
 /**
- * At most `limit` distinct requests: one of each stratum, the rarest first, then a second one of each, and so on. Within a stratum they are
- * taken by their hash: the same requests give the same sample, and late ones are as likely as early ones. Holds at most four times the
- * limit, or two of each stratum.
+ * At most `limit` distinct requests: one of each stratum, the rarest first, then a second one of each, and so on.
+ * Within a stratum they are taken by their hash: the same requests give the same sample, and late ones are as likely as
+ * early ones. Holds at most four times the limit, or two of each stratum.
  */
 export const sampleRequests = async (
   requests: AsyncIterable<CorpusRequest>,
@@ -73,7 +75,10 @@ export const sampleRequests = async (
 const inOrder = ({ held }: Stratum): [place: string, request: CorpusRequest][] =>
   [...held].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
-/** One stratum of each kind first, then a second one of each, so that a kind with many shapes leaves room for the others. */
+/**
+ * One stratum of each kind first, then a second one of each, so that a kind with many shapes
+ * leaves room for the others.
+ */
 const rarestFirst = (strata: readonly Stratum[]): Stratum[] => {
   const bySeen = strata.toSorted((a, b) => a.seen - b.seen);
   const byKind = [...Map.groupBy(bySeen, ({ kind }) => kind).values()];

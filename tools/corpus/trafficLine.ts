@@ -13,7 +13,10 @@ export type LoggedRequest = {
   status?: number;
 };
 
-/** The request in one line of a log or list, whose format is recognized. `"nothing"`: a blank line or a comment. `undefined`: not understood. */
+/**
+ * The request in one line of a log or list, whose format is recognized. `"nothing"`: a blank line or a comment.
+ * `undefined`: not understood.
+ */
 export const trafficOfLine = (line: string): LoggedRequest | "nothing" | undefined => {
   const text = line.trim();
   if (text === "" || text.startsWith("#")) return "nothing";
@@ -26,7 +29,9 @@ const listLine = (text: string): LoggedRequest | undefined => {
   return url === undefined ? undefined : { method, url, keys: [] };
 };
 
-/** `[time] "request" status` anywhere in the line: the common and the combined format, with or without a virtual host. */
+/**
+ * `[time] "request" status` anywhere in the line: the common and the combined format, with or without a virtual host.
+ */
 const accessPattern = /\[[^\][]{8,60}\] "([^"\\]*(?:\\.[^"\\]*)*)" (\d{3}|-)(?:\s|$)/;
 
 /** A line of an access log. */

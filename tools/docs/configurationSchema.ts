@@ -5,8 +5,8 @@ import { secretSettings, type SettingsFragment, settingsSchemaOf } from "../../s
 type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 /**
- * The JSON Schema (draft 2020-12) of the file that `CONFIG` names, for editors. `endpoints`: the names that settings by endpoint may
- * have. What one setting requires of another is checked at the start only.
+ * The JSON Schema (draft 2020-12) of the file that `CONFIG` names, for editors. `endpoints`: the names that settings by
+ * endpoint may have. What one setting requires of another is checked at the start only.
  */
 export const configurationSchema = (
   fragments: readonly SettingsFragment[],

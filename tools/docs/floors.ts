@@ -62,7 +62,9 @@ const ofRequest = (files: readonly File[]): string => rounded(sum(files.filter((
 /** The lines that a request passes, as they are written in a text. */
 export const passedLines = (): string => ofRequest(filesOfSource());
 
-/** The picture of the floors, as a block of text: what each is, its lines, its folders, and the floors that it imports. */
+/**
+ * The picture of the floors, as a block of text: what each is, its lines, its folders, and the floors that it imports.
+ */
 export const floorsPicture = (): string => {
   const files = filesOfSource();
   const blocks = floors.map(([floor, what]) => {

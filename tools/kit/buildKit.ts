@@ -26,7 +26,8 @@ export const kitManifest = {
  * @throws If it cannot be compiled or written.
  */
 export const buildKit = (): string => {
-  // The kit is a compiled package: Node strips no types below node_modules, and clients do not need the gateway's dependencies.
+  // The kit is a compiled package: Node strips no types below node_modules, and clients do not need
+  // the gateway's dependencies.
   const root = fileURLToPath(new URL("../../", import.meta.url));
   const kit = join(root, "kit");
   rmSync(kit, { recursive: true, force: true });

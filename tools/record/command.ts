@@ -132,7 +132,8 @@ const requestsOf = (
 };
 
 /**
- * The path of a request with these fields, such as `limit=5`. A text alone is the value of the required field, if there is one.
+ * The path of a request with these fields, such as `limit=5`. A text alone is the value of the
+ * required field, if there is one.
  *
  * @throws An Error that says what is allowed.
  */

@@ -24,7 +24,8 @@ export type Exchange = {
 };
 
 /**
- * An exchange as a fixture file holds it: `body` is a JSON object or array, `text` any other body, character by character.
+ * An exchange as a fixture file holds it: `body` is a JSON object or array, `text` any other
+ * body, character by character.
  */
 export type StoredExchange = {
   request: Exchange["request"];
@@ -55,8 +56,9 @@ export const storedExchange = ({ request, response: { body: text, ...others } }:
 const STRING = /"(?:[^"\\]|\\.)*"/g;
 
 /**
- * The object or array that a text spells. `undefined` where it is neither, or where `JSON.stringify` would not give the same members in
- * the same order with numbers in the same spelling: a name that comes twice, `1.0`, an integer beyond 2^53.
+ * The object or array that a text spells. `undefined` where it is neither, or where `JSON.stringify` would
+ * not give the same members in the same order with numbers in the same spelling: a name that comes twice,
+ * `1.0`, an integer beyond 2^53.
  */
 const jsonWithoutLoss = (text: string): object | undefined => {
   const value = parseJson(text);

@@ -8,7 +8,10 @@ import { legacySettings } from "../optionValues.ts";
 import { type CapturedExchange, openQuietGateway, type QuietGateway } from "../quietGateway.ts";
 import type { Exchange, FixtureAsk } from "./exchange.ts";
 
-/** A legacy that answers by recorded exchanges, at the default path. `unexpected`: the requests that it has no answer to. */
+/**
+ * A legacy that answers by recorded exchanges, at the default path. `unexpected`: the requests
+ * that it has no answer to.
+ */
 export type Replay = { url: string; unexpected: readonly string[]; close(): Promise<void> };
 
 /** One request and its exchanges, scrubbed. `mismatch`: the places that did not fit the endpoint's schema. */

@@ -24,7 +24,8 @@ type SaveTools = {
 /**
  * Writes one case into its endpoint's file, and prints what a person should review.
  *
- * @throws Without `force`, if the file has a case of this name. If the scrubbed case is answered otherwise, or cannot be written.
+ * @throws Without `force`, if the file has a case of this name. If the scrubbed case is answered
+ *   otherwise, or cannot be written.
  */
 export const saveCase = async (
   { name, endpoint, example, recorded, about }: CaseToSave,
@@ -59,7 +60,10 @@ export const fixtureText = async (cases: Readonly<Record<string, StoredCase>>): 
 const MAX_VALUE = 61;
 const MAX_CHANGES = 100;
 
-/** The changes by rules: `/creator  commaSeparated  "A, B" -> ["A","B"]`. Empty where legacy did not answer with a document. */
+/**
+ * The changes by rules: `/creator  commaSeparated  "A, B" -> ["A","B"]`. Empty where legacy did
+ * not answer with a document.
+ */
 const formatChanges = (endpoint: Endpoint, legacy: readonly Exchange[]): string[] => {
   const reading = lastReading(endpoint, legacy);
   if (reading?.is !== "document") return [];

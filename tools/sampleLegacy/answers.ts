@@ -19,7 +19,10 @@ const cors = {
   "Access-Control-Allow-Headers": "Origin, X-Requested-With, Content-Type, Accept",
 };
 
-/** The headers that PHP adds to all answers of a script. `known`: it also deletes a cookie, for a caller whose key it knows. */
+/**
+ * The headers that PHP adds to all answers of a script. `known`: it also deletes a cookie, for a
+ * caller whose key it knows.
+ */
 const scriptHeaders = (known = false): OutgoingHttpHeaders => ({
   "X-Powered-By": "PHP/7.4.33",
   "Set-Cookie": [
@@ -61,7 +64,9 @@ export const page = (from: Writer, status: number, title: string, text: string):
     `<!DOCTYPE html>\n<html><head><title>${title}</title></head><body>\n<h1>${title}</h1>\n<p>${text}</p>\n</body></html>\n`,
   );
 
-/** The page for a path that reaches no function of the interface; `undefined` for other paths. `path` is still encoded. */
+/**
+ * The page for a path that reaches no function of the interface; `undefined` for other paths. `path` is still encoded.
+ */
 export const pageFor = (path: string): SampleAnswer | undefined => {
   if (/%(2f|00)/i.test(path)) return page("apache", 404, "Not Found", "There is nothing under this address.");
   if (/%25(?![0-9a-f]{2})/i.test(path))
@@ -102,8 +107,9 @@ const blankAtEnd = new Set([
 ]);
 
 /**
- * An error in the requested format. The additional text is encoded once for both formats, and once more by the XML. The status is 412,
- * except for two codes: PHP sets 450 there, which Apache does not know and turns into 500, with the same body.
+ * An error in the requested format. The additional text is encoded once for both formats, and once more by the
+ * XML. The status is 412, except for two codes: PHP sets 450 there, which Apache does not know and turns into
+ * 500, with the same body.
  */
 export const refusedAnswer = (
   { error: code, about }: SampleError,

@@ -51,8 +51,8 @@ const editableByAll = [
 ];
 
 /**
- * Fields that only owners may edit. In legacy, `visibility` is not a field of `data/edit`: owners change it on the site. Tests change it
- * here.
+ * Fields that only owners may edit. In legacy, `visibility` is not a field of `data/edit`: owners change it on the
+ * site. Tests change it here.
  */
 const editableByOwners = ["default_target_attribute", "row_id_attribute", "ignore_attribute", "visibility"];
 

@@ -8,7 +8,9 @@ import { escapeXml, ScriptDied, type Tree, type XmlLayout } from "./tree.ts";
 /** The kinds of rows that have a document with an id. */
 type Kind = "datasets" | "setups" | "flows" | "tasks" | "runs" | "taskTypes" | "estimationProcedures";
 
-/** A document found by the number in its path. `errors`: for an unknown id, and for the id 0 if that has another one. */
+/**
+ * A document found by the number in its path. `errors`: for an unknown id, and for the id 0 if that has another one.
+ */
 type Document<K extends Kind> = {
   root: string;
   errors: [unknown: number, zero?: number];

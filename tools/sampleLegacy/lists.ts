@@ -8,7 +8,9 @@ import { textIn, type Tree } from "./tree.ts";
 /** The given filters of a list; a repeated one has its last value. */
 type ListFilters = Partial<Record<string, string>>;
 
-/** The legal values of a filter, and whether a value chooses a row by this column. Without `fits` it chooses every row. */
+/**
+ * The legal values of a filter, and whether a value chooses a row by this column. Without `fits` it chooses every row.
+ */
 type FilterKind = {
   legal: RegExp;
   fits?: (cell: unknown, value: string, row: CatalogueRow, call: Call, column: string) => boolean;

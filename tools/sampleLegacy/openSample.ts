@@ -8,7 +8,10 @@ import { findHandler, isKnownType } from "./routes.ts";
 import { isSameText } from "./textQuirks.ts";
 import { renderJson, renderXml, ScriptDied } from "./tree.ts";
 
-/** What a sample server starts with. `datasets` stays its table, which writes change; without it the server has a copy of the catalogue's. */
+/**
+ * What a sample server starts with. `datasets` stays its table, which writes change; without it the server has a
+ * copy of the catalogue's.
+ */
 export type SampleOptions = { faults?: Faults; datasets?: DatasetRow[]; users?: User[]; outage?: SampleOutage };
 
 /** Makes the function that answers requests as legacy does. It rejects if a client leaves in the middle of its body. */

@@ -18,7 +18,10 @@ import { escapeXml, ScriptDied } from "./tree.ts";
 /** Functions of legacy that fail, by their routes. */
 export type FailingFunctions = Readonly<Record<string, SampleHandler>>;
 
-/** A form of outage: `answer` replaces every answer, where `undefined` never comes; `functions` replaces some of legacy's functions. */
+/**
+ * A form of outage: `answer` replaces every answer, where `undefined` never comes; `functions` replaces
+ * some of legacy's functions.
+ */
 type Form = {
   means: string;
   answer?: (target: string) => SampleAnswer | undefined;
@@ -147,7 +150,8 @@ const functionPath = (target: string): string =>
   target.replace(/^\/+(api(_new)?\/+v1\/+((json|xml)\/+)?)?/, "").replace(/\/*(\?.*)?$/, "/");
 
 /**
- * Reads `page-504`; or `page-504/flow/exists`, which is an outage of the paths below `flow/exists`, in either format, and of no others.
+ * Reads `page-504`; or `page-504/flow/exists`, which is an outage of the paths below `flow/exists`, in either
+ * format, and of no others.
  *
  * @throws An Error that names the allowed forms.
  */
@@ -171,7 +175,10 @@ const isLoopback = trustedProxies(["127.0.0.0/8", "::1"]);
 const isLocal = ({ headers, socket }: IncomingMessage): boolean =>
   isLoopback(socket.remoteAddress ?? "") && !["via", "forwarded", "x-forwarded-for"].some((name) => name in headers);
 
-/** The outage of one server, which requests to it begin (`POST /outage/page-504`), end (`DELETE /outage`) and show (`GET /outage`). */
+/**
+ * The outage of one server, which requests to it begin (`POST /outage/page-504`), end (`DELETE /outage`)
+ * and show (`GET /outage`).
+ */
 export const openOutages = (first?: SampleOutage) => {
   let outage = first;
 

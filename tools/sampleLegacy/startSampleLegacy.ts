@@ -8,8 +8,8 @@ export type SampleLegacy = Listening & { load: () => Promise<unknown> };
 type Options = SampleOptions & { host?: string; port?: number };
 
 /**
- * Starts a sample of the legacy server. Port 0: any free one. A given array of `datasets` stays the server's table: a change of the array
- * shows at once, and writes to the server change the array.
+ * Starts a sample of the legacy server. Port 0: any free one. A given array of `datasets` stays the server's table: a
+ * change of the array shows at once, and writes to the server change the array.
  *
  * @throws If it cannot listen at the address.
  */

@@ -1,6 +1,7 @@
 /**
- * A document of legacy, from which its XML and its JSON are written: elements by name, in their order. `@name` is an attribute, `#` the
- * text beside it. Legacy does not escape the text of `!name`. `null` and `undefined` are left out, a list repeats its element.
+ * A document of legacy, from which its XML and its JSON are written: elements by name, in their order. `@name` is an
+ * attribute, `#` the text beside it. Legacy does not escape the text of `!name`. `null` and `undefined` are left out, a
+ * list repeats its element.
  */
 export type Tree = { [name: string]: Content };
 type Content = One | null | undefined | Content[];
@@ -46,7 +47,9 @@ type TreeJson = string | TreeJson[] | { [key: string]: TreeJson };
 const notXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
 const phpBlanks = /^[ \t\n\r\v]+|[ \t\n\r\v]+$/g;
 
-/** A text as legacy's JSON has it: legacy writes its XML and parses it again, and dies where that is not well-formed. */
+/**
+ * A text as legacy's JSON has it: legacy writes its XML and parses it again, and dies where that is not well-formed.
+ */
 const trimmed = (text: string): string => {
   if (notXml.test(text)) throw new ScriptDied();
   return text.replaceAll("\r\n", "\n").replaceAll(phpBlanks, "");

@@ -1,6 +1,9 @@
 import { editDistance } from "../../src/operation/settings/editDistance.ts";
 
-/** A request of either interface that a pair of fixtures answers. `target` has no key; `key` is one of the sample legacy's. */
+/**
+ * A request of either interface that a pair of fixtures answers. `target` has no key; `key` is
+ * one of the sample legacy's.
+ */
 export type KnownRequest = { pair: string; method: string; target: string; body?: string; key?: string };
 
 /** The most characters of a request that are compared. */

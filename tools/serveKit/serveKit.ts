@@ -3,7 +3,9 @@ import { getResponse, type RequestHandler } from "msw";
 import { type Listening, listen } from "../../src/gateway/http/listen.ts";
 import { closestPairs, type KnownRequest } from "./closestPairs.ts";
 
-/** What the server answers with. `toWeb` makes the request of `fetch` of one of Node; it throws for one that it refuses. */
+/**
+ * What the server answers with. `toWeb` makes the request of `fetch` of one of Node; it throws for one that it refuses.
+ */
 type KitParts = {
   handlers: readonly RequestHandler[];
   known: readonly KnownRequest[];

@@ -14,7 +14,10 @@ import type { CacheView } from "../cacheView.ts";
 /** The operators' page: its headers, and how it is rendered for each request. */
 export type ConsolePage = ReturnType<typeof openConsolePage>;
 
-/** Assembles the page of the core's sections and the loaded parts of features. `address`: where the new interface is served. */
+/**
+ * Assembles the page of the core's sections and the loaded parts of features. `address`: where the
+ * new interface is served.
+ */
 export const openConsolePage = (
   core: ShownCore,
   cacheView: () => CacheView,
@@ -73,7 +76,10 @@ const scriptOf = (parts: readonly PagePart[]): string =>
 
 type ShownCore = Pick<Core, "off" | "settings" | "untrustedProxies" | "traffic" | "dependencies" | "meter">;
 
-/** What fails, recent traffic, the cache, the sections of features that are off for lack of a setting, and proxies that are not trusted. */
+/**
+ * What fails, recent traffic, the cache, the sections of features that are off for lack of a setting, and
+ * proxies that are not trusted.
+ */
 const corePart = (
   { off, settings, untrustedProxies, traffic, dependencies, meter }: ShownCore,
   cacheView: () => CacheView,

@@ -110,7 +110,9 @@ const madeBy = ({ kind, rule, entry }: DifferenceView): Html =>
     rule === undefined ? "" : html`, ${kind === "explained" ? "by" : "expected by the rule"} <code>${rule}</code>`
   }`;
 
-/** One answer that shows the difference: the values of all sides, with changes marked, and the commands that request it. */
+/**
+ * One answer that shows the difference: the values of all sides, with changes marked, and the commands that request it.
+ */
 const sampleItem = (sample: DifferenceSample): Html => {
   const [legacy, expected, candidate] = (["legacy", "expected", "candidate"] as const).map((side) =>
     sample[side] === undefined ? undefined : truncate(JSON.stringify(sample[side], null, 2), MAX_VALUE_LENGTH),

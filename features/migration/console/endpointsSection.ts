@@ -7,7 +7,9 @@ import type { StagesView, StageView } from "../views.ts";
 
 type ViewEntry = [endpoint: string, view: StageView];
 
-/** Every endpoint with its traffic, without a modern side. The busiest come first; those without requests are folded. */
+/**
+ * Every endpoint with its traffic, without a modern side. The busiest come first; those without requests are folded.
+ */
 export const endpointsSection = (stages: StagesView, hint: Html): PageSection => {
   const all = Object.entries(stages).toSorted(([, a], [, b]) => b.requests - a.requests);
   const asked = all.filter(([, { requests }]) => requests > 0);

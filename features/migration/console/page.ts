@@ -15,7 +15,10 @@ const fileUrl = (file: string): URL => new URL(file, import.meta.url);
 
 const scripts = ["../../../libraries/ui/client/filter.js", "client/move.js"];
 
-/** Stages, differences, the audit log and the ledger, with the dialogs that move endpoints. `hasBegun`: a request has come. */
+/**
+ * Stages, differences, the audit log and the ledger, with the dialogs that move endpoints.
+ * `hasBegun`: a request has come.
+ */
 export const migrationPage = (migration: Migration, hasBegun: () => boolean): PagePart => ({
   style: readAsset(fileUrl("migration.css")),
   script: joinModules(scripts.map(fileUrl)),
@@ -109,7 +112,10 @@ const effects: Record<StageName, string> = {
   modern: "Modern will answer every caller; {share} % of the requests will be mirrored to legacy and compared.",
 };
 
-/** Moves one endpoint, or all at once, and says before what will happen. The script opens and fills it; a disabled fieldset is not shown. */
+/**
+ * Moves one endpoint, or all at once, and says before what will happen. The script opens and fills it; a
+ * disabled fieldset is not shown.
+ */
 const moveDialog = (): Html =>
   html`<dialog id="move" aria-labelledby="move-title">
     <form method="dialog" autocomplete="off">

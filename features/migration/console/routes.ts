@@ -135,8 +135,8 @@ const readBody = <T extends z.ZodType>(
 const MAX_ATTEMPTS = 3;
 
 /**
- * Moves each endpoint that has a `destination`, which is `undefined` where it is there. `failed`: those whose move could not be stored,
- * which have not moved.
+ * Moves each endpoint that has a `destination`, which is `undefined` where it is there. `failed`: those whose move
+ * could not be stored, which have not moved.
  */
 const moveAll = async (
   { view, move }: Pick<Migration, "view" | "move">,

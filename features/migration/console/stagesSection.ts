@@ -8,7 +8,10 @@ import { isForward, type Move, stageText } from "../stage.ts";
 import { RECENT_ANSWERS } from "../track.ts";
 import type { Latency, Parity, StagesView, StageView } from "../views.ts";
 
-/** Why an endpoint needs an operator, the most urgent reason first; empty if it does not. In legacy, differences harm no caller. */
+/**
+ * Why an endpoint needs an operator, the most urgent reason first; empty if it does not. In legacy,
+ * differences harm no caller.
+ */
 const troublesOf = ({ stage, parity: { unexplained }, gateSays = "", isGateFailing }: StageView): string[] => {
   const troubles: string[] = [];
   const differ = unexplained === 1 ? "differs" : "differ";
@@ -20,7 +23,10 @@ const troublesOf = ({ stage, parity: { unexplained }, gateSays = "", isGateFaili
 
 type NamedView = { endpoint: string; view: StageView; troubles: readonly string[] };
 
-/** The endpoints that need an operator, those with the most unexplained answers first; then others that are moved; then those in legacy, by use. */
+/**
+ * The endpoints that need an operator, those with the most unexplained answers first; then others that are moved; then
+ * those in legacy, by use.
+ */
 export const sortByTrouble = (stages: StagesView): Record<"troubled" | "moved" | "inLegacy", NamedView[]> => {
   const all = Object.entries(stages).map(([endpoint, view]) => ({ endpoint, view, troubles: troublesOf(view) }));
   const troubled = all.filter(({ troubles }) => troubles.length > 0);
@@ -32,7 +38,10 @@ export const sortByTrouble = (stages: StagesView): Record<"troubled" | "moved" |
   };
 };
 
-/** The move that brought everything back to legacy; `undefined` while an endpoint is elsewhere, or if none was ever moved. */
+/**
+ * The move that brought everything back to legacy; `undefined` while an endpoint is elsewhere,
+ * or if none was ever moved.
+ */
 export const returnToLegacy = (stages: StagesView, audit: readonly Move[]): Move | undefined =>
   Object.values(stages).every(({ stage }) => stage === "legacy")
     ? audit.find(({ from }) => from.stage !== "legacy")

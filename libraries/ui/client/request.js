@@ -3,7 +3,10 @@ import { adminToken } from "./remembered.js";
 
 const authorization = () => (adminToken.get() === "" ? {} : { Authorization: `Bearer ${adminToken.get()}` });
 
-/** The page as it is now, with what its address asks for, as a document of its own; `undefined` where a token is missing or wrong. */
+/**
+ * The page as it is now, with what its address asks for, as a document of its own; `undefined` where a
+ * token is missing or wrong.
+ */
 export const requestPage = async () => {
   const answer = await fetch(`/${location.search}`, {
     headers: { Accept: "text/html", ...authorization() },

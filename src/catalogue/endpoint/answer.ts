@@ -1,7 +1,10 @@
 import type { Outcome, OutcomeKind } from "./outcome.ts";
 import type { InputError, Problem } from "./problem.ts";
 
-/** An answer before it is written. A large body is bytes already, with `tag`, their hash. `type`: its media type, where it is not JSON of ours. */
+/**
+ * An answer before it is written. A large body is bytes already, with `tag`, their hash. `type`: its media type,
+ * where it is not JSON of ours.
+ */
 export type Answer = {
   status: number;
   body: string | Buffer;
@@ -68,7 +71,10 @@ export const inputError = (loc: (string | number)[], { at, msg, type }: Problem)
 const shortened = (name: string | number): string | number =>
   typeof name === "string" && name.length > MAX_NAME ? name.slice(0, MAX_NAME).replace(/[\ud800-\udbff]$/, "") : name;
 
-/** Collects the errors of an input: the first `MAX_ERRORS` as they are, the others as a number. `more` others are counted beforehand. */
+/**
+ * Collects the errors of an input: the first `MAX_ERRORS` as they are, the others as a number. `more`
+ * others are counted beforehand.
+ */
 export const collectErrors = (where: string, more = 0) => {
   const kept: InputError[] = [];
   let count = 0;

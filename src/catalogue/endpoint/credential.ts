@@ -9,7 +9,10 @@ const none: readonly string[] = [];
 /** In place of a key, where `Authorization` holds anything but `Bearer KEY`. */
 const NO_KEY = "-";
 
-/** All keys that a request has, sound or not, from the query (`api_key`), `Authorization` and `X-API-Key`; an empty one does not count. */
+/**
+ * All keys that a request has, sound or not, from the query (`api_key`), `Authorization` and `X-API-Key`; an
+ * empty one does not count.
+ */
 const readKeys = (query: string, header: (name: string) => string | undefined): readonly string[] => {
   // Most requests have none.
   if (query === "" && header("authorization") === undefined && header("x-api-key") === undefined) return none;
@@ -28,8 +31,8 @@ export const keysGiven = (query: string, header: (name: string) => string | unde
 const noCredential: Credential = {};
 
 /**
- * Reads the key from the query (`api_key`), a bearer token or `X-API-Key`; an empty one does not count. Another `Authorization` (Basic,
- * Bearer without a key) is a credential that is not valid.
+ * Reads the key from the query (`api_key`), a bearer token or `X-API-Key`; an empty one does not count. Another
+ * `Authorization` (Basic, Bearer without a key) is a credential that is not valid.
  */
 export const readCredential = (query: string, header: (name: string) => string | undefined): Credential => {
   const [key, ...others] = readKeys(query, header);

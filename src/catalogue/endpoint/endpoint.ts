@@ -7,15 +7,18 @@ import type { Outcome } from "./outcome.ts";
 
 /** How long answers are stored (`fresh: "10m"`), and what they are about. */
 type CachePolicy<Input, Excerpt> = DeclaredLifetimes & {
-  /** Names of what an answer is about; a write invalidates the answers that share one. `ours`: the excerpt, of a 200 only. */
+  /**
+   * Names of what an answer is about; a write invalidates the answers that share one. `ours`:
+   * the excerpt, of a 200 only.
+   */
   groups(input: Input, ours?: Excerpt): string[];
   /** More groups of what is gone from the new interface, and which legacy still answers. */
   goneGroups?: readonly string[];
   /** Legacy shows more to a caller with a key than to one without. */
   personal?: true;
   /**
-   * Until when legacy's workers may complete our document, or modern's: milliseconds since the epoch; `undefined`: it is
-   * complete. Until then it is fresh for `preconditionTtl` at most.
+   * Until when legacy's workers may complete our document, or modern's: milliseconds since the epoch; `undefined`: it
+   * is complete. Until then it is fresh for `preconditionTtl` at most.
    */
   unfinishedUntil?(ours: Json): number | undefined;
 };
@@ -77,14 +80,17 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
   /** For an endpoint that writes: what it touches. It needs a key that may write. */
   writes?(input: InputOf<F>): Touched;
   /**
-   * What a caller must be allowed to read in order to write, where the backends do not check: another endpoint and its input. Without that
-   * access the write is not sent.
+   * What a caller must be allowed to read in order to write, where the backends do not check: another endpoint and its
+   * input. Without that access the write is not sent.
    */
   access?: { endpoint: string; input(input: InputOf<F>): Record<string, unknown> };
   /** Its answers may be cached. */
   cache?: CachePolicy<InputOf<F>, ExcerptOf<T, Name>>;
   legacy(input: InputOf<F>): LegacyRequest | Unsent;
-  /** The request that shows whether legacy can list what the endpoint lists; default: the same list without filters, with a limit of 1. */
+  /**
+   * The request that shows whether legacy can list what the endpoint lists; default: the same list without
+   * filters, with a limit of 1.
+   */
   shortestList?: LegacyRequest;
   /** Asks for legacy's XML form only: its JSON lacks what the XML has. */
   format?: "xml";
@@ -94,7 +100,10 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
   rejectEarly?(input: InputOf<F>): Outcome | undefined;
   /** The outcome that legacy's document decides, instead of its transform. */
   rejectDocument?(legacy: Json): Outcome | undefined;
-  /** For a legacy error that does not say what happened: the request that shows it, and the answer that legacy should have given. */
+  /**
+   * For a legacy error that does not say what happened: the request that shows it, and the answer that
+   * legacy should have given.
+   */
   recover?: {
     code: number;
     look(input: InputOf<F>): LegacyRequest | Unsent;
@@ -114,8 +123,8 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
     /** The route it has this endpoint under, with the same method and the same names in it as the first route. */
     route?: Route;
     /**
-     * More of legacy's codes by which this endpoint may say that something does not exist or exists already, besides those of
-     * `notFound`, `errors` and `problems`. Other codes of these kinds are not believed.
+     * More of legacy's codes by which this endpoint may say that something does not exist or exists already, besides
+     * those of `notFound`, `errors` and `problems`. Other codes of these kinds are not believed.
      */
     codes?: readonly number[];
     /** Its problems without a legacy code (RFC 9457), by the last segment of their type. */
@@ -123,7 +132,10 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
     /** The outcome of its 401 to a request without a key, where that does not mean that the endpoint needs one. */
     withoutKey?: Outcome;
   };
-  /** The members of our document (of each row of a list) that `cache.groups` and others read. Only these leave a thread beside the bytes. */
+  /**
+   * The members of our document (of each row of a list) that `cache.groups` and others read. Only these leave a
+   * thread beside the bytes.
+   */
   excerpt?: readonly Name[];
   /** PHP notices that may precede a whole XML form. */
   harmlessNotices?: readonly RegExp[];
@@ -132,7 +144,10 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
   /** How to read a row that legacy does not list, and what the list's input requires of it. */
   rowById?: RowById & { filters: RowFilters<InputOf<F>> };
   output: Rule<T>;
-  /** A request of legacy's, a list of one entry, and the input that its document gives: an example that any catalogue has. */
+  /**
+   * A request of legacy's, a list of one entry, and the input that its document gives: an
+   * example that any catalogue has.
+   */
   first?: { legacy: LegacyRequest; input(legacy: JsonObject): Record<string, Json> | undefined };
   /** Inputs for documentation and checks, by name. `unknown`: one that no catalogue has. */
   examples: Record<string, Record<string, Json>>;
@@ -165,7 +180,9 @@ export type Endpoint<T = unknown> = Omit<
 /** An endpoint with its name in the catalogue. */
 export type NamedEndpoint = Endpoint & { name: string };
 
-/** Defines an endpoint under its first route; the types of its input and its answer follow from `input` and `output`. */
+/**
+ * Defines an endpoint under its first route; the types of its input and its answer follow from `input` and `output`.
+ */
 export const endpoint = <F extends Fields, T, const Name extends string = never>(
   route: Route,
   definition: Definition<F, T, Name>,

@@ -29,7 +29,10 @@ export type Field<T> = {
   fromJson(json: Json): FieldReading<T>;
   /** False where nothing with this value can exist: then legacy is not asked. */
   possible?(value: T): boolean;
-  /** How many characters a value, given by the client, takes of those that the fields of an endpoint share, and how many these are. */
+  /**
+   * How many characters a value, given by the client, takes of those that the fields of an endpoint
+   * share, and how many these are.
+   */
   shared?(value: T): { length: number; most: number };
   /** The value when the client gives none; a field without one is required. */
   fallback?: { value: T };
@@ -190,7 +193,10 @@ export const identifiers = (most: number, longest: number): Field<number[]> => {
   };
 };
 
-/** A list of at least `least` and at most `most` ids, in the client's order, some perhaps twice. One that cannot exist is refused: a write must not leave it out. */
+/**
+ * A list of at least `least` and at most `most` ids, in the client's order, some perhaps twice. One that cannot exist
+ * is refused: a write must not leave it out.
+ */
 export const identifierList = (least: number, most: number): Field<number[]> => {
   const id = integerFrom(1, MAX_ID);
   const within = <A>(entries: readonly A[], read: (entry: A) => FieldReading<number>): FieldReading<number[]> => {

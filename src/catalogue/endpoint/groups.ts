@@ -1,6 +1,6 @@
 /**
- * The cache groups (RFC 9875) of an answer about one entity: `dataset/61`, and `dataset` for every one. A 404 (`found` false) also
- * has `datasets`, as lists have. A write invalidates by these names.
+ * The cache groups (RFC 9875) of an answer about one entity: `dataset/61`, and `dataset` for every one. A 404 (`found`
+ * false) also has `datasets`, as lists have. A write invalidates by these names.
  */
 export const entity = (kind: string, id: number | string, found = true): string[] =>
   found ? [`${kind}/${id}`, kind] : [`${kind}/${id}`, kind, collection(kind)];
@@ -8,7 +8,10 @@ export const entity = (kind: string, id: number | string, found = true): string[
 /** The group of a kind's lists: `dataset` -> `datasets`. */
 export const collection = (kind: string): string => (kind.endsWith("y") ? `${kind.slice(0, -1)}ies` : `${kind}s`);
 
-/** What a write touches: the groups that it invalidates. `lists`: those of them whose lists are still right enough while legacy fails. */
+/**
+ * What a write touches: the groups that it invalidates. `lists`: those of them whose lists are still right
+ * enough while legacy fails.
+ */
 export type Touched = { groups: readonly string[]; lists?: readonly string[] };
 
 /** These ids were changed; every entity of the kind where there is no id. */

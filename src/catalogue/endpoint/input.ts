@@ -8,8 +8,8 @@ import { collectErrors, inputError } from "./answer.ts";
 import type { InputError } from "./problem.ts";
 
 /**
- * What a client gave for one field: a text or JSON. `loc`: its place, for errors. `allowed`: the names at its place, if these are not all
- * fields and objects of the body.
+ * What a client gave for one field: a text or JSON. `loc`: its place, for errors. `allowed`: the names at its place, if
+ * these are not all fields and objects of the body.
  */
 export type Given = {
   name: string;
@@ -24,8 +24,8 @@ type AnyField = Field<unknown>;
 export type InputReading = { input: Record<string, unknown>; possible: boolean } | { errors: InputError[] };
 
 /**
- * Reads every field of an endpoint. Errors come in the order of `given`. `more`: how many unknown fields there are beside those given.
- * `objects`: the names of the body's objects (`pagination`), for errors.
+ * Reads every field of an endpoint. Errors come in the order of `given`. `more`: how many unknown fields there are
+ * beside those given. `objects`: the names of the body's objects (`pagination`), for errors.
  */
 export const readInput = (
   fields: Record<string, AnyField>,

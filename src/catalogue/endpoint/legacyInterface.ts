@@ -1,9 +1,10 @@
 import type { DeclaredLifetimes } from "./lifetimes.ts";
 
 /**
- * The paths of legacy's interface on its server: the documented one and others that reach the same handlers. `frontController`: the
- * script that serves all of them. The interface's path may also follow that script's, or stand in the query. `longWords`: words of its
- * paths that are as long as a key. `files`: matches the paths of data files, which lie outside of the interface.
+ * The paths of legacy's interface on its server: the documented one and others that reach the same handlers.
+ * `frontController`: the script that serves all of them. The interface's path may also follow that script's, or stand
+ * in the query. `longWords`: words of its paths that are as long as a key. `files`: matches the paths of data files,
+ * which lie outside of the interface.
  */
 export type LegacyPaths = {
   interfaces: readonly string[];
@@ -13,8 +14,9 @@ export type LegacyPaths = {
 };
 
 /**
- * What writes of one type change: the entities of a kind that `fields` name. `adds`: the kinds that a POST to the type itself adds to, if
- * it changes no other entity. `deletes`: the kinds whose entities may change or go when one is deleted.
+ * What writes of one type change: the entities of a kind that `fields` name. `adds`: the kinds that a POST
+ * to the type itself adds to, if it changes no other entity. `deletes`: the kinds whose entities may change
+ * or go when one is deleted.
  */
 export type LegacyWrite = ({ kind: string; fields: readonly string[]; adds?: readonly string[] } | { kind?: never }) & {
   deletes?: readonly string[];

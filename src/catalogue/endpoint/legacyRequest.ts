@@ -1,6 +1,6 @@
 /**
- * A request to legacy, below its interface's path. A `form` is sent urlencoded, with `files` (XML documents by the name of their field)
- * as multipart/form-data.
+ * A request to legacy, below its interface's path. A `form` is sent urlencoded, with `files` (XML documents by the name
+ * of their field) as multipart/form-data.
  */
 export type LegacyRequest = {
   method: "GET" | "POST";

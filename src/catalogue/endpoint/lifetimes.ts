@@ -11,8 +11,8 @@ export const milliseconds = (duration: Duration): number =>
   Number(duration.slice(0, -1)) * units[duration.slice(-1) as keyof typeof units];
 
 /**
- * How long answers of an endpoint may be served, by definition or by the setting `CACHE_LIFETIMES`. `staleWhileRevalidate` and
- * `staleIfError` (RFC 5861) both count from the end of `fresh`; the default of both is 0.
+ * How long answers of an endpoint may be served, by definition or by the setting `CACHE_LIFETIMES`.
+ * `staleWhileRevalidate` and `staleIfError` (RFC 5861) both count from the end of `fresh`; the default of both is 0.
  */
 export type DeclaredLifetimes = {
   fresh: Duration;

@@ -21,8 +21,8 @@ export type OutcomeKind =
   | "unknown";
 
 /**
- * With a code the answer's detail is `{code, message, additional_information?}`, without one it is the message. With `errors` it is a 422 with
- * these.
+ * With a code the answer's detail is `{code, message, additional_information?}`, without one it is the message. With
+ * `errors` it is a 422 with these.
  */
 export type Outcome = {
   kind: OutcomeKind;

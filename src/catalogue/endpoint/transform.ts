@@ -3,8 +3,8 @@ import type { Json, JsonObject, Note, Rule } from "../rules/rule.ts";
 import type { Result } from "./result.ts";
 
 /**
- * Our document; or up to ten places at which it departs from the schema, with the kind of departure but no values. `ours` and `issues`: the
- * document all the same, and all departures.
+ * Our document; or up to ten places at which it departs from the schema, with the kind of departure but no values.
+ * `ours` and `issues`: the document all the same, and all departures.
  */
 type Transformed = Result<
   { ours: Json },

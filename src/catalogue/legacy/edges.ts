@@ -14,7 +14,10 @@ const error = /^\s*\{\s*"error"\s*:/;
 /** JSON, legacy's XML, or a schema, before which comments may stand. */
 const beginnings = /^\s*(?:<\?xml[^>]{0,100}>\s*)?(?:(\{)|<(oml:[\w.-]+)[\s>]|<(?:!--|xs:))/;
 
-/** What an answer of legacy's is by its first and last bytes. A whole document ends as it began; an error's texts are not read. */
+/**
+ * What an answer of legacy's is by its first and last bytes. A whole document ends as it began; an
+ * error's texts are not read.
+ */
 export const readEdges = (body: Buffer): { is: "document" } | CodedError | { is: "unreadable" } => {
   const beginning = body.toString("latin1", 0, BEGINNING);
   const code = errorCodeIn(beginning);

@@ -88,8 +88,8 @@ const reader = fieldReader(["api_key"]);
 const lastOf = (values: { value: string }[]): string | undefined => values.at(-1)?.value;
 
 /**
- * The key of a request to legacy's interface, as legacy reads it: from the query, else from the body's form; the last of several. `body`:
- * its beginning. `undefined`: it has no key; an empty key and `0` do not count.
+ * The key of a request to legacy's interface, as legacy reads it: from the query, else from the body's form; the last
+ * of several. `body`: its beginning. `undefined`: it has no key; an empty key and `0` do not count.
  */
 export const legacyKeyOf = (query: string, contentType: string | undefined, body: string): string | undefined => {
   const key = (lastOf(reader.inForm(query).values) ?? keyInBody(contentType ?? "", body))?.trim();

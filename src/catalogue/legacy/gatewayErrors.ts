@@ -1,7 +1,9 @@
 import { pathOf } from "../endpoint/target.ts";
 import type { ReadLegacyTarget } from "./legacyTarget.ts";
 
-/** How a client of legacy's server reads errors. `none`: it keeps any byte as its data file, so the error has no body. */
+/**
+ * How a client of legacy's server reads errors. `none`: it keeps any byte as its data file, so the error has no body.
+ */
 export type GatewayErrorFormat = "json" | "xml" | "none";
 
 /** The format of errors for a request; `undefined`: it is neither for legacy's interface nor for a data file. */
@@ -21,21 +23,28 @@ export const openGatewayErrorFormats =
 const UNDONE = "107";
 
 /**
- * The code and the message of an error of the gateway's own. `mayRepeat`: nothing was done, and it is worth asking again. Otherwise the code is
- * higher than all of legacy's, and no client asks again. openml-r takes any message with "No results" for an empty table.
+ * The code and the message of an error of the gateway's own. `mayRepeat`: nothing was done, and it is worth asking
+ * again. Otherwise the code is higher than all of legacy's, and no client asks again. openml-r takes any message with
+ * "No results" for an empty table.
  */
 export const gatewayError = (status: number, detail: string, mayRepeat: boolean): { code: string; message: string } =>
   mayRepeat
     ? { code: UNDONE, message: `Database connection error. ${detail}` }
     : { code: `9${status}`, message: detail };
 
-/** What became of a write that a gateway answered with this code; `undefined`: the code is legacy's own. 9410 and 9503 are brown-outs. */
+/**
+ * What became of a write that a gateway answered with this code; `undefined`: the code is legacy's own. 9410
+ * and 9503 are brown-outs.
+ */
 export const fateByCode = (code: string | undefined): "refused" | "unknown" | undefined => {
   if (code === undefined || !/^(?:107|9[45]\d\d)$/.test(code)) return undefined;
   return code.startsWith("95") && code !== "9503" ? "unknown" : "refused";
 };
 
-/** Writes an error as legacy does. openml-r takes `application/xml` for a page, and mlr3oml finds no code behind a prolog. */
+/**
+ * Writes an error as legacy does. openml-r takes `application/xml` for a page, and mlr3oml finds
+ * no code behind a prolog.
+ */
 export const writeLegacyError = (
   format: GatewayErrorFormat,
   { code, message, additional }: { code: string; message: string; additional?: string },

@@ -17,12 +17,16 @@ export const withoutFormat = ({ segments }: Pick<LegacyTarget, "segments">): rea
 /** Reads a request target (origin form); `undefined`: it is not for legacy's interface. */
 export type ReadLegacyTarget = (target: string) => LegacyTarget | undefined;
 
-/** Legacy leaves these out: no segment at all, and one that would lead upwards (CodeIgniter 3, `_remove_relative_directory`). */
+/**
+ * Legacy leaves these out: no segment at all, and one that would lead upwards (CodeIgniter 3,
+ * `_remove_relative_directory`).
+ */
 const segmentsOf = (path: string): string[] => path.split("/").filter((segment) => segment !== "" && segment !== "..");
 
 /**
- * Reads targets as legacy does (CodeIgniter 3, `_parse_request_uri`): its script's name is taken off, a path that is then empty comes from the query,
- * and segments are compared undecoded and in their case. Where `LEGACY_PATH` does not end as one of legacy's own paths, nothing else leads there.
+ * Reads targets as legacy does (CodeIgniter 3, `_parse_request_uri`): its script's name is taken off, a path that is
+ * then empty comes from the query, and segments are compared undecoded and in their case. Where `LEGACY_PATH` does not
+ * end as one of legacy's own paths, nothing else leads there.
  */
 export const legacyTargets = (legacyPath: string, { interfaces, frontController }: LegacyPaths): ReadLegacyTarget => {
   const prefix = legacyPath === "/" ? "" : legacyPath;

@@ -20,9 +20,9 @@ const isBlank = (text: string): boolean => /^[ \t\r\n]*$/.test(text);
 const isReserved = (name: string): boolean => name in {} || name === "prototype";
 
 /**
- * Reads the plainest of legacy's XML, long lists of it in a fraction of a parser's time: elements without attributes, each with either elements
- * or a text in it. `textOf` makes the value of a text, by the path of its element. `undefined` for anything else, well-formed or not: that
- * is for the parser.
+ * Reads the plainest of legacy's XML, long lists of it in a fraction of a parser's time: elements without attributes,
+ * each with either elements or a text in it. `textOf` makes the value of a text, by the path of its element.
+ * `undefined` for anything else, well-formed or not: that is for the parser.
  */
 export const readPlainXml = (
   xml: string,

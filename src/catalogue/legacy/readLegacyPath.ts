@@ -10,7 +10,10 @@ export type LegacyPattern = {
   named: ReadonlyMap<string, string>;
 };
 
-/** The pattern of an endpoint's GETs, found by calling `legacy()` with values that occur in no path and are recognized in the result. */
+/**
+ * The pattern of an endpoint's GETs, found by calling `legacy()` with values that occur in no path and are
+ * recognized in the result.
+ */
 export const legacyPattern = (endpoint: NamedEndpoint): LegacyPattern[] => {
   const fields = Object.entries(endpoint.input);
   const names = new Map(fields.map(([name], i) => [String(900_000_001 + i), name]));
@@ -64,11 +67,15 @@ export const textsIn = ({ segments, named }: LegacyPattern, path: readonly strin
   return texts;
 };
 
-/** `/study/list` is not the study `list`: a word of one of legacy's paths is not a name at the same place of another. */
+/**
+ * `/study/list` is not the study `list`: a word of one of legacy's paths is not a name at the same place of another.
+ */
 const isVerb = (all: readonly LegacyPattern[], { segments }: LegacyPattern, path: readonly string[]): boolean =>
   segments.some((word, i) => typeof word !== "string" && all.some((other) => other.segments[i] === path[i]));
 
-/** The endpoints whose requests to legacy have a path of these segments (without escapes), each with the path's texts. */
+/**
+ * The endpoints whose requests to legacy have a path of these segments (without escapes), each with the path's texts.
+ */
 export const readLegacyPath = (
   patterns: readonly LegacyPattern[],
   path: readonly string[],

@@ -32,8 +32,8 @@ export const NOTICE = '<div style="border:1px solid #990000;padding-left:20px;ma
 const NOTICE_END = "</div>";
 
 /**
- * The XML behind PHP's notices, where each of them is known to be harmless; any other text as it is. After a notice that is not known a part
- * of the document may be missing.
+ * The XML behind PHP's notices, where each of them is known to be harmless; any other text as it is. After a notice
+ * that is not known a part of the document may be missing.
  */
 const withoutNotices = (text: string, harmless: readonly RegExp[]): string => {
   if (harmless.length === 0 || !text.startsWith(NOTICE)) return text;

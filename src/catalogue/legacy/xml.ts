@@ -6,8 +6,8 @@ import { decodeXml } from "./entities.ts";
 import { readPlainXml, type Unescaped } from "./plainXml.ts";
 
 /**
- * Reads one XML document into what legacy's JSON would say; `undefined` where it is not well-formed. `harmless`: PHP notices that may
- * precede a whole document.
+ * Reads one XML document into what legacy's JSON would say; `undefined` where it is not well-formed. `harmless`: PHP
+ * notices that may precede a whole document.
  */
 export type XmlReader = ((xml: string) => JsonObject | undefined) & { harmless?: readonly RegExp[] };
 
@@ -18,7 +18,10 @@ const TEXT = "#text";
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
 const declaration = /^<\?xml[^>]*>\s*/;
-/** An `&` that begins no reference, and a `<` that begins neither a tag of legacy's nor a comment without tags: legacy did not escape it. */
+/**
+ * An `&` that begins no reference, and a `<` that begins neither a tag of legacy's nor a comment without tags:
+ * legacy did not escape it.
+ */
 const bareSign = /&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-f]{1,6});)|<(?!\/?oml:|!--[^<]*-->)/gi;
 /** What stands for bare signs while the document is parsed: characters that no document has. */
 const [AMPERSAND, LESS] = ["\uffff", "\ufffe"];
@@ -87,8 +90,8 @@ export const xmlReaderFor = (endpoint: {
 
 /**
  * The value of a text: entities decoded, blanks at either end taken off, as legacy does where it makes its JSON of its
- * XML. Legacy writes lists by hand in both forms, with the blanks of verbatim texts; these are no markup. Bare signs are
- * put back into the elements that legacy does not escape; anywhere else what stands for them stays.
+ * XML. Legacy writes lists by hand in both forms, with the blanks of verbatim texts; these are no markup. Bare signs
+ * are put back into the elements that legacy does not escape; anywhere else what stands for them stays.
  */
 const textValue = (text: string, path: string, { asWritten, withMarkup }: Unescaped): Json => {
   const mayHoldMarkup = withMarkup.has(path);
@@ -116,7 +119,10 @@ const withSigns = (text: string): string => text.replaceAll(standIn, (sign) => (
 
 type Flag = "markup" | "verbatim";
 
-/** The legacy paths (`study.description`) of the rules that bear this flag: read off the tree, so that no list can drift. */
+/**
+ * The legacy paths (`study.description`) of the rules that bear this flag: read off the tree,
+ * so that no list can drift.
+ */
 const flaggedPaths = (flag: Flag, rule: Rule, at: string[] = []): string[] => [
   ...(rule[flag] ? [at.join(".")] : []),
   ...Object.entries(rule.inside ?? {}).flatMap(([place, inner]) =>

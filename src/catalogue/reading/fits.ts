@@ -11,8 +11,8 @@ type Issue = z.core.$ZodIssue;
 export type DifferenceForm = "status" | "missing" | "extra" | "type" | "value" | "order" | "moved";
 
 /**
- * One way in which a document departs from its schema, described as the ledger describes differences. Plain data: one thread finds it,
- * another looks it up in the ledger.
+ * One way in which a document departs from its schema, described as the ledger describes differences. Plain data: one
+ * thread finds it, another looks it up in the ledger.
  */
 export type Misfit = {
   /** The pointer of the first place. */
@@ -41,8 +41,8 @@ const MAX_CANDIDATE = 400;
 const MAX_LEVELS = 1000;
 
 /**
- * How a document departs from its rule's schema; each kind of misfit once. The ledger cannot allow a number as text, nor a list or an object
- * that is missing or is something else. The rules read the first two as they read legacy's.
+ * How a document departs from its rule's schema; each kind of misfit once. The ledger cannot allow a number as text,
+ * nor a list or an object that is missing or is something else. The rules read the first two as they read legacy's.
  */
 export const fitOf = (output: Rule, document: Json): Fit => {
   const byKind = new Map<string, Misfit>();
@@ -82,8 +82,8 @@ export const withReadings = (document: Json, readings: readonly ReadValue[]): Js
 };
 
 /**
- * Whether single values are all by which a document of legacy's departs from its schema: its root fits, and no member is missing. A member that
- * the rules did not reach may have legacy's name still.
+ * Whether single values are all by which a document of legacy's departs from its schema: its root fits, and no member
+ * is missing. A member that the rules did not reach may have legacy's name still.
  */
 export const isComplete = (output: Rule, document: Json, issues: readonly Issue[]): boolean =>
   issues.every((issue) => {
@@ -135,7 +135,10 @@ const misfitOf = (issue: Issue, { path, value }: DocumentPlace, isRead: boolean)
   ...(isRead ? { isRead } : {}),
 });
 
-/** Whether the specification forbids it: ids as texts, and other values in place of lists. A missing object lacks its lists. */
+/**
+ * Whether the specification forbids it: ids as texts, and other values in place of lists. A
+ * missing object lacks its lists.
+ */
 const isForbidden = (issue: Issue, value: Json | undefined): boolean =>
   isReadable(issue, value) || (issue.code === "invalid_type" && issue.expected === "object");
 
@@ -145,7 +148,9 @@ const isShort = (value: Json | undefined): value is Json => {
   return value !== undefined && (typeof value !== "object" || value === null);
 };
 
-/** A value of another type may also be an additional one: the schema does not tell whether the field should be absent. */
+/**
+ * A value of another type may also be an additional one: the schema does not tell whether the field should be absent.
+ */
 const formsOf = (code: Issue["code"], value: Json | undefined): DifferenceForm[] => {
   if (value === undefined) return ["missing"];
   if (code === "invalid_type") return ["type", "extra"];

@@ -27,12 +27,15 @@ export const readableOf = (name: string, endpoint: Endpoint): Readable => ({
 });
 
 /**
- * One legacy answer to read. `answer`: our document as bytes. `lines`: each row of a list as a line. `recovered`: legacy's document
- * is the one that `recover` looks at, and ours is made of what that says.
+ * One legacy answer to read. `answer`: our document as bytes. `lines`: each row of a list as a line. `recovered`:
+ * legacy's document is the one that `recover` looks at, and ours is made of what that says.
  */
 export type ReadTask = { endpoint: string; as: "answer" | "lines" | "recovered"; input: Input };
 
-/** A document as an answer: its body is a string where it was made in this thread, bytes with their tag where it comes from another one. */
+/**
+ * A document as an answer: its body is a string where it was made in this thread, bytes with their tag where
+ * it comes from another one.
+ */
 export type Written = {
   answer: Answer;
   /** The members that the endpoint's `excerpt` names. */
@@ -41,7 +44,10 @@ export type Written = {
   unfinishedUntil: number | undefined;
 };
 
-/** A legacy answer after reading. `unknown`: the legacy fields that no rule knows. All but the answer's body is small: it crosses threads. */
+/**
+ * A legacy answer after reading. `unknown`: the legacy fields that no rule knows. All but the answer's body is
+ * small: it crosses threads.
+ */
 export type Read =
   | Exclude<LegacyReading, { is: "document" }>
   | ({ is: "document"; form: "json" | "xml"; unknown: string[] } & Converted);
@@ -52,7 +58,10 @@ type Converted = { written: Written } | { outcome: Outcome } | Unfit;
 /** `complete`: single values are all that does not fit, as old clients may be shown them. */
 type Unfit = { mismatch: string[]; complete?: Pick<Written, "unfinishedUntil"> };
 
-/** Parses, transforms, validates and writes one legacy answer: all that takes time, in this or another thread. Never throws. */
+/**
+ * Parses, transforms, validates and writes one legacy answer: all that takes time, in this or
+ * another thread. Never throws.
+ */
 export const readLegacyAnswer = (endpoint: Readable, { as, input }: ReadTask, body: Buffer): Read => {
   const reading = readLegacy(body, endpoint.readXml);
   if (reading.is !== "document") return reading;
@@ -110,7 +119,9 @@ const excerptOf = (ours: Json, names: readonly string[] = []): Json => {
   );
 };
 
-/** The jobs of reading a body: an answer of legacy, or one of the new implementation. Each has its task and its result. */
+/**
+ * The jobs of reading a body: an answer of legacy, or one of the new implementation. Each has its task and its result.
+ */
 export type Jobs = {
   legacy: { task: ReadTask; result: Read };
   modern: { task: OfEndpoint; result: CheckedModern };
@@ -118,7 +129,10 @@ export type Jobs = {
 
 type OfEndpoint = { endpoint: string };
 
-/** A 200 of the new implementation: its misfits, and its document with what rules read there; or why the body is not a document. */
+/**
+ * A 200 of the new implementation: its misfits, and its document with what rules read there; or why
+ * the body is not a document.
+ */
 type CheckedModern = { misfits: Misfit[]; written: Written } | { failed: string };
 
 /** What a thread is started with; it holds no secret. */
@@ -152,7 +166,8 @@ const readers: {
 };
 
 /**
- * Reads one body. The same function runs in the main thread and in the others, so that the result is the same whatever its size.
+ * Reads one body. The same function runs in the main thread and in the others, so that the result is
+ * the same whatever its size.
  *
  * @throws An Error if the task names an endpoint that does not exist.
  */

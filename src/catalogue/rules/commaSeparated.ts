@@ -36,7 +36,10 @@ export const commaSeparated: Rule<string[]> = cutList("commaSeparated", '`"A, \'
   text.split(","),
 );
 
-/** `"http://a/?x=1,2,http://b"` -> `["http://a/?x=1,2", "http://b"]`: a URL may hold a comma, so only a new URL ends one. */
+/**
+ * `"http://a/?x=1,2,http://b"` -> `["http://a/?x=1,2", "http://b"]`: a URL may hold a comma, so
+ * only a new URL ends one.
+ */
 export const urlList: Rule<string[]> = cutList(
   "urlList",
   '`"http://a/1,2, http://b"` -> `["http://a/1,2", "http://b"]`',

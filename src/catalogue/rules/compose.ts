@@ -111,7 +111,10 @@ const compareBy = (names: readonly string[], a: Json, b: Json): number => {
   return 0;
 };
 
-/** The entries of what legacy writes as nothing, one value or a list of them; the same array where there is nothing to do. */
+/**
+ * The entries of what legacy writes as nothing, one value or a list of them; the same array
+ * where there is nothing to do.
+ */
 export const entriesOf = (legacy: Json | undefined): Json[] => {
   if (isUnset(legacy)) return Array.isArray(legacy) ? legacy : [];
   if (!Array.isArray(legacy)) return [legacy as Json];
@@ -215,7 +218,10 @@ export const dropped: Rule<undefined> = {
 export const member = (value: Json | undefined, ...names: readonly string[]): Json | undefined =>
   names.reduce((inner, name) => (isObject(inner) ? own(inner, name) : undefined), value);
 
-/** The number that legacy writes as one or as text; NaN for all else. `Number` throws for an object with a `toString` of its own. */
+/**
+ * The number that legacy writes as one or as text; NaN for all else. `Number` throws for an object with
+ * a `toString` of its own.
+ */
 export const numberOf = (value: Json | undefined): number =>
   typeof value === "string" || typeof value === "number" ? Number(value) : Number.NaN;
 
@@ -279,7 +285,9 @@ const keepUnknown = (legacy: JsonObject, known: ReadonlySet<string>, ours: JsonO
 /** Levels of a nested document: legacy's own JSON has 512 at most, and each list of one entry is one more in ours. */
 const MAX_LEVELS = 1000;
 
-/** A rule that stands within itself: `build` gets the rule to use there. A document that is nested too deep is refused. */
+/**
+ * A rule that stands within itself: `build` gets the rule to use there. A document that is nested too deep is refused.
+ */
 export const nested = <T>(build: (within: Rule<T>) => Rule<T>): Rule<T> => {
   const within: Rule<T> = {
     name: "nested",

@@ -20,9 +20,15 @@ export type Rule<T = unknown> = {
   does: string;
   /** What the new interface promises here; its description says what the type does not. */
   schema: z.ZodType<T>;
-  /** Never throws; leaves alone what it does not recognise, so that the schema finds it. `parent` is the legacy object around the value. */
+  /**
+   * Never throws; leaves alone what it does not recognise, so that the schema finds it. `parent` is the legacy
+   * object around the value.
+   */
   read(legacy: Json | undefined, note: Note, parent: JsonObject): Json | undefined;
-  /** The rules inside, by the place in our document: a field's name, `*` for the entries of a list, `""` for the same place. */
+  /**
+   * The rules inside, by the place in our document: a field's name, `*` for the entries of a list,
+   * `""` for the same place.
+   */
   inside?: Record<string, Rule>;
   /** The same rule over other rules inside: how a tree is rewritten. */
   over?(inside: Record<string, Rule>): Rule;
@@ -45,7 +51,10 @@ export type Rule<T = unknown> = {
 /** What a rule promises. */
 export type OursOf<R> = R extends Rule<infer T> ? T : never;
 
-/** A rule about one value, from its name, its schema and a function that returns the same value where it has nothing to change. */
+/**
+ * A rule about one value, from its name, its schema and a function that returns the same value where
+ * it has nothing to change.
+ */
 export const rule = <T>(
   name: string,
   does: string,

@@ -65,8 +65,8 @@ export const markup: Rule<string> = {
 };
 
 /**
- * A text that legacy escapes in neither of its forms: the XML form's is taken as it is written, entities included. Blanks
- * around it stay in a list, as in its JSON; around markup, which is a document's, legacy's JSON has none.
+ * A text that legacy escapes in neither of its forms: the XML form's is taken as it is written, entities included.
+ * Blanks around it stay in a list, as in its JSON; around markup, which is a document's, legacy's JSON has none.
  */
 export const verbatim = <T>(inner: Rule<T>): Rule<T> => ({
   name: "verbatim",

@@ -33,13 +33,19 @@ type AppCore = Core & {
 export type App = {
   /** Answers a request that Node has read. Rejects only where the answer to a failure fails, too. */
   handle: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
-  /** Answers a request of a program in this process. `incoming`: a request of Node's that has the target and headers, where there is one. */
+  /**
+   * Answers a request of a program in this process. `incoming`: a request of Node's that has the target and
+   * headers, where there is one.
+   */
   fetch: (request: Request, env?: { incoming?: IncomingMessage }) => Promise<Response>;
   /** The same for a path below the origin, or a whole URL. */
   request: (path: string, init?: RequestInit) => Promise<Response>;
 };
 
-/** A reply, and what is to be done once it has been sent. `isSent` is false where other clients' bytes left no room for it. */
+/**
+ * A reply, and what is to be done once it has been sent. `isSent` is false where other clients'
+ * bytes left no room for it.
+ */
 type Handled = { reply: Reply; afterwards?: (() => void) | undefined; sent?: (isSent: boolean) => void };
 /** Answers one request of one route; `params` are the segments that the route names, as they were sent. */
 type RouteHandler = (received: Received, params: Readonly<Record<string, string>>) => Handled | Promise<Handled>;
@@ -135,7 +141,10 @@ const unstoredReply = (core: AppCore, received: Received, { status, body, header
   };
 };
 
-/** Routes each path, with and without a slash at its end, to its endpoints; other methods get 405, or the answer to a preflight. */
+/**
+ * Routes each path, with and without a slash at its end, to its endpoints; other methods get 405, or
+ * the answer to a preflight.
+ */
 const routerOf = (known: readonly Pattern[], core: AppCore): TrieRouter<RouteHandler> => {
   const dialect = newInterface(core);
   const router = new TrieRouter<RouteHandler>();

@@ -17,12 +17,16 @@ const DOUBTED_FRESH = 5000;
 /** What was asked for. `client`: the address for whom. */
 type ListRequest = { endpoint: PreparedEndpoint; input: Record<string, unknown>; client?: string | undefined };
 
-/** Judges what was fetched: where a list has no rows, whether that is believed. `before`: the entry for everybody that is stored. */
+/**
+ * Judges what was fetched: where a list has no rows, whether that is believed. `before`: the entry for
+ * everybody that is stored.
+ */
 export type JudgeEmpty = (fetched: Fetched, request: ListRequest, before: Entry | undefined) => Promise<Fetched>;
 
 /**
- * Where a part of its database fails, legacy says "no results". A list that had rows and has none is believed only if the endpoint's
- * shortest list has a row, for which legacy is asked once a second at most. Otherwise the answer counts as legacy's failure.
+ * Where a part of its database fails, legacy says "no results". A list that had rows and has none is believed only if
+ * the endpoint's shortest list has a row, for which legacy is asked once a second at most. Otherwise the answer
+ * counts as legacy's failure.
  */
 export const openEmptyLists = (ask: LegacyClient, observer: Pick<Observer, "event">): JudgeEmpty => {
   const looking = openSingleFlight<boolean>();

@@ -35,14 +35,21 @@ import type { JudgeEmpty } from "./emptyLists.ts";
 import type { Catalogue, PreparedEndpoint } from "./prepared.ts";
 import type { UnconfirmedWrites } from "./unconfirmedWrites.ts";
 
-/** Legacy's answer to one request of an endpoint: milliseconds for all requests that it took, and the status that the client gets. */
+/**
+ * Legacy's answer to one request of an endpoint: milliseconds for all requests that it took, and the
+ * status that the client gets.
+ */
 type LegacyAnswered = { endpoint: string; ms: number; status: number };
 
-/** A write that legacy or the new implementation has got. `isLost`: its answer is lost, so it may have happened or not. */
+/**
+ * A write that legacy or the new implementation has got. `isLost`: its answer is lost, so it may have happened or not.
+ */
 export type Write = {
   groups: readonly string[];
   isLost: boolean;
-  /** A write of the legacy interface: its path, the entities that it names beside its groups, and how its answer begins. */
+  /**
+   * A write of the legacy interface: its path, the entities that it names beside its groups, and how its answer begins.
+   */
   proxied?: { path: string; named: readonly string[]; answer: Beginning | undefined };
 };
 
@@ -52,17 +59,20 @@ type ProxyHooks = {
   headers?: (exchange: HttpExchange) => readonly string[] | undefined;
   /** As that of the feature, for reads of legacy's own interface. */
   mayHitPathAnswer?: (exchange: HttpExchange) => boolean;
-  /** Answers in legacy's place, at once or later; false lets the request go on. `pass`: sends it to legacy after all. */
+  /**
+   * Answers in legacy's place, at once or later; false lets the request go on. `pass`: sends it to legacy after all.
+   */
   standIn?: (req: IncomingMessage, res: ServerResponse, pass: Pass) => boolean;
   /**
-   * Sees a request to legacy's interface, other than a read by GET or HEAD, when its answer has begun, or none will come. `body`: the beginning
-   * of its body (latin1).
+   * Sees a request to legacy's interface, other than a read by GET or HEAD, when its answer has begun, or none will
+   * come. `body`: the beginning of its body (latin1).
    */
   onBody?: (req: IncomingMessage, body: string) => void;
 };
 
 /**
- * An event that operators may want to know of at once: its type such as `stage.moved`, when (ISO 8601), and facts without secrets.
+ * An event that operators may want to know of at once: its type such as `stage.moved`, when (ISO 8601),
+ * and facts without secrets.
  */
 export type Notice = { type: string; at: string } & Record<string, unknown>;
 
@@ -76,7 +86,10 @@ export type Examples = Record<string, Record<string, Json>>;
 export type CheckReport = {
   /** Asks the gateway for a path below its prefix, past the cache. */
   ask: (target: string) => Promise<Response>;
-  /** Inputs of each endpoint that this legacy server knows, where they could be found; none while legacy does not answer. */
+  /**
+   * Inputs of each endpoint that this legacy server knows, where they could be found; none
+   * while legacy does not answer.
+   */
   examples: Map<string, Examples>;
   /** Prints a line; `ok: false` makes the check fail. `advice`: what to do then, for the summary. */
   row: (ok: boolean, name: string, found: string, advice?: string) => void;
@@ -97,26 +110,37 @@ export type CheckReport = {
 export type Documents = {
   /** Answers a request that the hit path left, in place of the router and legacy; false lets it go on. */
   answer: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** The paths below each prefix that it answers to GET and HEAD. The router suggests them, and refuses other methods there. */
+  /**
+   * The paths below each prefix that it answers to GET and HEAD. The router suggests them, and
+   * refuses other methods there.
+   */
   paths: readonly string[];
   /** A value of `Link` for the answers to this path that no endpoint made: unknown paths, other methods. */
   linksOf: (path: string) => string | undefined;
 };
 
-/** Everything the core asks of a feature that is open; every member is optional. `Part`: what it adds to the operators' page. */
+/**
+ * Everything the core asks of a feature that is open; every member is optional. `Part`: what it
+ * adds to the operators' page.
+ */
 export type Feature<Part = unknown> = {
   /**
-   * Sees each request of a client first. It calls `next`, at once or later, or answers by itself. What it does later hands its errors, and
-   * those of `next`, to the guard.
+   * Sees each request of a client first. It calls `next`, at once or later, or answers by itself. What it does later
+   * hands its errors, and those of `next`, to the guard.
    */
   middleware?: (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
   documents?: Documents;
   layer?: Layer;
   /** False: an answer from the cache needs more than looking it up. The request goes on as if its path were unknown. */
   mayHitPathAnswer?: (endpoint: string, isKeyed: boolean, headers: IncomingHttpHeaders) => boolean;
-  /** Which backend answers this caller, and in which stage: for requests that are refused before their layer decides. */
+  /**
+   * Which backend answers this caller, and in which stage: for requests that are refused before their layer decides.
+   */
   decide?: (endpoint: string, asker: CallerIdentity) => Decision;
-  /** An exchange is over. `response` is absent where no request was read: the HTTP parser refused it, or its connection was refused. */
+  /**
+   * An exchange is over. `response` is absent where no request was read: the HTTP parser refused it, or
+   * its connection was refused.
+   */
   onExchange?: (exchange: HttpExchange, response?: ServerResponse) => void;
   /** The answer to the write waits for what it returns. */
   onWrite?: (write: Write) => Promise<void> | undefined | void;
@@ -128,8 +152,8 @@ export type Feature<Part = unknown> = {
   /** Takes over changed settings: what is wrong with them, or a function that puts them in force. */
   reload?: (settings: Settings) => { errors: string[] } | (() => Promise<void> | void);
   /**
-   * Begins what runs in the background. `address`: where the new interface is served, `http://127.0.0.1:8000/v1`. `listensOn` joins the
-   * first line printed at start, `line` follows it.
+   * Begins what runs in the background. `address`: where the new interface is served, `http://127.0.0.1:8000/v1`.
+   * `listensOn` joins the first line printed at start, `line` follows it.
    *
    * @throws What stops the start.
    */
@@ -147,8 +171,8 @@ export type CoreEvents = {
 };
 
 /**
- * What the core is made of. Its members are set once; `features` is filled while they are opened, each with this core. A feature says with
- * `Pick` what it takes of it.
+ * What the core is made of. Its members are set once; `features` is filled while they are opened, each with this core.
+ * A feature says with `Pick` what it takes of it.
  */
 export type Core = {
   settings: Settings & { LEGACY_URL: string };
@@ -220,10 +244,16 @@ export type Core = {
 /** A key of the gateway's own. `report`: whether legacy has accepted it. */
 type ServiceKey = { key: string; report: (isAccepted: boolean) => void };
 
-/** What the cache's second tier is opened with, before there is a core. `longest`: milliseconds that any entry is stored. */
+/**
+ * What the cache's second tier is opened with, before there is a core. `longest`: milliseconds
+ * that any entry is stored.
+ */
 export type TierOptions = { observer: Observer; meter: Meter; dependencies: Dependencies; longest: number };
 
-/** The part of a feature that is loaded where its settings ask for it. Methods: they may take the settings with the feature's own. */
+/**
+ * The part of a feature that is loaded where its settings ask for it. Methods: they may take the
+ * settings with the feature's own.
+ */
 export type FeatureModule = {
   events?: EventDefinitions;
   /** The first feature that has a tier gives it to the cache. */

@@ -15,7 +15,10 @@ export type KeyedCaller = Caller & { key: string };
 
 /** What legacy has said of callers' keys, for a minute each. */
 export type Keys = {
-  /** Asks legacy about a key, unless it said so within the last minute. `undefined`: it is good (and may write, if `writes`). */
+  /**
+   * Asks legacy about a key, unless it said so within the last minute. `undefined`: it is good (and
+   * may write, if `writes`).
+   */
   verify(caller: KeyedCaller, writes: boolean): Promise<Outcome | undefined>;
   /** Legacy has just accepted this key. */
   accepted(key: string): void;

@@ -35,8 +35,9 @@ export const legacyBackend = (core: Core, isUncached = false): Handler =>
   };
 
 /**
- * The answer to a write that a backend has made. What the write may have touched is invalidated before the answer goes out. Where the
- * answer is lost, cached entries are served only while legacy fails. A write that was refused, or cannot have been sent, changes nothing.
+ * The answer to a write that a backend has made. What the write may have touched is invalidated before the answer goes
+ * out. Where the answer is lost, cached entries are served only while legacy fails. A write that was refused, or cannot
+ * have been sent, changes nothing.
  */
 export const confirmWrite = async (
   { hooks, cache, unconfirmed }: Pick<Core, "hooks" | "cache" | "unconfirmed">,

@@ -28,8 +28,8 @@ type ToAsk = Pick<Core, "client" | "observer" | "keys" | "errors">;
 export type ToFetch = ToAsk & Pick<Core, "reader" | "memory" | "events" | "serviceKey">;
 
 /**
- * What became of a write, by its answer. `written`: the backend has looked at it, and what it is about may have changed. `unknown`: the backend
- * broke off or failed, before or after. `refused`: nothing was written.
+ * What became of a write, by its answer. `written`: the backend has looked at it, and what it is about may have
+ * changed. `unknown`: the backend broke off or failed, before or after. `refused`: nothing was written.
  */
 export type WriteFate = "written" | "unknown" | "refused";
 
@@ -62,7 +62,10 @@ const busy = (retryAfter: string | undefined): Outcome => ({
 type FetchRequest = Caller & Pick<Context, "endpoint" | "input" | "legacy">;
 type SentRequest = FetchRequest & { legacy: LegacyRequest };
 
-/** Asks legacy and makes our answer of what it says. As `lines` each row of a list is a line, so that lists can be merged without parsing them. */
+/**
+ * Asks legacy and makes our answer of what it says. As `lines` each row of a list is a line, so that lists can be
+ * merged without parsing them.
+ */
 export const fetchAnswer = async (
   core: ToFetch,
   asked: FetchRequest,
@@ -81,7 +84,10 @@ export const fetchAnswer = async (
   return fetched;
 };
 
-/** Legacy answers some reads only by POST, and a POST only with a key that may write: the caller's, else the gateway's own. */
+/**
+ * Legacy answers some reads only by POST, and a POST only with a key that may write: the
+ * caller's, else the gateway's own.
+ */
 const fetchByPost: typeof fetchDocument = async (core, sent, as) => {
   const refuse = (additional: string) => answerTo(sent, { ...unauthenticated, additional });
   const { serviceKey } = core;
@@ -180,7 +186,10 @@ const answerToError = async (
   return answerTo(sent, outcome, { status: ownStatusOf(outcome, status), ...(fate === undefined ? {} : { fate }) });
 };
 
-/** The answer by another request to legacy, where its error does not say what happened; `undefined` where that does not say it either. */
+/**
+ * The answer by another request to legacy, where its error does not say what happened; `undefined` where
+ * that does not say it either.
+ */
 const recover = async (core: ToFetch, sent: SentRequest): Promise<FetchedAnswer | undefined> => {
   const { endpoint, input } = sent;
   const look = endpoint.recover?.look(input);
@@ -230,8 +239,8 @@ type ReadingCaller = Caller & {
 };
 
 /**
- * Asks for JSON. If it cannot be read, or markup in it has become an object, asks a GET once more for XML. `format: "xml"` asks for XML only.
- * `read` says how a reply is read.
+ * Asks for JSON. If it cannot be read, or markup in it has become an object, asks a GET once more for XML.
+ * `format: "xml"` asks for XML only. `read` says how a reply is read.
  */
 const askAndRead = async <R extends Reading>(
   { client, observer, keys, errors }: ToAsk,
@@ -255,8 +264,8 @@ const askAndRead = async <R extends Reading>(
   // A POST is never sent twice.
   if (format === "json" && request.method === "GET" && !("failed" in reply)) {
     const { reading, status } = reply;
-    // A front's 5xx is no badly written answer but none, as an empty 500 is, except where legacy could not make JSON of a text that it
-    // does not escape.
+    // A front's 5xx is no badly written answer but none, as an empty 500 is, except where legacy could not make JSON of
+    // a text that it does not escape.
     if (
       reading.is === "unreadable" &&
       reading !== noForm &&

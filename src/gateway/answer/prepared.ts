@@ -19,7 +19,10 @@ export type Catalogue = {
   legacyWrites: LegacyWriteKnowledge;
   /** Reads of the legacy interface that no endpoint has, and that may be stored. */
   opaqueReads: readonly OpaqueRead[];
-  /** The URL of the module that exports the same `endpoints`, for the threads that read large answers; without it they are read in this one. */
+  /**
+   * The URL of the module that exports the same `endpoints`, for the threads that read large answers; without it
+   * they are read in this one.
+   */
   module?: string;
   /** The path of the ledger of expected differences of the public reference implementation. */
   expectedDifferences: string;
@@ -29,7 +32,10 @@ export type Catalogue = {
 export type PreparedEndpoint = Endpoint &
   Readable & {
     hasMarkup: boolean;
-    /** The cache key of an input, where answers may be cached. `backend` identifies who answers, as far as answers differ by it; default: this legacy. */
+    /**
+     * The cache key of an input, where answers may be cached. `backend` identifies who answers, as far as answers
+     * differ by it; default: this legacy.
+     */
     cacheKey?: (input: Record<string, unknown>, backend?: string) => CacheKey;
     /** The endpoint that has to show a caller what this one writes, and its input by this one's. */
     mustRead?: { endpoint: PreparedEndpoint; inputOf(input: Record<string, unknown>): Record<string, unknown> };
@@ -107,7 +113,9 @@ export type Pattern<E = PreparedEndpoint> = {
   methods: Map<"GET" | "POST", E>;
 };
 
-/** Every path of every endpoint: fixed words before ids, so that `/datasets/list` and `/flow/list/limit/5` are lists. */
+/**
+ * Every path of every endpoint: fixed words before ids, so that `/datasets/list` and `/flow/list/limit/5` are lists.
+ */
 export const patterns = <E extends Pick<Endpoint, "routes">>(endpoints: readonly E[]): Pattern<E>[] => {
   const all = new Map<string, Pattern<E>>();
   for (const endpoint of endpoints)

@@ -14,7 +14,10 @@ import type { Core } from "./feature.ts";
 import type { WriteFate } from "./legacyFetch.ts";
 import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
 
-/** Observes requests that are passed through: writes invalidate cached answers, and features see all bodies, which may hold a key. */
+/**
+ * Observes requests that are passed through: writes invalidate cached answers, and features see all
+ * bodies, which may hold a key.
+ */
 export const observePassThrough = (
   core: Pick<Core, "cache" | "unconfirmed" | "hooks" | "features">,
   legacyWrites: LegacyWriteKnowledge,
@@ -39,8 +42,9 @@ export const observePassThrough = (
 };
 
 /**
- * Invalidates what a write touched. A write with a key counts unless it was refused. Without a key it counts only if its answer is no error, and
- * it has a session or a body too long to be searched for a key. Otherwise anybody could empty the cache.
+ * Invalidates what a write touched. A write with a key counts unless it was refused. Without a key it counts
+ * only if its answer is no error, and it has a session or a body too long to be searched for a key. Otherwise
+ * anybody could empty the cache.
  */
 const invalidate = (
   { cache, unconfirmed, hooks }: Pick<Core, "cache" | "unconfirmed" | "hooks">,
@@ -162,7 +166,10 @@ const readerOf = (write: Extract<LegacyWrite, { kind: string }>): FieldReader =>
   return reader;
 };
 
-/** Ids that a request names, each once. `isCertain`: these are all of them. `isNone`: what was looked at names none, whatever follows it. */
+/**
+ * Ids that a request names, each once. `isCertain`: these are all of them. `isNone`: what was looked at names
+ * none, whatever follows it.
+ */
 type NamedIds = { all: string[]; isCertain: boolean; isNone: boolean };
 
 /** The ids that a request names in its path, query or body. */
@@ -186,12 +193,16 @@ const idsIn = (
 
 const isId = (text: string): boolean => /^\d{1,15}$/.test(text);
 
-/** What became of a write, by its answer. `refusals`: the codes of errors that legacy raises before it reads a request, always as XML. */
+/**
+ * What became of a write, by its answer. `refusals`: the codes of errors that legacy raises before it reads
+ * a request, always as XML.
+ */
 export const fateOf = (answer: Beginning | undefined, refusals: ReadonlySet<number>): WriteFate => {
   if (answer === undefined) return "unknown";
   const { status } = answer;
   const type = mediaType(answer.headers);
-  // A page is not legacy's interface: its front refuses by 4xx; one of another status may be what PHP wrote as it broke.
+  // A page is not legacy's interface: its front refuses by 4xx; one of another status may be
+  // what PHP wrote as it broke.
   const isPage = /^text\/html\b/i.test(type);
   if (status < 300) return isPage ? "unknown" : refusedIn(answer, type, refusals) ? "refused" : "written";
   if (status < 400) return "refused";

@@ -38,7 +38,10 @@ export const inputOf = async (
   return { errors: "errors" in reading ? [...errors, ...reading.errors] : errors };
 };
 
-/** On whose behalf legacy is asked for a request that came with this key. It gets no cookies, and no host, since the answer is cached for everybody. */
+/**
+ * On whose behalf legacy is asked for a request that came with this key. It gets no cookies, and no host, since the
+ * answer is cached for everybody.
+ */
 export const callerOf = (
   { trusted, totalTimeout }: Core,
   { header, incoming, caller }: Received,
@@ -64,7 +67,9 @@ export const callerOf = (
 /** The only query parameter that means something. */
 const QUERY = ["api_key"];
 
-/** Parameters of the query that mean nothing. The error of one that is a field of the endpoint says where it belongs. */
+/**
+ * Parameters of the query that mean nothing. The error of one that is a field of the endpoint says where it belongs.
+ */
 const queryErrors = (query: string, { input, bodyObjects = {}, routes }: PreparedEndpoint): InputError[] => {
   if (query === "") return [];
   const wrong = collectErrors("query");

@@ -10,7 +10,10 @@ import { unauthenticated } from "./legacyFetch.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import { callerOf } from "./requestInput.ts";
 
-/** Checks the credential, then the input, then calls the handler: in this order, so that no error says more than the caller may know. */
+/**
+ * Checks the credential, then the input, then calls the handler: in this order, so that no error says more
+ * than the caller may know.
+ */
 export const serve = async (
   core: Core,
   handler: Handler,
@@ -35,7 +38,8 @@ export const serve = async (
     return refusal ? refuse(refusal, decision, "credential") : refuse(asked.rejected, decision, "input");
   }
   const wanted = readDirectives(header("cache-control"), header("pragma"));
-  // The key of a sound request is verified where it is answered: by legacy, which gets it, or before a cached or modern answer is served.
+  // The key of a sound request is verified where it is answered: by legacy, which gets it, or before a cached or
+  // modern answer is served.
   const served = await handler({ ...asker, ...asked, wanted });
   return exchange.upstreamCalls === 0 ? served : { ...served, upstream: exchange.upstreamMs };
 };

@@ -11,8 +11,9 @@ const MAX_SHARE = 1 / 3;
 export type Candidate = Pick<Pattern, "path" | "pairsBelow">;
 
 /**
- * The path of ours that a path below a prefix nearly is: with a segment misspelt, in another case, or with empty segments. The segments
- * that a route names stay as they were sent. `undefined`: there is none. `path` and the answer begin behind the prefix.
+ * The path of ours that a path below a prefix nearly is: with a segment misspelt, in another case, or with empty
+ * segments. The segments that a route names stay as they were sent. `undefined`: there is none. `path` and the answer
+ * begin behind the prefix.
  */
 export const suggestPath = (path: string, candidates: readonly Candidate[]): string | undefined => {
   if (path.length > MAX_PATH) return undefined;

@@ -12,8 +12,9 @@ type Invalidate = () => Promise<void> | undefined;
 /** Writes that were sent, and whose answers are lost. */
 export type UnconfirmedWrites = {
   /**
-   * Makes stale what such a write may have touched, where its key is one that legacy knows: otherwise anybody could make everything stale. A key
-   * that legacy did not accept within the last minute is verified in the background, and no request waits for that.
+   * Makes stale what such a write may have touched, where its key is one that legacy knows: otherwise anybody could
+   * make everything stale. A key that legacy did not accept within the last minute is verified in the background, and
+   * no request waits for that.
    */
   note(key: string | undefined, invalidate: Invalidate): Promise<void> | undefined;
   /** How many wait for what legacy says of their key. */

@@ -17,8 +17,9 @@ const unclear: Outcome = {
 };
 
 /**
- * Sends a write on after its caller has read what it is about, where the definition says that the backends do not check access. The read
- * goes the way of any other, by the stage of the endpoint that reads. If it is refused or fails, the write is not sent.
+ * Sends a write on after its caller has read what it is about, where the definition says that the backends do not
+ * check access. The read goes the way of any other, by the stage of the endpoint that reads. If it is refused or
+ * fails, the write is not sent.
  */
 export const afterAccess =
   ({ hooks, errors }: Pick<Core, "hooks" | "errors">, next: Handler): Handler =>

@@ -32,8 +32,8 @@ type CacheSettings = {
 const NO_ANSWER = 504;
 
 /**
- * What is fetched for whom. `isBackground`: it goes on without its client, who has a stale answer or gets one if this takes too long. `before`:
- * the entry for everybody that is stored, if there is one.
+ * What is fetched for whom. `isBackground`: it goes on without its client, who has a stale answer or gets one if this
+ * takes too long. `before`: the entry for everybody that is stored, if there is one.
  */
 type Fetching = {
   request: CacheRequest;
@@ -85,8 +85,8 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     fetches.launch(entryKey(fetching.request, fetching.request.owner), fetchAndStore(fetching));
 
   /**
-   * One fetch, and its failure, for all who ask the same at the same time. Any other answer that cannot be stored is for one caller alone. Who
-   * came after a write that the answer does not know asks once more.
+   * One fetch, and its failure, for all who ask the same at the same time. Any other answer that cannot be stored is
+   * for one caller alone. Who came after a write that the answer does not know asks once more.
    */
   const fetchOnce = async (fetching: Fetching, isAgain = false): Promise<Served | NotForCache> => {
     const { request, how } = fetching;
@@ -154,7 +154,10 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     fits: store.fits,
     /** The backend answers again: entries are refreshed as soon as they are asked for. */
     endPauses: (): void => void round++,
-    /** Answers from an entry or by a fetch. `authorize` is asked before an entry is served; what it returns is answered instead. */
+    /**
+     * Answers from an entry or by a fetch. `authorize` is asked before an entry is served; what it
+     * returns is answered instead.
+     */
     async answer<F extends Fetched | NotForCache>(
       request: CacheRequest,
       fetchAnswer: Fetch<F>,

@@ -11,18 +11,24 @@ export type CacheKey = {
   personal: boolean;
 };
 
-/** The name under which answers of legacy's own interface to reads of this endpoint are stored. A moved stage leaves them. */
+/**
+ * The name under which answers of legacy's own interface to reads of this endpoint are stored. A
+ * moved stage leaves them.
+ */
 export const legacyName = (endpoint: string): string => `legacy ${endpoint}`;
 
-/** One request to the cache. `owner`: the caller's key, hashed; `undefined` for a caller without one. `wanted`: its Cache-Control. */
+/**
+ * One request to the cache. `owner`: the caller's key, hashed; `undefined` for a caller without one.
+ * `wanted`: its Cache-Control.
+ */
 export type CacheRequest = { cacheKey: CacheKey; owner: string | undefined; wanted: Directives };
 
 /**
- * An answer just fetched from a backend, and the groups it belongs to. `judged`: the status by which it is stored, where
- * it is not its own. `unfinishedUntil`: when its document is complete at the latest, in milliseconds since the epoch.
- * `isForOne`: it holds for this caller alone, as where there was no room for the request: others ask for themselves. `isUnasked`: the backend
- * was not asked, so that the answer does not change when to ask again. `freshAtMost`: it is fresh for so many milliseconds at most, and
- * not served while it is revalidated.
+ * An answer just fetched from a backend, and the groups it belongs to. `judged`: the status by which it is stored,
+ * where it is not its own. `unfinishedUntil`: when its document is complete at the latest, in milliseconds since the
+ * epoch. `isForOne`: it holds for this caller alone, as where there was no room for the request: others ask for
+ * themselves. `isUnasked`: the backend was not asked, so that the answer does not change when to ask again.
+ * `freshAtMost`: it is fresh for so many milliseconds at most, and not served while it is revalidated.
  */
 export type Fetched = {
   answer: Answer;

@@ -8,8 +8,8 @@ import { LRUCache } from "lru-cache";
 const MIN_BODY = 860;
 
 /**
- * Bytes of bodies that are compressed at the same time; each takes up to three times its length in memory. A request beyond
- * it is not queued: the next hit asks again.
+ * Bytes of bodies that are compressed at the same time; each takes up to three times its length in memory. A request
+ * beyond it is not queued: the next hit asks again.
  */
 const MAX_COMPRESSING = 32 * 1024 ** 2;
 
@@ -20,8 +20,8 @@ type CompressedStore = {
 };
 
 /**
- * Opens the background compression of a store's entries, in the codings that requests ask for. Results for entries that the store no longer
- * holds are dropped.
+ * Opens the background compression of a store's entries, in the codings that requests ask for. Results for entries that
+ * the store no longer holds are dropped.
  */
 export const openCompression = (store: CompressedStore, onError: (error: unknown) => void) => {
   const budget = openByteBudget(MAX_COMPRESSING);
@@ -108,7 +108,9 @@ const optionsFor = (coding: Coding, length: number): object =>
         },
       };
 
-/** A copy that is alone in its block of memory: zlib and sockets give slices, and a stored slice keeps its whole block. */
+/**
+ * A copy that is alone in its block of memory: zlib and sockets give slices, and a stored slice keeps its whole block.
+ */
 export const copyOf = (bytes: Buffer): Buffer => {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);

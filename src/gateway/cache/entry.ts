@@ -33,7 +33,10 @@ export type Entry = Answer & {
   pausedIn?: number;
   /** While it is stored and large enough: has it compressed in the background, for later requests. */
   onCodingWanted?: (coding: Coding) => void;
-  /** Codings that are not in `coded` though they were asked for: being made, or of no use (not smaller, or too large to be stored). */
+  /**
+   * Codings that are not in `coded` though they were asked for: being made, or of no use (not smaller, or
+   * too large to be stored).
+   */
   codingState?: Partial<Record<Coding, "pending" | "useless">>;
 };
 
@@ -80,5 +83,8 @@ export const tagOf = (bytes: Buffer): string => hash("sha256", bytes, "base64url
 /** The lifetimes of one answer in milliseconds. */
 export type Lifetimes = { fresh: number; staleWhileRevalidate: number; staleIfError: number };
 
-/** The lifetimes of an answer by its status, and by whether its document is unfinished; `undefined`: it must not be stored. */
+/**
+ * The lifetimes of an answer by its status, and by whether its document is unfinished;
+ * `undefined`: it must not be stored.
+ */
 export type LifetimesOf = (status: number, isUnfinished?: boolean) => Lifetimes | undefined;

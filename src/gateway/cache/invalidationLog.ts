@@ -7,8 +7,9 @@ type Write = { sequence: number; until: number };
 const OVERHEAD = 200;
 
 /**
- * Opens a log of which groups were invalidated when, so that a read that began before a write does not bring the old value back. Its size is bounded. Past its bound the oldest writes count as writes to everything: the log then refuses to store more answers than
- * it has to, never fewer. That concerns reads that began before these writes.
+ * Opens a log of which groups were invalidated when, so that a read that began before a write does not bring the old
+ * value back. Its size is bounded. Past its bound the oldest writes count as writes to everything: the log then refuses
+ * to store more answers than it has to, never fewer. That concerns reads that began before these writes.
  */
 export const openInvalidationLog = ({
   now = monotonic.now,

@@ -1,17 +1,23 @@
 import type { Entry } from "./entry.ts";
 import type { Reply } from "./reply.ts";
 
-/** Replies that are kept at a time, each with at most 60 KiB of headers and text; and the characters of what they are kept by. */
+/**
+ * Replies that are kept at a time, each with at most 60 KiB of headers and text; and the characters
+ * of what they are kept by.
+ */
 const MAX_KEPT = 256;
 const MAX_KIND = 1024;
 const SECOND = 1000;
 
-/** Gives the reply to a hit of an entry, written by `write` where there is none yet. `kind`: what of the request decides how it is written. */
+/**
+ * Gives the reply to a hit of an entry, written by `write` where there is none yet. `kind`: what of the request
+ * decides how it is written.
+ */
 type KeptReplies = (entry: Entry, kind: string, now: number, write: () => Reply) => Reply;
 
 /**
- * Opens replies to hits. For a second, an entry's replies to requests of one kind stay the same, until it has another coding; then all are
- * dropped. It keeps no entry that is evicted.
+ * Opens replies to hits. For a second, an entry's replies to requests of one kind stay the same, until it has another
+ * coding; then all are dropped. It keeps no entry that is evicted.
  */
 export const openKeptReplies = (): KeptReplies => {
   let second = 0;

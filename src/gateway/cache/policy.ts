@@ -3,20 +3,25 @@ import { type DeclaredLifetimes, type Duration, milliseconds } from "../../catal
 import { type Entry, type Lifetimes, type LifetimesOf } from "./entry.ts";
 import type { Invalidation } from "./sharedTier.ts";
 
-// The cache's policy: may an answer be stored, may it be served, for how long, and to whom. docs/caching.md says the same in the same
-// order. All else in this folder is the mechanism. Times are in milliseconds, moments on the clock of `performance.now()`: no entry lasts
-// longer because the clock of the day is set back.
+// The cache's policy: may an answer be stored, may it be served, for how long, and to whom. docs/caching.md says the
+// same in the same order. All else in this folder is the mechanism. Times are in milliseconds, moments on the clock of
+// `performance.now()`: no entry lasts longer because the clock of the day is set back.
 
 // ---- Lifetimes
 
-/** How an entry may be used now. `stale`: served, and refreshed meanwhile. `ifError`: served if legacy, asked first, fails. */
+/**
+ * How an entry may be used now. `stale`: served, and refreshed meanwhile. `ifError`: served if
+ * legacy, asked first, fails.
+ */
 export type Freshness = "fresh" | "stale" | "ifError" | "not";
 
 const MAX_PRIVATE_STALE: Duration = "1h";
 /** The right to see an answer that was fetched with a key may be withdrawn without the gateway knowing. */
 const MAX_OWNED_FRESH = 60_000;
 
-/** The lifetimes in force. What may turn private is stale while revalidated for an hour at most, whatever was declared. */
+/**
+ * The lifetimes in force. What may turn private is stale while revalidated for an hour at most, whatever was declared.
+ */
 export const withDefaults = ({
   fresh,
   staleWhileRevalidate = "0s",
@@ -69,8 +74,8 @@ export const freshOnly =
   };
 
 /**
- * For how long the answer with these lifetimes may be stored that was fetched as this owner; `undefined`: it must not be. `freshAtMost`: in
- * milliseconds; such an answer is not served while it is revalidated.
+ * For how long the answer with these lifetimes may be stored that was fetched as this owner; `undefined`: it must not
+ * be. `freshAtMost`: in milliseconds; such an answer is not served while it is revalidated.
  */
 export const storedFor = (
   lifetimes: Lifetimes | undefined,
@@ -111,7 +116,10 @@ export const isShared = ({ owner }: Pick<Entry, "owner">): boolean => owner === 
 
 // ---- Writes
 
-/** Makes an entry stale; false: it must go. `isForFailure`: from now on it is only served where legacy, asked first, fails. */
+/**
+ * Makes an entry stale; false: it must go. `isForFailure`: from now on it is only served where
+ * legacy, asked first, fails.
+ */
 export const makeStale = (entry: Entry, now: number, isForFailure: boolean): boolean => {
   const { staleWhileRevalidate, staleIfError } = entry.lifetimes;
   if (staleIfError === 0 && (staleWhileRevalidate === 0 || isForFailure)) return false;
@@ -127,8 +135,8 @@ export const makeStale = (entry: Entry, now: number, isForFailure: boolean): boo
 };
 
 /**
- * Whether a write leaves the entry for legacy's failure: a list that it touches by its `lists` alone. What was not found is no list, and an
- * answer about one entity has a group of its own.
+ * Whether a write leaves the entry for legacy's failure: a list that it touches by its `lists` alone. What was not
+ * found is no list, and an answer about one entity has a group of its own.
  */
 export const isListLeft = (entry: Entry, { groups = [], lists = [] }: Invalidation): boolean =>
   lists.length > 0 &&
@@ -151,7 +159,10 @@ export const isFailure = (status: number): boolean => status >= 500;
 /** Whether the answer to this request may be stored, where its status allows it. */
 export const mayStore = ({ noStore }: Directives): boolean => noStore !== true;
 
-/** How a request with these directives may use the entry (RFC 9111, RFC 5861). `isInStep`: no invalidation is missed now. */
+/**
+ * How a request with these directives may use the entry (RFC 9111, RFC 5861). `isInStep`: no
+ * invalidation is missed now.
+ */
 export const freshnessOf = (entry: Entry, now: number, wanted: Directives, isInStep = true): Freshness => {
   const isCertain = isInStep && entry.isDoubtful !== true;
   if (wanted.noCache || wanted.noStore) return "not";
@@ -172,7 +183,10 @@ export const freshnessOf = (entry: Entry, now: number, wanted: Directives, isInS
 /** Milliseconds by which the moment of an entry may have changed on its way through the shared tier. */
 const IMPRECISION = 1000;
 
-/** Whether the shared tier's entry is served in place of the one here: it is newer, or certain where the one here is not. */
+/**
+ * Whether the shared tier's entry is served in place of the one here: it is newer, or certain
+ * where the one here is not.
+ */
 export const isBetter = (theirs: Entry, ours: Entry | undefined): boolean =>
   ours === undefined || ours.isDoubtful === true || theirs.storedAt > ours.storedAt + IMPRECISION;
 

@@ -24,7 +24,10 @@ export type Reply = { status: number; headers: string[]; body: Buffer | string |
 /** Bytes of an answer that is written as text where it is ASCII: it then leaves in one write with its header. */
 const MAX_TEXT = 16 * 1024;
 
-/** Writes an answer for one client: in a coding it accepts, or as a 304 where it has it. A hit asks for the coding that later hits get. */
+/**
+ * Writes an answer for one client: in a coding it accepts, or as a 304 where it has it. A hit asks for the
+ * coding that later hits get.
+ */
 export const replyWith = (
   served: Served,
   request: ReplyRequest,
@@ -57,14 +60,18 @@ const isRead = (method: string): boolean => method === "GET" || method === "HEAD
 const holdsAlready = ({ status, tag }: Entry, { method, ifNoneMatch }: ReplyRequest): boolean =>
   ifNoneMatch !== undefined && isRead(method) && status === 200 && matchesTag(ifNoneMatch, tag);
 
-/** Whether an `If-None-Match` has this validator. It compares weakly, and with the tag of every coding: they all stand for the same content. */
+/**
+ * Whether an `If-None-Match` has this validator. It compares weakly, and with the tag of every coding: they all
+ * stand for the same content.
+ */
 export const matchesTag = (ifNoneMatch: string, tag: string): boolean =>
   ifNoneMatch.trim() === "*" ||
   [...ifNoneMatch.matchAll(/"([^"]*)"/g)].some(([, given = ""]) => given.replace(/-(br|gzip)$/, "") === tag);
 
 /**
- * The coding that the client gets; `undefined`: none. Where the client has the answer (`held`: its `If-None-Match`), the one that it has it
- * in: a cache updates what it has by a tag that is the same, coding included (RFC 9111, section 4.3.4).
+ * The coding that the client gets; `undefined`: none. Where the client has the answer (`held`: its
+ * `If-None-Match`), the one that it has it in: a cache updates what it has by a tag that is the same, coding
+ * included (RFC 9111, section 4.3.4).
  */
 const codingFor = ({ tag, coded }: Entry, accepted: readonly Coding[], held: string | undefined): Coding | undefined =>
   (held === undefined ? undefined : accepted.find((one) => held.includes(etagOf({ tag }, one)))) ??
@@ -161,7 +168,10 @@ const serverTiming = ({ how, upstream, took }: Served): string => {
   return text;
 };
 
-/** `stage=canary; backend=modern; bucket=37; reason=share`; `private=incomplete` where the list may lack rows that the caller may see. */
+/**
+ * `stage=canary; backend=modern; bucket=37; reason=share`; `private=incomplete` where the list may lack rows
+ * that the caller may see.
+ */
 export const decisionHeader = ({
   decision = legacyDecision,
   isIncomplete,

@@ -42,7 +42,10 @@ export const HIT: CacheStatus = { hit: true };
 /** How an endpoint that is not migrated answers. */
 export const legacyDecision: Decision = { stage: "legacy", backend: "legacy", reason: "stage" };
 
-/** An answer for one caller alone. `fwd`: why a backend was asked (RFC 9211); absent where the gateway answered by itself. */
+/**
+ * An answer for one caller alone. `fwd`: why a backend was asked (RFC 9211); absent where the
+ * gateway answered by itself.
+ */
 export const uncached = (answer: Answer, fwd?: "method" | "bypass"): Served => ({
   answer,
   how: fwd === undefined ? { detail: "settled" } : { fwd },

@@ -1,4 +1,7 @@
-/** Opens an empty set of running calls by key, which later callers with the same key wait for. A call is removed when it settles. */
+/**
+ * Opens an empty set of running calls by key, which later callers with the same key wait for. A call is
+ * removed when it settles.
+ */
 export const openSingleFlight = <T>() => {
   const flights = new Map<string, Promise<T>>();
   return {

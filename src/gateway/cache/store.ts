@@ -32,8 +32,8 @@ const ENTRY_SHARE = 1 / 8;
 export const maxEntryBytes = (bytes: number): number => Math.floor(bytes * ENTRY_SHARE);
 
 /**
- * Opens a store of at most `bytes`, each entry at most `entryBytes`; 0 bytes store nothing. Keys, headers and every coding count. The least
- * recently used entry is evicted.
+ * Opens a store of at most `bytes`, each entry at most `entryBytes`; 0 bytes store nothing. Keys, headers and every
+ * coding count. The least recently used entry is evicted.
  */
 export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: number }, now = monotonic.now) => {
   const members = new Map<string, Set<string>>();
@@ -82,7 +82,10 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
     holds,
     /** Whether an entry is small enough to be stored. */
     fits,
-    /** Adds a coding to an entry that is stored, and counts its bytes. Drops it where the entry is gone, or would become too large. */
+    /**
+     * Adds a coding to an entry that is stored, and counts its bytes. Drops it where the entry is gone,
+     * or would become too large.
+     */
     setCoding(key: string, entry: Entry, coding: Coding, content: Buffer): void {
       const coded = { ...entry.coded, [coding]: content };
       if (!holds(key, entry) || !fits(key, { ...entry, coded })) return;

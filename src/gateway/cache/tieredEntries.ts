@@ -64,7 +64,9 @@ export const openTieredEntries = ({
   };
   /** When an invalidation may have been missed for the last time. */
   let doubtedAt: string | undefined;
-  /** Leaves all entries for legacy's failure, as in a gap of the tier; what is being fetched or looked up is not stored. */
+  /**
+   * Leaves all entries for legacy's failure, as in a gap of the tier; what is being fetched or looked up is not stored.
+   */
   const doubtAll = (): void => {
     doubtedAt = new Date().toISOString();
     lookups.clear();
@@ -82,7 +84,10 @@ export const openTieredEntries = ({
       ? { entry, freshness: freshnessOf(entry, at, request.wanted, tier?.trusted()) }
       : undefined;
 
-  /** The most useful entry in memory for a request: the owner's own, or the public one. `at`: on the clock of the entries. `shared`: the public entry. */
+  /**
+   * The most useful entry in memory for a request: the owner's own, or the public one. `at`: on the clock of the
+   * entries. `shared`: the public entry.
+   */
   const lookUp = (request: CacheRequest, at: number, shared?: Entry): FoundEntry | undefined => {
     const { cacheKey, owner } = request;
     const own = owner === undefined ? undefined : found(request, store.get(entryKey(request, owner)), at);
@@ -141,12 +146,18 @@ export const openTieredEntries = ({
     invalidateLocally: (group: string): void => {
       for (const [key] of store.inGroups([group])) store.delete(key);
     },
-    /** Invalidates here at once. True when the other gateways have, false when a bounded wait is over; `undefined` without others. */
+    /**
+     * Invalidates here at once. True when the other gateways have, false when a bounded wait is over;
+     * `undefined` without others.
+     */
     invalidate: (invalidation: Invalidation): Promise<boolean> | undefined => {
       invalidateHere(invalidation);
       return tier?.invalidate(invalidation);
     },
-    /** Entries that are served for legacy's failure only, since an invalidation may have been missed, and since when; `undefined` without any. */
+    /**
+     * Entries that are served for legacy's failure only, since an invalidation may have been missed, and since when;
+     * `undefined` without any.
+     */
     doubtful(): { entries: number; since: string } | undefined {
       const left = doubtedAt === undefined ? [] : store.all().filter(([, { isDoubtful }]) => isDoubtful === true);
       // They have been fetched anew, or are gone: none becomes doubtful later.

@@ -3,7 +3,10 @@ import { withTimeout } from "../../operation/limits/withTimeout.ts";
 import { type Answer, plainAnswer } from "../../catalogue/endpoint/answer.ts";
 import type { Result } from "../../catalogue/endpoint/result.ts";
 
-/** `most`: bytes of one body. `timeout`: milliseconds until it has arrived. `holding` takes the bytes that are collected, and keeps them. */
+/**
+ * `most`: bytes of one body. `timeout`: milliseconds until it has arrived. `holding` takes the bytes that are
+ * collected, and keeps them.
+ */
 type BodyLimits = { most: number; timeout: number; holding: Holding };
 
 /** The first bytes of each body are not counted: small ones are taken however many large ones come. */
@@ -48,8 +51,8 @@ const crowded = plainAnswer(503, "Too many large bodies are being received.", {
 });
 
 /**
- * Copies the chunks into one buffer, whose size doubles and is taken by the holding: each chunk of one byte would take 400 bytes by itself.
- * `length`: bytes that may come.
+ * Copies the chunks into one buffer, whose size doubles and is taken by the holding: each chunk of one byte would take
+ * 400 bytes by itself. `length`: bytes that may come.
  */
 const collect = async (
   chunks: AsyncIterable<Uint8Array>,

@@ -3,7 +3,10 @@ export const EXPOSED_HEADERS =
   "Age, Allow, Cache-Group-Invalidation, Cache-Groups, Cache-Status, Deprecation, ETag, Gateway-Decision, Link, RateLimit, RateLimit-Policy, " +
   "Retry-After, Server-Timing, Sunset, WWW-Authenticate, X-Request-Id";
 
-/** The CORS headers of an answer to a request of this origin, as flat names and values: any origin may read it (`*`), or those listed. */
+/**
+ * The CORS headers of an answer to a request of this origin, as flat names and values: any origin may read
+ * it (`*`), or those listed.
+ */
 export const corsList = (origins: readonly string[], origin: string | undefined): readonly string[] => {
   if (origins.includes("*")) return anyOrigin;
   return origin !== undefined && origins.includes(origin)
@@ -37,8 +40,8 @@ const exposedOfProxied = ["Access-Control-Expose-Headers", EXPOSED_OF_PROXIED.jo
 export const legacyCorsList: readonly string[] = ["Access-Control-Allow-Origin", "*", ...exposedOfProxied];
 
 /**
- * Adds to a flat list of legacy's headers that pages may read ours too. Where legacy exposes headers itself, its field becomes one with
- * both. An answer that legacy shows to no other origin stays as it is.
+ * Adds to a flat list of legacy's headers that pages may read ours too. Where legacy exposes headers itself, its field
+ * becomes one with both. An answer that legacy shows to no other origin stays as it is.
  */
 export const exposeProxied = (headers: string[]): void => {
   let isShown = false;

@@ -4,7 +4,10 @@ import type { WriteError } from "./problemDetails.ts";
 
 /** What becomes of a request whose handler throws: a mistake of the gateway costs one answer, not the process. */
 export type Guard = {
-  /** Ends the response of a request whose handler has thrown: by a 500 where no head has gone out, else by closing the connection. */
+  /**
+   * Ends the response of a request whose handler has thrown: by a 500 where no head has gone out, else
+   * by closing the connection.
+   */
   fail: (response: ServerResponse, error: unknown) => void;
   /** The same listener; what it throws fails its request. What it does later is not covered. */
   guarded: (listener: RequestListener) => RequestListener;

@@ -32,19 +32,25 @@ const MAX_HEADERS = 100;
 /** Requests of one connection that may wait behind the one that is answered (pipelining). */
 const MAX_PIPELINED = 8;
 
-/** Requests behind those that wait, of all connections, in what was read with them; none of them is answered, but Node keeps each, with 2 KiB. */
+/**
+ * Requests behind those that wait, of all connections, in what was read with them; none of them is answered, but
+ * Node keeps each, with 2 KiB.
+ */
 const MAX_IGNORED = 30_000;
 
-/** Milliseconds after an answer in which the rest of a body may come that was not read; then the connection is closed. */
+/**
+ * Milliseconds after an answer in which the rest of a body may come that was not read; then the connection is closed.
+ */
 const REST_OF_BODY = 500;
 
 const tooManyBytes: Refusal = { status: 503, detail: "Too many bytes of other answers are in memory.", retryAfter: 5 };
 const unknownExpectation: Refusal = { status: 417, detail: "Expectation Failed" };
 
 /**
- * A server whose listener gets sound requests only: `url` is in origin form, `headers.host` the host that the request is for
- * (`undefined` where it names none), the body's length is known. Everything else is answered here, as `{"detail": ...}`, and 501 by `writeError`.
- * A connection's requests are answered one after the other (RFC 9112 9.3.2). `guard`: for what is thrown while a request is answered.
+ * A server whose listener gets sound requests only: `url` is in origin form, `headers.host` the host that the request
+ * is for (`undefined` where it names none), the body's length is known. Everything else is answered here, as
+ * `{"detail": ...}`, and 501 by `writeError`. A connection's requests are answered one after the other (RFC 9112
+ * 9.3.2). `guard`: for what is thrown while a request is answered.
  */
 export const openHttpServer = (
   options: ServerOptions,
@@ -118,8 +124,8 @@ export const unstoredHeaders = (type: string, length: number): string[] => [
 const memoryKey = Symbol("memory");
 
 /**
- * Sends a whole answer, `headers` as flat names and values. False where its bytes do not fit into the memory beside others: then 503 is sent
- * instead, before anything was, by `write`. `holding`: has the bytes of the answer until then.
+ * Sends a whole answer, `headers` as flat names and values. False where its bytes do not fit into the memory beside
+ * others: then 503 is sent instead, before anything was, by `write`. `holding`: has the bytes of the answer until then.
  */
 export const sendWhole = (
   response: ServerResponse & { [memoryKey]?: ByteBudget },
@@ -159,8 +165,8 @@ const discard = (request: IncomingMessage): void => {
 };
 
 /**
- * The class of responses. Each has its exchange, whose id it sends as `X-Request-Id`. While bytes wait for its client, the client is watched; a
- * response that is sent at once costs only a comparison.
+ * The class of responses. Each has its exchange, whose id it sends as `X-Request-Id`. While bytes wait for its client,
+ * the client is watched; a response that is sent at once costs only a comparison.
  */
 const responseNotedBy = (
   { stalled, memory }: { stalled: StalledClients; memory: ByteBudget },
@@ -229,8 +235,8 @@ const SMALL = 1024;
 const nothing = Buffer.alloc(0);
 
 /**
- * A request that joins the small chunks of a body that is not read yet, those of each turn of the event loop: apart, each would take
- * 150 bytes more than its own. Emits `whole` when all of the body is there, be it unread.
+ * A request that joins the small chunks of a body that is not read yet, those of each turn of the event loop: apart,
+ * each would take 150 bytes more than its own. Emits `whole` when all of the body is there, be it unread.
  */
 class JoiningRequest extends http.IncomingMessage {
   #joined: Buffer = nothing;
@@ -261,8 +267,9 @@ class JoiningRequest extends http.IncomingMessage {
 }
 
 /**
- * Node hands a request over while an earlier one of its connection is still answered, and reads on. But what does not go through the response's
- * buffer (1xx answers, a reset) needs the connection, and it bounds only the bytes of the answers that wait, not their number.
+ * Node hands a request over while an earlier one of its connection is still answered, and reads on. But what does not
+ * go through the response's buffer (1xx answers, a reset) needs the connection, and it bounds only the bytes of the
+ * answers that wait, not their number.
  */
 const openPipelining = () => {
   /** Requests that wait, by connection; those behind `last` are ignored. */

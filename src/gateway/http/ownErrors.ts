@@ -9,10 +9,16 @@ import { isBelow } from "./requestTarget.ts";
 /** Who may send a request again: anybody, since nothing was done; only who reads; or it is of no use. */
 export type MayRepeat = "always" | "reads" | "never";
 
-/** An error of the gateway's own. `detail`: makes what it says, where it is written. `retryAfter`: seconds after which to ask again. */
+/**
+ * An error of the gateway's own. `detail`: makes what it says, where it is written. `retryAfter`: seconds
+ * after which to ask again.
+ */
 type OwnError = { status: number; detail: () => string; mayRepeat: MayRepeat; retryAfter?: string | undefined };
 
-/** Writes an error of the gateway's own as clients of legacy's server read errors; `undefined`: such a client did not send the request. */
+/**
+ * Writes an error of the gateway's own as clients of legacy's server read errors; `undefined`: such a client
+ * did not send the request.
+ */
 export type WriteOwnError = (
   request: { method: string | undefined; target: string },
   error: OwnError,
@@ -21,7 +27,10 @@ export type WriteOwnError = (
 /** Seconds after which clients should ask again, where nothing else says so. */
 const RETRY_AFTER = "5";
 
-/** Opens the writer of errors for clients of legacy's server. Below `prefixes` other than `/` its paths are the new interface's. */
+/**
+ * Opens the writer of errors for clients of legacy's server. Below `prefixes` other than `/` its paths
+ * are the new interface's.
+ */
 export const openOwnErrors = (
   prefixes: readonly string[],
   formatOf: GatewayErrorFormatOf,

@@ -92,10 +92,16 @@ export const problemSlugs: readonly string[] = [...Object.values(problemTypes), 
 
 const problemTypeOf = (status: number): ProblemType => problemTypes[status] ?? otherProblem;
 
-/** How the errors of a request are written, other than as `{"detail": ...}`: their media type, and their bytes, made of that. */
+/**
+ * How the errors of a request are written, other than as `{"detail": ...}`: their media type, and
+ * their bytes, made of that.
+ */
 type ErrorFormat = { type: string; bytes: (status: number, body: Buffer) => Buffer };
 
-/** The format of the errors of a request, by its `Accept` and its path. `undefined`: `{"detail": ...}`, as everywhere below no prefix. */
+/**
+ * The format of the errors of a request, by its `Accept` and its path. `undefined`: `{"detail": ...}`, as
+ * everywhere below no prefix.
+ */
 export type ErrorFormats = (accept: string | undefined, path: string) => ErrorFormat | undefined;
 
 /** Problems below these prefixes, for clients that prefer them. */
@@ -116,7 +122,10 @@ export const openErrorFormats = (prefixes: readonly string[]): ErrorFormats => {
 /** The head of a request, as far as it decides how an error is written. */
 type ErrorRequest = { method: string | undefined; target: string; accept: string | undefined };
 
-/** Writes an error, given as the bytes of `{"detail": ...}`, as its request wants it. `added`: the headers that belong to that, flat. */
+/**
+ * Writes an error, given as the bytes of `{"detail": ...}`, as its request wants it. `added`: the headers
+ * that belong to that, flat.
+ */
 export type WriteError = (
   request: ErrorRequest,
   status: number,
@@ -126,10 +135,16 @@ export type WriteError = (
 /** Writes every error as `{"detail": ...}`. */
 export const writeDetail: WriteError = (_request, _status, body) => ({ type: "application/json", body, added: [] });
 
-/** Requests with these statuses were refused for want of room, or by a rate. They come with a `Retry-After` of their own. */
+/**
+ * Requests with these statuses were refused for want of room, or by a rate. They come with a
+ * `Retry-After` of their own.
+ */
 const undone: ReadonlySet<number> = new Set([429, 503]);
 
-/** Writes the errors of legacy's clients by `writeOwn`, those below these prefixes as their clients prefer, all others as `{"detail": ...}`. */
+/**
+ * Writes the errors of legacy's clients by `writeOwn`, those below these prefixes as their clients prefer, all
+ * others as `{"detail": ...}`.
+ */
 export const openErrorWriter =
   (prefixes: readonly string[], formats: ErrorFormats, writeOwn: WriteOwnError): WriteError =>
   (request, status, body) => {
@@ -156,7 +171,10 @@ type Detail = string | Coded | InputError[];
 /** An error as it is written by default. */
 export type ErrorBody = { detail: Detail };
 
-/** The problem of RFC 9457 that says the same. The page of all types lies below `base`: the prefix of the request, "" for "/". */
+/**
+ * The problem of RFC 9457 that says the same. The page of all types lies below `base`: the prefix of
+ * the request, "" for "/".
+ */
 export const problemOf = (status: number, { detail }: ErrorBody, base: string) => {
   const { slug, title } = problemTypeOf(status);
   return { type: `${base}/problems#${slug}`, title, status, ...membersOf(detail) };
@@ -181,8 +199,8 @@ const membersOf = (detail: Detail) => {
 };
 
 /**
- * Whether a client prefers problems to `{"detail": ...}`, by the q-values of its `Accept` (RFC 9110, 12.5.1). Of equal ones it prefers
- * problems where it names them.
+ * Whether a client prefers problems to `{"detail": ...}`, by the q-values of its `Accept` (RFC 9110, 12.5.1). Of equal
+ * ones it prefers problems where it names them.
  */
 const prefersProblem = (accept: string | undefined): boolean => {
   // A wildcard alone weighs both alike.

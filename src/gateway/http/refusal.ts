@@ -25,7 +25,9 @@ export const refuseRequest = (response: ServerResponse, refusal: Refusal, write 
   answerWhole(response, refusal, write);
 };
 
-/** Answers and ends the connection; the rest of the request is not read. `write` needs a request whose target was read. */
+/**
+ * Answers and ends the connection; the rest of the request is not read. `write` needs a request whose target was read.
+ */
 export const answerWhole = (response: ServerResponse, refusal: Refusal, write: WriteError): void => {
   const { method, url = "/", headers } = response.req;
   const written = write({ method, target: url, accept: headers.accept }, refusal.status, detailOf(refusal));
@@ -45,7 +47,9 @@ const refusalBytes = (refusal: Refusal, requestId: string): string => {
   return `${lines.join("\r\n")}\r\n\r\n${body.toString()}`;
 };
 
-/** Milliseconds for the client of a refused connection to read why, and how many such connections may linger at a time. */
+/**
+ * Milliseconds for the client of a refused connection to read why, and how many such connections may linger at a time.
+ */
 const LINGER_MS = 1000;
 const MAX_LINGERING = 1000;
 
@@ -70,7 +74,10 @@ export const refuseUnparsed = (
 
 const lastAnswers = new WeakSet<ServerResponse>();
 
-/** Lets an answer go out and closes its connection then; what comes meanwhile is ignored, and requests that wait are not acted on. */
+/**
+ * Lets an answer go out and closes its connection then; what comes meanwhile is ignored, and requests
+ * that wait are not acted on.
+ */
 const closeAfter = (response: ServerResponse): void => {
   // Node reports each further read of a connection whose bytes it cannot parse.
   if (lastAnswers.has(response)) return;
@@ -79,7 +86,10 @@ const closeAfter = (response: ServerResponse): void => {
   response.once("finish", () => response.req.socket.destroySoon());
 };
 
-/** Answers on a connection on which no request was read, and closes it when the client has had the time to read that. False: it is closed. */
+/**
+ * Answers on a connection on which no request was read, and closes it when the client has had the time to read
+ * that. False: it is closed.
+ */
 export const refuseSocket = (socket: Duplex, refusal: Refusal, requestId: string): boolean => {
   if (socket.writableEnded) return false;
   if (!socket.writable) {
@@ -95,7 +105,10 @@ export const refuseSocket = (socket: Duplex, refusal: Refusal, requestId: string
 
 const tooManyConnections: Refusal = { status: 503, detail: "Too many connections are open.", retryAfter: 5 };
 
-/** Node's own `maxConnections` drops a connection without a word. The result: connections that are open now, and how many were refused. */
+/**
+ * Node's own `maxConnections` drops a connection without a word. The result: connections that are open now,
+ * and how many were refused.
+ */
 export const boundConnections = (
   server: Server,
   max: number,

@@ -2,8 +2,9 @@ import type { IncomingMessage } from "node:http";
 import { isIPv6 } from "node:net";
 
 /**
- * What a request is for, or how it is refused. `target` is in origin form (`/path?query`, as it was spelled) or `*`. `host` is the target's
- * authority where it names one, else the Host header; `undefined` where the request names none (HTTP/1.0, an empty Host).
+ * What a request is for, or how it is refused. `target` is in origin form (`/path?query`, as it was spelled) or `*`.
+ * `host` is the target's authority where it names one, else the Host header; `undefined` where the request names none
+ * (HTTP/1.0, an empty Host).
  */
 type RequestTarget =
   | { ok: true; target: string; host: string | undefined }
@@ -19,7 +20,10 @@ const noHost = refused("An HTTP/1.1 request needs a Host header.");
 const manyHosts = refused("The request has more than one Host header.");
 const badHost = refused("The Host header is not a host name or address with an optional port.");
 
-/** `a.example`, `a.example:80`, `192.0.2.1`, `[2001:db8::1]:80`; narrower than RFC 3986 3.2.2, wide enough for every real name. */
+/**
+ * `a.example`, `a.example:80`, `192.0.2.1`, `[2001:db8::1]:80`; narrower than RFC 3986 3.2.2, wide
+ * enough for every real name.
+ */
 const HOST = /^(?:[A-Za-z0-9._~-]{1,255}|\[([0-9A-Fa-f:.]{2,45})\])(?::(\d{0,5}))?$/;
 
 /** Whether a text can stand as an authority: a name or an address and an optional port, without user information. */
@@ -74,7 +78,9 @@ export const readRequestTarget = ({
   return absolute === undefined ? noTarget : { ok: true, ...absolute };
 };
 
-/** The answer to a request whose head is not sound, whose body has no clear length, or that asks for another protocol. */
+/**
+ * The answer to a request whose head is not sound, whose body has no clear length, or that asks for another protocol.
+ */
 type HeadRefusal = { status: 400 | 501 | 505; detail: string };
 
 const coded: HeadRefusal = {
@@ -90,12 +96,14 @@ const otherVersion: HeadRefusal = {
   detail: "The only versions of HTTP that are understood are 1.1 and 1.0.",
 };
 
-/** Upgrades to HTTP/2 are not refused: RFC 9110 7.8 lets a server ignore them, and the client then goes on in HTTP/1.1. */
+/**
+ * Upgrades to HTTP/2 are not refused: RFC 9110 7.8 lets a server ignore them, and the client then goes on in HTTP/1.1.
+ */
 const upgraded: HeadRefusal = { status: 501, detail: "WebSocket is not supported." };
 
 /**
- * Refuses a WebSocket, and bodies that Node's parser accepts and undici would send on changed: a transfer coding beside chunked
- * (RFC 9112 6.1 and 7) and a length beyond 2^53 - 1. `undefined`: the body can be read.
+ * Refuses a WebSocket, and bodies that Node's parser accepts and undici would send on changed: a transfer coding beside
+ * chunked (RFC 9112 6.1 and 7) and a length beyond 2^53 - 1. `undefined`: the body can be read.
  */
 const refuseFraming = ({
   headers,
@@ -112,8 +120,8 @@ const refuseFraming = ({
 };
 
 /**
- * Reads the head of a request: what it is for, and whether its body can be read. What it is for is written back: `url` and Host then say it in
- * one form only. The result is the refusal.
+ * Reads the head of a request: what it is for, and whether its body can be read. What it is for is written back: `url`
+ * and Host then say it in one form only. The result is the refusal.
  */
 export const readHead = (request: IncomingMessage): HeadRefusal | undefined => {
   if (request.httpVersion !== "1.1" && request.httpVersion !== "1.0") return otherVersion;

@@ -9,9 +9,9 @@ export type StalledClients = {
 };
 
 /**
- * Bytes of a connection that the system has taken. One write of 10 MB is one request to libuv and counts as unsent until its last
- * byte is taken. Progress within it shows only in the handle. Node's own idle timeout reads it there, too (net.js, _onTimeout), but what
- * the client sends postpones that timeout.
+ * Bytes of a connection that the system has taken. One write of 10 MB is one request to libuv and counts as unsent
+ * until its last byte is taken. Progress within it shows only in the handle. Node's own idle timeout reads it there,
+ * too (net.js, _onTimeout), but what the client sends postpones that timeout.
  */
 const takenFrom = (socket: Socket): number => {
   const { _handle: handle } = socket as Socket & { _handle?: { bytesWritten: number; writeQueueSize: number } | null };

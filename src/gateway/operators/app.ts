@@ -10,7 +10,10 @@ import { guardMiddleware, type GuardSettings, type SignIn } from "./guard.ts";
 const OPEN_METRICS = "application/openmetrics-text";
 const TEXT = "text/plain";
 
-/** What operators' programs ask: whether the gateway lives, whether it is ready, and its metrics. `signIn` answers `GET /` without the token. */
+/**
+ * What operators' programs ask: whether the gateway lives, whether it is ready, and its metrics. `signIn` answers
+ * `GET /` without the token.
+ */
 export const operatorsApp = (
   { observer, dependencies, meter, isStopping }: Pick<Core, "observer" | "dependencies" | "meter" | "isStopping">,
   guard: GuardSettings,

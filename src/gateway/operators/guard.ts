@@ -22,7 +22,9 @@ const hasToken = (req: HonoRequest, tokens: readonly (string | undefined)[]): bo
   return tokens.filter((token) => token !== undefined && timingSafeEqual(given, digest(token))).length > 0;
 };
 
-/** Only our own names, `localhost` and addresses: a foreign page may have pointed any other name here (DNS rebinding). */
+/**
+ * Only our own names, `localhost` and addresses: a foreign page may have pointed any other name here (DNS rebinding).
+ */
 const isOurName = (host: string | undefined, own: readonly string[]): boolean => {
   const name = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(host ?? "")?.[1]?.toLowerCase() ?? "";
   return own.includes(name) || name === "localhost" || isIP(name.replace(/^\[|\]$/g, "")) !== 0;
@@ -35,8 +37,8 @@ type Refusal = { status: 401 | 403 | 415; detail: string };
 const needsToken: Refusal = { status: 401, detail: "A token is needed." };
 
 /**
- * Why the request may not see what it asks for; `undefined` if it may. The host's name counts only without a token: a program that knows a
- * token is no page in an operator's browser.
+ * Why the request may not see what it asks for; `undefined` if it may. The host's name counts only without a token: a
+ * program that knows a token is no page in an operator's browser.
  */
 const accessRefusal = (req: HonoRequest, guard: GuardSettings, names: readonly string[]): Refusal | undefined => {
   const { token, metricsToken } = guard;
@@ -46,8 +48,8 @@ const accessRefusal = (req: HonoRequest, guard: GuardSettings, names: readonly s
     return isOpen || hasToken(req, [token, metricsToken]) ? undefined : needsToken;
   }
   if (token !== undefined && hasToken(req, [token])) return undefined;
-  // The host in the request target may differ from the header in the absolute form (RFC 9112 3.2.2). Not even the form for the token is
-  // shown under a foreign name: its page could read later what is typed there.
+  // The host in the request target may differ from the header in the absolute form (RFC 9112 3.2.2). Not even the form
+  // for the token is shown under a foreign name: its page could read later what is typed there.
   if (!isOurName(req.header("host"), names) || !isOurName(new URL(req.url).host, names))
     return { status: 403, detail: "This host name is not the operators' listener's: ADMIN_NAMES may have it." };
   return token === undefined ? undefined : needsToken;

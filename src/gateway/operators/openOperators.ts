@@ -13,7 +13,10 @@ import type { OperatorsSettings } from "./settings.ts";
 /** Loads what answers operators, for a gateway that serves the new interface at this address. */
 type LoadApp = (guard: GuardSettings, address: string) => Promise<Hono>;
 
-/** The operators' listener. Its app takes longer to load than the rest of the start, so it waits until the gateway listens. */
+/**
+ * The operators' listener. Its app takes longer to load than the rest of the start, so it waits
+ * until the gateway listens.
+ */
 export const openOperators = (
   { observer, clientLimits }: Pick<Core, "observer" | "clientLimits">,
   settings: OperatorsSettings,

@@ -4,7 +4,10 @@ import type { Dispatcher } from "undici";
 /** Bytes that may wait for a slow client. One read's worth waits for the end of the tick and must not count. */
 export const MAX_WAITING_BYTES = 128 * 1024;
 
-/** Smaller chunks are joined, those that come at a time: each write takes memory of its own while its client does not read. */
+/**
+ * Smaller chunks are joined, those that come at a time: each write takes memory of its own while
+ * its client does not read.
+ */
 const SMALL = 1024;
 
 /** The body of an answer, streamed to the client as fast as the client takes it. */
@@ -17,7 +20,10 @@ export class AnswerBody {
   /** Parts that are not written yet; after this turn of the event loop there are none. */
   readonly #chunks: Buffer[] = [];
 
-  /** The head is in `res` already. `controller` pauses the upstream. `length`: bytes of the body; NaN where it is unknown. */
+  /**
+   * The head is in `res` already. `controller` pauses the upstream. `length`: bytes of the body;
+   * NaN where it is unknown.
+   */
   constructor(res: ServerResponse, controller: Dispatcher.DispatchController, length: number) {
     this.#res = res;
     this.#controller = controller;
@@ -51,7 +57,10 @@ export class AnswerBody {
     else if (!res.write(bytes) && res.writableLength > MAX_WAITING_BYTES) this.#pause();
   }
 
-  /** Pauses the upstream until the client has taken all that waits. A client that takes nothing is cut off (http/stalledClients.ts). */
+  /**
+   * Pauses the upstream until the client has taken all that waits. A client that takes nothing is cut off
+   * (http/stalledClients.ts).
+   */
   #pause(): void {
     if (this.#controller.paused) return;
     this.#controller.pause();

@@ -6,8 +6,8 @@ import type { PassThroughOptions } from "./passThrough.ts";
 import { answerItself } from "./refuse.ts";
 
 /**
- * Answers 503 without a body where legacy, without its database, gives a text with status 200 in place of a data file: clients would keep it as
- * their data. `files`: matches the paths of data files.
+ * Answers 503 without a body where legacy, without its database, gives a text with status 200 in place of a data file:
+ * clients would keep it as their data. `files`: matches the paths of data files.
  */
 export const dataFileSubstitutes =
   (files: RegExp): NonNullable<PassThroughOptions["substituteFor"]> =>

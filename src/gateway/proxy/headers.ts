@@ -5,8 +5,8 @@ import type { Dispatcher } from "undici";
 const forwardingLengths = new Set(Array.from(forwardingNames, (name) => name.length));
 
 /**
- * The client's headers in their order, without those of its connection; then Host, the forwarding headers and `own`, flat. `host`
- * replaces the client's Host, `own` its headers of these names.
+ * The client's headers in their order, without those of its connection; then Host, the forwarding headers and `own`,
+ * flat. `host` replaces the client's Host, `own` its headers of these names.
  */
 export const requestHeaders = (
   req: IncomingMessage,
@@ -51,8 +51,9 @@ const isOurs = (name: string): boolean =>
   forwardingLengths.has(name.length) && forwardingNames.has(name.toLowerCase().replaceAll("_", "-"));
 
 /**
- * undici's raw headers as a flat list for `writeHead`: case, order and repetitions stay, the connection's own go. So does `X-Request-Id`,
- * in whose place the server writes the one that was sent to the upstream. So does the length of what can have no body (RFC 9110 8.6).
+ * undici's raw headers as a flat list for `writeHead`: case, order and repetitions stay, the connection's own go. So
+ * does `X-Request-Id`, in whose place the server writes the one that was sent to the upstream. So does the length of
+ * what can have no body (RFC 9110 8.6).
  */
 export const replyHeaders = (
   raw: Dispatcher.DispatchController["rawHeaders"],
@@ -120,7 +121,10 @@ const lengths = new Set(Array.from(hopByHop, (name) => name.length));
 /** Whether a header, in whatever case, concerns this connection only. */
 const isHopByHop = (name: string): boolean => lengths.has(name.length) && hopByHop.has(name.toLowerCase());
 
-/** `Connection: close, X-Secret` -> the headers named, in lower case; undefined where there are none. Framing cannot be named away. */
+/**
+ * `Connection: close, X-Secret` -> the headers named, in lower case; undefined where there are none.
+ * Framing cannot be named away.
+ */
 const namedInConnection = (connection: string | readonly string[] | undefined): Set<string> | undefined => {
   if (connection === undefined || connection === "keep-alive" || connection === "close") return undefined;
   const names = new Set<string>();

@@ -6,22 +6,25 @@ export type ResponseObserver = {
   /** Gets each part of the request's body. */
   chunk: (bytes: Buffer) => void;
   /**
-   * Called once, with the beginning of the answer; `undefined`: the request has failed without one. The client gets the answer when the
-   * promise resolves, unless to `"answered"`: then the client has another one, and the rest of this one is dropped. `isSent`: the upstream may
-   * have received a part of the request.
+   * Called once, with the beginning of the answer; `undefined`: the request has failed without one. The client gets the
+   * answer when the promise resolves, unless to `"answered"`: then the client has another one, and the rest of this one
+   * is dropped. `isSent`: the upstream may have received a part of the request.
    */
   over(answer: Beginning | undefined, isSent: boolean): Promise<void | "answered"> | undefined;
 };
 
-/** `onReplaced`: the client has got another answer. `isWhole`: the end of this one still comes; otherwise it is given up. */
+/**
+ * `onReplaced`: the client has got another answer. `isWhole`: the end of this one still comes;
+ * otherwise it is given up.
+ */
 type Handler = Dispatcher.DispatchHandler & { onReplaced?(isWhole: boolean): void };
 type Start = Parameters<NonNullable<Handler["onResponseStart"]>>;
 
 const nothing = Buffer.alloc(0);
 
 /**
- * A handler that passes each event on, the answer's only when the observer is done with the beginning of the answer. `onFault` gets what fails
- * where the request has failed already.
+ * A handler that passes each event on, the answer's only when the observer is done with the beginning of the answer.
+ * `onFault` gets what fails where the request has failed already.
  */
 export const heldAnswer = (
   handler: Handler,

@@ -27,7 +27,10 @@ import { refuse } from "./refuse.ts";
 import { openProxyReport, type ProxyReport } from "./report.ts";
 import { Upload } from "./upload.ts";
 
-/** `host` replaces the client's Host. `trusted` says which peers' X-Forwarded-* are believed. `observer` gets each failure once. */
+/**
+ * `host` replaces the client's Host. `trusted` says which peers' X-Forwarded-* are believed.
+ * `observer` gets each failure once.
+ */
 export type PassThroughOptions = {
   host?: string | undefined;
   trusted: (address: string) => boolean;
@@ -39,15 +42,18 @@ export type PassThroughOptions = {
   observe?: (exchange: HttpExchange, req: IncomingMessage) => ResponseObserver | undefined;
   /** Each gives a flat list of headers to add to the answer, whether the upstream's or ours. */
   headers: readonly ((exchange: HttpExchange) => readonly string[] | undefined)[];
-  /** Each may answer in the upstream's place, at once or later; false: the request goes on. `pass` sends it to the upstream. */
+  /**
+   * Each may answer in the upstream's place, at once or later; false: the request goes on. `pass`
+   * sends it to the upstream.
+   */
   standIns: readonly ((req: IncomingMessage, res: ServerResponse, pass: Pass) => boolean)[];
   /** What may stand in place of the answer, where none of those passes its own. */
   substituteFor?: (req: IncomingMessage, res: ServerResponse, target: string) => Substitute | undefined;
 };
 
 /**
- * Sees the beginning of an answer before the client does; `undefined`: none has come. True: it has answered, and the upstream's answer is
- * dropped. `undefined`: that goes on, at once.
+ * Sees the beginning of an answer before the client does; `undefined`: none has come. True: it has answered, and the
+ * upstream's answer is dropped. `undefined`: that goes on, at once.
  */
 export type Substitute = (
   answer: (Beginning & { judgement: Judgement | undefined }) | undefined,
@@ -56,12 +62,15 @@ export type Substitute = (
 /** Sends a request to the upstream. */
 export type Pass = (substitute?: Substitute) => void;
 
-/** A listener for requests whose target and host were read (`src/gateway/http`): `url` is in origin form, `headers.host` the host it is for. */
+/**
+ * A listener for requests whose target and host were read (`src/gateway/http`): `url` is in origin form,
+ * `headers.host` the host it is for.
+ */
 export type PassThrough = (req: IncomingMessage, res: ServerResponse) => void;
 
 /**
- * Passes requests to an upstream and its answers back, unchanged and streaming. `uploads`: connections to the same upstream for requests with
- * a body that is not small, whose clients may hold them for long.
+ * Passes requests to an upstream and its answers back, unchanged and streaming. `uploads`: connections to the same
+ * upstream for requests with a body that is not small, whose clients may hold them for long.
  */
 export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThroughOptions): PassThrough => {
   const report = openProxyReport(options.meter, options.observer);

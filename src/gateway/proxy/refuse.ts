@@ -31,8 +31,8 @@ export const answerItself = (
 export type Trouble = FailureKind | "loop" | "badRequest" | "slowClient";
 
 /**
- * What the client is answered, and the level of the event. What a client causes is no fault of legacy's; what the gateway refuses for want of
- * room is one of ours.
+ * What the client is answered, and the level of the event. What a client causes is no fault of legacy's; what the
+ * gateway refuses for want of room is one of ours.
  */
 export const troubles: Record<Trouble, { status: number; detail: string; level: EventLevel }> = {
   unreachable: { status: 502, detail: "The upstream could not be reached.", level: "error" },
@@ -54,7 +54,10 @@ const lasting: ReadonlySet<Trouble> = new Set(["loop", "badRequest", "slowClient
 /** A trouble. `isUnsent`: the upstream has received no part of the request. */
 type RequestTrouble = { trouble: Trouble; isUnsent?: boolean };
 
-/** What the client of a request is answered where it has this trouble: by `write` if that knows how its errors are written. */
+/**
+ * What the client of a request is answered where it has this trouble: by `write` if that knows
+ * how its errors are written.
+ */
 export const answerTo = (
   request: { method: string | undefined; target: string },
   { trouble, isUnsent = false }: RequestTrouble,

@@ -1,10 +1,16 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 
-/** Bytes a second that the client of a body must send at least: below that it holds a connection to the upstream for nothing. */
+/**
+ * Bytes a second that the client of a body must send at least: below that it holds a connection to
+ * the upstream for nothing.
+ */
 const MIN_RATE = 1024;
 
-/** Bytes of a body that waits whole in its request before it is sent on; Node stops reading one that is not read at 64 KiB. */
+/**
+ * Bytes of a body that waits whole in its request before it is sent on; Node stops reading one
+ * that is not read at 64 KiB.
+ */
 const SMALL_BODY = 60 * 1024;
 
 /** The bounds of an upload. */
@@ -12,16 +18,17 @@ type UploadSettings = {
   /** Gets every byte once, as it arrives. */
   onChunk: (chunk: Buffer) => void;
   /**
-   * Milliseconds for which the least rate is taken: a client that sends nothing is slow after twice as long at the latest. An upstream that
-   * takes nothing for as long has stalled.
+   * Milliseconds for which the least rate is taken: a client that sends nothing is slow after twice as long at the
+   * latest. An upstream that takes nothing for as long has stalled.
    */
   period: number;
 };
 
 /**
- * A request's body as a stream that undici may destroy. Given the request itself, undici would take the client's connection down with
- * the upstream's, and an answer (a 413, our 502) with it. Destroyed, it discards the rest of the body instead. Emits `slow` where the client
- * sends less than `MIN_RATE` though it may send, and `stalled` where the upstream takes nothing.
+ * A request's body as a stream that undici may destroy. Given the request itself, undici would take the client's
+ * connection down with the upstream's, and an answer (a 413, our 502) with it. Destroyed, it discards the rest of
+ * the body instead. Emits `slow` where the client sends less than `MIN_RATE` though it may send, and `stalled` where
+ * the upstream takes nothing.
  */
 export class Upload extends Readable {
   /** Its `Content-Length` is small: `whenWhole` may be used, and its client holds no connection. */
@@ -89,7 +96,8 @@ export class Upload extends Readable {
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     this.onSent();
-    // The listeners stay: a client that breaks off while its body is drained must not throw, and drains at the least rate, too.
+    // The listeners stay: a client that breaks off while its body is drained must not throw, and
+    // drains at the least rate, too.
     if (!this.#req.readableEnded && !this.#req.destroyed) this._read();
     callback(error);
   }

@@ -13,13 +13,18 @@ import {
   type ThreadResult,
 } from "../../catalogue/reading/readAnswer.ts";
 
-/** Why a large body was not read. `full`: too many wait. `late`: the deadline has passed. `broken`: reading it failed. */
+/**
+ * Why a large body was not read. `full`: too many wait. `late`: the deadline has passed. `broken`: reading it failed.
+ */
 export type ReadFailure = { failure: "full" | "late" | "broken" };
 
 /** A result, or a promise of it where it takes another thread. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** `deadline`: on the clock of `performance.now()`. `holding`: has the bytes of the body, and gets those of what is made of it. */
+/**
+ * `deadline`: on the clock of `performance.now()`. `holding`: has the bytes of the body, and gets
+ * those of what is made of it.
+ */
 type ReadBody<K extends keyof Jobs> = (
   task: Jobs[K]["task"],
   body: Buffer,
@@ -28,8 +33,8 @@ type ReadBody<K extends keyof Jobs> = (
 ) => MaybePromise<Jobs[K]["result"] | ReadFailure>;
 
 /**
- * Reads answers: small ones at once and without a promise, since there are many; large ones in other threads, so that callers do not
- * wait for each other's. The bytes of a large one go to its thread.
+ * Reads answers: small ones at once and without a promise, since there are many; large ones in other threads, so that
+ * callers do not wait for each other's. The bytes of a large one go to its thread.
  */
 export type Reader = {
   /** Reads an answer of legacy. */

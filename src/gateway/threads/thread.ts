@@ -3,7 +3,8 @@ import { bytesOf, tagOf } from "../cache/entry.ts";
 import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
 import { readableOf, runJob, type ThreadData, type ThreadMessage } from "../../catalogue/reading/readAnswer.ts";
 
-// A thread that reads large bodies, one at a time. Bytes come in, bytes go out; of a document only the excerpt crosses as an object.
+// A thread that reads large bodies, one at a time. Bytes come in, bytes go out; of a document only the
+// excerpt crosses as an object.
 const { module } = Tinypool.workerData as ThreadData;
 const { endpoints } = (await import(module)) as { endpoints: Record<string, Endpoint> };
 const readable = new Map(Object.entries(endpoints).map(([name, endpoint]) => [name, readableOf(name, endpoint)]));

@@ -18,7 +18,10 @@ const decoders = new Map<string, (body: Buffer) => Buffer>([
   ["zstd", (body) => zstdDecompressSync(body, { finishFlush: constants.ZSTD_e_flush, maxOutputLength })],
 ]);
 
-/** The beginning of an answer's body, decoded; empty where it cannot be. A coding that Node does not know stays as it is. */
+/**
+ * The beginning of an answer's body, decoded; empty where it cannot be. A coding that Node does
+ * not know stays as it is.
+ */
 export const plainBody = ({ headers, body }: Beginning): Buffer => {
   const decode = decoders.get(contentCoding(headers));
   try {
@@ -31,7 +34,9 @@ export const plainBody = ({ headers, body }: Beginning): Buffer => {
 /** Bytes of a coded body that are decoded: a small part of a bomb is small. */
 const LOOKED_AT = 1024;
 
-/** The first bytes of an answer's body, decoded; `undefined` where they cannot be, or where too few of them have come. */
+/**
+ * The first bytes of an answer's body, decoded; `undefined` where they cannot be, or where too few of them have come.
+ */
 export const decodedBeginning = ({ headers, body }: Beginning): Buffer | undefined => {
   const first = body.subarray(0, LOOKED_AT);
   const coding = contentCoding(headers);

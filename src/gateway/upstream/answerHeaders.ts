@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** The value of a header of an upstream's answer, the first one where it came more than once: undici gives a list then. */
+/**
+ * The value of a header of an upstream's answer, the first one where it came more than once: undici gives a list then.
+ */
 export const firstValue = (headers: IncomingHttpHeaders, name: string): string | undefined => {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
@@ -22,7 +24,9 @@ export const adviceIn = (headers: IncomingHttpHeaders): Record<string, string> =
   return advice;
 };
 
-/** The coding of an answer's body in small letters, empty where it has none. Several make one that nothing can decode. */
+/**
+ * The coding of an answer's body in small letters, empty where it has none. Several make one that nothing can decode.
+ */
 export const contentCoding = (headers: IncomingHttpHeaders): string => {
   const given = [headers["content-encoding"] ?? ""].flat().map((coding) => coding.trim().toLowerCase());
   return [...new Set(given)].filter((coding) => coding !== "" && coding !== "identity").join(", ");

@@ -17,7 +17,10 @@ export type AskOptions = {
   body?: string | Buffer;
   /** Bytes at most of the answer's body. */
   maxBytes: number;
-  /** Milliseconds for everything: waiting, connecting, reading. Without it the upstream's own timeouts bound each of them. */
+  /**
+   * Milliseconds for everything: waiting, connecting, reading. Without it the upstream's own
+   * timeouts bound each of them.
+   */
   totalTimeout?: number;
   signal?: AbortSignal;
   /** Counts the request and its time. */
@@ -29,8 +32,9 @@ export type AskOptions = {
 };
 
 /**
- * An answer with its whole body. `contentType` is empty where it has none. `isOfGateway`: another gateway gave it. `judgement`: what it shows
- * of the upstream. `coding`: of its body, absent where it has none. `advice`: its headers that say to its client what it may do next.
+ * An answer with its whole body. `contentType` is empty where it has none. `isOfGateway`: another gateway gave it.
+ * `judgement`: what it shows of the upstream. `coding`: of its body, absent where it has none. `advice`: its headers
+ * that say to its client what it may do next.
  */
 export type UpstreamReply = {
   status: number;
@@ -43,15 +47,16 @@ export type UpstreamReply = {
 };
 
 /**
- * Chunks, and their bytes, that are collected before they are joined. Many small chunks take more memory than their bytes, and many of 64 KiB
- * leave holes behind that the allocator does not give back to the system.
+ * Chunks, and their bytes, that are collected before they are joined. Many small chunks take more memory than their
+ * bytes, and many of 64 KiB leave holes behind that the allocator does not give back to the system.
  */
 const MAX_LOOSE = 1024;
 const MAX_LOOSE_BYTES = 1024 ** 2;
 
 /**
- * Sends a request, with `X-Request-Id` and trace context of the client's that it is for, and collects its answer. A GET or HEAD is sent once
- * more where its connection was dead. The answer's bytes count in the budget until it is returned, or in the holding.
+ * Sends a request, with `X-Request-Id` and trace context of the client's that it is for, and collects its answer. A
+ * GET or HEAD is sent once more where its connection was dead. The answer's bytes count in the budget until it is
+ * returned, or in the holding.
  *
  * @throws An `UpstreamFailure`; any other error is a fault of the gateway's own.
  */
@@ -88,7 +93,10 @@ class CollectedRequest extends UpstreamRequest {
   /** Of the chunks, those that have been joined, and the bytes of the others. */
   #joined = 0;
   #looseBytes = 0;
-  /** The whole body, filled as it comes, where a large one has a Content-Length: then it is copied bit by bit, not at its end. */
+  /**
+   * The whole body, filled as it comes, where a large one has a Content-Length: then it is copied
+   * bit by bit, not at its end.
+   */
   #whole: Buffer | undefined;
   /** Bytes taken of the budget for all answers. */
   #taken = 0;

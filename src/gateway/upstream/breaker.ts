@@ -16,8 +16,9 @@ export const isItsFault = (error: unknown): boolean =>
   (error instanceof UpstreamFailure && !["overloaded", "aborted", "tooLarge", "crowded", "fault"].includes(error.kind));
 
 /**
- * One call: its request, and its caller, known by a key or else by an address. `isPatient`: it may take long. Its timeouts do not count, and it
- * never probes an open circuit. `mayTry`: it may be sent while the backend fails, since nothing is stored for it.
+ * One call: its request, and its caller, known by a key or else by an address. `isPatient`: it may take long. Its
+ * timeouts do not count, and it never probes an open circuit. `mayTry`: it may be sent while the backend fails, since
+ * nothing is stored for it.
  */
 export type Attempt = {
   request: () => string;
@@ -43,7 +44,10 @@ type Breaker = {
 /** Called when the circuit has opened, or has closed again after so many milliseconds. */
 type OnCircuitChange = (change: "opened" | "closed", openFor?: number) => void;
 
-/** What the end of a call says of the backend. `unconnected`: no request could be sent. `nothing`: it does not show whether the backend fails. */
+/**
+ * What the end of a call says of the backend. `unconnected`: no request could be sent. `nothing`: it does not show
+ * whether the backend fails.
+ */
 type Verdict = "answered" | "failed" | "unconnected" | "nothing";
 
 const verdictOf = async (running: Promise<unknown>, isPatient = false): Promise<Verdict> => {
@@ -60,11 +64,14 @@ const verdictOf = async (running: Promise<unknown>, isPatient = false): Promise<
 
 /** Milliseconds from opening until one call may find out whether the backend is back, and that it may take for that. */
 const RETRY = 5_000;
-/** Milliseconds for which a caller whose attempt failed while the circuit was open makes no further attempt, so that others do. */
+/**
+ * Milliseconds for which a caller whose attempt failed while the circuit was open makes no further
+ * attempt, so that others do.
+ */
 const OTHERS_FIRST = 15_000;
 /**
- * What opens a circuit: in so many seconds so many calls at least, of which most failed, with failures of so many callers and requests. With
- * `callers: 1` the failures of any one caller open it.
+ * What opens a circuit: in so many seconds so many calls at least, of which most failed, with failures of so many
+ * callers and requests. With `callers: 1` the failures of any one caller open it.
  */
 export type OpensAfter = { seconds: number; calls: number; callers: number };
 

@@ -1,7 +1,10 @@
 import { shownTarget } from "../../operation/telemetry/exchange.ts";
 import { truncate } from "../../operation/secrets/truncate.ts";
 
-/** Every way in which a request to the upstream can fail. `fault`: code of the gateway has thrown, and the cause says what. */
+/**
+ * Every way in which a request to the upstream can fail. `fault`: code of the gateway has thrown,
+ * and the cause says what.
+ */
 export type FailureKind =
   | "unreachable"
   | "timeout"
@@ -26,7 +29,10 @@ const sentences: Record<FailureKind, string> = {
   fault: "The gateway failed",
 };
 
-/** The error of a failed request to the upstream. Its message has the cause's code, the method and the path, not the query, which may hold a key. */
+/**
+ * The error of a failed request to the upstream. Its message has the cause's code, the method and the path, not the
+ * query, which may hold a key.
+ */
 export class UpstreamFailure extends Error {
   override readonly name = "UpstreamFailure";
   readonly kind: FailureKind;
@@ -45,7 +51,9 @@ export class UpstreamFailure extends Error {
 /** Characters of a path that a message names. */
 const MAX_PATH = 200;
 
-/** The path for a message, without the query and what may be a key: `/data/1?api_key=x` -> `/data/1`; a long one is cut. */
+/**
+ * The path for a message, without the query and what may be a key: `/data/1?api_key=x` -> `/data/1`; a long one is cut.
+ */
 export const withoutQuery = (path: string): string =>
   truncate(shownTarget(path.split(/[?#]/, 1)[0] as string), MAX_PATH);
 

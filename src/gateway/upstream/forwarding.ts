@@ -97,7 +97,10 @@ export const isLoop = (via: string | undefined): boolean => via !== undefined &&
 export const isOfGateway = (headers: IncomingHttpHeaders): boolean =>
   [headers.via, headers["cache-status"]].some((names) => names?.toString().includes("catalog-gateway"));
 
-/** The addresses that one caller may have: an IPv4 address itself, or the /64 of an IPv6 address, as `2001:db8:0:1::/64`. */
+/**
+ * The addresses that one caller may have: an IPv4 address itself, or the /64 of an IPv6
+ * address, as `2001:db8:0:1::/64`.
+ */
 export const subnetOf = (address: string): string => {
   if (!address.includes(":")) return address;
   const [head = "", tail] = address.toLowerCase().split("::");

@@ -31,9 +31,9 @@ export const legacyReply = (reply: UpstreamReply, readXml: XmlReader): LegacyRep
 };
 
 /**
- * On whose behalf legacy is asked. `key` is sent along. `client`: the address of a request from outside. `headers`: who asks (Forwarded,
- * Via, ...). `deadline`: on the clock of `performance.now()`. `signal` ends the call. `exchange` counts the calls. `holding` takes the bytes
- * of large answers, and of what is made of them.
+ * On whose behalf legacy is asked. `key` is sent along. `client`: the address of a request from outside. `headers`: who
+ * asks (Forwarded, Via, ...). `deadline`: on the clock of `performance.now()`. `signal` ends the call. `exchange`
+ * counts the calls. `holding` takes the bytes of large answers, and of what is made of them.
  */
 export type Caller = {
   key?: string | undefined;
@@ -73,8 +73,9 @@ export type LegacyClient = (
 ) => Promise<LegacyReply | LegacyFailed>;
 
 /**
- * A call without an answer. `why`: for the log. `isItsFault`: legacy could not be reached, took too long or broke off. `isUnsent`: legacy cannot have received any part of the request. `isForOne`: the gateway had no room or time for
- * this caller's request; another one may have its answer. `isUnasked`: legacy fails, and was not asked.
+ * A call without an answer. `why`: for the log. `isItsFault`: legacy could not be reached, took too long or broke off.
+ * `isUnsent`: legacy cannot have received any part of the request. `isForOne`: the gateway had no room or time for this
+ * caller's request; another one may have its answer. `isUnasked`: legacy fails, and was not asked.
  */
 export type LegacyFailed = {
   failed: Outcome;
@@ -114,8 +115,8 @@ export const legacyClient =
     });
 
 /**
- * A path of legacy's interface, as its clients ask for it. `scheme`: that of the client's request. `client`: its address. `isBackground`: its
- * client has another answer. `maxBytes`: of the answer.
+ * A path of legacy's interface, as its clients ask for it. `scheme`: that of the client's request. `client`: its
+ * address. `isBackground`: its client has another answer. `maxBytes`: of the answer.
  */
 type PathRequest = {
   path: string;
@@ -143,8 +144,8 @@ export const ownHeaders = (host: string, form: "json" | "xml", scheme: string): 
 export type FetchPath = (request: PathRequest) => Promise<UpstreamReply | undefined>;
 
 /**
- * Fetches paths of legacy's interface in the gateway's own name: what a client sent reaches neither legacy nor, by its answer, another client.
- * It takes as long as a proxied request may.
+ * Fetches paths of legacy's interface in the gateway's own name: what a client sent reaches neither legacy nor, by its
+ * answer, another client. It takes as long as a proxied request may.
  */
 export const pathFetcher =
   (backend: Pick<OpenBackend, "call">, upstream: Upstream, { host }: Pick<LegacyClientSettings, "host">): FetchPath =>

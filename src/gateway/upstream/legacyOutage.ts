@@ -9,7 +9,10 @@ import { openLegacyTroubles } from "./legacyTroubles.ts";
 import { openOutage, type Outage, type Probed, type SentRequest } from "./outage.ts";
 import { openUpstream, type UpstreamSettings } from "./upstream.ts";
 
-/** How legacy is probed. `upstream`: as requests reach it. `path`: of the probe. `host`: the Host that legacy is addressed by. */
+/**
+ * How legacy is probed. `upstream`: as requests reach it. `path`: of the probe. `host`: the Host
+ * that legacy is addressed by.
+ */
 type LegacyOutageSettings = {
   upstream: Omit<UpstreamSettings, "connections">;
   path: string;
@@ -27,7 +30,10 @@ type Telemetry = {
   meter: Pick<Meter, "callTimes">;
 };
 
-/** Opens what says whether legacy fails, and tells operators of it. It has a connection of its own, used by the probe alone. */
+/**
+ * Opens what says whether legacy fails, and tells operators of it. It has a connection of its own,
+ * used by the probe alone.
+ */
 export const openLegacyOutage = (
   { upstream: settings, path, host, isJudged }: LegacyOutageSettings,
   { dependencies, observer, meter }: Telemetry,

@@ -20,7 +20,10 @@ const LOOK_EVERY = 5000;
 const MAX_SAMPLES = (RECENT_MINUTES * 60_000) / LOOK_EVERY;
 /** Of fewer calls a p95 says nothing. */
 const MIN_CALLS = 20;
-/** Where more than this share of the calls were slow, their p95 is slow. Fewer unreadable answers are due to single records. */
+/**
+ * Where more than this share of the calls were slow, their p95 is slow. Fewer unreadable answers
+ * are due to single records.
+ */
 const SHARE = 0.05;
 /** So many bad answers mean that an endpoint fails. */
 const MIN_BAD = 3;
@@ -30,8 +33,8 @@ const MAX_NAMED = 3;
 const recently = `in the last ${RECENT_MINUTES} minutes`;
 
 /**
- * Tells operators what is wrong with a legacy that does not fail: it is slow, it has no room for all requests, or it fails at some endpoints.
- * It looks at what is counted anyway, every five seconds: a request costs nothing more.
+ * Tells operators what is wrong with a legacy that does not fail: it is slow, it has no room for all requests, or it
+ * fails at some endpoints. It looks at what is counted anyway, every five seconds: a request costs nothing more.
  */
 export const openLegacyTroubles = (
   { calls, badAnswers, isFailing }: LegacyTroublesSettings,

@@ -73,7 +73,8 @@ export const openBackend = <Pool extends string>(
   return {
     pools,
     /**
-     * Makes the call where the circuit lets it, or `always`, and counts it. `undefined`: it fails, or the circuit is open, and no call was made.
+     * Makes the call where the circuit lets it, or `always`, and counts it. `undefined`: it fails, or the circuit is
+     * open, and no call was made.
      *
      * @throws As the call does.
      */

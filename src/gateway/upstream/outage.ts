@@ -8,10 +8,10 @@ export type Probed = { status: number; judgement: Judgement | undefined } | Upst
 export type SentRequest = RequestLine & { headers?: unknown };
 
 /**
- * Says whether legacy fails: the only place that decides it. Three answers in a row that are not legacy's own, a refused
- * connection, or a first byte that has not come after five seconds make it ask a small probe. The probe's answer begins
- * a failure, and ends it. A probe that is treated otherwise than requests are is overruled by three answers of
- * legacy's own, and not believed until legacy itself has answered it. That is told if it fails once more.
+ * Says whether legacy fails: the only place that decides it. Three answers in a row that are not legacy's own, a
+ * refused connection, or a first byte that has not come after five seconds make it ask a small probe. The probe's
+ * answer begins a failure, and ends it. A probe that is treated otherwise than requests are is overruled by three
+ * answers of legacy's own, and not believed until legacy itself has answered it. That is told if it fails once more.
  */
 export type Outage = {
   /** A request is on its way. */
@@ -26,7 +26,9 @@ export type Outage = {
   isOn(): boolean;
   /** A request was not sent because of it. The probe goes by the same clock as requests do, not by a timer alone. */
   refused(): void;
-  /** Makes the call all the same, lest the probe be wrong: once a second, or in five while the last one is under way. */
+  /**
+   * Makes the call all the same, lest the probe be wrong: once a second, or in five while the last one is under way.
+   */
   tryOne<T>(call: () => Promise<T>): Promise<T> | undefined;
   /** The probe is under way. */
   isAsking(): boolean;
@@ -80,7 +82,9 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
   let owns = 0;
   let sentSince = new WeakSet<SentRequest>();
   let triedAt = Number.NEGATIVE_INFINITY;
-  /** The last request that was sent all the same, while it is under way: a frozen legacy would keep one for each second. */
+  /**
+   * The last request that was sent all the same, while it is under way: a frozen legacy would keep one for each second.
+   */
   let trying: Promise<unknown> | undefined;
 
   let cause: SentRequest = { method: "GET", path: "/" };
@@ -236,8 +240,8 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
 };
 
 /**
- * What the probe shows; `undefined`: nothing. `fails`: why legacy does. `isSure`: no connection can be opened for any request.
- * `refusedWith`: the status of a refusal, by which legacy is there.
+ * What the probe shows; `undefined`: nothing. `fails`: why legacy does. `isSure`: no connection can be opened for any
+ * request. `refusedWith`: the status of a refusal, by which legacy is there.
  */
 type Verdict = { fails: string; isSure: boolean } | { refusedWith: number | undefined } | undefined;
 

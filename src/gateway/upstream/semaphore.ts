@@ -12,7 +12,10 @@ export type Semaphore = {
   enter(turn: Turn): boolean;
   /** Takes a turn out of the queue; false where it does not wait. */
   withdraw(turn: Turn): boolean;
-  /** Ends a turn that runs, and starts the next one. A set of those that run would hold each up in memory: this path is hot. */
+  /**
+   * Ends a turn that runs, and starts the next one. A set of those that run would hold each up in
+   * memory: this path is hot.
+   */
   leave(): void;
   /** Resolves when no turn runs or waits. */
   idle(): Promise<void>;

@@ -11,8 +11,9 @@ import type { Beginning } from "./answerBeginning.ts";
 import { connectionReset, type RequestLine, type UpstreamFailure } from "./failure.ts";
 
 /**
- * The parts of undici that the gateway uses, each from its own file: the package's index also loads fetch, WebSocket, caches and
- * mocks, which takes longer than the rest of the start. A new version may move these files; any start then fails.
+ * The parts of undici that the gateway uses, each from its own file: the package's index also loads fetch,
+ * WebSocket, caches and mocks, which takes longer than the rest of the start. A new version may move these
+ * files; any start then fails.
  */
 const require = createRequire(import.meta.resolve("undici"));
 
@@ -23,7 +24,10 @@ const Pool = require("./lib/dispatcher/pool.js") as typeof Undici.Pool;
 /** Makes the function that opens connections. */
 const buildConnector = require("./lib/core/connect.js") as typeof Undici.buildConnector;
 
-/** A call that is over: what was asked, the answer's status and bytes or how it failed, and its milliseconds. `path` may hold a key. */
+/**
+ * A call that is over: what was asked, the answer's status and bytes or how it failed, and its
+ * milliseconds. `path` may hold a key.
+ */
 type UpstreamCall = { method: string; path: string; ms: number } & (
   | { status: number; bytes: number }
   | { failure: string }
@@ -61,7 +65,10 @@ export type UpstreamSettings = {
   onCall?: OnUpstreamCall | undefined;
 };
 
-/** A pool of keep-alive connections to one upstream. Every request goes through the semaphore, so undici never queues for long. */
+/**
+ * A pool of keep-alive connections to one upstream. Every request goes through the semaphore, so
+ * undici never queues for long.
+ */
 export type Upstream = {
   readonly pool: Undici.Pool;
   readonly semaphore: Semaphore;
@@ -145,17 +152,18 @@ const connector = ({ connectTimeout: timeout, ca, health }: UpstreamSettings): U
 };
 
 /**
- * undici takes ECONNRESET for the clean end of a body that has no length (lib/dispatcher/client-h1.js, onHttpSocketError), so that
- * a cut answer would look whole. Under another code it fails the request. This listener is there before undici's.
+ * undici takes ECONNRESET for the clean end of a body that has no length (lib/dispatcher/client-h1.js,
+ * onHttpSocketError), so that a cut answer would look whole. Under another code it fails the request. This listener
+ * is there before undici's.
  */
 const renameReset = (error: NodeJS.ErrnoException): void => {
   if (error.code === "ECONNRESET") error.code = connectionReset;
 };
 
 /**
- * A connection of a pool that a refused request does not use up. undici answers `false` for a request that it refuses and for a
- * connection that is busy (DispatcherBase.dispatch). The pool takes both for busy and waits for `drain`, which an idle connection
- * never emits: it would not be used again. A connection that holds no request is not busy.
+ * A connection of a pool that a refused request does not use up. undici answers `false` for a request that it refuses
+ * and for a connection that is busy (DispatcherBase.dispatch). The pool takes both for busy and waits for `drain`,
+ * which an idle connection never emits: it would not be used again. A connection that holds no request is not busy.
  */
 class PooledClient extends Client {
   override dispatch(options: Undici.Dispatcher.DispatchOptions, handler: Undici.Dispatcher.DispatchHandler): boolean {
@@ -167,8 +175,9 @@ class PooledClient extends Client {
 const connectionOf = new WeakMap<object, Socket>();
 
 /**
- * undici's parser takes these trailers for headers, which RFC 9110 6.5.1 forbids: behind `Connection: close` it refuses the connection's next
- * answer, but undici sends the next request all the same. Such a connection is closed; only undici's channels say which one that is.
+ * undici's parser takes these trailers for headers, which RFC 9110 6.5.1 forbids: behind `Connection: close` it refuses
+ * the connection's next answer, but undici sends the next request all the same. Such a connection is closed; only
+ * undici's channels say which one that is.
  */
 const readAsHeaders = /^(?:connection|transfer-encoding)$/i;
 
@@ -199,7 +208,10 @@ export type UpstreamHealth = {
   certificateExpiry: () => number | undefined;
 };
 
-/** Answers that took too long or broke off, one after the other, that mean an outage: one alone may be due to its request. */
+/**
+ * Answers that took too long or broke off, one after the other, that mean an outage: one alone
+ * may be due to its request.
+ */
 const FAILURES = 3;
 
 /** Opens the health of an upstream that counts as up. `report`: whether it is up, and what failed. */

@@ -16,15 +16,18 @@ import type { Upstream } from "./upstream.ts";
 /** Most answers with a status below 200 before the final one; an upstream that sends more has failed. */
 export const MAX_INTERIM_ANSWERS = 20;
 
-/** The requests that upstreams have got, until undici has reported their end. As members of a Set they would take half as long again. */
+/**
+ * The requests that upstreams have got, until undici has reported their end. As members of a Set they would
+ * take half as long again.
+ */
 const underWay: UpstreamRequest[] = [];
 
 /** Whether a request with this `X-Request-Id` was sent to an upstream, and no answer has begun. */
 export const isUnderWay = (requestId: string): boolean => underWay.some((one) => one.hasId(requestId));
 
 /**
- * One request on its way to an upstream: it waits for a place, is sent, once more where its connection was dead, and is over once. A
- * subclass takes the answer. undici's handler and the semaphore's turn are one object: this path is hot.
+ * One request on its way to an upstream: it waits for a place, is sent, once more where its connection was dead, and is
+ * over once. A subclass takes the answer. undici's handler and the semaphore's turn are one object: this path is hot.
  */
 export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Turn {
   protected readonly upstream: Upstream;
@@ -113,8 +116,8 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   }
 
   /**
-   * Judges the answer, once. A whole body tells its health: one that is cut would begin as legacy's own does. `target`: what the request asks of
-   * legacy's interface, where that has been read.
+   * Judges the answer, once. A whole body tells its health: one that is cut would begin as legacy's own does. `target`:
+   * what the request asks of legacy's interface, where that has been read.
    */
   protected judge(answer: Beginning, target?: LegacyTarget): Judgement | undefined {
     if (!this.#isJudged) this.judgement = this.upstream.judge?.(this.request, answer, target);

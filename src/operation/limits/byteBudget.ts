@@ -10,8 +10,9 @@ export type ByteBudget = {
   take(bytes: number): boolean;
   release(bytes: number): void;
   /**
-   * Takes the counted bytes of a body that waits for a client, once for all of its clients. Gives the function that releases them, or
-   * `undefined` where they do not fit. Bodies that wait take half of the budget at most, but one alone has room.
+   * Takes the counted bytes of a body that waits for a client, once for all of its clients. Gives the function
+   * that releases them, or `undefined` where they do not fit. Bodies that wait take half of the budget at
+   * most, but one alone has room.
    */
   send(body: Buffer | string): (() => void) | undefined;
   /** Whether that half has room for so many bytes now. */
@@ -74,13 +75,15 @@ export const openByteBudget = (max: number): ByteBudget => {
 };
 
 /**
- * The bytes of a budget that one request holds while its answer goes from the fetch to the reader, to the sender. One that releases
- * bytes and takes them again before anything else runs is not refused.
+ * The bytes of a budget that one request holds while its answer goes from the fetch to the reader, to the sender. One
+ * that releases bytes and takes them again before anything else runs is not refused.
  */
 export type Holding = {
   /** Takes so many bytes of the budget; false where they do not fit, or the holding is closed. */
   take(bytes: number): boolean;
-  /** The same for an answer that is being fetched. One for a client is refused also while no more may wait to be sent. */
+  /**
+   * The same for an answer that is being fetched. One for a client is refused also while no more may wait to be sent.
+   */
   takeAnswer(bytes: number): boolean;
   /** Gives so many bytes back, all where it holds fewer. */
   release(bytes?: number): void;

@@ -8,8 +8,8 @@ const SKEW = 60_000;
 export const toStored = (moment: number): number => Math.round(Date.now() - performance.now() + moment);
 
 /**
- * A stored moment on the clock of `performance.now()`. `undefined` for one in the future: the clock was set back since, so its age is not
- * known. One that is less than a minute ahead, by another machine's clock, is now.
+ * A stored moment on the clock of `performance.now()`. `undefined` for one in the future: the clock was set back since,
+ * so its age is not known. One that is less than a minute ahead, by another machine's clock, is now.
  */
 export const fromStored = (moment: number): number | undefined => {
   const age = Date.now() - moment;

@@ -1,6 +1,9 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 
-/** `::ffff:192.0.2.1` -> `192.0.2.1`, `[2001:db8::1]:80` -> `2001:db8::1`, `192.0.2.1:80` -> `192.0.2.1`; `undefined` for any other text. */
+/**
+ * `::ffff:192.0.2.1` -> `192.0.2.1`, `[2001:db8::1]:80` -> `2001:db8::1`, `192.0.2.1:80` -> `192.0.2.1`;
+ * `undefined` for any other text.
+ */
 export const plainAddress = (text: string): string | undefined => {
   let address = text;
   if (address.startsWith("[")) address = address.slice(1, Math.max(1, address.indexOf("]")));
@@ -50,7 +53,9 @@ const add = (proxies: BlockList, entry: string): void => {
   else throw new Error(`Not an address or a CIDR: ${entry}`);
 };
 
-/** The client's address: the right-most of X-Forwarded-For and the peer that is no trusted proxy's, else the left-most. */
+/**
+ * The client's address: the right-most of X-Forwarded-For and the peer that is no trusted proxy's, else the left-most.
+ */
 export const clientAddress = (
   peer: string | undefined,
   forwardedFor: string | undefined,

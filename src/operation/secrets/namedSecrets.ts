@@ -1,7 +1,10 @@
 /** Names that say that a secret follows, in a query, a header, broken JSON or XML. */
 const secretNames = String.raw`api[-_ ]?key|x-api-key|session_hash|ci_session|phpsessid|(?<![a-z0-9])sid|authorization`;
 
-/** Between a name and its value: `=`, `:`, `">`, with quotes in any escaping. All is bounded: no text takes quadratic time. */
+/**
+ * Between a name and its value: `=`, `:`, `">`, with quotes in any escaping. All is bounded: no
+ * text takes quadratic time.
+ */
 const quote = String.raw`(?:\\{0,16}["']|&quot;|&#0*3[49];)`;
 const between = String.raw`${quote}?[ \t]*(?:=|:|>)[ \t]*${quote}?`;
 const scheme = String.raw`(?:(?:bearer|basic|digest|token)\s+)?`;

@@ -15,8 +15,9 @@ export const showSegments = (paths: Iterable<string>): void => {
 };
 
 /**
- * A target for a log. It shows the segments of the path and the names of the query that are as plain as words and ids, and no values. Every
- * other one is `(...)`, as is one that holds one of `keys`, of any length and in any case. `/data/61?limit=5` -> `/data/61?limit`
+ * A target for a log. It shows the segments of the path and the names of the query that are as plain as words and ids,
+ * and no values. Every other one is `(...)`, as is one that holds one of `keys`, of any length and in any case.
+ * `/data/61?limit=5` -> `/data/61?limit`
  */
 export const scrubTarget = (target: string, keys: readonly string[] = []): string => {
   const holdsKey = holderOf(keys);

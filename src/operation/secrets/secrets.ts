@@ -2,12 +2,18 @@ import { parseJson } from "../../catalogue/rules/parseJson.ts";
 import { isObject, type Json } from "../../catalogue/rules/rule.ts";
 import { withoutEmails, withoutNamedSecrets } from "./namedSecrets.ts";
 
-/** Takes keys, sessions, cookies and mail addresses out of texts and documents. Doing it twice changes no more than doing it once. */
+/**
+ * Takes keys, sessions, cookies and mail addresses out of texts and documents. Doing it twice changes no
+ * more than doing it once.
+ */
 export type Secrets = {
   text: (text: string) => string;
   /** The same for all texts of a document, the names of its members among them. */
   json: <T>(document: T) => T;
-  /** The same, and a caller's key, of any length and in any case. A short key is removed wherever it stands, even within a word. */
+  /**
+   * The same, and a caller's key, of any length and in any case. A short key is removed wherever it
+   * stands, even within a word.
+   */
   ofCaller: (key: string | undefined) => Secrets;
 };
 
@@ -82,7 +88,10 @@ const withoutWord = (secrets: Secrets, key: string): Secrets => {
   };
 };
 
-/** One letter or digit plain, percent-encoded, escaped in JSON (once or more) or written as a reference of XML; in any case. */
+/**
+ * One letter or digit plain, percent-encoded, escaped in JSON (once or more) or written as a
+ * reference of XML; in any case.
+ */
 const anyEncoding = (letter: string): string => {
   const codes = [letter.toLowerCase(), letter.toUpperCase()].map((one) => one.charCodeAt(0));
   const hex = codes.map((code) => code.toString(16)).join("|");

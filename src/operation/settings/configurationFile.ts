@@ -11,7 +11,10 @@ const MAX_ALIASES = 20;
 
 type Parsed = { value: unknown } | { why: string };
 
-/** Reads the settings in a file: YAML 1.2 if its name ends with `.yaml` or `.yml`, else JSON. `errors`: why it cannot be used. */
+/**
+ * Reads the settings in a file: YAML 1.2 if its name ends with `.yaml` or `.yml`, else JSON.
+ * `errors`: why it cannot be used.
+ */
 export const readConfigurationFile = (path: string): { values: Record<string, unknown> } | { errors: string[] } => {
   const isYaml = /\.ya?ml$/i.test(path);
   // It would be waited for without end, also while the gateway serves.
@@ -58,7 +61,10 @@ const parseYaml = (text: string): Parsed => {
   }
 };
 
-/** A warning where every user of the machine may read a file with secrets in it; `names`: the settings in it that are secret. */
+/**
+ * A warning where every user of the machine may read a file with secrets in it; `names`: the
+ * settings in it that are secret.
+ */
 export const readableByAll = (path: string, names: readonly string[]): string[] => {
   const [name] = names;
   if (name === undefined || process.platform === "win32") return [];

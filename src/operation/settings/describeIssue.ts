@@ -49,7 +49,10 @@ export const describeIssue = (issue: z.core.$ZodIssue, { schema, secrets, given 
   });
 };
 
-/** `STAGES.getDataset.share` or `DEPRECATED[0].since`, its value and what describes it; for a whole entry of a list the list. */
+/**
+ * `STAGES.getDataset.share` or `DEPRECATED[0].since`, its value and what describes it; for a whole
+ * entry of a list the list.
+ */
 const placesOf = ({ path, ...issue }: z.core.$ZodIssue, value: unknown, field: z.ZodType): Place[] => {
   const place = { name: String(path[0]), value, about: described(field) };
   for (const [i, step] of path.slice(1).entries()) {

@@ -19,9 +19,10 @@ import {
 type ConfigurationErrors = { errors: string[] };
 
 /**
- * Reads the settings from the file named by `CONFIG` and from the environment, which wins. `warnings` has one line for each likely
- * slip, for each former setting, and for a file with secrets that all may read.
- * `fragments`: the settings of features. Without `isStrict`, unknown settings are ignored: other programs' features may have them.
+ * Reads the settings from the file named by `CONFIG` and from the environment, which wins. `warnings` has one line for
+ * each likely slip, for each former setting, and for a file with secrets that all may read.
+ * `fragments`: the settings of features. Without `isStrict`, unknown settings are ignored: other
+ * programs' features may have them.
  */
 export const loadSettings = (
   environment: Record<string, string | undefined>,

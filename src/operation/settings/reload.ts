@@ -14,7 +14,10 @@ type Reloading = {
   apply: (settings: Settings) => Promise<string[]>;
 };
 
-/** Reads the configuration again at SIGHUP, and whenever its file changes. With errors in it, the old one stays in force. */
+/**
+ * Reads the configuration again at SIGHUP, and whenever its file changes. With errors in it,
+ * the old one stays in force.
+ */
 export const openReload = ({ environment, endpoints, fragments, settings, observer, apply }: Reloading) => {
   /** What may change while the gateway runs; everything else takes a restart. */
   const reloadable = new Set(fragments.flatMap((one) => one.reloadable ?? []));

@@ -44,7 +44,9 @@ const isRedisUrl = (text: string): boolean => {
   }
 };
 
-/** The settings of the core by heading: their names in the environment and in the file, their bounds, what they are for. */
+/**
+ * The settings of the core by heading: their names in the environment and in the file, their bounds, what they are for.
+ */
 const coreGroups = {
   "Where it listens": {
     PORT: integerField(0, 65_535, 8000).describe("Port of the public listener. 0 takes a free one"),
@@ -92,7 +94,8 @@ const coreGroups = {
     ),
   },
   Clients: {
-    // A body is read at once: half a MiB takes 25 ms, 55 at the worst (many distinct names). A sound one has 110 KB at most (10,000 ids).
+    // A body is read at once: half a MiB takes 25 ms, 55 at the worst (many distinct names). A sound one has 110
+    // KB at most (10,000 ids).
     MAX_BODY_BYTES: bytesField(128 * 1024, 512 * 1024).describe("Largest JSON body of a client, in bytes"),
     MAX_CLIENT_CONNECTIONS: countField(10_000).describe(
       "Most connections of clients. Beyond it the newest is answered 503",
@@ -176,7 +179,10 @@ export type SettingsFragment = {
   whenOff?: WhenOff;
 };
 
-/** The setting that loads a feature, and the effect of its absence. `section`: the part of the operators' page that says so. */
+/**
+ * The setting that loads a feature, and the effect of its absence. `section`: the part of the
+ * operators' page that says so.
+ */
 export type WhenOff = { setting: string; effect: string; section?: { id: string; title: string; about: string } };
 
 const usualOfCore = ["PORT", "LEGACY_URL", "PREFIXES", "TRUSTED_PROXIES", "REDIS_URL"];

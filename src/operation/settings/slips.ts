@@ -21,7 +21,10 @@ export const suggestSetting = (given: string, known: ReadonlySet<string>): strin
   return [...known].find((one) => isOneOff(name, one) || singular(name) === singular(one));
 };
 
-/** A warning for each variable of the environment whose name is nearly that of a setting: `PROT` is likely to mean `PORT`. */
+/**
+ * A warning for each variable of the environment whose name is nearly that of a setting: `PROT`
+ * is likely to mean `PORT`.
+ */
 export const slipWarnings = (
   environment: Readonly<Record<string, string | undefined>>,
   known: ReadonlySet<string>,
@@ -44,8 +47,8 @@ const former: Readonly<Record<string, string>> = {
 };
 
 /**
- * Removes former settings from what the file has `given`, so that an old configuration still starts. The result has a warning
- * for each place where one stands.
+ * Removes former settings from what the file has `given`, so that an old configuration still starts. The result has a
+ * warning for each place where one stands.
  */
 export const dropFormerSettings = (
   given: Map<string, GivenSetting>,

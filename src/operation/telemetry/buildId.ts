@@ -6,9 +6,9 @@ import { join } from "node:path";
 declare const BUILD_ID: string | undefined;
 
 /**
- * Identifies the code that makes answers, so that entries which another build wrote to a shared store are not used. It is the
- * constant `BUILD_ID` where a build defines one, else the hash of the folders with code and of `package-lock.json`: some 20 ms,
- * taken once, so that it stays that of the code which was started.
+ * Identifies the code that makes answers, so that entries which another build wrote to a shared store are not used. It
+ * is the constant `BUILD_ID` where a build defines one, else the hash of the folders with code and of
+ * `package-lock.json`: some 20 ms, taken once, so that it stays that of the code which was started.
  *
  * @throws If there is no such constant and no lock file.
  */

@@ -4,8 +4,9 @@ import type { Meter } from "./meter.ts";
 export type DependencyState = { name: string; state: "ok" | "failed"; since: string; why?: string };
 
 /**
- * What operators are told while a dependency fails, before and behind the time: `Redis has been failing` since 15:50, `stages cannot be moved`.
- * Dependencies that fail alike have the same `trouble`. `isUsed`: whether it serves callers now (default: it does).
+ * What operators are told while a dependency fails, before and behind the time: `Redis has been failing` since
+ * 15:50, `stages cannot be moved`. Dependencies that fail alike have the same `trouble`. `isUsed`: whether it serves
+ * callers now (default: it does).
  */
 export type FailureMeaning = { trouble: string; effect: string; isUsed?: (() => boolean) | undefined };
 

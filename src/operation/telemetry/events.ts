@@ -1,9 +1,13 @@
-/** How much an event matters. error: callers miss something, or will. warn: an operator should look. info: all is well, or as wanted. */
+/**
+ * How much an event matters. error: callers miss something, or will. warn: an operator should look. info:
+ * all is well, or as wanted.
+ */
 export type EventLevel = "debug" | "info" | "warn" | "error";
 
 /**
- * What is said of an event wherever it happens. `msg`: a sentence that a person can read. `isOfRequest`: it happens while a request is
- * carried out, whose id and path its line has. `notes`: what docs/operate.md adds to `msg`, in Markdown, and what to do.
+ * What is said of an event wherever it happens. `msg`: a sentence that a person can read. `isOfRequest`: it happens
+ * while a request is carried out, whose id and path its line has. `notes`: what docs/operate.md adds to `msg`, in
+ * Markdown, and what to do.
  */
 export type EventDefinition = { level: EventLevel; msg: string; notes?: string; isOfRequest?: true };
 

@@ -12,7 +12,10 @@ let requests = 0;
 /** An `X-Request-Id` that may be taken. */
 const requestId = /^[\w.-]{1,128}$/;
 
-/** How what a request says of itself is read. `trusted`: whether this peer's `X-Request-Id` and `X-Forwarded-For` are believed. */
+/**
+ * How what a request says of itself is read. `trusted`: whether this peer's `X-Request-Id` and
+ * `X-Forwarded-For` are believed.
+ */
 export type RequestReaders = { trusted: (address: string) => boolean; readTarget?: ReadLegacyTarget };
 
 const strict: RequestReaders = { trusted: () => false };
@@ -90,14 +93,19 @@ export class HttpExchange {
     if (this.isDeferred) this.begunAfter = performance.now() - this.started;
   }
 
-  /** What a log line may show of the target; `undefined` where no request was read, or it was let go before a line needed it. */
+  /**
+   * What a log line may show of the target; `undefined` where no request was read, or it was let go
+   * before a line needed it.
+   */
   get path(): string | undefined {
     const { url } = this;
     if (this.#path === undefined && url !== undefined) this.#path = this.shown(url);
     return this.#path;
   }
 
-  /** What a log line may show of a target that is asked for on behalf of this request: its keys stand in no part of it. */
+  /**
+   * What a log line may show of a target that is asked for on behalf of this request: its keys stand in no part of it.
+   */
   shown(target: string): string {
     return scrubTarget(target, this.caller?.keys ?? []);
   }
@@ -117,7 +125,9 @@ export const exchangeKey = Symbol("exchange");
 export const exchangeOf = (response: ServerResponse & { [exchangeKey]?: HttpExchange }): HttpExchange =>
   (response[exchangeKey] ??= new HttpExchange());
 
-/** Shared by all work for one request. `traceparent`, `tracestate`: what goes to legacy and modern (W3C Trace Context). */
+/**
+ * Shared by all work for one request. `traceparent`, `tracestate`: what goes to legacy and modern (W3C Trace Context).
+ */
 export type RequestContext = {
   exchange: HttpExchange;
   traceparent?: string | undefined;

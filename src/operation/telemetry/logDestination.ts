@@ -2,7 +2,10 @@ import { writeSync } from "node:fs";
 
 /** Bytes that wait at most for a reader; lines beyond are dropped. */
 const MAX_BYTES = 1024 ** 2;
-/** Bytes that a pipe takes whole or not at all (PIPE_BUF of Linux), so that the lines of two writers that share it do not mix. */
+/**
+ * Bytes that a pipe takes whole or not at all (PIPE_BUF of Linux), so that the lines of two writers
+ * that share it do not mix.
+ */
 const MAX_CHUNK = 4096;
 /** Milliseconds until a full pipe is tried again, and one whose reader has gone, or a full disk. */
 const RETRY_FULL = 50;

@@ -39,15 +39,18 @@ export type CacheStatus = {
   detail?: string;
 };
 
-/** One answer that the router gave. `backend`: who made it, the gateway perhaps. `ms`: milliseconds from the request's arrival. */
+/**
+ * One answer that the router gave. `backend`: who made it, the gateway perhaps. `ms`: milliseconds
+ * from the request's arrival.
+ */
 type MeteredAnswer = { backend: string; status: number; how: CacheStatus; ms: number; bytes: number };
 
 /** Answers since the start; `hits`: from the cache, fresh or stale; `errors`: with a 5xx. */
 export type AnswerCounts = { requests: number; hits: number; errors: number };
 
 /**
- * Counts what happens, for `/metrics`. Labels are names of ours: never a key, a path or a value. Names are given without their beginning,
- * `catalog_gateway_`; those of counters end with `_total`.
+ * Counts what happens, for `/metrics`. Labels are names of ours: never a key, a path or a value. Names are given
+ * without their beginning, `catalog_gateway_`; those of counters end with `_total`.
  */
 export type Meter = {
   /** All metrics with their values. */
@@ -114,7 +117,10 @@ export const answerResultOf = (status: number, { hit, fwd, collapsed, detail }: 
   return fwd === "stale" || fwd === "request" ? "revalidated" : "uncached";
 };
 
-/** Upper bounds in seconds; the eighth is infinite. There is a histogram for each endpoint and backend: each bound makes a hundred lines. */
+/**
+ * Upper bounds in seconds; the eighth is infinite. There is a histogram for each endpoint and backend: each
+ * bound makes a hundred lines.
+ */
 const durations = [0.001, 0.01, 0.05, 0.2, 1, 5, 20];
 /** Seconds from which on a call is slow: one of these bounds. */
 const SLOW_SECONDS = 5;

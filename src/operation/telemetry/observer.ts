@@ -8,13 +8,13 @@ import { openLogDestination } from "./logDestination.ts";
 /** Counts and logs the events that an operator should know of. Never give it a key or a body. */
 export type Observer = {
   /**
-   * Counts it, and logs it unless too many of that name were logged within the second. Its definition gives its level, unless `level`
-   * does, and its `msg`; the line of an event of a request has the request's id and path.
+   * Counts it, and logs it unless too many of that name were logged within the second. Its definition gives its level,
+   * unless `level` does, and its `msg`; the line of an event of a request has the request's id and path.
    */
   event(name: string, about: { endpoint?: string; level?: EventLevel } & Record<string, unknown>): void;
   /**
-   * Counts an error of the gateway's own as `internal_error`, and logs it with its stack: one line a second for each place that throws.
-   * `about`: further members of the line. It may be handed on as a function.
+   * Counts an error of the gateway's own as `internal_error`, and logs it with its stack: one line a second for each
+   * place that throws. `about`: further members of the line. It may be handed on as a function.
    */
   readonly fault: (error: unknown, about?: Record<string, unknown>) => void;
   /** Logs what is of interest at `LOG_LEVEL=debug` only: neither counted nor limited in rate. */
@@ -43,8 +43,8 @@ const MAX_LINES = 10;
 const SECOND = 1000;
 
 /**
- * Logs JSON lines of at least this `level` to the file descriptor `fd` (default: the standard error), and counts events. Neither throws: what
- * reports trouble must not make more of it.
+ * Logs JSON lines of at least this `level` to the file descriptor `fd` (default: the standard error), and counts
+ * events. Neither throws: what reports trouble must not make more of it.
  */
 export const openObserver = (level: string, fd = 2): Observer => {
   const destination = openLogDestination(fd, (lines) => write("log_lines_dropped", { lines }));
@@ -143,7 +143,9 @@ const stackOf = (error: unknown): string => {
 
 const FRAME = "\n    at ";
 
-/** What stands before a place in a stack: the folders above `src`, above the packages, or above the others with code. */
+/**
+ * What stands before a place in a stack: the folders above `src`, above the packages, or above the others with code.
+ */
 const BEFORE_PLACE = /^.*\/(?:src|node_modules)\/|^.*\/(?=(?:transforms|libraries|features|tools)\/)/;
 
 /** Where an error was thrown, by its stack: the first file that is not Node's, with line and column. */

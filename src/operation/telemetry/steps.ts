@@ -2,10 +2,16 @@ import { channel, tracingChannel } from "node:diagnostics_channel";
 import type { IncomingMessage } from "node:http";
 import type { RequestContext } from "./exchange.ts";
 
-/** What is done for a request, beside the request itself. `about`: names and numbers of ours, never a key or a value of a client's. */
+/**
+ * What is done for a request, beside the request itself. `about`: names and numbers of ours, never a key
+ * or a value of a client's.
+ */
 export type Step = { name: "cache" | "legacy" | "modern" | "transform"; about: Record<string, string> };
 
-/** The steps of requests. One whose result is a promise ends when it is settled. Without a subscriber a step costs nothing. */
+/**
+ * The steps of requests. One whose result is a promise ends when it is settled. Without a
+ * subscriber a step costs nothing.
+ */
 export const steps = tracingChannel<Step, RequestContext | undefined>("catalog-gateway.step");
 
 /** A request that begins; a subscriber may change the trace context that legacy and modern get. */

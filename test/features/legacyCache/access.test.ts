@@ -99,7 +99,10 @@ test("legacy is shown nothing of who asks, whichever endpoint is read, in either
 
 const NEW = "<oml:data_set_description><oml:name>new</oml:name></oml:data_set_description>";
 
-/** Random callers ask and write through random gateways; legacy fails now and then. What each gets is compared with legacy itself. */
+/**
+ * Random callers ask and write through random gateways; legacy fails now and then. What each gets is
+ * compared with legacy itself.
+ */
 const compareWithLegacy = async (
   legacy: Shared,
   gateways: Gateway[],
@@ -116,7 +119,10 @@ const compareWithLegacy = async (
   const sessions = [loggedIn(user), loggedIn(owner), loggedIn(otherOwner, ""), loggedIn(administrator, wrongKey.key)];
   const callers: Asker[] = [nobody, nobody, ...withKeys, ...strangers, ...sessions];
   const paths = [...lists, ...lists, ...ids.flatMap(ofDataset)];
-  /** Of each path, what everybody may be shown of it while legacy fails, beside what is true: lists that a tag or an upload left. */
+  /**
+   * Of each path, what everybody may be shown of it while legacy fails, beside what is true: lists that
+   * a tag or an upload left.
+   */
   const left = new Map<string, Set<string>>();
   const counts = { hits: 0, stale: 0, passed: 0 };
 
@@ -237,8 +243,8 @@ const writes: Write[] = [
 ];
 
 /**
- * Asks before and after the write, while the answers to the first requests are still on their way; then legacy fails. Resolves with the paths
- * at which the write changed what is true.
+ * Asks before and after the write, while the answers to the first requests are still on their way; then legacy fails.
+ * Resolves with the paths at which the write changed what is true.
  */
 const askAround = async (reader: Gateway, writer: Gateway, legacy: Shared, write: Write[1]) => {
   const truth = await openTruth(legacy);

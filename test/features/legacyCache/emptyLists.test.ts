@@ -11,7 +11,10 @@ import { keys } from "../../gateway/answer/support.ts";
 const second = 1000;
 const hour = 3600 * second;
 
-/** A gateway that caches both interfaces, over a sample legacy, and the clock of its cache. `datasets`: the table of legacy's. */
+/**
+ * A gateway that caches both interfaces, over a sample legacy, and the clock of its cache.
+ * `datasets`: the table of legacy's.
+ */
 const gatewayOver = async () => {
   const { pass } = clock();
   const datasets = structuredClone(sampleCatalogue.datasets);

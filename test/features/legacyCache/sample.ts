@@ -18,8 +18,8 @@ export const samplePaths = (): { name: string; path: string }[] =>
   });
 
 /**
- * The sample legacy, which sends a session with each answer and refuses `HEAD`; answers are zipped for those who take that. `direct` is the
- * same legacy, past its outage.
+ * The sample legacy, which sends a session with each answer and refuses `HEAD`; answers are zipped for those who take
+ * that. `direct` is the same legacy, past its outage.
  */
 export const startSample = async (options: SampleOptions = {}) => {
   const answer = openSample(options);

@@ -8,7 +8,10 @@ import { cachingOver } from "./support.ts";
 
 const goodKey = sampleCatalogue.users[0]?.key ?? "";
 
-/** How a client asks. `form`: that in the paths of records; lists are JSON. `isPosting`: it reads by POST, with its key in a form. */
+/**
+ * How a client asks. `form`: that in the paths of records; lists are JSON. `isPosting`: it reads by
+ * POST, with its key in a form.
+ */
 type Client = { name: string; key?: string; form: "/json" | "/xml" | ""; keepsCookies?: true; isPosting?: true };
 
 const apiconnector: Client = { name: "apiconnector", form: "", isPosting: true };
@@ -26,7 +29,10 @@ const FILE = "file";
 /** Legacy does not escape the values in its JSON. */
 const UNPARSABLE = "listEvaluationsWithSetups";
 
-/** What a client asks for: each example of each endpoint. A data file comes in the middle: legacy begins a session with it. */
+/**
+ * What a client asks for: each example of each endpoint. A data file comes in the middle: legacy
+ * begins a session with it.
+ */
 const targetsOf = ({ form, isPosting }: Client): { name: string; target: string }[] => {
   const formOf = (name: string) => (name === UNPARSABLE ? "/xml" : isList(name) ? "/json" : form);
   const targets = samplePaths()

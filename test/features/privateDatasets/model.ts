@@ -90,7 +90,10 @@ export const matches = (row: DatasetRow, input: ListInput): boolean => {
   );
 };
 
-/** What the new interface's dataset list answers over all rows, straight from the decisions: every answer is checked against this. */
+/**
+ * What the new interface's dataset list answers over all rows, straight from the decisions: every answer
+ * is checked against this.
+ */
 export const modelList = (rows: readonly DatasetRow[], caller: User | undefined, input: ListInput): ModelAnswer => {
   const { limit = 100, offset = 0 } = input;
   const found = rows.filter((row) => maySee(row, caller) && matches(row, input)).toSorted((a, b) => a.id - b.id);

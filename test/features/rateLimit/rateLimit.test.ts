@@ -174,7 +174,8 @@ describeWithRedis("gateways with one Redis", () => {
     onTestFinished(() => void vi.useRealTimers());
     // The fake clock begins at 0. For a second after the start, or after a late answer, Redis is not asked.
     vi.advanceTimersByTime(3_600_000);
-    // The first of each counts for the address, since the key is not known yet. By itself each gateway would let ten pass.
+    // The first of each counts for the address, since the key is not known yet. By itself each
+    // gateway would let ten pass.
     for (const gateway of [a, b]) expect(await statusOf(gateway, key)).toBe(200);
     const asked = [a, b].flatMap((gateway) => Array.from({ length: 10 }, () => statusOf(gateway, key)));
     const statuses = await Promise.all(asked);

@@ -40,7 +40,10 @@ export const stoppedAt = (instant: string) => {
 /** Keys of the 9000 that legacy takes: any other one is wrong. */
 export const goodKeys = ["a1000", "a1001"].map((key) => key.padStart(32, "0")) as [string, string];
 
-/** The whole gateway over an upstream that gives all requests the same answer, but for those with a wrong key, and records them. */
+/**
+ * The whole gateway over an upstream that gives all requests the same answer, but for those with a
+ * wrong key, and records them.
+ */
 export const gatewayOver = async (
   configured: { DEPRECATED?: Deprecation[]; BROWNOUTS?: Brownout[] } & Record<string, unknown> = {},
   headers: Record<string, string> = {},

@@ -44,7 +44,9 @@ type Outage = {
   end?: (on: Links) => unknown;
   why?: RegExp;
 };
-/** How a gap of Redis comes and goes, whether something else is written in it, and whether what is cached still counts. */
+/**
+ * How a gap of Redis comes and goes, whether something else is written in it, and whether what is cached still counts.
+ */
 type Gap = {
   title: string;
   isKept: boolean;
@@ -300,7 +302,8 @@ describeWithRedis("two gateways and a Redis", () => {
   test("Redis killed under load: no error, no wait, nothing before the last write", async () => {
     const redis = await startRedis({ keeps: true });
     const legacy = await scriptedLegacy();
-    // A write that is not confirmed in time may still be seen late; a request that waited for Redis would hold up the test.
+    // A write that is not confirmed in time may still be seen late; a request that waited for
+    // Redis would hold up the test.
     const { a, b, bothInStep } = await two(legacy, redis.url, { ...impatient, redisTimeout: 3_600_000 });
     const targets = Array.from({ length: 20 }, (_, i) => `/v1/datasets/${i + 50}`);
     const wrong: string[] = [];

@@ -57,7 +57,10 @@ test.each<[string, Step[], string[]]>([
   expect(heldAfter(steps)).toEqual(held);
 });
 
-/** A lease that is held at epoch `a` in front of a Redis that the test plays; another gateway is there. Time passes only by `pass`. */
+/**
+ * A lease that is held at epoch `a` in front of a Redis that the test plays; another gateway is there.
+ * Time passes only by `pass`.
+ */
 const heldLease = async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
   onTestFinished(() => void vi.useRealTimers());

@@ -70,7 +70,8 @@ describe("a key over a socket", () => {
     expect(seen.map((one) => one.target)).toEqual(outcome === "refused" ? [] : [target]);
   });
 
-  // Node joins repeated headers ("K, K"), which then is no key. Two different keys are to be refused, these are the same one.
+  // Node joins repeated headers ("K, K"), which then is no key. Two different keys are to be
+  // refused, these are the same one.
   test.each([`X-API-Key: ${K}`, `Authorization: Bearer ${K}`])(
     "twice the same header %s is one key",
     async (header) => {

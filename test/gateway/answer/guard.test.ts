@@ -50,7 +50,10 @@ const open = (make: (core: Core) => Feature): FeatureModule => ({ open: make });
 const LIST = "/v1/evaluationmeasures/list";
 const isPlanted = ({ headers }: { headers: Record<string, unknown> }) => headers["x-planted"] !== undefined;
 
-/** Where something throws, what plants it, the request that meets it, and the status that its client gets; 0: its connection closes. */
+/**
+ * Where something throws, what plants it, the request that meets it, and the status that its client gets;
+ * 0: its connection closes.
+ */
 const places: [place: string, module: FeatureModule, path: string, status: number][] = [
   ["middleware", open(() => ({ middleware: (req, _, next) => (isPlanted(req) ? planted() : next()) })), LIST, 500],
   [

@@ -93,7 +93,10 @@ export const start = (environment: Record<string, string>, ...args: string[]) =>
   return program;
 };
 
-/** The same as the shell of `npm start` runs it, in a group of processes of its own; `child` is the shell, to which npm passes signals. */
+/**
+ * The same as the shell of `npm start` runs it, in a group of processes of its own; `child` is the shell, to
+ * which npm passes signals.
+ */
 export const startByShell = (script: string, environment: Record<string, string> = {}) => {
   const child = spawn("sh", ["-c", script], {
     env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", DRAIN_DELAY_MS: "0", ...environment },

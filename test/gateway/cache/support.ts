@@ -58,7 +58,10 @@ const documents: Record<string, (name: string, id: string) => object> = {
   "/evaluationmeasure": (name) => ({ evaluation_measures: { measures: { measure: name } } }),
 };
 
-/** A legacy whose answers name the caller and a version: `alice 2`, or `nobody 1` without a key. `close` ends it at once. */
+/**
+ * A legacy whose answers name the caller and a version: `alice 2`, or `nobody 1` without a key.
+ * `close` ends it at once.
+ */
 export const scriptedLegacy = async (address = "127.0.0.1") => {
   const legacy = {
     /** Without the gateway's probes. */
@@ -146,7 +149,10 @@ export const scriptedLegacy = async (address = "127.0.0.1") => {
 
 export type ScriptedLegacy = Awaited<ReturnType<typeof scriptedLegacy>>;
 
-/** The cache's clock, which only `pass` advances. Sockets and their timers run as always, but for `timers`, which it advances too. */
+/**
+ * The cache's clock, which only `pass` advances. Sockets and their timers run as always, but for
+ * `timers`, which it advances too.
+ */
 export const clock = (timers: ("setTimeout" | "clearTimeout" | "setInterval")[] = []) => {
   vi.useFakeTimers({ toFake: ["Date", "performance", ...timers], now: new Date("2026-11-21T12:00:00Z") });
   onTestFinished(() => void vi.useRealTimers());

@@ -12,7 +12,10 @@ export const large = Buffer.alloc(LARGE, "x");
 /** Bounds that a test does not reach unless it means to. */
 export const roomyLimits: ClientLimits = { sendTimeout: 20_000, memory: openByteBudget(2 ** 28), maxConnections: 1000 };
 
-/** A server of ours over any listener, and the connections that it has taken: `/large` answers 24 MiB, anything else `ok`. */
+/**
+ * A server of ours over any listener, and the connections that it has taken: `/large` answers 24
+ * MiB, anything else `ok`.
+ */
 export const open = async (limits: Partial<ClientLimits> = {}, listener?: RequestListener) => {
   const opened = openHttpServer(
     { optimizeEmptyRequests: true },

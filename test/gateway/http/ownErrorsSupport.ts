@@ -47,7 +47,10 @@ const readError = (form: Form, { headers, body }: Answer): { code: string; messa
   return { code: read["oml:code"] ?? "", message: read["oml:message"] ?? "" };
 };
 
-/** Checks an answer: its status, its code, what its message says, and that it says when to ask again where that is of use. */
+/**
+ * Checks an answer: its status, its code, what its message says, and that it says when to ask
+ * again where that is of use.
+ */
 export const expectError = (form: Form, answer: Answer, status: number, code: string, says: string): void => {
   const error = readError(form, answer);
   expect([answer.status, error.code]).toEqual([status, code]);

@@ -72,7 +72,10 @@ describe("a client that takes nothing", () => {
 /** More than the system takes for a client that has read nothing yet. */
 const UNREAD = LARGE / 2;
 
-/** A gateway with so much memory, in front of a legacy whose datasets have UNREAD bytes; `held` gives the bytes that are taken of it. */
+/**
+ * A gateway with so much memory, in front of a legacy whose datasets have UNREAD bytes; `held` gives the
+ * bytes that are taken of it.
+ */
 const largeDatasets = async (memory: number) => {
   const url = await httpUpstream((request, response) =>
     request.url?.includes("/data/") === true
@@ -135,7 +138,10 @@ test("a client that takes some within each time limit gets all of a proxied answ
   expect(await takeSlowly(gateway.port, get("/files/1"), part)).toBeGreaterThan(LARGE);
 });
 
-/** Takes an answer in parts of so many bytes; between two of them so many time limits pass, and real milliseconds. Gives all bytes. */
+/**
+ * Takes an answer in parts of so many bytes; between two of them so many time limits pass, and real
+ * milliseconds. Gives all bytes.
+ */
 const takeSlowly = async (port: number, request: string, part: { bytes: number; limits: number; ms: number }) => {
   const socket = connect(port, "127.0.0.1").on("error", () => undefined);
   onTestFinished(() => void socket.destroy());

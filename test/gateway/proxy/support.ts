@@ -61,7 +61,10 @@ export const originOf = (port: number): string => `http://127.0.0.1:${port}`;
 export const httpUpstream = async (listener: RequestListener): Promise<string> =>
   originOf(await listening(createServer(listener)));
 
-/** An upstream that writes bytes itself: called once a request with its head and body, the connection and the request's number. */
+/**
+ * An upstream that writes bytes itself: called once a request with its head and body, the connection
+ * and the request's number.
+ */
 export const rawUpstream = async (
   answer: (socket: Socket, request: string, number: number) => void,
 ): Promise<{ origin: string; requests: string[]; connections: () => number }> => {

@@ -41,8 +41,8 @@ const badEndpoints = new URL("./badEndpoints.ts", import.meta.url).href;
 const small = { large: { json: 1000, xml: 1000 } };
 
 /**
- * A gateway without a cache that reads in one thread, in front of a legacy whose list has the tag as the name of each dataset: `broken`
- * is in no readable JSON.
+ * A gateway without a cache that reads in one thread, in front of a legacy whose list has the tag as the name of each
+ * dataset: `broken` is in no readable JSON.
  */
 const gatewayWith = async (reading: Partial<ReaderSettings>, environment: Record<string, string> = {}, rows = 20) => {
   const url = await httpUpstream(({ url: target = "" }, response) => {

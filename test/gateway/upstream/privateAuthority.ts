@@ -18,7 +18,10 @@ const makeCertificates = (directory: string): void => {
   openssl("x509", "-req", "-in", "server.csr", ...signed, "-out", "server.pem");
 };
 
-/** A server whose certificate is of an authority of its own: legacy, and modern at other paths. `at`: the path of a file of these. */
+/**
+ * A server whose certificate is of an authority of its own: legacy, and modern at other paths. `at`: the
+ * path of a file of these.
+ */
 export const startPrivateBackend = async () => {
   const directory = temporaryFolder();
   const at = (name: string) => join(directory, name);

@@ -220,7 +220,8 @@ test("a fault at any place of any fixture is found there, and nowhere else", () 
     for (const at of leavesOf(ours))
       for (const fault of ["missing", "type"]) {
         const value = valueAt(ours, at);
-        // An entry of a list that goes is a difference of the list, and one that is the identity of its row is another row.
+        // An entry of a list that goes is a difference of the list, and one that is the identity
+        // of its row is another row.
         const other = typeof value === "string" ? 4711 : typeof value === "number" ? String(value) : "text";
         const faulty = changedAt(ours, at, fault === "missing" ? undefined : other);
         const found = compare(answer(ours), answer(faulty), endpoint.output).filter(({ form }) => form !== "order");

@@ -31,7 +31,10 @@ afterAll(() => sample.close());
 let said: Record<string, Json> = {};
 beforeEach(() => void (said = {}));
 
-/** A gateway in stage `modern`, over a new implementation that answers what `said` says, on paths of the endpoints' names. */
+/**
+ * A gateway in stage `modern`, over a new implementation that answers what `said` says, on paths
+ * of the endpoints' names.
+ */
 const open = async (isAllowed: boolean) => {
   const modern = await httpUpstream((request, response) => {
     const name = request.url?.split(/[/?]/)[1] ?? "";

@@ -46,11 +46,17 @@ const OF_HTTP = new Set(["connection", "content-length", "content-type", "date",
 /** Errors that an operation names where it has them, and does not leave to its `default`. */
 const NAMED = new Set([401, 403, 404, 409, 412, 415, 422, 429, 502, 503, 504]);
 
-/** Reasons for a 422 that no schema can say: an order, a field that was given twice, or a task that legacy does not have. */
+/**
+ * Reasons for a 422 that no schema can say: an order, a field that was given twice, or a task
+ * that legacy does not have.
+ */
 const BEYOND_SCHEMAS =
   /^(ensure the range goes from low to high|extra fields not permitted; the field was given before|there is no task [0-9]+$)/;
 
-/** Sends generated requests for every operation, and compares each answer with the document. Rejects where the gateway cannot be reached. */
+/**
+ * Sends generated requests for every operation, and compares each answer with the document. Rejects where the
+ * gateway cannot be reached.
+ */
 export const conform = async ({
   origin,
   document,

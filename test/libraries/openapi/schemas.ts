@@ -2,7 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 
-/** The OpenAPI Initiative's own schema of documents, with `$ref` in place of `$dynamicRef`, which ajv does not resolve everywhere. */
+/**
+ * The OpenAPI Initiative's own schema of documents, with `$ref` in place of `$dynamicRef`, which ajv
+ * does not resolve everywhere.
+ */
 const official = JSON.parse(readFileSync(join(import.meta.dirname, "openapi-3.1.schema.json"), "utf8")) as object;
 const validateDocument = new Ajv2020({ strict: false, validateFormats: false, allErrors: true }).compile(official);
 

@@ -3,9 +3,9 @@ import { isTemporary } from "../../../src/operation/settings/temporary.ts";
 import { openStores } from "../../../libraries/stores/openStores.ts";
 
 /**
- * `storingChild.ts directory [how]`: stores values without end, and prints each key when it is stored. `full`: values that are too large for the
- * disk, then small ones. `twice`: two values, and what becomes of them until storing works. `impatient`: waits for the disk for a second
- * only, and says whether that may pass.
+ * `storingChild.ts directory [how]`: stores values without end, and prints each key when it is stored. `full`: values
+ * that are too large for the disk, then small ones. `twice`: two values, and what becomes of them until storing works.
+ * `impatient`: waits for the disk for a second only, and says whether that may pass.
  */
 const [directory = "", how] = process.argv.slice(2);
 const say = (text: string) => void process.stdout.write(`${text}\n`);

@@ -9,7 +9,10 @@ type Value = { name: string };
 /** The Redis key of the store `things`. */
 export const KEY = "catalog-gateway:1:state:things";
 
-/** A store in its place, its events as `name {"about":...}`, and the changes that listeners got, as `key=name` or `key-`. */
+/**
+ * A store in its place, its events as `name {"about":...}`, and the changes that listeners got,
+ * as `key=name` or `key-`.
+ */
 export type Observed = KeyValueStore<Value> & { stores: Stores; events: string[]; changes: string[] };
 
 /** Opens the store `things` at a place; if nothing else is said, when Redis answers. */

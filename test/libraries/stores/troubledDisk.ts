@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { StatementSync } from "node:sqlite";
 
-// `--import=.../troubledDisk.ts?PATH` loads this into each thread of a process. While a named pipe is at PATH, a change of the database
-// waits for it in a call to the system, as on a disk that hangs. Where PATH is a file that says "end", the thread ends.
+// `--import=.../troubledDisk.ts?PATH` loads this into each thread of a process. While a named pipe is at PATH, a
+// change of the database waits for it in a call to the system, as on a disk that hangs. Where PATH is a file that
+// says "end", the thread ends.
 const path = decodeURIComponent(new URL(import.meta.url).search.slice(1));
 // oxlint-disable-next-line typescript/unbound-method -- it is called with its object
 const run: (this: StatementSync, ...given: string[]) => ReturnType<StatementSync["run"]> = StatementSync.prototype.run;

@@ -20,8 +20,8 @@ export const openPipe = () => {
   };
   return {
     /**
-     * The end for a writer; `blocking` as a process gets it from its parent. It stays open: a log may still write when its test has
-     * ended, and a closed descriptor's number would by then be another test's connection.
+     * The end for a writer; `blocking` as a process gets it from its parent. It stays open: a log may still write when
+     * its test has ended, and a closed descriptor's number would by then be another test's connection.
      */
     writer: (blocking = false): number => openSync(path, constants.O_RDWR | (blocking ? 0 : constants.O_NONBLOCK)),
     /** So full that nothing more goes in. */

@@ -51,7 +51,10 @@ export const openServers = () => {
   return { serve, candidate, datasets, closing, legacy: () => legacy };
 };
 
-/** Runs the command in this process: its exit code, what it printed and complained of, and the text of a file that it wrote. */
+/**
+ * Runs the command in this process: its exit code, what it printed and complained of, and the text
+ * of a file that it wrote.
+ */
 export const compare = async (args: string[], environment: Record<string, string> = {}) => {
   const folder = temporaryFolder();
   const { code, out, errors } = await runTool(compareCommand, ["--out", folder, ...args], environment);

@@ -32,7 +32,8 @@ test.each(documentsWithTables)("the tables and figures of %s are as npm run docs
 
 test("every event that is logged has a definition", () => {
   expect(Object.keys(events).length).toBeGreaterThan(0);
-  // Where the name is put together, its beginning stands in the source: `code_${...}`. The store's events get their names from features.
+  // Where the name is put together, its beginning stands in the source: `code_${...}`. The store's events get
+  // their names from features.
   const logged = found(/\b(?:event|onEvent)\(\s*["`](\w+_\w*)/g).flat();
   expect(logged.length).toBeGreaterThan(0);
   expect(logged.filter((name) => !Object.keys(events).some((one) => one.startsWith(name)))).toEqual([]);

@@ -21,7 +21,10 @@ export const anchorsOf = (markdown: string): string[] =>
       .replaceAll(" ", "-"),
   );
 
-/** What a fenced `console` block shows: each command (after `$ `, continued while a line ends with a backslash) and its output. */
+/**
+ * What a fenced `console` block shows: each command (after `$ `, continued while a line ends with a
+ * backslash) and its output.
+ */
 export const consoleCommands = (markdown: string): { command: string; output: string }[] =>
   [...markdown.matchAll(/^```console\n([^]*?)^```$/gm)].flatMap(([, block]) =>
     (block as string)

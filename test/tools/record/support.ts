@@ -12,7 +12,10 @@ import { gatewayFor } from "../../support/gateway.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import { runTool } from "../runTool.ts";
 
-/** Runs the command in this process: its exit code, what it printed and complained of, and the names of the files it wrote. */
+/**
+ * Runs the command in this process: its exit code, what it printed and complained of, and the
+ * names of the files it wrote.
+ */
 export const run = async (
   args: string,
   { folder = temporaryFolder(), environment = {} }: { folder?: string; environment?: Record<string, string> } = {},

@@ -9,9 +9,14 @@ import { holdsWithin, sleep } from "../../support/waiting.ts";
 
 /** More than the gateway has connections to the upstream, so that some wait for one. */
 const CLIENTS = 96;
-/** Milliseconds after which an answer does not come any more: far longer than all time limits of the gateway together. */
+/**
+ * Milliseconds after which an answer does not come any more: far longer than all time limits of the gateway together.
+ */
 const ANSWER_LIMIT = 60_000;
-/** Resident memory may stay above the start by so many MiB: code that was compiled meanwhile, and a heap that is not given back at once. */
+/**
+ * Resident memory may stay above the start by so many MiB: code that was compiled meanwhile, and a heap that
+ * is not given back at once.
+ */
 const MEMORY_BOUND = 100;
 
 const settings = {

@@ -19,7 +19,10 @@ export const onOldClients = (attack: Attack): Attack => ({
     }),
 });
 
-/** The same attack on gateways with Redis and every feature but the documents. Modern, the collector and the webhook are a server that has nothing. */
+/**
+ * The same attack on gateways with Redis and every feature but the documents. Modern, the collector and the webhook are
+ * a server that has nothing.
+ */
 export const withEveryFeature = (attack: Attack): Attack => ({
   name: `${attack.name}-features`,
   what: `${attack.what} With Redis and every feature but the documents.`,

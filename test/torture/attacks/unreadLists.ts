@@ -27,7 +27,8 @@ export const unreadLists: Attack = {
     const qualities = Array.from({ length: 11 }, (_, index) => `NumberOfFeaturesOfKind${index}`);
     const list = Buffer.from(datasetList(false, rows, qualities).body);
     const statuses: string[] = [];
-    // Lists come as fast as threads read them, whatever else the machine does: it is what clients have not taken that fills the memory.
+    // Lists come as fast as threads read them, whatever else the machine does: it is what clients have not
+    // taken that fills the memory.
     const waiting: ServerResponse[] = [];
     let sent = 0;
     const sendLists = () => {

@@ -2,13 +2,16 @@ import { type Socket, connect } from "node:net";
 import { type Message, MessageReader } from "../lib/messageReader.ts";
 import type { WellFormed } from "./oracle.ts";
 
-/** The plan of one connection: it sends requests one by one or all at once, then perhaps malformed bytes, and ends in some way. */
+/**
+ * The plan of one connection: it sends requests one by one or all at once, then perhaps malformed
+ * bytes, and ends in some way.
+ */
 export type Plan = {
   requests: WellFormed[];
   isPipelined: boolean;
   /**
-   * Bytes behind the well-formed requests: a `forbidden` request must be refused, `mangled` bytes may be anything. Where `most` is given, the client
-   * stays for further answers, of which there may be so many.
+   * Bytes behind the well-formed requests: a `forbidden` request must be refused, `mangled` bytes may be anything.
+   * Where `most` is given, the client stays for further answers, of which there may be so many.
    */
   last?: { bytes: Buffer; is: "forbidden" | "mangled"; most?: number };
   /** Milliseconds from the connection's start until the client leaves, and how. */
@@ -34,7 +37,10 @@ export type ConnectionEvents = {
 
 type Settings = { port: number; plan: Plan; limit: number; events: ConnectionEvents };
 
-/** Carries out a plan; `limit` (ms) is how long each answer may take. It resolves when the connection is closed: how many requests were sent. */
+/**
+ * Carries out a plan; `limit` (ms) is how long each answer may take. It resolves when the connection is closed: how
+ * many requests were sent.
+ */
 export const runConnection = (settings: Settings): Promise<number> =>
   new Promise((resolve) => {
     new Connection(settings, resolve).open();
@@ -151,7 +157,8 @@ class Connection {
 
   #hasNoBody(start: string): boolean {
     const { requests } = this.#settings.plan;
-    // An answer to bytes that are no HTTP has a body, whatever request it stands in for: a half-close cuts a HEAD to such bytes.
+    // An answer to bytes that are no HTTP has a body, whatever request it stands in for: a half-close
+    // cuts a HEAD to such bytes.
     const isRefusal = (this.#settings.plan.last !== undefined || this.#left) && / 4(?:00|08|31) /.test(start);
     return (requests[this.#answered]?.method === "HEAD" && !isRefusal) || / (?:204|304)(?: |$)/.test(start);
   }

@@ -2,8 +2,8 @@ import { crc32 } from "node:zlib";
 import { scrambled } from "../lib/random.ts";
 
 /**
- * What a proxied request asks the upstream for: an answer from which the oracle can tell whose it is, and whether the request arrived
- * untouched. `fault` names what the upstream does wrong.
+ * What a proxied request asks the upstream for: an answer from which the oracle can tell whose it is, and whether the
+ * request arrived untouched. `fault` names what the upstream does wrong.
  */
 export type EchoRequest = { nonce: string; fault: string; size: number };
 
@@ -18,7 +18,9 @@ const FILLER = Buffer.from(Array.from({ length: 1 << 20 }, (_, index) => 97 + (s
 /** The longest body that an echo may ask for, in bytes. */
 export const MAX_ECHO = 300_000;
 
-/** The answer's body: a line with the nonce and checksums of what arrived, then `size` bytes that the nonce determines. */
+/**
+ * The answer's body: a line with the nonce and checksums of what arrived, then `size` bytes that the nonce determines.
+ */
 export const echoBody = (method: string, target: string, { nonce, size }: EchoRequest, body: Buffer): Buffer => {
   const from = scrambled(nonce) % (FILLER.length - MAX_ECHO);
   const line = `${nonce} ${method} ${crc32(target)} ${body.length} ${crc32(body)}\n`;

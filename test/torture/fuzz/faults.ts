@@ -1,7 +1,10 @@
 import type { Socket } from "node:net";
 import type { Random } from "../lib/random.ts";
 
-/** The answer that the upstream would give if it were sound. `body` is empty for HEAD, `length` is that of the body all the same. `fields`: more header lines. */
+/**
+ * The answer that the upstream would give if it were sound. `body` is empty for HEAD, `length` is that of the body all
+ * the same. `fields`: more header lines.
+ */
 export type SoundAnswer = { status: number; type: string; body: Buffer; length: number; fields?: readonly string[] };
 
 /**
@@ -184,7 +187,9 @@ const NOTICE =
 const DATABASE_DOWN =
   '<oml:error xmlns:oml="http://openml.org/openml">\n\t<oml:code>107</oml:code>\n\t<oml:message>Database connection error.</oml:message>\n\t</oml:error>\n';
 
-/** Legacy's own ways to be wrong: the bytes are HTTP, the content is not what was asked for. For the new interface only. */
+/**
+ * Legacy's own ways to be wrong: the bytes are HTTP, the content is not what was asked for. For the new interface only.
+ */
 export const contentFaults: Record<string, (sound: SoundAnswer, random: Random) => SoundAnswer> = {
   phpNotice: (answer) => withBody(answer, Buffer.concat([Buffer.from(NOTICE), answer.body])),
   cutJson: (answer, random) => withBody(answer, answer.body.subarray(0, random.integer(answer.body.length))),
@@ -204,7 +209,10 @@ const names = Object.keys(faults).filter((name) => name !== "none");
 const fast = names.filter((name) => faults[name]?.isSlow !== true);
 const slow = names.filter((name) => faults[name]?.isSlow === true);
 
-/** A fault's name in this share of all cases, else `none`. Faults that make the gateway wait are rare, or nothing else would happen. */
+/**
+ * A fault's name in this share of all cases, else `none`. Faults that make the gateway wait are rare, or
+ * nothing else would happen.
+ */
 export const pickFault = (random: Random, share: number): string => {
   if (!random.chance(share)) return "none";
   return random.chance(0.03) ? random.pick(slow) : random.pick(fast);

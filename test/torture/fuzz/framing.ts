@@ -137,8 +137,8 @@ const oddSizes = (size: string): string[] => [
 ];
 
 /**
- * Requests in whose every place something odd may stand, and behind them two sound ones, of which the last one closes. `most`: how many requests
- * a server may find in them.
+ * Requests in whose every place something odd may stand, and behind them two sound ones, of which the last one closes.
+ * `most`: how many requests a server may find in them.
  */
 export const pickFramed = (random: Random): { bytes: Buffer; most: number } => {
   const oddity = random.pick([1 / 18, 1 / 60, 1 / 200]);

@@ -46,7 +46,10 @@ const MAX_EXAMPLES = 20;
 /** So many hung or wrong requests say enough. */
 const GIVE_UP = 300;
 
-/** A fuzzed upstream and the clients that will ask for it through a gateway; `run` sends all requests to the gateway's port. */
+/**
+ * A fuzzed upstream and the clients that will ask for it through a gateway; `run` sends all
+ * requests to the gateway's port.
+ */
 export const openFuzz = async (
   options: FuzzOptions,
 ): Promise<{ upstream: FuzzedUpstream; run: (port: number) => Promise<FuzzTally> }> => {

@@ -4,7 +4,10 @@ import { type EchoRequest, echoBody } from "./echo.ts";
 import type { LegacyAnswer } from "./legacy.ts";
 import { type Expectation, SHORTER_BY, faults } from "./faults.ts";
 
-/** How an answer compares with what is true: right, an error that the gateway may give, the beginning of a right one, or wrong (and why). */
+/**
+ * How an answer compares with what is true: right, an error that the gateway may give, the beginning of a right
+ * one, or wrong (and why).
+ */
 type Judgement = "right" | "gatewayError" | "cut" | "unsent" | "late" | { wrong: string };
 
 /** An answer of the new interface, read. */
@@ -88,7 +91,9 @@ const judgeEcho = (
 const ODD = new Set([299, 599]);
 const EMPTY = new Set([204, 301, 304, 500]);
 
-/** A read of legacy's own interface has legacy's bytes: sound ones for this caller, or those that legacy damaged itself. */
+/**
+ * A read of legacy's own interface has legacy's bytes: sound ones for this caller, or those that legacy damaged itself.
+ */
 const judgeLegacys = (
   { method }: WellFormed,
   { legacy, isKeyed }: { legacy: readonly LegacyAnswer[]; isKeyed: boolean },

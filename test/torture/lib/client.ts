@@ -47,7 +47,10 @@ export const jsonOf = ({ body }: Answer): unknown => {
 
 type Exchange = { text: string; status: number; isClosed: boolean };
 
-/** Sends bytes on a connection of their own and reads until it ends, `quiet` ms pass without a byte behind an answer, or `limit` ms in all. */
+/**
+ * Sends bytes on a connection of their own and reads until it ends, `quiet` ms pass without a byte behind an
+ * answer, or `limit` ms in all.
+ */
 export const exchange = (port: number, bytes: string | Buffer, { quiet = 150, limit = 3000 } = {}): Promise<Exchange> =>
   new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -81,8 +84,8 @@ export const openSocket = (port: number): Socket =>
     .resume();
 
 /**
- * Sends a trivial request again and again, on its own connection and in its own thread, so that this program's work is not measured. `stop`
- * gives the longest wait in ms.
+ * Sends a trivial request again and again, on its own connection and in its own thread, so that this program's work is
+ * not measured. `stop` gives the longest wait in ms.
  */
 export const watchWaits = async (port: number, path: string): Promise<{ stop: () => Promise<number> }> => {
   const worker = new Worker(new URL("waits.ts", import.meta.url), { workerData: { port, path } });

@@ -2,7 +2,9 @@ const EMPTY = Buffer.alloc(0);
 /** Bytes of a head. */
 const MAX_HEAD = 256 * 1024;
 
-/** An HTTP/1 message: `start` is its first line, `fields` its header lines as they came, `body` without chunk framing. */
+/**
+ * An HTTP/1 message: `start` is its first line, `fields` its header lines as they came, `body` without chunk framing.
+ */
 export type Message = {
   start: string;
   fields: string;
@@ -16,7 +18,10 @@ export type Message = {
 type ReaderOptions = {
   /** Whether a message has no body whatever its headers say (an answer to HEAD, 204, 304). */
   hasNoBody: (start: string) => boolean;
-  /** Where no header says how long the body is: `close` reads until the end of the connection (answers), `none` reads nothing (requests). */
+  /**
+   * Where no header says how long the body is: `close` reads until the end of the connection (answers), `none`
+   * reads nothing (requests).
+   */
   withoutLength: "close" | "none";
   onMessage: (message: Message) => void;
   /** The bytes are no HTTP/1 message; nothing more is read. */

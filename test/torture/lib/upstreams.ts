@@ -27,7 +27,9 @@ export const openUpstream = async (listener: UpstreamListener): Promise<HttpUpst
   return listening(server);
 };
 
-/** A server that writes bytes itself; `answer` is called with each request's head and, where it has a length, its body. */
+/**
+ * A server that writes bytes itself; `answer` is called with each request's head and, where it has a length, its body.
+ */
 export const openRawUpstream = async (answer: (socket: Socket, request: string) => void): Promise<RawUpstream> => {
   const received: string[] = [];
   const server = createNetServer({ noDelay: true }, (socket) => {

@@ -21,7 +21,10 @@ const MAX_VALUE_CHARS = 240;
 /** Rows deeper than this are not indented further. */
 const MAX_DEPTH = 12;
 
-/** The report as one page that needs no server and no network. Scripts only filter it: everything can be read without them. */
+/**
+ * The report as one page that needs no server and no network. Scripts only filter it: everything
+ * can be read without them.
+ */
 export const htmlReport = (report: Report): string => {
   const { causes, differences, examples, failures, summary } = report;
   const body = html`${overview(report)} ${filter(report)}

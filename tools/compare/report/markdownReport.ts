@@ -122,8 +122,8 @@ const rowsOf = (heads: readonly string[], rows: readonly Cells[]): string => {
 };
 
 /**
- * Any text as code, within a line or a cell: in backticks where that is safe. A text that could end them, the cell or the line
- * becomes an element whose characters are references. All readers of Markdown understand that alike.
+ * Any text as code, within a line or a cell: in backticks where that is safe. A text that could end them, the cell or
+ * the line becomes an element whose characters are references. All readers of Markdown understand that alike.
  */
 const code = (text: string): string =>
   /^(?! )[^`|\p{Cc}\u2028\u2029]+(?<! )$/u.test(text)

@@ -26,7 +26,10 @@ export type Cause = {
   curl: CurlPair;
 };
 
-/** One line of two documents side by side. A line without values is an object or a list; its members follow, one level deeper. */
+/**
+ * One line of two documents side by side. A line without values is an object or a list; its members
+ * follow, one level deeper.
+ */
 export type Row = {
   depth: number;
   /** The field's name, or an index. */
@@ -54,7 +57,10 @@ export type ExampleAnswer = {
   curl: CurlPair;
 };
 
-/** Answers of one endpoint with the same two statuses. `from`: legacy's, or the expected one where there is a candidate; `to`: the other's. */
+/**
+ * Answers of one endpoint with the same two statuses. `from`: legacy's, or the expected one where there is a
+ * candidate; `to`: the other's.
+ */
 export type StatusPair = { endpoint: string; from: number; to: number; answers: number };
 
 /** How long one side took to answer for one endpoint, in milliseconds. */
@@ -79,7 +85,10 @@ export type FieldReport = {
   declared: string[];
   /** Legacy documents in which the field could stand. */
   documents: number;
-  /** How often each variant was seen: `none`, `null`, `empty`, `one`, `many`, `text`, `number`, `boolean`, `object`, `list`. */
+  /**
+   * How often each variant was seen: `none`, `null`, `empty`, `one`, `many`, `text`, `number`,
+   * `boolean`, `object`, `list`.
+   */
   seen: Record<string, number>;
   /** Variants that the rules expect here and that this corpus never showed. */
   never: string[];

@@ -21,7 +21,10 @@ const callbacks = {
   beforeAttributeUpdated: (name) => !attributesOfOperator.has(name),
 };
 
-/** Idiomorph finds elements again by their id. A `data-key` is unique among siblings, and so is the path of keys in the page. */
+/**
+ * Idiomorph finds elements again by their id. A `data-key` is unique among siblings, and so is the
+ * path of keys in the page.
+ */
 const nameKeyed = (region) => {
   for (const element of region.querySelectorAll("[data-key]:not([id])"))
     element.id = `${element.parentElement.closest("[id]").id} ${element.dataset.key}`;

@@ -26,7 +26,9 @@ const shownOn = (page: string) => {
 };
 const shownBy = async (see: (path: string) => Promise<Response>) => shownOn(await (await see("/")).text());
 
-/** Forms in which legacy fails as a whole, by what the page says of them. A legacy that is frozen would take seconds. */
+/**
+ * Forms in which legacy fails as a whole, by what the page says of them. A legacy that is frozen would take seconds.
+ */
 const whole: [form: string, why: string][] = [
   ["database", "it has no database"],
   ["no-connections", "it has no database"],

@@ -21,7 +21,10 @@ export type Revision = {
   isSoft: boolean;
   /** The client was told that its write failed: what the gateway has may lack it while legacy fails. */
   isLost?: boolean;
-  /** When legacy made it, and when the client had the answer to its write, on the clock of `performance.now()`; infinite: it has none. */
+  /**
+   * When legacy made it, and when the client had the answer to its write, on the clock of
+   * `performance.now()`; infinite: it has none.
+   */
   at: number;
   answeredAt: number;
   /** The port of the gateway that passed the answer on. */

@@ -8,8 +8,8 @@ import { keys, openCatalogue, type Revision, sessionOf } from "./catalogue.ts";
 import { type Bounds, judgeOldRead } from "./oracle.ts";
 
 /**
- * What legacy does in place of an answer. While it is `unwritten`, it is well and no client writes through the gateways, so that answers grow old.
- * It `losesAnswers` to writes alone.
+ * What legacy does in place of an answer. While it is `unwritten`, it is well and no client writes through the
+ * gateways, so that answers grow old. It `losesAnswers` to writes alone.
  */
 const moods = {
   well: undefined,
@@ -54,7 +54,10 @@ const GIVE_UP = 100;
 /** Milliseconds that an answer may take. */
 const LIMIT = 60_000;
 
-/** A legacy whose datasets change, and old clients who read and write them through gateways; an oracle judges each answer to a read. */
+/**
+ * A legacy whose datasets change, and old clients who read and write them through gateways; an oracle
+ * judges each answer to a read.
+ */
 export const openOldClients = async (options: OldClientsOptions) => {
   const random = openRandom(options.seed);
   const catalogue = openCatalogue();
@@ -161,8 +164,8 @@ const pickAsker = (random: Random) => {
 };
 
 /**
- * A read of the list, of one of `count` datasets, of one that is not there yet, or of what an engine found of one. No endpoint has that
- * last one, and it is fresh for long. A caller with a key may read by POST.
+ * A read of the list, of one of `count` datasets, of one that is not there yet, or of what an engine found of one. No
+ * endpoint has that last one, and it is fresh for long. A caller with a key may read by POST.
  */
 const pickRead = (random: Random, count: number) => {
   const { who, mayBeShownMore, session, query } = pickAsker(random);
