@@ -35,6 +35,9 @@ type UnconfirmedWritesSettings = {
   onError: (error: unknown) => void;
 };
 
+/** Milliseconds for one verification at most: one that hangs with a frozen legacy would outlast its return. */
+const MAX_VERIFY = 5000;
+
 /** Writes at most that wait for what legacy says of their key; more are left out. */
 export const MAX_UNCONFIRMED = 100;
 
@@ -66,7 +69,8 @@ export const openUnconfirmedWrites = ({
       sleeping.add(resolve);
       back.then(resolve, onError).finally(() => sleeping.delete(resolve));
     });
-  const ask = (key: string): Promise<Outcome | undefined> => keys.verify({ ...ownCaller(timeout), key }, false);
+  const ask = (key: string): Promise<Outcome | undefined> =>
+    keys.verify({ ...ownCaller(Math.min(timeout, MAX_VERIFY)), key }, false);
   const invalidateIfKnown = async (key: string, invalidate: Invalidate): Promise<void> => {
     /** Whether legacy has said it. */
     const isSettled = async (): Promise<boolean> => {
