@@ -5,7 +5,7 @@ import { pathOf } from "../../src/catalogue/endpoint/target.ts";
 import { writeLegacyError } from "../../src/catalogue/legacy/gatewayErrors.ts";
 import { xmlReader } from "../../src/catalogue/legacy/xml.ts";
 import type { Core, Feature } from "../../src/gateway/answer/feature.ts";
-import { describeAnswer, isIll } from "../../src/gateway/answer/illAnswer.ts";
+import { isIll, reportIll } from "../../src/gateway/answer/illAnswer.ts";
 import { refusedIn } from "../../src/gateway/answer/proxiedWrites.ts";
 import {
   type CacheRequest,
@@ -126,7 +126,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
         return "notForCache";
       }
       const { status, contentType: type, body, judgement, coding, advice = {} } = reply;
-      if (isIll(reply)) core.observer.event("legacy_ill", { endpoint: read.name, ...describeAnswer(reply, undefined) });
+      if (isIll(reply)) reportIll(core.observer, read.name, reply, { key: undefined, isOfClient: false });
       // A front may treat the client's own request otherwise. A redirection is nothing without the
       // headers that are not kept.
       const mayDiffer = judgement === "refused" || (status >= 300 && status < 400) || coding !== undefined;
@@ -299,7 +299,7 @@ const open = (core: CachingCore, settings: LegacyCacheSettings): Feature<Console
           judgement,
           body: decodedBeginning(given) ?? given.body,
         };
-        core.observer.event("legacy_ill", { endpoint: read.name, ...describeAnswer(about, key) });
+        reportIll(core.observer, read.name, about, { key, isOfClient: true });
       }
       const isDead = judgement === "failed" && given?.status === 500 && given.body.length === 0;
       if (isNone || judgement === "refused" || isDead)

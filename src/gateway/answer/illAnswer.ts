@@ -1,18 +1,35 @@
 import { scrubAgent } from "../../operation/secrets/scrub.ts";
 import { truncate } from "../../operation/secrets/truncate.ts";
+import type { Observer } from "../../operation/telemetry/observer.ts";
 import type { UpstreamReply } from "../upstream/ask.ts";
 
 /** Bytes of a body that are looked at, and characters that a line has of its words and of its type. */
 const LOOKED_AT = 1024;
 const MAX_SHOWN = 60;
 
-/** Whether an answer is not legacy's own; the event `legacy_ill` reports it. */
+type GivenAnswer = Pick<UpstreamReply, "status" | "contentType" | "judgement" | "body">;
+
+/** Whether an answer is not legacy's own: it is to be reported. */
 export const isIll = ({ judgement }: Pick<UpstreamReply, "judgement">): boolean =>
   judgement === "ill" || judgement === "refused";
 
-/** What the event `legacy_ill` says of an answer: a page may echo a key, which no line shows. */
-export const describeAnswer = (
-  { status, contentType, judgement, body }: Pick<UpstreamReply, "status" | "contentType" | "judgement" | "body">,
+/**
+ * Reports an answer that is not legacy's own. `key`: the caller's. `isOfClient`: the request had its client's address,
+ * by which what stands before legacy may refuse or limit that client alone.
+ */
+export const reportIll = (
+  observer: Pick<Observer, "event">,
+  endpoint: string,
+  answer: GivenAnswer,
+  { key, isOfClient }: { key: string | undefined; isOfClient: boolean },
+): void => {
+  const isForOne = isOfClient && (answer.status === 429 || answer.judgement === "refused");
+  observer.event(isForOne ? "legacy_refused_client" : "legacy_ill", { endpoint, ...describe(answer, key) });
+};
+
+/** What a line says of an answer: a page may echo a key, which no line shows. */
+const describe = (
+  { status, contentType, judgement, body }: GivenAnswer,
   key: string | undefined,
 ): Record<string, unknown> => {
   const keys = key === undefined ? [] : [key];

@@ -19,7 +19,7 @@ import type { MaybePromise, ReadFailure } from "../threads/reader.ts";
 import { retryAfterOf } from "../upstream/retryAfter.ts";
 import type { Context } from "./context.ts";
 import type { Core } from "./feature.ts";
-import { describeAnswer, isIll } from "./illAnswer.ts";
+import { isIll, reportIll } from "./illAnswer.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 
 /** What asking legacy needs. */
@@ -254,7 +254,7 @@ const askAndRead = async <R extends Reading>(
     const reply = await client(request, wanted, caller, readXml);
     if ("failed" in reply) return reply;
     const { status, advice } = reply;
-    if (isIll(reply)) observer.event("legacy_ill", { endpoint: name, ...describeAnswer(reply, caller.key) });
+    if (isIll(reply)) reportIll(observer, name, reply, { key: caller.key, isOfClient: caller.client !== undefined });
     if (isNoForm(reply)) return { status, reading: noForm, retryAfter: advice?.["Retry-After"], isIll: isIll(reply) };
     const reading = read(reply);
     const result = reading instanceof Promise ? await reading : reading;

@@ -119,6 +119,13 @@ export const coreEvents: EventDefinitions = {
     notes:
       "A front's page, a redirection, a refusal, or legacy without its database. `status`, `type` and the first `words` say what came, `judgement` whether it is ill or refuses the gateway. Look at what stands before legacy, and at its database.",
   },
+  legacy_refused_client: {
+    level: "warn",
+    msg: "What stands before legacy refused or limited a request, which it may do by its client's address.",
+    isOfRequest: true,
+    notes:
+      "Status 401, 403 or 429, with the members of `legacy_ill`. Where all clients get it, the event `legacy_refuses` or `legacy_failing` says so.",
+  },
   json_broken: {
     level: "warn",
     msg: "Legacy's JSON does not parse; its XML was asked for.",

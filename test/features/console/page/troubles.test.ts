@@ -95,6 +95,31 @@ test.each(["page-504/data/features", "empty-500/data/features"])(
   },
 );
 
+test.each([403, 429])("a client that a front answers %i is no failure of an endpoint", async (status) => {
+  const { pass } = clock(["setInterval"]);
+  const legacy = await startWhole();
+  const front = await httpUpstream(async (request, response) => {
+    const isRefused = String(request.headers["x-forwarded-for"]).startsWith("192.0.2.9");
+    if (isRefused)
+      return response.writeHead(status, { "Content-Type": "text/html" }).end("<html><h1>Not you</h1></html>");
+    const { status: given, headers, body } = await fetch(`${legacy.url}${request.url}`);
+    response.writeHead(given, { "Content-Type": headers.get("content-type") ?? "" });
+    return response.end(Buffer.from(await new Response(body).arrayBuffer()));
+  });
+  const { port, core } = await listeningGateway(front, { TRUSTED_PROXIES: "127.0.0.1" });
+  const ask = (id: number, address: string) =>
+    fetch(`http://127.0.0.1:${port}/v1/datasets/${id}`, { headers: { "X-Forwarded-For": address } });
+  for (const id of [2, 3]) {
+    expect((await ask(id, "192.0.2.9")).status).toBeGreaterThan(500);
+    expect((await ask(61, "192.0.2.1")).status).toBe(200);
+  }
+  for (const id of [4, 5, 6]) await ask(id, "192.0.2.9");
+  pass(5000);
+  expect(core.observer.counts()["legacy_refused_client getDataset"]).toBe(5);
+  const states = core.dependencies.states().filter(({ name }) => name.startsWith("legacy_e"));
+  expect(states).toMatchObject([{ name: "legacy_endpoints", state: "ok" }]);
+});
+
 test("an endpoint whose lists lack all rows, while others have theirs, is named", async () => {
   const { pass } = clock(["setInterval"]);
   const { ask, see, legacy, core } = await cachingOver(await startWhole());
