@@ -73,7 +73,7 @@ test("a scrape has the state of each dependency", async () => {
   });
   const ofLegacy = ["legacy", "legacy_access", "legacy_probe", "legacy_speed", "legacy_room", "legacy_endpoints"];
   expect(named).toEqual([
-    ["store", ...ofLegacy, "redis", "reader_threads", "upstream_urls"],
+    [...ofLegacy, "redis", "reader_threads", "upstream_urls", "store"],
     [...ofLegacy, "reader_threads", "upstream_urls", "stages", "modern"],
   ]);
 });
