@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { settingsHelp } from "../../src/operation/settings/help.ts";
 import { settingsByGroup, settingsSchemaOf } from "../../src/operation/settings/settings.ts";
-import { errorsIn as errors, fileWith as file, settingsIn } from "../operation/settings/support.ts";
+import { errorsIn as errors, expectNamed, fileWith as file, settingsIn } from "../operation/settings/support.ts";
 import { fragments } from "../support/settings.ts";
 
 const dataset = (about: object | string) => ({ getDataset: about });
@@ -21,14 +21,7 @@ test.each([
   ["DEPRECATED", [{ path: "/a", since: "2026-01-01", until: 1 }], "[0].until: 1 ", "one of path, since, sunset"],
   ["BROWNOUTS", [1], ": [1] ", "a list: times without legacy paths"],
 ])("a wrong field within %s, as in %j, is named with what is allowed", (name, value, place, allowed) => {
-  for (const found of [
-    errors({ [name]: JSON.stringify(value) }),
-    errors({ CONFIG: file(JSON.stringify({ [name]: value })) }),
-  ]) {
-    expect(found).toHaveLength(1);
-    expect(found[0]).toContain(`${name}${place}given in `);
-    expect(found[0]).toContain(`; allowed is ${allowed}`);
-  }
+  expectNamed(name, value, place, allowed);
 });
 
 test("a stage other than legacy needs MODERN_URL", () => {

@@ -3,7 +3,7 @@ import { createClient } from "@redis/client";
 import { describe, expect, test } from "vitest";
 import { settingsSchemaOf } from "../../../src/operation/settings/settings.ts";
 import { fragments } from "../../support/settings.ts";
-import { errorsIn as errors, fileWith as file, settingsIn as settings } from "./support.ts";
+import { errorsIn as errors, expectNamed, fileWith as file, settingsIn as settings } from "./support.ts";
 
 /** The code without comments and texts: of a template what it fills in. */
 const codeOf = (source: string): string =>
@@ -85,14 +85,7 @@ describe("settings", () => {
     ["CACHE_LIFETIMES", dataset({ fresh: "5 m" }), '.getDataset.fresh: "5 m" ', "durations such as 90s, 10m"],
     ["CACHE_LIFETIMES", dataset({ stale: "1h" }), '.getDataset.stale: "1h" ', "one of fresh, staleWhileRevalidate,"],
   ])("a wrong field within %s, as in %j, is named with what is allowed", (name, value, place, allowed) => {
-    for (const found of [
-      errors({ [name]: JSON.stringify(value) }),
-      errors({ CONFIG: file(JSON.stringify({ [name]: value })) }),
-    ]) {
-      expect(found).toHaveLength(1);
-      expect(found[0]).toContain(`${name}${place}given in `);
-      expect(found[0]).toContain(`; allowed is ${allowed}`);
-    }
+    expectNamed(name, value, place, allowed);
   });
 
   test("a prefix that is given twice is refused", () => {

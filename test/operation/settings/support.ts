@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { expect } from "vitest";
 import { settingsOf } from "../../support/settings.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
@@ -29,4 +30,19 @@ export const errorsIn = (environment: Environment): string[] => {
 export const warningsIn = (environment: Environment): string[] => {
   const loaded = settingsOf(environment);
   return "errors" in loaded ? loaded.errors : loaded.warnings;
+};
+
+/**
+ * Expects that a wrong field within a setting, in the environment as in the file, is named with its place and with what
+ * is allowed, and nothing else is wrong.
+ */
+export const expectNamed = (name: string, value: unknown, place: string, allowed: string): void => {
+  for (const found of [
+    errorsIn({ [name]: JSON.stringify(value) }),
+    errorsIn({ CONFIG: fileWith(JSON.stringify({ [name]: value })) }),
+  ]) {
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(`${name}${place}given in `);
+    expect(found[0]).toContain(`; allowed is ${allowed}`);
+  }
 };
