@@ -43,15 +43,15 @@ type KnownRead = Pick<PathRead, "name" | "judging" | "isList"> & Pick<CacheKey, 
  * session, and counts as a key that legacy has accepted. `isBrowser`: a browser sent the cookie, whose user may have
  * changed on the website what is read.
  */
-type Asking = { scheme: Scheme; isSomebody: boolean; key?: string; isBrowser?: boolean };
+type ReadSender = { scheme: Scheme; isSomebody: boolean; key?: string; isBrowser?: boolean };
 
 /** A read of legacy's own interface that the cache may answer. */
-export type OldRead = PathRead & Asking & { cacheKey: CacheKey };
+export type OldRead = PathRead & ReadSender & { cacheKey: CacheKey };
 
 /** Reads requests of old clients. */
 export type OldReads = {
   /** Who asks; `undefined`: the request has to pass, whatever its path. */
-  asking: (req: IncomingMessage) => Asking | undefined;
+  asking: (req: IncomingMessage) => ReadSender | undefined;
   /** What a path asks for; `undefined`: a request for it has to pass. */
   readPath: (path: string, exchange: HttpExchange) => PathRead | undefined;
 };
@@ -120,7 +120,7 @@ export const openOldReads = (
 const keyAlone = /^\?api_key=([A-Za-z0-9]*)$/;
 
 /** Who asks with this query; `undefined`: it is no key. */
-const whoAsks = (query: string, headers: IncomingHttpHeaders, scheme: Scheme): Asking | undefined => {
+const whoAsks = (query: string, headers: IncomingHttpHeaders, scheme: Scheme): ReadSender | undefined => {
   const { cookie = "", "sec-fetch-site": site, origin, referer } = headers;
   const key = query === "" ? "" : keyAlone.exec(query)?.[1];
   if (key === "" && cookie === "") return { scheme, isSomebody: false };

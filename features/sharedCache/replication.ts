@@ -20,7 +20,7 @@ import {
 
 /**
  * The message of a gateway to the others: its id, an invalidation, and the epoch that begins with it. An invalidation
- * of nothing means that Redis was emptied, because some may be lost.
+ * that is empty says that Redis was emptied, because some invalidations may be lost.
  */
 type InvalidationMessage = { from: string; epoch: string; drop: Invalidation };
 

@@ -187,7 +187,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
       const fwd = found === undefined ? "uri-miss" : ifError ? "stale" : "request";
       const before = found?.entry.owner === undefined ? found?.entry : undefined;
       const fetching: Fetching = { request, fetchAnswer, how: { fwd }, before, isBackground: ifError !== undefined };
-      // Whoever asks for the same fetches it in the same way.
+      // A running fetch that this one joins is of the same dialect, and so comes to an outcome of the same kind.
       const fetch = fetchOnce(fetching) as Promise<Served | Extract<F, NotForCache>>;
       // No client waits for the fetch any more where its caller gets the stale answer.
       const served = ifError ? await withTimeout(fetch, MAX_WAIT_BESIDE_STALE) : await fetch;

@@ -103,7 +103,7 @@ export const legacyClient =
     runStep("legacy", { "http.request.method": request.method }, async () => {
       const describe = () => `${request.method} ${request.path} ${new URLSearchParams(request.form).toString()}`;
       try {
-        // A write that is not sent has changed nothing; of one that fails nobody knows.
+        // A write that is not sent has changed nothing. One that fails may have been carried out.
         const mayTry = caller.isBackground !== true && request.method === "GET";
         const answered = await backend.call({ request: describe, caller, mayTry }, () =>
           send(upstream, settings, request, form, caller, readXml),

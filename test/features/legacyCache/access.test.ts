@@ -21,15 +21,15 @@ import { samplePaths, startSample } from "./sample.ts";
 import { cachingOver, minute } from "./support.ts";
 
 /** Who asks: a caller as of both interfaces, or one with a session of the website's, which only legacy's knows. */
-type Asker = Caller & { session?: string };
+type SessionCaller = Caller & { session?: string };
 
 const keyed = (path: string, { key }: Caller): string => (key === undefined ? path : `${path}?api_key=${key}`);
-const cookieOf = ({ session }: Asker): Record<string, string> =>
+const cookieOf = ({ session }: SessionCaller): Record<string, string> =>
   session === undefined ? {} : { Cookie: `ci_session=${session}` };
 /** The new interface knows no sessions. */
-const mayBeShownMore = (path: string, { key = "", session }: Asker): boolean =>
+const mayBeShownMore = (path: string, { key = "", session }: SessionCaller): boolean =>
   key !== "" || (session !== undefined && !path.startsWith("/v1/"));
-const loggedIn = (of: Required<Caller>, key?: string): Asker => ({
+const loggedIn = (of: Required<Caller>, key?: string): SessionCaller => ({
   name: `session of the ${of.name}`,
   session: `s${of.user.id}`,
   ...(key !== undefined && { key }),
@@ -65,7 +65,7 @@ type Shared = Awaited<ReturnType<typeof startShared>>;
 /** What is true: legacy itself answers its own paths, a gateway without a cache the others. Neither knows an outage. */
 const openTruth = async ({ direct }: Shared) => {
   const plain = await listeningGateway(direct, { CACHE_BYTES: "0" });
-  return async (path: string, caller: Asker = nobody) => {
+  return async (path: string, caller: SessionCaller = nobody) => {
     const url = path.startsWith("/v1/") ? plain.url : direct;
     const answer = await fetch(url + keyed(path, caller), { headers: cookieOf(caller) });
     return { status: answer.status, body: await answer.text() };
@@ -112,12 +112,12 @@ const compareWithLegacy = async (
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
   const rightOf = await openTruth(legacy);
   const withKeys = [user, owner, otherOwner, readOnly, administrator, wrongKey];
-  const strangers: Asker[] = [
+  const strangers: SessionCaller[] = [
     { name: "nobody with an empty key", key: "" },
     { name: "an unknown session", session: "unknown" },
   ];
   const sessions = [loggedIn(user), loggedIn(owner), loggedIn(otherOwner, ""), loggedIn(administrator, wrongKey.key)];
-  const callers: Asker[] = [nobody, nobody, ...withKeys, ...strangers, ...sessions];
+  const callers: SessionCaller[] = [nobody, nobody, ...withKeys, ...strangers, ...sessions];
   const paths = [...lists, ...lists, ...ids.flatMap(ofDataset)];
   /**
    * Of each path, what everybody may be shown of it while legacy fails, beside what is true: lists that

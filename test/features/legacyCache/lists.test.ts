@@ -278,7 +278,7 @@ test("while the check of a key is late, one that was accepted within the hour co
   expect((await ask(keyedRecord)).how).toMatch(/^hit/);
 });
 
-test("a record whose key could not be checked is everybody's when legacy is known to fail", async () => {
+test("a record whose key was not checked is everybody's once legacy is known to fail", async () => {
   const { pass } = clock(["setTimeout", "clearTimeout"]);
   const { legacy, ask, core } = await caching();
   const { body } = await ask(json);

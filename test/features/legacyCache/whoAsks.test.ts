@@ -111,7 +111,7 @@ const withKey = ["a key", `?api_key=${alice}`, {}] as const;
 
 describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
   /** Legacy has said so to everybody: the gateway has stored it, or has not where it may be somebody's own. */
-  const told = async (code: number, path = json) => {
+  const gatewayWithError = async (code: number, path = json) => {
     const gateway = await caching();
     const { legacy, ask } = gateway;
     await ask(`/api/v1/json/data/7${query}`, headers);
@@ -128,7 +128,7 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
 
   test("what everybody may not see passes at once for a minute", async () => {
     const { pass } = clock();
-    const { legacy, mine } = await told(112);
+    const { legacy, mine } = await gatewayWithError(112);
     const asked = async (): Promise<number> => {
       legacy.asked.length = 0;
       expect(await mine()).toMatchObject({ how: "passed", body: error(112) });
@@ -171,7 +171,7 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
 
   test("'no results' of a list is everybody's while legacy fails or answers with a page", async () => {
     const empty = "/api/v1/json/setup/list/flow/1";
-    const gateway = await told(674, empty);
+    const gateway = await gatewayWithError(674, empty);
     const { legacy, mine } = gateway;
     legacy.page = page;
     for (let i = 0; i < 2; i++) expect(await mine()).toMatchObject({ status: 412, body: error(674) });
@@ -182,7 +182,7 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
 
   test("it lasts as long as to nobody", async () => {
     const { pass } = clock();
-    const gateway = await told(372, list);
+    const gateway = await gatewayWithError(372, list);
     await fail(gateway);
     expect((await gateway.mine()).body).toBe(error(372));
     pass(minute);
@@ -192,7 +192,7 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
   test.each([111, 112])(
     "code %i of a record is no answer while legacy fails: it may be the caller's own",
     async (code) => {
-      const gateway = await told(code);
+      const gateway = await gatewayWithError(code);
       const { legacy, mine } = gateway;
       legacy.page = page;
       expect((await mine()).body).toBe(page);

@@ -223,7 +223,7 @@ describe("a probe that is treated otherwise than requests", () => {
     return opened;
   };
 
-  test("is overruled by three of legacy's own answers in a row, and told when it fails once more", async () => {
+  test("is overruled by three own answers in a row, and told when it fails once more", async () => {
     const { outage, said, probed, pass } = await overruled();
     expect([outage.isOn(), said]).toEqual([false, ["it answers with status 301", undefined]]);
     pass(1000);
