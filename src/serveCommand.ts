@@ -116,7 +116,7 @@ const runCheck = async ({ strict = false, json = false }: CheckOptions): Promise
 const begin = async ({ gateway, settings, close }: Opened) => {
   const [{ startServer, cannotListen }, { urlOf }] = await Promise.all([
     import("./gateway/server.ts"),
-    import("./gateway/http/listen.ts"),
+    import("./operation/network/listen.ts"),
   ]);
   const { HOST: host, PORT: port, PREFIXES: prefixes } = settings;
   const server = await startServer(gateway, { host, port, prefixes }).catch((error: NodeJS.ErrnoException) => error);
@@ -177,7 +177,7 @@ const printStart = async (
   port: number,
   started: Awaited<ReturnType<Opened["gateway"]["start"]>>,
 ): Promise<void> => {
-  const { urlOf } = await import("./gateway/http/listen.ts");
+  const { urlOf } = await import("./operation/network/listen.ts");
   const { HOST: host, PREFIXES: prefixes } = settings;
   const listening = [
     `catalog-gateway listens on ${urlOf(host, port)}, asks ${upstream.description}, serves ${prefixes.join(" ")}`,

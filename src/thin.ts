@@ -2,9 +2,8 @@
 import "./nodeVersion.cjs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { catalogue } from "../transforms/catalogue.ts";
-import { urlOf } from "./gateway/http/listen.ts";
+import { urlOf } from "./operation/network/listen.ts";
 import { openGateway } from "./gateway/openGateway.ts";
-import { operatorsApp } from "./gateway/operators/app.ts";
 import { openOperators } from "./gateway/operators/openOperators.ts";
 import { settings as operators, type OperatorsSettings } from "./gateway/operators/settings.ts";
 import { startServer } from "./gateway/server.ts";
@@ -26,8 +25,7 @@ const { HOST: host, PORT, PREFIXES: prefixes, LOG_LEVEL, DRAIN_DELAY_MS, DRAIN_T
 const gateway = await openGateway({ ...settings, LEGACY_URL: url }, catalogue, openObserver(LOG_LEVEL), {
   features: [
     {
-      open: (core, given) =>
-        openOperators(core, given as OperatorsSettings, async (guard) => operatorsApp(core, guard)),
+      open: (core, given) => openOperators(core, given as OperatorsSettings),
     },
   ],
 });

@@ -1,16 +1,16 @@
-import { exampleTarget } from "../src/catalogue/endpoint/canonicalRequest.ts";
-import type { Endpoint } from "../src/catalogue/endpoint/endpoint.ts";
-import type { LegacyRequest, Unsent } from "../src/catalogue/endpoint/legacyRequest.ts";
-import type { LegacyReply, LegacyFailed } from "../src/gateway/upstream/legacyClient.ts";
-import { xmlReader } from "../src/catalogue/legacy/xml.ts";
-import type { Json } from "../src/catalogue/rules/rule.ts";
-import type { Settings } from "../src/operation/settings/settings.ts";
-import { openHolding } from "../src/operation/limits/byteBudget.ts";
+import {
+  type Endpoint,
+  exampleTarget,
+  type Json,
+  type LegacyRequest,
+  type Unsent,
+  xmlReader,
+} from "../src/catalogue/index.ts";
+import type { CheckReport, Examples, Gateway, LegacyFailed, LegacyReply } from "../src/gateway/index.ts";
+import { openHolding, type Settings } from "../src/operation/index.ts";
 import type { DataSettings } from "../libraries/stores/settings.ts";
 import { checkDirectory } from "../libraries/stores/checkDirectory.ts";
 import type { DiskPatience } from "../libraries/stores/diskThread.ts";
-import type { CheckReport, Examples } from "../src/gateway/answer/feature.ts";
-import type { Gateway } from "../src/gateway/openGateway.ts";
 import { checkFront, type SampleRead } from "./checkFront.ts";
 import { urlsToOwnListeners } from "./ownListeners.ts";
 import { plainText } from "./plainText.ts";

@@ -1,14 +1,16 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { request } from "undici";
-import type { CheckReport } from "../src/gateway/answer/feature.ts";
-import type { Gateway } from "../src/gateway/openGateway.ts";
-import { contentCoding } from "../src/gateway/upstream/answerHeaders.ts";
-import { ownHeaders } from "../src/gateway/upstream/legacyClient.ts";
-import { legacyJudge } from "../src/gateway/upstream/legacyJudge.ts";
-import { openUpstream } from "../src/gateway/upstream/upstream.ts";
-import { upstreamSettings } from "../src/gateway/upstream/upstreamSettings.ts";
-import { readCertificates } from "../src/operation/settings/certificates.ts";
+import {
+  type CheckReport,
+  contentCoding,
+  type Gateway,
+  legacyJudge,
+  openUpstream,
+  ownHeaders,
+  upstreamSettings,
+} from "../src/gateway/index.ts";
+import { readCertificates } from "../src/operation/index.ts";
 
 /** A read of legacy's without a key. `path`: below `LEGACY_PATH` and the format. `text`: what legacy answers. */
 export type SampleRead = { path: string; text: string };

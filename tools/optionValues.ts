@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { withoutUrlSecrets } from "../src/operation/secrets/secrets.ts";
+import { withoutUrlSecrets } from "../src/operation/index.ts";
 
 /**
  * Makes the reader of an option: an integer from `least` to `most`; if 0 is allowed, also with up to three decimals.

@@ -1,11 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { CanonicalRequest } from "../src/catalogue/endpoint/canonicalRequest.ts";
-import type { LegacyRequest } from "../src/catalogue/endpoint/legacyRequest.ts";
-import type { LegacyReply, LegacyFailed } from "../src/gateway/upstream/legacyClient.ts";
-import type { Catalogue } from "../src/gateway/answer/prepared.ts";
-import { openGateway } from "../src/gateway/openGateway.ts";
-import type { Settings } from "../src/operation/settings/settings.ts";
-import { openObserver } from "../src/operation/telemetry/observer.ts";
+import type { CanonicalRequest, LegacyRequest } from "../src/catalogue/index.ts";
+import { type Catalogue, type LegacyFailed, type LegacyReply, openGateway } from "../src/gateway/index.ts";
+import { openObserver, type Settings } from "../src/operation/index.ts";
 
 /** One exchange with legacy: the gateway's request, and the response. */
 export type CapturedExchange = {

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import type { Catalogue } from "../src/gateway/answer/prepared.ts";
+import type { Catalogue } from "../src/gateway/index.ts";
 import { plainText } from "./plainText.ts";
 
 /** What a command gets of the process. An error that the command throws is printed, and the exit code is 2. */

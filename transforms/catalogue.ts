@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { get, type LegacyRequest, post } from "../src/catalogue/endpoint/legacyRequest.ts";
+import { get, type LegacyRequest, post } from "../src/catalogue/index.ts";
 import { endpoints } from "./index.ts";
 import { legacyErrors } from "./legacyErrors.ts";
 import {

@@ -1,20 +1,25 @@
-import { collectErrors } from "../src/catalogue/endpoint/answer.ts";
-import { buildXml } from "../src/catalogue/endpoint/buildXml.ts";
-import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
 import {
+  added,
+  buildXml,
+  collectErrors,
+  endpoint,
+  entriesOf,
   explained,
   identifier,
   identifierList,
+  integer,
+  type JsonObject,
   matching,
+  member,
+  numberOf,
+  object,
   optionalField,
+  type Outcome,
+  renamed,
+  unwrapped,
+  upload,
   withDefault,
-} from "../src/catalogue/endpoint/field.ts";
-import { added } from "../src/catalogue/endpoint/groups.ts";
-import { upload } from "../src/catalogue/endpoint/legacyRequest.ts";
-import type { Outcome } from "../src/catalogue/endpoint/outcome.ts";
-import { entriesOf, member, numberOf, object, renamed, unwrapped } from "../src/catalogue/rules/compose.ts";
-import type { JsonObject } from "../src/catalogue/rules/rule.ts";
-import { integer } from "../src/catalogue/rules/values.ts";
+} from "../src/catalogue/index.ts";
 import { listBy } from "./filters.ts";
 import { noBenchmarkSuite, noRuns, noTasks } from "./outcomes.ts";
 import { MAX_MEMBERS, studyEntity } from "./studies.ts";

@@ -1,6 +1,4 @@
-import type { RowTest } from "../src/catalogue/endpoint/endpoint.ts";
-import { entriesOf, member } from "../src/catalogue/rules/compose.ts";
-import type { Json, JsonObject } from "../src/catalogue/rules/rule.ts";
+import { entriesOf, type Json, type JsonObject, member, type RowTest } from "../src/catalogue/index.ts";
 
 /** As legacy's database compares texts (utf8_general_ci): without regard to case, accents and blanks at the end. */
 export const collationKey = (text: string): string =>

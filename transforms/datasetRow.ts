@@ -1,6 +1,4 @@
-import type { RowById } from "../src/catalogue/endpoint/endpoint.ts";
-import { entriesOf, member } from "../src/catalogue/rules/compose.ts";
-import type { Json, JsonObject } from "../src/catalogue/rules/rule.ts";
+import { entriesOf, type Json, type JsonObject, member, type RowById } from "../src/catalogue/index.ts";
 
 /** The names of the qualities that legacy's list shows. */
 const listedQualities = new Set([

@@ -1,8 +1,23 @@
-import type { Route } from "../src/catalogue/endpoint/endpoint.ts";
-import { flag, integerFrom, matching, oneOf, optionalField, withDefault } from "../src/catalogue/endpoint/field.ts";
-import { nullable, object, unwrapped } from "../src/catalogue/rules/compose.ts";
-import type { JsonObject, Rule } from "../src/catalogue/rules/rule.ts";
-import { integer, number, numberList, text, timestamp, verbatim } from "../src/catalogue/rules/values.ts";
+import {
+  flag,
+  integer,
+  integerFrom,
+  type JsonObject,
+  matching,
+  nullable,
+  number,
+  numberList,
+  object,
+  oneOf,
+  optionalField,
+  type Route,
+  type Rule,
+  text,
+  timestamp,
+  unwrapped,
+  verbatim,
+  withDefault,
+} from "../src/catalogue/index.ts";
 import { idFilter, listBy } from "./filters.ts";
 import { noEvaluations } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";

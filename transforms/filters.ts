@@ -1,14 +1,16 @@
 import {
+  getSegments,
   identifier,
   identifiers,
   integerFrom,
+  type LegacyRequest,
   matching,
   oneOf,
   optionalField,
   range,
+  type Unsent,
   withDefault,
-} from "../src/catalogue/endpoint/field.ts";
-import { getSegments, type LegacyRequest, type Unsent } from "../src/catalogue/endpoint/legacyRequest.ts";
+} from "../src/catalogue/index.ts";
 import { tagName } from "./tagging.ts";
 
 /** The most ids, and characters of ids: legacy takes filters in its path, which has 8 KB at most. */

@@ -1,9 +1,17 @@
-import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
-import { textUpTo } from "../src/catalogue/endpoint/field.ts";
-import { collection, entity } from "../src/catalogue/endpoint/groups.ts";
-import { get, post } from "../src/catalogue/endpoint/legacyRequest.ts";
-import { dropped, member, object, renamed, unwrapped } from "../src/catalogue/rules/compose.ts";
-import { integer } from "../src/catalogue/rules/values.ts";
+import {
+  collection,
+  dropped,
+  endpoint,
+  entity,
+  get,
+  integer,
+  member,
+  object,
+  post,
+  renamed,
+  textUpTo,
+  unwrapped,
+} from "../src/catalogue/index.ts";
 import { firstEntry } from "./firstEntry.ts";
 import { unknownFlow } from "./outcomes.ts";
 import { lasting } from "./lifetimes.ts";

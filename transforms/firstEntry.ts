@@ -1,5 +1,4 @@
-import { entriesOf, member, numberOf } from "../src/catalogue/rules/compose.ts";
-import { isObject, type Json, type JsonObject } from "../src/catalogue/rules/rule.ts";
+import { entriesOf, isObject, type Json, type JsonObject, member, numberOf } from "../src/catalogue/index.ts";
 
 /** The first entry of a legacy list, `undefined` where it has none. */
 export const firstEntry = (legacy: JsonObject, list: string, entries: string): JsonObject | undefined => {

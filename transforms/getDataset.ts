@@ -1,19 +1,25 @@
-import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
-import { identifier } from "../src/catalogue/endpoint/field.ts";
-import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
-import { commaSeparated, urlList } from "../src/catalogue/rules/commaSeparated.ts";
 import {
   anyOrder,
+  commaSeparated,
+  endpoint,
+  get,
+  identifier,
+  integer,
+  isUnset,
+  type Json,
+  type JsonObject,
   list,
+  lowercase,
   member,
   nullable,
   object,
   onlyWhen,
   optional,
+  text,
+  timestamp,
   unwrapped,
-} from "../src/catalogue/rules/compose.ts";
-import { isUnset, type Json, type JsonObject } from "../src/catalogue/rules/rule.ts";
-import { integer, lowercase, text, timestamp } from "../src/catalogue/rules/values.ts";
+  urlList,
+} from "../src/catalogue/index.ts";
 import { unknownDataset } from "./outcomes.ts";
 import { firstDataset } from "./firstEntry.ts";
 import { ofDataset } from "./lifetimes.ts";

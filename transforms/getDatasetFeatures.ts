@@ -1,19 +1,23 @@
-import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
-import { identifier } from "../src/catalogue/endpoint/field.ts";
-import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
 import {
+  boolean,
   dropped,
+  endpoint,
   entriesOf,
+  get,
+  identifier,
+  integer,
+  isUnset,
+  type Json,
   list,
   nullable,
   object,
   own,
+  parseJson,
+  type Rule,
   sortedBy,
+  text,
   unwrapped,
-} from "../src/catalogue/rules/compose.ts";
-import { parseJson } from "../src/catalogue/rules/parseJson.ts";
-import { isUnset, type Json, type Rule } from "../src/catalogue/rules/rule.ts";
-import { boolean, integer, text } from "../src/catalogue/rules/values.ts";
+} from "../src/catalogue/index.ts";
 import { firstDataset } from "./firstEntry.ts";
 import { noDatasetWithFeatures } from "./outcomes.ts";
 import { ofDataset } from "./lifetimes.ts";

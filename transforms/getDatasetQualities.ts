@@ -1,8 +1,4 @@
-import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
-import { identifier } from "../src/catalogue/endpoint/field.ts";
-import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
-import { anyOrder, list, object, unwrapped } from "../src/catalogue/rules/compose.ts";
-import { number, text } from "../src/catalogue/rules/values.ts";
+import { anyOrder, endpoint, get, identifier, list, number, object, text, unwrapped } from "../src/catalogue/index.ts";
 import { firstDataset } from "./firstEntry.ts";
 import { noDatasetWithQualities } from "./outcomes.ts";
 import { ofDataset } from "./lifetimes.ts";

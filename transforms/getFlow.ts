@@ -1,19 +1,22 @@
-import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
-import { identifier } from "../src/catalogue/endpoint/field.ts";
-import { collection, entity } from "../src/catalogue/endpoint/groups.ts";
-import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
 import {
   anyOrder,
+  collection,
   dropped,
+  endpoint,
+  entity,
+  get,
+  identifier,
+  integer,
   list,
   nested,
   nullable,
   object,
   renamed,
+  type Rule,
+  text,
+  timestamp,
   unwrapped,
-} from "../src/catalogue/rules/compose.ts";
-import type { Rule } from "../src/catalogue/rules/rule.ts";
-import { integer, text, timestamp } from "../src/catalogue/rules/values.ts";
+} from "../src/catalogue/index.ts";
 import { unknownFlowId } from "./outcomes.ts";
 import { lasting } from "./lifetimes.ts";
 

@@ -1,21 +1,27 @@
-import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
-import { identifier } from "../src/catalogue/endpoint/field.ts";
-import { entity } from "../src/catalogue/endpoint/groups.ts";
-import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
 import {
   anyOrder,
   dropped,
+  endpoint,
+  entity,
   entriesOf,
+  get,
+  identifier,
+  integer,
+  isUnset,
   list,
+  markup,
   member,
   nullable,
+  number,
+  numberList,
   object,
   orEmpty,
   own,
+  type Rule,
+  text,
   unwrapped,
-} from "../src/catalogue/rules/compose.ts";
-import { isUnset, type Rule } from "../src/catalogue/rules/rule.ts";
-import { integer, markup, number, numberList, text, verbatim } from "../src/catalogue/rules/values.ts";
+  verbatim,
+} from "../src/catalogue/index.ts";
 import { MAX_ARRAY_LEVELS } from "./evaluations.ts";
 import { unknownRun } from "./outcomes.ts";
 import { lasting } from "./lifetimes.ts";

@@ -1,9 +1,20 @@
-import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
-import { identifier } from "../src/catalogue/endpoint/field.ts";
-import { entity } from "../src/catalogue/endpoint/groups.ts";
-import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
-import { sortedBy, list, nullable, object, renamed, unwrapped } from "../src/catalogue/rules/compose.ts";
-import { boolean, integer, markup, number, verbatim } from "../src/catalogue/rules/values.ts";
+import {
+  boolean,
+  endpoint,
+  entity,
+  get,
+  identifier,
+  integer,
+  list,
+  markup,
+  nullable,
+  number,
+  object,
+  renamed,
+  sortedBy,
+  unwrapped,
+  verbatim,
+} from "../src/catalogue/index.ts";
 import { unknownTracedRun } from "./outcomes.ts";
 import { lasting } from "./lifetimes.ts";
 

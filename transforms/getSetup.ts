@@ -1,9 +1,15 @@
-import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
-import { identifier } from "../src/catalogue/endpoint/field.ts";
-import { entity } from "../src/catalogue/endpoint/groups.ts";
-import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
-import { list, nullable, object, optional } from "../src/catalogue/rules/compose.ts";
-import { integer, text } from "../src/catalogue/rules/values.ts";
+import {
+  endpoint,
+  entity,
+  get,
+  identifier,
+  integer,
+  list,
+  nullable,
+  object,
+  optional,
+  text,
+} from "../src/catalogue/index.ts";
 import { unknownSetup } from "./outcomes.ts";
 import { firstId } from "./firstEntry.ts";
 import { exampleParameter, setupParameter } from "./setupParameters.ts";

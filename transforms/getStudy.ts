@@ -1,19 +1,23 @@
-import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
-import { identifierOr } from "../src/catalogue/endpoint/field.ts";
-import { collection, entity } from "../src/catalogue/endpoint/groups.ts";
-import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
 import {
   anyOrder,
+  collection,
+  endpoint,
+  entity,
+  get,
+  identifierOr,
+  integer,
+  isUnset,
   list,
+  markup,
   member,
   nullable,
   numberOf,
   object,
   renamed,
+  type Rule,
+  timestamp,
   unwrapped,
-} from "../src/catalogue/rules/compose.ts";
-import { isUnset, type Rule } from "../src/catalogue/rules/rule.ts";
-import { integer, markup, timestamp } from "../src/catalogue/rules/values.ts";
+} from "../src/catalogue/index.ts";
 import { legacyStudy, privateStudy, unknownStudy } from "./outcomes.ts";
 import { firstId } from "./firstEntry.ts";
 

@@ -1,9 +1,19 @@
-import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
-import { identifier } from "../src/catalogue/endpoint/field.ts";
-import { entity } from "../src/catalogue/endpoint/groups.ts";
-import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
-import { anyOrder, ifGiven, list, nullable, object, renamed, unwrapped } from "../src/catalogue/rules/compose.ts";
-import { integer, jsonList, text } from "../src/catalogue/rules/values.ts";
+import {
+  anyOrder,
+  endpoint,
+  entity,
+  get,
+  identifier,
+  ifGiven,
+  integer,
+  jsonList,
+  list,
+  nullable,
+  object,
+  renamed,
+  text,
+  unwrapped,
+} from "../src/catalogue/index.ts";
 import { unknownTask } from "./outcomes.ts";
 import { lasting } from "./lifetimes.ts";
 

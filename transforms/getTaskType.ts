@@ -1,10 +1,16 @@
-import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
-import { identifier } from "../src/catalogue/endpoint/field.ts";
-import { entity } from "../src/catalogue/endpoint/groups.ts";
-import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
-import { commaSeparated } from "../src/catalogue/rules/commaSeparated.ts";
-import { list, nullable, object } from "../src/catalogue/rules/compose.ts";
-import { integer, text, timestamp } from "../src/catalogue/rules/values.ts";
+import {
+  commaSeparated,
+  endpoint,
+  entity,
+  get,
+  identifier,
+  integer,
+  list,
+  nullable,
+  object,
+  text,
+  timestamp,
+} from "../src/catalogue/index.ts";
 import { unknownTaskType } from "./outcomes.ts";
 import { fixed } from "./lifetimes.ts";
 

@@ -1,4 +1,4 @@
-import type { LegacyError, OutcomeKind } from "../src/catalogue/endpoint/outcome.ts";
+import type { LegacyError, OutcomeKind } from "../src/catalogue/index.ts";
 
 /**
  * Every error code of the legacy interface: its message (trimmed) and its kind. `as`: the code to answer with instead.

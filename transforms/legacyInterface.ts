@@ -1,4 +1,4 @@
-import type { LegacyPaths, LegacyWrites } from "../src/catalogue/endpoint/legacyInterface.ts";
+import type { LegacyPaths, LegacyWrites } from "../src/catalogue/index.ts";
 
 /**
  * The paths of legacy's interface. On the real server each of them set a tag, as did `/index.php/api/v1`, `/?/api/v1`

@@ -1,4 +1,4 @@
-import { entity } from "../src/catalogue/endpoint/groups.ts";
+import { entity } from "../src/catalogue/index.ts";
 
 /** Lifetimes of entities that hardly change: flows, tasks, runs. */
 export const lasting = { fresh: "1h", staleWhileRevalidate: "7d", staleIfError: "7d" } as const;

@@ -1,8 +1,18 @@
-import { withDefault } from "../src/catalogue/endpoint/field.ts";
-import { collection } from "../src/catalogue/endpoint/groups.ts";
-import { dropped, havingValue, list, nullable, object } from "../src/catalogue/rules/compose.ts";
-import { integer, lowercase, number, text, verbatim } from "../src/catalogue/rules/values.ts";
-import { getSegments } from "../src/catalogue/endpoint/legacyRequest.ts";
+import {
+  collection,
+  dropped,
+  getSegments,
+  havingValue,
+  integer,
+  list,
+  lowercase,
+  nullable,
+  number,
+  object,
+  text,
+  verbatim,
+  withDefault,
+} from "../src/catalogue/index.ts";
 import { datasetFilters } from "./datasetFilters.ts";
 import { datasetRow } from "./datasetRow.ts";
 import {

@@ -1,8 +1,17 @@
-import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
-import { collection } from "../src/catalogue/endpoint/groups.ts";
-import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
-import { list, nullable, object, optional, renamed, unwrapped } from "../src/catalogue/rules/compose.ts";
-import { boolean, integer, text } from "../src/catalogue/rules/values.ts";
+import {
+  boolean,
+  collection,
+  endpoint,
+  get,
+  integer,
+  list,
+  nullable,
+  object,
+  optional,
+  renamed,
+  text,
+  unwrapped,
+} from "../src/catalogue/index.ts";
 import { fixed } from "./lifetimes.ts";
 
 export const listEstimationProcedures = endpoint("GET /estimationprocedure/list", {

@@ -1,8 +1,4 @@
-import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
-import { collection } from "../src/catalogue/endpoint/groups.ts";
-import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
-import { list, unwrapped } from "../src/catalogue/rules/compose.ts";
-import { text } from "../src/catalogue/rules/values.ts";
+import { collection, endpoint, get, list, text, unwrapped } from "../src/catalogue/index.ts";
 import { fixed } from "./lifetimes.ts";
 
 export const listEvaluationMeasures = endpoint("GET /evaluationmeasures/list", {

@@ -1,6 +1,4 @@
-import { collection } from "../src/catalogue/endpoint/groups.ts";
-import { nullable, object } from "../src/catalogue/rules/compose.ts";
-import { integer, text, verbatim } from "../src/catalogue/rules/values.ts";
+import { collection, integer, nullable, object, text, verbatim } from "../src/catalogue/index.ts";
 import { idFilter, listBy, page, tagFilter } from "./filters.ts";
 import { noFlows } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";

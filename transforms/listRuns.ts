@@ -1,6 +1,16 @@
-import { flag, optionalField } from "../src/catalogue/endpoint/field.ts";
-import { dropped, entriesOf, member, nullable, object } from "../src/catalogue/rules/compose.ts";
-import { integer, text, timestamp, verbatim } from "../src/catalogue/rules/values.ts";
+import {
+  dropped,
+  entriesOf,
+  flag,
+  integer,
+  member,
+  nullable,
+  object,
+  optionalField,
+  text,
+  timestamp,
+  verbatim,
+} from "../src/catalogue/index.ts";
 import { idFilter, idList, listBy, page } from "./filters.ts";
 import { noRuns } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";

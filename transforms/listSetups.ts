@@ -1,6 +1,4 @@
-import { collection } from "../src/catalogue/endpoint/groups.ts";
-import { object, optional } from "../src/catalogue/rules/compose.ts";
-import { integer } from "../src/catalogue/rules/values.ts";
+import { collection, integer, object, optional } from "../src/catalogue/index.ts";
 import { idList, listBy, page, tagFilter } from "./filters.ts";
 import { noSetups } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";

@@ -1,7 +1,15 @@
-import { optionalField } from "../src/catalogue/endpoint/field.ts";
-import { collection } from "../src/catalogue/endpoint/groups.ts";
-import { entriesOf, member, nullable, object } from "../src/catalogue/rules/compose.ts";
-import { integer, markup, text, timestamp } from "../src/catalogue/rules/values.ts";
+import {
+  collection,
+  entriesOf,
+  integer,
+  markup,
+  member,
+  nullable,
+  object,
+  optionalField,
+  text,
+  timestamp,
+} from "../src/catalogue/index.ts";
 import { datasetStatus, idFilter, listBy, page } from "./filters.ts";
 import { noStudies } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";

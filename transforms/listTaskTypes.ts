@@ -1,9 +1,14 @@
-import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
-import { collection } from "../src/catalogue/endpoint/groups.ts";
-import { get } from "../src/catalogue/endpoint/legacyRequest.ts";
-import { commaSeparated } from "../src/catalogue/rules/commaSeparated.ts";
-import { list, nullable, object } from "../src/catalogue/rules/compose.ts";
-import { integer, text } from "../src/catalogue/rules/values.ts";
+import {
+  collection,
+  commaSeparated,
+  endpoint,
+  get,
+  integer,
+  list,
+  nullable,
+  object,
+  text,
+} from "../src/catalogue/index.ts";
 import { fixed } from "./lifetimes.ts";
 
 export const listTaskTypes = endpoint("GET /tasktype/list", {

@@ -1,7 +1,17 @@
-import { optionalField } from "../src/catalogue/endpoint/field.ts";
-import { collection } from "../src/catalogue/endpoint/groups.ts";
-import { anyOrder, havingValue, list, nullable, object } from "../src/catalogue/rules/compose.ts";
-import { integer, lowercase, number, text, verbatim } from "../src/catalogue/rules/values.ts";
+import {
+  anyOrder,
+  collection,
+  havingValue,
+  integer,
+  list,
+  lowercase,
+  nullable,
+  number,
+  object,
+  optionalField,
+  text,
+  verbatim,
+} from "../src/catalogue/index.ts";
 import { datasetName, datasetSizes, datasetStatus, idFilter, idList, listBy, page, tagFilter } from "./filters.ts";
 import { noTasks } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";

@@ -1,5 +1,4 @@
-import { collection, entity } from "../src/catalogue/endpoint/groups.ts";
-import type { OpaqueRead } from "../src/catalogue/endpoint/legacyInterface.ts";
+import { collection, entity, type OpaqueRead } from "../src/catalogue/index.ts";
 import { fixed, lasting, ofDataset } from "./lifetimes.ts";
 
 const { groups: _, ...ofQualities } = ofDataset("24h");

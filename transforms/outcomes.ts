@@ -1,4 +1,4 @@
-import type { Outcome } from "../src/catalogue/endpoint/outcome.ts";
+import type { Outcome } from "../src/catalogue/index.ts";
 
 // Legacy's own codes and messages, for answers that the gateway gives without a request to legacy.
 const notFound = (code: string, message: string): Outcome => ({ kind: "notFound", code, message });

@@ -1,7 +1,13 @@
-import { type Definition, endpoint, type Route } from "../src/catalogue/endpoint/endpoint.ts";
-import type { Fields, InputOf } from "../src/catalogue/endpoint/field.ts";
-import { list, unwrapped } from "../src/catalogue/rules/compose.ts";
-import type { Rule } from "../src/catalogue/rules/rule.ts";
+import {
+  type Definition,
+  endpoint,
+  type Fields,
+  type InputOf,
+  list,
+  type Route,
+  type Rule,
+  unwrapped,
+} from "../src/catalogue/index.ts";
 import { bodyObjects } from "./filters.ts";
 
 /** Defines a list that is read by pages. `wrappers`: the two levels around legacy's rows. */

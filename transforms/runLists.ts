@@ -1,5 +1,4 @@
-import { collection, entity } from "../src/catalogue/endpoint/groups.ts";
-import type { Outcome } from "../src/catalogue/endpoint/outcome.ts";
+import { collection, entity, type Outcome } from "../src/catalogue/index.ts";
 import { idList, tagFilter } from "./filters.ts";
 
 /** The filters that the lists of runs and of evaluations share, in the order of legacy's path. */

@@ -1,6 +1,14 @@
-import { entriesOf, list, nullable, object, renamed } from "../src/catalogue/rules/compose.ts";
-import { type Json, type Rule } from "../src/catalogue/rules/rule.ts";
-import { integer, text } from "../src/catalogue/rules/values.ts";
+import {
+  entriesOf,
+  integer,
+  type Json,
+  list,
+  nullable,
+  object,
+  renamed,
+  type Rule,
+  text,
+} from "../src/catalogue/index.ts";
 
 /** Leaves out repeated entries: legacy lists each parameter of a setup once for each of the setup's tags. */
 const withoutRepeats = <T>(inner: Rule<T>): Rule<T> => ({

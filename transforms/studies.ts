@@ -1,10 +1,17 @@
-import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
-import { identifier, identifierList, oneOf } from "../src/catalogue/endpoint/field.ts";
-import { changed } from "../src/catalogue/endpoint/groups.ts";
-import { post } from "../src/catalogue/endpoint/legacyRequest.ts";
-import type { Outcome } from "../src/catalogue/endpoint/outcome.ts";
-import { object, renamed, unwrapped } from "../src/catalogue/rules/compose.ts";
-import { integer, text } from "../src/catalogue/rules/values.ts";
+import {
+  changed,
+  endpoint,
+  identifier,
+  identifierList,
+  integer,
+  object,
+  oneOf,
+  type Outcome,
+  post,
+  renamed,
+  text,
+  unwrapped,
+} from "../src/catalogue/index.ts";
 import { legacyStudies } from "./getStudy.ts";
 import { legacyStudy, noStudyToAttachTo, noStudyToUpdate, privateStudy } from "./outcomes.ts";
 

@@ -1,10 +1,24 @@
-import { endpoint, type Route } from "../src/catalogue/endpoint/endpoint.ts";
-import { identifier, matching } from "../src/catalogue/endpoint/field.ts";
-import { amended, collection } from "../src/catalogue/endpoint/groups.ts";
-import { get, post } from "../src/catalogue/endpoint/legacyRequest.ts";
-import { anyOrder, entriesOf, list, member, object, unwrapped } from "../src/catalogue/rules/compose.ts";
-import { isObject, type Json } from "../src/catalogue/rules/rule.ts";
-import { integer, text, verbatim } from "../src/catalogue/rules/values.ts";
+import {
+  amended,
+  anyOrder,
+  collection,
+  endpoint,
+  entriesOf,
+  get,
+  identifier,
+  integer,
+  isObject,
+  type Json,
+  list,
+  matching,
+  member,
+  object,
+  post,
+  type Route,
+  text,
+  unwrapped,
+  verbatim,
+} from "../src/catalogue/index.ts";
 import { unknownEntity } from "./outcomes.ts";
 
 export const tagName = matching(/^[A-Za-z0-9_.-]{1,64}$/);

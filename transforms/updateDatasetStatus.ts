@@ -1,9 +1,15 @@
-import { endpoint } from "../src/catalogue/endpoint/endpoint.ts";
-import { identifier, oneOf } from "../src/catalogue/endpoint/field.ts";
-import { changed } from "../src/catalogue/endpoint/groups.ts";
-import { post } from "../src/catalogue/endpoint/legacyRequest.ts";
-import { object, renamed, unwrapped } from "../src/catalogue/rules/compose.ts";
-import { integer, text } from "../src/catalogue/rules/values.ts";
+import {
+  changed,
+  endpoint,
+  identifier,
+  integer,
+  object,
+  oneOf,
+  post,
+  renamed,
+  text,
+  unwrapped,
+} from "../src/catalogue/index.ts";
 import { noDatasetToUpdate } from "./outcomes.ts";
 
 export const updateDatasetStatus = endpoint("POST /datasets/status/update", {

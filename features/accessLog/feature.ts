@@ -1,12 +1,14 @@
 import { hash, randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
-import type { HttpExchange } from "../../src/operation/telemetry/exchange.ts";
-import { scrubAgent } from "../../src/operation/secrets/scrub.ts";
-import { truncate } from "../../src/operation/secrets/truncate.ts";
-import type { Core, Feature } from "../../src/gateway/answer/feature.ts";
-import { openLogDestination } from "../../src/operation/telemetry/logDestination.ts";
-import type { RequestCaller } from "../../src/operation/telemetry/requestCaller.ts";
+import {
+  type HttpExchange,
+  openLogDestination,
+  type RequestCaller,
+  scrubAgent,
+  truncate,
+} from "../../src/operation/index.ts";
+import type { Core, Feature } from "../../src/gateway/index.ts";
 import { accessLogEvents } from "./events.ts";
 import type { AccessLogSettings } from "./settings.ts";
 

@@ -1,6 +1,5 @@
-import { maxEntryBytes } from "../../src/gateway/cache/store.ts";
-import type { DeclaredLifetimes } from "../../src/catalogue/endpoint/lifetimes.ts";
-import type { Core } from "../../src/gateway/answer/feature.ts";
+import { type Core, maxEntryBytes } from "../../src/gateway/index.ts";
+import type { DeclaredLifetimes } from "../../src/catalogue/index.ts";
 
 /** The lifetimes of an endpoint, by the names of `CACHE_LIFETIMES`. */
 const lifetimesView = (declared: DeclaredLifetimes) => {

@@ -1,15 +1,18 @@
 import type { Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { z } from "zod";
-import { legacyName } from "../../src/gateway/cache/cacheRequest.ts";
-import type { Invalidation } from "../../src/gateway/cache/sharedTier.ts";
-import { parseJson } from "../../src/catalogue/rules/parseJson.ts";
-import type { Core, Feature } from "../../src/gateway/answer/feature.ts";
-import { once } from "../../src/operation/limits/once.ts";
+import {
+  type Core,
+  type Feature,
+  type GuardSettings,
+  type Invalidation,
+  legacyName,
+  type OperatorsApp,
+} from "../../src/gateway/index.ts";
+import { parseJson } from "../../src/catalogue/index.ts";
+import { once } from "../../src/operation/index.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { cacheViewOf, type CacheView } from "./cacheView.ts";
-import { operatorsApp } from "../../src/gateway/operators/app.ts";
-import type { GuardSettings } from "../../src/gateway/operators/guard.ts";
 import type { ConsolePage } from "./page/consolePage.ts";
 
 const MAX_BODY_BYTES = 64 * 1024;
@@ -18,7 +21,7 @@ const MAX_BODY_BYTES = 64 * 1024;
  * The operators' interface and page: the core's routes, and those that features add. `address`: where the
  * new interface is served.
  */
-export const consoleApp = (core: Core, guard: GuardSettings, address: string): Hono => {
+export const consoleApp = (core: Core, operatorsApp: OperatorsApp, guard: GuardSettings, address: string): Hono => {
   const { cache, observer } = core;
   const parts = (core.features as readonly Feature<ConsolePart>[]).flatMap(({ console }) => console ?? []);
   const endpoints = Object.keys(core.lifetimes);

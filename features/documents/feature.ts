@@ -1,12 +1,8 @@
-import { pathOf } from "../../src/catalogue/endpoint/target.ts";
+import { pathOf } from "../../src/catalogue/index.ts";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { Worker } from "node:worker_threads";
-import { sendWhole } from "../../src/gateway/http/httpServer.ts";
-import { corsList } from "../../src/gateway/http/cors.ts";
-import { problemSlugs } from "../../src/gateway/http/problemDetails.ts";
-import { isBelow } from "../../src/gateway/http/requestTarget.ts";
-import type { Core, Feature } from "../../src/gateway/answer/feature.ts";
+import { type Core, corsList, type Feature, isBelow, problemSlugs, sendWhole } from "../../src/gateway/index.ts";
 import { apiCatalog, CATALOG_LINK, CATALOG_PATH, documentLinks, OPENAPI_TYPE } from "./apiCatalog.ts";
 import type { OpenApiThreadData } from "./openApiThread.ts";
 import { openResource, type Resource, type SendResource } from "./resource.ts";

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import packageJson from "../../package.json" with { type: "json" };
-import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
+import type { Endpoint } from "../../src/catalogue/index.ts";
 import { type Deployment, openApiDocument } from "../../libraries/openapi/openApiDocument.ts";
 
 /** What the thread is started with. `module`: the URL of the module with the definitions. */

@@ -1,7 +1,5 @@
-import { answerOf } from "../../src/catalogue/endpoint/answer.ts";
-import type { Outcome } from "../../src/catalogue/endpoint/outcome.ts";
-import { type ErrorTable, outcomeOf } from "../../src/catalogue/legacy/reading.ts";
-import { otherProblem, problemOf, problemTypes, type ProblemType } from "../../src/gateway/http/problemDetails.ts";
+import { answerOf, type ErrorTable, type Outcome, outcomeOf } from "../../src/catalogue/index.ts";
+import { otherProblem, problemOf, type ProblemType, problemTypes } from "../../src/gateway/index.ts";
 import { documentFrame, readAsset, sharedStyle } from "../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../libraries/ui/html.ts";
 import { counted } from "../../libraries/ui/wording.ts";

@@ -1,11 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { acceptedCodings, compress } from "../../src/gateway/cache/compression.ts";
-import { type Coding } from "../../src/gateway/cache/entry.ts";
-import { bytesOf, tagOf } from "../../src/gateway/cache/entry.ts";
-import { contentHeaders, etagOf, matchesTag } from "../../src/gateway/cache/reply.ts";
-import { sendWhole } from "../../src/gateway/http/httpServer.ts";
-import { once } from "../../src/operation/limits/once.ts";
-import { headerOf } from "../../src/operation/telemetry/requestCaller.ts";
+import {
+  acceptedCodings,
+  bytesOf,
+  type Coding,
+  compress,
+  contentHeaders,
+  etagOf,
+  matchesTag,
+  sendWhole,
+  tagOf,
+} from "../../src/gateway/index.ts";
+import { headerOf, once } from "../../src/operation/index.ts";
 
 /** A document or a file of the viewer. `headers`: flat, without those that follow from the bytes. */
 export type Resource = { body: string | Buffer; type: string; headers: readonly string[] };

@@ -1,7 +1,13 @@
-import type { Dialect } from "../../src/gateway/answer/dialect.ts";
-import type { Core } from "../../src/gateway/answer/feature.ts";
-import { ageOf, cacheStatus, contentHeaders, etagOf, type WriteHeaders } from "../../src/gateway/cache/reply.ts";
-import { legacyCorsList } from "../../src/gateway/http/cors.ts";
+import {
+  ageOf,
+  cacheStatus,
+  contentHeaders,
+  type Core,
+  type Dialect,
+  etagOf,
+  legacyCorsList,
+  type WriteHeaders,
+} from "../../src/gateway/index.ts";
 import type { OldReads, PathRead } from "./oldRead.ts";
 import type { ReadCounts } from "./readCounts.ts";
 

@@ -1,37 +1,43 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
-import { type Answer, plainAnswer } from "../../src/catalogue/endpoint/answer.ts";
-import { pathOf } from "../../src/catalogue/endpoint/target.ts";
-import { writeLegacyError } from "../../src/catalogue/legacy/gatewayErrors.ts";
-import { xmlReader } from "../../src/catalogue/legacy/xml.ts";
-import type { Core, Feature } from "../../src/gateway/answer/feature.ts";
-import { isIll, reportIll } from "../../src/gateway/answer/illAnswer.ts";
-import { refusedIn } from "../../src/gateway/answer/proxiedWrites.ts";
+import { type Answer, pathOf, plainAnswer, writeLegacyError, xmlReader } from "../../src/catalogue/index.ts";
 import {
+  answerItself,
+  answerTo,
   type CacheRequest,
+  type Core,
+  decodedBeginning,
+  type Entry,
+  type Feature,
   type Fetched,
+  isFailure,
+  isIll,
+  isItsFault,
+  maxEntryBytes,
+  mediaType,
   type NotForCache,
+  type OwnAnswer,
+  ownCaller,
+  type Pass,
   readDirectives,
-} from "../../src/gateway/cache/cacheRequest.ts";
-import type { Entry } from "../../src/gateway/cache/entry.ts";
-import { maxEntryBytes } from "../../src/gateway/cache/store.ts";
-import { replyWith } from "../../src/gateway/cache/reply.ts";
-import { isFailure } from "../../src/gateway/cache/policy.ts";
-import { type Served, uncached } from "../../src/gateway/cache/served.ts";
-import { sendWhole } from "../../src/gateway/http/httpServer.ts";
-import { answerItself, answerTo, type OwnAnswer } from "../../src/gateway/proxy/refuse.ts";
-import type { Pass, Substitute } from "../../src/gateway/proxy/passThrough.ts";
-import { decodedBeginning } from "../../src/gateway/upstream/answerBeginning.ts";
-import { mediaType } from "../../src/gateway/upstream/answerHeaders.ts";
-import { isItsFault } from "../../src/gateway/upstream/breaker.ts";
-import { UpstreamFailure } from "../../src/gateway/upstream/failure.ts";
-import { ownCaller } from "../../src/gateway/upstream/legacyClient.ts";
-import { openHolding } from "../../src/operation/limits/byteBudget.ts";
-import { monotonic } from "../../src/operation/limits/monotonic.ts";
-import { withTimeout } from "../../src/operation/limits/withTimeout.ts";
+  refusedIn,
+  replyWith,
+  reportIll,
+  sendWhole,
+  type Served,
+  type Substitute,
+  uncached,
+  UpstreamFailure,
+} from "../../src/gateway/index.ts";
+import {
+  answerResultOf,
+  exchangeOf,
+  type HttpExchange,
+  monotonic,
+  openHolding,
+  withTimeout,
+} from "../../src/operation/index.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
-import { exchangeOf, type HttpExchange } from "../../src/operation/telemetry/exchange.ts";
-import { answerResultOf } from "../../src/operation/telemetry/meter.ts";
 import { legacyDialect } from "./dialect.ts";
 import { legacyCacheEvents } from "./events.ts";
 import { judge } from "./judge.ts";

@@ -1,9 +1,5 @@
-import { type Answer, answerOf } from "../../src/catalogue/endpoint/answer.ts";
-import { readEdges } from "../../src/catalogue/legacy/edges.ts";
-import { outcomeAt, outcomeOf, ownStatusOf } from "../../src/catalogue/legacy/reading.ts";
-import type { Core } from "../../src/gateway/answer/feature.ts";
-import type { CacheKey, Fetched } from "../../src/gateway/cache/cacheRequest.ts";
-import type { Entry } from "../../src/gateway/cache/entry.ts";
+import { type Answer, answerOf, outcomeAt, outcomeOf, ownStatusOf, readEdges } from "../../src/catalogue/index.ts";
+import type { CacheKey, Core, Entry, Fetched } from "../../src/gateway/index.ts";
 import type { ByBytes, ByEndpoint, OldRead } from "./oldRead.ts";
 
 type JudgingCore = Pick<Core, "errors" | "judgeEmpty" | "observer" | "reader" | "totalTimeout">;

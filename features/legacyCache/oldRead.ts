@@ -1,16 +1,23 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { isKey } from "../../src/catalogue/endpoint/credential.ts";
-import type { OpaqueRead } from "../../src/catalogue/endpoint/legacyInterface.ts";
-import { pathOf } from "../../src/catalogue/endpoint/target.ts";
-import { withoutFormat } from "../../src/catalogue/legacy/legacyTarget.ts";
-import { legacyPattern, readLegacyPath } from "../../src/catalogue/legacy/readLegacyPath.ts";
-import { lifetimesBy } from "../../src/gateway/cache/policy.ts";
-import { schemeOf } from "../../src/gateway/upstream/forwarding.ts";
-import { type CacheKey, cacheKeyOf, legacyName } from "../../src/gateway/cache/cacheRequest.ts";
-import { isListing } from "../../src/gateway/answer/emptyLists.ts";
-import type { Core } from "../../src/gateway/answer/feature.ts";
-import type { PreparedEndpoint } from "../../src/gateway/answer/prepared.ts";
-import type { HttpExchange } from "../../src/operation/telemetry/exchange.ts";
+import {
+  isKey,
+  legacyPattern,
+  type OpaqueRead,
+  pathOf,
+  readLegacyPath,
+  withoutFormat,
+} from "../../src/catalogue/index.ts";
+import {
+  type CacheKey,
+  cacheKeyOf,
+  type Core,
+  isListing,
+  legacyName,
+  lifetimesBy,
+  type PreparedEndpoint,
+  schemeOf,
+} from "../../src/gateway/index.ts";
+import type { HttpExchange } from "../../src/operation/index.ts";
 import type { LegacyCacheSettings } from "./settings.ts";
 
 /** An endpoint judges the answers, with its input. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { Core } from "../../src/gateway/answer/feature.ts";
-import { answerResults } from "../../src/operation/telemetry/meter.ts";
+import type { Core } from "../../src/gateway/index.ts";
+import { answerResults } from "../../src/operation/index.ts";
 
 /**
  * Reads of old clients since the start, and since legacy is in trouble: those from the cache, and those that failed.

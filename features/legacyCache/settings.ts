@@ -4,7 +4,7 @@ import {
   type Settings,
   type SettingsFragment,
   unknownEndpoints,
-} from "../../src/operation/settings/settings.ts";
+} from "../../src/operation/index.ts";
 
 const shape = {
   CACHE_LEGACY: z

@@ -1,12 +1,9 @@
 import { type GivenAnswer, parseAnswer } from "../../libraries/compare/answers.ts";
 import { UNSERVED } from "../../libraries/compare/difference.ts";
 import { compareAnswers } from "../../libraries/compare/compareAnswers.ts";
-import { canonicalRequest, exampleTarget } from "../../src/catalogue/endpoint/canonicalRequest.ts";
-import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import { readInput } from "../../src/catalogue/endpoint/input.ts";
+import { canonicalRequest, type Endpoint, exampleTarget, type Json, readInput } from "../../src/catalogue/index.ts";
 import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
-import type { Json } from "../../src/catalogue/rules/rule.ts";
-import type { CheckReport, Core } from "../../src/gateway/answer/feature.ts";
+import type { CheckReport, Core } from "../../src/gateway/index.ts";
 import { counted } from "../../libraries/ui/wording.ts";
 import type { Modern } from "./modern.ts";
 import type { Migration } from "./migration.ts";

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { type LedgerEntry, readNamedLedger } from "../../libraries/compare/ledger.ts";
-import { buildId } from "../../src/operation/telemetry/buildId.ts";
-import type { Core, Feature } from "../../src/gateway/answer/feature.ts";
+import { buildId } from "../../src/operation/index.ts";
+import type { Core, Feature } from "../../src/gateway/index.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { storesOf } from "../../libraries/stores/storesOf.ts";
 import { memoryStores } from "../../libraries/stores/openStores.ts";

@@ -1,7 +1,13 @@
-import { authorize } from "../../src/gateway/answer/authorize.ts";
-import type { CallerIdentity, Handler, Context, Layer } from "../../src/gateway/answer/context.ts";
-import { type Served, uncached } from "../../src/gateway/cache/served.ts";
-import type { Core } from "../../src/gateway/answer/feature.ts";
+import {
+  authorize,
+  type CallerIdentity,
+  type Context,
+  type Core,
+  type Handler,
+  type Layer,
+  type Served,
+  uncached,
+} from "../../src/gateway/index.ts";
 import { type Bucketing, bucketOf, decide, type StageDecision } from "./decide.ts";
 import type { Migration } from "./migration.ts";
 import type { MigrationSettings } from "./settings.ts";

@@ -1,5 +1,4 @@
-import type { Meter } from "../../src/operation/telemetry/meter.ts";
-import type { Sample } from "../../src/operation/telemetry/series.ts";
+import type { Meter, Sample } from "../../src/operation/index.ts";
 import { type DifferenceResult, differenceResults } from "../../libraries/compare/difference.ts";
 import { stageNames } from "./stage.ts";
 import type { StagesView, StageView } from "./views.ts";

@@ -1,6 +1,6 @@
 import type { LedgerEntry } from "../../libraries/compare/ledger.ts";
 import { type Classification, resultOf } from "../../libraries/compare/difference.ts";
-import type { Core } from "../../src/gateway/answer/feature.ts";
+import type { Core } from "../../src/gateway/index.ts";
 import { openComparedRequests } from "./comparedRequests.ts";
 import { type Bucketing, decide, type StageDecision } from "./decide.ts";
 import { type ComparedAnswer, openDifferences } from "./differences.ts";

@@ -1,13 +1,15 @@
-import type { Fetched } from "../../src/gateway/cache/cacheRequest.ts";
-import { freshOnly } from "../../src/gateway/cache/policy.ts";
-import { type Served, uncached } from "../../src/gateway/cache/served.ts";
-import { type Answer, answerOf } from "../../src/catalogue/endpoint/answer.ts";
-import { canonicalRequest } from "../../src/catalogue/endpoint/canonicalRequest.ts";
+import {
+  confirmWrite,
+  type Context,
+  type Core,
+  type Fetched,
+  freshOnly,
+  type Served,
+  uncached,
+  type WriteFate,
+} from "../../src/gateway/index.ts";
+import { type Answer, answerOf, canonicalRequest } from "../../src/catalogue/index.ts";
 import type { ModernReply } from "../../libraries/modern/client.ts";
-import type { Context } from "../../src/gateway/answer/context.ts";
-import type { WriteFate } from "../../src/gateway/answer/legacyFetch.ts";
-import { confirmWrite } from "../../src/gateway/answer/legacyBackend.ts";
-import type { Core } from "../../src/gateway/answer/feature.ts";
 import type { Migration } from "./migration.ts";
 import type { Modern } from "./modern.ts";
 

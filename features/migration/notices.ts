@@ -1,5 +1,5 @@
-import { truncate } from "../../src/operation/secrets/truncate.ts";
-import type { Notice } from "../../src/gateway/answer/feature.ts";
+import { truncate } from "../../src/operation/index.ts";
+import type { Notice } from "../../src/gateway/index.ts";
 import type { Move } from "./stage.ts";
 import type { DifferenceView } from "./views.ts";
 

@@ -1,12 +1,14 @@
 import { z } from "zod";
 import { comparedShape, wrongRoutes } from "../../libraries/modern/settings.ts";
-import { baseUrlField, countField, millisecondsField } from "../../src/operation/settings/fields.ts";
 import {
+  baseUrlField,
+  countField,
   type KnownEndpoints,
+  millisecondsField,
   type Settings,
   type SettingsFragment,
   unknownEndpoints,
-} from "../../src/operation/settings/settings.ts";
+} from "../../src/operation/index.ts";
 import { configuredStageSchema } from "./stage.ts";
 
 const shape = {

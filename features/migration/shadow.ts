@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Served } from "../../src/gateway/cache/served.ts";
+import {
+  type Context,
+  type Core,
+  type Handler,
+  type LegacyReply,
+  type Served,
+  withoutClient,
+} from "../../src/gateway/index.ts";
 import { type GivenAnswer, type LegacyQuery, parseAnswer } from "../../libraries/compare/answers.ts";
 import { curlsOf } from "../../libraries/compare/curls.ts";
 import { type Difference, isSame } from "../../libraries/compare/difference.ts";
@@ -9,14 +16,11 @@ import { compareAnswers, MAX_COMPARED_BYTES, type Origin, markDrift } from "../.
 import {
   type CanonicalRequest,
   canonicalRequest,
+  collectChanges,
+  type Endpoint,
   formatRequest,
-} from "../../src/catalogue/endpoint/canonicalRequest.ts";
-import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import { type LegacyReply, withoutClient } from "../../src/gateway/upstream/legacyClient.ts";
+} from "../../src/catalogue/index.ts";
 import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
-import { collectChanges } from "../../src/catalogue/rules/notes.ts";
-import type { Handler, Context } from "../../src/gateway/answer/context.ts";
-import type { Core } from "../../src/gateway/answer/feature.ts";
 import type { Side } from "./decide.ts";
 import { openMirrorBudget } from "./mirrorBudget.ts";
 import type { Modern } from "./modern.ts";

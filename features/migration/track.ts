@@ -1,5 +1,5 @@
 import { type Difference, type ResultCounts, resultOf } from "../../libraries/compare/difference.ts";
-import { fromStored } from "../../src/operation/limits/monotonic.ts";
+import { fromStored } from "../../src/operation/index.ts";
 import type { ComparedRequests } from "./comparedRequests.ts";
 import { type Evidence, wilson } from "./gate.ts";
 import type { StageInForce } from "./stage.ts";

@@ -1,5 +1,4 @@
-import type { DifferenceForm } from "../../src/catalogue/reading/fits.ts";
-import type { Json } from "../../src/catalogue/rules/rule.ts";
+import type { DifferenceForm, Json } from "../../src/catalogue/index.ts";
 import type { ResultCounts, Classification } from "../../libraries/compare/difference.ts";
 import type { CurlPair } from "../../libraries/compare/curls.ts";
 import type { Gate, StageInForce } from "./stage.ts";

@@ -1,15 +1,14 @@
 import { LRUCache } from "lru-cache";
-import { monotonic } from "../../src/operation/limits/monotonic.ts";
-import { withTimeout } from "../../src/operation/limits/withTimeout.ts";
-import type { RowById } from "../../src/catalogue/endpoint/endpoint.ts";
-import type { LegacyRequest } from "../../src/catalogue/endpoint/legacyRequest.ts";
-import type { OutcomeKind } from "../../src/catalogue/endpoint/outcome.ts";
-import type { Caller } from "../../src/gateway/upstream/legacyClient.ts";
-import { outcomeOf } from "../../src/catalogue/legacy/reading.ts";
-import { xmlReader } from "../../src/catalogue/legacy/xml.ts";
-import type { JsonObject } from "../../src/catalogue/rules/rule.ts";
-import { fetchReadable } from "../../src/gateway/answer/legacyFetch.ts";
-import type { Core } from "../../src/gateway/answer/feature.ts";
+import { monotonic, withTimeout } from "../../src/operation/index.ts";
+import {
+  type JsonObject,
+  type LegacyRequest,
+  type OutcomeKind,
+  outcomeOf,
+  type RowById,
+  xmlReader,
+} from "../../src/catalogue/index.ts";
+import { type Caller, type Core, fetchReadable } from "../../src/gateway/index.ts";
 
 /** The endpoint whose lists lack private datasets. */
 export const LIST_ENDPOINT = "listDatasets";

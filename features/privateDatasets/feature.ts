@@ -1,9 +1,7 @@
-import type { CheckReport, Core, Feature } from "../../src/gateway/answer/feature.ts";
+import { type CheckReport, type Core, type Feature, ownCaller } from "../../src/gateway/index.ts";
 import { storesOf } from "../../libraries/stores/storesOf.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
-import { ownCaller } from "../../src/gateway/upstream/legacyClient.ts";
-import type { Observer } from "../../src/operation/telemetry/observer.ts";
-import type { Meter } from "../../src/operation/telemetry/meter.ts";
+import type { Meter, Observer } from "../../src/operation/index.ts";
 import { askAs, isAdministrators, LIST_ENDPOINT, openAdminStatuses } from "./askLegacy.ts";
 import { privateDatasetsEvents } from "./events.ts";
 import { openScanResults, scopeOf } from "./scanResults.ts";

@@ -1,4 +1,4 @@
-import type { RowFilters, RowTest } from "../../src/catalogue/endpoint/endpoint.ts";
+import type { RowFilters, RowTest } from "../../src/catalogue/index.ts";
 
 /** The uploader whose datasets a list's input asks for. */
 export const uploaderIn = (input: Record<string, unknown>): number | undefined =>

@@ -1,13 +1,25 @@
-import { bytesOf, entryOf } from "../../src/gateway/cache/entry.ts";
-import { type Served, uncached } from "../../src/gateway/cache/served.ts";
-import { withTimeout } from "../../src/operation/limits/withTimeout.ts";
-import { type Answer, answerOf } from "../../src/catalogue/endpoint/answer.ts";
-import type { Endpoint, RowById, RowFilters, RowTest } from "../../src/catalogue/endpoint/endpoint.ts";
-import type { Outcome } from "../../src/catalogue/endpoint/outcome.ts";
-import { transform } from "../../src/catalogue/endpoint/transform.ts";
-import { servingNote } from "../../src/catalogue/rules/notes.ts";
-import type { Handler, Context, Layer } from "../../src/gateway/answer/context.ts";
-import { unauthenticated } from "../../src/gateway/answer/legacyFetch.ts";
+import {
+  bytesOf,
+  type Context,
+  entryOf,
+  type Handler,
+  type Layer,
+  type Served,
+  unauthenticated,
+  uncached,
+} from "../../src/gateway/index.ts";
+import { withTimeout } from "../../src/operation/index.ts";
+import {
+  type Answer,
+  answerOf,
+  type Endpoint,
+  type Outcome,
+  type RowById,
+  type RowFilters,
+  type RowTest,
+  servingNote,
+  transform,
+} from "../../src/catalogue/index.ts";
 import { type AdminStatuses, askAs, LIST_ENDPOINT } from "./askLegacy.ts";
 import type { ScanResults, PrivateRow } from "./scanResults.ts";
 import { rowMatcher, uploaderIn } from "./matching.ts";

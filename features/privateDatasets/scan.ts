@@ -1,5 +1,5 @@
-import { withTimeout } from "../../src/operation/limits/withTimeout.ts";
-import type { RowById } from "../../src/catalogue/endpoint/endpoint.ts";
+import { withTimeout } from "../../src/operation/index.ts";
+import type { RowById } from "../../src/catalogue/index.ts";
 import { type AskLegacy, type DatasetState, isAdministrators, LegacyFailure, readDataset } from "./askLegacy.ts";
 import { type ScanResults, MAX_ID, openIdSet } from "./scanResults.ts";
 import { openReadQueue } from "./readQueue.ts";

@@ -1,8 +1,7 @@
 import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { fromStored } from "../../src/operation/limits/monotonic.ts";
-import type { Settings } from "../../src/operation/settings/settings.ts";
+import { fromStored, type Settings } from "../../src/operation/index.ts";
 import type { Stores } from "../../libraries/stores/keyValueStore.ts";
 
 /** The highest id that is accepted: each id takes a bit. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Settings, SettingsFragment } from "../../src/operation/settings/settings.ts";
+import type { Settings, SettingsFragment } from "../../src/operation/index.ts";
 
 const shape = {
   LEGACY_ADMIN_KEY: z

@@ -1,13 +1,19 @@
-import type { Directives, Fetched } from "../../src/gateway/cache/cacheRequest.ts";
-import { freshOnly } from "../../src/gateway/cache/policy.ts";
-import { bytesOf } from "../../src/gateway/cache/entry.ts";
-import { type Served, uncached } from "../../src/gateway/cache/served.ts";
-import { type Caller, withoutClient } from "../../src/gateway/upstream/legacyClient.ts";
-import { authorize } from "../../src/gateway/answer/authorize.ts";
-import type { KeyedCaller } from "../../src/gateway/answer/keys.ts";
-import { fetchAnswer, type ToFetch } from "../../src/gateway/answer/legacyFetch.ts";
-import type { PreparedEndpoint } from "../../src/gateway/answer/prepared.ts";
-import type { Core } from "../../src/gateway/answer/feature.ts";
+import {
+  authorize,
+  bytesOf,
+  type Caller,
+  type Core,
+  type Directives,
+  fetchAnswer,
+  type Fetched,
+  freshOnly,
+  type KeyedCaller,
+  type PreparedEndpoint,
+  type Served,
+  type ToFetch,
+  uncached,
+  withoutClient,
+} from "../../src/gateway/index.ts";
 import { LegacyFailure } from "./askLegacy.ts";
 
 type Input = Record<string, unknown>;

@@ -1,6 +1,4 @@
-import type { Feature } from "../../src/gateway/answer/feature.ts";
-import { plainBody } from "../../src/gateway/upstream/answerBeginning.ts";
-import { UNCONFIRMED_MS } from "../../src/gateway/answer/unconfirmedWrites.ts";
+import { type Feature, plainBody, UNCONFIRMED_MS } from "../../src/gateway/index.ts";
 
 /** Makes the scan read next the datasets that a write names. Tags matter only if the dataset is known to be private. */
 export const readWritten =

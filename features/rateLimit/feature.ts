@@ -1,17 +1,20 @@
-import { pathOf } from "../../src/catalogue/endpoint/target.ts";
+import { pathOf } from "../../src/catalogue/index.ts";
 import { createHmac } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { corsList, legacyCorsList } from "../../src/gateway/http/cors.ts";
-import { sendWhole, unstoredHeaders } from "../../src/gateway/http/httpServer.ts";
-import { isBelowAny } from "../../src/gateway/http/requestTarget.ts";
-import type { Core, Feature } from "../../src/gateway/answer/feature.ts";
+import {
+  type Core,
+  corsList,
+  type Feature,
+  isBelowAny,
+  legacyCorsList,
+  sendWhole,
+  subnetOf,
+  unstoredHeaders,
+} from "../../src/gateway/index.ts";
 import { storesOf } from "../../libraries/stores/storesOf.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { formatNumber } from "../../libraries/ui/wording.ts";
-import { trustedProxies } from "../../src/operation/network/addresses.ts";
-import { subnetOf } from "../../src/gateway/upstream/forwarding.ts";
-import { exchangeOf } from "../../src/operation/telemetry/exchange.ts";
-import type { RequestCaller } from "../../src/operation/telemetry/requestCaller.ts";
+import { exchangeOf, type RequestCaller, trustedProxies } from "../../src/operation/index.ts";
 import { BURST_MS, openBuckets } from "./buckets.ts";
 import { rateLimitEvents } from "./events.ts";
 import type { RateLimitSettings } from "./settings.ts";

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { networksField } from "../../src/operation/settings/fields.ts";
-import type { Settings, SettingsFragment } from "../../src/operation/settings/settings.ts";
+import { networksField, type Settings, type SettingsFragment } from "../../src/operation/index.ts";
 
 const shape = {
   RATE_LIMIT: z

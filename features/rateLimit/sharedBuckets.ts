@@ -1,4 +1,4 @@
-import { withTimeout } from "../../src/operation/limits/withTimeout.ts";
+import { withTimeout } from "../../src/operation/index.ts";
 import type { RunScript } from "../../libraries/stores/redis.ts";
 import { BURST_MS } from "./buckets.ts";
 

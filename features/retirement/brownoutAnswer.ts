@@ -1,5 +1,5 @@
-import { type GatewayErrorFormat, gatewayError, writeLegacyError } from "../../src/catalogue/legacy/gatewayErrors.ts";
-import type { OwnAnswer } from "../../src/gateway/proxy/refuse.ts";
+import { gatewayError, type GatewayErrorFormat, writeLegacyError } from "../../src/catalogue/index.ts";
+import type { OwnAnswer } from "../../src/gateway/index.ts";
 import { deprecationHeaders, deprecationLink } from "./deprecationHeaders.ts";
 import type { Brownout, Deprecation } from "./settings.ts";
 

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import { z } from "zod";
-import { HIDDEN } from "../../src/operation/secrets/secrets.ts";
+import { HIDDEN } from "../../src/operation/index.ts";
 import type { Stores } from "../../libraries/stores/keyValueStore.ts";
 
 /** The caller of requests without a key, or with one that legacy has not accepted. */

@@ -1,12 +1,8 @@
-import { pathOf, queryOf } from "../../src/catalogue/endpoint/target.ts";
+import { legacyKeyOf, type LegacyTarget, pathOf, queryOf } from "../../src/catalogue/index.ts";
 import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
-import { isBelow } from "../../src/gateway/http/requestTarget.ts";
-import { legacyKeyOf } from "../../src/catalogue/legacy/formFields.ts";
-import type { LegacyTarget } from "../../src/catalogue/legacy/legacyTarget.ts";
-import { exchangeOf, type HttpExchange } from "../../src/operation/telemetry/exchange.ts";
-import { answerItself } from "../../src/gateway/proxy/refuse.ts";
-import type { Core, Feature } from "../../src/gateway/answer/feature.ts";
+import { answerItself, type Core, type Feature, isBelow } from "../../src/gateway/index.ts";
+import { exchangeOf, type HttpExchange } from "../../src/operation/index.ts";
 import { storesOf } from "../../libraries/stores/storesOf.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { brownoutAnswer } from "./brownoutAnswer.ts";

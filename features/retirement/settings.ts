@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Settings, SettingsFragment } from "../../src/operation/settings/settings.ts";
+import type { Settings, SettingsFragment } from "../../src/operation/index.ts";
 
 const MAX_ENTRIES = 500;
 const DAY = 24 * 3_600_000;

@@ -1,4 +1,4 @@
-import type { EventDefinitions } from "../../src/operation/telemetry/events.ts";
+import type { EventDefinitions } from "../../src/operation/index.ts";
 
 export const sharedCacheEvents: EventDefinitions = {
   shared_tier_up: { level: "info", msg: "Redis is in step; what it stores is used." },

@@ -1,8 +1,7 @@
-import type { OpenSharedTier } from "../../src/gateway/cache/sharedTier.ts";
-import type { Core, Feature, TierOptions } from "../../src/gateway/answer/feature.ts";
+import type { Core, Feature, OpenSharedTier, TierOptions } from "../../src/gateway/index.ts";
 import { sharedCacheEvents } from "./events.ts";
 import { redisTier } from "./redisTier.ts";
-import type { Settings } from "../../src/operation/settings/settings.ts";
+import type { Settings } from "../../src/operation/index.ts";
 
 const knownCalls = {
   get: ["hit", "miss", "late", "failed"],

@@ -1,9 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { buildId } from "../../src/operation/telemetry/buildId.ts";
-import type { Entry } from "../../src/gateway/cache/entry.ts";
-import { isExpired, totalLifetime } from "../../src/gateway/cache/policy.ts";
-import type { OpenSharedTier, SharedTier } from "../../src/gateway/cache/sharedTier.ts";
-import { withTimeout } from "../../src/operation/limits/withTimeout.ts";
+import { buildId, withTimeout } from "../../src/operation/index.ts";
+import { type Entry, isExpired, type OpenSharedTier, type SharedTier, totalLifetime } from "../../src/gateway/index.ts";
 import { openReplication, type ReplicationSettings } from "./replication.ts";
 import { entryName, EPOCH, groupsFor, isListable, scripts, VERSIONS } from "./scripts.ts";
 import { fromWire, toWire } from "./wire.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { Invalidation, OpenSharedTier } from "../../src/gateway/cache/sharedTier.ts";
-import { withTimeout } from "../../src/operation/limits/withTimeout.ts";
-import { parseJson } from "../../src/catalogue/rules/parseJson.ts";
+import type { Invalidation, OpenSharedTier } from "../../src/gateway/index.ts";
+import { withTimeout } from "../../src/operation/index.ts";
+import { parseJson } from "../../src/catalogue/index.ts";
 import { connectRedis } from "../../libraries/stores/redis.ts";
 import { openReplicationLease, type SharedTierEvent } from "./replicationLease.ts";
 import {

@@ -1,5 +1,4 @@
-import type { Entry } from "../../src/gateway/cache/entry.ts";
-import type { Invalidation } from "../../src/gateway/cache/sharedTier.ts";
+import type { Entry, Invalidation } from "../../src/gateway/index.ts";
 
 const PREFIX = "catalog-gateway:1:";
 

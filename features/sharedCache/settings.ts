@@ -1,4 +1,4 @@
-import type { Settings } from "../../src/operation/settings/settings.ts";
+import type { Settings } from "../../src/operation/index.ts";
 
 const isOn = ({ REDIS_URL }: Settings): boolean => REDIS_URL !== undefined;
 

@@ -1,10 +1,8 @@
 import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
 import { z } from "zod";
-import { type Entry, entryOf } from "../../src/gateway/cache/entry.ts";
-import { copyOf } from "../../src/gateway/cache/compression.ts";
-import { tagOf } from "../../src/gateway/cache/entry.ts";
-import { fromStored, toStored } from "../../src/operation/limits/monotonic.ts";
+import { copyOf, type Entry, entryOf, tagOf } from "../../src/gateway/index.ts";
+import { fromStored, toStored } from "../../src/operation/index.ts";
 
 /** The first byte of an entry: the version of the format. */
 const VERSION = 3;

@@ -20,11 +20,19 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { IncomingHttpHeaders } from "node:http";
-import { withTimeout } from "../../src/operation/limits/withTimeout.ts";
-import { contexts, currentContext, type HttpExchange, traceContextOf } from "../../src/operation/telemetry/exchange.ts";
-import { pathOf } from "../../src/catalogue/endpoint/target.ts";
-import type { Feature } from "../../src/gateway/answer/feature.ts";
-import { type RequestBegin, requestBegins, type Step, steps } from "../../src/operation/telemetry/steps.ts";
+import {
+  contexts,
+  currentContext,
+  type HttpExchange,
+  type RequestBegin,
+  requestBegins,
+  type Step,
+  steps,
+  traceContextOf,
+  withTimeout,
+} from "../../src/operation/index.ts";
+import { pathOf } from "../../src/catalogue/index.ts";
+import type { Feature } from "../../src/gateway/index.ts";
 import type { TracingSettings } from "./settings.ts";
 
 /** Milliseconds that a stop waits for the last spans to be exported. */

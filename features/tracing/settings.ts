@@ -1,6 +1,5 @@
 import type { z } from "zod";
-import { baseUrlField } from "../../src/operation/settings/fields.ts";
-import type { Settings, SettingsFragment } from "../../src/operation/settings/settings.ts";
+import { baseUrlField, type Settings, type SettingsFragment } from "../../src/operation/index.ts";
 
 const shape = {
   OTEL_EXPORTER_OTLP_ENDPOINT: baseUrlField

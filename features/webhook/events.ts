@@ -1,4 +1,4 @@
-import type { EventDefinitions } from "../../src/operation/telemetry/events.ts";
+import type { EventDefinitions } from "../../src/operation/index.ts";
 
 export const webhookEvents: EventDefinitions = {
   webhook_failed: {

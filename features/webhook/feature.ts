@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from "node:crypto";
-import type { Core, Feature } from "../../src/gateway/answer/feature.ts";
+import type { Core, Feature } from "../../src/gateway/index.ts";
 import { webhookEvents } from "./events.ts";
 import type { WebhookSettings } from "./settings.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Settings, SettingsFragment } from "../../src/operation/settings/settings.ts";
+import type { Settings, SettingsFragment } from "../../src/operation/index.ts";
 
 const isWebhookUrl = (text: string): boolean =>
   /^https?:\/\/\S+$/.test(text) && URL.canParse(text) && new URL(text).username === "" && new URL(text).hash === "";

@@ -1,8 +1,5 @@
-import type { LegacyRequest } from "../../src/catalogue/endpoint/legacyRequest.ts";
-import type { LegacyReading } from "../../src/catalogue/legacy/reading.ts";
-import { parseJson } from "../../src/catalogue/rules/parseJson.ts";
-import type { Json } from "../../src/catalogue/rules/rule.ts";
-import { truncate } from "../../src/operation/secrets/truncate.ts";
+import { type Json, type LegacyReading, type LegacyRequest, parseJson } from "../../src/catalogue/index.ts";
+import { truncate } from "../../src/operation/index.ts";
 
 /**
  * An answer of any backend in the new interface's terms. `body`: `undefined` if it is not JSON;

@@ -1,5 +1,5 @@
-import type { Json } from "../../src/catalogue/rules/rule.ts";
-import { truncate } from "../../src/operation/secrets/truncate.ts";
+import type { Json } from "../../src/catalogue/index.ts";
+import { truncate } from "../../src/operation/index.ts";
 import { type Difference, differenceKey, OTHER_PATHS } from "./difference.ts";
 
 /** One field that differs. */

@@ -1,7 +1,5 @@
-import type { DifferenceForm } from "../../src/catalogue/reading/fits.ts";
-import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import { mediaTypeOf } from "../../src/gateway/http/body.ts";
-import type { Json } from "../../src/catalogue/rules/rule.ts";
+import type { DifferenceForm, Endpoint, Json } from "../../src/catalogue/index.ts";
+import { mediaTypeOf } from "../../src/gateway/index.ts";
 import type { GivenAnswer } from "./answers.ts";
 import { collectDifferences } from "./collectDifferences.ts";
 import { type ComparedPlace, differ } from "./differ.ts";

@@ -1,9 +1,15 @@
-import type { DifferenceForm } from "../../src/catalogue/reading/fits.ts";
-import { isObject, type Json, type Rule } from "../../src/catalogue/rules/rule.ts";
+import {
+  childPointer,
+  type DifferenceForm,
+  type Facets,
+  facetsOf,
+  isObject,
+  type Json,
+  memberOf,
+  type Rule,
+} from "../../src/catalogue/index.ts";
 import { differenceFormOf } from "./difference.ts";
-import { type Facets, facetsOf, memberOf } from "../../src/catalogue/reading/facets.ts";
 import { pairEntries } from "./pairing.ts";
-import { childPointer } from "../../src/catalogue/rules/pointer.ts";
 
 /**
  * One place of two documents. `form`: how they differ there, if they do. `allowedBy`: the rule to which the

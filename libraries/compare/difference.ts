@@ -1,6 +1,5 @@
-import type { DifferenceForm } from "../../src/catalogue/reading/fits.ts";
+import type { DifferenceForm, Json } from "../../src/catalogue/index.ts";
 import { isDeepStrictEqual } from "node:util";
-import type { Json } from "../../src/catalogue/rules/rule.ts";
 
 /**
  * Whether a difference is made by a named rule, allowed by the ledger, gone when it is checked again, or unexplained.

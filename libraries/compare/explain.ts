@@ -1,10 +1,19 @@
-import type { DifferenceForm } from "../../src/catalogue/reading/fits.ts";
-import { collectChanges, type RuleChange } from "../../src/catalogue/rules/notes.ts";
-import { isObject, type Json, type JsonObject, type Rule } from "../../src/catalogue/rules/rule.ts";
+import {
+  childPointer,
+  collectChanges,
+  type DifferenceForm,
+  type Facets,
+  facetsOf,
+  isObject,
+  type Json,
+  type JsonObject,
+  memberOf,
+  pointerSteps,
+  type Rule,
+  type RuleChange,
+} from "../../src/catalogue/index.ts";
 import { differenceFormOf, isSame } from "./difference.ts";
-import { type Facets, facetsOf, memberOf } from "../../src/catalogue/reading/facets.ts";
 import type { Origin } from "./compareAnswers.ts";
-import { childPointer, pointerSteps } from "../../src/catalogue/rules/pointer.ts";
 
 /** One step from the legacy value to ours at one place; without `rule` no rule explains it. */
 type ExplainedStep = { form: DifferenceForm; rule?: string; legacy?: Json; ours?: Json };

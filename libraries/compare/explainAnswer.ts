@@ -1,15 +1,22 @@
-import { type Answer, answerOf } from "../../src/catalogue/endpoint/answer.ts";
-import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import type { Outcome } from "../../src/catalogue/endpoint/outcome.ts";
-import { transform } from "../../src/catalogue/endpoint/transform.ts";
-import { type ErrorTable, outcomeAt, ownStatusOf } from "../../src/catalogue/legacy/reading.ts";
-import { collectChanges } from "../../src/catalogue/rules/notes.ts";
-import { isObject, type Json, type JsonObject } from "../../src/catalogue/rules/rule.ts";
+import {
+  type Answer,
+  answerOf,
+  collectChanges,
+  type Endpoint,
+  type ErrorTable,
+  isObject,
+  type Json,
+  type JsonObject,
+  type Outcome,
+  outcomeAt,
+  ownStatusOf,
+  pointerSteps,
+  transform,
+} from "../../src/catalogue/index.ts";
 import type { AnsweredExchange, GivenAnswer } from "./answers.ts";
 import { collectDifferences } from "./collectDifferences.ts";
 import { type Difference, differenceFormOf, isSame } from "./difference.ts";
 import { changesByPlace, changesIn, explain, lookUp } from "./explain.ts";
-import { pointerSteps } from "../../src/catalogue/rules/pointer.ts";
 
 /** What explains an answer. */
 type Explaining = { endpoint: Endpoint; errors: ErrorTable };

@@ -1,4 +1,4 @@
-import type { Misfit } from "../../src/catalogue/reading/fits.ts";
+import type { Misfit } from "../../src/catalogue/index.ts";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import type { FoundDifference } from "./collectDifferences.ts";

@@ -1,5 +1,4 @@
-import { isObject, type Json } from "../../src/catalogue/rules/rule.ts";
-import type { Facets } from "../../src/catalogue/reading/facets.ts";
+import { type Facets, isObject, type Json } from "../../src/catalogue/index.ts";
 
 /**
  * The indices of entries that belong together, those of entries without a partner, and whether the order is the same.

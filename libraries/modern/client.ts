@@ -1,21 +1,30 @@
 import { MAX_COMPARED_BYTES } from "../compare/compareAnswers.ts";
 import { type Ledger, firstUnexpected } from "../compare/ledger.ts";
-import { type Answer, answerOf } from "../../src/catalogue/endpoint/answer.ts";
-import { becomesAnother, type CanonicalRequest, formatRequest } from "../../src/catalogue/endpoint/canonicalRequest.ts";
-import type { NamedEndpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import type { ErrorTable } from "../../src/catalogue/legacy/reading.ts";
-import type { Reader } from "../../src/gateway/threads/reader.ts";
-import { parseJson } from "../../src/catalogue/rules/parseJson.ts";
-import type { Json } from "../../src/catalogue/rules/rule.ts";
-import type { Settings } from "../../src/operation/settings/settings.ts";
-import { readCertificates } from "../../src/operation/settings/certificates.ts";
-import { runStep } from "../../src/operation/telemetry/steps.ts";
-import { ask as askUpstream, type UpstreamReply } from "../../src/gateway/upstream/ask.ts";
-import { BackendFailure, isItsFault } from "../../src/gateway/upstream/breaker.ts";
-import { UpstreamFailure } from "../../src/gateway/upstream/failure.ts";
-import { type Caller, ownCaller } from "../../src/gateway/upstream/legacyClient.ts";
-import { openBackend, type Watch } from "../../src/gateway/upstream/openBackend.ts";
-import type { Upstream } from "../../src/gateway/upstream/upstream.ts";
+import {
+  type Answer,
+  answerOf,
+  becomesAnother,
+  type CanonicalRequest,
+  type ErrorTable,
+  formatRequest,
+  type Json,
+  type NamedEndpoint,
+  parseJson,
+} from "../../src/catalogue/index.ts";
+import {
+  ask as askUpstream,
+  BackendFailure,
+  type Caller,
+  isItsFault,
+  openBackend,
+  ownCaller,
+  type Reader,
+  type Upstream,
+  UpstreamFailure,
+  type UpstreamReply,
+  type Watch,
+} from "../../src/gateway/index.ts";
+import { readCertificates, runStep, type Settings } from "../../src/operation/index.ts";
 import { errorAnswer, type ModernAnswer } from "./errorAnswer.ts";
 import { isJsonType, unservedReasons } from "./whyUnserved.ts";
 

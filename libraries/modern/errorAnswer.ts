@@ -1,9 +1,15 @@
-import { type Answer, answerOf } from "../../src/catalogue/endpoint/answer.ts";
-import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import type { Outcome } from "../../src/catalogue/endpoint/outcome.ts";
-import { mediaTypeOf } from "../../src/gateway/http/body.ts";
-import { type ErrorTable, outcomeOf } from "../../src/catalogue/legacy/reading.ts";
-import { isObject, type Json, type JsonObject } from "../../src/catalogue/rules/rule.ts";
+import {
+  type Answer,
+  answerOf,
+  type Endpoint,
+  type ErrorTable,
+  isObject,
+  type Json,
+  type JsonObject,
+  type Outcome,
+  outcomeOf,
+} from "../../src/catalogue/index.ts";
+import { mediaTypeOf } from "../../src/gateway/index.ts";
 
 /** An answer of modern as it came, served or not. `isOfGateway`: another gateway has given it. */
 export type ModernAnswer = { status: number; contentType: string; text: string; isOfGateway: boolean };

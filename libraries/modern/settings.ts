@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { becomesAnother } from "../../src/catalogue/endpoint/canonicalRequest.ts";
-import { type KnownEndpoints, unknownEndpoints } from "../../src/operation/settings/settings.ts";
+import { becomesAnother } from "../../src/catalogue/index.ts";
+import { type KnownEndpoints, unknownEndpoints } from "../../src/operation/index.ts";
 
 const route = z
   .string()

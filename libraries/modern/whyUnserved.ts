@@ -1,9 +1,7 @@
 import type { GivenAnswer } from "../compare/answers.ts";
-import { fitOf } from "../../src/catalogue/reading/fits.ts";
+import { type Endpoint, type ErrorTable, fitOf } from "../../src/catalogue/index.ts";
 import { type Ledger, firstUnexpected } from "../compare/ledger.ts";
-import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import { mediaTypeOf } from "../../src/gateway/http/body.ts";
-import type { ErrorTable } from "../../src/catalogue/legacy/reading.ts";
+import { mediaTypeOf } from "../../src/gateway/index.ts";
 import { errorAnswer } from "./errorAnswer.ts";
 
 /** Documents come as JSON only. */

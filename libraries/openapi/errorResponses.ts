@@ -1,6 +1,5 @@
-import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import { type ErrorBody, problemOf, problemTypes } from "../../src/gateway/http/problemDetails.ts";
-import type { Json, JsonObject } from "../../src/catalogue/rules/rule.ts";
+import type { Endpoint, Json, JsonObject } from "../../src/catalogue/index.ts";
+import { type ErrorBody, problemOf, problemTypes } from "../../src/gateway/index.ts";
 
 const text: JsonObject = { type: "string" };
 const code: JsonObject = { type: "string", pattern: "^[0-9]+$", description: "The legacy interface's own code." };

@@ -1,8 +1,5 @@
 import { z } from "zod";
-import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import type { Field } from "../../src/catalogue/endpoint/field.ts";
-import { dropped } from "../../src/catalogue/rules/compose.ts";
-import type { Json, JsonObject } from "../../src/catalogue/rules/rule.ts";
+import { dropped, type Endpoint, type Field, type Json, type JsonObject } from "../../src/catalogue/index.ts";
 import { errorResponses, errorSchemas, errorsOf, schemaRef } from "./errorResponses.ts";
 import { documentedHeaders, headerRefs } from "./replyHeaders.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../src/catalogue/rules/rule.ts";
+import type { JsonObject } from "../../src/catalogue/index.ts";
 
 const header = (description: string, schema: JsonObject = { type: "string" }): JsonObject => ({ description, schema });
 const count: JsonObject = { type: "integer", minimum: 0 };

@@ -1,5 +1,4 @@
-import { withTimeout } from "../../src/operation/limits/withTimeout.ts";
-import { temporary } from "../../src/operation/settings/temporary.ts";
+import { temporary, withTimeout } from "../../src/operation/index.ts";
 import { refusal, unreadable } from "./dataDirectory.ts";
 import { type DiskPatience, endWithoutThread, firstAnswer, diskSilent, startDiskThread } from "./diskThread.ts";
 

@@ -1,7 +1,7 @@
 import { getCompileCacheDir } from "node:module";
 import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { withTimeout } from "../../src/operation/limits/withTimeout.ts";
+import { withTimeout } from "../../src/operation/index.ts";
 
 /**
  * How a start and a check wait for a disk: milliseconds until `onHanging` is called, and until it is given

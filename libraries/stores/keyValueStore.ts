@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { openSerialQueue, type SerialQueue } from "./serialQueue.ts";
-import { parseJson } from "../../src/catalogue/rules/parseJson.ts";
+import { parseJson } from "../../src/catalogue/index.ts";
 import type { RunScript } from "./redis.ts";
 
 /** Values by key; `undefined` for a key that is gone. */

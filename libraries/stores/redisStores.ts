@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openSerialQueue } from "./serialQueue.ts";
-import { withTimeout } from "../../src/operation/limits/withTimeout.ts";
-import { temporary } from "../../src/operation/settings/temporary.ts";
+import { temporary, withTimeout } from "../../src/operation/index.ts";
 import { connectRedis, type RunScript } from "./redis.ts";
 import {
   openHealth,

@@ -1,4 +1,4 @@
-import type { Core, Feature } from "../../src/gateway/answer/feature.ts";
+import type { Core, Feature } from "../../src/gateway/index.ts";
 import type { Stores } from "./keyValueStore.ts";
 import { memoryStores } from "./openStores.ts";
 

@@ -1,6 +1,6 @@
 import { type ResultName, comparisonResults } from "../compare/results.ts";
 import type { CurlPair } from "../compare/curls.ts";
-import { RECENT_MINUTES } from "../../src/operation/telemetry/traffic.ts";
+import { RECENT_MINUTES } from "../../src/operation/index.ts";
 import { html, type Html } from "./html.ts";
 import { formatNumber, minute, percent } from "./wording.ts";
 

@@ -1,18 +1,21 @@
 import { EventEmitter } from "node:events";
 import { availableParallelism } from "node:os";
-import { openGatewayErrorFormats } from "../catalogue/legacy/gatewayErrors.ts";
-import { legacyTargets, type ReadLegacyTarget } from "../catalogue/legacy/legacyTarget.ts";
-import { openByteBudget } from "../operation/limits/byteBudget.ts";
-import { showSegments } from "../operation/secrets/scrub.ts";
-import { trustedProxies } from "../operation/network/addresses.ts";
-import { readCertificates } from "../operation/settings/certificates.ts";
-import type { Settings, WhenOff } from "../operation/settings/settings.ts";
-import { buildInfo } from "../operation/telemetry/buildInfo.ts";
-import { type Dependencies, openDependencies } from "../operation/telemetry/dependencies.ts";
-import { openMeter } from "../operation/telemetry/meter.ts";
-import type { Observer } from "../operation/telemetry/observer.ts";
-import { observeCalls } from "../operation/telemetry/observeUpstream.ts";
-import { openTraffic } from "../operation/telemetry/traffic.ts";
+import { legacyTargets, openGatewayErrorFormats, type ReadLegacyTarget } from "../catalogue/index.ts";
+import {
+  buildInfo,
+  type Dependencies,
+  observeCalls,
+  type Observer,
+  openByteBudget,
+  openDependencies,
+  openMeter,
+  openTraffic,
+  readCertificates,
+  type Settings,
+  showSegments,
+  trustedProxies,
+  type WhenOff,
+} from "../operation/index.ts";
 import { gatewayApp } from "./answer/app.ts";
 import { type Core, type CoreEvents, type Feature, type FeatureModule, hooksOf } from "./answer/feature.ts";
 import { openEmptyLists } from "./answer/emptyLists.ts";

@@ -1,17 +1,17 @@
-import { pathOf } from "../catalogue/endpoint/target.ts";
+import { pathOf } from "../catalogue/index.ts";
 import { Server as NetServer } from "node:net";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { openHttpServer } from "./http/httpServer.ts";
-import { listen } from "./http/listen.ts";
 import {
   exchangeOf,
   type HttpExchange,
   inContext,
+  listen,
+  requestBegins,
   type RequestContext,
+  temporary,
   traceContextOf,
-} from "../operation/telemetry/exchange.ts";
-import { temporary } from "../operation/settings/temporary.ts";
-import { requestBegins } from "../operation/telemetry/steps.ts";
+} from "../operation/index.ts";
 import type { Core, Feature } from "./answer/feature.ts";
 import type { Gateway } from "./openGateway.ts";
 import { isBelowAny } from "./http/requestTarget.ts";

@@ -23,7 +23,7 @@ const departures = (isWrong: (one: Import) => boolean): string[] =>
   imports.filter(isWrong).map(({ from, to }) => `${from} -> ${to}`);
 
 test("the imports are found, and each file lies on a floor", () => {
-  expect(imports).toContainEqual({ from: "transforms/getSetup.ts", to: "src/catalogue/endpoint/endpoint.ts" });
+  expect(imports).toContainEqual({ from: "transforms/getSetup.ts", to: "src/catalogue/index.ts" });
   expect(new Set(sourceFiles().map(floorOf))).toEqual(new Set(Object.keys(below)));
 });
 
@@ -31,6 +31,18 @@ test("a floor imports itself and the floors below it", () => {
   expect(
     departures(({ from, to }) => floorOf(from) !== floorOf(to) && !below[floorOf(from)]?.includes(floorOf(to))),
   ).toEqual([]);
+});
+
+/** A floor's door names all that others may import of it. */
+const doors = new Set(["catalogue", "operation", "gateway"].map((floor) => `src/${floor}/index.ts`));
+/** What may import modules beside the doors: the composition root, of which most is loaded late, and threads. */
+const besideDoors = (file: string): boolean =>
+  floorOf(file) === "root" || file === "features/index.ts" || file.startsWith("src/gateway/threads/");
+
+test("a floor's modules are imported by its door, from the inside by themselves", () => {
+  const crosses = ({ from, to }: Import) => floorOf(from) !== floorOf(to) && to.startsWith("src/");
+  expect(departures((one) => crosses(one) && !doors.has(one.to) && !besideDoors(one.from))).toEqual([]);
+  expect(departures((one) => !crosses(one) && doors.has(one.to))).toEqual([]);
 });
 
 test("thin.ts imports the gateway and its endpoints alone", () => {

@@ -2,7 +2,7 @@ import { pathOf, queryOf } from "../../src/catalogue/endpoint/target.ts";
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { readCredential } from "../../src/catalogue/endpoint/credential.ts";
-import { listen } from "../../src/gateway/http/listen.ts";
+import { listen } from "../../src/operation/network/listen.ts";
 import { isBelow } from "../../src/gateway/http/requestTarget.ts";
 import type { Json } from "../../src/catalogue/rules/rule.ts";
 import type { NamedEndpoint } from "../../src/catalogue/endpoint/endpoint.ts";

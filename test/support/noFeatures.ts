@@ -8,10 +8,7 @@ export const features: readonly FeatureDefinition[] = [
     settings,
     load: async () => ({
       feature: {
-        open: (core, given) =>
-          openOperators(core, given as OperatorsSettings, async (guard) =>
-            (await import("../../src/gateway/operators/app.ts")).operatorsApp(core, guard),
-          ),
+        open: (core, given) => openOperators(core, given as OperatorsSettings),
       },
     }),
   },

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { listen } from "../../src/gateway/http/listen.ts";
+import { listen } from "../../src/operation/network/listen.ts";
 import { keys, openCatalogue, type Revision } from "./fuzz/oldClients/catalogue.ts";
 import { type Bounds, judgeOldRead } from "./fuzz/oldClients/oracle.ts";
 import { openOldClients } from "./fuzz/oldClients/run.ts";

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse, createServer, request as httpRequest } from "node:http";
 import { type AddressInfo, type Socket, createServer as createNetServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { listen } from "../../src/gateway/http/listen.ts";
+import { listen } from "../../src/operation/network/listen.ts";
 import { type Plan, runConnection } from "./fuzz/connection.ts";
 import { openFuzz } from "./fuzz/fuzz.ts";
 import { legacyAnswer } from "./fuzz/legacy.ts";

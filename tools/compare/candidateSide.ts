@@ -1,10 +1,14 @@
 import { type GivenAnswer, parseAnswer } from "../../libraries/compare/answers.ts";
-import { type CanonicalRequest, canonicalRequest } from "../../src/catalogue/endpoint/canonicalRequest.ts";
-import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import { givenInBody, type InputReading, readInput } from "../../src/catalogue/endpoint/input.ts";
+import {
+  type CanonicalRequest,
+  canonicalRequest,
+  type Endpoint,
+  givenInBody,
+  type InputReading,
+  readInput,
+} from "../../src/catalogue/index.ts";
 import { canonicalSender } from "../../libraries/modern/client.ts";
-import { UpstreamFailure } from "../../src/gateway/upstream/failure.ts";
-import { openUpstream, type UpstreamSettings } from "../../src/gateway/upstream/upstream.ts";
+import { openUpstream, UpstreamFailure, type UpstreamSettings } from "../../src/gateway/index.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import { givenInUrl, routeTable } from "../corpus/mapModernPath.ts";
 

@@ -5,11 +5,8 @@ import { type LedgerEntry, openLedger, readNamedLedger } from "../../libraries/c
 import type { Report } from "./report/report.ts";
 import { openTally } from "./tally.ts";
 import { comparedShape, wrongRoutes } from "../../libraries/modern/settings.ts";
-import type { Catalogue } from "../../src/gateway/answer/prepared.ts";
-import { readCertificates } from "../../src/operation/settings/certificates.ts";
-import { loadSettings } from "../../src/operation/settings/load.ts";
-import type { KnownEndpoints, Settings } from "../../src/operation/settings/settings.ts";
-import { upstreamSettings } from "../../src/gateway/upstream/upstreamSettings.ts";
+import { type Catalogue, upstreamSettings } from "../../src/gateway/index.ts";
+import { type KnownEndpoints, loadSettings, readCertificates, type Settings } from "../../src/operation/index.ts";
 import { legacySettings, readKeyVariable } from "../optionValues.ts";
 import { openQuietGateway } from "../quietGateway.ts";
 import type { CommandTools } from "../runCommand.ts";

@@ -1,10 +1,16 @@
 import { z } from "zod";
-import { entriesOf } from "../../src/catalogue/rules/compose.ts";
-import { isObject, isUnset, type Json, type JsonObject, type Rule } from "../../src/catalogue/rules/rule.ts";
-import { truncate } from "../../src/operation/secrets/truncate.ts";
+import {
+  childPointer,
+  entriesOf,
+  facetsOf,
+  isObject,
+  isUnset,
+  type Json,
+  type JsonObject,
+  type Rule,
+} from "../../src/catalogue/index.ts";
+import { truncate } from "../../src/operation/index.ts";
 import { typeOf } from "../../libraries/compare/difference.ts";
-import { facetsOf } from "../../src/catalogue/reading/facets.ts";
-import { childPointer } from "../../src/catalogue/rules/pointer.ts";
 import type { FieldReport } from "./report/report.ts";
 
 /** What has been seen at one place. */

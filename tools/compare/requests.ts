@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
-import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import type { Settings } from "../../src/operation/settings/settings.ts";
+import type { Endpoint } from "../../src/catalogue/index.ts";
+import type { Settings } from "../../src/operation/index.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import { exampleRequests, idRequests } from "../corpus/madeRequests.ts";
 import { trafficMapper } from "../corpus/mapTraffic.ts";

@@ -1,9 +1,8 @@
-import type { Json, JsonObject, Rule } from "../../src/catalogue/rules/rule.ts";
-import { truncate } from "../../src/operation/secrets/truncate.ts";
+import { type Json, type JsonObject, pointerSteps, type Rule } from "../../src/catalogue/index.ts";
+import { truncate } from "../../src/operation/index.ts";
 import { differ } from "../../libraries/compare/differ.ts";
 import type { Difference } from "../../libraries/compare/difference.ts";
 import { changesIn, explain } from "../../libraries/compare/explain.ts";
-import { pointerSteps } from "../../src/catalogue/rules/pointer.ts";
 import type { Row } from "./report/report.ts";
 
 type Placed = Row & { at: string };

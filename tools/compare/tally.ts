@@ -1,5 +1,5 @@
 import { createHistogram, type RecordableHistogram } from "node:perf_hooks";
-import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
+import type { Endpoint } from "../../src/catalogue/index.ts";
 import type { CurlPair } from "../../libraries/compare/curls.ts";
 import {
   causeOf,

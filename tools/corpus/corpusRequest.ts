@@ -1,6 +1,4 @@
-import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import type { Given, givenInBody } from "../../src/catalogue/endpoint/input.ts";
-import type { JsonObject } from "../../src/catalogue/rules/rule.ts";
+import type { Endpoint, Given, givenInBody, JsonObject } from "../../src/catalogue/index.ts";
 
 /**
  * One request to the new interface, below its prefix. `keyed`: it was made with a key, which is itself never stored.

@@ -1,8 +1,12 @@
-import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import { exampleTarget } from "../../src/catalogue/endpoint/canonicalRequest.ts";
-import type { Field } from "../../src/catalogue/endpoint/field.ts";
-import { givenInBody, givenInPath } from "../../src/catalogue/endpoint/input.ts";
-import type { Json, JsonObject } from "../../src/catalogue/rules/rule.ts";
+import {
+  type Endpoint,
+  exampleTarget,
+  type Field,
+  givenInBody,
+  givenInPath,
+  type Json,
+  type JsonObject,
+} from "../../src/catalogue/index.ts";
 import { bodyShape, type CorpusRequest, shapeOf } from "./corpusRequest.ts";
 
 /**

@@ -1,6 +1,12 @@
-import { givenInPath, readInput } from "../../src/catalogue/endpoint/input.ts";
-import { type LegacyPattern, readLegacyPath, segmentsOf, textsIn } from "../../src/catalogue/legacy/readLegacyPath.ts";
-import type { JsonObject } from "../../src/catalogue/rules/rule.ts";
+import {
+  givenInPath,
+  type JsonObject,
+  type LegacyPattern,
+  readInput,
+  readLegacyPath,
+  segmentsOf,
+  textsIn,
+} from "../../src/catalogue/index.ts";
 import type { CorpusRequest, SkipReason } from "./corpusRequest.ts";
 import { requestFor } from "./madeRequests.ts";
 

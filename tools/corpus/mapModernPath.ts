@@ -1,8 +1,13 @@
-import type { NamedEndpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import { givenInBody, givenInPairs, givenInPath, unescaped } from "../../src/catalogue/endpoint/input.ts";
-import { parseJson } from "../../src/catalogue/rules/parseJson.ts";
-import { isObject } from "../../src/catalogue/rules/rule.ts";
-import { type Pattern, patterns } from "../../src/gateway/answer/prepared.ts";
+import {
+  givenInBody,
+  givenInPairs,
+  givenInPath,
+  isObject,
+  type NamedEndpoint,
+  parseJson,
+  unescaped,
+} from "../../src/catalogue/index.ts";
+import { type Pattern, patterns } from "../../src/gateway/index.ts";
 import { bodyShape, type CorpusRequest, shapeOf, type SkipReason } from "./corpusRequest.ts";
 
 /** A path of the new interface: its endpoints by method, and the texts that it gives. */

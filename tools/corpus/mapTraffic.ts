@@ -1,9 +1,5 @@
-import { pathOf, queryOf } from "../../src/catalogue/endpoint/target.ts";
-import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import { unescaped } from "../../src/catalogue/endpoint/input.ts";
-import { isBelow, originForm } from "../../src/gateway/http/requestTarget.ts";
-import { keysInForm } from "../../src/catalogue/legacy/formFields.ts";
-import { legacyPattern } from "../../src/catalogue/legacy/readLegacyPath.ts";
+import { type Endpoint, keysInForm, legacyPattern, pathOf, queryOf, unescaped } from "../../src/catalogue/index.ts";
+import { isBelow, originForm } from "../../src/gateway/index.ts";
 import type { CorpusRequest, SkipReason } from "./corpusRequest.ts";
 import { mapLegacyPath } from "./mapLegacyPath.ts";
 import { mapModernPath, type Routed, routeTable } from "./mapModernPath.ts";

@@ -1,5 +1,4 @@
-import { parseJson } from "../../src/catalogue/rules/parseJson.ts";
-import { isObject, type JsonObject } from "../../src/catalogue/rules/rule.ts";
+import { isObject, type JsonObject, parseJson } from "../../src/catalogue/index.ts";
 
 /** One request as it is found in traffic. */
 export type LoggedRequest = {

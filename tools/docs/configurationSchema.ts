@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { fileSettingOf } from "../../src/operation/settings/givenSetting.ts";
-import { secretSettings, type SettingsFragment, settingsSchemaOf } from "../../src/operation/settings/settings.ts";
+import { fileSettingOf, secretSettings, type SettingsFragment, settingsSchemaOf } from "../../src/operation/index.ts";
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
 

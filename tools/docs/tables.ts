@@ -1,10 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { withDefaults } from "../../src/gateway/cache/policy.ts";
+import { withDefaults } from "../../src/gateway/index.ts";
 import type { z } from "zod";
-import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import { shownDefault } from "../../src/operation/settings/help.ts";
-import { settingsByGroup, type SettingsFragment } from "../../src/operation/settings/settings.ts";
-import type { EventDefinitions } from "../../src/operation/telemetry/events.ts";
+import type { Endpoint } from "../../src/catalogue/index.ts";
+import {
+  type EventDefinitions,
+  settingsByGroup,
+  type SettingsFragment,
+  shownDefault,
+} from "../../src/operation/index.ts";
 import { outageForms } from "../sampleLegacy/outages.ts";
 import { floorsPicture, passedLines } from "./floors.ts";
 

@@ -1,9 +1,7 @@
 import type { Command } from "commander";
 import { observeFields, type SeenFields } from "../compare/fields.ts";
-import { exampleTarget } from "../../src/catalogue/endpoint/canonicalRequest.ts";
-import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import { readInput } from "../../src/catalogue/endpoint/input.ts";
-import { isLongKey, MIN_KEY_LENGTH, openSecrets } from "../../src/operation/secrets/secrets.ts";
+import { type Endpoint, exampleTarget, readInput } from "../../src/catalogue/index.ts";
+import { isLongKey, MIN_KEY_LENGTH, openSecrets } from "../../src/operation/index.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import { idRequests, readIds } from "../corpus/madeRequests.ts";
 import { trafficMapper } from "../corpus/mapTraffic.ts";

@@ -1,4 +1,4 @@
-import { parseJson } from "../../src/catalogue/rules/parseJson.ts";
+import { parseJson } from "../../src/catalogue/index.ts";
 
 /** What a client requests of the new interface, below its prefix. `json` is sent as JSON, `text` as it stands. */
 export type FixtureAsk = {

@@ -1,9 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { parseJson } from "../../src/catalogue/rules/parseJson.ts";
-import type { JsonObject } from "../../src/catalogue/rules/rule.ts";
-import type { Secrets } from "../../src/operation/secrets/secrets.ts";
-import type { Catalogue } from "../../src/gateway/answer/prepared.ts";
-import { loadSettings } from "../../src/operation/settings/load.ts";
+import { type JsonObject, parseJson } from "../../src/catalogue/index.ts";
+import { loadSettings, type Secrets } from "../../src/operation/index.ts";
+import type { Catalogue } from "../../src/gateway/index.ts";
 import { legacySettings } from "../optionValues.ts";
 import { type CapturedExchange, openQuietGateway, type QuietGateway } from "../quietGateway.ts";
 import type { Exchange, FixtureAsk } from "./exchange.ts";

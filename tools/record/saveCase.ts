@@ -1,12 +1,14 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import { type LegacyReading, readLegacy } from "../../src/catalogue/legacy/reading.ts";
-import { xmlReaderFor } from "../../src/catalogue/legacy/xml.ts";
-import { collectChanges } from "../../src/catalogue/rules/notes.ts";
-import type { Json } from "../../src/catalogue/rules/rule.ts";
-import type { Secrets } from "../../src/operation/secrets/secrets.ts";
-import { truncate } from "../../src/operation/secrets/truncate.ts";
+import {
+  collectChanges,
+  type Endpoint,
+  type Json,
+  type LegacyReading,
+  readLegacy,
+  xmlReaderFor,
+} from "../../src/catalogue/index.ts";
+import { type Secrets, truncate } from "../../src/operation/index.ts";
 import { type Exchange, type StoredCase, storedExchange } from "./exchange.ts";
 import type { Recorded, Recording } from "./recording.ts";
 

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { STATUS_CODES } from "../../src/gateway/http/nodeHttp.ts";
-import { trustedProxies } from "../../src/operation/network/addresses.ts";
+import { http, trustedProxies } from "../../src/operation/index.ts";
 import {
   deadAnswer,
   htmlAnswer,
@@ -51,7 +50,7 @@ const frontPage = (
   answer(target) {
     const more = headers(target);
     const link = more.Location === undefined ? "" : ` It is <a href="${escapeXml(more.Location)}">here</a>.`;
-    const title = status === 200 ? "Maintenance" : `${status} ${STATUS_CODES[status]}`;
+    const title = status === 200 ? "Maintenance" : `${status} ${http.STATUS_CODES[status]}`;
     const answer = page("front", status, title, `The front of the sample answers.${link}`);
     return { ...answer, headers: { ...answer.headers, ...more } };
   },

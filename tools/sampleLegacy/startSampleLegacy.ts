@@ -1,5 +1,4 @@
-import { type Listening, listen } from "../../src/gateway/http/listen.ts";
-import { createServer } from "../../src/gateway/http/nodeHttp.ts";
+import { http, listen, type Listening } from "../../src/operation/index.ts";
 import type { SampleOptions } from "./openSample.ts";
 
 /** A sample server that listens. `load` loads its rows, which otherwise the first request waits for. */
@@ -17,7 +16,7 @@ export const startSampleLegacy = async ({ host, port, ...options }: Options = {}
   let opened: ReturnType<typeof open> | undefined;
   const open = async () => (await import("./openSample.ts")).openSample(options);
   const load = () => (opened ??= open());
-  const server = createServer((request, response) => {
+  const server = http.createServer((request, response) => {
     load()
       .then((answer) => answer(request, response))
       // A client that leaves in the middle of its body is the only failure here.

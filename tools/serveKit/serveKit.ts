@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { getResponse, type RequestHandler } from "msw";
-import { type Listening, listen } from "../../src/gateway/http/listen.ts";
+import { listen, type Listening } from "../../src/operation/index.ts";
 import { closestPairs, type KnownRequest } from "./closestPairs.ts";
 
 /**

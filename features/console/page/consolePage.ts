@@ -1,14 +1,11 @@
 import { raw } from "hono/html";
-import type { Core } from "../../../src/gateway/answer/feature.ts";
-import type { WhenOff } from "../../../src/operation/settings/settings.ts";
+import type { Core, UntrustedProxy } from "../../../src/gateway/index.ts";
+import { buildInfo, type Traffic, type WhenOff } from "../../../src/operation/index.ts";
 import type { Headline, OverviewNumber, PagePart, PageSection } from "../../../libraries/ui/consolePart.ts";
 import { documentFrame, joinModules, readAsset, sharedStyle } from "../../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { fillBar, RECENT, section, timeAt } from "../../../libraries/ui/parts.ts";
-import { buildInfo } from "../../../src/operation/telemetry/buildInfo.ts";
-import type { Traffic } from "../../../src/operation/telemetry/traffic.ts";
 import { bytes, counted, enumerate, formatNumber, percent, rate, timeOfDay } from "../../../libraries/ui/wording.ts";
-import type { UntrustedProxy } from "../../../src/gateway/upstream/forwarding.ts";
 import type { CacheView } from "../cacheView.ts";
 
 /** The operators' page: its headers, and how it is rendered for each request. */

@@ -4,7 +4,7 @@ import { formatPath } from "../../../libraries/compare/results.ts";
 import type { PageSection } from "../../../libraries/ui/consolePart.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { badge, curlPair, filterForm, timeAt } from "../../../libraries/ui/parts.ts";
-import { truncate } from "../../../src/operation/secrets/truncate.ts";
+import { truncate } from "../../../src/operation/index.ts";
 import { counted, formatNumber } from "../../../libraries/ui/wording.ts";
 import type { DifferenceSample, DifferenceView } from "../views.ts";
 import { classifications } from "./routes.ts";

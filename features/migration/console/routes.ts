@@ -1,7 +1,7 @@
 import type { Context, Hono } from "hono";
 import { z } from "zod";
-import { parseJson } from "../../../src/catalogue/rules/parseJson.ts";
-import type { Observer } from "../../../src/operation/telemetry/observer.ts";
+import { parseJson } from "../../../src/catalogue/index.ts";
+import type { Observer } from "../../../src/operation/index.ts";
 import type { Migration } from "../migration.ts";
 import { type MoveNote, type Stage, stageSchema } from "../stage.ts";
 import type { StageView } from "../views.ts";

@@ -1,4 +1,4 @@
-import { CURVE_MINUTES } from "../../../src/operation/telemetry/traffic.ts";
+import { CURVE_MINUTES } from "../../../src/operation/index.ts";
 import type { PageSection } from "../../../libraries/ui/consolePart.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { RECENT, rowsTable, timeAgo, timeAt } from "../../../libraries/ui/parts.ts";

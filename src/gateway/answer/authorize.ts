@@ -1,6 +1,5 @@
-import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
-import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
-import { withTimeout } from "../../operation/limits/withTimeout.ts";
+import { type Answer, answerOf, type Outcome } from "../../catalogue/index.ts";
+import { withTimeout } from "../../operation/index.ts";
 import { type Caller, withoutClient } from "../upstream/legacyClient.ts";
 import type { Core } from "./feature.ts";
 

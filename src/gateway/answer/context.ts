@@ -1,8 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { LegacyRequest, Unsent } from "../../catalogue/endpoint/legacyRequest.ts";
-import type { Holding } from "../../operation/limits/byteBudget.ts";
-import { exchangeOf, HttpExchange } from "../../operation/telemetry/exchange.ts";
-import { callerOfRequest, headerOf, RequestCaller } from "../../operation/telemetry/requestCaller.ts";
+import type { LegacyRequest, Unsent } from "../../catalogue/index.ts";
+import {
+  callerOfRequest,
+  exchangeOf,
+  headerOf,
+  type Holding,
+  HttpExchange,
+  RequestCaller,
+} from "../../operation/index.ts";
 import type { Directives } from "../cache/cacheRequest.ts";
 import type { Served } from "../cache/served.ts";
 import type { Caller } from "../upstream/legacyClient.ts";

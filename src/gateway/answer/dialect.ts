@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { HttpExchange } from "../../operation/telemetry/exchange.ts";
+import type { HttpExchange } from "../../operation/index.ts";
 import type { CacheKey } from "../cache/cacheRequest.ts";
 import type { Reply, WriteHeaders } from "../cache/reply.ts";
 import type { WriteError } from "../http/problemDetails.ts";

@@ -1,9 +1,8 @@
-import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
-import type { LegacyRequest } from "../../catalogue/endpoint/legacyRequest.ts";
+import type { Endpoint, LegacyRequest } from "../../catalogue/index.ts";
 import type { Fetched } from "../cache/cacheRequest.ts";
 import type { Entry } from "../cache/entry.ts";
 import { openSingleFlight } from "../cache/singleFlight.ts";
-import type { Observer } from "../../operation/telemetry/observer.ts";
+import type { Observer } from "../../operation/index.ts";
 import { type LegacyClient, ownCaller } from "../upstream/legacyClient.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 

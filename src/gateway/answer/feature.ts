@@ -1,22 +1,33 @@
 import type { EventEmitter } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { OpenSharedTier } from "../cache/sharedTier.ts";
-import type { DeclaredLifetimes } from "../../catalogue/endpoint/lifetimes.ts";
-import type { ByteBudget } from "../../operation/limits/byteBudget.ts";
-import { allOf } from "../../operation/limits/allOf.ts";
-import type { HttpExchange } from "../../operation/telemetry/exchange.ts";
+import type {
+  DeclaredLifetimes,
+  ErrorTable,
+  GatewayErrorFormatOf,
+  Json,
+  ReadLegacyTarget,
+} from "../../catalogue/index.ts";
+import {
+  allOf,
+  type ByteBudget,
+  coreEvents,
+  type Dependencies,
+  type EventDefinitions,
+  type HttpExchange,
+  type Meter,
+  type Observer,
+  type Settings,
+  type SettingsFragment,
+  type Traffic,
+  type WhenOff,
+} from "../../operation/index.ts";
 import type { Guard } from "../http/guard.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
 import type { WriteOwnError } from "../http/ownErrors.ts";
 import type { ErrorFormats, WriteError } from "../http/problemDetails.ts";
 import type { Pass } from "../proxy/passThrough.ts";
 import type { Beginning } from "../upstream/answerBeginning.ts";
-import type { Settings, SettingsFragment, WhenOff } from "../../operation/settings/settings.ts";
-import type { Dependencies } from "../../operation/telemetry/dependencies.ts";
-import { coreEvents, type EventDefinitions } from "../../operation/telemetry/events.ts";
-import type { Meter } from "../../operation/telemetry/meter.ts";
-import type { Observer } from "../../operation/telemetry/observer.ts";
-import type { Traffic } from "../../operation/telemetry/traffic.ts";
 import type { UntrustedProxies } from "../upstream/forwarding.ts";
 import type { NoteLoop } from "../upstream/loops.ts";
 import { type Decision, legacyDecision } from "../cache/served.ts";
@@ -25,11 +36,7 @@ import type { HitPath } from "./dialect.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { Caller, FetchPath, LegacyClient } from "../upstream/legacyClient.ts";
 import type { Outage } from "../upstream/outage.ts";
-import type { GatewayErrorFormatOf } from "../../catalogue/legacy/gatewayErrors.ts";
-import type { ReadLegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
-import type { ErrorTable } from "../../catalogue/legacy/reading.ts";
 import type { Reader } from "../threads/reader.ts";
-import type { Json } from "../../catalogue/rules/rule.ts";
 import type { Keys } from "./keys.ts";
 import type { JudgeEmpty } from "./emptyLists.ts";
 import type { Catalogue, PreparedEndpoint } from "./prepared.ts";

@@ -7,7 +7,7 @@ import { replyWith } from "../cache/reply.ts";
 import { HIT } from "../cache/served.ts";
 import { corsList } from "../http/cors.ts";
 import { isLoop } from "../upstream/forwarding.ts";
-import { exchangeOf } from "../../operation/telemetry/exchange.ts";
+import { exchangeOf } from "../../operation/index.ts";
 import type { Dialect, HitPath } from "./dialect.ts";
 import type { Core, Feature } from "./feature.ts";
 

@@ -1,6 +1,4 @@
-import { scrubAgent } from "../../operation/secrets/scrub.ts";
-import { truncate } from "../../operation/secrets/truncate.ts";
-import type { Observer } from "../../operation/telemetry/observer.ts";
+import { type Observer, scrubAgent, truncate } from "../../operation/index.ts";
 import type { UpstreamReply } from "../upstream/ask.ts";
 
 /** Bytes of a body that are looked at, and characters that a line has of its words and of its type. */

@@ -1,11 +1,8 @@
 import { hash, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { monotonic } from "../../operation/limits/monotonic.ts";
-import type { LegacyRequest } from "../../catalogue/endpoint/legacyRequest.ts";
-import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
+import { monotonic } from "../../operation/index.ts";
+import { type ErrorTable, type LegacyRequest, type Outcome, outcomeOf, xmlReader } from "../../catalogue/index.ts";
 import type { Caller, LegacyClient } from "../upstream/legacyClient.ts";
-import { xmlReader } from "../../catalogue/legacy/xml.ts";
-import { type ErrorTable, outcomeOf } from "../../catalogue/legacy/reading.ts";
 
 /** Harmless requests that show whether legacy accepts a key: one for any key, and one for keys that may write. */
 export type KeyProbes = { reads: LegacyRequest; writes: LegacyRequest };

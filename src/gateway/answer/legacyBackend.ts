@@ -1,6 +1,5 @@
-import type { Answer } from "../../catalogue/endpoint/answer.ts";
-import { allOf } from "../../operation/limits/allOf.ts";
-import { runStep } from "../../operation/telemetry/steps.ts";
+import type { Answer } from "../../catalogue/index.ts";
+import { allOf, runStep } from "../../operation/index.ts";
 import { groupList } from "../cache/reply.ts";
 import { type Served, uncached } from "../cache/served.ts";
 import { withoutClient } from "../upstream/legacyClient.ts";

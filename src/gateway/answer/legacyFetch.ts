@@ -1,20 +1,21 @@
-import { openHolding } from "../../operation/limits/byteBudget.ts";
+import { openHolding, shownTarget } from "../../operation/index.ts";
 import type { Fetched } from "../cache/cacheRequest.ts";
-import { answerOf } from "../../catalogue/endpoint/answer.ts";
-import type { LegacyRequest } from "../../catalogue/endpoint/legacyRequest.ts";
-import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
-import { shownTarget } from "../../operation/telemetry/exchange.ts";
-import type { Caller, LegacyFailed, LegacyReply, LegacyAnswer } from "../upstream/legacyClient.ts";
-import { fateByCode } from "../../catalogue/legacy/gatewayErrors.ts";
 import {
+  answerOf,
   type CodedError,
+  fateByCode,
+  isPage,
   type LegacyReading,
+  type LegacyRequest,
+  type Outcome,
   outcomeAt,
   outcomeOf,
   ownStatusOf,
-} from "../../catalogue/legacy/reading.ts";
-import { isPage } from "../../catalogue/legacy/judgement.ts";
-import type { Read, ReadTask, Written } from "../../catalogue/reading/readAnswer.ts";
+  type Read,
+  type ReadTask,
+  type Written,
+} from "../../catalogue/index.ts";
+import type { Caller, LegacyFailed, LegacyReply, LegacyAnswer } from "../upstream/legacyClient.ts";
 import type { MaybePromise, ReadFailure } from "../threads/reader.ts";
 import { retryAfterOf } from "../upstream/retryAfter.ts";
 import type { Context } from "./context.ts";

@@ -1,11 +1,16 @@
 import { cacheKeyOf, type CacheKey } from "../cache/cacheRequest.ts";
-import type { DeclaredLifetimes } from "../../catalogue/endpoint/lifetimes.ts";
+import {
+  type DeclaredLifetimes,
+  type Endpoint,
+  type ErrorTable,
+  type LegacyPaths,
+  type LegacyWriteKnowledge,
+  markupPaths,
+  type OpaqueRead,
+  type Readable,
+  readableOf,
+} from "../../catalogue/index.ts";
 import { lifetimesBy, withDefaults } from "../cache/policy.ts";
-import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
-import type { LegacyPaths, LegacyWriteKnowledge, OpaqueRead } from "../../catalogue/endpoint/legacyInterface.ts";
-import type { ErrorTable } from "../../catalogue/legacy/reading.ts";
-import { markupPaths } from "../../catalogue/legacy/xml.ts";
-import { type Readable, readableOf } from "../../catalogue/reading/readAnswer.ts";
 import type { KeyProbes } from "./keys.ts";
 
 /** What is known of one legacy interface and of what replaces it. */

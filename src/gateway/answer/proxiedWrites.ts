@@ -1,13 +1,24 @@
 import { mediaType } from "../upstream/answerHeaders.ts";
 import type { IncomingMessage } from "node:http";
-import { allOf } from "../../operation/limits/allOf.ts";
-import { added, amended, changed, type Touched } from "../../catalogue/endpoint/groups.ts";
-import type { LegacyWrite, LegacyWriteKnowledge } from "../../catalogue/endpoint/legacyInterface.ts";
-import { errorCodeIn } from "../../catalogue/legacy/edges.ts";
-import { type FieldReader, fieldReader, legacyKeyOf } from "../../catalogue/legacy/formFields.ts";
-import { fateByCode } from "../../catalogue/legacy/gatewayErrors.ts";
-import { isLegacyRead, isOneOf, isSafeMethod } from "../../catalogue/legacy/legacyReads.ts";
-import { type LegacyTarget, withoutFormat } from "../../catalogue/legacy/legacyTarget.ts";
+import { allOf } from "../../operation/index.ts";
+import {
+  added,
+  amended,
+  changed,
+  errorCodeIn,
+  fateByCode,
+  type FieldReader,
+  fieldReader,
+  isLegacyRead,
+  isOneOf,
+  isSafeMethod,
+  legacyKeyOf,
+  type LegacyTarget,
+  type LegacyWrite,
+  type LegacyWriteKnowledge,
+  type Touched,
+  withoutFormat,
+} from "../../catalogue/index.ts";
 import { type Beginning, plainBody } from "../upstream/answerBeginning.ts";
 import type { PassThroughOptions } from "../proxy/passThrough.ts";
 import type { Core } from "./feature.ts";

@@ -1,17 +1,20 @@
 import type { TLSSocket } from "node:tls";
 import { forwardedHeaders } from "../upstream/forwarding.ts";
-import { type Answer, collectErrors } from "../../catalogue/endpoint/answer.ts";
-import type { InputError } from "../../catalogue/endpoint/problem.ts";
-import { elsewhere, extra } from "../../catalogue/endpoint/problem.ts";
-import { readBody } from "../http/body.ts";
 import {
+  type Answer,
+  collectErrors,
+  elsewhere,
+  extra,
   givenInPairs,
   givenInPath,
+  type InputError,
   type InputReading,
+  pathOf,
+  queryOf,
   readBodyInput,
   readInput,
-} from "../../catalogue/endpoint/input.ts";
-import { pathOf, queryOf } from "../../catalogue/endpoint/target.ts";
+} from "../../catalogue/index.ts";
+import { readBody } from "../http/body.ts";
 import type { Caller } from "../upstream/legacyClient.ts";
 import type { Received } from "./context.ts";
 import type { Core } from "./feature.ts";

@@ -1,6 +1,4 @@
-import { type Answer, answerOf, inputErrors } from "../../catalogue/endpoint/answer.ts";
-import type { Credential } from "../../catalogue/endpoint/credential.ts";
-import type { InputReading } from "../../catalogue/endpoint/input.ts";
+import { type Answer, answerOf, type Credential, inputErrors, type InputReading } from "../../catalogue/index.ts";
 import { readDirectives } from "../cache/cacheRequest.ts";
 import { type Decision, type Served, uncached } from "../cache/served.ts";
 import { authorize } from "./authorize.ts";

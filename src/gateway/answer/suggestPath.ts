@@ -1,4 +1,4 @@
-import { editDistance } from "../../operation/settings/editDistance.ts";
+import { editDistance } from "../../operation/index.ts";
 import type { Pattern } from "./prepared.ts";
 
 /** The longest path that is looked at, in characters. */

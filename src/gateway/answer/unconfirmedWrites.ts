@@ -1,5 +1,4 @@
-import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
-import { isKey } from "../../catalogue/endpoint/credential.ts";
+import { isKey, type Outcome } from "../../catalogue/index.ts";
 import { ownCaller } from "../upstream/legacyClient.ts";
 import type { Keys } from "./keys.ts";
 

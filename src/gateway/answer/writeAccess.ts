@@ -1,7 +1,5 @@
-import { type Answer, answerOf } from "../../catalogue/endpoint/answer.ts";
+import { type Answer, answerOf, type ErrorTable, type Outcome } from "../../catalogue/index.ts";
 import { uncached } from "../cache/served.ts";
-import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
-import type { ErrorTable } from "../../catalogue/legacy/reading.ts";
 import type { Handler } from "./context.ts";
 import type { Core } from "./feature.ts";
 

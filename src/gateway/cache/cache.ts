@@ -1,16 +1,14 @@
-import type { CacheStatus } from "../../operation/telemetry/meter.ts";
+import { type CacheStatus, monotonic, toStored, withTimeout } from "../../operation/index.ts";
 import { LRUCache } from "lru-cache";
 import { type CacheRequest, entryKey, type Fetch, type Fetched, type NotForCache } from "./cacheRequest.ts";
 import { type Entry, entryOf } from "./entry.ts";
 import { backOff, isFailure, MAX_WAIT_BESIDE_STALE, mayStore, storedFor, UNCACHEABLE_FOR } from "./policy.ts";
-import { monotonic, toStored } from "../../operation/limits/monotonic.ts";
 import type { Store } from "./store.ts";
-import { type Answer, plainAnswer } from "../../catalogue/endpoint/answer.ts";
+import { type Answer, plainAnswer } from "../../catalogue/index.ts";
 import { HIT, type Served } from "./served.ts";
 import type { OpenSharedTier } from "./sharedTier.ts";
 import { openSingleFlight } from "./singleFlight.ts";
 import { openTieredEntries, type WriteMark } from "./tieredEntries.ts";
-import { withTimeout } from "../../operation/limits/withTimeout.ts";
 
 /** The cache of answers: fresh and stale entries, one fetch for concurrent misses, invalidation by writes. */
 export type Cache = ReturnType<typeof openCache>;

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Entry, LifetimesOf } from "./entry.ts";
-import type { Answer } from "../../catalogue/endpoint/answer.ts";
+import type { Answer } from "../../catalogue/index.ts";
 
 /** What a request asks for, independent of its caller. */
 export type CacheKey = {

@@ -1,4 +1,4 @@
-import { openByteBudget } from "../../operation/limits/byteBudget.ts";
+import { openByteBudget } from "../../operation/index.ts";
 import type { Coding, Entry } from "./entry.ts";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Answer } from "../../catalogue/endpoint/answer.ts";
+import type { Answer } from "../../catalogue/index.ts";
 
 /** A content coding that answers are stored in (RFC 9110, section 8.4.1). */
 export type Coding = "br" | "gzip";

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { monotonic } from "../../operation/limits/monotonic.ts";
+import { monotonic } from "../../operation/index.ts";
 
 type Write = { sequence: number; until: number };
 

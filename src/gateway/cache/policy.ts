@@ -1,5 +1,5 @@
 import type { CacheRequest, Directives } from "./cacheRequest.ts";
-import { type DeclaredLifetimes, type Duration, milliseconds } from "../../catalogue/endpoint/lifetimes.ts";
+import { type DeclaredLifetimes, type Duration, milliseconds } from "../../catalogue/index.ts";
 import { type Entry, type Lifetimes, type LifetimesOf } from "./entry.ts";
 import type { Invalidation } from "./sharedTier.ts";
 

@@ -1,5 +1,5 @@
-import type { Answer } from "../../catalogue/endpoint/answer.ts";
-import type { CacheStatus } from "../../operation/telemetry/meter.ts";
+import type { Answer } from "../../catalogue/index.ts";
+import type { CacheStatus } from "../../operation/index.ts";
 import type { CacheKey } from "./cacheRequest.ts";
 import type { Entry } from "./entry.ts";
 

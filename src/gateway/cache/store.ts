@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { monotonic } from "../../operation/limits/monotonic.ts";
+import { monotonic } from "../../operation/index.ts";
 import type { Coding } from "./entry.ts";
 import type { Entry } from "./entry.ts";
 import { isExpired } from "./policy.ts";

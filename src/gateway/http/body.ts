@@ -1,7 +1,5 @@
-import type { Holding } from "../../operation/limits/byteBudget.ts";
-import { withTimeout } from "../../operation/limits/withTimeout.ts";
-import { type Answer, plainAnswer } from "../../catalogue/endpoint/answer.ts";
-import type { Result } from "../../catalogue/endpoint/result.ts";
+import { type Holding, withTimeout } from "../../operation/index.ts";
+import { type Answer, plainAnswer, type Result } from "../../catalogue/index.ts";
 
 /**
  * `most`: bytes of one body. `timeout`: milliseconds until it has arrived. `holding` takes the bytes that are

@@ -1,10 +1,16 @@
 import type { IncomingMessage, RequestListener, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { type ByteBudget, type Holding, UNCOUNTED } from "../../operation/limits/byteBudget.ts";
-import { exchangeKey, HttpExchange, type RequestReaders } from "../../operation/telemetry/exchange.ts";
+import {
+  type ByteBudget,
+  exchangeKey,
+  type Holding,
+  http,
+  HttpExchange,
+  type RequestReaders,
+  UNCOUNTED,
+} from "../../operation/index.ts";
 import type { Guard } from "./guard.ts";
-import * as http from "./nodeHttp.ts";
 import { type WriteError, writeDetail } from "./problemDetails.ts";
 import { boundConnections, type Refusal, refuseRequest, refuseSocket, refuseUnparsed } from "./refusal.ts";
 import { readHead } from "./requestTarget.ts";

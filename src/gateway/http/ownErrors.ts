@@ -1,9 +1,14 @@
-import type { Answer } from "../../catalogue/endpoint/answer.ts";
-import type { LegacyWriteKnowledge } from "../../catalogue/endpoint/legacyInterface.ts";
-import { pathOf } from "../../catalogue/endpoint/target.ts";
-import { type GatewayErrorFormatOf, gatewayError, writeLegacyError } from "../../catalogue/legacy/gatewayErrors.ts";
-import { isLegacyRead } from "../../catalogue/legacy/legacyReads.ts";
-import { type ReadLegacyTarget, withoutFormat } from "../../catalogue/legacy/legacyTarget.ts";
+import {
+  type Answer,
+  gatewayError,
+  type GatewayErrorFormatOf,
+  isLegacyRead,
+  type LegacyWriteKnowledge,
+  pathOf,
+  type ReadLegacyTarget,
+  withoutFormat,
+  writeLegacyError,
+} from "../../catalogue/index.ts";
 import { isBelow } from "./requestTarget.ts";
 
 /** Who may send a request again: anybody, since nothing was done; only who reads; or it is of no use. */

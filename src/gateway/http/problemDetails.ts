@@ -1,9 +1,8 @@
-import { pathOf } from "../../catalogue/endpoint/target.ts";
+import { type InputError, pathOf } from "../../catalogue/index.ts";
 import { parseAccept } from "hono/utils/accept";
-import { truncate } from "../../operation/secrets/truncate.ts";
+import { truncate } from "../../operation/index.ts";
 import type { WriteOwnError } from "./ownErrors.ts";
 import { isBelow, isBelowAny } from "./requestTarget.ts";
-import type { InputError } from "../../catalogue/endpoint/problem.ts";
 
 const PROBLEM_TYPE = "application/problem+json";
 

@@ -1,8 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { exchangeOf } from "../../operation/telemetry/exchange.ts";
-import { STATUS_CODES } from "./nodeHttp.ts";
+import { exchangeOf, http } from "../../operation/index.ts";
 import { type WriteError, writeDetail } from "./problemDetails.ts";
 
 /** The answer to a request that never reaches the listener. `retryAfter` is in seconds. */
@@ -39,7 +38,7 @@ export const answerWhole = (response: ServerResponse, refusal: Refusal, write: W
 const refusalBytes = (refusal: Refusal, requestId: string): string => {
   const body = detailOf(refusal);
   const lines = [
-    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
+    `HTTP/1.1 ${refusal.status} ${http.STATUS_CODES[refusal.status]}`,
     ...headersOf(refusal, { type: "application/json", body }).map(([name, value]) => `${name}: ${value}`),
     `X-Request-Id: ${requestId}`,
     "Connection: close",

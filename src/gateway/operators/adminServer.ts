@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
 import type { Guard } from "../http/guard.ts";
 import { type ClientLimits, openHttpServer } from "../http/httpServer.ts";
-import { listen } from "../http/listen.ts";
+import { listen } from "../../operation/index.ts";
 
 /** A bound of their own, so that clients' connections do not keep operators out. */
 const MAX_CONNECTIONS = 256;

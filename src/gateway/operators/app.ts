@@ -2,7 +2,7 @@ import type { RequestListener } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { accepts } from "hono/accepts";
-import { writeExposition } from "../../operation/telemetry/exposition.ts";
+import { writeExposition } from "../../operation/index.ts";
 import type { Core } from "../answer/feature.ts";
 import type { Guard } from "../http/guard.ts";
 import { guardMiddleware, type GuardSettings, type SignIn } from "./guard.ts";
@@ -41,6 +41,9 @@ export const operatorsApp = (
   });
   return app;
 };
+
+/** Makes the app. */
+export type OperatorsApp = typeof operatorsApp;
 
 /** What answers requests by this app. `fail` gets what it throws beside its own handling of errors. */
 export const operatorsListener = (

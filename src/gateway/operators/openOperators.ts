@@ -1,27 +1,30 @@
 import type { RequestListener } from "node:http";
 import type { Hono } from "hono";
-import { once } from "../../operation/limits/once.ts";
+import { once, urlOf } from "../../operation/index.ts";
 import type { Core, Feature } from "../answer/feature.ts";
 import { openGuard } from "../http/guard.ts";
-import { urlOf } from "../http/listen.ts";
 import { writeDetail } from "../http/problemDetails.ts";
 import { cannotListen } from "../server.ts";
 import { startAdminServer } from "./adminServer.ts";
+import type { OperatorsApp } from "./app.ts";
 import type { GuardSettings } from "./guard.ts";
 import type { OperatorsSettings } from "./settings.ts";
 
-/** Loads what answers operators, for a gateway that serves the new interface at this address. */
-type LoadApp = (guard: GuardSettings, address: string) => Promise<Hono>;
+/**
+ * Makes of `operatorsApp` what answers operators, for a gateway that serves the new interface at this address.
+ */
+type OpenApp = (operatorsApp: OperatorsApp, guard: GuardSettings, address: string) => Promise<Hono>;
 
 /**
  * The operators' listener. Its app takes longer to load than the rest of the start, so it waits
  * until the gateway listens.
  */
 export const openOperators = (
-  { observer, clientLimits }: Pick<Core, "observer" | "clientLimits">,
+  core: Core,
   settings: OperatorsSettings,
-  loadApp: LoadApp,
+  openApp: OpenApp = async (operatorsApp, guard) => operatorsApp(core, guard),
 ): Feature => {
+  const { observer, clientLimits } = core;
   const { ADMIN_HOST: host, ADMIN_PORT: port, ADMIN_NAMES: names, ADMIN_TOKEN: token } = settings;
   const access = { host, names, token, metricsToken: settings.METRICS_TOKEN };
   let server: Awaited<ReturnType<typeof startAdminServer>> | undefined;
@@ -29,8 +32,8 @@ export const openOperators = (
   return {
     async start(address) {
       const load = once(async () => {
-        const [{ operatorsListener }, app] = await Promise.all([import("./app.ts"), loadApp(access, address)]);
-        return operatorsListener(app, guard.fail);
+        const { operatorsApp, operatorsListener } = await import("./app.ts");
+        return operatorsListener(await openApp(operatorsApp, access, address), guard.fail);
       });
       const listen: RequestListener = (request, response) => {
         load()

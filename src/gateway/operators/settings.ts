@@ -1,6 +1,5 @@
 import { z } from "zod";
-import type { Settings, SettingsFragment } from "../../operation/settings/settings.ts";
-import { hostField } from "../../operation/settings/fields.ts";
+import { hostField, type Settings, type SettingsFragment } from "../../operation/index.ts";
 
 const tokenField = z
   .string()

@@ -1,5 +1,4 @@
-import { pathOf } from "../../catalogue/endpoint/target.ts";
-import { isDatabaseErrorPage } from "../../catalogue/legacy/judgement.ts";
+import { isDatabaseErrorPage, pathOf } from "../../catalogue/index.ts";
 import { decodedBeginning } from "../upstream/answerBeginning.ts";
 import { firstValue, mediaType } from "../upstream/answerHeaders.ts";
 import type { PassThroughOptions } from "./passThrough.ts";

@@ -5,12 +5,13 @@ import {
   exchangeOf,
   type HttpExchange,
   inContext,
+  type Observer,
   propagatedHeaders,
   type RequestContext,
-} from "../../operation/telemetry/exchange.ts";
-import type { Judgement } from "../../catalogue/legacy/judgement.ts";
-import type { Observer } from "../../operation/telemetry/observer.ts";
-import { runStep, steps } from "../../operation/telemetry/steps.ts";
+  runStep,
+  steps,
+} from "../../operation/index.ts";
+import type { Judgement } from "../../catalogue/index.ts";
 import { exposeProxied } from "../http/cors.ts";
 import type { WriteOwnError } from "../http/ownErrors.ts";
 import type { Beginning } from "../upstream/answerBeginning.ts";

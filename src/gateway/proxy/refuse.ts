@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { legacyCorsList } from "../http/cors.ts";
-import { STATUS_CODES } from "../http/nodeHttp.ts";
-import { type Answer, plainAnswer } from "../../catalogue/endpoint/answer.ts";
+import { type EventLevel, http } from "../../operation/index.ts";
+import { type Answer, plainAnswer } from "../../catalogue/index.ts";
 import type { WriteOwnError } from "../http/ownErrors.ts";
-import type { EventLevel } from "../../operation/telemetry/events.ts";
 import type { FailureKind } from "../upstream/failure.ts";
 
 /** An answer in the upstream's place; `headers` are a flat list, without those of the body. */
@@ -16,7 +15,7 @@ export const answerItself = (
   { status, type, headers, body }: OwnAnswer,
 ): void => {
   res.sendDate = true;
-  res.writeHead(status, STATUS_CODES[status], [
+  res.writeHead(status, http.STATUS_CODES[status], [
     "Content-Type",
     type,
     "Content-Length",

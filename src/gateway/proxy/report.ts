@@ -1,6 +1,4 @@
-import { inContext, type RequestContext } from "../../operation/telemetry/exchange.ts";
-import type { Meter } from "../../operation/telemetry/meter.ts";
-import type { Observer } from "../../operation/telemetry/observer.ts";
+import { inContext, type Meter, type Observer, type RequestContext } from "../../operation/index.ts";
 import { type RequestLine, withoutQuery } from "../upstream/failure.ts";
 import { type Trouble, troubles } from "./refuse.ts";
 

@@ -1,9 +1,6 @@
 import { extname } from "node:path";
 import type { Tinypool } from "tinypool";
-import { type ByteBudget, countedBytes, type Holding } from "../../operation/limits/byteBudget.ts";
-import { once } from "../../operation/limits/once.ts";
-import { withTimeout } from "../../operation/limits/withTimeout.ts";
-import { runStep } from "../../operation/telemetry/steps.ts";
+import { type ByteBudget, countedBytes, type Holding, once, runStep, withTimeout } from "../../operation/index.ts";
 import {
   type Jobs,
   type Readable,
@@ -11,7 +8,7 @@ import {
   type ThreadData,
   type ThreadMessage,
   type ThreadResult,
-} from "../../catalogue/reading/readAnswer.ts";
+} from "../../catalogue/index.ts";
 
 /**
  * Why a large body was not read. `full`: too many wait. `late`: the deadline has passed. `broken`: reading it failed.

@@ -1,11 +1,16 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
-import { type Holding, UNCOUNTED } from "../../operation/limits/byteBudget.ts";
-import type { Judgement } from "../../catalogue/legacy/judgement.ts";
+import {
+  currentContext,
+  type Holding,
+  type HttpExchange,
+  propagatedHeaders,
+  UNCOUNTED,
+} from "../../operation/index.ts";
+import type { Judgement } from "../../catalogue/index.ts";
 import { adviceIn, contentCoding, mediaType } from "./answerHeaders.ts";
 import { type RequestLine, UpstreamFailure } from "./failure.ts";
 import { isOfGateway } from "./forwarding.ts";
-import { currentContext, type HttpExchange, propagatedHeaders } from "../../operation/telemetry/exchange.ts";
 import type { Upstream } from "./upstream.ts";
 import { UpstreamRequest } from "./upstreamRequest.ts";
 

@@ -1,7 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { monotonic } from "../../operation/limits/monotonic.ts";
-import { withTimeout } from "../../operation/limits/withTimeout.ts";
+import { monotonic, withTimeout } from "../../operation/index.ts";
 import { isConnectionFailure, UpstreamFailure } from "./failure.ts";
 import { subnetOf } from "./forwarding.ts";
 

@@ -1,5 +1,4 @@
-import { shownTarget } from "../../operation/telemetry/exchange.ts";
-import { truncate } from "../../operation/secrets/truncate.ts";
+import { shownTarget, truncate } from "../../operation/index.ts";
 
 /**
  * Every way in which a request to the upstream can fail. `fault`: code of the gateway has thrown,

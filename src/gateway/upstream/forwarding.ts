@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { randomBytes } from "node:crypto";
-import { plainAddress } from "../../operation/network/addresses.ts";
+import { plainAddress } from "../../operation/index.ts";
 
 /** What the forwarding headers are made of. `host` is the client's Host header, `incoming` the request's headers. */
 export type ForwardedRequest = {

@@ -1,16 +1,17 @@
-import type { Holding } from "../../operation/limits/byteBudget.ts";
-import type { LegacyRequest } from "../../catalogue/endpoint/legacyRequest.ts";
-import type { Outcome } from "../../catalogue/endpoint/outcome.ts";
+import { contexts, type Holding, HttpExchange, runStep } from "../../operation/index.ts";
+import {
+  type LegacyReading,
+  type LegacyRequest,
+  type Outcome,
+  readLegacy,
+  type XmlReader,
+} from "../../catalogue/index.ts";
 import { ask, type UpstreamReply } from "./ask.ts";
 import { viaThis } from "./forwarding.ts";
 import { isItsFault } from "./breaker.ts";
 import { type FailureKind, UpstreamFailure } from "./failure.ts";
-import { contexts, HttpExchange } from "../../operation/telemetry/exchange.ts";
-import { runStep } from "../../operation/telemetry/steps.ts";
 import type { OpenBackend } from "./openBackend.ts";
 import type { Upstream } from "./upstream.ts";
-import { type LegacyReading, readLegacy } from "../../catalogue/legacy/reading.ts";
-import type { XmlReader } from "../../catalogue/legacy/xml.ts";
 
 /** A legacy answer that was read. */
 export type LegacyAnswer<R = LegacyReading> = { status: number; readonly reading: R };

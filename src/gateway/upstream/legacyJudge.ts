@@ -1,5 +1,4 @@
-import { judgementOf, needsDecoding } from "../../catalogue/legacy/judgement.ts";
-import type { ReadLegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
+import { judgementOf, needsDecoding, type ReadLegacyTarget } from "../../catalogue/index.ts";
 import { decodedBeginning } from "./answerBeginning.ts";
 import { contentCoding, mediaType } from "./answerHeaders.ts";
 import type { Judge } from "./upstream.ts";

@@ -1,7 +1,4 @@
-import type { Dependencies } from "../../operation/telemetry/dependencies.ts";
-import type { Meter } from "../../operation/telemetry/meter.ts";
-import type { Observer } from "../../operation/telemetry/observer.ts";
-import { contexts } from "../../operation/telemetry/exchange.ts";
+import { contexts, type Dependencies, type Meter, type Observer } from "../../operation/index.ts";
 import { ask } from "./ask.ts";
 import { UpstreamFailure } from "./failure.ts";
 import { ownHeaders } from "./legacyClient.ts";

@@ -1,6 +1,4 @@
-import { RECENT_MINUTES } from "../../operation/telemetry/traffic.ts";
-import type { Dependencies } from "../../operation/telemetry/dependencies.ts";
-import type { CallTimes } from "../../operation/telemetry/meter.ts";
+import { type CallTimes, type Dependencies, RECENT_MINUTES } from "../../operation/index.ts";
 import type { UpstreamFailure } from "./failure.ts";
 
 /** How often something happened, by endpoint. */

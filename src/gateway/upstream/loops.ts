@@ -1,5 +1,4 @@
-import type { Dependencies } from "../../operation/telemetry/dependencies.ts";
-import type { Observer } from "../../operation/telemetry/observer.ts";
+import type { Dependencies, Observer } from "../../operation/index.ts";
 import { isUnderWay } from "./upstreamRequest.ts";
 
 /** Notes a request that has been through this process before, by its `X-Request-Id`; `endpoint`: what it asks for. */

@@ -1,9 +1,14 @@
-import type { Settings } from "../../operation/settings/settings.ts";
-import type { ByteBudget } from "../../operation/limits/byteBudget.ts";
-import type { Dependencies, FailureMeaning } from "../../operation/telemetry/dependencies.ts";
-import type { CallResult, Meter } from "../../operation/telemetry/meter.ts";
-import type { Observer } from "../../operation/telemetry/observer.ts";
-import { observeCalls, observeCircuit } from "../../operation/telemetry/observeUpstream.ts";
+import {
+  type ByteBudget,
+  type CallResult,
+  type Dependencies,
+  type FailureMeaning,
+  type Meter,
+  observeCalls,
+  observeCircuit,
+  type Observer,
+  type Settings,
+} from "../../operation/index.ts";
 import { type Attempt, openBreaker, type OpensAfter } from "./breaker.ts";
 import type { Outage } from "./outage.ts";
 import { type Judge, openUpstream, openUpstreamHealth, type Upstream } from "./upstream.ts";

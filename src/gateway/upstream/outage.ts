@@ -1,4 +1,4 @@
-import type { Judgement } from "../../catalogue/legacy/judgement.ts";
+import type { Judgement } from "../../catalogue/index.ts";
 import { codeOf, type RequestLine, UpstreamFailure } from "./failure.ts";
 
 /** What the probe came to: an answer and its judgement, or none. */

@@ -3,10 +3,9 @@ import { createRequire } from "node:module";
 import { isIP, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type * as Undici from "undici";
-import { type ByteBudget, openByteBudget } from "../../operation/limits/byteBudget.ts";
+import { type ByteBudget, openByteBudget } from "../../operation/index.ts";
 import { type Semaphore, openSemaphore } from "./semaphore.ts";
-import type { LegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
-import type { Judgement } from "../../catalogue/legacy/judgement.ts";
+import type { Judgement, LegacyTarget } from "../../catalogue/index.ts";
 import type { Beginning } from "./answerBeginning.ts";
 import { connectionReset, type RequestLine, type UpstreamFailure } from "./failure.ts";
 

@@ -7,8 +7,7 @@ import {
   type RequestLine,
   UpstreamFailure,
 } from "./failure.ts";
-import type { LegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
-import type { Judgement } from "../../catalogue/legacy/judgement.ts";
+import type { Judgement, LegacyTarget } from "../../catalogue/index.ts";
 import type { Beginning } from "./answerBeginning.ts";
 import type { Turn } from "./semaphore.ts";
 import type { Upstream } from "./upstream.ts";

@@ -1,5 +1,5 @@
 import type { UpstreamSettings } from "./upstream.ts";
-import type { Settings } from "../../operation/settings/settings.ts";
+import type { Settings } from "../../operation/index.ts";
 
 /** Milliseconds that connecting to a backend may take, TLS included. */
 const CONNECT_TIMEOUT = 5000;

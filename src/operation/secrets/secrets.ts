@@ -1,5 +1,4 @@
-import { parseJson } from "../../catalogue/rules/parseJson.ts";
-import { isObject, type Json } from "../../catalogue/rules/rule.ts";
+import { isObject, type Json, parseJson } from "../../catalogue/index.ts";
 import { withoutEmails, withoutNamedSecrets } from "./namedSecrets.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { type GivenSetting, fileSettingOf } from "./givenSetting.ts";
 import type { z } from "zod";
-import { parseJson } from "../../catalogue/rules/parseJson.ts";
+import { parseJson } from "../../catalogue/index.ts";
 import { readableByAll, readConfigurationFile } from "./configurationFile.ts";
 import { described, describeIssue } from "./describeIssue.ts";
 import { readSecretFiles } from "./secretFiles.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Duration, isDuration } from "../../catalogue/endpoint/lifetimes.ts";
+import { type Duration, isDuration } from "../../catalogue/index.ts";
 import {
   bytesField,
   countField,

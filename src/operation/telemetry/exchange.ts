@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import type { LegacyTarget, ReadLegacyTarget } from "../../catalogue/legacy/legacyTarget.ts";
+import type { LegacyTarget, ReadLegacyTarget } from "../../catalogue/index.ts";
 import { scrubTarget } from "../secrets/scrub.ts";
 import { callerOfRequest, type RequestCaller } from "./requestCaller.ts";
 

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { type Credential, keysGiven, readCredential } from "../../catalogue/endpoint/credential.ts";
-import { queryOf } from "../../catalogue/endpoint/target.ts";
+import { type Credential, keysGiven, queryOf, readCredential } from "../../catalogue/index.ts";
 import { clientAddress } from "../network/addresses.ts";
 
 /** What of a request says who sends it. */

@@ -4,6 +4,7 @@ import type { GuardSettings } from "../../../src/gateway/operators/guard.ts";
 import { operated } from "./operated.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { consoleApp } from "../../../features/console/consoleApp.ts";
+import { operatorsApp } from "../../../src/gateway/operators/app.ts";
 import type { ConsolePart } from "../../../libraries/ui/consolePart.ts";
 import { exchange, expectDetail } from "../../gateway/answer/support.ts";
 import { request, send } from "../../gateway/proxy/support.ts";
@@ -16,7 +17,12 @@ import { endpoints } from "../../../transforms/index.ts";
 const { core } = await gatewayFor("http://127.0.0.1:1");
 /** The console of a gateway without features but for one with this part. */
 const consoleOf = (console: ConsolePart = {}) =>
-  consoleApp({ ...core, features: [{ console }], off: [] }, { host: "127.0.0.1" }, "http://127.0.0.1:8000/v1");
+  consoleApp(
+    { ...core, features: [{ console }], off: [] },
+    operatorsApp,
+    { host: "127.0.0.1" },
+    "http://127.0.0.1:8000/v1",
+  );
 
 test("malformed requests are refused in our format", async () => {
   const { adminPort } = await operated({ token: "0123456789abcdef" });

@@ -4,6 +4,7 @@ import type { LedgerEntry } from "../../../libraries/compare/ledger.ts";
 import type { Fault } from "../../standIn/faults.ts";
 import { startStandIn } from "../../standIn/startStandIn.ts";
 import { consoleApp } from "../../../features/console/consoleApp.ts";
+import { operatorsApp } from "../../../src/gateway/operators/app.ts";
 import { startServer } from "../../../src/gateway/server.ts";
 import type { MigrationParts } from "../../../features/migration/feature.ts";
 import type { Migration } from "../../../features/migration/migration.ts";
@@ -80,7 +81,7 @@ export const staged = async (
     () => modern.close(),
     close,
   );
-  const admin = consoleApp(gateway.core, { host: "127.0.0.1" }, `http://127.0.0.1:${server.port}/v1`);
+  const admin = consoleApp(gateway.core, operatorsApp, { host: "127.0.0.1" }, `http://127.0.0.1:${server.port}/v1`);
   const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}): Promise<Answer> => {
     const response = await fetch(`http://127.0.0.1:${server.port}/v1${path}`, { headers, ...init });
     return {

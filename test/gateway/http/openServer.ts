@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import { openByteBudget } from "../../../src/operation/limits/byteBudget.ts";
 import { type ClientLimits, openHttpServer } from "../../../src/gateway/http/httpServer.ts";
-import { listen } from "../../../src/gateway/http/listen.ts";
+import { listen } from "../../../src/operation/network/listen.ts";
 
 /** More than the system takes for a client that reads nothing. */
 export const LARGE = 24 * 1024 * 1024;

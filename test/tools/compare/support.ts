@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import type { Report } from "../../../tools/compare/report/report.ts";
-import { listen } from "../../../src/gateway/http/listen.ts";
+import { listen } from "../../../src/operation/network/listen.ts";
 import type { JsonObject } from "../../../src/catalogue/rules/rule.ts";
 import { compareCommand } from "../../../tools/compare/command.ts";
 import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";

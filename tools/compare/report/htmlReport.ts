@@ -1,6 +1,6 @@
 import type { Cause, ExampleAnswer, Report, ReportedDifference, Row, Summary } from "./report.ts";
 import { comparisonResults, formatPath, resultNames } from "../../../libraries/compare/results.ts";
-import { truncate } from "../../../src/operation/secrets/truncate.ts";
+import { truncate } from "../../../src/operation/index.ts";
 import { documentFrame, readAsset, sharedStyle } from "../../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { badge, curlPair, filterForm, section } from "../../../libraries/ui/parts.ts";

@@ -1,6 +1,6 @@
 import type { Report, ReportedDifference, Summary } from "./report.ts";
 import { formatPath, resultNames } from "../../../libraries/compare/results.ts";
-import { buildXml } from "../../../src/catalogue/endpoint/buildXml.ts";
+import { buildXml } from "../../../src/catalogue/index.ts";
 import { counted, formatNumber } from "../../../libraries/ui/wording.ts";
 import { commandsOf, formatSummary, formatValues } from "./reportWording.ts";
 

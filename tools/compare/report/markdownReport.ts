@@ -1,6 +1,6 @@
 import type { Report, ReportedDifference, Summary } from "./report.ts";
 import { comparisonResults, formatPath, resultNames } from "../../../libraries/compare/results.ts";
-import { truncate } from "../../../src/operation/secrets/truncate.ts";
+import { truncate } from "../../../src/operation/index.ts";
 import { counted, duration, formatNumber, minute } from "../../../libraries/ui/wording.ts";
 import { commandsOf, formatSides, formatSummary, formatValues } from "./reportWording.ts";
 

@@ -1,8 +1,8 @@
 import { causeOf } from "../../../libraries/compare/difference.ts";
 import type { CurlPair } from "../../../libraries/compare/curls.ts";
 import type { Report, ReportedDifference, Summary } from "./report.ts";
-import type { Json } from "../../../src/catalogue/rules/rule.ts";
-import { truncate } from "../../../src/operation/secrets/truncate.ts";
+import type { Json } from "../../../src/catalogue/index.ts";
+import { truncate } from "../../../src/operation/index.ts";
 import { counted, formatNumber } from "../../../libraries/ui/wording.ts";
 
 type FormattedValue = { side: "legacy" | "expected" | "candidate"; text: string };

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import type { Report, Summary } from "./report.ts";
 import { comparisonResults, resultNames } from "../../../libraries/compare/results.ts";
-import { truncate } from "../../../src/operation/secrets/truncate.ts";
+import { truncate } from "../../../src/operation/index.ts";
 import { plainText } from "../../plainText.ts";
 import { formatNumber, minute } from "../../../libraries/ui/wording.ts";
 import { commandsOf, formatSides, formatSummary } from "./reportWording.ts";

@@ -2,6 +2,7 @@ import { decodeHTMLStrict } from "entities";
 import { onTestFinished } from "vitest";
 import { startAdminServer } from "../../../../src/gateway/operators/adminServer.ts";
 import { consoleApp } from "../../../../features/console/consoleApp.ts";
+import { operatorsApp } from "../../../../src/gateway/operators/app.ts";
 import { operatorsListener } from "../../../../src/gateway/operators/app.ts";
 import { gateSchema } from "../../../../features/migration/stage.ts";
 import { staged } from "../../migration/support.ts";
@@ -36,7 +37,7 @@ export const operatorsOf = async (
   { gateway }: Pick<Awaited<ReturnType<typeof staged>>, "gateway">,
   { token, onEnd = onTestFinished }: { token?: string | undefined; onEnd?: OnEnd } = {},
 ) => {
-  const app = consoleApp(gateway.core, { host: "127.0.0.1", token }, address);
+  const app = consoleApp(gateway.core, operatorsApp, { host: "127.0.0.1", token }, address);
   const server = await startAdminServer(operatorsListener(app), { host: "127.0.0.1", port: 0 }, gateway.clientLimits);
   onEnd(() => server.stop());
   return {

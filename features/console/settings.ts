@@ -1,1 +1,0 @@
-export { settings } from "../../src/gateway/operators/settings.ts";

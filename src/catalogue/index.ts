@@ -1,0 +1,140 @@
+// What others import of the catalogue: what an endpoint is made of, and how its answers are read.
+
+export { type Answer, answerOf, collectErrors, inputErrors, plainAnswer } from "./endpoint/answer.ts";
+export { buildXml } from "./endpoint/buildXml.ts";
+export {
+  becomesAnother,
+  canonicalRequest,
+  type CanonicalRequest,
+  exampleTarget,
+  formatRequest,
+} from "./endpoint/canonicalRequest.ts";
+export { type Credential, isKey, keysGiven, readCredential } from "./endpoint/credential.ts";
+export {
+  type Definition,
+  type Endpoint,
+  endpoint,
+  type NamedEndpoint,
+  type Route,
+  type RowById,
+  type RowFilters,
+  type RowTest,
+} from "./endpoint/endpoint.ts";
+export {
+  explained,
+  type Field,
+  type Fields,
+  flag,
+  identifier,
+  identifierList,
+  identifierOr,
+  identifiers,
+  type InputOf,
+  integerFrom,
+  matching,
+  oneOf,
+  optionalField,
+  range,
+  textUpTo,
+  withDefault,
+} from "./endpoint/field.ts";
+export { added, amended, changed, collection, entity, type Touched } from "./endpoint/groups.ts";
+export {
+  type Given,
+  givenInBody,
+  givenInPairs,
+  givenInPath,
+  type InputReading,
+  readBodyInput,
+  readInput,
+  unescaped,
+} from "./endpoint/input.ts";
+export type {
+  LegacyPaths,
+  LegacyWrite,
+  LegacyWriteKnowledge,
+  LegacyWrites,
+  OpaqueRead,
+} from "./endpoint/legacyInterface.ts";
+export { get, getSegments, type LegacyRequest, post, type Unsent, upload } from "./endpoint/legacyRequest.ts";
+export { type DeclaredLifetimes, type Duration, isDuration, milliseconds } from "./endpoint/lifetimes.ts";
+export type { LegacyError, Outcome, OutcomeKind } from "./endpoint/outcome.ts";
+export { elsewhere, extra, type InputError } from "./endpoint/problem.ts";
+export type { Result } from "./endpoint/result.ts";
+export { pathOf, queryOf } from "./endpoint/target.ts";
+export { transform } from "./endpoint/transform.ts";
+export { errorCodeIn, readEdges } from "./legacy/edges.ts";
+export { type FieldReader, fieldReader, keysInForm, legacyKeyOf } from "./legacy/formFields.ts";
+export {
+  fateByCode,
+  gatewayError,
+  type GatewayErrorFormat,
+  type GatewayErrorFormatOf,
+  openGatewayErrorFormats,
+  writeLegacyError,
+} from "./legacy/gatewayErrors.ts";
+export { isDatabaseErrorPage, isPage, type Judgement, judgementOf, needsDecoding } from "./legacy/judgement.ts";
+export { isLegacyRead, isOneOf, isSafeMethod } from "./legacy/legacyReads.ts";
+export { type LegacyTarget, legacyTargets, type ReadLegacyTarget, withoutFormat } from "./legacy/legacyTarget.ts";
+export { legacyPattern, type LegacyPattern, readLegacyPath, segmentsOf, textsIn } from "./legacy/readLegacyPath.ts";
+export {
+  type CodedError,
+  type ErrorTable,
+  type LegacyReading,
+  outcomeAt,
+  outcomeOf,
+  ownStatusOf,
+  readLegacy,
+} from "./legacy/reading.ts";
+export { markupPaths, xmlReader, type XmlReader, xmlReaderFor } from "./legacy/xml.ts";
+export { type Facets, facetsOf, memberOf } from "./reading/facets.ts";
+export { type DifferenceForm, fitOf, type Misfit } from "./reading/fits.ts";
+export {
+  type Jobs,
+  type Read,
+  type Readable,
+  readableOf,
+  type ReadTask,
+  runJob,
+  type ThreadData,
+  type ThreadMessage,
+  type ThreadResult,
+  type Written,
+} from "./reading/readAnswer.ts";
+export { commaSeparated, urlList } from "./rules/commaSeparated.ts";
+export {
+  anyOrder,
+  dropped,
+  entriesOf,
+  havingValue,
+  ifGiven,
+  list,
+  member,
+  nested,
+  nullable,
+  numberOf,
+  object,
+  onlyWhen,
+  optional,
+  orEmpty,
+  own,
+  renamed,
+  sortedBy,
+  unwrapped,
+} from "./rules/compose.ts";
+export { collectChanges, type RuleChange, servingNote } from "./rules/notes.ts";
+export { parseJson } from "./rules/parseJson.ts";
+export { childPointer, pointerSteps } from "./rules/pointer.ts";
+export { isObject, isUnset, type Json, type JsonObject, type Rule } from "./rules/rule.ts";
+export {
+  boolean,
+  integer,
+  jsonList,
+  lowercase,
+  markup,
+  number,
+  numberList,
+  text,
+  timestamp,
+  verbatim,
+} from "./rules/values.ts";

@@ -1,0 +1,71 @@
+// What others import of `operation`: settings, secrets, limits, the network, the log and the metrics.
+
+export { allOf } from "./limits/allOf.ts";
+export {
+  type ByteBudget,
+  countedBytes,
+  type Holding,
+  openByteBudget,
+  openHolding,
+  UNCOUNTED,
+} from "./limits/byteBudget.ts";
+export { fromStored, monotonic, toStored } from "./limits/monotonic.ts";
+export { once } from "./limits/once.ts";
+export { withTimeout } from "./limits/withTimeout.ts";
+export { plainAddress, trustedProxies } from "./network/addresses.ts";
+export { listen, type Listening, urlOf } from "./network/listen.ts";
+export { http } from "./network/nodeHttp.ts";
+export { scrubAgent, showSegments } from "./secrets/scrub.ts";
+export { HIDDEN, isLongKey, MIN_KEY_LENGTH, openSecrets, type Secrets, withoutUrlSecrets } from "./secrets/secrets.ts";
+export { truncate } from "./secrets/truncate.ts";
+export { readCertificates } from "./settings/certificates.ts";
+export { editDistance } from "./settings/editDistance.ts";
+export { baseUrlField, countField, hostField, millisecondsField, networksField } from "./settings/fields.ts";
+export { fileSettingOf } from "./settings/givenSetting.ts";
+export { shownDefault } from "./settings/help.ts";
+export { loadSettings } from "./settings/load.ts";
+export {
+  type KnownEndpoints,
+  secretSettings,
+  type Settings,
+  settingsByGroup,
+  type SettingsFragment,
+  settingsSchemaOf,
+  unknownEndpoints,
+  type WhenOff,
+} from "./settings/settings.ts";
+export { temporary } from "./settings/temporary.ts";
+export { buildId } from "./telemetry/buildId.ts";
+export { buildInfo } from "./telemetry/buildInfo.ts";
+export { type Dependencies, type FailureMeaning, openDependencies } from "./telemetry/dependencies.ts";
+export { coreEvents, type EventDefinitions, type EventLevel } from "./telemetry/events.ts";
+export {
+  contexts,
+  currentContext,
+  exchangeKey,
+  exchangeOf,
+  HttpExchange,
+  inContext,
+  propagatedHeaders,
+  type RequestContext,
+  type RequestReaders,
+  shownTarget,
+  traceContextOf,
+} from "./telemetry/exchange.ts";
+export { writeExposition } from "./telemetry/exposition.ts";
+export { openLogDestination } from "./telemetry/logDestination.ts";
+export {
+  answerResultOf,
+  answerResults,
+  type CacheStatus,
+  type CallResult,
+  type CallTimes,
+  type Meter,
+  openMeter,
+} from "./telemetry/meter.ts";
+export { observeCalls, observeCircuit } from "./telemetry/observeUpstream.ts";
+export { type Observer, openObserver } from "./telemetry/observer.ts";
+export { callerOfRequest, headerOf, RequestCaller } from "./telemetry/requestCaller.ts";
+export type { Sample } from "./telemetry/series.ts";
+export { type RequestBegin, requestBegins, runStep, type Step, steps } from "./telemetry/steps.ts";
+export { CURVE_MINUTES, openTraffic, RECENT_MINUTES, type Traffic } from "./telemetry/traffic.ts";
