@@ -5,7 +5,7 @@ import { isObject, isShallow, type Json, type JsonObject, type Rule } from "../r
 import { facetsOf, memberOf } from "./facets.ts";
 import { childPointer } from "../rules/pointer.ts";
 
-type Issue = z.core.$ZodIssue;
+type ZodIssue = z.core.$ZodIssue;
 
 /** How two answers differ at one place. `moved`: the same value at another place. */
 export type DifferenceForm = "status" | "missing" | "extra" | "type" | "value" | "order" | "moved";
@@ -85,7 +85,7 @@ export const withReadings = (document: Json, readings: readonly ReadValue[]): Js
  * Whether single values are all by which a document of legacy's departs from its schema: its root fits, and no member
  * is missing. A member that the rules did not reach may have legacy's name still.
  */
-export const isComplete = (output: Rule, document: Json, issues: readonly Issue[]): boolean =>
+export const isComplete = (output: Rule, document: Json, issues: readonly ZodIssue[]): boolean =>
   issues.every((issue) => {
     const isOfMembers = issue.code === "invalid_type" && (issue.expected === "object" || issue.expected === "array");
     if (issue.path.length === 0 || isOfMembers) return false;
@@ -112,7 +112,7 @@ const placeOf = (output: Rule, document: Json, steps: readonly PropertyKey[]): D
 };
 
 /** Whether legacy makes the same departure: numbers as texts, and lists as one value or not at all. */
-const isReadable = (issue: Issue, value: Json | undefined): boolean =>
+const isReadable = (issue: ZodIssue, value: Json | undefined): boolean =>
   issue.code === "invalid_type" &&
   (issue.expected === "array" || (issue.expected === "number" && typeof value === "string"));
 
@@ -127,7 +127,7 @@ const read = ({ rule, value, parent }: DocumentPlace): { value: Json | undefined
 
 const unnoted = servingNote(() => undefined);
 
-const misfitOf = (issue: Issue, { path, value }: DocumentPlace, isRead: boolean): Misfit => ({
+const misfitOf = (issue: ZodIssue, { path, value }: DocumentPlace, isRead: boolean): Misfit => ({
   at: `/${issue.path.join("/")}`,
   path,
   forms: isRead || !isForbidden(issue, value) ? formsOf(issue.code, value) : [],
@@ -139,7 +139,7 @@ const misfitOf = (issue: Issue, { path, value }: DocumentPlace, isRead: boolean)
  * Whether the specification forbids it: ids as texts, and other values in place of lists. A
  * missing object lacks its lists.
  */
-const isForbidden = (issue: Issue, value: Json | undefined): boolean =>
+const isForbidden = (issue: ZodIssue, value: Json | undefined): boolean =>
   isReadable(issue, value) || (issue.code === "invalid_type" && issue.expected === "object");
 
 /** The ledger names no lists and objects, and one may be nested too deep to be written. */
@@ -151,7 +151,7 @@ const isShort = (value: Json | undefined): value is Json => {
 /**
  * A value of another type may also be an additional one: the schema does not tell whether the field should be absent.
  */
-const formsOf = (code: Issue["code"], value: Json | undefined): DifferenceForm[] => {
+const formsOf = (code: ZodIssue["code"], value: Json | undefined): DifferenceForm[] => {
   if (value === undefined) return ["missing"];
   if (code === "invalid_type") return ["type", "extra"];
   // A document that is nested too deep is never served.

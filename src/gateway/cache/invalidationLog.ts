@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { monotonic } from "../../operation/index.ts";
 
-type Write = { sequence: number; until: number };
+type LoggedWrite = { sequence: number; until: number };
 
 /** What one remembered group costs beside its name, in bytes. */
 const OVERHEAD = 200;
@@ -21,18 +21,18 @@ export const openInvalidationLog = ({
   let sequence = 0;
   /** No write goes on for longer. */
   let lastUntil = 0;
-  const forgotten: Write = { sequence: 0, until: 0 };
-  const forget = (write: Write): void => {
+  const forgotten: LoggedWrite = { sequence: 0, until: 0 };
+  const forget = (write: LoggedWrite): void => {
     forgotten.sequence = Math.max(forgotten.sequence, write.sequence);
     forgotten.until = Math.max(forgotten.until, write.until);
   };
-  const writes = new LRUCache<string, Write>({
+  const writes = new LRUCache<string, LoggedWrite>({
     maxSize: Math.max(1, maxBytes),
     maxEntrySize: 1024,
     sizeCalculation: (_, group) => OVERHEAD + 2 * group.length,
     dispose: (write, _, reason) => void (reason === "evict" && forget(write)),
   });
-  const isSince = (write: Write | undefined, mark: number): boolean =>
+  const isSince = (write: LoggedWrite | undefined, mark: number): boolean =>
     write !== undefined && (write.sequence > mark || write.until > now());
 
   return {

@@ -12,13 +12,13 @@ const OVERHEAD = 1536;
 const PER_GROUP = 160;
 
 /** What an entry's bytes are counted by. */
-type Counted = Pick<Entry, "body" | "groups"> & Partial<Pick<Entry, "coded" | "owner">>;
+type CountedEntry = Pick<Entry, "body" | "groups"> & Partial<Pick<Entry, "coded" | "owner">>;
 
-const groupsOf = ({ groups, owner }: Pick<Counted, "groups" | "owner">): readonly string[] =>
+const groupsOf = ({ groups, owner }: Pick<CountedEntry, "groups" | "owner">): readonly string[] =>
   owner === undefined ? groups : [...groups, owner];
 
 /** The bytes that an entry counts for: key, body, codings, groups, and a constant. */
-export const sizeOf = (key: string, entry: Counted): number => {
+export const sizeOf = (key: string, entry: CountedEntry): number => {
   let size = OVERHEAD + 2 * key.length + entry.body.length;
   for (const bytes of Object.values(entry.coded ?? {})) size += bytes.length;
   for (const group of groupsOf(entry)) size += PER_GROUP + group.length;
@@ -55,7 +55,7 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
       if (reason === "evict") evicted++;
     },
   });
-  const fits = (key: string, entry: Counted): boolean => sizeOf(key, entry) <= entries.maxEntrySize;
+  const fits = (key: string, entry: CountedEntry): boolean => sizeOf(key, entry) <= entries.maxEntrySize;
   /** Whether this very entry is still stored under the key. */
   const holds = (key: string, entry: Entry): boolean => entries.peek(key) === entry;
   /** False where the entry is too large; the previous entry is then deleted as well. */

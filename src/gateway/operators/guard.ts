@@ -32,15 +32,15 @@ const isOurName = (host: string | undefined, own: readonly string[]): boolean =>
 
 const isRead = ({ method }: HonoRequest): boolean => method === "GET" || method === "HEAD";
 
-type Refusal = { status: 401 | 403 | 415; detail: string };
+type AccessRefusal = { status: 401 | 403 | 415; detail: string };
 
-const needsToken: Refusal = { status: 401, detail: "A token is needed." };
+const needsToken: AccessRefusal = { status: 401, detail: "A token is needed." };
 
 /**
  * Why the request may not see what it asks for; `undefined` if it may. The host's name counts only without a token: a
  * program that knows a token is no page in an operator's browser.
  */
-const accessRefusal = (req: HonoRequest, guard: GuardSettings, names: readonly string[]): Refusal | undefined => {
+const accessRefusal = (req: HonoRequest, guard: GuardSettings, names: readonly string[]): AccessRefusal | undefined => {
   const { token, metricsToken } = guard;
   if (isRead(req) && ["/healthz", "/readyz"].includes(req.path)) return undefined;
   if (isRead(req) && req.path === "/metrics") {
@@ -56,7 +56,7 @@ const accessRefusal = (req: HonoRequest, guard: GuardSettings, names: readonly s
 };
 
 /** Refuses changes that a foreign page in an operator's browser could ask for: from its origin, or by a form. */
-const changeRefusal = (req: HonoRequest): Refusal | undefined => {
+const changeRefusal = (req: HonoRequest): AccessRefusal | undefined => {
   if (isRead(req)) return undefined;
   const [host, origin, site] = [req.header("host"), req.header("origin"), req.header("sec-fetch-site")];
   const isForeign =

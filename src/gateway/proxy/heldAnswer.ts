@@ -17,8 +17,8 @@ export type ResponseObserver = {
  * `onReplaced`: the client has got another answer. `isWhole`: the end of this one still comes;
  * otherwise it is given up.
  */
-type Handler = Dispatcher.DispatchHandler & { onReplaced?(isWhole: boolean): void };
-type Start = Parameters<NonNullable<Handler["onResponseStart"]>>;
+type ReplaceableHandler = Dispatcher.DispatchHandler & { onReplaced?(isWhole: boolean): void };
+type Start = Parameters<NonNullable<ReplaceableHandler["onResponseStart"]>>;
 
 const nothing = Buffer.alloc(0);
 
@@ -27,10 +27,10 @@ const nothing = Buffer.alloc(0);
  * `onFault` gets what fails where the request has failed already.
  */
 export const heldAnswer = (
-  handler: Handler,
+  handler: ReplaceableHandler,
   observer: Pick<ResponseObserver, "over">,
   onFault: (error: unknown) => void,
-): Handler => {
+): ReplaceableHandler => {
   /** The head of the answer, until the first event of its body. */
   let held: Start | undefined;
   /** Events that wait for the observer; pausing the upstream holds up neither the end nor a failure. */

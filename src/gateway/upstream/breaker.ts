@@ -47,9 +47,9 @@ type OnCircuitChange = (change: "opened" | "closed", openFor?: number) => void;
  * What the end of a call says of the backend. `unconnected`: no request could be sent. `nothing`: it does not show
  * whether the backend fails.
  */
-type Verdict = "answered" | "failed" | "unconnected" | "nothing";
+type CallEnd = "answered" | "failed" | "unconnected" | "nothing";
 
-const verdictOf = async (running: Promise<unknown>, isPatient = false): Promise<Verdict> => {
+const endOf = async (running: Promise<unknown>, isPatient = false): Promise<CallEnd> => {
   try {
     await running;
     return "answered";
@@ -95,13 +95,13 @@ export const openBreaker = (onChange: OnCircuitChange = () => undefined, outage:
     key === undefined ? `client ${subnetOf(client)}` : `key ${hash("sha256", salt + key.toLowerCase(), "base64")}`;
 
   /** Counts a call. True where it makes an outage: most calls fail, for enough callers and requests. */
-  const note = (verdict: Verdict, { request, caller }: Attempt): boolean => {
-    if (verdict === "nothing") return false;
-    recent.add(verdict !== "answered");
-    if (verdict === "answered") return false;
+  const note = (end: CallEnd, { request, caller }: Attempt): boolean => {
+    if (end === "nothing") return false;
+    recent.add(end !== "answered");
+    if (end === "answered") return false;
     const connection = `connection ${connections % callers}`;
-    if (verdict === "unconnected") connections++;
-    if (verdict === "failed") failures.set(callerOf(caller), hash("sha256", request(), "base64"));
+    if (end === "unconnected") connections++;
+    if (end === "failed") failures.set(callerOf(caller), hash("sha256", request(), "base64"));
     else failures.set(connection, connection);
     return recent.areMostFailures() && new Set(failures.values()).size >= callers;
   };
@@ -132,7 +132,7 @@ export const openBreaker = (onChange: OnCircuitChange = () => undefined, outage:
     async execute(attempt, call) {
       if (openedAt === undefined) {
         const running = call();
-        const isOutage = note(await verdictOf(running, attempt.isPatient), attempt);
+        const isOutage = note(await endOf(running, attempt.isPatient), attempt);
         // A call that ends after it opened decides nothing about the probe.
         if (openedAt === undefined && isOutage) open();
         return running;
@@ -140,14 +140,14 @@ export const openBreaker = (onChange: OnCircuitChange = () => undefined, outage:
       if (attempt.isPatient === true || !mayProbe(attempt.caller)) return undefined;
       isProbing = true;
       const running = call();
-      const verdict = await withTimeout(verdictOf(running), RETRY);
+      const end = await withTimeout(endOf(running), RETRY);
       isProbing = false;
-      if (verdict === "answered") close();
+      if (end === "answered") close();
       // A late one still gets its answer. Of one that says nothing the place is free at once.
-      else if (verdict !== "nothing") {
-        note(verdict === "late" ? "failed" : verdict, attempt);
+      else if (end !== "nothing") {
+        note(end === "late" ? "failed" : end, attempt);
         open();
-        if (verdict !== "unconnected")
+        if (end !== "unconnected")
           barred = { caller: callerOf(attempt.caller), until: performance.now() + OTHERS_FIRST };
       }
       return running;

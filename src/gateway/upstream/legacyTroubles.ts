@@ -2,13 +2,13 @@ import { type CallTimes, type Dependencies, RECENT_MINUTES } from "../../operati
 import type { UpstreamFailure } from "./failure.ts";
 
 /** How often something happened, by endpoint. */
-type ByEndpoint = Readonly<Record<string, number>>;
+type CountsByEndpoint = Readonly<Record<string, number>>;
 
 /** All counts are those since the start. `calls`: to legacy. */
 type LegacyTroublesSettings = {
   calls: () => CallTimes;
   /** Answers that were not of legacy itself or lacked all rows of a list, and those that could not be read. */
-  badAnswers: () => { ill: ByEndpoint; unreadable: ByEndpoint };
+  badAnswers: () => { ill: CountsByEndpoint; unreadable: CountsByEndpoint };
   /** Legacy fails: that is said alone. */
   isFailing: () => boolean;
 };
@@ -86,13 +86,13 @@ export const openLegacyTroubles = (
   };
 };
 
-type Counted = { endpoint: string; count: number };
+type EndpointCount = { endpoint: string; count: number };
 
 /** What has been added to the first counts. */
-const since = (first: ByEndpoint, last: ByEndpoint): Counted[] =>
+const since = (first: CountsByEndpoint, last: CountsByEndpoint): EndpointCount[] =>
   Object.entries(last).map(([endpoint, count]) => ({ endpoint, count: count - (first[endpoint] ?? 0) }));
 
-const describeBad = (bad: readonly Counted[]): string => {
+const describeBad = (bad: readonly EndpointCount[]): string => {
   const named = bad.toSorted((a, b) => b.count - a.count).slice(0, MAX_NAMED);
   const left = bad.length - named.length;
   const names = named.map(({ endpoint, count }) => `${endpoint} ${count}`).join(", ");

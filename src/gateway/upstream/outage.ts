@@ -138,22 +138,22 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
     }
   };
   const conclude = (probed: Probed, wasMistrusted: boolean): void => {
-    const verdict = verdictOf(probed);
-    if (verdict === undefined) return;
-    if ("fails" in verdict) {
-      if (isMistrusted && !verdict.isSure) {
+    const result = probeResult(probed);
+    if (result === undefined) return;
+    if ("fails" in result) {
+      if (isMistrusted && !result.isSure) {
         // Requests may be faster than the probe to find legacy back.
         if (wasMistrusted) tell(true);
         return setWhy(undefined);
       }
       setRefused(undefined);
-      return setWhy(verdict.fails);
+      return setWhy(result.fails);
     }
-    if (verdict.refusedWith === undefined) {
+    if (result.refusedWith === undefined) {
       isMistrusted = false;
       tell(false);
     }
-    setRefused(verdict.refusedWith);
+    setRefused(result.refusedWith);
     setWhy(undefined);
   };
   /** The probe is asked again until legacy itself has answered it. */
@@ -243,9 +243,9 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
  * What the probe shows; `undefined`: nothing. `fails`: why legacy does. `isSure`: no connection can be opened for any
  * request. `refusedWith`: the status of a refusal, by which legacy is there.
  */
-type Verdict = { fails: string; isSure: boolean } | { refusedWith: number | undefined } | undefined;
+type ProbeResult = { fails: string; isSure: boolean } | { refusedWith: number | undefined } | undefined;
 
-const verdictOf = (probed: Probed): Verdict => {
+const probeResult = (probed: Probed): ProbeResult => {
   if (probed instanceof UpstreamFailure) {
     if (probed.kind === "unreachable")
       return ownLack.has(codeOf(probed.cause)) ? undefined : { fails: "it cannot be reached", isSure: true };

@@ -30,9 +30,9 @@ type Shown = {
   given: ReadonlyMap<string, GivenSetting>;
 };
 
-type Issue = Pick<z.core.$ZodIssue, "code" | "message">;
+type SettingIssue = Pick<z.core.$ZodIssue, "code" | "message">;
 /** A value in a setting by its path, and what describes it. */
-type Place = { name: string; value: unknown; about: Described };
+type SettingPlace = { name: string; value: unknown; about: Described };
 
 /** Describes one issue of the settings, one line for each place: the name, what was given, what is allowed. */
 export const describeIssue = (issue: z.core.$ZodIssue, { schema, secrets, given }: Shown): string[] => {
@@ -53,7 +53,7 @@ export const describeIssue = (issue: z.core.$ZodIssue, { schema, secrets, given 
  * `STAGES.getDataset.share` or `DEPRECATED[0].since`, its value and what describes it; for a whole
  * entry of a list the list.
  */
-const placesOf = ({ path, ...issue }: z.core.$ZodIssue, value: unknown, field: z.ZodType): Place[] => {
+const placesOf = ({ path, ...issue }: z.core.$ZodIssue, value: unknown, field: z.ZodType): SettingPlace[] => {
   const place = { name: String(path[0]), value, about: described(field) };
   for (const [i, step] of path.slice(1).entries()) {
     const inner = innerOf(place.about, step);
@@ -78,7 +78,7 @@ const innerOf = ({ properties, additionalProperties, items }: Described, step: P
 
 const allowedFor = (
   { type, enum: values, minimum, maximum, description = "", ...about }: Described,
-  issue: Issue,
+  issue: SettingIssue,
 ): string => {
   if (values) return `one of ${values.join(", ")}`;
   if (type === "boolean") return "true or false";
