@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { buildId, withTimeout } from "../../src/operation/index.ts";
-import { type Entry, isExpired, type OpenSharedTier, type SharedTier, totalLifetime } from "../../src/gateway/index.ts";
+import { type Entry, expiryOf, type OpenSharedTier, type SharedTier } from "../../src/gateway/index.ts";
 import { openReplication, type ReplicationSettings } from "./replication.ts";
 import { entryName, EPOCH, groupsFor, isListable, scripts, VERSIONS } from "./scripts.ts";
 import { fromWire, toWire } from "./wire.ts";
@@ -34,7 +34,7 @@ export const redisTier =
       const bytes = await run(scripts.get, [entryName(build, key)], [VERSIONS]);
       if (!(bytes instanceof Buffer)) return undefined;
       const entry = await fromWire(bytes);
-      return entry === undefined || isExpired(entry, performance.now()) ? undefined : entry;
+      return entry === undefined || performance.now() >= expiryOf(entry) ? undefined : entry;
     };
 
     return {
@@ -57,7 +57,7 @@ export const redisTier =
       set(key, entry, mark) {
         if (!isTrusted() || mark === undefined || entry.owner !== undefined || !entry.groups.every(isListable)) return;
         const groups = groupsFor(entry).join("\n");
-        const left = entry.storedAt + totalLifetime(entry.lifetimes) - performance.now();
+        const left = expiryOf(entry) - performance.now();
         if (left <= 0) return;
         const about = [VERSIONS, mark, randomUUID(), String(longest), String(Math.ceil(left)), toWire(entry), groups];
         run(scripts.set, [entryName(build, key), EPOCH], about).then(

@@ -24,7 +24,7 @@ export {
 } from "./cache/cacheRequest.ts";
 export { acceptedCodings, compress, copyOf } from "./cache/compression.ts";
 export { bytesOf, type Coding, type Entry, entryOf, tagOf } from "./cache/entry.ts";
-export { freshOnly, isExpired, isFailure, lifetimesBy, totalLifetime, withDefaults } from "./cache/policy.ts";
+export { expiryOf, freshOnly, isFailure, lifetimesBy, withDefaults } from "./cache/policy.ts";
 export { ageOf, cacheStatus, contentHeaders, etagOf, matchesTag, replyWith, type WriteHeaders } from "./cache/reply.ts";
 export { type Served, uncached } from "./cache/served.ts";
 export type { Invalidation, OpenSharedTier, SharedTier } from "./cache/sharedTier.ts";

@@ -89,15 +89,15 @@ export const storedFor = (
 };
 
 /** From the moment at which an answer is stored to the last one at which it may be served. */
-export const totalLifetime = ({ fresh, staleWhileRevalidate, staleIfError }: Lifetimes): number =>
+const totalLifetime = ({ fresh, staleWhileRevalidate, staleIfError }: Lifetimes): number =>
   fresh + Math.max(staleWhileRevalidate, staleIfError);
 
 /** The longest time for which any answer of an endpoint may be stored. */
 export const longestLifetime = (declared: DeclaredLifetimes): number =>
   Math.max(...Object.values(lifetimesByStatus(declared)).map(totalLifetime));
 
-/** Whether the entry may no longer be served at all. */
-export const isExpired = (entry: Entry, now: number): boolean => now >= entry.storedAt + totalLifetime(entry.lifetimes);
+/** The moment from which the entry may not be served any more. */
+export const expiryOf = ({ storedAt, lifetimes }: Entry): number => storedAt + totalLifetime(lifetimes);
 
 /** Until the next refresh, after so many failures in a row: 1 s, doubled each time, 60 s at most. */
 export const backOff = (failures: number): number => Math.min(1000 * 2 ** (failures - 1), 60_000);

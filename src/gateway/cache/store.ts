@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { monotonic } from "../../operation/index.ts";
 import type { Coding } from "./entry.ts";
 import type { Entry } from "./entry.ts";
-import { isExpired } from "./policy.ts";
+import { expiryOf } from "./policy.ts";
 
 /** The entries in memory. */
 export type Store = ReturnType<typeof openStore>;
@@ -74,7 +74,7 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
     /** `undefined` also for an entry that has expired, which is deleted. */
     get(key: string): Entry | undefined {
       const entry = entries.get(key);
-      if (entry === undefined || !isExpired(entry, now())) return entry;
+      if (entry === undefined || now() < expiryOf(entry)) return entry;
       entries.delete(key);
       return undefined;
     },

@@ -6,7 +6,7 @@ import {
   type Freshness,
   freshnessOf,
   isBetter,
-  isExpired,
+  expiryOf,
   isListLeft,
   isShared,
   makeStale,
@@ -104,7 +104,7 @@ export const openTieredEntries = ({
     if (!isBetter(theirs, store.get(key))) return undefined;
     // Another gateway may be configured with longer lifetimes.
     const entry = withinLifetimes(theirs, lifetimesOf(theirs.judged ?? theirs.status));
-    if (entry === undefined || isExpired(entry, now())) return undefined;
+    if (entry === undefined || now() >= expiryOf(entry)) return undefined;
     if (store.set(key, entry)) compression.offer(key, entry);
     return entry;
   };
