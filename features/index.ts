@@ -9,7 +9,6 @@ export const features: readonly FeatureDefinition[] = [
   { ...(await import("./privateDatasets/settings.ts")), load: () => import("./privateDatasets/feature.ts") },
   { ...(await import("./migration/settings.ts")), load: () => import("./migration/feature.ts") },
   { ...(await import("./retirement/settings.ts")), load: () => import("./retirement/feature.ts") },
-  { ...(await import("./legacyCache/settings.ts")), load: () => import("./legacyCache/feature.ts") },
   { ...(await import("./rateLimit/settings.ts")), load: () => import("./rateLimit/feature.ts") },
   { ...(await import("./accessLog/settings.ts")), load: () => import("./accessLog/feature.ts") },
   { ...(await import("./tracing/settings.ts")), load: () => import("./tracing/feature.ts") },

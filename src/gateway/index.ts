@@ -2,30 +2,17 @@
 
 export { authorize } from "./answer/authorize.ts";
 export type { CallerIdentity, Context, Handler, Layer } from "./answer/context.ts";
-export type { Dialect } from "./answer/dialect.ts";
-export { isListing } from "./answer/emptyLists.ts";
 export type { CheckReport, Core, Examples, Feature, FeatureDefinition, Notice, TierOptions } from "./answer/feature.ts";
-export { isIll, reportIll } from "./answer/illAnswer.ts";
 export type { KeyedCaller } from "./answer/keys.ts";
 export { confirmWrite } from "./answer/legacyBackend.ts";
 export { fetchAnswer, fetchReadable, type ToFetch, unauthenticated, type WriteFate } from "./answer/legacyFetch.ts";
 export { type Catalogue, type Pattern, patterns, type PreparedEndpoint } from "./answer/prepared.ts";
-export { refusedIn } from "./answer/proxiedWrites.ts";
 export { UNCONFIRMED_MS } from "./answer/unconfirmedWrites.ts";
-export {
-  type CacheKey,
-  cacheKeyOf,
-  type CacheRequest,
-  type Directives,
-  type Fetched,
-  legacyName,
-  type NotForCache,
-  readDirectives,
-} from "./cache/cacheRequest.ts";
+export { type Directives, type Fetched, legacyName } from "./cache/cacheRequest.ts";
 export { acceptedCodings, compress, copyOf } from "./cache/compression.ts";
 export { bytesOf, type Coding, type Entry, entryOf, tagOf } from "./cache/entry.ts";
-export { expiryOf, freshOnly, isFailure, lifetimesBy, withDefaults } from "./cache/policy.ts";
-export { ageOf, cacheStatus, contentHeaders, etagOf, matchesTag, replyWith, type WriteHeaders } from "./cache/reply.ts";
+export { expiryOf, freshOnly, withDefaults } from "./cache/policy.ts";
+export { contentHeaders, etagOf, matchesTag } from "./cache/reply.ts";
 export { type Served, uncached } from "./cache/served.ts";
 export type { Invalidation, OpenSharedTier, SharedTier } from "./cache/sharedTier.ts";
 export { maxEntryBytes } from "./cache/store.ts";
@@ -46,15 +33,14 @@ export type { OperatorsApp } from "./operators/app.ts";
 export type { GuardSettings } from "./operators/guard.ts";
 export { openOperators } from "./operators/openOperators.ts";
 export type { OperatorsSettings } from "./operators/settings.ts";
-export type { Pass, Substitute } from "./proxy/passThrough.ts";
-export { answerItself, answerTo, type OwnAnswer } from "./proxy/refuse.ts";
+export { answerItself, type OwnAnswer } from "./proxy/refuse.ts";
 export type { Reader } from "./threads/reader.ts";
-export { decodedBeginning, plainBody } from "./upstream/answerBeginning.ts";
-export { contentCoding, mediaType } from "./upstream/answerHeaders.ts";
+export { plainBody } from "./upstream/answerBeginning.ts";
+export { contentCoding } from "./upstream/answerHeaders.ts";
 export { ask, type UpstreamReply } from "./upstream/ask.ts";
 export { BackendFailure, isItsFault } from "./upstream/breaker.ts";
 export { UpstreamFailure } from "./upstream/failure.ts";
-export { schemeOf, subnetOf, type UntrustedProxy } from "./upstream/forwarding.ts";
+export { subnetOf, type UntrustedProxy } from "./upstream/forwarding.ts";
 export {
   type Caller,
   type LegacyFailed,

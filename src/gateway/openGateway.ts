@@ -9,6 +9,7 @@ import {
   openByteBudget,
   openDependencies,
   openMeter,
+  openReadCounts,
   openTraffic,
   readCertificates,
   type Settings,
@@ -32,6 +33,7 @@ import { maxEntryBytes, openStore } from "./cache/store.ts";
 import { openGuard } from "./http/guard.ts";
 import { openOwnErrors } from "./http/ownErrors.ts";
 import { openErrorFormats, openErrorWriter } from "./http/problemDetails.ts";
+import { openOldReads } from "./oldReads/openOldReads.ts";
 import { dataFileSubstitutes } from "./proxy/dataFiles.ts";
 import { passThrough } from "./proxy/passThrough.ts";
 import { openReader, type ReaderSettings } from "./threads/reader.ts";
@@ -93,7 +95,7 @@ export const openGateway = async (
   const operation = openOperation(settings, catalogue, observer);
   const readTarget = legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths);
   const legacy = openLegacy(settings, catalogue, readTarget, operation, parts);
-  const defined = openEndpoints(settings, catalogue);
+  const { identity, ...defined } = openEndpoints(settings, catalogue);
   const answering = openAnswering(settings, catalogue, { ...operation, ...defined, legacy }, parts);
 
   const features: Feature[] = [];
@@ -111,7 +113,6 @@ export const openGateway = async (
     features,
     hooks: hooksOf(features),
     ...door,
-    hitPath: openHitPath({ ...answering, ...door, features }, settings.CACHE_BYTES * PATHS_SHARE),
     isStopping: () => isStopping,
     off,
     isCheck,
@@ -125,7 +126,7 @@ export const openGateway = async (
     opening.defer(() => feature.close?.());
   }
   for (const one of [core.traffic, core.unconfirmed]) opening.defer(() => one.close());
-  const served = openInterface(core, legacy.pools, parts.isUncached);
+  const served = openInterface(core, legacy.pools, identity, parts.isUncached);
   const opened = opening.move();
 
   return {
@@ -161,7 +162,7 @@ export const openGateway = async (
   };
 };
 
-type Operation = Pick<Core, "observer" | "meter" | "traffic" | "dependencies" | "events" | "memory">;
+type Operation = Pick<Core, "observer" | "meter" | "traffic" | "dependencies" | "readCounts" | "events" | "memory">;
 
 /** What runs the gateway: its metrics, what is said of its dependencies, its memory. */
 const openOperation = (settings: GatewaySettings, { endpoints }: Catalogue, observer: Observer): Operation => {
@@ -182,7 +183,8 @@ const openOperation = (settings: GatewaySettings, { endpoints }: Catalogue, obse
   );
   meter.total("crowded_total", "Answers and bodies refused because of MEMORY_BYTES.", () => memory.refused);
   const traffic = openTraffic(meter, Object.keys(endpoints));
-  return { observer, meter, traffic, dependencies, events: new EventEmitter<CoreEvents>(), memory };
+  const readCounts = settings.CACHE_LEGACY.length === 0 ? undefined : openReadCounts({ meter, dependencies });
+  return { observer, meter, traffic, dependencies, readCounts, events: new EventEmitter<CoreEvents>(), memory };
 };
 
 /**
@@ -247,7 +249,10 @@ const hostOf = ({ LEGACY_HOST, LEGACY_URL }: GatewaySettings): string => LEGACY_
 const openEndpoints = (
   settings: GatewaySettings,
   catalogue: Catalogue,
-): Pick<Core, "endpoints" | "lifetimes" | "errors" | "identity"> => {
+): Pick<Core, "endpoints" | "lifetimes" | "errors"> & {
+  /** Identifies this legacy, as far as answers differ by it. */
+  identity: string;
+} => {
   const { endpoints, errors } = catalogue;
   const lifetimes = lifetimesInForce(endpoints, settings.CACHE_LIFETIMES);
   const { LEGACY_URL, LEGACY_PATH } = settings;
@@ -275,7 +280,7 @@ type Answering = Pick<
 const openAnswering = (
   settings: GatewaySettings,
   { keyProbes, module, opaqueReads }: Catalogue,
-  opened: Operation & ReturnType<typeof openEndpoints> & { legacy: ReturnType<typeof openLegacy> },
+  opened: Operation & Pick<Core, "endpoints" | "lifetimes" | "errors"> & { legacy: ReturnType<typeof openLegacy> },
   { features = [], reading, aroundClient = (client) => client }: GatewayParts,
 ): Answering => {
   const { observer, meter, dependencies, memory, events, endpoints, lifetimes, errors, legacy } = opened;
@@ -400,9 +405,11 @@ const openDoor = (
 const openInterface = (
   core: Core,
   { downloads, uploads }: { downloads: Upstream; uploads: Upstream },
+  legacy: string,
   isUncached?: boolean,
 ) => {
-  const { settings, catalogue, features, meter, observer, trusted, noteLoop, writeOwnError } = core;
+  const { settings, catalogue, features, meter, observer, readCounts, trusted, noteLoop, writeOwnError } = core;
+  const hitPath = openHitPath(core, settings.CACHE_BYTES * PATHS_SHARE);
   const layered = features.reduce((next, { layer }) => layer?.(next) ?? next, legacyBackend(core, isUncached));
   const pass = passThrough(downloads, uploads, {
     host: settings.LEGACY_HOST,
@@ -414,8 +421,9 @@ const openInterface = (
     observe: observePassThrough(core, catalogue.legacyWrites),
     headers: features.flatMap(({ proxy }) => proxy?.headers ?? []),
     standIns: features.flatMap(({ proxy }) => proxy?.standIn ?? []),
+    answerRead: readCounts && openOldReads(core, { counts: readCounts, hitPath, legacy }),
     substituteFor: dataFileSubstitutes(catalogue.legacyPaths.files),
   });
-  const app = gatewayApp({ ...core, handler: afterAccess(core, layered), passThrough: pass });
-  return { app, passThrough: pass };
+  const app = gatewayApp({ ...core, handler: afterAccess(core, layered), hitPath, passThrough: pass });
+  return { app, hitPath, passThrough: pass };
 };

@@ -56,7 +56,8 @@ export const startServer = async (
 ): Promise<RunningServer> => {
   let stopping = false;
   const exchanges = openExchanges(gateway.core);
-  const { features, untrustedProxies, guard, hitPath } = gateway.core;
+  const { features, untrustedProxies, guard } = gateway.core;
+  const { hitPath } = gateway;
   const documents = features.flatMap((one) => one.documents ?? []);
   const answer = behindMiddleware(features, (request, response) => {
     if (hitPath.answer(request, response)) return;

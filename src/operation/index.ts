@@ -56,7 +56,6 @@ export { writeExposition } from "./telemetry/exposition.ts";
 export { openLogDestination } from "./telemetry/logDestination.ts";
 export {
   answerResultOf,
-  answerResults,
   type CacheStatus,
   type CallResult,
   type CallTimes,
@@ -65,6 +64,7 @@ export {
 } from "./telemetry/meter.ts";
 export { observeCalls, observeCircuit } from "./telemetry/observeUpstream.ts";
 export { type Observer, openObserver } from "./telemetry/observer.ts";
+export { openReadCounts, type ReadCounts } from "./telemetry/readCounts.ts";
 export { callerOfRequest, headerOf, RequestCaller } from "./telemetry/requestCaller.ts";
 export type { Sample } from "./telemetry/series.ts";
 export { type RequestBegin, requestBegins, runStep, type Step, steps } from "./telemetry/steps.ts";

@@ -16,7 +16,8 @@ test("src and transforms alone serve, pass through, and tell how they are", asyn
   const legacy = await startSampleLegacy();
   onTestFinished(legacy.close);
   const { PATH } = process.env;
-  const env = { PATH, PORT: "0", ADMIN_PORT: "0", DRAIN_DELAY_MS: "0", LOG_LEVEL: "silent", LEGACY_URL: legacy.url };
+  const quiet = { PORT: "0", ADMIN_PORT: "0", DRAIN_DELAY_MS: "0", LOG_LEVEL: "silent" };
+  const env = { PATH, ...quiet, CACHE_LEGACY: "all", LEGACY_URL: legacy.url };
   const program = watchProgram(
     spawn(process.execPath, ["src/thin.ts"], { cwd: copy, env, stdio: ["ignore", "pipe", "pipe"] }),
   );
@@ -36,6 +37,8 @@ test("src and transforms alone serve, pass through, and tell how they are", asyn
     [200, { status: "ok" }],
     [200, { status: "ready" }],
   ]);
+  const again = await fetch(`${url}/api/v1/json/data/61`);
+  expect(again.headers.get("cache-status")).toMatch(/^catalog-gateway; hit/);
   const metrics = await fetch(`${operators}/metrics`);
   expect(await metrics.text()).toMatch(/^catalog_gateway_build_info\{version="[^"]+",build="[\w-]{16}",/m);
   program.child.kill();

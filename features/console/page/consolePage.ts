@@ -71,21 +71,27 @@ const scriptOf = (parts: readonly PagePart[]): string =>
     joinModules([asset("client/live.js")]),
   ].join("\n");
 
-type ShownCore = Pick<Core, "off" | "settings" | "untrustedProxies" | "traffic" | "dependencies" | "meter">;
+type ShownCore = Pick<
+  Core,
+  "off" | "settings" | "untrustedProxies" | "traffic" | "dependencies" | "meter" | "readCounts"
+>;
 
 /**
  * What fails, recent traffic, the cache, the sections of features that are off for lack of a setting, and
  * proxies that are not trusted.
  */
 const corePart = (
-  { off, settings, untrustedProxies, traffic, dependencies, meter }: ShownCore,
+  { off, settings, untrustedProxies, traffic, dependencies, meter, readCounts }: ShownCore,
   cacheView: () => CacheView,
 ): PagePart => ({
   show: (now) => ({
     sections: [cacheSection(cacheView(), now), ...off.flatMap(offSection)],
     notices: noticesOf(untrustedProxies.list()),
     headlines: troublesOf({ dependencies, meter }, now),
-    numbers: trafficNumbers(traffic, settings.REDIS_URL !== undefined),
+    numbers: [
+      ...trafficNumbers(traffic, settings.REDIS_URL !== undefined),
+      ...(readCounts === undefined ? [] : [readsNumber(readCounts.view(), now)]),
+    ],
   }),
 });
 
@@ -151,6 +157,22 @@ const trafficNumbers = (traffic: Traffic, isShared: boolean): OverviewNumber[] =
     },
   ];
 };
+
+type ReadsView = ReturnType<NonNullable<Core["readCounts"]>["view"]>;
+
+/**
+ * The reads of old clients; while legacy is in trouble, how many the cache answered and how many failed.
+ */
+const readsNumber = ({ requests, hits, trouble }: ReadsView, now: Date): OverviewNumber => ({
+  order: 43,
+  name: "reads of old clients",
+  value: formatNumber(requests),
+  about:
+    trouble === undefined
+      ? `${percent(hits / requests)} hits`
+      : `since ${timeOfDay(trouble.since, now)}: ${formatNumber(trouble.cached)} from the cache, ${formatNumber(trouble.failed)} failed`,
+  isTrouble: (trouble?.failed ?? 0) > 0,
+});
 
 /** The size of the cache against its bounds, and the lifetimes of its answers. */
 const cacheSection = (cache: CacheView, now: Date): PageSection => ({

@@ -11,7 +11,7 @@ import type { PassThrough } from "../proxy/passThrough.ts";
 import { isLoop } from "../upstream/forwarding.ts";
 import { legacyDecision } from "../cache/served.ts";
 import { type Handler, fromNode, fromWeb, type Received } from "./context.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect, HitPath } from "./dialect.ts";
 import { newInterface } from "./hitPath.ts";
 import { type PreparedEndpoint, allowed, type Pattern, patterns } from "./prepared.ts";
 import { inputOf } from "./requestInput.ts";
@@ -22,6 +22,8 @@ import type { Core } from "./feature.ts";
 /** The core, and what the app hands requests to. */
 type AppCore = Core & {
   handler: Handler;
+  /** Learns what paths ask for. */
+  hitPath: HitPath;
   /** Gets the requests that no route below a prefix of `/` answers. */
   passThrough: PassThrough;
 };

@@ -17,6 +17,7 @@ import {
   type HttpExchange,
   type Meter,
   type Observer,
+  type ReadCounts,
   type Settings,
   type SettingsFragment,
   type Traffic,
@@ -26,13 +27,11 @@ import type { Guard } from "../http/guard.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
 import type { WriteOwnError } from "../http/ownErrors.ts";
 import type { ErrorFormats, WriteError } from "../http/problemDetails.ts";
-import type { Pass } from "../proxy/passThrough.ts";
 import type { Beginning } from "../upstream/answerBeginning.ts";
 import type { UntrustedProxies } from "../upstream/forwarding.ts";
 import type { NoteLoop } from "../upstream/loops.ts";
 import { type Decision, legacyDecision } from "../cache/served.ts";
 import type { CallerIdentity, Layer } from "./context.ts";
-import type { HitPath } from "./dialect.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { Caller, FetchPath, LegacyClient } from "../upstream/legacyClient.ts";
 import type { Outage } from "../upstream/outage.ts";
@@ -66,10 +65,8 @@ type ProxyHooks = {
   headers?: (exchange: HttpExchange) => readonly string[] | undefined;
   /** As that of the feature, for reads of legacy's own interface. */
   mayHitPathAnswer?: (exchange: HttpExchange) => boolean;
-  /**
-   * Answers in legacy's place, at once or later; false lets the request go on. `pass`: sends it to legacy after all.
-   */
-  standIn?: (req: IncomingMessage, res: ServerResponse, pass: Pass) => boolean;
+  /** Answers in legacy's place; false lets the request go on. */
+  standIn?: (req: IncomingMessage, res: ServerResponse) => boolean;
   /**
    * Sees a request to legacy's interface, other than a read by GET or HEAD, when its answer has begun, or none will
    * come. `body`: the beginning of its body (latin1).
@@ -204,12 +201,10 @@ export type Core = {
   fetchPath: FetchPath;
   /** Whether legacy fails. */
   outage: Pick<Outage, "isOn" | "isInDoubt" | "settled" | "onChange">;
-  /** Identifies this legacy, as far as answers differ by it. */
-  identity: string;
   reader: Reader;
   cache: Cache;
-  /** Answers fresh entries, where it has learned what a path asks for. */
-  hitPath: HitPath;
+  /** Counts the reads of old clients; absent without `CACHE_LEGACY`. */
+  readCounts: ReadCounts | undefined;
   /** Says what a list without rows counts for. */
   judgeEmpty: JudgeEmpty;
   keys: Keys;

@@ -43,11 +43,10 @@ export type PassThroughOptions = {
   observe?: (exchange: HttpExchange, req: IncomingMessage) => ResponseObserver | undefined;
   /** Each gives a flat list of headers to add to the answer, whether the upstream's or ours. */
   headers: readonly ((exchange: HttpExchange) => readonly string[] | undefined)[];
-  /**
-   * Each may answer in the upstream's place, at once or later; false: the request goes on. `pass`
-   * sends it to the upstream.
-   */
-  standIns: readonly ((req: IncomingMessage, res: ServerResponse, pass: Pass) => boolean)[];
+  /** Each may answer in the upstream's place; false: the request goes on. */
+  standIns: readonly ((req: IncomingMessage, res: ServerResponse) => boolean)[];
+  /** Answers reads later, from the cache, or passes them to the upstream after all; false: the request goes on. */
+  answerRead?: ((req: IncomingMessage, res: ServerResponse, pass: Pass) => boolean) | undefined;
   /** What may stand in place of the answer, where none of those passes its own. */
   substituteFor?: (req: IncomingMessage, res: ServerResponse, target: string) => Substitute | undefined;
 };
@@ -86,9 +85,10 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
       options.noteLoop(req.headers["x-request-id"]?.toString());
       return report.failed(line, context, "loop");
     }
+    if (options.standIns.some((standIn) => standIn(req, res))) return;
     const toUpstream: Pass = (substitute = options.substituteFor?.(req, res, path)) =>
       send(req, res, line, context, added, substitute);
-    if (!options.standIns.some((standIn) => standIn(req, res, toUpstream))) toUpstream();
+    if (options.answerRead?.(req, res, toUpstream) !== true) toUpstream();
   };
 
   function send(

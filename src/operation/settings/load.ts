@@ -59,6 +59,7 @@ export const loadSettings = (
   const cached = Object.keys(endpoints).filter((name) => endpoints[name]?.cache !== undefined);
   const errors = [
     ...unknownEndpoints("CACHE_LIFETIMES", settings.CACHE_LIFETIMES, cached),
+    ...wrongReads(settings, Object.keys(endpoints)),
     ...fragments.flatMap(({ errorsOf }) => errorsOf?.(settings, endpoints) ?? []),
     ...tooLarge(settings),
   ];
@@ -73,6 +74,16 @@ export const loadSettings = (
   ];
   return { settings, warnings };
 };
+
+/** What is wrong with the reads of old clients that are to be cached. */
+const wrongReads = ({ CACHE_LEGACY: names, CACHE_BYTES }: Settings, endpoints: readonly string[]): string[] => [
+  ...unknownEndpoints("CACHE_LEGACY", Object.fromEntries(names.map((name) => [name, true])), [...endpoints, "all"]),
+  ...(names.length > 0 && CACHE_BYTES === 0
+    ? [
+        "CACHE_LEGACY: given with CACHE_BYTES 0, which caches nothing; allowed is any other CACHE_BYTES, or no CACHE_LEGACY",
+      ]
+    : []),
+];
 
 const tooLarge = ({ MAX_REPLY_BYTES, MEMORY_BYTES }: Settings): string[] =>
   MAX_REPLY_BYTES <= MEMORY_BYTES

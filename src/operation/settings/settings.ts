@@ -122,6 +122,12 @@ const coreGroups = {
       .describe(
         'Lifetimes of cached answers, by endpoint: `{"getDataset": {"fresh": "5m"}}`. Also `staleWhileRevalidate`, `staleIfError`, `notFoundTtl` and `preconditionTtl`; without it each endpoint\'s own',
       ),
+    CACHE_LEGACY: z
+      .array(z.string())
+      .default([])
+      .describe(
+        "Endpoints whose reads through legacy's own interface are answered from the cache: their names, or `all`, with a few other reads. The same bytes, sooner",
+      ),
     REDIS_URL: z
       .string()
       .refine(isRedisUrl, "a URL such as redis://127.0.0.1:6379/0, a % in its password written %25")

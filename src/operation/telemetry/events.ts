@@ -112,6 +112,13 @@ export const coreEvents: EventDefinitions = {
     isOfRequest: true,
     notes: "It is neither JSON nor XML; the client got 502. Look at the path in the legacy server.",
   },
+  legacy_cache_unreadable: {
+    level: "warn",
+    msg: "An answer of legacy's own interface was passed on, but not stored: it cannot be read.",
+    isOfRequest: true,
+    notes:
+      "With `coding`, something before legacy codes answers, or names a charset as their coding, though the gateway asks for none: mend that. Such reads pass.",
+  },
   legacy_ill: {
     level: "error",
     msg: "What answered in legacy's place is no answer of legacy's own.",

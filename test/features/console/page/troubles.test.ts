@@ -6,8 +6,8 @@ import { clock } from "../../../gateway/cache/support.ts";
 import { listeningGateway } from "../../../gateway/http/support.ts";
 import { httpUpstream } from "../../../gateway/proxy/support.ts";
 import { until } from "../../../support/waiting.ts";
-import { startSample } from "../../legacyCache/sample.ts";
-import { cachingOver, startLegacy } from "../../legacyCache/support.ts";
+import { startSample } from "../../../gateway/oldReads/sample.ts";
+import { cachingOver, startLegacy } from "../../../gateway/oldReads/support.ts";
 import { operatorsOf, textOf } from "./operators.ts";
 
 const minute = 60_000;

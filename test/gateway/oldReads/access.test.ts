@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { pseudoRandom } from "../../../bench/pseudoRandom.ts";
-import { clock, coalesced } from "../../gateway/cache/support.ts";
-import { listeningGateway } from "../../gateway/http/support.ts";
+import { clock, coalesced } from "../cache/support.ts";
+import { listeningGateway } from "../http/support.ts";
 import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import { casesOf } from "../../support/cases.ts";
 import { until } from "../../support/waiting.ts";
@@ -15,8 +15,8 @@ import {
   user,
   users,
   wrongKey,
-} from "../privateDatasets/people.ts";
-import { edited, rows } from "../privateDatasets/through.ts";
+} from "../../features/privateDatasets/people.ts";
+import { edited, rows } from "../../features/privateDatasets/through.ts";
 import { samplePaths, startSample } from "./sample.ts";
 import { cachingOver, minute } from "./support.ts";
 

@@ -1,6 +1,9 @@
-import { type Answer, answerOf, outcomeAt, outcomeOf, ownStatusOf, readEdges } from "../../src/catalogue/index.ts";
-import type { CacheKey, Core, Entry, Fetched } from "../../src/gateway/index.ts";
-import type { ByBytes, ByEndpoint, OldRead } from "./oldRead.ts";
+import { type Answer, answerOf, outcomeAt, outcomeOf, ownStatusOf, readEdges } from "../../catalogue/index.ts";
+import type { Core } from "../answer/feature.ts";
+import type { CacheKey, Fetched } from "../cache/cacheRequest.ts";
+import type { Entry } from "../cache/entry.ts";
+import type { OldRead } from "./oldRead.ts";
+import type { ByBytes, ByEndpoint } from "./pathRead.ts";
 
 type JudgingCore = Pick<Core, "errors" | "judgeEmpty" | "observer" | "reader" | "totalTimeout">;
 
@@ -16,7 +19,7 @@ const REFUSED = 403;
 /** Says what legacy's answer is stored as. `before`: the entry for everybody that is stored. */
 export const judge = async (
   core: JudgingCore,
-  { name, judging, cacheKey, client }: Pick<OldRead, "name" | "judging" | "cacheKey"> & { client: string },
+  { name, judging, cacheKey, client }: Pick<OldRead, "name" | "judging" | "cacheKey" | "client">,
   answer: OldAnswer,
   before: Entry | undefined,
 ): Promise<Fetched> => {

@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:
 import { gzipSync } from "node:zlib";
 import { openSample, type SampleOptions } from "../../../tools/sampleLegacy/openSample.ts";
 import { endpoints } from "../../../transforms/index.ts";
-import { httpUpstream } from "../../gateway/proxy/support.ts";
+import { httpUpstream } from "../proxy/support.ts";
 
 /** A path of legacy's own interface for each example of each cached endpoint, in both forms. */
 export const samplePaths = (): { name: string; path: string }[] =>

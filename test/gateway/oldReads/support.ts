@@ -3,8 +3,8 @@ import { operatorsApp } from "../../../src/gateway/operators/app.ts";
 import { operatorsListener } from "../../../src/gateway/operators/app.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
-import { isProbeOfLegacy, listeningGateway } from "../../gateway/http/support.ts";
-import { httpUpstream } from "../../gateway/proxy/support.ts";
+import { isProbeOfLegacy, listeningGateway } from "../http/support.ts";
+import { httpUpstream } from "../proxy/support.ts";
 
 export const [alice, mallory] = ["a".repeat(32), "b".repeat(32)];
 export const minute = 60_000;

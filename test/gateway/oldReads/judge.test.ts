@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { type Exchange, readPairs } from "../../../fixtures/pairs.ts";
 import { parseJson } from "../../../src/catalogue/rules/parseJson.ts";
 import { sampleCatalogue } from "../../../tools/sampleLegacy/catalogue.ts";
-import { clock } from "../../gateway/cache/support.ts";
-import { recordingUpstream } from "../../gateway/http/support.ts";
+import { clock } from "../cache/support.ts";
+import { recordingUpstream } from "../http/support.ts";
 import { samplePaths, startSample } from "./sample.ts";
 import { cachingOver, minute } from "./support.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { recordingUpstream } from "../../gateway/http/support.ts";
+import { recordingUpstream } from "../http/support.ts";
 import { pseudonym } from "../../../src/gateway/upstream/forwarding.ts";
 import { settingsOf } from "../../support/settings.ts";
 import { until } from "../../support/waiting.ts";
-import { clock } from "../../gateway/cache/support.ts";
+import { clock } from "../cache/support.ts";
 import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import { alice, caching, cachingOver, documents, error, json, mallory, minute, startLegacy, xml } from "./support.ts";
 

@@ -3,10 +3,10 @@ import type { Core } from "../../../src/gateway/answer/feature.ts";
 import { sampleCatalogue } from "../../../tools/sampleLegacy/catalogue.ts";
 import { startSample } from "./sample.ts";
 import { cachingOver } from "./support.ts";
-import { recordingUpstream, xmlError } from "../../gateway/http/support.ts";
+import { recordingUpstream, xmlError } from "../http/support.ts";
 import { until } from "../../support/waiting.ts";
-import { clock } from "../../gateway/cache/support.ts";
-import { keys } from "../../gateway/answer/support.ts";
+import { clock } from "../cache/support.ts";
+import { keys } from "../answer/support.ts";
 
 const second = 1000;
 const hour = 3600 * second;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sampleCatalogue } from "../../../tools/sampleLegacy/catalogue.ts";
-import { clock } from "../../gateway/cache/support.ts";
+import { clock } from "../cache/support.ts";
 import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import { casesOf } from "../../support/cases.ts";
 import { pageOfMetrics } from "../../support/metrics.ts";

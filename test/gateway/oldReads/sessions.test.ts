@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { sampleCatalogue } from "../../../tools/sampleLegacy/catalogue.ts";
 import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { endpoints } from "../../../transforms/index.ts";
-import { clock } from "../../gateway/cache/support.ts";
+import { clock } from "../cache/support.ts";
 import { samplePaths } from "./sample.ts";
 import { cachingOver } from "./support.ts";
 

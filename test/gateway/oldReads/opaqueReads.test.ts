@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { recordingUpstream } from "../../gateway/http/support.ts";
-import { clock } from "../../gateway/cache/support.ts";
+import { recordingUpstream } from "../http/support.ts";
+import { clock } from "../cache/support.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { alice, cachingOver, error, minute } from "./support.ts";

@@ -1,31 +1,22 @@
-import {
-  ageOf,
-  cacheStatus,
-  contentHeaders,
-  type Core,
-  type Dialect,
-  etagOf,
-  legacyCorsList,
-  type WriteHeaders,
-} from "../../src/gateway/index.ts";
-import type { OldReads, PathRead } from "./oldRead.ts";
-import type { ReadCounts } from "./readCounts.ts";
-
-/** What answers at once need. */
-type HittingCore = Pick<Core, "features" | "keys" | "writeError">;
+import type { ReadCounts } from "../../operation/index.ts";
+import type { Dialect } from "../answer/dialect.ts";
+import type { Core } from "../answer/feature.ts";
+import { ageOf, cacheStatus, contentHeaders, etagOf, type WriteHeaders } from "../cache/reply.ts";
+import { legacyCorsList } from "../http/cors.ts";
+import type { PathRead } from "./pathRead.ts";
+import { whoAsks } from "./whoAsks.ts";
 
 /** Reads of legacy's own interface. `counts`: counts those that the hit path answers. */
 export const legacyDialect = (
-  { features, keys, writeError }: HittingCore,
-  { asking }: OldReads,
-  counts: Pick<ReadCounts, "count">,
+  { features, keys, trusted, writeError }: Pick<Core, "features" | "keys" | "trusted" | "writeError">,
+  counts: ReadCounts,
 ): Dialect<PathRead> => ({
   bytes: 1000,
   ask(request, _, { cacheKeys }) {
-    const asked = asking(request);
-    if (asked === undefined) return undefined;
-    const cacheKey = cacheKeys[asked.scheme];
-    const { isSomebody, key, isBrowser } = asked;
+    const sender = whoAsks(request, trusted);
+    if (sender === undefined) return undefined;
+    const cacheKey = cacheKeys[sender.scheme];
+    const { isSomebody, key, isBrowser } = sender;
     if (!isSomebody) return { endpoint: undefined, cacheKey, owner: undefined, keyed: false };
     if (cacheKey.personal || isBrowser === true) return undefined;
     const owner = key === undefined ? undefined : keys.ownerOf(key);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../src/catalogue/rules/rule.ts";
 import { cachingOver } from "./support.ts";
-import { httpUpstream } from "../../gateway/proxy/support.ts";
-import { clock } from "../../gateway/cache/support.ts";
+import { httpUpstream } from "../proxy/support.ts";
+import { clock } from "../cache/support.ts";
 
 const second = 1000;
 /** Of the day that `clock` sets, 21 November 2026, it is a day ago but for an hour. */

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { clock } from "../../gateway/cache/support.ts";
-import { httpUpstream } from "../../gateway/proxy/support.ts";
+import { clock } from "../cache/support.ts";
+import { httpUpstream } from "../proxy/support.ts";
 import { settled } from "../../support/waiting.ts";
 import { cachingOver, documents, json, minute } from "./support.ts";
 

@@ -1,16 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
-import { openOldReads } from "../../../features/legacyCache/oldRead.ts";
-import type { LegacyCacheSettings } from "../../../features/legacyCache/settings.ts";
+import { openPathReads } from "../../../src/gateway/oldReads/pathRead.ts";
 import { HttpExchange } from "../../../src/operation/telemetry/exchange.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 
 const { core } = await gatewayFor("http://127.0.0.1:1", { CACHE_LEGACY: "all" });
-const reads = openOldReads(core, core.settings as typeof core.settings & LegacyCacheSettings);
+const readPath = openPathReads(core, "");
 const socket = { remoteAddress: "192.0.2.1" };
 const readOf = (url: string) => {
   const request = { method: "GET", headers: {}, socket, url } as IncomingMessage;
-  return reads.readPath(url, new HttpExchange(request, core));
+  return readPath(url, new HttpExchange(request, core));
 };
 
 /** The reads of scikit-learn, openml-python, mlr3oml and the Java client, by the endpoint that each reads. */

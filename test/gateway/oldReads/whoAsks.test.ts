@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test, vi } from "vitest";
-import { clock } from "../../gateway/cache/support.ts";
-import { httpUpstream } from "../../gateway/proxy/support.ts";
+import { clock } from "../cache/support.ts";
+import { httpUpstream } from "../proxy/support.ts";
 import { settled, until } from "../../support/waiting.ts";
 import { startSample } from "./sample.ts";
 import { alice, caching, cachingOver, documents, error, json, minute } from "./support.ts";

@@ -1,18 +1,15 @@
 import type { ServerResponse } from "node:http";
-import type { Core } from "../../src/gateway/index.ts";
-import { answerResults } from "../../src/operation/index.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { answerResults, type Meter } from "./meter.ts";
 
 /**
  * Reads of old clients since the start, and since legacy is in trouble: those from the cache, and those that failed.
  */
-export type ReadsView = {
+type ReadsView = {
   requests: number;
   hits: number;
   trouble?: { since: string; cached: number; failed: number };
 };
-
-/** It went to legacy by itself: what it asks for is not stored. */
-export const PASSED = "passed";
 
 /** Results of reads for which legacy was not asked. */
 const hitResults = ["hit", "stale"];
@@ -27,7 +24,7 @@ const legacyTroubles = new Set(["legacy", "legacy_access", "legacy_speed", "lega
 export type ReadCounts = ReturnType<typeof openReadCounts>;
 
 /** Counts the reads of old clients by how they are answered, and times them. */
-export const openReadCounts = ({ meter, dependencies }: Pick<Core, "meter" | "dependencies">) => {
+export const openReadCounts = ({ meter, dependencies }: { meter: Meter; dependencies: Dependencies }) => {
   const reads = meter.counter(
     "old_reads_total",
     "Reads of legacy's own interface that CACHE_LEGACY covers, by how they were answered (passed: by legacy alone).",
@@ -43,7 +40,8 @@ export const openReadCounts = ({ meter, dependencies }: Pick<Core, "meter" | "de
     ["backend"],
   );
   const [hitsTook, othersTook] = [durations("gateway"), durations("legacy")];
-  const byResult = new Map([...answerResults, PASSED].map((result) => [result, reads(result)]));
+  const passed = reads("passed");
+  const byResult = new Map([...answerResults.map((result) => [result, reads(result)] as const), ["passed", passed]]);
   const counted = (results: Iterable<string>): number =>
     [...results].reduce((sum, result) => sum + (byResult.get(result)?.value ?? 0), 0);
   const troubledSince = (): string | undefined =>
@@ -71,6 +69,10 @@ export const openReadCounts = ({ meter, dependencies }: Pick<Core, "meter" | "de
       (byResult.get(result) as { value: number }).value++;
       if (ms !== undefined) (hitResults.includes(result) ? hitsTook : othersTook).observe(ms / 1000);
       if ((result === "miss" || result === "revalidated") && trouble === undefined) before = failed();
+    },
+    /** It went to legacy by itself: what it asks for is not stored. */
+    countPassed(): void {
+      passed.value++;
     },
     /** Counts a failed read by its status, also where legacy answers it. */
     watch(res: ServerResponse): void {

@@ -1,0 +1,147 @@
+import { LRUCache } from "lru-cache";
+import { type Answer, plainAnswer, xmlReader } from "../../catalogue/index.ts";
+import { monotonic, openHolding } from "../../operation/index.ts";
+import type { Core } from "../answer/feature.ts";
+import { isIll, reportIll } from "../answer/illAnswer.ts";
+import type { CacheRequest, Fetched, NotForCache } from "../cache/cacheRequest.ts";
+import type { Entry } from "../cache/entry.ts";
+import { maxEntryBytes } from "../cache/store.ts";
+import { answerTo } from "../proxy/refuse.ts";
+import { isItsFault } from "../upstream/breaker.ts";
+import { UpstreamFailure } from "../upstream/failure.ts";
+import { ownCaller } from "../upstream/legacyClient.ts";
+import { judge } from "./judge.ts";
+import type { OldRead } from "./oldRead.ts";
+
+type CachingCore = Pick<
+  Core,
+  | "cache"
+  | "catalogue"
+  | "client"
+  | "errors"
+  | "fetchPath"
+  | "judgeEmpty"
+  | "memory"
+  | "observer"
+  | "outage"
+  | "reader"
+  | "settings"
+  | "totalTimeout"
+  | "writeOwnError"
+>;
+
+/** Everybody's answers to reads of old clients. */
+export type CachedReads = ReturnType<typeof openCachedReads>;
+
+/** Paths that are remembered because they pass at once, and for how many milliseconds. */
+const MAX_PASSING = 1000;
+const TOO_LARGE = { ttl: 3_600_000 };
+const TREATED_OTHERWISE = { ttl: 60_000 };
+
+/** Answers reads with what everybody gets, from the cache or by a fetch. */
+export const openCachedReads = (core: CachingCore) => {
+  const { cache, observer, settings } = core;
+  const passing = new LRUCache<string, true>({ max: MAX_PASSING, perf: monotonic });
+  const maxBytes = Math.min(settings.MAX_REPLY_BYTES, maxEntryBytes(settings.CACHE_BYTES));
+  /** Answers that are not of legacy itself, whatever their status. */
+  const notLegacys = new WeakSet<Answer>();
+
+  const fetch = async (
+    read: OldRead,
+    isBackground: boolean,
+    before: Entry | undefined,
+  ): Promise<Fetched | NotForCache> => {
+    const holding = openHolding(core.memory);
+    try {
+      const reply = await core.fetchPath({ ...read, holding, isBackground, maxBytes });
+      if (reply === undefined) {
+        if (core.outage.isOn()) return unasked(read);
+        probe(read).catch(observer.fault);
+        return "notForCache";
+      }
+      const { status, contentType: type, body, judgement, coding, advice = {} } = reply;
+      if (isIll(reply)) reportIll(observer, read.name, reply, { key: undefined, isOfClient: false });
+      // A front may treat the client's own request otherwise. A redirection is nothing without the
+      // headers that are not kept.
+      const mayDiffer = judgement === "refused" || (status >= 300 && status < 400) || coding !== undefined;
+      if (mayDiffer && status !== 429) {
+        if (coding !== undefined) observer.event("legacy_cache_unreadable", { endpoint: read.name, status, coding });
+        if (before === undefined) passing.set(read.cacheKey.key, true, TREATED_OTHERWISE);
+        return "notForCache";
+      }
+      const answer = { status, body, type };
+      const unstored = {
+        ...answer,
+        headers: { ...advice, ...(coding !== undefined && { "Content-Encoding": coding }) },
+      };
+      if (judgement === "ill") {
+        notLegacys.add(unstored);
+        return { answer: unstored, groups: [], judged: 503 };
+      }
+      const fetched = await judge(core, read, answer, before);
+      if (read.cacheKey.lifetimesOf(fetched.judged ?? status) === undefined) return { ...fetched, answer: unstored };
+      // An entry has more bytes than its body.
+      if (!cache.fits(read.cacheKey.key, { ...fetched, body })) passing.set(read.cacheKey.key, true, TOO_LARGE);
+      return fetched;
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error;
+      if (error.kind === "tooLarge") passing.set(read.cacheKey.key, true, TOO_LARGE);
+      // What passes is not collected, and needs no room.
+      if (error.kind === "tooLarge" || error.kind === "crowded") return "notForCache";
+      return failed(read, error);
+    } finally {
+      holding.close();
+    }
+  };
+
+  const reportFailure = ({ name }: OldRead, why: string, isLegacys: boolean): void =>
+    observer.event("legacy_failed", { endpoint: name, why, level: isLegacys ? "error" : "warn" });
+
+  /**
+   * What the pass-through answers where legacy gives no answer. One without room for a request is for one caller alone.
+   */
+  const failed = (read: OldRead, failure: UpstreamFailure): Fetched => {
+    reportFailure(read, failure.message, isItsFault(failure));
+    const request = { method: "GET", target: read.path };
+    const answer = answerTo(request, { trouble: failure.kind }, core.writeOwnError);
+    notLegacys.add(answer);
+    return { answer, groups: [], ...(answer.status === 503 ? { isForOne: true } : {}) };
+  };
+
+  /** While legacy fails it is not asked. */
+  const unasked = (read: OldRead): Fetched => {
+    reportFailure(read, "legacy fails", false);
+    const detail = "The legacy interface is failing.";
+    const error = { status: 503, detail: () => detail, mayRepeat: "always" } as const;
+    const answer = core.writeOwnError({ method: "GET", target: read.path }, error) ?? plainAnswer(503, detail);
+    return { answer, groups: [], isForOne: true, isUnasked: true };
+  };
+
+  /** Old clients alone have to close an open circuit, too: by a small request, since theirs may take minutes. */
+  const probe = ({ client }: OldRead): Promise<unknown> =>
+    core.client(core.catalogue.keyProbes.reads, "json", { ...ownCaller(core.totalTimeout), client }, readXml);
+  const readXml = xmlReader([]);
+
+  return {
+    unasked,
+    /** Each request for this path has to pass for now. */
+    isPassing: ({ cacheKey }: OldRead): boolean => passing.has(cacheKey.key),
+    isOfLegacy: (answer: Answer): boolean => !notLegacys.has(answer),
+    /** Everybody's answer; `notForCache`: the request has to pass. */
+    answer: (read: OldRead) =>
+      cache.answer(
+        requestOf(read),
+        (_owner, isBackground, before) => fetch(read, isBackground, before),
+        async () => undefined,
+      ),
+    /** What is stored for everybody, here or in Redis. */
+    async findStored(read: OldRead) {
+      const request = requestOf(read);
+      const found = cache.lookUp(request, performance.now());
+      return found?.freshness === "fresh" ? found : ((await cache.lookUpShared(request)) ?? found);
+    },
+  };
+};
+
+/** Answers are stored for everybody alone. */
+const requestOf = ({ cacheKey, wanted }: OldRead): CacheRequest => ({ cacheKey, owner: undefined, wanted });

@@ -1,0 +1,15 @@
+import type { CacheKey, Directives } from "../cache/cacheRequest.ts";
+import type { PathRead } from "./pathRead.ts";
+import type { ReadSender } from "./whoAsks.ts";
+
+/** A read of legacy's own interface that the cache may answer: what is asked for, by whom, and how. */
+export type OldRead = PathRead &
+  ReadSender & {
+    cacheKey: CacheKey;
+    /** The key, hashed. */
+    owner: string | undefined;
+    /** The client's address. */
+    client: string;
+    /** Its Cache-Control. */
+    wanted: Directives;
+  };

@@ -1,0 +1,134 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { LRUCache } from "lru-cache";
+import { pathOf } from "../../catalogue/index.ts";
+import { exchangeOf, monotonic, type ReadCounts, withTimeout } from "../../operation/index.ts";
+import type { HitPath } from "../answer/dialect.ts";
+import type { Core } from "../answer/feature.ts";
+import { readDirectives } from "../cache/cacheRequest.ts";
+import { isFailure } from "../cache/policy.ts";
+import { uncached } from "../cache/served.ts";
+import type { Pass, Substitute } from "../proxy/passThrough.ts";
+import { ownCaller } from "../upstream/legacyClient.ts";
+import { openCachedReads } from "./cachedReads.ts";
+import { legacyDialect } from "./dialect.ts";
+import type { OldRead } from "./oldRead.ts";
+import { openPathReads } from "./pathRead.ts";
+import { openReplies } from "./replies.ts";
+import { openSubstitutes } from "./substitutes.ts";
+import { whoAsks } from "./whoAsks.ts";
+
+/**
+ * Paths whose answer for everybody was no 200: where more may be shown they pass at once, else legacy
+ * is asked twice each time.
+ */
+const MORE_SHOWN = { max: 1000, ttl: 60_000, perf: monotonic };
+
+/**
+ * Milliseconds that a request waits until legacy has verified its key: as long as legacy fails, any key
+ * gets what everybody gets.
+ */
+const VERIFY_MS = 2000;
+
+/** What reads of old clients are opened with. `legacy` identifies the legacy server. */
+type OldReadParts = { counts: ReadCounts; hitPath: HitPath; legacy: string };
+
+/**
+ * Answers reads of legacy's own interface from the cache: its status, type and bytes as they are. An answer is
+ * judged as one of the new interface is, and stored for the same time, in the same groups. What cannot be
+ * answered so passes to legacy: false, or `pass` is called later.
+ */
+export const openOldReads = (
+  core: Core,
+  { counts, hitPath, legacy }: OldReadParts,
+): ((req: IncomingMessage, res: ServerResponse, pass: Pass) => boolean) => {
+  const { keys, outage, observer } = core;
+  const readPath = openPathReads(core, legacy);
+  const dialect = legacyDialect(core, counts);
+  const cached = openCachedReads(core);
+  const replies = openReplies(core, { cached, counts, dialect });
+  const substituteFor = openSubstitutes(core, { cached, counts, replies });
+  const moreShown = new LRUCache<string, true>(MORE_SHOWN);
+
+  /** What a request asks for, and who asks; `undefined`: it has to pass. */
+  const readOf = (req: IncomingMessage, res: ServerResponse): OldRead | undefined => {
+    const sender = whoAsks(req, core.trusted);
+    if (sender === undefined) return undefined;
+    const exchange = exchangeOf(res);
+    const path = pathOf(req.url ?? "/");
+    const known = hitPath.recall(path, dialect);
+    const read = known ?? readPath(path, exchange);
+    if (read === undefined) return undefined;
+    if (known === undefined) hitPath.learn(path, dialect, read);
+    return {
+      ...read,
+      ...sender,
+      cacheKey: read.cacheKeys[sender.scheme],
+      owner: sender.key === undefined ? undefined : keys.ownerOf(sender.key),
+      client: exchange.caller?.address ?? "",
+      wanted: readDirectives(req.headers["cache-control"], req.headers.pragma),
+    };
+  };
+
+  /**
+   * What legacy says of the key. While it fails, it says nothing: `unknown`. `late`: not in time, and it has not
+   * accepted it within the hour.
+   */
+  const verdictOn = async ({ key, owner, client }: OldRead): Promise<"accepted" | "refused" | "unknown" | "late"> => {
+    if (key === undefined || owner === undefined) return "accepted";
+    const verifying = keys.verify({ ...ownCaller(core.totalTimeout), client, key }, false);
+    const refusal = await withTimeout(verifying, VERIFY_MS);
+    if (refusal === "late" && outage.isOn()) return "unknown";
+    if (refusal === "late") return keys.wasAccepted(owner) ? "accepted" : "late";
+    if (refusal === undefined) return "accepted";
+    return refusal.kind === "unauthenticated" || refusal.kind === "forbidden" ? "refused" : "unknown";
+  };
+
+  /** False where the request has to pass; or what may stand in place of legacy's answer to it. */
+  const answer = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean | Substitute> => {
+    const { isSomebody, cacheKey, isBrowser = false } = read;
+    const mayBeShownMore = isSomebody && (cacheKey.personal || isBrowser || moreShown.has(cacheKey.key));
+    const needsLegacy = cached.isPassing(read) || mayBeShownMore;
+    // Legacy may be failing already: the probe that is under way finds out.
+    if (needsLegacy && outage.isInDoubt()) await outage.settled();
+    // While it fails, what is stored for everybody is better than nothing.
+    if (needsLegacy && !outage.isOn()) return mayBeShownMore && substituteFor(req, res, read);
+    const verdict = await verdictOn(read);
+    if (verdict === "unknown" && replies.wasRefused(read)) return replies.sendRefusal(req, res);
+    if (verdict === "refused") return false;
+    if (verdict === "late") return substituteFor(req, res, read);
+    // Without an entry the request goes to legacy.
+    const { onlyIfCached: _, ...wanted } = read.wanted;
+    const served = await cached.answer({ ...read, wanted });
+    if (served === "notForCache") return false;
+    const { status } = served.answer;
+    // What everybody does not find may be the caller's own. Where legacy failed, it has not said what everybody finds.
+    const isFailed = served.isUnasked === true || !cached.isOfLegacy(served.answer);
+    const mayHide = isSomebody && status !== 200 && !isFailed;
+    if (mayHide && !outage.isOn()) {
+      moreShown.set(cacheKey.key, true);
+      return substituteFor(req, res, read);
+    }
+    const isHidden = mayHide && !read.isList && !isFailure(served.judged ?? status);
+    if (!res.destroyed) replies.send(req, res, read, isHidden ? uncached(cached.unasked(read).answer) : served);
+    return true;
+  };
+
+  const answerOrPass = async (req: IncomingMessage, res: ServerResponse, read: OldRead, pass: Pass): Promise<void> => {
+    const answered = await answer(req, res, read).catch((error: unknown) => {
+      observer.fault(error);
+      return res.headersSent;
+    });
+    if (answered === true) return;
+    if (answered !== false) return pass(answered);
+    counts.countPassed();
+    pass();
+  };
+
+  return (req, res, pass) => {
+    const read = readOf(req, res);
+    if (read === undefined) return false;
+    counts.watch(res);
+    answerOrPass(req, res, read, pass).catch((error: unknown) => core.guard.fail(res, error));
+    return true;
+  };
+};

@@ -1,0 +1,114 @@
+import { legacyPattern, type OpaqueRead, readLegacyPath, withoutFormat } from "../../catalogue/index.ts";
+import type { HttpExchange } from "../../operation/index.ts";
+import { isListing } from "../answer/emptyLists.ts";
+import type { Core } from "../answer/feature.ts";
+import type { PreparedEndpoint } from "../answer/prepared.ts";
+import { type CacheKey, cacheKeyOf, legacyName } from "../cache/cacheRequest.ts";
+import { lifetimesBy } from "../cache/policy.ts";
+import type { Scheme } from "./whoAsks.ts";
+
+/** An endpoint judges the answers, with its input. */
+export type ByEndpoint = { endpoint: PreparedEndpoint; input: Record<string, unknown> };
+/** No endpoint has the read: its answers are judged by their bytes, and belong to these groups. */
+export type ByBytes = { groups: (isFound: boolean) => readonly string[] };
+
+/** What a path of legacy's own interface asks for. */
+export type PathRead = {
+  /** Of its endpoint, or of its row of `opaqueReads`. */
+  name: string;
+  judging: ByEndpoint | ByBytes;
+  form: "json" | "xml";
+  /** The path as the gateway asks for it: below `LEGACY_PATH`, nothing unescaped. */
+  path: string;
+  cacheKeys: Readonly<Record<Scheme, CacheKey>>;
+  /** It asks for rows, of which there may be none. */
+  isList: boolean;
+};
+
+/** What a path's answers are, and how they may be stored. */
+type KnownRead = Pick<PathRead, "name" | "judging" | "isList"> & Pick<CacheKey, "lifetimesOf" | "personal">;
+
+/** Reads what a path asks for; `undefined`: a request for it has to pass. */
+export type ReadPath = (path: string, exchange: Pick<HttpExchange, "target">) => PathRead | undefined;
+
+/** Escapes and steps upwards: legacy reads them in ways of its own. */
+const notPlain = /%|\/\.\.?(?:\/|$)/;
+
+/** Opens the reading of paths. `legacy` identifies the legacy server. */
+export const openPathReads = (
+  { catalogue, endpoints, settings }: Pick<Core, "catalogue" | "endpoints" | "settings">,
+  legacy: string,
+): ReadPath => {
+  const names = settings.CACHE_LEGACY;
+  const patterns = endpoints.flatMap((endpoint) => legacyPattern(endpoint));
+  const cached = new Map(
+    endpoints
+      .filter(({ name, cacheKey }) => cacheKey !== undefined && (names.includes("all") || names.includes(name)))
+      .map((endpoint) => [endpoint.name, endpoint]),
+  );
+  const opaqueReads = (names.includes("all") ? catalogue.opaqueReads : []).map((read) => ({
+    ...read,
+    lifetimesOf: lifetimesBy(read.lifetimes),
+  }));
+  /** What is known of a path below the interface's, without the form. */
+  const findRead = (segments: readonly string[]): KnownRead | undefined => {
+    const [found] = readLegacyPath(patterns, segments);
+    if (found === undefined) return findOpaqueRead(opaqueReads, `/${segments.join("/")}`);
+    const endpoint = cached.get(found.pattern.endpoint.name);
+    const input = endpoint && inputOf(endpoint, found.texts);
+    if (endpoint?.cacheKey === undefined || input === undefined) return undefined;
+    return {
+      name: endpoint.name,
+      judging: { endpoint, input },
+      isList: isListing(endpoint),
+      ...endpoint.cacheKey(input),
+    };
+  };
+  return (path, exchange) => {
+    const target = notPlain.test(path) ? undefined : exchange.target;
+    if (target === undefined) return undefined;
+    const segments = withoutFormat(target);
+    const found = findRead(segments);
+    if (found === undefined) return undefined;
+    const { name, judging, isList, lifetimesOf, personal } = found;
+    const form = target.segments[0] === "json" ? "json" : "xml";
+    const endpoint = legacyName(name);
+    const cacheKey = (scheme: Scheme): CacheKey => {
+      const key = cacheKeyOf(endpoint, legacy, { form, scheme, segments });
+      return { key, endpoint, lifetimesOf, personal };
+    };
+    const cacheKeys = { http: cacheKey("http"), https: cacheKey("https") };
+    return { name, judging, isList, form, path: target.path, cacheKeys };
+  };
+};
+
+const findOpaqueRead = (
+  opaqueReads: readonly (OpaqueRead & Pick<CacheKey, "lifetimesOf">)[],
+  path: string,
+): KnownRead | undefined => {
+  for (const { name, path: pattern, lifetimesOf, groups, isList = false } of opaqueReads) {
+    const [found, ...texts] = pattern.exec(path) ?? [];
+    if (found === undefined) continue;
+    const judging = { groups: (isFound: boolean) => groups(isFound, ...texts) };
+    return { name, judging, isList, lifetimesOf, personal: false };
+  }
+  return undefined;
+};
+
+/**
+ * The endpoint's input, without its defaults: legacy has others. `undefined` where the new interface refuses one of the
+ * texts: what legacy reads in it is not known.
+ */
+const inputOf = (
+  endpoint: PreparedEndpoint,
+  texts: Readonly<Record<string, string>>,
+): Record<string, unknown> | undefined => {
+  const input: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(endpoint.input)) {
+    const text = texts[name];
+    const reading = text === undefined ? undefined : field.fromText(text);
+    if (reading?.ok === false) return undefined;
+    input[name] = reading?.value;
+  }
+  return input;
+};

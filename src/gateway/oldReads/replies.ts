@@ -1,0 +1,80 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { writeLegacyError } from "../../catalogue/index.ts";
+import { answerResultOf, exchangeOf, type ReadCounts } from "../../operation/index.ts";
+import type { Dialect } from "../answer/dialect.ts";
+import type { Core } from "../answer/feature.ts";
+import { replyWith } from "../cache/reply.ts";
+import type { Served } from "../cache/served.ts";
+import { sendWhole } from "../http/httpServer.ts";
+import { answerItself, type OwnAnswer } from "../proxy/refuse.ts";
+import type { CachedReads } from "./cachedReads.ts";
+import type { OldRead } from "./oldRead.ts";
+import type { PathRead } from "./pathRead.ts";
+
+/** What answers a read with is sent by. */
+export type Replies = ReturnType<typeof openReplies>;
+
+const WRONG_KEY_ANSWER: OwnAnswer = {
+  status: 412,
+  headers: [],
+  ...writeLegacyError("xml", { code: "103", message: "Authentication failed" }),
+};
+
+/** Sends answers to reads of old clients, and counts them. */
+export const openReplies = (
+  { keys }: Pick<Core, "keys">,
+  { cached, counts, dialect }: { cached: CachedReads; counts: ReadCounts; dialect: Dialect<PathRead> },
+) => {
+  const send = (req: IncomingMessage, res: ServerResponse, read: OldRead, served: Served): void => {
+    const { status } = served.answer;
+    const exchange = exchangeOf(res);
+    const isNotLegacys = served.entry === undefined && !cached.isOfLegacy(served.answer);
+    const result = isNotLegacys ? "error" : answerResultOf(status, served.how);
+    exchange.cache = result;
+    // A made-up key is no caller.
+    exchange.owner = read.owner !== undefined && keys.wasAccepted(read.owner) ? read.owner : undefined;
+    const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch } = req.headers;
+    const keyed = read.isSomebody;
+    const request = { method: "GET", acceptEncoding, ifNoneMatch, keyed, cors: dialect.cors(req, exchange) };
+    const reply = replyWith(served, request, performance.now(), dialect.writeHeaders);
+    const isSent = sendWhole(res, reply, undefined, dialect.writeError);
+    counts.count(isSent ? result : "error", performance.now() - exchange.started);
+    if (isNotLegacys) counts.countHiddenFailure(status);
+  };
+
+  /** Legacy has refused its key within the hour, and has not accepted it since. */
+  const wasRefused = ({ owner }: OldRead): boolean => owner !== undefined && keys.wasRefused(owner);
+
+  /** What legacy said to this key, while it has no answer of its own. */
+  const sendRefusal = (req: IncomingMessage, res: ServerResponse): true => {
+    if (res.destroyed || res.headersSent) return true;
+    answerItself(req, res, WRONG_KEY_ANSWER);
+    counts.count("error");
+    return true;
+  };
+
+  /**
+   * Sends everybody's stored answer in place of one that cannot be used, unless that was done;
+   * false where none is stored.
+   */
+  const sendStored = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> => {
+    const found = await cached.findStored(read);
+    if (res.headersSent) return true;
+    if (found === undefined || found.freshness === "not" || res.destroyed) return false;
+    const { entry } = found;
+    // What everybody does not find may be the caller's own; "no results" of a list says as much as its rows do.
+    if (entry.status !== 200 && !read.isList) return false;
+    send(req, res, read, { answer: entry, entry, how: { fwd: "stale", detail: "stale-if-error" } });
+    return true;
+  };
+
+  return {
+    send,
+    wasRefused,
+    sendRefusal,
+    sendStored,
+    /** The same in place of no answer of legacy's: a key that it has refused gets that refusal. */
+    sendInPlace: async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> =>
+      wasRefused(read) ? sendRefusal(req, res) : sendStored(req, res, read),
+  };
+};

@@ -1,0 +1,94 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ReadCounts } from "../../operation/index.ts";
+import type { Core } from "../answer/feature.ts";
+import { isIll, reportIll } from "../answer/illAnswer.ts";
+import { refusedIn } from "../answer/proxiedWrites.ts";
+import type { Substitute } from "../proxy/passThrough.ts";
+import { decodedBeginning } from "../upstream/answerBeginning.ts";
+import { mediaType } from "../upstream/answerHeaders.ts";
+import type { CachedReads } from "./cachedReads.ts";
+import type { OldRead } from "./oldRead.ts";
+import type { Replies } from "./replies.ts";
+
+/** Milliseconds after which everybody's list is fetched again where lists pass, and the load from which it is not. */
+const PREFETCH_AFTER = 3_600_000;
+const PREFETCH_LOAD = 0.5;
+
+/** Legacy's code for a key that it does not know. */
+const WRONG_KEY: ReadonlySet<number> = new Set([103]);
+
+/**
+ * Opens what stands in place of the answer to a read that passes, where legacy has none of its own; false: what comes
+ * is asked for.
+ */
+export const openSubstitutes = (
+  core: Pick<Core, "keys" | "load" | "observer" | "outage">,
+  { cached, counts, replies }: { cached: CachedReads; counts: ReadCounts; replies: Replies },
+): ((req: IncomingMessage, res: ServerResponse, read: OldRead) => Substitute | false) => {
+  const { keys, observer, outage } = core;
+  const { sendInPlace, sendStored } = replies;
+  /**
+   * Answer requests that wait for legacy, which may have frozen since: everybody's answer may stand in place of its
+   * own. As members of a Set they would take half as long again.
+   */
+  const waiting: { answerNow: () => void; place: number }[] = [];
+  outage.onChange((why) => {
+    if (why !== undefined) for (const { answerNow } of waiting) answerNow();
+  });
+  const answerWhenLegacyFails = (req: IncomingMessage, res: ServerResponse, read: OldRead): void => {
+    // The client has left before: nothing would take it out again.
+    if (res.destroyed) return;
+    const one = { answerNow: () => void sendInPlace(req, res, read).catch(observer.fault), place: 0 };
+    one.place = waiting.push(one) - 1;
+    res.once("close", () => {
+      const last = waiting.pop() as typeof one;
+      if (last !== one) waiting[(last.place = one.place)] = last;
+    });
+  };
+
+  let isPrefetching = false;
+  /**
+   * Fetches everybody's list, where none is stored that is young: those whose lists pass need one when legacy fails.
+   */
+  const prefetch = async (read: OldRead): Promise<void> => {
+    if (isPrefetching || core.load() >= PREFETCH_LOAD || outage.isOn() || cached.isPassing(read)) return;
+    isPrefetching = true;
+    try {
+      const found = await cached.findStored({ ...read, wanted: {} });
+      if (found !== undefined && performance.now() - found.entry.storedAt < PREFETCH_AFTER) return;
+      await cached.answer({ ...read, wanted: { noCache: true } });
+    } finally {
+      isPrefetching = false;
+    }
+  };
+
+  return (req, res, read) => {
+    const { key, cacheKey, wanted } = read;
+    if (wanted.noCache || wanted.noStore) return false;
+    answerWhenLegacyFails(req, res, read);
+    return (given) => {
+      const judgement = given?.judgement;
+      if (given !== undefined && judgement === "own") {
+        if (given.status === 200) {
+          if (key !== undefined) keys.accepted(key);
+          if (cacheKey.personal) prefetch(read).catch(observer.fault);
+        } else if (key !== undefined && refusedIn(given, mediaType(given.headers), WRONG_KEY)) keys.refused(key);
+      }
+      const isNone = given === undefined || judgement === "ill";
+      if (given !== undefined && isIll(given)) {
+        const { status, headers } = given;
+        const body = decodedBeginning(given) ?? given.body;
+        const about = { status, contentType: mediaType(headers), judgement, body };
+        reportIll(observer, read.name, about, { key, isOfClient: true });
+      }
+      const isDead = judgement === "failed" && given?.status === 500 && given.body.length === 0;
+      if (isNone || judgement === "refused" || isDead)
+        return (isNone ? sendInPlace : sendStored)(req, res, read).then((isSent) => {
+          if (!isSent) counts.countPassed();
+          return isSent;
+        });
+      counts.countPassed();
+      return undefined;
+    };
+  };
+};
