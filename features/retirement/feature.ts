@@ -51,9 +51,10 @@ const open = async (
   /** The first entry for a request, as legacy reads it or as it was sent: an alias may be configured separately. */
   const find = <T extends { path: string }>(
     entries: readonly T[],
-    { target, url = "/" }: Pick<HttpExchange, "target" | "url">,
+    exchange: Pick<HttpExchange, "target" | "url">,
   ): T | undefined => {
     if (entries.length === 0) return undefined;
+    const { target, url = "/" } = exchange;
     const paths = [target?.path ?? "", pathOf(url).replaceAll(/\/{2,}/g, "/")];
     return entries.find(({ path }) => path === "/" || paths.some((one) => isBelow(one, path)));
   };
