@@ -161,6 +161,7 @@ describe("validators", () => {
 
 describe("codings", () => {
   const large = "/v1/datasets/777";
+  const codingOf = (head: string) => /^content-encoding: (.*)$/im.exec(head)?.[1]?.trim();
   test.each<[string, string | undefined]>([
     ["br", "br"],
     ["gzip", "gzip"],
@@ -180,7 +181,6 @@ describe("codings", () => {
   ])("Accept-Encoding: %s is answered with %s once it was compressed", async (accepted, coding) => {
     const { port } = await cachedGateway();
     const asked = () => send(port, get(large, `Accept-Encoding: ${accepted}`));
-    const codingOf = (head: string) => /^content-encoding: (.*)$/im.exec(head)?.[1]?.trim();
     for (const { head, body } of [await asked(), await asked()]) {
       expect([codingOf(head), markOf(body)]).toEqual([undefined, "nobody 1"]);
       expect(head).toMatch(/etag: "[\w-]{22}"/i);
@@ -195,6 +195,19 @@ describe("codings", () => {
       expect(Number(/^content-length: (\d+)/im.exec(head)?.[1])).toBe(bytes.length);
       expect(head).toMatch(new RegExp(`etag: "[\\w-]{22}${coding === undefined ? "" : `-${coding}`}"`, "i"));
       expect(head).toMatch(/vary: accept-encoding/i);
+    }
+  });
+
+  test("hits of one entry, at once, have each the coding that its client accepts", async () => {
+    const { port } = await cachedGateway();
+    const ask = async (accepted: string) =>
+      codingOf((await send(port, get(large, `Accept-Encoding: ${accepted}`))).head);
+    for (const coding of ["br", "gzip"]) await expect.poll(() => ask(coding)).toBe(coding);
+    for (let i = 0; i < 8; i++) {
+      const accepted = ["br", "identity", "gzip", "br"];
+      const codings = [];
+      for (const one of accepted) codings.push(await ask(one));
+      expect(codings).toEqual(["br", undefined, "gzip", "br"]);
     }
   });
 
