@@ -1,16 +1,6 @@
-import { pathOf } from "../../src/catalogue/index.ts";
 import { createHmac } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import {
-  type Core,
-  corsList,
-  type Feature,
-  isBelowAny,
-  legacyCorsList,
-  sendWhole,
-  subnetOf,
-  unstoredHeaders,
-} from "../../src/gateway/index.ts";
+import type { ServerResponse } from "node:http";
+import { type Core, type Feature, ownReply, sendWhole, subnetOf } from "../../src/gateway/index.ts";
 import { storesOf } from "../../libraries/stores/storesOf.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { formatNumber } from "../../libraries/ui/wording.ts";
@@ -22,15 +12,13 @@ import type { RateLimitSettings } from "./settings.ts";
 /** Who sends a request: the name of its bucket here, and in Redis. No key can be recovered from either. */
 type LimitedCaller = { own: string; shared: () => string };
 
-const detail = Buffer.from(JSON.stringify({ detail: "Too many requests: see Retry-After." }));
-
 /** Limits how many requests each caller sends, before anything else is done for them. */
 const open = async (
-  core: Pick<Core, "meter" | "observer" | "features" | "keys" | "writeError" | "guard">,
+  core: Pick<Core, "meter" | "observer" | "features" | "keys" | "guard">,
   settings: RateLimitSettings,
 ): Promise<Feature<ConsolePart>> => {
   const { meter, observer, keys } = core;
-  const { RATE_LIMIT: rate = 1, REDIS_URL: url, CORS_ORIGINS, PREFIXES } = settings;
+  const { RATE_LIMIT: rate = 1, REDIS_URL: url } = settings;
   const burst = (rate * BURST_MS) / 1000;
   const isExempt = trustedProxies(settings.RATE_LIMIT_EXEMPT);
   const buckets = openBuckets(rate);
@@ -73,23 +61,13 @@ const open = async (
    * draft-ietf-httpapi-ratelimit-headers-10: `q` requests in a window of `w` seconds, of which `r` are left, for `t`
    * seconds. `wait`: milliseconds until the next token.
    */
-  const refuse = (request: IncomingMessage, response: ServerResponse, wait: number): void => {
+  const refuse = (response: ServerResponse, wait: number): void => {
     refused++;
-    const seconds = String(Math.max(1, Math.ceil(wait / 1000)));
-    const { url: target = "/", method, headers: sent } = request;
-    const { type, body, added } = core.writeError({ method, target, accept: sent.accept }, 429, detail);
-    const headers = [
-      ...unstoredHeaders(type, body.length),
-      ...added,
-      "Retry-After",
-      seconds,
-      "RateLimit-Policy",
-      `"caller";q=${burst};w=${BURST_MS / 1000}`,
-      "RateLimit",
-      `"caller";r=0;t=${seconds}`,
-      ...(isBelowAny(pathOf(target), PREFIXES) ? corsList(CORS_ORIGINS, sent.origin) : legacyCorsList),
-    ];
-    sendWhole(response, { status: 429, headers, body: method === "HEAD" ? undefined : body });
+    const retryAfter = Math.max(1, Math.ceil(wait / 1000));
+    const policy = ["RateLimit-Policy", `"caller";q=${burst};w=${BURST_MS / 1000}`];
+    const headers = [...policy, "RateLimit", `"caller";r=0;t=${retryAfter}`];
+    const detail = "Too many requests: see Retry-After.";
+    sendWhole(response, ownReply(response, { status: 429, detail, retryAfter, headers }));
   };
 
   /** While Redis does not answer, the bucket of this process decides. */
@@ -99,7 +77,7 @@ const open = async (
   ): Promise<void> => {
     const wait = (await taken) ?? 0;
     if (response.destroyed || request.socket.destroyed) return;
-    if (wait > 0) refuse(request, response, wait);
+    if (wait > 0) refuse(response, wait);
     else next();
   };
 
@@ -109,7 +87,7 @@ const open = async (
       const caller = sender && limitedAs(sender);
       if (caller === undefined) return next();
       const wait = buckets.take(caller.own, performance.now());
-      if (wait > 0) return refuse(request, response, wait);
+      if (wait > 0) return refuse(response, wait);
       if (shared === undefined) return next();
       limitShared(shared.take(caller.shared()), request, response, next).catch((error: unknown) =>
         core.guard.fail(response, error),

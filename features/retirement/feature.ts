@@ -1,7 +1,7 @@
 import { legacyKeyOf, type LegacyTarget, pathOf, queryOf } from "../../src/catalogue/index.ts";
 import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
-import { answerItself, type Core, type Feature, isBelow } from "../../src/gateway/index.ts";
+import { type Core, type Feature, isBelow, sendOwnError } from "../../src/gateway/index.ts";
 import { exchangeOf, type HttpExchange } from "../../src/operation/index.ts";
 import { storesOf } from "../../libraries/stores/storesOf.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
@@ -30,7 +30,7 @@ const byLength = (a: { path: string }, b: { path: string }): number => b.path.le
 
 /** Deprecation headers and brown-outs for legacy paths, and a list of the callers of the legacy interface. */
 const open = async (
-  core: Pick<Core, "features" | "legacyErrorFormat" | "meter" | "observer">,
+  core: Pick<Core, "features" | "meter" | "observer">,
   settings: RetirementSettings,
 ): Promise<Feature<ConsolePart> & { clients: ListClients }> => {
   const { meter, observer } = core;
@@ -98,7 +98,7 @@ const open = async (
     proxy: {
       headers: (exchange) => find(inForce.deprecated, exchange)?.headers,
       mayHitPathAnswer: (exchange) => brownoutOf(exchange) === undefined,
-      standIn(req, res) {
+      standIn(_, res) {
         const exchange = exchangeOf(res);
         const brownout = brownoutOf(exchange);
         if (brownout === undefined) return false;
@@ -108,8 +108,7 @@ const open = async (
         if (!begun.has(identity)) observer.event("brownout", { path, from, until, status });
         begun.add(identity);
         const deprecation = find(inForce.deprecated, exchange);
-        const { url = "/", method } = req;
-        answerItself(req, res, brownoutAnswer(brownout, deprecation, core.legacyErrorFormat(method, url)));
+        sendOwnError(res, brownoutAnswer(brownout, deprecation));
         return true;
       },
       onBody: (req, body) => void bodies.set(req, body),

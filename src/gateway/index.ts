@@ -17,8 +17,9 @@ export { type Served, uncached } from "./cache/served.ts";
 export type { Invalidation, OpenSharedTier, SharedTier } from "./cache/sharedTier.ts";
 export { maxEntryBytes } from "./cache/store.ts";
 export { mediaTypeOf } from "./http/body.ts";
-export { corsList, legacyCorsList } from "./http/cors.ts";
-export { sendWhole, unstoredHeaders } from "./http/httpServer.ts";
+export { corsList } from "./http/cors.ts";
+export { sendWhole } from "./http/httpServer.ts";
+export { type OwnError, ownReply, sendOwnError } from "./http/ownErrors.ts";
 export {
   type ErrorBody,
   otherProblem,
@@ -33,7 +34,6 @@ export type { OperatorsApp } from "./operators/app.ts";
 export type { GuardSettings } from "./operators/guard.ts";
 export { openOperators } from "./operators/openOperators.ts";
 export type { OperatorsSettings } from "./operators/settings.ts";
-export { answerItself, type OwnAnswer } from "./proxy/refuse.ts";
 export type { Reader } from "./threads/reader.ts";
 export { plainBody } from "./upstream/answerBeginning.ts";
 export { contentCoding } from "./upstream/answerHeaders.ts";

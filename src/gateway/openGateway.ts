@@ -32,7 +32,7 @@ import { longestLifetime } from "./cache/policy.ts";
 import { maxEntryBytes, openStore } from "./cache/store.ts";
 import { openGuard } from "./http/guard.ts";
 import { openOwnErrors } from "./http/ownErrors.ts";
-import { openErrorFormats, openErrorWriter } from "./http/problemDetails.ts";
+import { openErrorFormats } from "./http/problemDetails.ts";
 import { openOldReads } from "./oldReads/openOldReads.ts";
 import { dataFileSubstitutes } from "./proxy/dataFiles.ts";
 import { passThrough } from "./proxy/passThrough.ts";
@@ -366,30 +366,24 @@ const openDoor = (
   { sendTimeout = SEND_TIMEOUT }: GatewayParts,
 ): Pick<
   Core,
-  | "clientLimits"
-  | "errorFormats"
-  | "writeError"
-  | "writeOwnError"
-  | "readTarget"
-  | "legacyErrorFormat"
-  | "guard"
-  | "trusted"
-  | "untrustedProxies"
-  | "noteLoop"
+  "clientLimits" | "errorFormats" | "ownErrors" | "readTarget" | "guard" | "trusted" | "untrustedProxies" | "noteLoop"
 > => {
   const trusted = trustedProxies(settings.TRUSTED_PROXIES);
   const errorFormats = openErrorFormats(settings.PREFIXES);
-  const legacyErrorFormat = openGatewayErrorFormats(readTarget, legacyPaths.files);
-  const writeOwnError = openOwnErrors(settings.PREFIXES, legacyErrorFormat, readTarget, legacyWrites);
-  const writeError = openErrorWriter(settings.PREFIXES, errorFormats, writeOwnError);
+  const ownErrors = openOwnErrors({
+    prefixes: settings.PREFIXES,
+    corsOrigins: settings.CORS_ORIGINS,
+    formats: errorFormats,
+    legacyFormatOf: openGatewayErrorFormats(readTarget, legacyPaths.files),
+    readTarget,
+    knowledge: legacyWrites,
+  });
   return {
     clientLimits: { sendTimeout, memory, maxConnections: settings.MAX_CLIENT_CONNECTIONS },
     errorFormats,
-    writeError,
-    writeOwnError,
+    ownErrors,
     readTarget,
-    legacyErrorFormat,
-    guard: openGuard(observer.fault, writeError),
+    guard: openGuard(observer.fault),
     trusted,
     untrustedProxies: openUntrustedProxies(trusted, (address) => {
       observer.event("untrusted_proxy", { address, advice: `if it is your proxy, set TRUSTED_PROXIES=${address}` });
@@ -408,7 +402,7 @@ const openInterface = (
   legacy: string,
   isUncached?: boolean,
 ) => {
-  const { settings, catalogue, features, meter, observer, readCounts, trusted, noteLoop, writeOwnError } = core;
+  const { settings, catalogue, features, meter, observer, readCounts, trusted, noteLoop } = core;
   const hitPath = openHitPath(core, settings.CACHE_BYTES * PATHS_SHARE);
   const layered = features.reduce((next, { layer }) => layer?.(next) ?? next, legacyBackend(core, isUncached));
   const pass = passThrough(downloads, uploads, {
@@ -417,7 +411,6 @@ const openInterface = (
     observer,
     trusted,
     noteLoop,
-    writeOwnError,
     observe: observePassThrough(core, catalogue.legacyWrites),
     headers: features.flatMap(({ proxy }) => proxy?.headers ?? []),
     standIns: features.flatMap(({ proxy }) => proxy?.standIn ?? []),

@@ -86,7 +86,7 @@ export const startServer = async (
       if (forwarded !== undefined || forwardedFor !== undefined) untrustedProxies.note(request);
       answer(request, response);
     },
-    { ...exchanges, writeError: gateway.core.writeError, guard },
+    { ...exchanges, ownErrors: gateway.core.ownErrors, guard },
   );
   const { meter } = gateway.core;
   meter.gauge("client_connections", "Connections of clients.", () => connections().open);

@@ -1,11 +1,13 @@
-import { type Answer, pathOf, plainAnswer, unescaped } from "../../catalogue/index.ts";
+import { pathOf, unescaped } from "../../catalogue/index.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TrieRouter } from "hono/router/trie-router";
 import type { CacheKey } from "../cache/cacheRequest.ts";
 import { type Reply, replyWith } from "../cache/reply.ts";
 import { answerResultOf, openHolding } from "../../operation/index.ts";
 import { corsList, preflightHeaders } from "../http/cors.ts";
-import { sendWhole, unstoredHeaders } from "../http/httpServer.ts";
+import { internalError } from "../http/guard.ts";
+import { sendWhole } from "../http/httpServer.ts";
+import type { OwnError } from "../http/ownErrors.ts";
 import { isBelow } from "../http/requestTarget.ts";
 import type { PassThrough } from "../proxy/passThrough.ts";
 import { isLoop } from "../upstream/forwarding.ts";
@@ -63,13 +65,13 @@ export const gatewayApp = (core: AppCore): App => {
     const [[found]] = router.match(received.method === "HEAD" ? "GET" : received.method, path);
     if (found !== undefined) return found[0](received, paramsOf(found[1]));
     const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
-    if (prefix !== undefined) return unstoredReply(core, received, notFoundBelow(prefix, path, candidates));
-    return received.incoming === undefined ? unstoredReply(core, received, notFound) : undefined;
+    if (prefix !== undefined) return refuse(core, received, notFoundBelow(prefix, path, candidates));
+    return received.incoming === undefined ? refuse(core, received, notFound) : undefined;
   };
 
   const failed = (received: Received, error: unknown): Handled => {
     observer.fault(error);
-    return unstoredReply(core, received, plainAnswer(500, "Internal Server Error"));
+    return { reply: ownReply(core, received, internalError) };
   };
 
   const app: App = {
@@ -100,7 +102,7 @@ export const gatewayApp = (core: AppCore): App => {
       const received = fromWeb(web, env?.incoming, holding, trusted);
       const answered = await answer(received).catch((error: unknown) => failed(received, error));
       holding.close();
-      const { reply, afterwards, sent } = answered ?? unstoredReply(core, received, notFound);
+      const { reply, afterwards, sent } = answered ?? refuse(core, received, notFound);
       if (afterwards) setImmediate(afterwards);
       sent?.(true);
       const body = received.method === "HEAD" ? undefined : (reply.body as Uint8Array<ArrayBuffer> | undefined);
@@ -113,30 +115,30 @@ export const gatewayApp = (core: AppCore): App => {
 
 const documentPaths = ({ features }: AppCore): string[] => features.flatMap(({ documents }) => documents?.paths ?? []);
 
-const notFound = plainAnswer(404, "Not Found");
+const notFound: OwnError = { status: 404, detail: "Not Found" };
 
-const notFoundBelow = (prefix: string, path: string, candidates: readonly Candidate[]): Answer => {
+const notFoundBelow = (prefix: string, path: string, candidates: readonly Candidate[]): OwnError => {
   const suggested = suggestPath(path.slice(prefix.length), candidates);
-  return suggested === undefined ? notFound : plainAnswer(404, `Not Found. Did you mean ${prefix}${suggested}?`);
+  return suggested === undefined ? notFound : { status: 404, detail: `Not Found. Did you mean ${prefix}${suggested}?` };
 };
 
 const corsOf = ({ settings }: AppCore, { header }: Received) => corsList(settings.CORS_ORIGINS, header("origin"));
 
-/** An answer that no cache may store. */
-const unstoredReply = (core: AppCore, received: Received, { status, body, headers = {} }: Answer): Handled => {
-  const { method, target, header } = received;
-  const written = core.writeError({ method, target, accept: header("accept") }, status, Buffer.from(body));
-  const shared = [...written.added, ...corsOf(core, received)];
-  for (const { documents } of core.features) {
-    const links = documents?.linksOf(pathOf(target));
-    if (links !== undefined) shared.push("Link", links);
-  }
+const ownReply = (core: AppCore, received: Received, error: OwnError): Reply => {
+  const { method, target, header, exchange } = received;
+  const { isProxied } = exchange;
+  return core.ownErrors.replyTo(
+    { method, target, accept: header("accept"), origin: header("origin"), isProxied },
+    error,
+  );
+};
+
+/** Refuses a path or a method, with links to what describes those that there are. */
+const refuse = (core: AppCore, received: Received, { headers = [], ...error }: OwnError): Handled => {
+  const path = pathOf(received.target);
+  const links = core.features.flatMap(({ documents }) => documents?.linksOf(path) ?? []);
   return {
-    reply: {
-      status,
-      headers: [...unstoredHeaders(written.type, written.body.length), ...shared, ...Object.entries(headers).flat()],
-      body: written.body,
-    },
+    reply: ownReply(core, received, { ...error, headers: [...headers, ...links.flatMap((one) => ["Link", one])] }),
   };
 };
 
@@ -176,7 +178,9 @@ const answerBy =
     const { method, target, header, exchange, caller } = received;
     if (isLoop(header("via"))) {
       noteLoop(header("x-request-id"), endpoint.name);
-      return unstoredReply(core, received, plainAnswer(502, "The gateway's upstream is the gateway itself."));
+      return {
+        reply: ownReply(core, received, { status: 502, detail: "The gateway's upstream is the gateway itself." }),
+      };
     }
     const started = performance.now();
     const { credential } = caller;
@@ -215,7 +219,11 @@ const otherMethods =
   (core: AppCore, pattern: Parameters<typeof allowed>[0]): RouteHandler =>
   (received) => {
     if (received.method !== "OPTIONS")
-      return unstoredReply(core, received, plainAnswer(405, "Method Not Allowed", { Allow: allowed(pattern) }));
+      return refuse(core, received, {
+        status: 405,
+        detail: "Method Not Allowed",
+        headers: ["Allow", allowed(pattern)],
+      });
     const headers = [...corsOf(core, received), ...Object.entries(preflightHeaders(allowed(pattern))).flat()];
     return { reply: { status: 204, headers, body: undefined } };
   };

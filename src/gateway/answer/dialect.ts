@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HttpExchange } from "../../operation/index.ts";
 import type { CacheKey } from "../cache/cacheRequest.ts";
 import type { Reply, WriteHeaders } from "../cache/reply.ts";
-import type { WriteError } from "../http/problemDetails.ts";
 
 // The hit path answers reads of the new interface and of legacy's own. A dialect is what differs between them.
 
@@ -27,8 +26,6 @@ export type Dialect<Read> = {
   cors(request: IncomingMessage, exchange: HttpExchange): readonly string[];
   /** Writes the other headers, where they differ from those of the new interface. */
   writeHeaders?: WriteHeaders;
-  /** Writes the error where there is no room for an answer. */
-  writeError: WriteError;
   /** Counts an answer that took `ms` milliseconds; without a `reply` there was no room for it. */
   count(asked: KnownRequest, reply: Reply | undefined, ms: number): void;
 };

@@ -1,13 +1,7 @@
 import type { EventEmitter } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { OpenSharedTier } from "../cache/sharedTier.ts";
-import type {
-  DeclaredLifetimes,
-  ErrorTable,
-  GatewayErrorFormatOf,
-  Json,
-  ReadLegacyTarget,
-} from "../../catalogue/index.ts";
+import type { DeclaredLifetimes, ErrorTable, Json, ReadLegacyTarget } from "../../catalogue/index.ts";
 import {
   allOf,
   type ByteBudget,
@@ -25,8 +19,8 @@ import {
 } from "../../operation/index.ts";
 import type { Guard } from "../http/guard.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
-import type { WriteOwnError } from "../http/ownErrors.ts";
-import type { ErrorFormats, WriteError } from "../http/problemDetails.ts";
+import type { OwnErrors } from "../http/ownErrors.ts";
+import type { ErrorFormats } from "../http/problemDetails.ts";
 import type { Beginning } from "../upstream/answerBeginning.ts";
 import type { UntrustedProxies } from "../upstream/forwarding.ts";
 import type { NoteLoop } from "../upstream/loops.ts";
@@ -222,15 +216,12 @@ export type Core = {
   /** What is said of features that are not loaded. */
   off: readonly WhenOff[];
   clientLimits: ClientLimits;
-  /** The format of errors that a request prefers, and the function that writes them so. */
+  /** The format of errors that a request of the new interface prefers. */
   errorFormats: ErrorFormats;
-  writeError: WriteError;
+  /** Writes all errors of the gateway's own. */
+  ownErrors: OwnErrors;
   /** Reads the target of a request to legacy's interface. */
   readTarget: ReadLegacyTarget;
-  /** How clients of legacy's server read errors. */
-  legacyErrorFormat: GatewayErrorFormatOf;
-  /** Writes the errors for clients of legacy's server. */
-  writeOwnError: WriteOwnError;
   /** For what is thrown while a request of a client is answered. */
   guard: Guard;
   /** Says whether a peer's forwarded headers are believed. */

@@ -1,7 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { type CacheKey, readDirectives } from "../cache/cacheRequest.ts";
 import { sendWhole } from "../http/httpServer.ts";
-import { writeDetail } from "../http/problemDetails.ts";
 import { openKeptReplies } from "../cache/keptReplies.ts";
 import { replyWith } from "../cache/reply.ts";
 import { HIT } from "../cache/served.ts";
@@ -69,7 +68,7 @@ export const openHitPath = (
       exchange.isProxied = endpoint === undefined;
       exchange.cache = "hit";
       exchange.owner = owner;
-      const isSent = sendWhole(response, reply, undefined, dialect.writeError);
+      const isSent = sendWhole(response, reply);
       dialect.count(asked, isSent ? reply : undefined, performance.now() - exchange.started);
       return true;
     },
@@ -102,7 +101,6 @@ export const newInterface = ({
     return keys.isProven(owner) ? { endpoint, cacheKey, owner, keyed: true } : undefined;
   },
   cors: ({ headers }) => corsList(settings.CORS_ORIGINS, headers.origin),
-  writeError: writeDetail,
   count({ endpoint = "" }, reply, ms) {
     if (reply !== undefined) meter.countHit(endpoint, reply.status, reply.body?.length ?? 0, ms);
   },

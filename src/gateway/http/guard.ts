@@ -1,6 +1,6 @@
 import type { RequestListener, ServerResponse } from "node:http";
-import { answerWhole } from "./refusal.ts";
-import type { WriteError } from "./problemDetails.ts";
+import { ownReply } from "./ownErrors.ts";
+import { sendLast } from "./refusal.ts";
 
 /** What becomes of a request whose handler throws: a mistake of the gateway costs one answer, not the process. */
 export type Guard = {
@@ -13,11 +13,14 @@ export type Guard = {
   guarded: (listener: RequestListener) => RequestListener;
 };
 
-/** `report` gets each error. `write` writes the 500 as its client wants errors. */
-export const openGuard = (report: (error: unknown) => void, write: WriteError): Guard => {
+/** What the client is told of a fault. */
+export const internalError = { status: 500, detail: "Internal Server Error" } as const;
+
+/** `report` gets each error. */
+export const openGuard = (report: (error: unknown) => void): Guard => {
   const fail = (response: ServerResponse, error: unknown): void => {
     report(error);
-    if (!response.headersSent) answerWhole(response, { status: 500, detail: "Internal Server Error" }, write);
+    if (!response.headersSent) sendLast(response, ownReply(response, internalError));
     else if (!response.writableEnded) response.destroy();
   };
   return {

@@ -11,8 +11,8 @@ import {
   UNCOUNTED,
 } from "../../operation/index.ts";
 import type { Guard } from "./guard.ts";
-import { type WriteError, writeDetail } from "./problemDetails.ts";
-import { boundConnections, type Refusal, refuseRequest, refuseSocket, refuseUnparsed } from "./refusal.ts";
+import { type OwnError, type OwnErrors, ownErrorsKey, plainReply } from "./ownErrors.ts";
+import { boundConnections, refuseRequest, refuseSocket, refuseUnparsed } from "./refusal.ts";
 import { readHead } from "./requestTarget.ts";
 import { openStalledClients, type StalledClients } from "./stalledClients.ts";
 
@@ -49,14 +49,14 @@ const MAX_IGNORED = 30_000;
  */
 const REST_OF_BODY = 500;
 
-const tooManyBytes: Refusal = { status: 503, detail: "Too many bytes of other answers are in memory.", retryAfter: 5 };
-const unknownExpectation: Refusal = { status: 417, detail: "Expectation Failed" };
+const tooManyBytes: OwnError = { status: 503, detail: "Too many bytes of other answers are in memory.", retryAfter: 5 };
+const unknownExpectation: OwnError = { status: 417, detail: "Expectation Failed" };
 
 /**
  * A server whose listener gets sound requests only: `url` is in origin form, `headers.host` the host that the request
  * is for (`undefined` where it names none), the body's length is known. Everything else is answered here, as
- * `{"detail": ...}`, and 501 by `writeError`. A connection's requests are answered one after the other (RFC 9112
- * 9.3.2). `guard`: for what is thrown while a request is answered.
+ * `{"detail": ...}`, and 501 by `ownErrors`, which write all errors of ours. A connection's requests are answered one
+ * after the other (RFC 9112 9.3.2). `guard`: for what is thrown while a request is answered.
  */
 export const openHttpServer = (
   options: ServerOptions,
@@ -66,9 +66,9 @@ export const openHttpServer = (
     trusted,
     readTarget,
     onOver = () => undefined,
-    writeError = writeDetail,
+    ownErrors,
     guard,
-  }: ExchangeOptions & { writeError?: WriteError; guard?: Guard } = { trusted: () => false },
+  }: ExchangeOptions & { ownErrors?: OwnErrors; guard?: Guard } = { trusted: () => false },
 ) => {
   const stalled = openStalledClients(sendTimeout);
   const read: RequestListener = (request, response) => {
@@ -76,7 +76,8 @@ export const openHttpServer = (
     if (request.socket.writableEnded) return;
     const refusal = readHead(request);
     // The request is sound, only more than the server does: it may say how it wants errors.
-    if (refusal !== undefined) refuseRequest(response, refusal, refusal.status === 501 ? writeError : writeDetail);
+    if (refusal !== undefined)
+      refuseRequest(response, refusal, refusal.status === 501 ? undefined : plainReply(refusal));
     else if (request.url === "*") response.writeHead(204).end();
     else listener(request, response);
   };
@@ -88,12 +89,16 @@ export const openHttpServer = (
       ...options,
       requireHostHeader: false,
       IncomingMessage: JoiningRequest,
-      ServerResponse: responseNotedBy({ stalled, memory }, readTarget ? { trusted, readTarget } : { trusted }, onOver),
+      ServerResponse: responseNotedBy(
+        { stalled, memory, ownErrors },
+        readTarget ? { trusted, readTarget } : { trusted },
+        onOver,
+      ),
     },
     inTurn(answer),
   );
   server.maxHeadersCount = MAX_HEADERS;
-  const refuseOn = (socket: Duplex, refusal: Refusal): void => {
+  const refuseOn = (socket: Duplex, refusal: OwnError): void => {
     const exchange = new HttpExchange();
     if (!refuseSocket(socket, refusal, exchange.id)) return;
     exchange.status = refusal.status;
@@ -110,34 +115,23 @@ export const openHttpServer = (
   );
   server.on(
     "checkExpectation",
-    inTurn((_, response) => refuseRequest(response, unknownExpectation)),
+    inTurn((_, response) => refuseRequest(response, unknownExpectation, plainReply(unknownExpectation))),
   );
   server.on("connect", (_, socket) => refuseOn(socket, { status: 400, detail: "This server is no proxy." }));
   const connections = boundConnections(server, maxConnections, refuseOn);
   return { server, stalled, connections, hasWaiting };
 };
 
-/** The flat headers of a whole answer that no cache may store. `length`: bytes of its body. */
-export const unstoredHeaders = (type: string, length: number): string[] => [
-  "Content-Type",
-  type,
-  "Content-Length",
-  String(length),
-  "Cache-Control",
-  "no-store",
-];
-
 const memoryKey = Symbol("memory");
 
 /**
  * Sends a whole answer, `headers` as flat names and values. False where its bytes do not fit into the memory beside
- * others: then 503 is sent instead, before anything was, by `write`. `holding`: has the bytes of the answer until then.
+ * others: then 503 is sent instead, before anything was. `holding`: has the bytes of the answer until then.
  */
 export const sendWhole = (
   response: ServerResponse & { [memoryKey]?: ByteBudget },
   { status, headers, body }: { status: number; headers: string[]; body: Buffer | string | undefined },
   holding?: Holding,
-  write: WriteError = writeDetail,
 ): boolean => {
   const { req } = response;
   let release: (() => void) | undefined;
@@ -145,7 +139,7 @@ export const sendWhole = (
     holding?.release();
     release = response[memoryKey].send(body);
     if (release === undefined) {
-      refuseRequest(response, tooManyBytes, write);
+      refuseRequest(response, tooManyBytes);
       return false;
     }
   }
@@ -175,7 +169,7 @@ const discard = (request: IncomingMessage): void => {
  * the client is watched; a response that is sent at once costs only a comparison.
  */
 const responseNotedBy = (
-  { stalled, memory }: { stalled: StalledClients; memory: ByteBudget },
+  { stalled, memory, ownErrors }: { stalled: StalledClients; memory: ByteBudget; ownErrors: OwnErrors | undefined },
   readers: RequestReaders,
   onOver: NonNullable<ExchangeOptions["onOver"]>,
 ) =>
@@ -189,6 +183,10 @@ const responseNotedBy = (
 
     get [memoryKey](): ByteBudget {
       return memory;
+    }
+
+    get [ownErrorsKey](): OwnErrors | undefined {
+      return ownErrors;
     }
 
     override writeHead(status: number, ...[first, second]: [first?: unknown, second?: unknown]): this {

@@ -1,3 +1,5 @@
+import type { ServerResponse } from "node:http";
+import { exchangeOf, http } from "../../operation/index.ts";
 import {
   type Answer,
   gatewayError,
@@ -9,51 +11,181 @@ import {
   withoutFormat,
   writeLegacyError,
 } from "../../catalogue/index.ts";
-import { isBelow } from "./requestTarget.ts";
+import { corsList, legacyCorsList } from "./cors.ts";
+import type { ErrorFormats } from "./problemDetails.ts";
+import { isBelow, isBelowAny } from "./requestTarget.ts";
+
+// All errors that the gateway answers by itself: those that no endpoint and no legacy server has made.
 
 /** Who may send a request again: anybody, since nothing was done; only who reads; or it is of no use. */
 export type MayRepeat = "always" | "reads" | "never";
 
-/**
- * An error of the gateway's own. `detail`: makes what it says, where it is written. `retryAfter`: seconds
- * after which to ask again.
- */
-type OwnError = { status: number; detail: () => string; mayRepeat: MayRepeat; retryAfter?: string | undefined };
+/** An error of the gateway's own. */
+export type OwnError = {
+  status: number;
+  /** What it says. */
+  detail: string;
+  /** Without it the status says so. */
+  mayRepeat?: MayRepeat;
+  /** Seconds after which to ask again. */
+  retryAfter?: number | undefined;
+  /** Legacy's `additional_information`. Outside of legacy's interface people read an error that has it: it is text. */
+  additional?: string;
+  /** More headers, flat. */
+  headers?: readonly string[];
+};
+
+/** What of a request decides how its error is written. `isProxied`: the router has left it to legacy's server. */
+type ErrorRequest = {
+  method: string | undefined;
+  target: string;
+  accept?: string | undefined;
+  origin?: string | undefined;
+  isProxied: boolean;
+};
+
+/** A whole answer, its headers flat. */
+type OwnReply = { status: number; headers: string[]; body: Buffer | undefined };
+
+/** How a server writes the errors of its own. */
+export type OwnErrors = {
+  /** The whole answer. */
+  replyTo: (request: ErrorRequest, error: OwnError) => OwnReply;
+  /** What an old client reads, for an error that goes the way of legacy's answers. */
+  answerTo: (request: Pick<ErrorRequest, "method" | "target">, error: OwnError) => Answer & { type: string };
+};
+
+/** The flat headers of a whole answer that no cache may store. `length`: bytes of its body. */
+export const unstoredHeaders = (type: string, length: number): string[] => [
+  "Content-Type",
+  type,
+  "Content-Length",
+  String(length),
+  "Cache-Control",
+  "no-store",
+];
+
+const PLAIN = "application/json";
+
+/** As it is written where nothing is known of the request: `{"detail": ...}`. */
+const plainBody = ({ detail }: OwnError): string => JSON.stringify({ detail });
+
+const headersOf = ({ retryAfter, headers = [] }: OwnError, type: string, length: number): string[] => [
+  ...unstoredHeaders(type, length),
+  ...(retryAfter === undefined ? [] : ["Retry-After", String(retryAfter)]),
+  ...headers,
+];
+
+/** The answer that no request decides on: the request was not read, or its server has no writer of errors. */
+export const plainReply = (error: OwnError): OwnReply & { body: Buffer } => {
+  const body = Buffer.from(plainBody(error));
+  return { status: error.status, headers: headersOf(error, PLAIN, body.length), body };
+};
+
+/** Requests with these statuses were refused for want of room, or by a rate. */
+const undone: ReadonlySet<number> = new Set([429, 503]);
+
+const mayRepeatBy = (status: number): MayRepeat => (undone.has(status) ? "always" : status === 500 ? "reads" : "never");
+
+/** Seconds after which old clients should ask again, where nothing else says so. */
+const RETRY_AFTER = 5;
+
+type OwnErrorsOptions = {
+  prefixes: readonly string[];
+  corsOrigins: readonly string[];
+  /** The formats of errors of the new interface. */
+  formats: ErrorFormats;
+  /** The formats of errors that old clients read. */
+  legacyFormatOf: GatewayErrorFormatOf;
+  readTarget: ReadLegacyTarget;
+  knowledge: LegacyWriteKnowledge;
+};
 
 /**
- * Writes an error of the gateway's own as clients of legacy's server read errors; `undefined`: such a client
- * did not send the request.
+ * Opens the writer of errors. Below `LEGACY_PATH`, and for data files, an error is written as legacy's, and any page
+ * may read it. Below a prefix it is `{"detail": ...}`, or a problem where `Accept` prefers that; pages of
+ * `CORS_ORIGINS` may read it. Everywhere else it is `{"detail": ...}`, and any page may read it. Below the prefix `/`
+ * what the router has left is legacy's.
  */
-export type WriteOwnError = (
-  request: { method: string | undefined; target: string },
-  error: OwnError,
-) => (Answer & { type: string }) | undefined;
-
-/** Seconds after which clients should ask again, where nothing else says so. */
-const RETRY_AFTER = "5";
-
-/**
- * Opens the writer of errors for clients of legacy's server. Below `prefixes` other than `/` its paths
- * are the new interface's.
- */
-export const openOwnErrors = (
-  prefixes: readonly string[],
-  formatOf: GatewayErrorFormatOf,
-  readTarget: ReadLegacyTarget,
-  knowledge: LegacyWriteKnowledge,
-): WriteOwnError => {
+export const openOwnErrors = (options: OwnErrorsOptions): OwnErrors => {
+  const { prefixes, corsOrigins, formats, legacyFormatOf, readTarget, knowledge } = options;
   const others = prefixes.filter((prefix) => prefix !== "/");
-  return ({ method = "GET", target }, { status, detail, mayRepeat, retryAfter }) => {
-    const format = others.some((prefix) => isBelow(pathOf(target), prefix)) ? undefined : formatOf(method, target);
+
+  const legacyAnswer = (
+    { method = "GET", target }: Pick<ErrorRequest, "method" | "target">,
+    error: OwnError,
+  ): (Answer & { type: string; retryAfter: number | undefined }) | undefined => {
+    const format = others.some((prefix) => isBelow(pathOf(target), prefix))
+      ? undefined
+      : legacyFormatOf(method, target);
     if (format === undefined) return undefined;
+    const { status, detail, additional, mayRepeat = mayRepeatBy(status) } = error;
     const legacy = readTarget(target);
     const isRead = legacy !== undefined && isLegacyRead(knowledge, method, withoutFormat(legacy));
     const isWorthIt = mayRepeat === "always" || (mayRepeat === "reads" && isRead);
-    const wait = retryAfter ?? (isWorthIt && format !== "none" ? RETRY_AFTER : undefined);
-    return {
-      status,
-      ...writeLegacyError(format, gatewayError(status, detail(), isWorthIt)),
-      ...(wait === undefined ? {} : { headers: { "Retry-After": wait } }),
-    };
+    const written = { ...gatewayError(status, detail, isWorthIt), ...(additional === undefined ? {} : { additional }) };
+    const retryAfter = error.retryAfter ?? (isWorthIt && format !== "none" ? RETRY_AFTER : undefined);
+    return { status, ...writeLegacyError(format, written), retryAfter };
+  };
+
+  /** The type and the body of an error that no old client reads. */
+  const otherAnswer = (error: OwnError, format: ReturnType<ErrorFormats>): { type: string; body: string | Buffer } => {
+    const { status, detail, additional } = error;
+    if (additional !== undefined) return { type: "text/plain; charset=utf-8", body: `${detail}\n${additional}\n` };
+    const body = plainBody(error);
+    return format === undefined
+      ? { type: PLAIN, body }
+      : { type: format.type, body: format.bytes(status, Buffer.from(body)) };
+  };
+
+  return {
+    replyTo(request, error) {
+      const { method, target, accept, origin, isProxied } = request;
+      const path = pathOf(target);
+      const legacys = legacyAnswer(request, error);
+      const isOurs = legacys === undefined && !isProxied && isBelowAny(path, prefixes);
+      const { type, body: text } = legacys ?? otherAnswer(error, isOurs ? formats(accept, path) : undefined);
+      const body = Buffer.from(text);
+      const retryAfter = legacys?.retryAfter ?? error.retryAfter;
+      const shared = isOurs ? ["Vary", "Accept", ...corsList(corsOrigins, origin)] : legacyCorsList;
+      const headers = [
+        ...headersOf({ ...error, retryAfter, headers: shared }, type, body.length),
+        ...(error.headers ?? []),
+      ];
+      return { status: error.status, headers, body: method === "HEAD" ? undefined : body };
+    },
+    answerTo(request, error) {
+      const { status } = error;
+      const { type, body, retryAfter } = legacyAnswer(request, error) ?? {
+        ...otherAnswer(error, undefined),
+        retryAfter: error.retryAfter,
+      };
+      const headers = retryAfter === undefined ? {} : { headers: { "Retry-After": String(retryAfter) } };
+      return { status, type, body, ...headers };
+    },
   };
 };
+
+/** Where the responses of a server have its writer of errors. */
+export const ownErrorsKey = Symbol("ownErrors");
+
+/** A response; of a server of another kind it has no writer of errors. */
+type OwnResponse = ServerResponse & { [ownErrorsKey]?: OwnErrors | undefined };
+
+/** An error of the gateway's own as the client of this response reads errors. */
+export const ownReply = (response: OwnResponse, error: OwnError): OwnReply => {
+  const { method, url: target = "/", headers } = response.req;
+  const { accept, origin } = headers;
+  const { isProxied } = exchangeOf(response);
+  return response[ownErrorsKey]?.replyTo({ method, target, accept, origin, isProxied }, error) ?? plainReply(error);
+};
+
+/** Sends an answer at once; the rest of the request's body is discarded. What another answer has set is undone. */
+export const sendReply = (response: ServerResponse, { status, headers, body }: OwnReply): void => {
+  response.sendDate = true;
+  response.writeHead(status, http.STATUS_CODES[status], headers).end(body);
+};
+
+/** Sends an error of the gateway's own; only before any part of another answer was sent. */
+export const sendOwnError = (response: ServerResponse, error: OwnError): void =>
+  sendReply(response, ownReply(response, error));

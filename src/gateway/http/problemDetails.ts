@@ -1,8 +1,7 @@
-import { type InputError, pathOf } from "../../catalogue/index.ts";
+import type { InputError } from "../../catalogue/index.ts";
 import { parseAccept } from "hono/utils/accept";
 import { truncate } from "../../operation/index.ts";
-import type { WriteOwnError } from "./ownErrors.ts";
-import { isBelow, isBelowAny } from "./requestTarget.ts";
+import { isBelow } from "./requestTarget.ts";
 
 const PROBLEM_TYPE = "application/problem+json";
 
@@ -117,52 +116,6 @@ export const openErrorFormats = (prefixes: readonly string[]): ErrorFormats => {
     return formats.find(({ prefix }) => prefix === "/" || isBelow(path, prefix))?.format;
   };
 };
-
-/** The head of a request, as far as it decides how an error is written. */
-type ErrorRequest = { method: string | undefined; target: string; accept: string | undefined };
-
-/**
- * Writes an error, given as the bytes of `{"detail": ...}`, as its request wants it. `added`: the headers
- * that belong to that, flat.
- */
-export type WriteError = (
-  request: ErrorRequest,
-  status: number,
-  body: Buffer,
-) => { type: string; body: Buffer; added: readonly string[] };
-
-/** Writes every error as `{"detail": ...}`. */
-export const writeDetail: WriteError = (_request, _status, body) => ({ type: "application/json", body, added: [] });
-
-/**
- * Requests with these statuses were refused for want of room, or by a rate. They come with a
- * `Retry-After` of their own.
- */
-const undone: ReadonlySet<number> = new Set([429, 503]);
-
-/**
- * Writes the errors of legacy's clients by `writeOwn`, those below these prefixes as their clients prefer, all
- * others as `{"detail": ...}`.
- */
-export const openErrorWriter =
-  (prefixes: readonly string[], formats: ErrorFormats, writeOwn: WriteOwnError): WriteError =>
-  (request, status, body) => {
-    const path = pathOf(request.target);
-    const mayRepeat = undone.has(status) ? "always" : status === 500 ? "reads" : "never";
-    const detail = () => membersOf((JSON.parse(body.toString()) as ErrorBody).detail).detail;
-    const own = writeOwn(request, { status, detail, mayRepeat });
-    if (own !== undefined) {
-      const added = undone.has(status) ? [] : Object.entries(own.headers ?? {}).flat();
-      return { type: own.type, body: Buffer.from(own.body), added };
-    }
-    if (!isBelowAny(path, prefixes)) return writeDetail(request, status, body);
-    const format = formats(request.accept, path);
-    return {
-      type: format?.type ?? "application/json",
-      body: format?.bytes(status, body) ?? body,
-      added: ["Vary", "Accept"],
-    };
-  };
 
 type Coded = { code: string; message: string; additional_information?: string };
 type Detail = string | Coded | InputError[];

@@ -2,47 +2,30 @@ import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { exchangeOf, http } from "../../operation/index.ts";
-import { type WriteError, writeDetail } from "./problemDetails.ts";
+import { type OwnError, ownReply, plainReply, sendReply } from "./ownErrors.ts";
 
-/** The answer to a request that never reaches the listener. `retryAfter` is in seconds. */
-export type Refusal = { status: number; detail: string; retryAfter?: number };
-
-const detailOf = ({ detail }: Refusal): Buffer => Buffer.from(JSON.stringify({ detail }));
-
-const headersOf = (
-  { retryAfter }: Refusal,
-  { type, body }: Pick<ReturnType<WriteError>, "type" | "body">,
-): [name: string, value: string][] => [
-  ["Content-Type", type],
-  ["Content-Length", String(body.length)],
-  ...(retryAfter === undefined ? [] : [["Retry-After", String(retryAfter)] as [string, string]]),
-];
-
-/** As `answerWhole`, for a request that is refused before anything is looked up for it. */
-export const refuseRequest = (response: ServerResponse, refusal: Refusal, write = writeDetail): void => {
+/** Refuses a request before anything is looked up for it. */
+export const refuseRequest = (
+  response: ServerResponse,
+  refusal: OwnError,
+  reply = ownReply(response, refusal),
+): void => {
   exchangeOf(response).isRefused = true;
-  answerWhole(response, refusal, write);
+  sendLast(response, reply);
 };
 
-/**
- * Answers and ends the connection; the rest of the request is not read. `write` needs a request whose target was read.
- */
-export const answerWhole = (response: ServerResponse, refusal: Refusal, write: WriteError): void => {
-  const { method, url = "/", headers } = response.req;
-  const written = write({ method, target: url, accept: headers.accept }, refusal.status, detailOf(refusal));
+/** Sends an answer and ends the connection; the rest of the request is not read. */
+export const sendLast = (response: ServerResponse, reply: ReturnType<typeof ownReply>): void => {
   response.shouldKeepAlive = false;
-  response.writeHead(refusal.status, [...headersOf(refusal, written).flat(), ...written.added]).end(written.body);
+  sendReply(response, reply);
 };
 
 /** The whole answer as text, for a connection on which no request was read; `requestId` is its `X-Request-Id`. */
-const refusalBytes = (refusal: Refusal, requestId: string): string => {
-  const body = detailOf(refusal);
-  const lines = [
-    `HTTP/1.1 ${refusal.status} ${http.STATUS_CODES[refusal.status]}`,
-    ...headersOf(refusal, { type: "application/json", body }).map(([name, value]) => `${name}: ${value}`),
-    `X-Request-Id: ${requestId}`,
-    "Connection: close",
-  ];
+const refusalBytes = (refusal: OwnError, requestId: string): string => {
+  const { status, headers, body } = plainReply(refusal);
+  const lines = [`HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`];
+  for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
+  lines.push(`X-Request-Id: ${requestId}`, "Connection: close");
   return `${lines.join("\r\n")}\r\n\r\n${body.toString()}`;
 };
 
@@ -52,7 +35,7 @@ const refusalBytes = (refusal: Refusal, requestId: string): string => {
 const LINGER_MS = 1000;
 const MAX_LINGERING = 1000;
 
-const ofError: Record<string, Refusal> = {
+const ofError: Record<string, OwnError> = {
   HPE_HEADER_OVERFLOW: { status: 431, detail: "Request Header Fields Too Large" },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: "Request Timeout" },
 };
@@ -61,7 +44,7 @@ const ofError: Record<string, Refusal> = {
 export const refuseUnparsed = (
   error: Error & { code?: string },
   socket: Duplex & { _httpMessage?: ServerResponse | null },
-  refuseOn: (socket: Duplex, refusal: Refusal) => void,
+  refuseOn: (socket: Duplex, refusal: OwnError) => void,
 ): void => {
   const answering = socket._httpMessage;
   if (error.code === "ECONNRESET") socket.destroy();
@@ -89,7 +72,7 @@ const closeAfter = (response: ServerResponse): void => {
  * Answers on a connection on which no request was read, and closes it when the client has had the time to read
  * that. False: it is closed.
  */
-export const refuseSocket = (socket: Duplex, refusal: Refusal, requestId: string): boolean => {
+export const refuseSocket = (socket: Duplex, refusal: OwnError, requestId: string): boolean => {
   if (socket.writableEnded) return false;
   if (!socket.writable) {
     socket.destroy();
@@ -102,7 +85,7 @@ export const refuseSocket = (socket: Duplex, refusal: Refusal, requestId: string
   return true;
 };
 
-const tooManyConnections: Refusal = { status: 503, detail: "Too many connections are open.", retryAfter: 5 };
+const tooManyConnections: OwnError = { status: 503, detail: "Too many connections are open.", retryAfter: 5 };
 
 /**
  * Node's own `maxConnections` drops a connection without a word. The result: connections that are open now,
@@ -111,7 +94,7 @@ const tooManyConnections: Refusal = { status: 503, detail: "Too many connections
 export const boundConnections = (
   server: Server,
   max: number,
-  refuseOn: (socket: Socket, refusal: Refusal) => void,
+  refuseOn: (socket: Socket, refusal: OwnError) => void,
 ): (() => { open: number; refused: number }) => {
   let open = 0;
   let lingering = 0;

@@ -1,12 +1,12 @@
 import { LRUCache } from "lru-cache";
-import { type Answer, plainAnswer, xmlReader } from "../../catalogue/index.ts";
+import { type Answer, xmlReader } from "../../catalogue/index.ts";
 import { monotonic, openHolding } from "../../operation/index.ts";
 import type { Core } from "../answer/feature.ts";
 import { isIll, reportIll } from "../answer/illAnswer.ts";
 import type { CacheRequest, Fetched, NotForCache } from "../cache/cacheRequest.ts";
 import type { Entry } from "../cache/entry.ts";
 import { maxEntryBytes } from "../cache/store.ts";
-import { answerTo } from "../proxy/refuse.ts";
+import { errorOf } from "../proxy/refuse.ts";
 import { isItsFault } from "../upstream/breaker.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
 import { ownCaller } from "../upstream/legacyClient.ts";
@@ -24,10 +24,10 @@ type CachingCore = Pick<
   | "memory"
   | "observer"
   | "outage"
+  | "ownErrors"
   | "reader"
   | "settings"
   | "totalTimeout"
-  | "writeOwnError"
 >;
 
 /** Everybody's answers to reads of old clients. */
@@ -103,7 +103,7 @@ export const openCachedReads = (core: CachingCore) => {
   const failed = (read: OldRead, failure: UpstreamFailure): Fetched => {
     reportFailure(read, failure.message, isItsFault(failure));
     const request = { method: "GET", target: read.path };
-    const answer = answerTo(request, { trouble: failure.kind }, core.writeOwnError);
+    const answer = core.ownErrors.answerTo(request, errorOf({ trouble: failure.kind }));
     notLegacys.add(answer);
     return { answer, groups: [], ...(answer.status === 503 ? { isForOne: true } : {}) };
   };
@@ -111,9 +111,8 @@ export const openCachedReads = (core: CachingCore) => {
   /** While legacy fails it is not asked. */
   const unasked = (read: OldRead): Fetched => {
     reportFailure(read, "legacy fails", false);
-    const detail = "The legacy interface is failing.";
-    const error = { status: 503, detail: () => detail, mayRepeat: "always" } as const;
-    const answer = core.writeOwnError({ method: "GET", target: read.path }, error) ?? plainAnswer(503, detail);
+    const request = { method: "GET", target: read.path };
+    const answer = core.ownErrors.answerTo(request, { status: 503, detail: "The legacy interface is failing." });
     return { answer, groups: [], isForOne: true, isUnasked: true };
   };
 

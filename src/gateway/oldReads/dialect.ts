@@ -8,7 +8,7 @@ import { whoAsks } from "./whoAsks.ts";
 
 /** Reads of legacy's own interface. `counts`: counts those that the hit path answers. */
 export const legacyDialect = (
-  { features, keys, trusted, writeError }: Pick<Core, "features" | "keys" | "trusted" | "writeError">,
+  { features, keys, trusted }: Pick<Core, "features" | "keys" | "trusted">,
   counts: ReadCounts,
 ): Dialect<PathRead> => ({
   bytes: 1000,
@@ -25,7 +25,6 @@ export const legacyDialect = (
   },
   cors: (_, exchange) => [...legacyCorsList, ...features.flatMap(({ proxy }) => proxy?.headers?.(exchange) ?? [])],
   writeHeaders,
-  writeError,
   count: (_, reply, ms) => counts.count(reply === undefined ? "error" : "hit", ms),
 });
 

@@ -93,7 +93,7 @@ export const openOldReads = (
     // While it fails, what is stored for everybody is better than nothing.
     if (needsLegacy && !outage.isOn()) return mayBeShownMore && substituteFor(req, res, read);
     const verdict = await verdictOn(read);
-    if (verdict === "unknown" && replies.wasRefused(read)) return replies.sendRefusal(req, res);
+    if (verdict === "unknown" && replies.wasRefused(read)) return replies.sendRefusal(res);
     if (verdict === "refused") return false;
     if (verdict === "late") return substituteFor(req, res, read);
     // Without an entry the request goes to legacy.

@@ -5,8 +5,9 @@ import type { Dialect } from "../answer/dialect.ts";
 import type { Core } from "../answer/feature.ts";
 import { replyWith } from "../cache/reply.ts";
 import type { Served } from "../cache/served.ts";
+import { legacyCorsList } from "../http/cors.ts";
 import { sendWhole } from "../http/httpServer.ts";
-import { answerItself, type OwnAnswer } from "../proxy/refuse.ts";
+import { sendReply, unstoredHeaders } from "../http/ownErrors.ts";
 import type { CachedReads } from "./cachedReads.ts";
 import type { OldRead } from "./oldRead.ts";
 import type { PathRead } from "./pathRead.ts";
@@ -14,10 +15,12 @@ import type { PathRead } from "./pathRead.ts";
 /** What answers a read with is sent by. */
 export type Replies = ReturnType<typeof openReplies>;
 
-const WRONG_KEY_ANSWER: OwnAnswer = {
+const wrongKey = writeLegacyError("xml", { code: "103", message: "Authentication failed" });
+/** What legacy says to a key that it does not know. */
+const wrongKeyReply = {
   status: 412,
-  headers: [],
-  ...writeLegacyError("xml", { code: "103", message: "Authentication failed" }),
+  headers: [...unstoredHeaders(wrongKey.type, wrongKey.body.length), ...legacyCorsList],
+  body: Buffer.from(wrongKey.body),
 };
 
 /** Sends answers to reads of old clients, and counts them. */
@@ -37,7 +40,7 @@ export const openReplies = (
     const keyed = read.isSomebody;
     const request = { method: "GET", acceptEncoding, ifNoneMatch, keyed, cors: dialect.cors(req, exchange) };
     const reply = replyWith(served, request, performance.now(), dialect.writeHeaders);
-    const isSent = sendWhole(res, reply, undefined, dialect.writeError);
+    const isSent = sendWhole(res, reply);
     counts.count(isSent ? result : "error", performance.now() - exchange.started);
     if (isNotLegacys) counts.countHiddenFailure(status);
   };
@@ -46,9 +49,9 @@ export const openReplies = (
   const wasRefused = ({ owner }: OldRead): boolean => owner !== undefined && keys.wasRefused(owner);
 
   /** What legacy said to this key, while it has no answer of its own. */
-  const sendRefusal = (req: IncomingMessage, res: ServerResponse): true => {
+  const sendRefusal = (res: ServerResponse): true => {
     if (res.destroyed || res.headersSent) return true;
-    answerItself(req, res, WRONG_KEY_ANSWER);
+    sendReply(res, { ...wrongKeyReply, headers: [...wrongKeyReply.headers] });
     counts.count("error");
     return true;
   };
@@ -75,6 +78,6 @@ export const openReplies = (
     sendStored,
     /** The same in place of no answer of legacy's: a key that it has refused gets that refusal. */
     sendInPlace: async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> =>
-      wasRefused(read) ? sendRefusal(req, res) : sendStored(req, res, read),
+      wasRefused(read) ? sendRefusal(res) : sendStored(req, res, read),
   };
 };

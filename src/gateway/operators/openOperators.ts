@@ -3,7 +3,6 @@ import type { Hono } from "hono";
 import { once, urlOf } from "../../operation/index.ts";
 import type { Core, Feature } from "../answer/feature.ts";
 import { openGuard } from "../http/guard.ts";
-import { writeDetail } from "../http/problemDetails.ts";
 import { cannotListen } from "../server.ts";
 import { startAdminServer } from "./adminServer.ts";
 import type { OperatorsApp } from "./app.ts";
@@ -28,7 +27,7 @@ export const openOperators = (
   const { ADMIN_HOST: host, ADMIN_PORT: port, ADMIN_NAMES: names, ADMIN_TOKEN: token } = settings;
   const access = { host, names, token, metricsToken: settings.METRICS_TOKEN };
   let server: Awaited<ReturnType<typeof startAdminServer>> | undefined;
-  const guard = openGuard(observer.fault, writeDetail);
+  const guard = openGuard(observer.fault);
   return {
     async start(address) {
       const load = once(async () => {

@@ -2,7 +2,7 @@ import { isDatabaseErrorPage, pathOf } from "../../catalogue/index.ts";
 import { decodedBeginning } from "../upstream/answerBeginning.ts";
 import { firstValue, mediaType } from "../upstream/answerHeaders.ts";
 import type { PassThroughOptions } from "./passThrough.ts";
-import { answerItself } from "./refuse.ts";
+import { sendOwnError } from "../http/ownErrors.ts";
 
 /**
  * Answers 503 without a body where legacy, without its database, gives a text with status 200 in place of a data file:
@@ -22,7 +22,7 @@ export const dataFileSubstitutes =
       const beginning = decodedBeginning(answer);
       if (!isDatabaseErrorPage({ method, path, type, length, beginning }, files)) return undefined;
       if (res.destroyed) return undefined;
-      answerItself(req, res, { status: 503, type: "text/plain", headers: ["Retry-After", "5"], body: "" });
+      sendOwnError(res, { status: 503, detail: "Legacy has no database.", retryAfter: 5 });
       return Promise.resolve(true);
     };
   };

@@ -13,7 +13,6 @@ import {
 } from "../../operation/index.ts";
 import type { Judgement } from "../../catalogue/index.ts";
 import { exposeProxied } from "../http/cors.ts";
-import type { WriteOwnError } from "../http/ownErrors.ts";
 import type { Beginning } from "../upstream/answerBeginning.ts";
 import { firstValue } from "../upstream/answerHeaders.ts";
 import { codeOf, type FailureKind, type RequestLine, UpstreamFailure } from "../upstream/failure.ts";
@@ -38,8 +37,6 @@ export type PassThroughOptions = {
   observer: Pick<Observer, "event" | "fault">;
   meter: Parameters<typeof openProxyReport>[0];
   noteLoop: NoteLoop;
-  /** Writes the errors for clients of legacy's server; all others are `{"detail": ...}`. */
-  writeOwnError?: WriteOwnError;
   observe?: (exchange: HttpExchange, req: IncomingMessage) => ResponseObserver | undefined;
   /** Each gives a flat list of headers to add to the answer, whether the upstream's or ours. */
   headers: readonly ((exchange: HttpExchange) => readonly string[] | undefined)[];
@@ -81,7 +78,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
     context.exchange.isProxied = true;
     const added = options.headers.flatMap((of) => of(context.exchange) ?? []);
     if (isLoop(req.headers.via)) {
-      refuse(req, res, { trouble: "loop", added, write: options.writeOwnError });
+      refuse(res, { trouble: "loop", added });
       options.noteLoop(req.headers["x-request-id"]?.toString());
       return report.failed(line, context, "loop");
     }
@@ -113,7 +110,6 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
       const own = propagatedHeaders(currentContext() ?? context);
       const headers = requestHeaders(req, options.host, options.trusted, own);
       const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
-      const { writeOwnError } = options;
       new Relay(upstream, {
         req,
         res,
@@ -124,7 +120,6 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
         observer,
         added,
         substitute,
-        writeOwnError,
       }).begin();
     };
     if (!steps.hasSubscribers) return pass();
@@ -154,7 +149,6 @@ type Passage = {
   added: readonly string[];
   substitute: Substitute | undefined;
   report: ProxyReport;
-  writeOwnError: WriteOwnError | undefined;
 };
 
 const nothing = Buffer.alloc(0);
@@ -289,7 +283,7 @@ class Relay extends UpstreamRequest {
   }
 
   protected override onFailure(failure: UpstreamFailure): void {
-    const { req, res, context, request, upload, added, substitute, report, writeOwnError: write } = this.#passage;
+    const { res, context, request, upload, added, substitute, report } = this.#passage;
     const isBad = codeOf(failure.cause) === "UND_ERR_INVALID_ARG";
     const trouble = isBad ? "badRequest" : upload?.isSlow === true ? "slowClient" : failure.kind;
     upload?.destroy();
@@ -300,11 +294,11 @@ class Relay extends UpstreamRequest {
         if (isAnswered || res.headersSent || res.destroyed) return;
         const { isUnsent } = failure;
         try {
-          refuse(req, res, { trouble, isUnsent, added: trouble === "fault" ? [] : added, write });
+          refuse(res, { trouble, isUnsent, added: trouble === "fault" ? [] : added });
         } catch (error) {
           report.fault(error);
           // The headers of features may be what failed.
-          if (!res.headersSent) refuse(req, res, { trouble: "fault", isUnsent, added: [], write });
+          if (!res.headersSent) refuse(res, { trouble: "fault", isUnsent });
         }
       };
       if (given === undefined) refuseIt();

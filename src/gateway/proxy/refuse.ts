@@ -1,30 +1,7 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { legacyCorsList } from "../http/cors.ts";
-import { type EventLevel, http } from "../../operation/index.ts";
-import { type Answer, plainAnswer } from "../../catalogue/index.ts";
-import type { WriteOwnError } from "../http/ownErrors.ts";
+import type { ServerResponse } from "node:http";
+import type { EventLevel } from "../../operation/index.ts";
+import { type OwnError, sendOwnError } from "../http/ownErrors.ts";
 import type { FailureKind } from "../upstream/failure.ts";
-
-/** An answer in the upstream's place; `headers` are a flat list, without those of the body. */
-export type OwnAnswer = { status: number; type: string; headers: readonly string[]; body: string };
-
-/** Answers at once; the rest of the request's body is discarded. */
-export const answerItself = (
-  req: IncomingMessage,
-  res: ServerResponse,
-  { status, type, headers, body }: OwnAnswer,
-): void => {
-  res.sendDate = true;
-  res.writeHead(status, http.STATUS_CODES[status], [
-    "Content-Type",
-    type,
-    "Content-Length",
-    String(Buffer.byteLength(body)),
-    ...legacyCorsList,
-    ...headers,
-  ]);
-  res.end(req.method === "HEAD" ? undefined : body);
-};
 
 /** What can go wrong with a proxied request; `loop`, `badRequest` and `slowClient` are the client's fault. */
 export type Trouble = FailureKind | "loop" | "badRequest" | "slowClient";
@@ -53,39 +30,19 @@ const lasting: ReadonlySet<Trouble> = new Set(["loop", "badRequest", "slowClient
 /** A trouble. `isUnsent`: the upstream has received no part of the request. */
 type RequestTrouble = { trouble: Trouble; isUnsent?: boolean };
 
-/**
- * What the client of a request is answered where it has this trouble: by `write` if that knows
- * how its errors are written.
- */
-export const answerTo = (
-  request: { method: string | undefined; target: string },
-  { trouble, isUnsent = false }: RequestTrouble,
-  write?: WriteOwnError,
-): Answer => {
+/** What the client of a request is told that has this trouble. */
+export const errorOf = ({ trouble, isUnsent = false }: RequestTrouble): OwnError => {
   const { status, detail } = troubles[trouble];
-  const retryAfter = status === 503 ? "1" : undefined;
   const mayRepeat = lasting.has(trouble) ? "never" : isUnsent ? "always" : "reads";
-  return (
-    write?.(request, { status, detail: () => detail, mayRepeat, retryAfter }) ??
-    plainAnswer(status, detail, retryAfter === undefined ? undefined : { "Retry-After": retryAfter })
-  );
+  return { status, detail, mayRepeat, ...(status === 503 ? { retryAfter: 1 } : {}) };
 };
 
 /** Answers a trouble, with the headers `added`; only before any part of another answer was written. */
 export const refuse = (
-  req: IncomingMessage,
   res: ServerResponse,
-  { added = [], write, ...about }: RequestTrouble & { added?: readonly string[]; write?: WriteOwnError | undefined },
+  { added = [], ...about }: RequestTrouble & { added?: readonly string[] },
 ): void => {
-  const { trouble } = about;
-  const { method, url: target = "/" } = req;
-  const { status, body, type = "application/json", headers = {} } = answerTo({ method, target }, about, write);
   // The rest of this body may never come, so the connection cannot carry another request.
-  const closing = trouble === "slowClient" ? ["Connection", "close"] : [];
-  answerItself(req, res, {
-    status,
-    type,
-    headers: [...Object.entries(headers).flat(), ...closing, ...added],
-    body: body.toString(),
-  });
+  if (about.trouble === "slowClient") res.shouldKeepAlive = false;
+  sendOwnError(res, { ...errorOf(about), headers: added });
 };

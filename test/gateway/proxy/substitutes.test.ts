@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { sendReply } from "../../../src/gateway/http/ownErrors.ts";
 import { dataFileSubstitutes } from "../../../src/gateway/proxy/dataFiles.ts";
 import type { Substitute } from "../../../src/gateway/proxy/passThrough.ts";
-import { answerItself } from "../../../src/gateway/proxy/refuse.ts";
 import { legacyPaths } from "../../../transforms/legacyInterface.ts";
 import { settled } from "../../support/waiting.ts";
 import { expectHealthy, get, openProxy, rawUpstream, request, send } from "./support.ts";
@@ -42,12 +42,13 @@ describe("another answer in place of an upstream's", () => {
   /** Answers 200 in place of what is no 200, after a while or at once. */
   const substituteFor =
     (isLate: boolean): NonNullable<Parameters<typeof openProxy>[1]>["substituteFor"] =>
-    (req, res, target) => {
+    (_, res, target) => {
       if (target === "/healthy") return undefined;
       const substitute: Substitute = async (answer) => {
         if (isLate) await settled();
         if (answer?.status === 200) return false;
-        answerItself(req, res, { status: 200, type: "text/plain", headers: [], body: `for ${answer?.status}` });
+        const text = `for ${answer?.status}`;
+        sendReply(res, { status: 200, headers: ["Content-Length", String(text.length)], body: Buffer.from(text) });
         return true;
       };
       return substitute;

@@ -8,10 +8,14 @@ import {
 } from "node:net";
 import { expect, onTestFinished } from "vitest";
 import { type PassThroughOptions, passThrough } from "../../../src/gateway/proxy/passThrough.ts";
+import { legacyTargets, openGatewayErrorFormats } from "../../../src/catalogue/index.ts";
 import { type ClientLimits, openHttpServer } from "../../../src/gateway/http/httpServer.ts";
+import { openOwnErrors } from "../../../src/gateway/http/ownErrors.ts";
+import { openErrorFormats } from "../../../src/gateway/http/problemDetails.ts";
 import { type Upstream, type UpstreamSettings, openUpstream } from "../../../src/gateway/upstream/upstream.ts";
 
 import { openMeter } from "../../../src/operation/telemetry/meter.ts";
+import { catalogue } from "../../../transforms/catalogue.ts";
 import { roomyLimits } from "../http/openServer.ts";
 import { readRawRequests } from "../../support/rawRequests.ts";
 import { until } from "../../support/waiting.ts";
@@ -80,6 +84,17 @@ export const rawUpstream = async (
   return { origin: originOf(await listening(server)), requests, connections: () => connections };
 };
 
+const { legacyPaths, legacyWrites } = catalogue;
+const readTarget = legacyTargets("/api/v1", legacyPaths);
+const ownErrors = openOwnErrors({
+  prefixes: ["/v1"],
+  corsOrigins: ["*"],
+  formats: openErrorFormats(["/v1"]),
+  legacyFormatOf: openGatewayErrorFormats(readTarget, legacyPaths.files),
+  readTarget,
+  knowledge: legacyWrites,
+});
+
 /** A pass-through with short timeouts in front of `origin`. */
 export const openProxy = async (origin: string, settings: ProxySettings = {}): Promise<RunningProxy> => {
   const events: Record<string, unknown>[] = [];
@@ -103,8 +118,9 @@ export const openProxy = async (origin: string, settings: ProxySettings = {}): P
     ...(substituteFor ? { substituteFor } : {}),
     noteLoop: () => undefined,
   });
+  const server = openHttpServer({}, { ...roomyLimits, ...limits }, listener, { trusted: () => false, ownErrors });
   return {
-    port: await listening(openHttpServer({}, { ...roomyLimits, ...limits }, listener).server),
+    port: await listening(server.server),
     upstream,
     uploads,
     events,
