@@ -16,15 +16,17 @@ const open = (core: Core, settings: DocumentsSettings): Feature => {
   const bases = prefixes.map(baseOf);
   const routes = routesOf(core, prefixes);
   return {
-    documents: {
-      answer(request, response) {
-        if (request.method !== "GET" && request.method !== "HEAD") return false;
-        const send = routes.get(pathOf(request.url ?? "/"));
-        if (send === undefined) return false;
+    step: {
+      before: "router",
+      answer(request, response, next) {
+        const isRead = request.method === "GET" || request.method === "HEAD";
+        const send = isRead ? routes.get(pathOf(request.url ?? "/")) : undefined;
+        if (send === undefined) return next();
         const cors = corsList(origins, request.headers.origin);
         send(request, response, cors).catch((error: unknown) => core.guard.fail(response, error));
-        return true;
       },
+    },
+    documents: {
       linksOf(path) {
         const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
         return prefix === undefined ? undefined : documentLinks(prefix);

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { type Core, type Feature, ownReply, sendWhole, subnetOf } from "../../src/gateway/index.ts";
+import { type Core, type Feature, ownReply, sendWhole, type Step, subnetOf } from "../../src/gateway/index.ts";
 import { storesOf } from "../../libraries/stores/storesOf.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { formatNumber } from "../../libraries/ui/wording.ts";
@@ -73,7 +73,7 @@ const open = async (
   /** While Redis does not answer, the bucket of this process decides. */
   const limitShared = async (
     taken: Promise<number | undefined>,
-    ...[request, response, next]: Parameters<NonNullable<Feature["middleware"]>>
+    ...[request, response, next]: Parameters<Step>
   ): Promise<void> => {
     const wait = (await taken) ?? 0;
     if (response.destroyed || request.socket.destroyed) return;
@@ -81,18 +81,20 @@ const open = async (
     else next();
   };
 
+  const limit: Step = (request, response, next) => {
+    const { caller: sender } = exchangeOf(response);
+    const caller = sender && limitedAs(sender);
+    if (caller === undefined) return next();
+    const wait = buckets.take(caller.own, performance.now());
+    if (wait > 0) return refuse(response, wait);
+    if (shared === undefined) return next();
+    limitShared(shared.take(caller.shared()), request, response, next).catch((error: unknown) =>
+      core.guard.fail(response, error),
+    );
+  };
+
   return {
-    middleware(request, response, next) {
-      const { caller: sender } = exchangeOf(response);
-      const caller = sender && limitedAs(sender);
-      if (caller === undefined) return next();
-      const wait = buckets.take(caller.own, performance.now());
-      if (wait > 0) return refuse(response, wait);
-      if (shared === undefined) return next();
-      limitShared(shared.take(caller.shared()), request, response, next).catch((error: unknown) =>
-        core.guard.fail(response, error),
-      );
-    },
+    step: { before: "hitPath", answer: limit },
     console: {
       page: async () => ({
         show: () => ({

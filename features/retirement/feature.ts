@@ -95,22 +95,23 @@ const open = async (
       },
       page: async () => (await import("./console/page.ts")).retirementPage(clients),
     },
-    proxy: {
-      headers: (exchange) => find(inForce.deprecated, exchange)?.headers,
-      mayHitPathAnswer: (exchange) => brownoutOf(exchange) === undefined,
-      standIn(_, res) {
-        const exchange = exchangeOf(res);
+    step: {
+      before: "passThrough",
+      answer(_, response, next) {
+        const exchange = exchangeOf(response);
         const brownout = brownoutOf(exchange);
-        if (brownout === undefined) return false;
+        if (brownout === undefined) return next();
         refused++;
         const { path, from, until, status } = brownout;
         const identity = `${path} ${from} ${until}`;
         if (!begun.has(identity)) observer.event("brownout", { path, from, until, status });
         begun.add(identity);
-        const deprecation = find(inForce.deprecated, exchange);
-        sendOwnError(res, brownoutAnswer(brownout, deprecation));
-        return true;
+        sendOwnError(response, brownoutAnswer(brownout, find(inForce.deprecated, exchange)));
       },
+    },
+    proxy: {
+      headers: (exchange) => find(inForce.deprecated, exchange)?.headers,
+      mayHitPathAnswer: (exchange) => brownoutOf(exchange) === undefined,
       onBody: (req, body) => void bodies.set(req, body),
     },
     onExchange(exchange, response) {

@@ -29,6 +29,7 @@ export {
   problemTypes,
 } from "./http/problemDetails.ts";
 export { isBelow, isBelowAny, originForm } from "./http/requestTarget.ts";
+export type { Step } from "./http/step.ts";
 export { type Gateway, openGateway } from "./openGateway.ts";
 export type { OperatorsApp } from "./operators/app.ts";
 export type { GuardSettings } from "./operators/guard.ts";

@@ -392,10 +392,7 @@ const openDoor = (
   };
 };
 
-/**
- * Where a request may be answered; server.ts has the order, with the middleware and documents of
- * features. All features are open.
- */
+/** What may answer a request; server.ts has the order, with the steps of features. All features are open. */
 const openInterface = (
   core: Core,
   { downloads, uploads }: { downloads: Upstream; uploads: Upstream },
@@ -405,18 +402,17 @@ const openInterface = (
   const { settings, catalogue, features, meter, observer, readCounts, trusted, noteLoop } = core;
   const hitPath = openHitPath(core, settings.CACHE_BYTES * PATHS_SHARE);
   const layered = features.reduce((next, { layer }) => layer?.(next) ?? next, legacyBackend(core, isUncached));
-  const pass = passThrough(downloads, uploads, {
+  const proxy = passThrough(downloads, uploads, {
     host: settings.LEGACY_HOST,
     meter,
     observer,
     trusted,
     noteLoop,
     observe: observePassThrough(core, catalogue.legacyWrites),
-    headers: features.flatMap(({ proxy }) => proxy?.headers ?? []),
-    standIns: features.flatMap(({ proxy }) => proxy?.standIn ?? []),
-    answerRead: readCounts && openOldReads(core, { counts: readCounts, hitPath, legacy }),
+    headers: features.flatMap((one) => one.proxy?.headers ?? []),
     substituteFor: dataFileSubstitutes(catalogue.legacyPaths.files),
   });
-  const app = gatewayApp({ ...core, handler: afterAccess(core, layered), hitPath, passThrough: pass });
-  return { app, hitPath, passThrough: pass };
+  const app = gatewayApp({ ...core, handler: afterAccess(core, layered), hitPath });
+  const oldReads = readCounts && openOldReads(core, { counts: readCounts, hitPath, legacy });
+  return { app, hitPath, proxy, oldReads };
 };

@@ -1,6 +1,6 @@
 import { pathOf } from "../catalogue/index.ts";
 import { Server as NetServer } from "node:net";
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import type { RequestListener, Server, ServerResponse } from "node:http";
 import { openHttpServer } from "./http/httpServer.ts";
 import {
   exchangeOf,
@@ -12,9 +12,10 @@ import {
   temporary,
   traceContextOf,
 } from "../operation/index.ts";
-import type { Core, Feature } from "./answer/feature.ts";
+import type { Core, StepPlace } from "./answer/feature.ts";
 import type { Gateway } from "./openGateway.ts";
 import { isBelowAny } from "./http/requestTarget.ts";
+import type { Step } from "./http/step.ts";
 
 /** A listening server that can be stopped without cutting a request. */
 export type RunningServer = {
@@ -55,20 +56,9 @@ export const startServer = async (
   { host, port, prefixes }: { host: string; port: number; prefixes: readonly string[] },
 ): Promise<RunningServer> => {
   let stopping = false;
-  const exchanges = openExchanges(gateway.core);
-  const { features, untrustedProxies, guard } = gateway.core;
-  const { hitPath } = gateway;
-  const documents = features.flatMap((one) => one.documents ?? []);
-  const answer = behindMiddleware(features, (request, response) => {
-    if (hitPath.answer(request, response)) return;
-    // A prefix of "/" leaves it to the router what is ours.
-    const ours = isBelowAny(pathOf(request.url ?? "/"), prefixes);
-    exchanges.answer(request, response, ours, () => {
-      if (documents.some((one) => one.answer(request, response))) return;
-      if (ours) gateway.app.handle(request, response).catch((error: unknown) => guard.fail(response, error));
-      else gateway.passThrough(request, response);
-    });
-  });
+  const exchanges = openExchanges(gateway.core, prefixes);
+  const { untrustedProxies, guard } = gateway.core;
+  const answer = inOrder(requestSteps(gateway, prefixes, exchanges.begin));
   const { server, stalled, connections, hasWaiting } = openHttpServer(
     {
       // An upload may take longer than any fixed time; silence within one is bounded by the pass-through.
@@ -110,11 +100,52 @@ export const startServer = async (
   };
 };
 
+/**
+ * Who may answer a request, in order. `begin`: what comes behind it is answered later, within the request's context.
+ * Below a prefix of "/" the router hands on what is not ours.
+ */
+const requestSteps = (
+  { core, hitPath, app, proxy, oldReads }: Gateway,
+  prefixes: readonly string[],
+  begin: Step,
+): Step[] => {
+  const { features, guard } = core;
+  const before = (place: StepPlace): Step[] =>
+    features.flatMap(({ step }) => (step?.before === place ? [step.answer] : []));
+  return [
+    // Rate limits.
+    ...before("hitPath"),
+    hitPath.answer,
+    begin,
+    // Documents.
+    ...before("router"),
+    (request, response, next) => {
+      if (!isBelowAny(pathOf(request.url ?? "/"), prefixes)) return next();
+      app.handle(request, response, next).catch((error: unknown) => guard.fail(response, error));
+    },
+    // From here on it is legacy's.
+    proxy.begin,
+    // Brown-outs.
+    ...before("passThrough"),
+    (request, response, next) => {
+      if (!oldReads?.(request, response, (substitute) => proxy.pass(request, response, next, substitute))) next();
+    },
+    proxy.pass,
+  ];
+};
+
+/** Asks the steps in their order; the last one answers. */
+const inOrder = (steps: readonly Step[]): RequestListener =>
+  steps.reduceRight<RequestListener>(
+    (next, step) => (request, response) => step(request, response, () => next(request, response)),
+    () => undefined,
+  );
+
 /** Milliseconds between two lines about refused requests. */
 const SUMMARY = 60_000;
 
 /** Calls the features with each exchange that is over, and counts the requests that are refused. */
-const openExchanges = ({ trusted, readTarget, meter, observer, features }: Core) => {
+const openExchanges = ({ trusted, readTarget, meter, observer, features }: Core, prefixes: readonly string[]) => {
   const ends = features.flatMap(({ onExchange }) => onExchange ?? []);
   /** Refused requests by status, since the last line. */
   let refused: Record<number, number> = {};
@@ -154,24 +185,26 @@ const openExchanges = ({ trusted, readTarget, meter, observer, features }: Core)
     // A hit leaves nothing that runs on.
     if (exchange.isDeferred) exchange.forget();
   };
+  /** A step: the request is answered later, and what is done for it finds its context. */
+  const begin: Step = (request, response, next) => {
+    const exchange = exchangeOf(response);
+    exchange.isDeferred = true;
+    inFlight++;
+    response.once("close", () => {
+      inFlight--;
+      over(exchange, response);
+    });
+    // What is passed through has these headers anyway, valid or not.
+    const isOurs = isBelowAny(pathOf(request.url ?? "/"), prefixes);
+    const context: RequestContext = { exchange, ...(isOurs ? traceContextOf(request.headers) : {}) };
+    if (requestBegins.hasSubscribers) requestBegins.publish({ context, request });
+    inContext(context, next);
+  };
   return {
     trusted,
     readTarget,
     onOver: over,
-    /** Answers a request that the hit path left; `isOurs`: its path is one of the new interface. */
-    answer(request: IncomingMessage, response: ServerResponse, isOurs: boolean, answer: () => void): void {
-      const exchange = exchangeOf(response);
-      exchange.isDeferred = true;
-      inFlight++;
-      response.once("close", () => {
-        inFlight--;
-        over(exchange, response);
-      });
-      // What is passed through has these headers anyway, valid or not.
-      const context: RequestContext = { exchange, ...(isOurs ? traceContextOf(request.headers) : {}) };
-      if (requestBegins.hasSubscribers) requestBegins.publish({ context, request });
-      inContext(context, answer);
-    },
+    begin,
     /** Logs what is still to be said of refused requests. */
     close: report,
   };
@@ -203,16 +236,6 @@ const closePort = (server: Server, onClosed: () => void): void => {
   };
   turn(0);
 };
-
-/** Lets the middleware of the features see each request before it is answered. */
-const behindMiddleware = (features: readonly Feature[], answer: RequestListener): RequestListener =>
-  features.reduceRight<RequestListener>(
-    (next, { middleware }) =>
-      middleware === undefined
-        ? next
-        : (request, response) => middleware(request, response, () => next(request, response)),
-    answer,
-  );
 
 /** Closes the port and the connections when they are idle; true where that was all within `timeout` ms. */
 const drain = (server: Server, timeout: number): Promise<boolean> =>

@@ -1,5 +1,5 @@
 import { pathOf, unescaped } from "../../catalogue/index.ts";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { TrieRouter } from "hono/router/trie-router";
 import type { CacheKey } from "../cache/cacheRequest.ts";
 import { type Reply, replyWith } from "../cache/reply.ts";
@@ -8,8 +8,8 @@ import { corsList, preflightHeaders } from "../http/cors.ts";
 import { internalError } from "../http/guard.ts";
 import { sendWhole } from "../http/httpServer.ts";
 import type { OwnError } from "../http/ownErrors.ts";
+import type { Step } from "../http/step.ts";
 import { isBelow } from "../http/requestTarget.ts";
-import type { PassThrough } from "../proxy/passThrough.ts";
 import { isLoop } from "../upstream/forwarding.ts";
 import { legacyDecision } from "../cache/served.ts";
 import { type Handler, fromNode, fromWeb, type Received } from "./context.ts";
@@ -26,14 +26,15 @@ type AppCore = Core & {
   handler: Handler;
   /** Learns what paths ask for. */
   hitPath: HitPath;
-  /** Gets the requests that no route below a prefix of `/` answers. */
-  passThrough: PassThrough;
 };
 
 /** The new interface, for requests from sockets and from this process. */
 export type App = {
-  /** Answers a request that Node has read. Rejects only where the answer to a failure fails, too. */
-  handle: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+  /**
+   * Answers a request that Node has read, or calls `next` where no route below a prefix of `/` does. Rejects only where
+   * the answer to a failure fails, too.
+   */
+  handle: (...about: Parameters<Step>) => Promise<void>;
   /**
    * Answers a request of a program in this process. `incoming`: a request of Node's that has the target and
    * headers, where there is one.
@@ -53,7 +54,7 @@ type RouteHandler = (received: Received, params: Readonly<Record<string, string>
 
 /** The new interface, below each of its prefixes. */
 export const gatewayApp = (core: AppCore): App => {
-  const { endpoints, memory, observer, passThrough, trusted } = core;
+  const { endpoints, memory, observer, trusted } = core;
   const { PREFIXES: prefixes } = core.settings;
   const known = patterns(endpoints);
   const router = routerOf(known, core);
@@ -75,7 +76,7 @@ export const gatewayApp = (core: AppCore): App => {
   };
 
   const app: App = {
-    async handle(incoming, outgoing) {
+    async handle(incoming, outgoing, next) {
       const holding = openHolding(memory, true);
       const received = fromNode(incoming, outgoing, holding, trusted);
       const answered = await answer(received).catch((error: unknown) =>
@@ -84,7 +85,7 @@ export const gatewayApp = (core: AppCore): App => {
       );
       try {
         if (answered === "left") return;
-        if (answered === undefined) return passThrough(incoming, outgoing);
+        if (answered === undefined) return next();
         // The caller comes first: what is compared is compared when the answer has been sent.
         if (answered.afterwards) outgoing.once("close", answered.afterwards);
         const isSent = sendWhole(outgoing, answered.reply, holding);

@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { HttpExchange } from "../../operation/index.ts";
 import type { CacheKey } from "../cache/cacheRequest.ts";
+import type { Step } from "../http/step.ts";
 import type { Reply, WriteHeaders } from "../cache/reply.ts";
 
 // The hit path answers reads of the new interface and of legacy's own. A dialect is what differs between them.
@@ -32,8 +33,8 @@ export type Dialect<Read> = {
 
 /** Stands before the router and the pass-through: it answers from memory at once, where a path is known. */
 export type HitPath = {
-  /** Answers a request at once; false where that takes more than looking it up. */
-  answer: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Answers a request at once, or hands it on at once where that takes more than looking it up. */
+  answer: Step;
   /** Remembers what a path asks for in this dialect. */
   learn: <Read>(path: string, dialect: Dialect<Read>, read: Read) => void;
   /** What is remembered of a path in this dialect. */

@@ -18,6 +18,7 @@ import {
   type WhenOff,
 } from "../../operation/index.ts";
 import type { Guard } from "../http/guard.ts";
+import type { Step } from "../http/step.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
 import type { OwnErrors } from "../http/ownErrors.ts";
 import type { ErrorFormats } from "../http/problemDetails.ts";
@@ -57,13 +58,15 @@ export type Write = {
 type ProxyHooks = {
   /** Headers, flat, for any answer. */
   headers?: (exchange: HttpExchange) => readonly string[] | undefined;
-  /** As that of the feature, for reads of legacy's own interface. */
+  /**
+   * As that of the feature, for reads of legacy's own interface: a brown-out stands behind the hit path, and would
+   * not come to requests whose answers are stored.
+   */
   mayHitPathAnswer?: (exchange: HttpExchange) => boolean;
-  /** Answers in legacy's place; false lets the request go on. */
-  standIn?: (req: IncomingMessage, res: ServerResponse) => boolean;
   /**
    * Sees a request to legacy's interface, other than a read by GET or HEAD, when its answer has begun, or none will
-   * come. `body`: the beginning of its body (latin1).
+   * come. `body`: the beginning of its body (latin1), which may hold the key. The body streams past: only the core,
+   * which looks for writes in it, can collect it once.
    */
   onBody?: (req: IncomingMessage, body: string) => void;
 };
@@ -104,12 +107,16 @@ export type CheckReport = {
   strict: boolean;
 };
 
-/** Answers beside those of endpoints: what describes them. */
+/**
+ * The core's step before which a step of a feature stands. It sees before the hit path each request, before the router
+ * what the hit path left, before the pass-through what is legacy's.
+ */
+export type StepPlace = "hitPath" | "router" | "passThrough";
+
+/** What the router has to know of answers beside those of endpoints, which describe them. */
 export type Documents = {
-  /** Answers a request that the hit path left, in place of the router and legacy; false lets it go on. */
-  answer: (request: IncomingMessage, response: ServerResponse) => boolean;
   /**
-   * The paths below each prefix that it answers to GET and HEAD. The router suggests them, and
+   * The paths below each prefix that the feature answers to GET and HEAD. The router suggests them, and
    * refuses other methods there.
    */
   paths: readonly string[];
@@ -122,17 +129,15 @@ export type Documents = {
  * adds to the operators' page.
  */
 export type Feature<Part = unknown> = {
-  /**
-   * Sees each request of a client first. It calls `next`, at once or later, or answers by itself. What it does later
-   * hands its errors, and those of `next`, to the guard.
-   */
-  middleware?: (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
+  /** Answers requests in the order of `requestSteps` (server.ts), or hands them on. */
+  step?: { before: StepPlace; answer: Step };
   documents?: Documents;
   layer?: Layer;
   /** False: an answer from the cache needs more than looking it up. The request goes on as if its path were unknown. */
   mayHitPathAnswer?: (endpoint: string, isKeyed: boolean, headers: IncomingHttpHeaders) => boolean;
   /**
-   * Which backend answers this caller, and in which stage: for requests that are refused before their layer decides.
+   * Which backend answers this caller, and in which stage. A request that is refused passes no layer, and its answer
+   * says so too.
    */
   decide?: (endpoint: string, asker: CallerIdentity) => Decision;
   /**
@@ -140,7 +145,10 @@ export type Feature<Part = unknown> = {
    * its connection was refused.
    */
   onExchange?: (exchange: HttpExchange, response?: ServerResponse) => void;
-  /** The answer to the write waits for what it returns. */
+  /**
+   * Sees a write before its answer goes out: whoever reads after that must find what it has changed. The answer waits
+   * for what it returns.
+   */
   onWrite?: (write: Write) => Promise<void> | undefined | void;
   proxy?: ProxyHooks;
   /** For the feature `console` alone, which knows its type. */
@@ -249,7 +257,7 @@ export type TierOptions = { observer: Observer; meter: Meter; dependencies: Depe
  */
 export type FeatureModule = {
   events?: EventDefinitions;
-  /** The first feature that has a tier gives it to the cache. */
+  /** The first feature that has a tier gives it to the cache, which is opened before there is a core for features. */
   sharedTier?(this: void, settings: Settings, options: TierOptions): OpenSharedTier;
   /** @throws With the setting's name, where the feature cannot be opened. */
   open?(this: void, core: Core, settings: Settings): Feature | Promise<Feature>;

@@ -30,32 +30,32 @@ export const openHitPath = (
       const known = paths.get(path) as Known<Read> | undefined;
       return known?.dialect === dialect ? known.read : undefined;
     },
-    answer(request, response) {
+    answer(request, response, next) {
       const { method = "", url = "", headers } = request;
-      if (method !== "GET" && method !== "HEAD") return false;
+      if (method !== "GET" && method !== "HEAD") return next();
       const end = url.indexOf("?");
       const path = end === -1 ? url : url.slice(0, end);
       const known = paths.get(path);
-      if (known === undefined || isLoop(headers.via)) return false;
+      if (known === undefined || isLoop(headers.via)) return next();
 
       const { dialect } = known;
       const exchange = exchangeOf(response);
       const asked = dialect.ask(request, exchange, known.read);
-      if (asked === undefined) return false;
+      if (asked === undefined) return next();
       const { endpoint, cacheKey, owner, keyed } = asked;
       const { ours, proxied } = (conditions ??= conditionsOf(features));
       if (endpoint === undefined) {
-        for (const mayAnswer of proxied) if (!mayAnswer(exchange)) return false;
-      } else for (const mayAnswer of ours) if (!mayAnswer(endpoint, keyed, headers)) return false;
+        for (const mayAnswer of proxied) if (!mayAnswer(exchange)) return next();
+      } else for (const mayAnswer of ours) if (!mayAnswer(endpoint, keyed, headers)) return next();
       const now = performance.now();
       const wanted = readDirectives(headers["cache-control"], headers.pragma);
       const found = cache.lookUp({ cacheKey, owner: endpoint === undefined ? undefined : owner, wanted }, now);
-      if (found?.freshness !== "fresh") return false;
+      if (found?.freshness !== "fresh") return next();
       const { entry } = found;
       // What everybody does not find may be the caller's own.
-      if (keyed && entry.owner === undefined && entry.status !== 200) return false;
+      if (keyed && entry.owner === undefined && entry.status !== 200) return next();
       // The router writes errors in the other format.
-      if (entry.status >= 400 && errorFormats(headers.accept, path) !== undefined) return false;
+      if (entry.status >= 400 && errorFormats(headers.accept, path) !== undefined) return next();
       const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch, origin } = headers;
       // Headers of features differ by the path, of which one entry may have several.
       const kind = `${path}\n${method} ${keyed} ${acceptEncoding}\n${ifNoneMatch}\n${origin}`;
@@ -70,7 +70,6 @@ export const openHitPath = (
       exchange.owner = owner;
       const isSent = sendWhole(response, reply);
       dialect.count(asked, isSent ? reply : undefined, performance.now() - exchange.started);
-      return true;
     },
   };
 };

@@ -13,6 +13,7 @@ import {
 } from "../../operation/index.ts";
 import type { Judgement } from "../../catalogue/index.ts";
 import { exposeProxied } from "../http/cors.ts";
+import type { Step } from "../http/step.ts";
 import type { Beginning } from "../upstream/answerBeginning.ts";
 import { firstValue } from "../upstream/answerHeaders.ts";
 import { codeOf, type FailureKind, type RequestLine, UpstreamFailure } from "../upstream/failure.ts";
@@ -40,11 +41,7 @@ export type PassThroughOptions = {
   observe?: (exchange: HttpExchange, req: IncomingMessage) => ResponseObserver | undefined;
   /** Each gives a flat list of headers to add to the answer, whether the upstream's or ours. */
   headers: readonly ((exchange: HttpExchange) => readonly string[] | undefined)[];
-  /** Each may answer in the upstream's place; false: the request goes on. */
-  standIns: readonly ((req: IncomingMessage, res: ServerResponse) => boolean)[];
-  /** Answers reads later, from the cache, or passes them to the upstream after all; false: the request goes on. */
-  answerRead?: ((req: IncomingMessage, res: ServerResponse, pass: Pass) => boolean) | undefined;
-  /** What may stand in place of the answer, where none of those passes its own. */
+  /** What may stand in place of the answer, where the one who passes the request names nothing. */
   substituteFor?: (req: IncomingMessage, res: ServerResponse, target: string) => Substitute | undefined;
 };
 
@@ -59,77 +56,73 @@ export type Substitute = (
 /** Sends a request to the upstream. */
 export type Pass = (substitute?: Substitute) => void;
 
-/**
- * A listener for requests whose target and host were read (`src/gateway/http`): `url` is in origin form,
- * `headers.host` the host it is for.
- */
-export type PassThrough = (req: IncomingMessage, res: ServerResponse) => void;
+/** The steps of a request to the upstream. */
+export type PassThrough = {
+  /** From here on the request counts as proxied; a loop is refused. */
+  begin: Step;
+  /** Passes the request to the upstream; there is no next step. */
+  pass: (...about: [...Parameters<Step>, substitute?: Substitute]) => void;
+};
 
 /**
  * Passes requests to an upstream and its answers back, unchanged and streaming. `uploads`: connections to the same
- * upstream for requests with a body that is not small, whose clients may hold them for long.
+ * upstream for requests with a body that is not small, whose clients may hold them for long. Their target and host
+ * were read (`src/gateway/http`): `url` is in origin form, `headers.host` the host it is for.
  */
 export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThroughOptions): PassThrough => {
   const report = openProxyReport(options.meter, options.observer);
-  return function passThroughListener(req, res) {
-    const line = { method: req.method ?? "GET", path: req.url ?? "/" };
-    const { path } = line;
-    const context = currentContext() ?? { exchange: exchangeOf(res) };
-    context.exchange.isProxied = true;
-    const added = options.headers.flatMap((of) => of(context.exchange) ?? []);
-    if (isLoop(req.headers.via)) {
-      refuse(res, { trouble: "loop", added });
+  const addedTo = (exchange: HttpExchange) => options.headers.flatMap((of) => of(exchange) ?? []);
+  return {
+    begin(req, res, next) {
+      const context = contextOf(res);
+      context.exchange.isProxied = true;
+      if (!isLoop(req.headers.via)) return next();
+      const { method = "GET", url: path = "/" } = req;
+      refuse(res, { trouble: "loop", added: addedTo(context.exchange) });
       options.noteLoop(req.headers["x-request-id"]?.toString());
-      return report.failed(line, context, "loop");
-    }
-    if (options.standIns.some((standIn) => standIn(req, res))) return;
-    const toUpstream: Pass = (substitute = options.substituteFor?.(req, res, path)) =>
-      send(req, res, line, context, added, substitute);
-    if (options.answerRead?.(req, res, toUpstream) !== true) toUpstream();
+      report.failed({ method, path }, context, "loop");
+    },
+    pass(req, res, _next, substitute = options.substituteFor?.(req, res, req.url ?? "/")) {
+      const { method = "GET", url: path = "/" } = req;
+      const line = { method, path };
+      const context = contextOf(res);
+      const added = addedTo(context.exchange);
+      if (res.destroyed || req.socket.destroyed)
+        return report.failed(line, context, "aborted", new UpstreamFailure("aborted", line));
+      const observer = options.observe?.(context.exchange, req);
+      const onChunk = (chunk: Buffer): void => {
+        report.received.value += chunk.length;
+        observer?.chunk(chunk);
+      };
+      const upload = hasBody(req) ? new Upload(req, { period: uploads.bodyTimeout, onChunk }) : undefined;
+      const upstream = upload?.isSmall === false ? uploads : plain;
+      const pass = (): void => {
+        const own = propagatedHeaders(currentContext() ?? context);
+        const headers = requestHeaders(req, options.host, options.trusted, own);
+        const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
+        new Relay(upstream, {
+          req,
+          res,
+          context,
+          request,
+          upload,
+          report,
+          observer,
+          added,
+          substitute,
+        }).begin();
+      };
+      if (!steps.hasSubscribers) return pass();
+      runStep("legacy", { "catalog_gateway.proxied": "true" }, () => {
+        const over = new Promise<void>((resolve) => void res.once("close", resolve));
+        pass();
+        return over;
+      }).catch(report.fault);
+    },
   };
-
-  function send(
-    req: IncomingMessage,
-    res: ServerResponse,
-    line: RequestLine,
-    context: RequestContext,
-    added: readonly string[],
-    substitute: Substitute | undefined,
-  ): void {
-    const { method, path } = line;
-    if (res.destroyed || req.socket.destroyed)
-      return report.failed(line, context, "aborted", new UpstreamFailure("aborted", line));
-    const observer = options.observe?.(context.exchange, req);
-    const onChunk = (chunk: Buffer): void => {
-      report.received.value += chunk.length;
-      observer?.chunk(chunk);
-    };
-    const upload = hasBody(req) ? new Upload(req, { period: uploads.bodyTimeout, onChunk }) : undefined;
-    const upstream = upload?.isSmall === false ? uploads : plain;
-    const pass = (): void => {
-      const own = propagatedHeaders(currentContext() ?? context);
-      const headers = requestHeaders(req, options.host, options.trusted, own);
-      const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
-      new Relay(upstream, {
-        req,
-        res,
-        context,
-        request,
-        upload,
-        report,
-        observer,
-        added,
-        substitute,
-      }).begin();
-    };
-    if (!steps.hasSubscribers) return pass();
-    runStep("legacy", { "catalog_gateway.proxied": "true" }, () => {
-      const over = new Promise<void>((resolve) => void res.once("close", resolve));
-      pass();
-      return over;
-    }).catch(report.fault);
-  }
 };
+
+const contextOf = (res: ServerResponse): RequestContext => currentContext() ?? { exchange: exchangeOf(res) };
 
 /** Whether a request has a body to send on. */
 const hasBody = (req: IncomingMessage): boolean => {

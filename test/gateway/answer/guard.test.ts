@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import type { Core, Feature, FeatureModule } from "../../../src/gateway/answer/feature.ts";
+import type { Core, Feature, FeatureModule, StepPlace } from "../../../src/gateway/answer/feature.ts";
+import type { Step } from "../../../src/gateway/http/step.ts";
 import type { SharedTier } from "../../../src/gateway/cache/sharedTier.ts";
 import { listeningGateway } from "../http/support.ts";
 import { get, httpUpstream, rawUpstream, request } from "../proxy/support.ts";
@@ -47,6 +48,7 @@ const tier = (faulty: Partial<SharedTier>): FeatureModule => ({
 });
 
 const open = (make: (core: Core) => Feature): FeatureModule => ({ open: make });
+const before = (place: StepPlace, answer: Step): Feature => ({ step: { before: place, answer } });
 const LIST = "/v1/evaluationmeasures/list";
 const isPlanted = ({ headers }: { headers: Record<string, unknown> }) => headers["x-planted"] !== undefined;
 
@@ -55,13 +57,16 @@ const isPlanted = ({ headers }: { headers: Record<string, unknown> }) => headers
  * 0: its connection closes.
  */
 const places: [place: string, module: FeatureModule, path: string, status: number][] = [
-  ["middleware", open(() => ({ middleware: (req, _, next) => (isPlanted(req) ? planted() : next()) })), LIST, 500],
+  ["a step", open(() => before("hitPath", (req, _, next) => (isPlanted(req) ? planted() : next()))), LIST, 500],
   [
-    "what middleware does later",
-    open(({ guard }) => ({
-      middleware: (req, res, next) =>
-        void later(() => (isPlanted(req) ? planted() : next())).catch((error: unknown) => guard.fail(res, error)),
-    })),
+    "what a step does later",
+    open(({ guard }) =>
+      before(
+        "hitPath",
+        (req, res, next) =>
+          void later(() => (isPlanted(req) ? planted() : next())).catch((error: unknown) => guard.fail(res, error)),
+      ),
+    ),
     LIST,
     500,
   ],
@@ -82,7 +87,7 @@ const places: [place: string, module: FeatureModule, path: string, status: numbe
   ],
   [
     "the router, and its answer to that",
-    open(() => ({ documents: { answer: () => false, paths: [], linksOf: planted } })),
+    open(() => ({ documents: { paths: [], linksOf: planted } })),
     "/v1/unknown",
     500,
   ],
@@ -101,7 +106,7 @@ const places: [place: string, module: FeatureModule, path: string, status: numbe
   ["the shared tier", tier({ set: planted }), LIST, 200],
   [
     "what answers in legacy's place",
-    open(() => ({ proxy: { standIn: (req) => isPlanted(req) && planted() } })),
+    open(() => before("passThrough", (req, _, next) => (isPlanted(req) ? planted() : next()))),
     "/website",
     500,
   ],
@@ -113,12 +118,12 @@ const places: [place: string, module: FeatureModule, path: string, status: numbe
   ],
   [
     "the body of a proxied answer",
-    open(() => ({
-      middleware(req, res, next) {
+    open(() =>
+      before("hitPath", (req, res, next) => {
         if (isPlanted(req)) vi.spyOn(res, "write").mockImplementationOnce(planted);
         next();
-      },
-    })),
+      }),
+    ),
     "/large",
     0,
   ],

@@ -31,8 +31,11 @@ import { listeningGateway } from "./support.ts";
 
 const open = (feature: FeatureModule["open"]): GatewayParts => ({ features: [{ ...(feature && { open: feature }) }] });
 const throwing = open(() => ({
-  middleware: () => {
-    throw new TypeError("planted");
+  step: {
+    before: "hitPath",
+    answer() {
+      throw new TypeError("planted");
+    },
   },
 }));
 

@@ -107,17 +107,18 @@ export const openProxy = async (origin: string, settings: ProxySettings = {}): P
     await upstream.pool.destroy();
     await uploads.pool.destroy();
   });
-  const listener = passThrough(upstream, uploads, {
+  const { begin, pass } = passThrough(upstream, uploads, {
     host,
     trusted,
     observer: { event: (_, about) => void events.push(about), fault: onFault },
     meter: openMeter(() => ({})),
     ...(observe ? { observe } : {}),
     headers,
-    standIns: [],
     ...(substituteFor ? { substituteFor } : {}),
     noteLoop: () => undefined,
   });
+  const nothing = () => undefined;
+  const listener: RequestListener = (req, res) => begin(req, res, () => pass(req, res, nothing));
   const server = openHttpServer({}, { ...roomyLimits, ...limits }, listener, { trusted: () => false, ownErrors });
   return {
     port: await listening(server.server),
