@@ -5,7 +5,8 @@ type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 /**
  * The JSON Schema (draft 2020-12) of the file that `CONFIG` names, for editors. `endpoints`: the names that settings by
- * endpoint may have. What one setting requires of another is checked at the start only.
+ * endpoint may have. What one setting requires of another is checked at the start only, and so are the entries of a
+ * list that is one text.
  */
 export const configurationSchema = (
   fragments: readonly SettingsFragment[],
@@ -18,7 +19,10 @@ export const configurationSchema = (
   });
   const byEndpoint = (property: JsonSchema): JsonSchema =>
     property.propertyNames === undefined ? property : { ...property, propertyNames: { enum: [...endpoints] } };
-  const settings = Object.entries(properties).map(([name, property]) => [name, byEndpoint(property as JsonSchema)]);
+  const settings = Object.entries(properties).map(([name, property]) => [
+    name,
+    orText(byEndpoint(property as JsonSchema)),
+  ]);
   const files = secrets.map((name) => [
     fileSettingOf(name),
     { type: "string", minLength: 1, description: `the path of a file with ${name}` },
@@ -31,4 +35,11 @@ export const configurationSchema = (
     additionalProperties: false,
     allOf: secrets.map((name) => ({ not: { required: [name, fileSettingOf(name)] } })),
   };
+};
+
+/** A list may also be one text. */
+const orText = (property: JsonSchema): JsonSchema => {
+  if (property.type !== "array") return property;
+  const { description, default: byDefault, examples, ...list } = property;
+  return { description, default: byDefault, examples, anyOf: [list, { type: "string" }] };
 };

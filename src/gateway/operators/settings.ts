@@ -17,6 +17,7 @@ const shape = {
     )
     .max(100)
     .default([])
+    .meta({ examples: [["gateway.internal"]] })
     .describe(
       "Further host names (`gateway.internal`) by which operators reach it without a token. Or the page that asks them for one",
     ),

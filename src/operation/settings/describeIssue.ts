@@ -12,6 +12,7 @@ type Described = {
   maximum?: number;
   description?: string;
   default?: unknown;
+  examples?: unknown[];
   items?: Described;
   properties?: Record<string, Described>;
   additionalProperties?: Described | boolean;
@@ -88,7 +89,8 @@ const allowedFor = (
   const within = description.charAt(0).toLowerCase() + description.slice(1);
   if (type === "object" && issue.code === "invalid_type")
     return within || `an object with ${Object.keys(about.properties ?? {}).join(", ")}`;
-  if (type === "array" && issue.code === "invalid_type") return `a list: ${within}`;
+  if (type === "array" && (issue.code === "invalid_type" || issue.code === "too_small"))
+    return `a list${about.examples ? ` such as ${JSON.stringify(about.examples[0])}` : ""}: ${within}`;
   return issue.message;
 };
 

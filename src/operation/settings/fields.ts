@@ -35,6 +35,7 @@ export const prefixField = z.string().regex(/^\/$|^(\/[A-Za-z0-9_.~-]+)+$/, "a p
 export const networksField = z
   .array(z.string())
   .default([])
+  .meta({ examples: [["127.0.0.1", "10.0.0.0/8"]] })
   .superRefine((list, context) => {
     try {
       trustedProxies(list);

@@ -23,7 +23,7 @@ export const settingsHelp = (fragments: readonly SettingsFragment[]): string =>
       "Path of that file: JSON, or YAML (.yaml, .yml); npm run docs -- config-schema describes it to editors",
     ),
     row("..._FILE", `Path of a file with the value, in place of ${[...secretSettings(fragments)].join(", ")}`),
-    "Lists are written as JSON or parted by commas: PREFIXES=/v1,/api/v2",
+    "A list may be one text, also in the file: JSON, or parted by commas: PREFIXES=/v1,/api/v2",
     ...Object.entries(settingsByGroup(fragments)).flatMap(([group, shape]) => [
       "",
       `${group}:`,

@@ -35,18 +35,19 @@ export const loadSettings = (
   const path = environment["CONFIG"] ?? "";
   const file = path === "" ? { values: {} } : readConfigurationFile(path);
   if ("errors" in file) return file;
+  // Without the names that every object has, such as `toString`.
+  const fieldOf = (name: string) => (Object.hasOwn(schema.shape, name) ? (schema.shape[name] as z.ZodType) : undefined);
   const given = new Map<string, GivenSetting>(
-    Object.entries(file.values).map(([name, value]) => [name, { value, from: `in ${path}` }]),
+    Object.entries(file.values).map(([name, entry]) => {
+      const value = fromFile(entry, fieldOf(name));
+      return [name, { value, from: `in ${path}` }];
+    }),
   );
   const formerWarnings = dropFormerSettings(given, environment);
   const names = [...Object.keys(schema.shape), ...Array.from(secrets, fileSettingOf)];
   for (const name of names) {
     const text = environment[name];
-    if (text)
-      given.set(name, {
-        value: fromText(text, schema.shape[name] as z.ZodType | undefined),
-        from: "in the environment",
-      });
+    if (text) given.set(name, { value: fromText(text, fieldOf(name)), from: "in the environment" });
   }
   const wrong = readSecretFiles(given, secrets);
   if (wrong.length > 0) return { errors: wrong };
@@ -94,15 +95,27 @@ const tooLarge = ({ MAX_REPLY_BYTES, MEMORY_BYTES }: Settings): string[] =>
 
 const numeric = (text: string): unknown => (/^[+-]?\d+$/.test(text) ? Number(text) : text);
 
-/** The environment has only text: numbers are digits, lists are JSON or parted by commas. */
+/** A list that is one text, in the environment as in a file: JSON, or entries parted by commas. */
+const listFrom = (text: string): unknown => {
+  const trimmed = text.trim();
+  if (trimmed === "") return [];
+  return trimmed.startsWith("[") ? parseJsonText(text) : text.split(",").map((entry) => entry.trim());
+};
+
+/** Left as the text it is, the schema refuses it by name. */
+const parseJsonText = (text: string): unknown => parseJson(text) ?? text;
+
+/** A file has values of all types; only a list may be one text as well. */
+const fromFile = (value: unknown, field: z.ZodType | undefined): unknown =>
+  typeof value === "string" && field !== undefined && described(field).type === "array" ? listFrom(value) : value;
+
+/** The environment has only text: numbers are digits, objects are JSON. */
 const fromText = (text: string, field: z.ZodType | undefined): unknown => {
   if (field === undefined) return text;
   const { type, anyOf = [] } = described(field);
   if ([type, ...anyOf.map((one) => one.type)].includes("integer")) return numeric(text.trim());
   if (type === "number") return /^\d*\.?\d+$/.test(text.trim()) ? Number(text) : text;
   if (type === "boolean") return { true: true, false: false }[text.trim()] ?? text;
-  if (type !== "array" && type !== "object") return text;
-  if (type === "array" && !text.trim().startsWith("[")) return text.split(",").map((entry) => entry.trim());
-  // Left as the text it is, the schema refuses it by name.
-  return parseJson(text) ?? text;
+  if (type === "array") return listFrom(text);
+  return type === "object" ? parseJsonText(text) : text;
 };

@@ -56,8 +56,13 @@ const coreGroups = {
       .min(1)
       .refine((list) => new Set(list).size === list.length, "each prefix once")
       .default(["/v1"])
+      .meta({ examples: [["/v1", "/api/v2"]] })
       .describe("Path prefixes of the new interface. Under `/` it has its own paths only"),
-    CORS_ORIGINS: z.array(corsOrigin).default(["*"]).describe("Origins whose pages may read answers"),
+    CORS_ORIGINS: z
+      .array(corsOrigin)
+      .default(["*"])
+      .meta({ examples: [["https://page.example"]] })
+      .describe("Origins whose pages may read answers"),
     TRUSTED_PROXIES: networksField.describe(
       "Addresses and networks (`10.0.0.0/8`) whose `X-Forwarded-*` and `Forwarded` are believed",
     ),
@@ -125,6 +130,7 @@ const coreGroups = {
     CACHE_LEGACY: z
       .array(z.string())
       .default([])
+      .meta({ examples: [["all"], ["getDataset", "listRuns"]] })
       .describe(
         "Endpoints whose reads through legacy's own interface are answered from the cache: their names, or `all`, with a few other reads. The same bytes, sooner",
       ),

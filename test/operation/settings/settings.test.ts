@@ -1,6 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { createClient } from "@redis/client";
 import { describe, expect, test } from "vitest";
+import type { z } from "zod";
+import { described } from "../../../src/operation/settings/describeIssue.ts";
 import { settingsSchemaOf } from "../../../src/operation/settings/settings.ts";
 import { fragments } from "../../support/settings.ts";
 import { errorsIn as errors, expectNamed, fileWith as file, settingsIn as settings } from "./support.ts";
@@ -60,12 +62,55 @@ describe("settings", () => {
   });
 
   test.each([
+    ["CACHE_LEGACY", "all", ["all"]],
+    ["CACHE_LEGACY", "getDataset, listRuns", ["getDataset", "listRuns"]],
+    ["PREFIXES", "/v1", ["/v1"]],
+    ["PREFIXES", '["/v1", "/v2"]', ["/v1", "/v2"]],
+    ["CORS_ORIGINS", "https://a.example,https://b.example", ["https://a.example", "https://b.example"]],
+    ["TRUSTED_PROXIES", "10.0.0.1", ["10.0.0.1"]],
+    ["TRUSTED_PROXIES", " ", []],
+    ["ADMIN_NAMES", "gateway.internal", ["gateway.internal"]],
+    [
+      "DEPRECATED",
+      '[{"path": "/api/v1/json/data", "since": "2026-01-01"}]',
+      [{ path: "/api/v1/json/data", since: "2026-01-01" }],
+    ],
+  ])("a list may be one text, in a file as in the environment: %s %s", (name, text, list) => {
+    for (const given of [
+      { [name]: text },
+      { CONFIG: file(JSON.stringify({ [name]: text })) },
+      { CONFIG: file(JSON.stringify({ [name]: list })) },
+    ])
+      expect(settings(given)).toMatchObject({ [name]: list });
+  });
+
+  test("a message that refuses a list shows one that is taken", () => {
+    const lists = Object.entries(settingsSchemaOf(fragments).shape).filter(
+      ([, field]) => described(field as z.ZodType).type === "array",
+    );
+    expect(lists.length).toBeGreaterThan(6);
+    for (const [name] of lists) {
+      const wrong = [5, null, { all: true }, "["].flatMap((value) =>
+        errors({ CONFIG: file(JSON.stringify({ [name]: value })) }),
+      );
+      expect(wrong).toHaveLength(4);
+      for (const error of wrong) {
+        const [, form = "none"] = /; allowed is [^[]*(\[.*?\])(?=:|$)/.exec(error) ?? [];
+        expect([error, errors({ CONFIG: file(`{"${name}": ${form}}`) })]).toEqual([error, []]);
+      }
+    }
+    expect(errors({ CONFIG: file('{"PREFIXES": ""}') })).toEqual([
+      expect.stringMatching(/^PREFIXES: \[\] given in .*; allowed is a list such as \["\/v1","\/api\/v2"\]: /),
+    ]);
+  });
+
+  test.each([
     ["LOG_LEVEL", "loud", "one of debug, info, warn, error, silent"],
     ["LEGACY_URL", "ftp://x", "an origin such as http://127.0.0.1:8080, without a path"],
     ["LEGACY_URL", "http://x/path", "an origin such as http://127.0.0.1:8080, without a path"],
     ["PREFIXES", "v1", "a path such as /v1, or /"],
     ["PREFIXES", "v1,v2", "a path such as /v1, or /"],
-    ["PREFIXES", "[", "a list: path prefixes of the new interface"],
+    ["PREFIXES", "[", 'a list such as ["/v1","/api/v2"]: path prefixes of the new interface'],
     ["TRUSTED_PROXIES", "10.0.0.0/99", "addresses or networks such as 10.0.0.0/8"],
     ["LEGACY_HOST", "a\r\nb: c", "a host name or address"],
     ["LEGACY_HOST", "a b", "a host name or address"],
