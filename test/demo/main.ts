@@ -62,7 +62,6 @@ const run = async ({ rate }: { rate: number }): Promise<void> => {
     MIRROR_RATE: "500",
     CACHE_LEGACY: "all",
     PORT: "8000",
-    ADMIN_PORT: "8001",
     ...(process.env as Record<string, string>),
     LEGACY_URL: legacy.url,
     MODERN_URL: modern.url,
@@ -144,7 +143,7 @@ const command = openCommandLine("npm run demo --")
     `A migration to look at: the sample legacy, a stand-in for the new implementation with ${plantedFaults.length} faults planted in it, clients of both interfaces, and the gateway between them with its operators' page, until Ctrl-C. It prints each fault when the comparison has found it. Then legacy fails in two forms, for ten seconds each.`,
   )
   .option("--rate <n>", "requests a second", numberFrom(1, 200), 20)
-  .addHelpText("after", "\nPORT and ADMIN_PORT are those of the gateway (8000 and 8001); 0 takes a free one.")
+  .addHelpText("after", "\nPORT and ADMIN_PORT are those of the gateway (8000 and 18000); 0 takes a free one.")
   .action(run);
 await runCommand(command, process.argv.slice(2), {
   complain: (line) => void process.stderr.write(`${line}\n`),

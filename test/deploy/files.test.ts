@@ -8,7 +8,7 @@ import { WAIT_TIMEOUT } from "../../src/gateway/upstream/upstream.ts";
 import { describeWith } from "../support/needs.ts";
 import { freePort } from "../support/freePort.ts";
 import { watchProgram } from "../support/program.ts";
-import { fragments } from "../support/settings.ts";
+import { fragments, settingsOf } from "../support/settings.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
 const read = (file: string) => readFileSync(join("deploy", file), "utf8");
@@ -35,6 +35,7 @@ const dockerfile = {
 
 type Container = {
   env: { name: string; value?: string }[];
+  ports: { containerPort: number }[];
   lifecycle: { preStop: { exec: { command: string[] } } };
   startupProbe: Probe;
   readinessProbe: Probe;
@@ -43,7 +44,10 @@ type Container = {
 type Probe = { httpGet: { path: string } };
 type Pod = { terminationGracePeriodSeconds: number; containers: [Container] };
 type Compose = {
-  services: Record<string, { volumes?: string[]; environment?: Record<string, unknown>; stop_grace_period?: string }>;
+  services: Record<
+    string,
+    { volumes?: string[]; ports?: string[]; environment?: Record<string, unknown>; stop_grace_period?: string }
+  >;
 };
 
 const compose = parse(read("compose.yaml")) as Compose;
@@ -73,6 +77,18 @@ test("every setting that they give exists", () => {
   ];
   expect(given.length).toBeGreaterThan(0);
   expect(given.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("the ports of every way to start the gateway are its defaults", () => {
+  const ports = [8000, 18_000];
+  expect(/^EXPOSE (.*)$/m.exec(dockerfileText)?.[1]).toBe(ports.join(" "));
+  expect(compose.services["gateway"]?.ports).toEqual(ports.map((port) => `127.0.0.1:${port}:${port}`));
+  expect(pod.containers[0].ports.map(({ containerPort }) => containerPort)).toEqual(ports);
+  expect(read("prometheus/prometheus.yml")).toMatch(new RegExp(`^ +port: ${ports[1]}\\b`, "m"));
+  expect(settingsOf({})).toMatchObject({ settings: { PORT: ports[0], ADMIN_PORT: ports[1] } });
+  // The unit gives the public port only, and the other one follows.
+  expect(unit).toMatch(/ PORT=%i /);
+  expect(unit).not.toContain("ADMIN_PORT");
 });
 
 test("every way to start the gateway gives Node the same options", () => {

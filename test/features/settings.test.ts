@@ -32,6 +32,23 @@ test("a stage other than legacy needs MODERN_URL", () => {
   expect(errors({ STAGES, MODERN_URL: "http://127.0.0.1:9000" })).toEqual([]);
 });
 
+test.each([
+  [{}, 18_000],
+  [{ PORT: "8001" }, 18_001],
+  [{ PORT: "55535" }, 65_535],
+  [{ PORT: "0" }, 0],
+  [{ PORT: "8001", ADMIN_PORT: "9001" }, 9001],
+  [{ PORT: "60000", ADMIN_PORT: "0" }, 0],
+])("with %j operators have the port %i", (given, port) => {
+  expect(settingsIn(given)).toMatchObject({ ADMIN_PORT: port });
+});
+
+test("a public port without a port 10000 above it needs an ADMIN_PORT", () => {
+  expect(errors({ PORT: "55536" })).toEqual([
+    "ADMIN_PORT: nothing given, and PORT 55536 + 10000 is no port; allowed is an integer from 0 to 65535",
+  ]);
+});
+
 test("deploy/gateway.example.yaml is valid, and has the usual settings and HOST", () => {
   const path = "deploy/gateway.example.yaml";
   expect(settingsIn({ CONFIG: path })).toMatchObject({

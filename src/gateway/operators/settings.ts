@@ -6,8 +6,15 @@ const tokenField = z
   .regex(/^[\x21-\x7e]{16,256}$/, "16-256 characters without blanks")
   .optional();
 
+const MAX_PORT = 65_535;
+
 const shape = {
-  ADMIN_PORT: z.int().min(0).max(65_535).default(8001).describe("Port of the operators' listener. 0 takes a free one"),
+  ADMIN_PORT: z
+    .int()
+    .min(0)
+    .max(MAX_PORT)
+    .optional()
+    .describe("Port of the operators' listener, `PORT` + 10000 without it. 0 takes a free one"),
   ADMIN_HOST: hostField
     .default("127.0.0.1")
     .describe("Address of the operators' listener. Others than loopback need `ADMIN_TOKEN`"),
@@ -29,13 +36,20 @@ const shape = {
 
 const secrets = ["ADMIN_TOKEN", "METRICS_TOKEN"];
 
-const errorsOf = ({ ADMIN_HOST, ADMIN_TOKEN }: OperatorsSettings): string[] =>
-  ADMIN_TOKEN !== undefined || /^(127\.[\d.]+|localhost|::1|\[::1\])$/.test(ADMIN_HOST)
+// Gateways of one machine have public ports beside each other, so the operators' ports lie apart from them.
+const defaultsOf = ({ PORT }: Settings) => ({ ADMIN_PORT: PORT === 0 ? 0 : PORT + 10_000 });
+
+const errorsOf = ({ PORT, ADMIN_PORT, ADMIN_HOST, ADMIN_TOKEN }: OperatorsSettings): string[] => [
+  ...(ADMIN_PORT <= MAX_PORT
+    ? []
+    : [`ADMIN_PORT: nothing given, and PORT ${PORT} + 10000 is no port; allowed is an integer from 0 to ${MAX_PORT}`]),
+  ...(ADMIN_TOKEN !== undefined || /^(127\.[\d.]+|localhost|::1|\[::1\])$/.test(ADMIN_HOST)
     ? []
     : [
         `ADMIN_HOST: ${JSON.stringify(ADMIN_HOST)} given without an ADMIN_TOKEN; allowed is a loopback address, or one with a token`,
-      ];
+      ]),
+];
 
-export const settings = { shape, group: "Operators", secrets, errorsOf } satisfies SettingsFragment;
+export const settings = { shape, group: "Operators", secrets, defaultsOf, errorsOf } satisfies SettingsFragment;
 
-export type OperatorsSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
+export type OperatorsSettings = Settings & z.infer<z.ZodObject<typeof shape>> & { ADMIN_PORT: number };

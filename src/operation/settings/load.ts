@@ -56,7 +56,8 @@ export const loadSettings = (
     const shown = { schema, secrets, given };
     return { errors: [...new Set(parsed.error.issues.flatMap((issue) => describeIssue(issue, shown)))] };
   }
-  const settings = parsed.data as Settings;
+  const core = parsed.data as Settings;
+  const settings = Object.assign({}, ...fragments.map((one) => one.defaultsOf?.(core)), core) as Settings;
   const cached = Object.keys(endpoints).filter((name) => endpoints[name]?.cache !== undefined);
   const errors = [
     ...unknownEndpoints("CACHE_LIFETIMES", settings.CACHE_LIFETIMES, cached),

@@ -183,6 +183,8 @@ export type SettingsFragment = {
   secrets?: readonly string[];
   /** Settings that may change while the gateway runs. */
   reloadable?: readonly string[];
+  /** Defaults that follow from the core's settings. */
+  defaultsOf?(this: void, settings: Settings): Record<string, unknown>;
   /** What is wrong with settings that are valid one by one: the name, what was given, what is allowed. */
   errorsOf?(this: void, settings: Settings, endpoints: KnownEndpoints): string[];
   /** Whether the feature is loaded; default: always. */

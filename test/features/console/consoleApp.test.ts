@@ -211,8 +211,8 @@ describe("who is let in", () => {
 
   test.each<[string, (port: number) => string[], number]>([
     ["a command", (port) => [host(port), json], 200],
-    ["by another address", () => ["Host: [::1]:8001", json], 200],
-    ["by localhost", () => ["Host: localhost:8001", json], 200],
+    ["by another address", () => ["Host: [::1]:18000", json], 200],
+    ["by localhost", () => ["Host: localhost:18000", json], 200],
     [
       "a page of its own",
       (port) => [host(port), json, `Origin: http://127.0.0.1:${port}`, "Sec-Fetch-Site: same-origin"],
@@ -221,7 +221,11 @@ describe("who is let in", () => {
     ["a page of another origin", (port) => [host(port), json, "Origin: https://evil.example"], 403],
     ["a page without an origin", (port) => [host(port), json, "Origin: null"], 403],
     ["a page of the same site", (port) => [host(port), json, "Sec-Fetch-Site: same-site"], 403],
-    ["a name that was pointed here", () => ["Host: evil.example:8001", json, "Origin: http://evil.example:8001"], 403],
+    [
+      "a name that was pointed here",
+      () => ["Host: evil.example:18000", json, "Origin: http://evil.example:18000"],
+      403,
+    ],
     ["no name", () => ["Host:", json], 403],
     ["a form", (port) => [host(port), "Content-Type: application/x-www-form-urlencoded"], 415],
     ["a form of text", (port) => [host(port), "Content-Type: text/plain"], 415],
@@ -247,13 +251,13 @@ describe("who is let in", () => {
         ["/readyz?verbose", "evil.example", "", 200],
         ["/metrics", "evil.example", "", 200],
         // A page may read through DNS rebinding.
-        ["/", "evil.example:8001", "", 403],
-        ["/cache", "evil.example:8001", "", 403],
-        ["/nothing", "evil.example:8001", "", 403],
+        ["/", "evil.example:18000", "", 403],
+        ["/cache", "evil.example:18000", "", 403],
+        ["/nothing", "evil.example:18000", "", 403],
         ["/nothing", "127.0.0.1", "", 404],
         ["/", "127.0.0.1", "", 200],
         ["/cache", "gateway.internal", "", 200],
-        ["/cache", "GATEWAY.internal:8001", "", 200],
+        ["/cache", "GATEWAY.internal:18000", "", 200],
         ["/cache", "other.internal", "", 403],
         ["/cache", "gateway.internal.evil.example", "", 403],
       ],
@@ -263,7 +267,7 @@ describe("who is let in", () => {
       { token: admin },
       [
         ["/healthz", "127.0.0.1", "", 200],
-        ["/readyz", "10.0.0.7:8001", "", 200],
+        ["/readyz", "10.0.0.7:18000", "", 200],
         ["/readyz?verbose", "evil.example", "", 200],
         ["/healthz/x", "evil.example", "", 403],
         ["/healthz/x", "127.0.0.1", "", 401],

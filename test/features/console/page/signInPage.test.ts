@@ -8,13 +8,13 @@ test.each<[title: string, path: string, headers: Headers, answer: [number, isFor
   ["without the token there is a form", "/", {}, [401, true]],
   ["with a wrong one, too", "/", { Authorization: "Bearer wrong" }, [401, true]],
   ["with the token there is the page", "/", { Authorization: "Bearer right" }, [200, false]],
-  ["a name that was pointed here gets no form", "/", { Host: "evil.example:8001" }, [403, false]],
+  ["a name that was pointed here gets no form", "/", { Host: "evil.example:18000" }, [403, false]],
   ["nor does another path", "/cache", {}, [401, false]],
   ["nor one that begins alike", "//", {}, [401, false]],
   ["nor a form that is sent", "/", { "Content-Type": "application/x-www-form-urlencoded" }, [401, false], "POST"],
 ])("%s", async (_, path, sent, [status, isForm], method = "GET") => {
   const { app } = await operatorsOf({ gateway: await gatewayFor("http://127.0.0.1:1") }, { token: "right" });
-  const answer = await app.request(path, { method, headers: { Host: "127.0.0.1:8001", ...sent } });
+  const answer = await app.request(path, { method, headers: { Host: "127.0.0.1:18000", ...sent } });
   const text = await answer.text();
   expect([answer.status, text.includes(`id="sign-in"`), text.includes("getDataset")]).toEqual([
     status,
