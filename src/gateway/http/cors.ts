@@ -36,8 +36,16 @@ export const preflightHeaders = (methods: string): Record<string, string> => ({
 const EXPOSED_OF_PROXIED = ["Deprecation", "Link", "Retry-After", "Sunset", "X-Request-Id"];
 const exposedOfProxied = ["Access-Control-Expose-Headers", EXPOSED_OF_PROXIED.join(", ")] as const;
 
-/** The CORS headers of an answer in legacy's place, flat: any page may read it, as it may legacy's own. */
-export const legacyCorsList: readonly string[] = ["Access-Control-Allow-Origin", "*", ...exposedOfProxied];
+/**
+ * The CORS headers of an answer in legacy's place, flat: any page may read it, as it may legacy's own. One out of the
+ * cache has more headers of ours.
+ */
+export const legacyCorsList: readonly string[] = [
+  "Access-Control-Allow-Origin",
+  "*",
+  "Access-Control-Expose-Headers",
+  ["Age", "Cache-Status", "ETag", ...EXPOSED_OF_PROXIED].join(", "),
+];
 
 /**
  * Adds to a flat list of legacy's headers that pages may read ours too. Where legacy exposes headers itself, its field

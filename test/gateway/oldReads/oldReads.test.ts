@@ -31,6 +31,17 @@ describe("a read of legacy's own interface", () => {
     expect(stale.how).toContain("stale-if-error");
   });
 
+  test("a page of another origin may read what the cache adds", async () => {
+    const { ask } = await caching();
+    const answers = [await ask(json), await ask(json)];
+    for (const { headers } of answers) {
+      expect(headers.get("access-control-allow-origin")).toBe("*");
+      expect(headers.get("access-control-expose-headers")).toBe(
+        "Age, Cache-Status, ETag, Deprecation, Link, Retry-After, Sunset, X-Request-Id",
+      );
+    }
+  });
+
   test("its tag is answered with 304, and it is compressed from the second request on", async () => {
     const { ask } = await caching();
     const { headers } = await ask(json);
