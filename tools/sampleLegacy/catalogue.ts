@@ -1,4 +1,6 @@
+import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { dataOf } from "./arff.ts";
 import type { DatasetRow, FlowRow, CatalogueRow, RunRow, StudyRow, User, WrittenRow } from "./catalogueRows.ts";
 import { completeDataset } from "./completeDataset.ts";
 import type { Tree } from "./tree.ts";
@@ -33,9 +35,30 @@ const others = [
   "evaluationMeasures",
 ];
 
+/** The qualities that legacy's dataset list shows, by name; `null` is an unset value. */
+export const basicQualities = ({ qualities }: DatasetRow): [name: string, value: string | null][] =>
+  qualities.map((value, i) => [
+    names[i] ?? "",
+    Number.isInteger(value) ? `${value}.0` : value === null ? null : `${value}`,
+  ]);
+
+/** The data file of a dataset; `undefined` where it has none, or one in another format than ARFF. */
+export const dataFileOf = (dataset: DatasetRow): string | undefined => {
+  if (dataset.file_id === null || dataset.format.toLowerCase() !== "arff") return undefined;
+  return dataOf(dataset, Number(basicQualities(dataset).find(([name]) => name === "NumberOfInstances")?.[1]));
+};
+
+/** Clients refuse a file that has another checksum than its record. */
+const withChecksum = (dataset: DatasetRow): DatasetRow => {
+  const file = dataFileOf(dataset);
+  return file === undefined ? dataset : { ...dataset, md5_checksum: hash("md5", file) };
+};
+
 /** The rows that each sample server starts with, as a copy. */
 export const sampleCatalogue = {
-  datasets: rows.map(completeDataset),
+  datasets: rows.map((row) =>
+    row.md5_checksum === undefined ? withChecksum(completeDataset(row)) : completeDataset(row),
+  ),
   ...Object.fromEntries(others.map((name) => [name, read(name)])),
 } as CatalogueRows;
 
@@ -60,10 +83,3 @@ export const listTables: Record<string, ListTable> = read("lists");
 export const allQualities = [
   ...new Set([...names, ...rows.flatMap(({ otherQualities = {} }) => Object.keys(otherQualities))]),
 ].toSorted();
-
-/** The qualities that legacy's dataset list shows, by name; `null` is an unset value. */
-export const basicQualities = ({ qualities }: DatasetRow): [name: string, value: string | null][] =>
-  qualities.map((value, i) => [
-    names[i] ?? "",
-    Number.isInteger(value) ? `${value}.0` : value === null ? null : `${value}`,
-  ]);

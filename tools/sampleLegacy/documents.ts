@@ -44,7 +44,7 @@ export const isOwn = (caller: User | undefined, { uploader }: DatasetRow): boole
   caller !== undefined && (caller.id === uploader || caller.role === "administrator");
 
 /** Whether this caller may see the row. The list is stricter: it hides private rows from administrators, too. */
-const mayRead = (caller: User | undefined, row: DatasetRow): boolean =>
+export const mayRead = (caller: User | undefined, row: DatasetRow): boolean =>
   row.visibility === "public" || isOwn(caller, row);
 
 const datasetColumns =

@@ -3,6 +3,7 @@ import { deadAnswer, pageFor, refusedAnswer, type SampleAnswer, scriptAnswer, se
 import type { Faults, ServerState } from "./call.ts";
 import { sampleCatalogue } from "./catalogue.ts";
 import type { DatasetRow, User } from "./catalogueRows.ts";
+import { dataFileFor } from "./dataFiles.ts";
 import { type FailingFunctions, openOutages, type SampleOutage } from "./outages.ts";
 import { findHandler, isKnownType } from "./routes.ts";
 import { isSameText } from "./textQuirks.ts";
@@ -58,17 +59,17 @@ const sampleAnswer = (
   failing: FailingFunctions,
 ): SampleAnswer => {
   const [path = "/", ...query] = address.split("?");
-  const page = pageFor(path);
-  if (page) return page;
-
-  const [, , ...rest] = path.split("/").filter(Boolean);
   // A key in the query counts before one in the form, even if it is empty.
   const key = new URLSearchParams(query.join("?")).getAll("api_key").at(-1) ?? form.getAll("api_key").at(-1) ?? "";
-  if (rest.length === 0 || key.includes('"')) return deadAnswer();
   const isGiven = key !== "" && key !== "0";
   const isCaller = (user: User): boolean =>
     isGiven ? isSameText(user.key, key) : session !== undefined && user.session === session;
   const caller = state.users.find(isCaller);
+  const page = dataFileFor(path, { ...state, segments: [], caller, form }) ?? pageFor(path);
+  if (page) return page;
+
+  const [, , ...rest] = path.split("/").filter(Boolean);
+  if (rest.length === 0 || key.includes('"')) return deadAnswer();
   // Legacy authenticates before it reads the format, and answers in XML.
   if (isGiven && !caller) return refusedAnswer({ error: 103 }, "xml");
   if (method !== "GET" && !caller) return refusedAnswer({ error: 102 }, "xml");

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Faults } from "../../../tools/sampleLegacy/call.ts";
 import { type SampleLegacy, startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
@@ -54,6 +55,31 @@ describe("who is an administrator", () => {
     const init = key === undefined ? {} : { key };
     expect(await ask(`/api/v1/json/${path}`, init)).toMatchObject({ status: 412, body: inJson });
     expect(await ask(`/api/v1/xml/${path}`, init)).toMatchObject({ status: 412, body: inXml });
+  });
+});
+
+describe("a data file that a record names", () => {
+  test("it is ARFF with the rows and the checksum of its record, by both paths", async () => {
+    const { body } = await ask("/api/v1/json/data/61");
+    const { url, md5_checksum } = (json(body) as { data_set_description: Record<string, string> }).data_set_description;
+    const file = await ask(new URL(url ?? "").pathname);
+    expect([file.status, file.headers.get("content-type")]).toEqual([200, "text/plain"]);
+    expect(file.body).toMatch(/^@relation iris\n@attribute sepallength numeric\n/);
+    expect(file.body.split("@data\n")[1]?.trim().split("\n")).toHaveLength(150);
+    expect(hash("md5", file.body)).toBe(md5_checksum);
+    expect((await ask("/data/download/61/any.arff")).body).toBe(file.body);
+  });
+
+  test("a private one is for its owner", async () => {
+    const path = "/data/v1/download/16/kept_to_myself.arff";
+    expect((await ask(path)).status).toBe(403);
+    expect(await ask(path, { key: owner })).toMatchObject({ status: 200, body: expect.stringMatching(/^@relation/) });
+  });
+
+  test("a task has splits, and what is no ARFF has the page for unknown addresses", async () => {
+    expect((await ask("/api_splits/get/1/Task_1_splits.arff")).body).toMatch(/^@relation Task_1_splits\n/);
+    for (const path of ["/data/v1/download/9/bus_rides.csv", "/data/v1/download/999/x.arff", "/api_splits/get/999/x"])
+      expect((await ask(path)).body).toContain("Page Not Found");
   });
 });
 
