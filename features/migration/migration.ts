@@ -148,7 +148,7 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
       gateSays: decision?.reason,
       isGateFailing: decision?.isFailing,
       against: hasModern ? objection(endpoint) : undefined,
-      former: stages.formerOf(endpoint),
+      former: stages.undoable(endpoint)?.from,
       parity: track.parity(),
       parityInStage: track.parityInStage(stageOf(endpoint)),
       ...recent,
@@ -208,7 +208,8 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
       const why = isForward(stageOf(endpoint), to) ? objection(endpoint) : undefined;
       return why === undefined ? undefined : { why, evidence: trackOf(endpoint).parity() };
     },
-    formerOf: (endpoint: string) => stages.formerOf(endpoint),
+    undoable: (endpoint: string) => stages.undoable(endpoint),
+    isRead: (endpoint: string) => endpoints[endpoint]?.writes === undefined,
     move: gates.move,
     /** Puts new stages and a new ledger in force. */
     async configure(

@@ -10,7 +10,8 @@ export const stageNames = ["legacy", "shadow", "canary", "modern"] as const;
  */
 export type StageName = (typeof stageNames)[number];
 
-const percentage = z.int().min(0).max(100);
+/** A share in percent. */
+export const shareSchema = z.int().min(0).max(100);
 
 /** When an endpoint moves by itself: up if modern is proven good enough, down if it is proven worse. */
 export const gateSchema = z.strictObject({
@@ -35,7 +36,7 @@ export const gateSchema = z.strictObject({
 export type Gate = z.infer<typeof gateSchema>;
 
 /** `share` in percent: of requests that are compared in shadow and modern, of callers in canary. */
-export const stageSchema = z.strictObject({ stage: z.enum(stageNames), share: percentage.default(100) });
+export const stageSchema = z.strictObject({ stage: z.enum(stageNames), share: shareSchema.default(100) });
 
 /** A stage with its share. */
 export type Stage = z.infer<typeof stageSchema>;
@@ -75,6 +76,10 @@ export const stageText = ({ stage, share }: { stage: StageName; share: number | 
   return stage + meanings[stage];
 };
 
+/** Whether both are the same stage with the same share. */
+export const isSameStage = (one: Stage, other: Stage): boolean =>
+  one.stage === other.stage && one.share === other.share;
+
 /** The share (0-100) of callers that modern answers; the stage `modern` is one step beyond canary's 100. */
 const callersOf = ({ stage, share }: Stage): number => (stage === "modern" ? 101 : stage === "canary" ? share : 0);
 
@@ -91,11 +96,14 @@ export const moveSchema = z.strictObject({
   to: stageSchema,
   /** The reason given for a step against the evidence. */
   despite: z.string().optional(),
-  /** When everything went back to legacy, if this move was part of it. */
+  /** When the move of many endpoints was asked for that this one is part of, or undoes. */
   all: instant.optional(),
 });
 
 export type Move = z.infer<typeof moveSchema>;
+
+/** A line of the audit log. `undo`: it takes back its part of the move `all`. */
+export type AuditMove = Move & { undo?: true };
 
 /** What the audit log keeps of a move by an operator besides who and why. */
 export type MoveNote = Pick<Move, "despite" | "all">;

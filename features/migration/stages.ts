@@ -1,7 +1,9 @@
 import { z } from "zod";
 import type { KeyValueStore, Stores } from "../../libraries/stores/keyValueStore.ts";
 import {
+  type AuditMove,
   type ConfiguredStage,
+  isSameStage,
   type Move,
   type MoveNote,
   moveSchema,
@@ -91,11 +93,25 @@ export const openStages = ({
   const afterLoss = (endpoint: string): StageInForce =>
     fromConfiguration(endpoint, "Redis has lost the stage that was set");
 
+  /** The last move of an endpoint, if it was part of a move of many, and does not undo one. */
+  const undoableMove = (endpoint: string): Move | undefined => {
+    const moves = store.get(endpoint)?.moves ?? [];
+    return moves[0]?.all === undefined || isUndo(moves) ? undefined : moves[0];
+  };
+  /** Where the last move of many endpoints went; `undefined` if it is undone, or all of them have moved since. */
+  const lastDestination = (): Stage | undefined => {
+    const times = endpoints.flatMap((name) => store.get(name)?.moves[0]?.all ?? []);
+    const last = times.toSorted().at(-1);
+    return endpoints.map(undoableMove).find((move) => move !== undefined && move.all === last)?.to;
+  };
+  let destination = lastDestination();
+
   /** Reads all stages again, exchanges them at once, and reports those that have moved. */
   const refresh = (): void => {
     const before = stages;
     const lost = endpoints.filter((name) => stored.has(name) && store.get(name) === undefined);
     stored = store.entries();
+    destination = lastDestination();
     stages = new Map(endpoints.map((name) => [name, inForce(name, lost.includes(name) ? afterLoss : unmoved)]));
     for (const [name, to] of stages) {
       const from = before.get(name);
@@ -169,15 +185,18 @@ export const openStages = ({
     of,
     /** The gate of the configuration. */
     gateOf: (endpoint: string) => configured[endpoint]?.gate,
-    /** Where an endpoint was until everything went back to legacy, if it has not moved since. */
-    formerOf(endpoint: string): Stage | undefined {
-      const move = store.get(endpoint)?.moves[0];
-      return move?.all === undefined ? undefined : move.from;
+    /**
+     * The move of many endpoints that can be undone for this one: the last of them, or an earlier one to the same stage.
+     * `undefined` if the endpoint was not part of it, or has moved since.
+     */
+    undoable(endpoint: string): Move | undefined {
+      const move = undoableMove(endpoint);
+      return move !== undefined && destination !== undefined && isSameStage(move.to, destination) ? move : undefined;
     },
     /** All moves, the newest first. */
-    audit: (): Move[] =>
+    audit: (): AuditMove[] =>
       [...store.entries().values()]
-        .flatMap(({ moves }) => moves)
+        .flatMap(({ moves }) => moves.map((move, i) => (isUndo(moves, i) ? { ...move, undo: true as const } : move)))
         .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
         .slice(0, MAX_MOVES),
     /**
@@ -207,7 +226,9 @@ export const openStages = ({
   };
 };
 
-const isSameStage = (one: Stage, other: Stage): boolean => one.stage === other.stage && one.share === other.share;
+/** Whether a move of an endpoint takes back the one before it. `moves`: those of the endpoint, the newest first. */
+const isUndo = (moves: readonly Move[], at = 0): boolean =>
+  moves[at]?.all !== undefined && moves[at].all === moves[at + 1]?.all;
 
 const hasMoved = (from: StageInForce, to: StageInForce): boolean => !isSameStage(from, to) || from.since !== to.since;
 

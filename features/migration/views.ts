@@ -21,7 +21,7 @@ export type StageView = StageInForce & {
   gate?: Gate | undefined;
   /** What speaks against a step towards modern: such a move needs a reason `despite`. */
   against?: string;
-  /** Where it was until everything went back to legacy, if it has not moved since. */
+  /** Where it was before the last move of many endpoints, if it was part of it and has not moved since. */
   former?: Pick<StageInForce, "stage" | "share">;
   /**
    * Of the last five minutes: requests, also a second, those with a 5xx, and the share (0-1) that the cache answered;

@@ -3,37 +3,70 @@ import { formatPath } from "../../../libraries/compare/results.ts";
 import type { PageSection } from "../../../libraries/ui/consolePart.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { rowsTable, timeAt } from "../../../libraries/ui/parts.ts";
-import { type Move, stageText } from "../stage.ts";
+import { counted } from "../../../libraries/ui/wording.ts";
+import { type AuditMove, type Move, stageText } from "../stage.ts";
+import { auditEntries, type JointEntry } from "./auditEntries.ts";
 
 /** The audit log: who moved what, when and why, the newest first. */
-export const auditSection = (audit: readonly Move[]): PageSection => ({
-  order: 30,
-  id: "audit",
-  title: "Audit log",
-  count: audit.length,
-  about: "Who moved what, when and why: operators, the configuration, and the gates by themselves.",
-  content: rowsTable({
-    rows: audit,
-    heads: ["when", "endpoint", "moved", "by", "why"],
-    none: "Nothing has been moved yet.",
-    route: "/audit",
-    row: ({ at, endpoint, from, to, by, why, despite }) =>
-      html`<tr data-key="${at} ${endpoint}">
-        <td class="quiet">${timeAt(at)}</td>
-        <th scope="row">${endpoint}</th>
-        <td>
-          <span class="moved"
-            >${stageText(from)} <span aria-hidden="true">→</span><span class="unseen">to</span>
-            <strong>${stageText(to)}</strong></span
-          >
-        </td>
-        <td><span class="short-label">by </span>${by}</td>
-        <td class="long">
-          ${why}${despite === undefined ? "" : html` <span class="trouble">against the evidence: ${despite}</span>`}
-        </td>
-      </tr>`,
-  }),
-});
+export const auditSection = (audit: readonly AuditMove[]): PageSection => {
+  const entries = auditEntries(audit);
+  return {
+    order: 30,
+    id: "audit",
+    title: "Audit log",
+    count: entries.length,
+    about: "Who moved what, when and why: operators, the configuration, and the gates by themselves.",
+    content: rowsTable({
+      rows: entries,
+      heads: ["when", "endpoint", "moved", "by", "why"],
+      none: "Nothing has been moved yet.",
+      route: "/audit",
+      row: (entry) => ("moves" in entry ? jointRow(entry) : moveRow(entry)),
+    }),
+  };
+};
+
+const moveRow = (move: AuditMove): Html =>
+  auditRow(
+    move,
+    { key: move.endpoint, name: html`${move.endpoint}`, moved: fromTo(move) },
+    move.despite === undefined ? [] : [move.despite],
+  );
+
+const jointRow = (entry: JointEntry): Html => {
+  const key = entry.undo ? "undo" : "all";
+  const name = counted(entry.moves.length, "endpoint");
+  const moved = html`<details data-key="${entry.at} ${key}">
+    <summary>
+      ${entry.undo ? "moved back" : html`to <strong>${stageText((entry.moves[0] as Move).to)}</strong>`}
+    </summary>
+    ${entry.moves.map((move) => html`<span class="where">${move.endpoint}: ${fromTo(move)}</span>`)}
+  </details>`;
+  const reasons = entry.moves.flatMap(({ despite }) => despite ?? []);
+  return auditRow(entry, { key, name: html`${name}`, moved }, [...new Set(reasons)]);
+};
+
+const fromTo = ({ from, to }: Pick<Move, "from" | "to">): Html =>
+  html`<span class="moved"
+    >${stageText(from)} <span aria-hidden="true">→</span><span class="unseen">to</span>
+    <strong>${stageText(to)}</strong></span
+  >`;
+
+/** `reasons`: those given for steps against the evidence. */
+const auditRow = (
+  { at, by, why }: Pick<Move, "at" | "by" | "why">,
+  { key, name, moved }: { key: string; name: Html; moved: Html },
+  reasons: readonly string[],
+): Html =>
+  html`<tr data-key="${at} ${key}">
+    <td class="quiet">${timeAt(at)}</td>
+    <th scope="row">${name}</th>
+    <td>${moved}</td>
+    <td><span class="short-label">by </span>${by}</td>
+    <td class="long">
+      ${why}${reasons.map((reason) => html` <span class="trouble">against the evidence: ${reason}</span>`)}
+    </td>
+  </tr>`;
 
 export const ledgerSection = (expected: readonly LedgerEntry[], now: Date): PageSection => {
   const today = now.toISOString().slice(0, 10);

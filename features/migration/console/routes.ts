@@ -3,8 +3,9 @@ import { z } from "zod";
 import { parseJson } from "../../../src/catalogue/index.ts";
 import type { Observer } from "../../../src/operation/index.ts";
 import type { Migration } from "../migration.ts";
-import { type MoveNote, type Stage, stageSchema } from "../stage.ts";
+import { isForward, isSameStage, type MoveNote, type Stage, shareSchema, stageNames, stageSchema } from "../stage.ts";
 import type { StageView } from "../views.ts";
+import { auditEntries } from "./auditEntries.ts";
 
 /** How differences are classified, the most urgent first. */
 export const classifications = ["unexplained", "expected", "drift", "explained"] as const;
@@ -15,10 +16,23 @@ const line = z.string().max(500).trim().min(1);
 const who = { by: line, why: line, despite: line.optional() };
 
 const moveSchema = stageSchema.extend(who);
-const allSchema = z.strictObject({ stage: z.enum(["legacy", "former"]), ...who });
+const allSchema = z
+  .strictObject({
+    stage: z.enum([...stageNames, "former"]),
+    share: shareSchema.optional(),
+    endpoints: z.literal("reads").optional(),
+    ...who,
+  })
+  .refine(
+    ({ stage, share, endpoints }) =>
+      stage === "legacy" || stage === "former"
+        ? share === undefined && endpoints === undefined
+        : endpoints !== undefined,
+    { path: ["stage"], error: "legacy and former move all endpoints, the other stages those that read" },
+  );
 
 const allAllowed =
-  'allowed is {"stage": "legacy" or "former", "by": "who", "why": "..."}, and "despite": "..." where something speaks against a former stage';
+  'allowed is {"stage": "legacy" or "former", "by": "who", "why": "..."} or {"stage": "shadow", "canary" or "modern", "share": 0 to 100, "endpoints": "reads", "by": "who", "why": "..."}, and "despite": "..." for steps against the evidence';
 const moveAllowed =
   'allowed is {"stage": "legacy", "shadow", "canary" or "modern", "share": 0 to 100, "by": "who", "why": "..."}, and "despite": "..." for a step against the evidence; gates are set in STAGES';
 const noModern = { detail: "There is no modern backend: MODERN_URL is not set." };
@@ -65,33 +79,48 @@ export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pi
   app.post("/stages", async (c) => {
     const read = readBody(await c.req.text(), allSchema, allAllowed);
     if (!read.ok) return c.json({ detail: read.detail }, 422);
-    const { stage, by, why, despite: reason } = read.value;
+    const { stage, endpoints, by, why, despite: reason } = read.value;
     if (stage !== "legacy" && !migration.hasModern) return c.json(noModern, 422);
-    const destination = (endpoint: string) => {
-      if (stage === "former") return migration.formerOf(endpoint);
-      return migration.stageOf(endpoint).stage === "legacy" ? undefined : ({ stage, share: 100 } as const);
-    };
+    const destination = destinationsOf(migration, read.value);
     const objections = names.flatMap((endpoint) => {
       const to = destination(endpoint);
       const against = to && migration.against(endpoint, to);
       return to && against ? [{ endpoint, to, ...against }] : [];
     });
-    if (objections.length > 0 && reason === undefined) {
-      const reasons = objections.map(({ endpoint, why: against }) => `${endpoint}: ${against}`).join("; ");
-      const evidence = Object.fromEntries(objections.map((one) => [one.endpoint, { to: one.to, ...one.evidence }]));
+    const opposed = new Set(objections.map(({ endpoint }) => endpoint));
+    const held = reason === undefined ? objections : [];
+    const isHeld = (endpoint: string) => reason === undefined && opposed.has(endpoint);
+    const isSomeFree = names.some((endpoint) => !isHeld(endpoint) && destination(endpoint) !== undefined);
+    if (held.length > 0 && !(endpoints === "reads" && isSomeFree)) {
+      const reasons = held.map(({ endpoint, why: against }) => `${endpoint}: ${against}`).join("; ");
+      const evidence = Object.fromEntries(held.map((one) => [one.endpoint, { to: one.to, ...one.evidence }]));
       return c.json({ detail: `${reasons}. ${remedy}`, evidence }, 409);
     }
-    const opposed = new Set(objections.map(({ endpoint }) => endpoint));
-    const all = new Date().toISOString();
-    const { moved, failed } = await moveAll(migration, destination, by, why, (endpoint) => ({
-      ...(stage === "legacy" ? { all } : {}),
-      ...(opposed.has(endpoint) ? { despite: reason } : {}),
-    }));
+    const unmoved = endpoints && {
+      stayed: names.filter((endpoint) => migration.isRead(endpoint) && destination(endpoint) === undefined),
+      held: Object.fromEntries(held.map(({ endpoint, why: against }) => [endpoint, against])),
+    };
+    const now = new Date().toISOString();
+    const { moved, failed } = await moveAll(
+      migration,
+      (endpoint) => (isHeld(endpoint) ? undefined : destination(endpoint)),
+      by,
+      why,
+      (endpoint) => ({
+        all: stage === "former" ? migration.undoable(endpoint)?.all : now,
+        ...(opposed.has(endpoint) ? { despite: reason } : {}),
+      }),
+    );
     for (const failure of failed) observer.event("stage_not_kept", failure);
-    if (failed.length === 0) return c.json({ moved });
+    if (failed.length === 0) return c.json({ moved, ...unmoved });
     const left = failed.map(({ endpoint }) => endpoint).join(", ");
     return c.json(
-      { detail: `Moved: ${moved.join(", ") || "none"}. Not moved: ${left}. ${takenBack} Try again.`, moved, failed },
+      {
+        detail: `Moved: ${moved.join(", ") || "none"}. Not moved: ${left}. ${takenBack} Try again.`,
+        moved,
+        ...unmoved,
+        failed,
+      },
       503,
     );
   });
@@ -102,7 +131,7 @@ export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pi
       ? c.json({ detail: `kind: ${JSON.stringify(wanted)} given; allowed are ${classifications.join(", ")}` }, 422)
       : c.json(migration.differences(kind));
   });
-  app.get("/audit", (c) => c.json(migration.audit()));
+  app.get("/audit", (c) => c.json(auditEntries(migration.audit())));
   app.get("/expected", (c) => {
     const fired = migration.fired();
     return c.json(migration.expected().map((entry) => ({ ...entry, fired: fired.has(entry.id) })));
@@ -130,6 +159,16 @@ const readBody = <T extends z.ZodType>(
   const at = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
   return { ok: false, detail: `${at}${issue?.message ?? "wrong"}; ${allowed}.` };
 };
+
+/** Where a move of many endpoints brings each; `undefined` where it stays. Reads that are further stay. */
+const destinationsOf =
+  ({ stageOf, undoable, isRead }: Migration, { stage, share = 100, endpoints }: z.infer<typeof allSchema>) =>
+  (endpoint: string): Stage | undefined => {
+    if (stage === "former") return undoable(endpoint)?.from;
+    const [at, to] = [stageOf(endpoint), { stage, share }];
+    if (endpoints === undefined) return at.stage === "legacy" ? undefined : to;
+    return !isRead(endpoint) || isSameStage(at, to) || isForward(to, at) ? undefined : to;
+  };
 
 /** Attempts to move an endpoint: each fails if another move comes first. */
 const MAX_ATTEMPTS = 3;

@@ -90,9 +90,22 @@ const legacyTable = (inLegacy: readonly NamedView[], isFolded: boolean, now: Dat
 const sinceWhen = ({ at, by, why }: Move): Html =>
   html`<p>Legacy has answered everything since ${timeAt(at)}, by ${by}: ${why}</p>`;
 
-/** What moves all endpoints at once: back to legacy, and back from there. */
+/** What moves all endpoints at once: back to legacy, the reads towards modern, and back from there. */
 const allButtons = (stages: StagesView, isMoved: boolean): Html =>
-  html`<p class="all-buttons scripted">${isMoved ? legacyButton() : ""} ${formerButton(stages)}</p>`;
+  html`<p class="all-buttons scripted">${isMoved ? legacyButton() : ""} ${formerButton(stages)} ${readsButton()}</p>`;
+
+/** Opens the dialog with a choice of stages. */
+const readsButton = (): Html =>
+  html`<button
+    type="button"
+    data-all="reads"
+    data-stage="shadow"
+    data-share="100"
+    data-will="This holds for every endpoint that only reads. Those that are further stay, and so do those that the evidence speaks against."
+    aria-haspopup="dialog"
+  >
+    Move all reads
+  </button>`;
 
 const legacyButton = (): Html =>
   allButton({
@@ -106,12 +119,14 @@ const formerButton = (stages: StagesView): Html => {
   const former = Object.entries(stages).flatMap(([endpoint, view]) =>
     view.former === undefined ? [] : [{ endpoint, view, to: view.former }],
   );
-  if (former.length === 0) return html``;
+  const [first] = former;
+  if (first === undefined) return html``;
+  const undone = first.view.stage === "legacy" ? "Everything back to legacy" : `All reads to ${stageText(first.view)}`;
   const moves = former.map(({ endpoint, to }) => `${endpoint}: ${stageText(to)}`);
   const opposed = former.filter(({ view, to }) => view.against !== undefined && isForward(view, to));
   return allButton({
     stage: "former",
-    title: "Undo “Everything back to legacy”",
+    title: `Undo “${undone}”`,
     will: ["These endpoints will be where they were before:", ...moves].join("\n"),
     objections: opposed.map(({ endpoint, view }) => `${endpoint}: ${view.against}`),
   });
@@ -134,8 +149,8 @@ const allButton = ({ stage, title, will, objections }: AllButton): Html =>
 /** What to do where nothing has been moved yet. */
 const beginning = (hint: Html): Html =>
   html`<p class="about">
-    ${hint} Move one endpoint that is read often to <strong>shadow</strong>: legacy goes on answering, and modern is
-    compared. What differs is listed below.
+    ${hint} Move one endpoint that is read often to <strong>shadow</strong>, or all that read: legacy goes on answering,
+    and modern is compared. What differs is listed below.
   </p>`;
 
 const stagesTable = (views: readonly NamedView[], now: Date): Html =>

@@ -19,7 +19,7 @@ export const requestPage = async () => {
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 };
 
-/** Sends a change; throws the sentence in which the gateway refuses it, with the evidence that speaks against it. */
+/** Sends a change, and gives what was answered; throws the sentence in which the gateway refuses it, with the evidence that speaks against it. */
 export const requestChange = async (path, json) => {
   const answer = await fetch(path, {
     method: "POST",
@@ -30,8 +30,9 @@ export const requestChange = async (path, json) => {
   }).catch(() => {
     throw new Error("The gateway did not answer, so it is not known whether this was done.");
   });
-  const { detail, evidence } = await answer.json().catch(() => ({}));
-  if (answer.ok) return;
+  const answered = await answer.json().catch(() => ({}));
+  if (answer.ok) return answered;
+  const { detail, evidence } = answered;
   const sentence = typeof detail === "string" ? detail : `The gateway answered ${answer.status}.`;
   throw Object.assign(new Error(sentence), { evidence });
 };

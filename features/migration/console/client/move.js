@@ -21,6 +21,12 @@ const formatStage = ({ stage, share }) =>
 /** The share of callers that modern answers, as far as it decides whether a step leads towards modern. */
 const callersOf = ({ stage, share }) => (stage === "modern" ? 101 : stage === "canary" ? Number(share) : 0);
 
+/** `12 reads moved. The evidence holds up NAME, NAME.` */
+const formatMoved = ({ moved, held }) => {
+  const names = Object.keys(held).join(", ");
+  return `${moved.length} ${moved.length === 1 ? "read" : "reads"} moved.${names && ` The evidence holds up ${names}.`}`;
+};
+
 /** Shows what was compared. A step against it needs a reason. */
 const showEvidence = (dialog, fields, evidence, against) => {
   fields.against.disabled = !against && !wanted.isRefused;
@@ -33,16 +39,18 @@ const showEvidence = (dialog, fields, evidence, against) => {
 const showMove = () => {
   const { dialog, fields, now } = readMove();
   if (!dialog.open) return;
-  if (!now) return showEvidence(dialog, fields, "", wanted.against);
+  if (fields.to.disabled) return showEvidence(dialog, fields, "", wanted.against);
   const stage = fields.stage.value;
   const share = fields.share.value || "0";
-  const isSame = stage === now.stage && (stage === "legacy" || share === now.share);
+  const isSame = stage === now?.stage && (stage === "legacy" || share === now.share);
   const { will } = fields.stage.selectedOptions[0].dataset;
   fields.share.disabled = stage === "legacy";
-  setText(partOf(dialog, "now"), `Now: ${formatStage(now)}`);
-  setText(partOf(dialog, "will"), isSame ? "It is there already." : will.replace("{share}", share));
+  setText(partOf(dialog, "now"), now ? `Now: ${formatStage(now)}` : "");
+  const effect = [will.replace("{share}", share), wanted.will].filter(Boolean).join("\n");
+  setText(partOf(dialog, "will"), isSame ? "It is there already." : effect);
   setText(partOf(dialog, "confirm"), `Move to ${formatStage({ stage, share })}`);
   partOf(dialog, "confirm").disabled = isSame;
+  if (!now) return showEvidence(dialog, fields, "", undefined);
   const isForward = callersOf({ stage, share }) > callersOf(now);
   showEvidence(dialog, fields, now.evidence, isForward && now.against);
 };
@@ -51,7 +59,9 @@ const openMove = ({ dataset, textContent }) => {
   wanted = { ...dataset };
   const { dialog, form, fields } = readMove();
   form.reset();
-  fields.to.disabled = wanted.move === undefined;
+  // Where the button names a stage, another may be chosen.
+  fields.to.disabled = wanted.stage === undefined;
+  fields.stage.querySelector("[value=legacy]").disabled = wanted.all === "reads";
   fields.by.value = operatorName.get();
   fields.stage.value = wanted.stage ?? "legacy";
   fields.share.value = wanted.share ?? "100";
@@ -82,10 +92,14 @@ const sendMove = async () => {
   const given = Object.fromEntries([...new FormData(form)].map(([name, text]) => [name, text.trim()]));
   const { share = 100 } = given;
   try {
-    if (endpoint === undefined) await requestChange("/stages", { ...given, stage: all });
-    else await requestChange(`/stages/${encodeURIComponent(endpoint)}`, { ...given, share: Number(share) });
+    const to = { ...given, share: Number(share) };
+    if (endpoint) await requestChange(`/stages/${encodeURIComponent(endpoint)}`, to);
+    const done = endpoint
+      ? undefined
+      : await requestChange("/stages", all === "reads" ? { ...to, endpoints: all } : { ...given, stage: all });
     operatorName.set(given.by);
     if (endpoint) showMessage(`${endpoint} is in ${formatStage({ stage: given.stage, share })}.`);
+    else if (all === "reads") showMessage(formatMoved(done));
     else showMessage(all === "legacy" ? "Every endpoint is in legacy." : "The former stages are back.");
     dialog.close();
     document.dispatchEvent(new Event("page:changed"));

@@ -132,6 +132,25 @@ describeInChromium("the operators' page", (open) => {
     await until(async () => (await textOf(page, "#audit")).includes("against the evidence: known"));
   });
 
+  test("all reads move by one click, as one line of the audit log, and one click undoes it", async () => {
+    const { url, migration } = await underWay();
+    const page = await open(url);
+    await page.click("[data-all=reads]");
+    expect(await page.isDisabled("#move-stage [value=legacy]")).toBe(true);
+    await fill(page, { why: "all at once", by: "Ada" });
+    expect(await textOf(page, "#move .will")).toMatch(/^Legacy will answer every caller;.*Those that are further stay/);
+    await page.click("#move [type=submit]");
+    await page.getByText(/^\d+ reads moved\.$/).waitFor();
+    expect(migration.stageOf("getTask").stage).toBe("shadow");
+    await until(async () => (await textOf(page, "#audit tbody tr:first-child")).includes("all at once"));
+    expect(await textOf(page, "#audit tbody tr:first-child")).toMatch(/\d+ endpoints to shadow/);
+    await page.click("text=Undo “All reads to shadow, 100 % mirrored”");
+    await fill(page, { why: "too early" });
+    await page.click("#move [type=submit]");
+    await page.getByText("The former stages are back.").waitFor();
+    expect(migration.stageOf("getTask").stage).toBe("legacy");
+  });
+
   test("no word is broken in a table", async () => {
     const page = await open(still.url);
     for (const summary of await page.locator(".in-legacy > summary, .ledger > summary").all()) await summary.click();
