@@ -84,11 +84,20 @@ const open = async (
     modern && (await import("./layer.ts")).openLayer(core, settings, modern, migration, parts.times?.recheck ?? 1000);
   meterStages(meter, migration.view, () => layer?.shed() ?? 0);
   events.on("legacyAnswer", ({ endpoint, ms, status }) => migration.track(endpoint).asked("legacy", ms, status >= 500));
+  const { legacyChecksKeysAlone } = core.hooks;
   return {
     migration,
+    replaces() {
+      // A check asks legacy, whatever the stages are: it looks at those of the configuration.
+      const isEverywhere = isCheck
+        ? Object.keys(catalogue.endpoints).every((name) => settings.STAGES[name]?.stage === "modern")
+        : migration.isModernEverywhere();
+      return isEverywhere ? "endpoints" : undefined;
+    },
     console: {
       routes: (app) => addMigrationRoutes(app, migration, observer),
-      page: async () => (await import("./console/page.ts")).migrationPage(migration, core.traffic.hasBegun),
+      page: async () =>
+        (await import("./console/page.ts")).migrationPage(migration, core.traffic.hasBegun, legacyChecksKeysAlone),
     },
     ...(layer && {
       layer: layer.layer,
@@ -99,6 +108,8 @@ const open = async (
     async check(report) {
       const { checkMigration } = await import("./check.ts");
       const { endpoints } = catalogue;
+      if (legacyChecksKeysAlone())
+        report.note("legacy", "only checks keys: every endpoint is in modern, and legacy's interface is gone for good");
       return checkMigration({ core, migration, modern, stages: settings.STAGES, endpoints }, report);
     },
     reload(next) {
@@ -107,7 +118,9 @@ const open = async (
       return "errors" in ledger ? ledger : () => migration.configure(STAGES, ledger.entries);
     },
     start: () =>
-      Promise.resolve({ line: describeStages(migration) + (isShared && !isAnySet() ? `; ${NONE_SET}` : "") }),
+      Promise.resolve({
+        line: describeStages(migration, legacyChecksKeysAlone()) + (isShared && !isAnySet() ? `; ${NONE_SET}` : ""),
+      }),
     async close() {
       await layer?.idle();
       await migration.close();
@@ -131,7 +144,8 @@ const ledgerOf = ({ EXPECTED_DIFFERENCES }: MigrationSettings, reference: string
   return read.entries;
 };
 
-const describeStages = (migration: Migration): string => {
+const describeStages = (migration: Migration, isForKeysAlone: boolean): string => {
+  if (isForKeysAlone) return "modern answers every endpoint, and legacy only checks keys";
   if (!migration.hasModern) return "every endpoint stays with legacy: MODERN_URL is not set";
   const moved = Object.entries(migration.view()).filter(([, { stage }]) => stage !== "legacy");
   const stages = moved.map(([name, stage]) => `${name} ${stageText(stage)}`).join("; ");

@@ -175,6 +175,8 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
     /** Whether modern answers callers of some endpoint. */
     isModernUsed: (): boolean =>
       names.map(stageOf).some(({ stage, share }) => stage === "modern" || (stage === "canary" && share > 0)),
+    /** Whether every endpoint is in `modern`. */
+    isModernEverywhere: (): boolean => names.every((name) => stageOf(name).stage === "modern"),
     /** Whether an answer is compared, by the endpoint's stage. */
     isCompared(endpoint: string): boolean {
       const { stage, share } = stageOf(endpoint);

@@ -15,6 +15,8 @@ import type { RetirementSettings } from "./settings.ts";
 /** Paths whose group is remembered; a longer one is read each time. */
 const MAX_GROUPED = 5000;
 const MAX_PATH = 1024;
+/** The last time that a Date can have. */
+const NEVER = 8.64e15;
 
 /** The settings, prepared for lookups: the longest path first, of brown-outs then the one that ends last. */
 const configured = ({ DEPRECATED, BROWNOUTS }: Pick<RetirementSettings, "DEPRECATED" | "BROWNOUTS">) => ({
@@ -22,7 +24,7 @@ const configured = ({ DEPRECATED, BROWNOUTS }: Pick<RetirementSettings, "DEPRECA
   brownouts: BROWNOUTS.map((brownout) => ({
     ...brownout,
     begins: Date.parse(brownout.from),
-    ends: Date.parse(brownout.until),
+    ends: brownout.until === undefined ? NEVER : Date.parse(brownout.until),
   })).toSorted((a, b) => byLength(a, b) || b.ends - a.ends),
 });
 
@@ -81,8 +83,15 @@ const open = async (
     return find(on, exchange);
   };
 
+  /** Whether the whole interface of legacy is gone for good. */
+  const isInterfaceGone = (): boolean =>
+    inForce.brownouts.some(
+      ({ path, begins, ends }) => ends === NEVER && begins <= Date.now() && (path === "/" || isBelow(legacyPath, path)),
+    );
+
   return {
     clients,
+    replaces: () => (isInterfaceGone() ? "interface" : undefined),
     console: {
       routes(app) {
         app.get("/clients", (c) => c.json(clients(c.req.query("path"))));
@@ -103,7 +112,7 @@ const open = async (
         if (brownout === undefined) return next();
         refused++;
         const { path, from, until, status } = brownout;
-        const identity = `${path} ${from} ${until}`;
+        const identity = JSON.stringify([path, from, until]);
         if (!begun.has(identity)) observer.event("brownout", { path, from, until, status });
         begun.add(identity);
         sendOwnError(response, brownoutAnswer(brownout, find(inForce.deprecated, exchange)));

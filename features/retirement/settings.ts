@@ -32,23 +32,31 @@ const deprecation = z
     message: "a time after since",
   });
 
+const isWithinADay = (from: string, until: string): boolean => {
+  const milliseconds = Date.parse(until) - Date.parse(from);
+  return milliseconds > 0 && milliseconds <= DAY;
+};
+
 const brownout = z
   .strictObject({
     path,
     from: instant,
-    until: instant,
+    until: instant.optional(),
     status: z.literal([410, 503], "410 or 503"),
     link: link.optional(),
   })
-  .refine(({ from, until }) => Date.parse(until) > Date.parse(from) && Date.parse(until) - Date.parse(from) <= DAY, {
+  .refine(({ from, until, status }) => (until === undefined ? status === 410 : isWithinADay(from, until)), {
     path: ["until"],
-    message: "an instant after from, at most 24 hours later",
+    message: "an instant after from, at most 24 hours later; a 410 for good has none",
   });
 
 /** A deprecated legacy path: since when, until when, and where clients find more. */
 export type Deprecation = z.infer<typeof deprecation>;
 
-/** A short time in which a path answers with an error, so that its remaining callers notice its end. */
+/**
+ * A short time in which a path answers with an error, so that its remaining callers notice its end. Without `until`
+ * that has come: the path is gone for good.
+ */
 export type Brownout = z.infer<typeof brownout>;
 
 const shape = {
@@ -65,7 +73,7 @@ const shape = {
     .max(MAX_ENTRIES, `at most ${MAX_ENTRIES} windows`)
     .default([])
     .describe(
-      'Times without legacy paths: `[{"path": "/api/v1", "from": "2026-12-01T09:00:00Z", "until": "2026-12-01T10:00:00Z", "status": 503}]`. 410 or 503, for at most 24 hours; also `"link": "https://…"`',
+      'Times without legacy paths: `[{"path": "/api/v1", "from": "2026-12-01T09:00:00Z", "until": "2026-12-01T10:00:00Z", "status": 503}]`. 410 or 503, for at most 24 hours; a 410 without `until` is for good. Also `"link": "https://…"`',
     ),
 };
 

@@ -94,11 +94,12 @@ export const openGateway = async (
   await using opening = new AsyncDisposableStack();
   const operation = openOperation(settings, catalogue, observer);
   const readTarget = legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths);
-  const legacy = openLegacy(settings, catalogue, readTarget, operation, parts);
+  const features: Feature[] = [];
+  const hooks = hooksOf(features);
+  const legacy = openLegacy(settings, catalogue, readTarget, { ...operation, hooks }, parts);
   const { identity, ...defined } = openEndpoints(settings, catalogue);
   const answering = openAnswering(settings, catalogue, { ...operation, ...defined, legacy }, parts);
 
-  const features: Feature[] = [];
   let isStopping = false;
   const door = openDoor(settings, catalogue, readTarget, operation, parts);
   const core: Core = {
@@ -111,7 +112,7 @@ export const openGateway = async (
     outage: legacy.outage,
     load: legacy.load,
     features,
-    hooks: hooksOf(features),
+    hooks,
     ...door,
     isStopping: () => isStopping,
     off,
@@ -196,7 +197,7 @@ const openLegacy = (
   settings: GatewaySettings,
   { keyProbes }: Catalogue,
   readTarget: ReadLegacyTarget,
-  operation: Operation,
+  operation: Operation & Pick<Core, "hooks">,
   { waiting }: GatewayParts,
 ) => {
   const path = settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH;
@@ -216,7 +217,7 @@ const openLegacy = (
       host,
       isJudged: (target) => readTarget(target) !== undefined,
     },
-    operation,
+    { ...operation, checksKeysAlone: operation.hooks.legacyChecksKeysAlone },
   );
   const backend = openBackend(
     {

@@ -17,9 +17,13 @@ const scripts = ["../../../libraries/ui/client/filter.js", "client/move.js"];
 
 /**
  * Stages, differences, the audit log and the ledger, with the dialogs that move endpoints.
- * `hasBegun`: a request has come.
+ * `hasBegun`: a request has come. `legacyChecksKeysAlone`: its own interface is gone for good, too.
  */
-export const migrationPage = (migration: Migration, hasBegun: () => boolean): PagePart => ({
+export const migrationPage = (
+  migration: Migration,
+  hasBegun: () => boolean,
+  legacyChecksKeysAlone: () => boolean,
+): PagePart => ({
   style: readAsset(fileUrl("migration.css")),
   script: joinModules(scripts.map(fileUrl)),
   dialogs: moveDialog(),
@@ -30,7 +34,7 @@ export const migrationPage = (migration: Migration, hasBegun: () => boolean): Pa
     const returned = returnToLegacy(stages, audit);
     const hint = hasBegun() ? html`` : firstRequest(address);
     return {
-      headlines: hasModern ? [headlineOf(stages, returned, now)] : [],
+      headlines: hasModern ? [headlineOf(stages, returned, legacyChecksKeysAlone(), now)] : [],
       numbers: hasModern ? numbersOf(Object.values(stages), isShared) : [],
       notices: Object.entries(stages).flatMap(([endpoint, view]) => oneBucketNotice(endpoint, view)),
       sections: [
@@ -77,7 +81,7 @@ const numbersOf = (views: readonly StageView[], isShared: boolean): OverviewNumb
 const MAX_NAMED = 3;
 
 /** Names the endpoints that need an operator, the most urgent one with its reason, and links to them. */
-const headlineOf = (stages: StagesView, returned: Move | undefined, now: Date): Headline => {
+const headlineOf = (stages: StagesView, returned: Move | undefined, isForKeysAlone: boolean, now: Date): Headline => {
   const views = Object.values(stages);
   const { troubled } = sortByTrouble(stages);
   const [first, ...others] = troubled.map(({ endpoint }) => endpoint);
@@ -99,7 +103,7 @@ const headlineOf = (stages: StagesView, returned: Move | undefined, now: Date): 
   return {
     heading:
       moved === views.length
-        ? html`Modern answers everything`
+        ? html`Modern answers everything${isForKeysAlone ? ", and legacy only checks keys" : ""}`
         : html`Nothing unexplained; ${moved} of ${counted(views.length, "endpoint")} moved`,
   };
 };

@@ -145,6 +145,8 @@ export type Feature<Part = unknown> = {
    * its connection was refused.
    */
   onExchange?: (exchange: HttpExchange, response?: ServerResponse) => void;
+  /** What the feature gives in legacy's place now: every endpoint's answers, or those of legacy's own interface. */
+  replaces?: () => "endpoints" | "interface" | undefined;
   /**
    * Sees a write before its answer goes out: whoever reads after that must find what it has changed. The answer waits
    * for what it returns.
@@ -286,10 +288,17 @@ const modulesOf = async (features: readonly FeatureDefinition[]): Promise<Featur
   (await Promise.all(features.map(({ load }) => load()))).map(({ feature }) => feature);
 
 /** What the core asks its features while it serves, and waits for. */
-type Hooks = Required<Pick<Feature, "decide" | "onWrite">>;
+type Hooks = Required<Pick<Feature, "decide" | "onWrite">> & {
+  /** Whether features replace all that legacy answers: it then only checks keys. */
+  legacyChecksKeysAlone: () => boolean;
+};
 
 /** Calls the same member of each feature; `features` may grow until the first request. */
 export const hooksOf = (features: readonly Feature[]): Hooks => ({
   decide: (...about) => features.find(({ decide }) => decide)?.decide?.(...about) ?? legacyDecision,
   onWrite: (write) => allOf(features.map((one) => one.onWrite?.(write))),
+  legacyChecksKeysAlone() {
+    const replaced = new Set(features.map((one) => one.replaces?.()));
+    return replaced.has("endpoints") && replaced.has("interface");
+  },
 });

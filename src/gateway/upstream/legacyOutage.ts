@@ -21,7 +21,16 @@ type LegacyOutageSettings = {
 const PROBE_TIMEOUT = 5000;
 const PROBE_BYTES = 1024 ** 2;
 
+/** What the failure of a legacy means that answers no endpoint, and whose own interface is retired. */
+const KEYS_ALONE = {
+  only: "keys",
+  trouble: "Legacy, which only checks keys, has been failing",
+  effect: "callers with a key that it has not accepted within the last hour are answered 503",
+};
+
+/** `checksKeysAlone`: whether legacy is needed for nothing else now. */
 type Telemetry = {
+  checksKeysAlone: () => boolean;
   dependencies: Pick<Dependencies, "add">;
   observer: Pick<Observer, "event" | "fault" | "counts">;
   meter: Pick<Meter, "callTimes">;
@@ -33,15 +42,18 @@ type Telemetry = {
  */
 export const openLegacyOutage = (
   { upstream: settings, path, host, isJudged }: LegacyOutageSettings,
-  { dependencies, observer, meter }: Telemetry,
+  { checksKeysAlone, dependencies, observer, meter }: Telemetry,
 ): Omit<Outage, "close"> & { close: () => Promise<void> } => {
   // Behind other requests a probe would show that the gateway has no room, not that legacy fails.
   const upstream = openUpstream({ ...settings, connections: 1 });
+  const lesser = () => (checksKeysAlone() ? KEYS_ALONE : undefined);
   const report = dependencies.add("legacy", {
+    lesser,
     trouble: "Legacy has been failing",
     effect: "what is not cached and needs it is answered 502, 503 or 504",
   });
   const reportAccess = dependencies.add("legacy_access", {
+    lesser,
     trouble: "Legacy, or what stands before it, has been refusing the gateway",
     effect: "what is not cached and needs it is answered 502",
   });
@@ -56,6 +68,7 @@ export const openLegacyOutage = (
       calls: () => meter.callTimes("legacy"),
       badAnswers: () => badAnswersIn(observer.counts()),
       isFailing: () => outage.isOn() || isRefused,
+      checksKeysAlone,
     },
     dependencies,
   );

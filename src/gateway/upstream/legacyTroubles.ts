@@ -11,6 +11,7 @@ type LegacyTroublesSettings = {
   badAnswers: () => { ill: CountsByEndpoint; unreadable: CountsByEndpoint };
   /** Legacy fails: that is said alone. */
   isFailing: () => boolean;
+  checksKeysAlone: () => boolean;
 };
 
 /** Milliseconds between two looks. */
@@ -35,7 +36,7 @@ const recently = `in the last ${RECENT_MINUTES} minutes`;
  * fails at some endpoints. It looks at what is counted anyway, every five seconds: a request costs nothing more.
  */
 export const openLegacyTroubles = (
-  { calls, badAnswers, isFailing }: LegacyTroublesSettings,
+  { calls, badAnswers, isFailing, checksKeysAlone }: LegacyTroublesSettings,
   dependencies: Pick<Dependencies, "add">,
 ) => {
   const reportSpeed = dependencies.add("legacy_speed", {
@@ -49,6 +50,7 @@ export const openLegacyTroubles = (
   const reportEndpoints = dependencies.add("legacy_endpoints", {
     trouble: "Legacy has been failing at some endpoints",
     effect: "what they have not cached is wrong, or answered 502 or 503",
+    isUsed: () => !checksKeysAlone(),
   });
   let refused = 0;
   const sample = () => ({ ...calls(), refused, ...badAnswers() });

@@ -1,14 +1,23 @@
 import type { Meter } from "./meter.ts";
 
-/** What the gateway uses, as it was seen last. `since`: ISO 8601, when this state began. `why`: what failed. */
-export type DependencyState = { name: string; state: "ok" | "failed"; since: string; why?: string };
+/**
+ * What the gateway uses, as it was seen last. `since`: ISO 8601, when this state began. `why`: what failed. `only`:
+ * what it is used for, where that is less than usual.
+ */
+export type DependencyState = { name: string; state: "ok" | "failed"; since: string; why?: string; only?: string };
 
 /**
  * What operators are told while a dependency fails, before and behind the time: `Redis has been failing` since
  * 15:50, `stages cannot be moved`. Dependencies that fail alike have the same `trouble`. `isUsed`: whether it serves
- * callers now (default: it does).
+ * callers now (default: it does). `lesser`: what it is used for, and what its failure means, where that is less than
+ * usual now.
  */
-export type FailureMeaning = { trouble: string; effect: string; isUsed?: (() => boolean) | undefined };
+export type FailureMeaning = {
+  trouble: string;
+  effect: string;
+  isUsed?: (() => boolean) | undefined;
+  lesser?: () => { only: string; trouble: string; effect: string } | undefined;
+};
 
 /** A dependency that fails now. */
 export type FailedDependency = DependencyState & FailureMeaning;
@@ -43,13 +52,19 @@ export const openDependencies = (meter: Pick<Meter, "gauge">) => {
     /** Calls this whenever the state of one, or why it fails, has changed. */
     onChange: (listener: () => void): void => void listeners.push(listener),
     /** All of them, in the order in which they were added. */
-    states: (): DependencyState[] => [...states.values()],
+    states: (): DependencyState[] =>
+      [...states.values()].map((one) => {
+        const only = meanings.get(one.name)?.lesser?.()?.only;
+        return only === undefined ? one : { ...one, only };
+      }),
     isUsed,
     /** Those that fail now and are used, in the same order. */
     failed: (): FailedDependency[] =>
       [...states.values()].flatMap((one) => {
         const meaning = meanings.get(one.name);
-        return one.state === "ok" || meaning === undefined || !isUsed(one.name) ? [] : [{ ...one, ...meaning }];
+        return one.state === "ok" || meaning === undefined || !isUsed(one.name)
+          ? []
+          : [{ ...one, ...meaning, ...meaning.lesser?.() }];
       }),
   };
 };

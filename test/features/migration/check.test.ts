@@ -45,9 +45,10 @@ const checked = async (
     expected = shipped.entries,
     stages = {},
     strict = false,
-  }: { expected?: LedgerEntry[]; stages?: object; strict?: boolean } = {},
+    environment = {},
+  }: { expected?: LedgerEntry[]; stages?: object; strict?: boolean; environment?: Record<string, string> } = {},
 ) => {
-  const settings = { MODERN_URL, STAGES: JSON.stringify(stages) };
+  const settings = { MODERN_URL, STAGES: JSON.stringify(stages), ...environment };
   const gateway = await gatewayFor(legacy.url, settings, { isCheck: true, expected });
   onTestFinished(gateway.close);
   const lines: string[] = [];
@@ -57,6 +58,15 @@ const checked = async (
 };
 
 describe("--check", () => {
+  test("--check says where legacy only checks keys", async () => {
+    const { url } = await standIn({});
+    const stages = Object.fromEntries(Object.keys(catalogue.endpoints).map((name) => [name, { stage: "modern" }]));
+    const BROWNOUTS = JSON.stringify([{ path: "/", from: "2026-01-01T00:00:00Z", status: 410 }]);
+    const { text } = await checked(url, { stages, environment: { BROWNOUTS } });
+    expect(text).toMatch(/^note +legacy +only checks keys: every endpoint is in modern/m);
+    expect((await checked(url, { stages })).text).not.toContain("only checks keys");
+  });
+
   test("--check asks both sides; --strict fails for an ended or idle ledger entry", async () => {
     const expected = [
       { ...known, id: "ended", until: "2020-01-01" },

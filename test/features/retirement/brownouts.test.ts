@@ -59,6 +59,26 @@ test.each(["/api/v1/xml/data/61", "/api/v1/data/61", "/api/v1", "/api/v1/jsonx"]
   },
 );
 
+test("a 410 without an end is for good, and says so", async () => {
+  const clock = stoppedAt("2026-11-21T11:59:59Z");
+  const { until: _, ...gone } = { ...window, status: 410 as const };
+  const { port, asked } = await gatewayOver({ BROWNOUTS: [gone], DEPRECATED: [datasets] });
+  expect((await exchange(port, get(path))).status).toBe(200);
+  for (const now of ["2026-11-21T12:00:00Z", "2049-01-01T00:00:00Z"]) {
+    clock.set(now);
+    const { status, headers, body } = await exchange(port, get(path));
+    expect([status, headers.has("retry-after")]).toEqual([410, false]);
+    expect(JSON.parse(body)).toEqual({
+      error: {
+        code: "9410",
+        message: `This part of the interface is gone for good. Use /v1/datasets instead. See ${page}`,
+        additional_information: `/api/v1 has been gone since ${window.from}`,
+      },
+    });
+  }
+  expect(asked).toHaveLength(1);
+});
+
 test("in plain text beside the legacy interface", async () => {
   stoppedAt(during);
   const { port } = await gatewayOver({ BROWNOUTS: [{ ...window, path: "/" }] });

@@ -12,6 +12,7 @@ const errorsOf = (name: string, value: unknown): string[] => {
 };
 const aDate = "a date such as 2026-01-01, or an instant such as 2026-01-01T09:00:00Z";
 const anInstant = "an instant such as 2026-01-01T09:00:00Z";
+const anEnd = "an instant after from, at most 24 hours later; a 410 for good has none";
 const aPath = "a path such as /api/v1/json/data";
 const aUrl = "a URL such as https://catalogue.example/move";
 
@@ -45,8 +46,9 @@ describe("a wrong field is named, with what was given and what is allowed", () =
     ["DEPRECATED", "successor", "v1", "a path such as /v1/datasets, or a URL"],
     ["BROWNOUTS", "from", "2026-11-21", anInstant],
     ["BROWNOUTS", "until", "never", anInstant],
-    ["BROWNOUTS", "until", window.from, "an instant after from, at most 24 hours later"],
-    ["BROWNOUTS", "until", "2026-11-22T12:00:00.001Z", "an instant after from, at most 24 hours later"],
+    ["BROWNOUTS", "until", window.from, anEnd],
+    ["BROWNOUTS", "until", "2026-11-22T12:00:00.001Z", anEnd],
+    ["BROWNOUTS", "until", undefined, anEnd],
     ["BROWNOUTS", "status", 500, "one of 410, 503"],
     ["BROWNOUTS", "status", "503", "one of 410, 503"],
     ["BROWNOUTS", "path", "", aPath],

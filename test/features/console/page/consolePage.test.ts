@@ -8,10 +8,9 @@ import { hostileTexts } from "../../../support/hostileText.ts";
 import { describeWithRedis, startRedis } from "../../../libraries/stores/redis/redisServer.ts";
 import { until } from "../../../support/waiting.ts";
 import { staged, wrongType } from "../../migration/support.ts";
-import { address, markupOf, operatorsOf, textOf, underWay } from "./operators.ts";
+import { address, headingOf, markupOf, operatorsOf, textOf, underWay } from "./operators.ts";
 
 const sectionsOf = (page: string) => [...page.matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id);
-const headingOf = (page: string) => /<h1>.*<\/h1>/s.exec(page)?.[0] ?? "";
 
 test("without a script all is in its order, and every control has its label", async () => {
   const { markup } = await underWay();

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { catalogue } from "../../../transforms/catalogue.ts";
+import { headingOf, operatorsOf, textOf } from "../console/page/operators.ts";
+import { until } from "../../support/waiting.ts";
+import { staged } from "./support.ts";
+
+const everywhere = Object.fromEntries(
+  Object.keys(catalogue.endpoints).map((name) => [name, { stage: "modern", share: 0 }] as const),
+);
+const gone = { path: "/api/v1", from: "2026-01-01T00:00:00Z", status: 410 };
+const stages = async (brownouts: object[], moved: Parameters<typeof staged>[0] = everywhere) => {
+  const one = await staged(moved, { environment: { BROWNOUTS: JSON.stringify(brownouts) } });
+  return { ...one, ...(await operatorsOf(one)) };
+};
+const legacyOf = async ({ operate }: Awaited<ReturnType<typeof stages>>) => {
+  const { body } = await operate("GET", "/readyz?verbose");
+  return (body as { dependencies: { name: string; only?: string }[] }).dependencies.find(
+    (one) => one.name === "legacy",
+  );
+};
+
+test("with every endpoint in modern and its interface gone, legacy only checks keys", async () => {
+  const one = await stages([gone]);
+  expect(await one.startLine()).toBe("modern answers every endpoint, and legacy only checks keys");
+  expect(textOf(headingOf(await one.markup()))).toContain("Modern answers everything, and legacy only checks keys");
+  expect(await legacyOf(one)).toMatchObject({ only: "keys" });
+});
+
+test("its failure is then a trouble of keys alone", async () => {
+  const one = await stages([gone]);
+  await one.legacy.close();
+  const key = { headers: { authorization: `Bearer ${"a".repeat(32)}` } };
+  await until(async () => {
+    expect((await one.ask("/datasets/61", key.headers)).status).toBe(503);
+    return one.gateway.core.outage.isOn();
+  });
+  expect(textOf(headingOf(await one.markup()))).toMatch(
+    /Legacy, which only checks keys, has been failing since \S+ UTC: callers with a key .* are answered 503/,
+  );
+});
+
+test.each<[string, object[], Parameters<typeof staged>[0]]>([
+  ["one endpoint is in canary", [gone], { ...everywhere, getDataset: { stage: "canary" } }],
+  ["its interface is there", [], everywhere],
+  ["its interface is gone for a day", [{ ...gone, until: "2026-01-02T00:00:00Z" }], everywhere],
+  ["a part of its interface is gone", [{ ...gone, path: "/api/v1/json" }], everywhere],
+  ["its interface will be gone", [{ ...gone, from: "2999-01-01T00:00:00Z" }], everywhere],
+])("legacy is needed for more than keys: %s", async (_, brownouts, moved) => {
+  expect((await legacyOf(await stages(brownouts, moved)))?.only).toBeUndefined();
+});
