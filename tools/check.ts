@@ -6,7 +6,14 @@ import {
   type Unsent,
   xmlReader,
 } from "../src/catalogue/index.ts";
-import type { CheckReport, Examples, Gateway, LegacyFailed, LegacyReply } from "../src/gateway/index.ts";
+import {
+  type CheckReport,
+  describeOldReads,
+  type Examples,
+  type Gateway,
+  type LegacyFailed,
+  type LegacyReply,
+} from "../src/gateway/index.ts";
 import { openHolding, type Settings } from "../src/operation/index.ts";
 import type { DataSettings } from "../libraries/stores/settings.ts";
 import { checkDirectory } from "../libraries/stores/checkDirectory.ts";
@@ -79,6 +86,7 @@ export const check = async (
     report.row(false, name, found, `correct ${name}: it leads to the gateway itself`);
   }
   for (const feature of core.features) await feature.check?.(report);
+  report.row(true, "CACHE_LEGACY", describeOldReads(core.settings));
   for (const { setting, effect } of core.off) report.row(true, setting, `not set: ${effect}`);
   const result = resultOf(rows, plainText(legacy.words));
   for (const line of summaryOf(result)) print(line);

@@ -186,7 +186,7 @@ export const openStages = ({
     /** The gate of the configuration. */
     gateOf: (endpoint: string) => configured[endpoint]?.gate,
     /**
-     * The move of many endpoints that can be undone for this one: the last of them, or an earlier one to the same stage.
+     * The move of many endpoints that can be undone for this one: the last, or an earlier one to the same stage.
      * `undefined` if the endpoint was not part of it, or has moved since.
      */
     undoable(endpoint: string): Move | undefined {

@@ -54,3 +54,4 @@ export { legacyJudge } from "./upstream/legacyJudge.ts";
 export { openBackend, type Watch } from "./upstream/openBackend.ts";
 export { openUpstream, type Upstream, type UpstreamSettings } from "./upstream/upstream.ts";
 export { upstreamSettings } from "./upstream/upstreamSettings.ts";
+export { describeOldReads } from "./oldReads/describeOldReads.ts";

@@ -33,6 +33,7 @@ import { maxEntryBytes, openStore } from "./cache/store.ts";
 import { openGuard } from "./http/guard.ts";
 import { openOwnErrors } from "./http/ownErrors.ts";
 import { openErrorFormats } from "./http/problemDetails.ts";
+import { describeOldReads } from "./oldReads/describeOldReads.ts";
 import { openOldReads } from "./oldReads/openOldReads.ts";
 import { dataFileSubstitutes } from "./proxy/dataFiles.ts";
 import { passThrough } from "./proxy/passThrough.ts";
@@ -143,7 +144,7 @@ export const openGateway = async (
     async start(address: string) {
       const started: { listensOn?: string; line?: string }[] = [];
       for (const feature of features) if (feature.start) started.push(await feature.start(address));
-      return started;
+      return [...started, { line: describeOldReads(settings) }];
     },
     /**
      * Puts changed settings in force, one feature after the other; what is wrong with any of them, and

@@ -19,7 +19,10 @@ export const requestPage = async () => {
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 };
 
-/** Sends a change, and gives what was answered; throws the sentence in which the gateway refuses it, with the evidence that speaks against it. */
+/**
+ * Sends a change, and gives what was answered; throws the sentence in which the gateway refuses it, with the evidence
+ * that speaks against it.
+ */
 export const requestChange = async (path, json) => {
   const answer = await fetch(path, {
     method: "POST",

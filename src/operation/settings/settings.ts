@@ -199,7 +199,7 @@ export type SettingsFragment = {
  */
 export type WhenOff = { setting: string; effect: string; section?: { id: string; title: string; about: string } };
 
-const usualOfCore = ["PORT", "LEGACY_URL", "PREFIXES", "TRUSTED_PROXIES", "REDIS_URL"];
+const usualOfCore = ["PORT", "LEGACY_URL", "PREFIXES", "TRUSTED_PROXIES", "CACHE_LEGACY", "REDIS_URL"];
 const secretsOfCore = ["LEGACY_API_KEY", "REDIS_URL"];
 
 /** All settings: the core's, and those that the fragments of features add. */
