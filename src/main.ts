@@ -2,6 +2,7 @@
 // oxlint-disable-next-line import/no-unassigned-import -- it ends the process where Node is too old
 import "./nodeVersion.cjs";
 import { enableCompileCache, flushCompileCache, registerHooks } from "node:module";
+import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
@@ -9,12 +10,19 @@ import about from "../package.json" with { type: "json" };
 
 // Before anything else is loaded: what is compiled once is not compiled again at the next start.
 enableCompileCache();
+/** `.ts` in a clone; `.js` in the package, which `npm run pack` compiles. */
+const extension = extname(import.meta.url);
+const isClone = extension === ".ts";
+const root = new URL("..", import.meta.url).href;
+const isOurs = (url: string): boolean => url.startsWith(root) && !url.startsWith(`${root}node_modules/`);
 registerHooks({
   resolve(specifier, context, next) {
     const from = context.parentURL ?? "";
     // A file of ours is named exactly: looking for it, and for what it is, takes longer than running it.
-    if (/^\..*\.ts$/.test(specifier))
-      return { url: new URL(specifier, from).href, format: "module-typescript", shortCircuit: true };
+    if (specifier.startsWith(".") && specifier.endsWith(extension) && isOurs(from)) {
+      const format = isClone ? "module-typescript" : "module";
+      return { url: new URL(specifier, from).href, format, shortCircuit: true };
+    }
     // zod's messages in fifty other languages: 15 ms and 5 MB.
     if (specifier === "../locales/index.js" && from.includes("/node_modules/zod/"))
       return { url: "data:text/javascript,", format: "module", shortCircuit: true };
@@ -35,8 +43,24 @@ const tools = {
   },
 };
 
+type LoadCommand = (command: Command) => Promise<unknown>;
+
+/** A command that writes files of a clone. The package has neither those files nor the command's modules. */
+const inClone = (load: LoadCommand): LoadCommand =>
+  isClone
+    ? load
+    : async (command) =>
+        command
+          .allowUnknownOption()
+          .allowExcessArguments()
+          .action(() => {
+            throw new Error(
+              `${command.name()}: the package does not have this command; run it in a clone, after npm ci`,
+            );
+          });
+
 /** What each command is, and how its options and its action are loaded: a start loads what serves, and nothing else. */
-const commands: Record<string, [about: string, load: (command: Command) => Promise<unknown>]> = {
+const commands: Record<string, [about: string, load: LoadCommand]> = {
   serve: [
     "run the gateway, as without a command; without LEGACY_URL over a sample legacy of its own",
     async (command) => (await import("./serveCommand.ts")).serveCommand(command),
@@ -62,8 +86,8 @@ const commands: Record<string, [about: string, load: (command: Command) => Promi
     },
   ],
   record: [
-    "record what a legacy server answers as fixtures",
-    async (command) => {
+    "record what a legacy server answers as fixtures; in a clone",
+    inClone(async (command) => {
       const [{ catalogue }, { recordCommand }, { legacyHandlers }, { serveHandlers }] = await Promise.all([
         import("../transforms/catalogue.ts"),
         import("../tools/record/command.ts"),
@@ -74,19 +98,21 @@ const commands: Record<string, [about: string, load: (command: Command) => Promi
       const openReplay = async (exchanges: Parameters<typeof legacyHandlers>[0]) =>
         serveHandlers(...legacyHandlers(exchanges));
       recordCommand(command, { ...tools, catalogue, folder, openReplay });
-    },
+    }),
   ],
   kit: [
-    "write the package of fixtures for authors of clients into kit/",
-    async (command) => command.action(async () => console.log((await import("../tools/kit/buildKit.ts")).buildKit())),
+    "write the package of fixtures for authors of clients into kit/; in a clone",
+    inClone(async (command) =>
+      command.action(async () => console.log((await import("../tools/kit/buildKit.ts")).buildKit())),
+    ),
   ],
   sample: [
     "run the sample legacy alone",
     async (command) => (await import("../tools/sampleLegacy/command.ts")).sampleCommand(command, tools),
   ],
   docs: [
-    "write the tables of docs/ again, or print a document",
-    async (command) => {
+    "write the tables of docs/ again, or print a document; in a clone",
+    inClone(async (command) => {
       const [{ docsCommand }, { features }, { endpoints }, { allEvents }] = await Promise.all([
         import("../tools/docs/command.ts"),
         import("../features/index.ts"),
@@ -95,7 +121,7 @@ const commands: Record<string, [about: string, load: (command: Command) => Promi
       ]);
       const fragments = features.map(({ settings }) => settings);
       docsCommand(command, { version: about.version, endpoints, fragments, events: await allEvents(features) });
-    },
+    }),
   ],
 };
 
@@ -122,6 +148,9 @@ const runCommandLine = async (args: readonly string[], first: string): Promise<v
   flushCompileCache();
 };
 
+// Else SIGUSR1 would open Node's inspector, which shows keys and runs code. `--disable-sigusr1` does it from the first
+// moment, where the command line has it.
+process.on("SIGUSR1", () => undefined);
 // A reader that leaves (`npm start -- --check | head -1`) ends neither the check nor the gateway.
 process.stdout.on("error", () => undefined);
 const args = process.argv.slice(2);

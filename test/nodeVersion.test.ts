@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "./support/temporaryFolder.ts";
@@ -35,6 +35,17 @@ test("an older Node is one line and 2", () => {
   }
   expect(runAs("24.21.0", "src/main.ts", "--version")).toEqual({ status: 2, stdout: "", stderr: line("24.21.0") });
   expect(runAs(`${needed}.0.0`, "src/main.ts", "--version")).toMatchObject({ status: 0, stderr: "" });
+});
+
+test("the version that package.json names counts to its last part", () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "src"));
+  cpSync("src/nodeVersion.cjs", join(folder, "src/nodeVersion.cjs"));
+  writeFileSync(join(folder, "package.json"), '{"engines": {"node": ">=24.11.1"}}');
+  const statusOf = (version: string) => runAs(version, join(folder, "src/nodeVersion.cjs")).status;
+  const older = ["18.20.8", "24.9.9", "24.11.0"];
+  const newer = ["24.11.1", "24.11.10", "24.12.0", "25.0.0", "26.0.0-nightly20260101", "100.0.0"];
+  expect([older, newer].map((versions) => versions.map(statusOf))).toEqual([older.map(() => 2), newer.map(() => 0)]);
 });
 
 test("npm start checks Node's version before it gives options an older Node refuses", () => {

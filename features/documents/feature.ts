@@ -1,6 +1,7 @@
 import { pathOf } from "../../src/catalogue/index.ts";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { type Core, corsList, type Feature, isBelow, problemSlugs, sendWhole } from "../../src/gateway/index.ts";
 import { apiCatalog, CATALOG_LINK, CATALOG_PATH, documentLinks, OPENAPI_TYPE } from "./apiCatalog.ts";
@@ -83,7 +84,9 @@ const viewerFiles = ["swagger-ui.css", "swagger-ui-bundle.js", "viewer.css", "vi
 
 const viewerFile = async (name: string): Promise<Resource> => {
   const isOwn = name.startsWith("viewer");
-  const url = isOwn ? new URL(`viewer/${name}`, import.meta.url) : import.meta.resolve(`swagger-ui-dist/${name}`);
+  const url = isOwn
+    ? new URL(`viewer/${name}`, import.meta.url)
+    : import.meta.resolve(`#vendor/swagger-ui-dist/${name}`);
   const type = `text/${name.endsWith(".css") ? "css" : "javascript"}; charset=utf-8`;
   return { body: await readFile(new URL(url)), type, headers: ["Cache-Control", "public, max-age=3600"] };
 };
@@ -93,7 +96,10 @@ const openApiOf = async (prefix: string, { catalogue: { module } }: Core): Promi
   if (module === undefined) throw new Error("openapi.json is made of the catalogue's `module`, and it has none");
   const workerData: OpenApiThreadData = { module, prefix };
   // What the gateway was started with, keys among it, is not for the thread.
-  const worker = new Worker(new URL("./openApiThread.ts", import.meta.url), { workerData, env: {} });
+  const worker = new Worker(new URL(`./openApiThread${extname(import.meta.url)}`, import.meta.url), {
+    workerData,
+    env: {},
+  });
   worker.unref();
   // Rejects where the thread fails.
   const [body] = (await once(worker, "message")) as [string];

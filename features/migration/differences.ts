@@ -52,7 +52,8 @@ export const openDifferences = (
     });
   /** A number below `MAX_COMPARED`; if none is left, that of the request that was compared longest ago. */
   const numberOf = ({ endpoint, id }: ComparedAnswer): number => {
-    const known = numbers.getOrInsertComputed(endpoint, () => new Map<string, number>());
+    const known = numbers.get(endpoint) ?? new Map<string, number>();
+    numbers.set(endpoint, known);
     const digest = hash("sha256", id, "base64url").slice(0, 8);
     let number = known.get(digest);
     known.delete(digest);

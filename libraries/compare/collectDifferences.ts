@@ -32,8 +32,10 @@ export const collectDifferences = (): DifferenceCollection => {
       else if (byKind.size < MAX_DIFFERENCES) byKind.set(key, { ...difference, count: 1 });
       else {
         const { form, kind, at } = difference;
-        const others: Difference = { path: OTHER_PATHS, at, form, kind, count: 0 };
-        byKind.getOrInsert(differenceKey(others), others).count++;
+        const none: Difference = { path: OTHER_PATHS, at, form, kind, count: 0 };
+        const others = byKind.get(differenceKey(none)) ?? none;
+        byKind.set(differenceKey(none), others);
+        others.count++;
         isFull ||= kind === "unexplained";
       }
     },

@@ -19,7 +19,7 @@ type DiskSettings = DiskPatience & {
  * @throws With `DATA_DIR`, the file and the reason, if it cannot be used.
  */
 export const openDisk = async ({ directory, timeout = 1000, onEnded, ...patience }: DiskSettings) => {
-  const thread = startDiskThread("sqliteThread.ts", directory);
+  const thread = startDiskThread("sqliteThread", directory);
   /** What waits for the thread's messages, which come in order. */
   const pending: PromiseWithResolvers<unknown>[] = [];
   const exit = Promise.withResolvers<void>();

@@ -1,5 +1,5 @@
 import { getCompileCacheDir } from "node:module";
-import { dirname } from "node:path";
+import { dirname, extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { withTimeout } from "../../src/operation/index.ts";
 
@@ -17,11 +17,15 @@ const cache = getCompileCacheDir();
 const env = cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) };
 
 /**
- * Runs a file of this folder in a thread of its own, which has the directory as its data: a disk that
+ * Runs a module of this folder in a thread of its own, which has the directory as its data: a disk that
  * hangs holds up nothing else.
  */
-export const startDiskThread = (file: string, directory: string): Worker =>
-  new Worker(new URL(file, import.meta.url), { name: "store", workerData: directory, env });
+export const startDiskThread = (name: string, directory: string): Worker =>
+  new Worker(new URL(`${name}${extname(import.meta.url)}`, import.meta.url), {
+    name: "store",
+    workerData: directory,
+    env,
+  });
 
 /** The first answer of such a thread; "late" where the disk hangs. The thread then does not keep the process alive. */
 export const firstAnswer = async <T>(

@@ -91,7 +91,8 @@ const observeOthers = (
 };
 
 const count = ({ path, legacyPath }: FieldPlace, legacy: Json | undefined, fields: SeenFields): SeenField => {
-  const field = fields.getOrInsert(path, { legacyPath, documents: 0, seen: {}, examples: [] });
+  const field: SeenField = fields.get(path) ?? { legacyPath, documents: 0, seen: {}, examples: [] };
+  fields.set(path, field);
   field.documents++;
   const variant = variantOf(legacy);
   const seen = field.seen[variant] ?? 0;

@@ -55,18 +55,23 @@ export const openTally = () => {
   const examples = new Map<string, ExampleAnswer>();
   let exampleChars = 0;
 
-  const countedOf = (endpoint: string): EndpointCounts =>
-    byEndpoint.getOrInsertComputed(endpoint, () => ({
+  const countedOf = (endpoint: string): EndpointCounts => {
+    const counts = byEndpoint.get(endpoint) ?? {
       summary: zeroSummary(),
       statuses: new Map(),
       latency: { legacy: openTimes(), candidate: openTimes() },
       fields: new Map(),
-    }));
+    };
+    byEndpoint.set(endpoint, counts);
+    return counts;
+  };
 
   const causeFor = (endpoint: string, difference: Difference, curl: CurlPair): Cause => {
     const { kind } = difference;
     const name = causeOf(difference);
-    const cause = causes.getOrInsert(`${kind} ${name}`, { kind, name, fields: 0, answers: 0, endpoints: [], curl });
+    const key = `${kind} ${name}`;
+    const cause: Cause = causes.get(key) ?? { kind, name, fields: 0, answers: 0, endpoints: [], curl };
+    causes.set(key, cause);
     if (!cause.endpoints.includes(endpoint)) cause.endpoints.push(endpoint);
     return cause;
   };
@@ -98,7 +103,10 @@ export const openTally = () => {
         summary[kind]++;
         const isKnown = failures.size < MAX_FAILURES || failures.has(`${endpoint} ${kind} ${outcome.why}`);
         const why = isKnown ? outcome.why : "(other reasons)";
-        failures.getOrInsert(`${endpoint} ${kind} ${why}`, { endpoint, kind, why, count: 0, curl }).count++;
+        const key = `${endpoint} ${kind} ${why}`;
+        const failure = failures.get(key) ?? { endpoint, kind, why, count: 0, curl };
+        failures.set(key, failure);
+        failure.count++;
         return;
       }
       if (answers) {

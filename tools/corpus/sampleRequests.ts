@@ -31,7 +31,9 @@ export const sampleRequests = async (
     const kind = JSON.stringify([endpoint, status, keyed]);
     const name = `${kind} ${shape}`;
     const key = strata.has(name) || strata.size < MAX_STRATA ? name : endpoint;
-    return strata.getOrInsertComputed(key, () => ({ kind, seen: 0, held: new Map(), bound: AFTER_EVERY_HASH }));
+    const stratum = strata.get(key) ?? { kind, seen: 0, held: new Map(), bound: AFTER_EVERY_HASH };
+    strata.set(key, stratum);
+    return stratum;
   };
   const shrink = () => {
     total = 0;

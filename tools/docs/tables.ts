@@ -39,7 +39,9 @@ const lifetimesTable = (endpoints: Endpoints): string => {
     const { fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl } = withDefaults(cache);
     const callers = cache.personal ? "callers without a key; else cached for one key" : "all callers";
     const cells = [fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl, callers];
-    rows.getOrInsert(cells.join(), { cells, names: [] }).names.push(`\`${name}\``);
+    const shared = rows.get(cells.join()) ?? { cells, names: [] };
+    rows.set(cells.join(), shared);
+    shared.names.push(`\`${name}\``);
   }
   return table(
     ["endpoints", "fresh", "stale while revalidated", "stale if legacy fails", "404, 410", "412", "shared by"],

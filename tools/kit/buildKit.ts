@@ -1,8 +1,6 @@
-import { execFileSync } from "node:child_process";
-import { cpSync, globSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import about from "../../package.json" with { type: "json" };
+import { compilePackage, root } from "../compile.ts";
 
 /** The name of the kit's package and of its program: `npx NAME` runs the program of that package only. */
 const NAME = "catalog-gateway-kit";
@@ -26,18 +24,12 @@ export const kitManifest = {
  * @throws If it cannot be compiled or written.
  */
 export const buildKit = (): string => {
-  // The kit is a compiled package: Node strips no types below node_modules, and clients do not need
-  // the gateway's dependencies.
-  const root = fileURLToPath(new URL("../../", import.meta.url));
-  const kit = join(root, "kit");
-  rmSync(kit, { recursive: true, force: true });
-  execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.kit.json"], {
-    cwd: root,
-    stdio: "inherit",
+  compilePackage({
+    project: "tsconfig.kit.json",
+    folder: join(root, "kit"),
+    assets: ["fixtures/*.json"],
+    manifest: kitManifest,
+    readme: join(import.meta.dirname, "package.md"),
   });
-  for (const path of globSync("fixtures/*.json", { cwd: root })) cpSync(join(root, path), join(kit, path));
-  cpSync(join(root, "LICENSE"), join(kit, "LICENSE"));
-  cpSync(join(import.meta.dirname, "package.md"), join(kit, "README.md"));
-  writeFileSync(join(kit, "package.json"), `${JSON.stringify(kitManifest, undefined, 2)}\n`);
   return `kit/ is ${NAME} ${about.version}: npm pack ./kit`;
 };

@@ -65,7 +65,7 @@ const styleOf = (parts: readonly PagePart[]): string =>
 /** One module, since the browser could not load others with the token. Each part's script has a scope of its own. */
 const scriptOf = (parts: readonly PagePart[]): string =>
   [
-    readAsset(new URL(import.meta.resolve("idiomorph/dist/idiomorph.min.js"))),
+    readAsset(new URL(import.meta.resolve("#vendor/idiomorph/dist/idiomorph.min.js"))),
     joinModules(["remembered.js", "request.js", "messages.js"].map((file) => uiAsset(`client/${file}`))),
     ...parts.map(({ script }) => (script === undefined ? "" : `{\n${script}\n}`)),
     joinModules([asset("client/live.js")]),

@@ -1,19 +1,19 @@
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import about from "../../../package.json" with { type: "json" };
 
-/** Defined where the gateway is bundled or compiled: by the bundler's `define`, or as a property of `globalThis`. */
-declare const BUILD_ID: string | undefined;
+/** `build`: written into the package's manifest when it is packed. A clone has none. */
+const { build } = about as { build?: string };
 
 /**
- * Identifies the code that makes answers, so that entries which another build wrote to a shared store are not used. It
- * is the constant `BUILD_ID` where a build defines one, else the hash of the folders with code and of
- * `package-lock.json`: some 20 ms, taken once, so that it stays that of the code which was started.
+ * Identifies the code that makes answers, so that entries which another build wrote to a shared store are not used. A
+ * package has that of the clone which it was packed from: the hash of the folders with code and of
+ * `package-lock.json`. A clone takes it once (some 20 ms), so that it stays that of the code which was started.
  *
- * @throws If there is no such constant and no lock file.
+ * @throws If there is neither one in package.json nor a lock file.
  */
-export const buildId = (): string =>
-  typeof BUILD_ID === "string" ? BUILD_ID : (hashed ??= hashOf(join(import.meta.dirname, "../../..")));
+export const buildId = (): string => build ?? (hashed ??= hashOf(join(import.meta.dirname, "../../..")));
 
 let hashed: string | undefined;
 

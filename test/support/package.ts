@@ -1,0 +1,23 @@
+import { execFileSync } from "node:child_process";
+import { globSync, mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "./temporaryFolder.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+/** Runs npm in a folder. Its cache is a folder of this run, which is empty at first. */
+export const runNpm = (folder: string, ...args: string[]): void => {
+  cache ??= temporaryFolder();
+  execFileSync("npm", [...args, "--cache", cache, "--loglevel", "error"], { cwd: folder, stdio: "pipe" });
+};
+let cache: string | undefined;
+
+/** Packs the gateway as `npm run pack` does, into a folder of its own. Returns the tarball's path. */
+export const packGateway = (): string => {
+  const folder = mkdtempSync(join(temporaryFolder(), "pack-"));
+  const dist = join(folder, "dist");
+  execFileSync(process.execPath, [join(root, "tools/pack/main.ts"), dist], { stdio: "pipe" });
+  runNpm(folder, "pack", dist);
+  const [tarball = ""] = globSync("*.tgz", { cwd: folder });
+  return join(folder, tarball);
+};

@@ -1,0 +1,81 @@
+import { cpSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import about from "../../package.json" with { type: "json" };
+import { buildId } from "../../src/operation/index.ts";
+import { compilePackage, root, writeJson } from "../compile.ts";
+
+/** The lowest Node that the package is tried on, by `.ci/run`. */
+const LOWEST_NODE = "24.11.0";
+
+/** The files that the pages load from packages, and their licences. They travel in `vendor`, the packages do not. */
+const vendored: Record<string, readonly string[]> = {
+  "swagger-ui-dist": [
+    "swagger-ui.css",
+    "swagger-ui-bundle.js",
+    "swagger-ui-bundle.js.LICENSE.txt",
+    "LICENSE",
+    "NOTICE",
+  ],
+  idiomorph: ["dist/idiomorph.min.js", "LICENSE"],
+};
+
+/** The package.json of the package. */
+const packageManifest = () => ({
+  name: about.name,
+  version: about.version,
+  description: about.description,
+  license: about.license,
+  type: about.type,
+  /** See `buildId`. */
+  build: buildId(),
+  bin: { "catalog-gateway": "src/main.js" },
+  exports: { "./package.json": "./package.json" },
+  imports: { "#vendor/*": "./vendor/*" },
+  // What the commands `record`, `kit` and `docs` need is compiled too, since main.ts names it, but stays behind.
+  files: [
+    "src",
+    "transforms",
+    "libraries",
+    "features",
+    "tools/*.js",
+    "tools/compare",
+    "tools/corpus",
+    "tools/sampleLegacy",
+    "fixtures/catalogue",
+    "vendor",
+    "npm-shrinkwrap.json",
+  ],
+  engines: { node: `>=${LOWEST_NODE}` },
+  dependencies: Object.fromEntries(Object.entries(about.dependencies).filter(([name]) => vendored[name] === undefined)),
+});
+
+type Lock = { packages: Record<string, { dev?: boolean; optional?: boolean }> };
+
+/** The versions that the package is installed with: those of the clone's lock file, without what does not travel. */
+const shrinkwrapOf = ({ name, version, license, dependencies, bin, engines }: ReturnType<typeof packageManifest>) => {
+  const { packages, ...lock } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as Lock;
+  const installed = Object.entries(packages).filter(
+    ([path, { dev, optional }]) => path !== "" && !dev && !optional && vendored[path.split("/")[1] ?? ""] === undefined,
+  );
+  const own = { name, version, license, dependencies, bin, engines };
+  return { ...lock, packages: { "": own, ...Object.fromEntries(installed) } };
+};
+
+/**
+ * Writes the package of the gateway, which runs from `node_modules`, into a folder: `npm pack` makes a tarball of it.
+ *
+ * @throws If it cannot be compiled or written.
+ */
+export const buildPackage = (folder: string): void => {
+  const manifest = packageManifest();
+  compilePackage({
+    project: "tsconfig.pack.json",
+    folder,
+    assets: ["{src,transforms,libraries,features,tools}/**/*.{js,cjs,css,json}", "fixtures/catalogue/*.json"],
+    manifest,
+    readme: join(import.meta.dirname, "package.md"),
+  });
+  writeJson(join(folder, "npm-shrinkwrap.json"), shrinkwrapOf(manifest));
+  for (const [name, files] of Object.entries(vendored))
+    for (const file of files) cpSync(join(root, "node_modules", name, file), join(folder, "vendor", name, file));
+};
