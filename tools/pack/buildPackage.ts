@@ -1,8 +1,9 @@
-import { cpSync, readFileSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import about from "../../package.json" with { type: "json" };
 import { buildId } from "../../src/operation/index.ts";
 import { compilePackage, root, writeJson } from "../compile.ts";
+import { productionLock } from "./productionLock.ts";
 
 /** The lowest Node that the package is tried on, by `.ci/run`. */
 const LOWEST_NODE = "24.11.0";
@@ -49,17 +50,9 @@ const packageManifest = () => ({
   dependencies: Object.fromEntries(Object.entries(about.dependencies).filter(([name]) => vendored[name] === undefined)),
 });
 
-type Lock = { packages: Record<string, { dev?: boolean; optional?: boolean }> };
-
-/** The versions that the package is installed with: those of the clone's lock file, without what does not travel. */
-const shrinkwrapOf = ({ name, version, license, dependencies, bin, engines }: ReturnType<typeof packageManifest>) => {
-  const { packages, ...lock } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as Lock;
-  const installed = Object.entries(packages).filter(
-    ([path, { dev, optional }]) => path !== "" && !dev && !optional && vendored[path.split("/")[1] ?? ""] === undefined,
-  );
-  const own = { name, version, license, dependencies, bin, engines };
-  return { ...lock, packages: { "": own, ...Object.fromEntries(installed) } };
-};
+/** The versions that the package is installed with. The packages that it has files of are no part of it. */
+const shrinkwrapOf = ({ name, version, license, dependencies, bin, engines }: ReturnType<typeof packageManifest>) =>
+  productionLock({ name, version, license, dependencies, bin, engines }, Object.keys(vendored));
 
 /**
  * Writes the package of the gateway, which runs from `node_modules`, into a folder: `npm pack` makes a tarball of it.

@@ -1,0 +1,20 @@
+// Prints the bill of materials of what production has. npm makes it of a lock file without anything else: of the
+// clone's, it would leave out dependencies that development uses too, and miss what `--omit=dev` has not installed.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import about from "../../package.json" with { type: "json" };
+import { writeJson } from "../compile.ts";
+import { productionLock } from "./productionLock.ts";
+
+const { name, version, description, license, dependencies, overrides } = about;
+const manifest = { name, version, description, license, dependencies, overrides };
+const folder = mkdtempSync(join(tmpdir(), "sbom-"));
+try {
+  writeJson(join(folder, "package.json"), manifest);
+  writeJson(join(folder, "package-lock.json"), productionLock(manifest));
+  execFileSync("npm", ["sbom", "--sbom-format=cyclonedx", "--package-lock-only"], { cwd: folder, stdio: "inherit" });
+} finally {
+  rmSync(folder, { recursive: true });
+}
