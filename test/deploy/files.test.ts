@@ -1,12 +1,13 @@
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { secretSettings, settingsSchemaOf } from "../../src/operation/settings/settings.ts";
 import { WAIT_TIMEOUT } from "../../src/gateway/upstream/upstream.ts";
 import { describeWith } from "../support/needs.ts";
 import { freePort } from "../support/freePort.ts";
+import { packGateway, runNpm } from "../support/package.ts";
 import { watchProgram } from "../support/program.ts";
 import { fragments, settingsOf } from "../support/settings.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
@@ -19,7 +20,7 @@ const commandOf = (instruction: RegExp): string[] =>
 
 /**
  * What `deploy/Dockerfile` says: commands as lists of arguments, and each copy from the build
- * condockerfileText with its sources.
+ * context with its sources.
  */
 const dockerfile = {
   entrypoint: commandOf(/^ENTRYPOINT (.*)$/m),
@@ -46,7 +47,13 @@ type Pod = { terminationGracePeriodSeconds: number; containers: [Container] };
 type Compose = {
   services: Record<
     string,
-    { volumes?: string[]; ports?: string[]; environment?: Record<string, unknown>; stop_grace_period?: string }
+    {
+      volumes?: string[];
+      ports?: string[];
+      environment?: Record<string, unknown>;
+      stop_grace_period?: string;
+      command?: string[];
+    }
   >;
 };
 
@@ -139,26 +146,41 @@ test(".dockerignore leaves exactly what the Dockerfile copies", () => {
   expect([...copied].toSorted()).toEqual(left.toSorted());
 });
 
-test("the gateway runs from what the image has, and HEALTHCHECK and the probes see it", async () => {
+describe("the image", () => {
   const folder = temporaryFolder();
-  for (const { from, to } of dockerfile.copies)
-    for (const path of from) cpSync(path, join(folder, to === "./" ? path : to), { recursive: true });
-  symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
-  const [port, adminPort] = [await freePort(), await freePort()];
-  const env = { PATH: process.env["PATH"], PORT: String(port), ADMIN_PORT: String(adminPort) };
-  const run = ([program, ...args]: string[]) => {
+  beforeAll(() => {
+    spawnSync("tar", ["-xzf", packGateway(), "-C", folder]);
+    runNpm(join(folder, "package"), "ci", "--ignore-scripts");
+  });
+  const run = ([program, ...args]: string[], settings: Record<string, string> = {}) => {
     expect(program).toBe("node");
-    return watchProgram(spawn(process.execPath, args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] }));
+    const options = { cwd: join(folder, "package"), env: { PATH: process.env["PATH"], ...settings } };
+    return watchProgram(spawn(process.execPath, args, { ...options, stdio: ["ignore", "pipe", "pipe"] }));
   };
-  const { child, listening } = run(dockerfile.entrypoint);
-  onTestFinished(() => void child.kill("SIGKILL"));
-  await listening();
-  expect(await run(dockerfile.health).ended).toBe(0);
-  const { startupProbe, readinessProbe, livenessProbe } = pod.containers[0];
-  for (const { httpGet } of [startupProbe, readinessProbe, livenessProbe]) {
-    const { status } = await fetch(`http://127.0.0.1:${adminPort}${httpGet.path}`);
-    expect([httpGet.path, status]).toEqual([httpGet.path, 200]);
-  }
+
+  test("the gateway runs from what it has, and HEALTHCHECK and the probes see it", async () => {
+    const [port, adminPort] = [await freePort(), await freePort()];
+    const settings = { PORT: String(port), ADMIN_PORT: String(adminPort) };
+    const { child, listening } = run(dockerfile.entrypoint, settings);
+    onTestFinished(() => void child.kill("SIGKILL"));
+    await listening();
+    expect(await run(dockerfile.health, settings).ended).toBe(0);
+    const { startupProbe, readinessProbe, livenessProbe } = pod.containers[0];
+    for (const { httpGet } of [startupProbe, readinessProbe, livenessProbe]) {
+      const { status } = await fetch(`http://127.0.0.1:${adminPort}${httpGet.path}`);
+      expect([httpGet.path, status]).toEqual([httpGet.path, 200]);
+    }
+  });
+
+  test("the sample of compose.yaml answers", async () => {
+    const { command = [] } = compose.services["sample"] ?? {};
+    const free = command.map((argument) => (argument === "8080" ? "0" : argument));
+    const { child, listening } = run([...dockerfile.entrypoint, ...free]);
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const { port } = new URL((await listening()).replace(/:$/, ""));
+    const { status } = await fetch(`http://127.0.0.1:${port}/api/v1/json/data/61`);
+    expect(status).toBe(200);
+  });
 });
 
 describeWith("systemd-analyze", "deploy/catalog-gateway@.service", () => {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { listeningGateway } from "../gateway/http/support.ts";
 import { httpUpstream } from "../gateway/proxy/support.ts";
 import { describeWith } from "../support/needs.ts";
-import { caddyProxies, nginxProxies } from "./proxyPrograms.ts";
+import { caddyProxies, nginxOfCompose, nginxProxies } from "./proxyPrograms.ts";
 
 type Sent = { method?: string; headers?: OutgoingHttpHeaders; body?: string; from?: string };
 
@@ -150,3 +150,15 @@ for (const [program, start] of programs)
       expect(echoOf(await answered).bytes).toBe(2 * half.length);
     });
   });
+
+describeWith("nginx", "deploy/compose.nginx.conf", () => {
+  test("both interfaces reach the gateway", async () => {
+    const legacy = await openLegacy();
+    const gateway = await listeningGateway(legacy.url);
+    const origin = await nginxOfCompose(`127.0.0.1:${gateway.port}`);
+    const list = await send(`${origin}/v1/evaluationmeasures/list`);
+    expect([list.status, list.text]).toEqual([200, '["kappa"]']);
+    const passed = await send(`${origin}/api/v1/json/data/61`);
+    expect([passed.status, echoOf(passed.text).target]).toEqual([207, "/api/v1/json/data/61"]);
+  });
+});

@@ -41,6 +41,16 @@ export const nginxProxies = async (gateway: string, legacy: string): Promise<Pro
   return { onePath: `http://127.0.0.1:${one}`, allPaths: `http://127.0.0.1:${all}` };
 };
 
+/** The real nginx with the configuration that compose.yaml gives it. Its origin. */
+export const nginxOfCompose = async (gateway: string): Promise<string> => {
+  const folder = copyOf("nginx", "upstream.conf", gateway);
+  const port = await freePort();
+  const config = readFileSync("deploy/compose.nginx.conf", "utf8");
+  const replaced = config.replace("gateway:8000", gateway).replace("listen 80;", `listen 127.0.0.1:${port};`);
+  await startNginx(folder, replaced, [port]);
+  return `http://127.0.0.1:${port}`;
+};
+
 /**
  * The real nginx with `files.conf` beside `all-paths.conf`. Files are fresh for as long as `fresh` says (an nginx
  * time), and lie in `store`; `errorLog` is nginx's.
