@@ -89,7 +89,7 @@ test("every setting that they give exists", () => {
 test("the ports of every way to start the gateway are its defaults", () => {
   const ports = [8000, 18_000];
   expect(/^EXPOSE (.*)$/m.exec(dockerfileText)?.[1]).toBe(ports.join(" "));
-  expect(compose.services["gateway"]?.ports).toEqual(ports.map((port) => `127.0.0.1:${port}:${port}`));
+  expect(compose.services["gateway"]?.ports).toEqual([`127.0.0.1:${ports[1]}:${ports[1]}`]);
   expect(pod.containers[0].ports.map(({ containerPort }) => containerPort)).toEqual(ports);
   expect(read("prometheus/prometheus.yml")).toMatch(new RegExp(`^ +port: ${ports[1]}\\b`, "m"));
   expect(settingsOf({})).toMatchObject({ settings: { PORT: ports[0], ADMIN_PORT: ports[1] } });
