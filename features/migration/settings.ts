@@ -1,23 +1,21 @@
 import { z } from "zod";
 import { comparedShape, wrongRoutes } from "../../libraries/modern/settings.ts";
 import {
-  baseUrlField,
-  countField,
   type KnownEndpoints,
-  millisecondsField,
   type Settings,
   type SettingsFragment,
   unknownEndpoints,
+  fields,
 } from "../../src/operation/index.ts";
 import { configuredStageSchema } from "./stage.ts";
 
 const shape = {
-  MODERN_URL: baseUrlField
+  MODERN_URL: fields.baseUrl
     .optional()
     .describe("URL of the new implementation, below which its paths lie. Without it every endpoint stays with legacy"),
-  MODERN_TIMEOUT_MS: millisecondsField(5_000).describe(
-    "Longest time for one answer of modern, in ms. Then legacy answers",
-  ),
+  MODERN_TIMEOUT_MS: fields
+    .milliseconds(5_000)
+    .describe("Longest time for one answer of modern, in ms. Then legacy answers"),
   ...comparedShape,
   STAGES: z
     .record(z.string(), configuredStageSchema)
@@ -29,9 +27,9 @@ const shape = {
     .boolean()
     .default(false)
     .describe("Whether a request may name its side, by `Gateway-Backend: legacy` or `modern`"),
-  MIRROR_RATE: countField(50).describe(
-    "Most comparisons a second, and at a time. Beyond 16 MiB of answers a second there are fewer",
-  ),
+  MIRROR_RATE: fields
+    .count(50)
+    .describe("Most comparisons a second, and at a time. Beyond 16 MiB of answers a second there are fewer"),
 };
 
 const reloadable = ["STAGES", "EXPECTED_DIFFERENCES"];

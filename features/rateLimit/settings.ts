@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { networksField, type Settings, type SettingsFragment } from "../../src/operation/index.ts";
+import { type Settings, type SettingsFragment, fields } from "../../src/operation/index.ts";
 
 const shape = {
   RATE_LIMIT: z
@@ -10,7 +10,7 @@ const shape = {
     .describe(
       "Most requests a second of each caller, on both interfaces. Ten seconds' worth may come at once; more are answered 429",
     ),
-  RATE_LIMIT_EXEMPT: networksField.describe("Addresses and networks whose requests are not limited"),
+  RATE_LIMIT_EXEMPT: fields.networks.describe("Addresses and networks whose requests are not limited"),
 };
 
 const isOn = ({ RATE_LIMIT }: RateLimitSettings): boolean => RATE_LIMIT !== undefined;

@@ -1,8 +1,8 @@
 import type { z } from "zod";
-import { baseUrlField, type Settings, type SettingsFragment } from "../../src/operation/index.ts";
+import { type Settings, type SettingsFragment, fields } from "../../src/operation/index.ts";
 
 const shape = {
-  OTEL_EXPORTER_OTLP_ENDPOINT: baseUrlField
+  OTEL_EXPORTER_OTLP_ENDPOINT: fields.baseUrl
     .optional()
     .describe(
       "URL of the OpenTelemetry collector, below which it takes `/v1/traces` by OTLP over HTTP. Without it nothing is recorded, and the SDK is not loaded",

@@ -20,7 +20,7 @@ export { HIDDEN, isLongKey, MIN_KEY_LENGTH, openSecrets, type Secrets, withoutUr
 export { truncate } from "./secrets/truncate.ts";
 export { readCertificates } from "./settings/certificates.ts";
 export { editDistance } from "./settings/editDistance.ts";
-export { baseUrlField, countField, hostField, millisecondsField, networksField } from "./settings/fields.ts";
+export { fields } from "./settings/fields.ts";
 export { fileSettingOf } from "./settings/givenSetting.ts";
 export { shownDefault } from "./settings/help.ts";
 export { loadSettings } from "./settings/load.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { hostField, type Settings, type SettingsFragment } from "../../operation/index.ts";
+import { type Settings, type SettingsFragment, fields } from "../../operation/index.ts";
 
 const tokenField = z
   .string()
@@ -15,7 +15,7 @@ const shape = {
     .max(MAX_PORT)
     .optional()
     .describe("Port of the operators' listener, `PORT` + 10000 without it. 0 takes a free one"),
-  ADMIN_HOST: hostField
+  ADMIN_HOST: fields.host
     .default("127.0.0.1")
     .describe("Address of the operators' listener. Others than loopback need `ADMIN_TOKEN`"),
   ADMIN_NAMES: z

@@ -2,17 +2,16 @@ import { z } from "zod";
 import { trustedProxies } from "../network/addresses.ts";
 
 /** A whole number within bounds. */
-export const integerField = (least: number, most: number, byDefault: number) =>
-  z.int().min(least).max(most).default(byDefault);
+const integer = (least: number, most: number, byDefault: number) => z.int().min(least).max(most).default(byDefault);
 /** Milliseconds, at most an hour. */
-export const millisecondsField = (byDefault: number) => integerField(1, 3_600_000, byDefault);
+const milliseconds = (byDefault: number) => integer(1, 3_600_000, byDefault);
 /** A number from 1 to 100,000. */
-export const countField = (byDefault: number) => integerField(1, 100_000, byDefault);
+const count = (byDefault: number) => integer(1, 100_000, byDefault);
 /** Bytes, from 1 KiB to `most` (default: 1 GiB). */
-export const bytesField = (byDefault: number, most = 1024 ** 3) => integerField(1024, most, byDefault);
+const bytes = (byDefault: number, most = 1024 ** 3) => integer(1024, most, byDefault);
 
 /** An origin, without a slash at its end. */
-export const originField = z
+const origin = z
   .string()
   .refine(
     (text) => /^https?:\/\/[^/?#@]+\/?$/.test(text) && URL.canParse(text),
@@ -20,7 +19,7 @@ export const originField = z
   )
   .transform((text) => text.replace(/\/$/, ""));
 /** A URL with or without a path, without a slash at its end. */
-export const baseUrlField = z
+const baseUrl = z
   .string()
   .refine(
     (text) => /^https?:\/\/[^/?#@\s]+(\/[A-Za-z0-9_.~-]+)*\/?$/.test(text) && URL.canParse(text),
@@ -28,11 +27,11 @@ export const baseUrlField = z
   )
   .transform((text) => text.replace(/\/$/, ""));
 /** A host name or address. */
-export const hostField = z.string().regex(/^[A-Za-z0-9._:[\]-]+$/, "a host name or address");
+const host = z.string().regex(/^[A-Za-z0-9._:[\]-]+$/, "a host name or address");
 /** A path without a slash at its end, or `/`. */
-export const prefixField = z.string().regex(/^\/$|^(\/[A-Za-z0-9_.~-]+)+$/, "a path such as /v1, or /");
+const prefix = z.string().regex(/^\/$|^(\/[A-Za-z0-9_.~-]+)+$/, "a path such as /v1, or /");
 /** Addresses and networks such as `10.0.0.0/8`; default: none. */
-export const networksField = z
+const networks = z
   .array(z.string())
   .default([])
   .meta({ examples: [["127.0.0.1", "10.0.0.0/8"]] })
@@ -46,3 +45,6 @@ export const networksField = z
       });
     }
   });
+
+/** What settings are made of. */
+export const fields = { integer, milliseconds, count, bytes, origin, baseUrl, host, prefix, networks };

@@ -1,15 +1,6 @@
 import { z } from "zod";
 import { type Duration, isDuration } from "../../catalogue/index.ts";
-import {
-  bytesField,
-  countField,
-  hostField,
-  integerField,
-  millisecondsField,
-  networksField,
-  originField,
-  prefixField,
-} from "./fields.ts";
+import { fields } from "./fields.ts";
 
 const corsOrigin = z
   .string()
@@ -49,10 +40,10 @@ const isRedisUrl = (text: string): boolean => {
  */
 const coreGroups = {
   "Where it listens": {
-    PORT: integerField(0, 65_535, 8000).describe("Port of the public listener. 0 takes a free one"),
-    HOST: hostField.default("127.0.0.1").describe("Address of the public listener"),
+    PORT: fields.integer(0, 65_535, 8000).describe("Port of the public listener. 0 takes a free one"),
+    HOST: fields.host.default("127.0.0.1").describe("Address of the public listener"),
     PREFIXES: z
-      .array(prefixField)
+      .array(fields.prefix)
       .min(1)
       .refine((list) => new Set(list).size === list.length, "each prefix once")
       .default(["/v1"])
@@ -63,14 +54,14 @@ const coreGroups = {
       .default(["*"])
       .meta({ examples: [["https://page.example"]] })
       .describe("Origins whose pages may read answers"),
-    TRUSTED_PROXIES: networksField.describe(
+    TRUSTED_PROXIES: fields.networks.describe(
       "Addresses and networks (`10.0.0.0/8`) whose `X-Forwarded-*` and `Forwarded` are believed",
     ),
   },
   "The legacy server": {
-    LEGACY_URL: originField.optional().describe("Origin of the legacy server; without it a sample legacy is started"),
-    LEGACY_PATH: prefixField.default("/api/v1").describe("Path of legacy's interface, before `json` or `xml`"),
-    LEGACY_HOST: hostField
+    LEGACY_URL: fields.origin.optional().describe("Origin of the legacy server; without it a sample legacy is started"),
+    LEGACY_PATH: fields.prefix.default("/api/v1").describe("Path of legacy's interface, before `json` or `xml`"),
+    LEGACY_HOST: fields.host
       .optional()
       .describe(
         "`Host` that legacy is addressed by. Without it: the client's for proxied requests, that of `LEGACY_URL` for the gateway's own",
@@ -89,39 +80,45 @@ const coreGroups = {
       .describe(
         "The gateway's own key, for what legacy answers only with one. Flow names with `=`, `+`, `/` and the like need it",
       ),
-    MAX_CONNECTIONS: countField(64).describe(
-      "Most connections to legacy: for transforms, for pass-through and for uploads each",
-    ),
-    HEADERS_TIMEOUT_MS: millisecondsField(30_000).describe("Longest wait for legacy's first byte, in ms"),
-    BODY_TIMEOUT_MS: millisecondsField(30_000).describe("Longest silence within a body, in ms"),
-    TOTAL_TIMEOUT_MS: millisecondsField(60_000).describe(
-      "Longest time for one answer of the new interface, in ms. Proxied requests have no such limit",
-    ),
+    MAX_CONNECTIONS: fields
+      .count(64)
+      .describe("Most connections to legacy: for transforms, for pass-through and for uploads each"),
+    HEADERS_TIMEOUT_MS: fields.milliseconds(30_000).describe("Longest wait for legacy's first byte, in ms"),
+    BODY_TIMEOUT_MS: fields.milliseconds(30_000).describe("Longest silence within a body, in ms"),
+    TOTAL_TIMEOUT_MS: fields
+      .milliseconds(60_000)
+      .describe("Longest time for one answer of the new interface, in ms. Proxied requests have no such limit"),
   },
   Clients: {
     // A body is read at once: half a MiB takes 25 ms, 55 at the worst (many distinct names). A sound one has 110
     // KB at most (10,000 ids).
-    MAX_BODY_BYTES: bytesField(128 * 1024, 512 * 1024).describe("Largest JSON body of a client, in bytes"),
-    MAX_CLIENT_CONNECTIONS: countField(10_000).describe(
-      "Most connections of clients. Beyond it the newest is answered 503",
-    ),
-    DRAIN_DELAY_MS: integerField(0, 3_600_000, 5_000).describe(
-      "Time from SIGTERM until the port closes, in ms. Load balancers see `/readyz` meanwhile; 0 closes it at once",
-    ),
-    DRAIN_TIMEOUT_MS: millisecondsField(30_000).describe(
-      "Longest time for requests in flight when the port has closed, in ms",
-    ),
+    MAX_BODY_BYTES: fields.bytes(128 * 1024, 512 * 1024).describe("Largest JSON body of a client, in bytes"),
+    MAX_CLIENT_CONNECTIONS: fields
+      .count(10_000)
+      .describe("Most connections of clients. Beyond it the newest is answered 503"),
+    DRAIN_DELAY_MS: fields
+      .integer(0, 3_600_000, 5_000)
+      .describe(
+        "Time from SIGTERM until the port closes, in ms. Load balancers see `/readyz` meanwhile; 0 closes it at once",
+      ),
+    DRAIN_TIMEOUT_MS: fields
+      .milliseconds(30_000)
+      .describe("Longest time for requests in flight when the port has closed, in ms"),
   },
   "Large answers": {
-    MAX_REPLY_BYTES: bytesField(32 * 1024 ** 2).describe("Largest answer of legacy to be transformed, in bytes"),
-    MEMORY_BYTES: integerField(1024, 64 * 1024 ** 3, 256 * 1024 ** 2).describe(
-      "Most bytes of answers and bodies in memory: that are collected, wait to be read, or that clients have not taken yet; the last take half at most. What does not fit is answered 503. At least `MAX_REPLY_BYTES`",
-    ),
+    MAX_REPLY_BYTES: fields.bytes(32 * 1024 ** 2).describe("Largest answer of legacy to be transformed, in bytes"),
+    MEMORY_BYTES: fields
+      .integer(1024, 64 * 1024 ** 3, 256 * 1024 ** 2)
+      .describe(
+        "Most bytes of answers and bodies in memory: that are collected, wait to be read, or that clients have not taken yet; the last take half at most. What does not fit is answered 503. At least `MAX_REPLY_BYTES`",
+      ),
   },
   "Cache and storage": {
-    CACHE_BYTES: integerField(0, 64 * 1024 ** 3, 64 * 1024 ** 2).describe(
-      "Memory for cached answers, in bytes. Keys, headers and every encoding count; 0 switches the cache off",
-    ),
+    CACHE_BYTES: fields
+      .integer(0, 64 * 1024 ** 3, 64 * 1024 ** 2)
+      .describe(
+        "Memory for cached answers, in bytes. Keys, headers and every encoding count; 0 switches the cache off",
+      ),
     CACHE_LIFETIMES: lifetimes
       .default({})
       .describe(
