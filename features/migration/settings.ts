@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { comparedShape, wrongRoutes } from "../../libraries/modern/settings.ts";
 import {
+  fields,
   type KnownEndpoints,
   type Settings,
   type SettingsFragment,
   unknownEndpoints,
-  fields,
 } from "../../src/operation/index.ts";
 import { configuredStageSchema } from "./stage.ts";
 

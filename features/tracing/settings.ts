@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { type Settings, type SettingsFragment, fields } from "../../src/operation/index.ts";
+import { fields, type Settings, type SettingsFragment } from "../../src/operation/index.ts";
 
 const shape = {
   OTEL_EXPORTER_OTLP_ENDPOINT: fields.baseUrl

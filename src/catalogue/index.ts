@@ -68,7 +68,6 @@ export { type FieldReader, fieldReader, keysInForm, legacyKeyOf } from "./legacy
 export {
   fateByCode,
   gatewayError,
-  type GatewayErrorFormat,
   type GatewayErrorFormatOf,
   openGatewayErrorFormats,
   writeLegacyError,

@@ -28,8 +28,9 @@ export {
   type ProblemType,
   problemTypes,
 } from "./http/problemDetails.ts";
-export { isBelow, isBelowAny, originForm } from "./http/requestTarget.ts";
+export { isBelow, originForm } from "./http/requestTarget.ts";
 export type { Step } from "./http/step.ts";
+export { describeOldReads } from "./oldReads/describeOldReads.ts";
 export { type Gateway, openGateway } from "./openGateway.ts";
 export type { OperatorsApp } from "./operators/app.ts";
 export type { GuardSettings } from "./operators/guard.ts";
@@ -54,4 +55,3 @@ export { legacyJudge } from "./upstream/legacyJudge.ts";
 export { openBackend, type Watch } from "./upstream/openBackend.ts";
 export { openUpstream, type Upstream, type UpstreamSettings } from "./upstream/upstream.ts";
 export { upstreamSettings } from "./upstream/upstreamSettings.ts";
-export { describeOldReads } from "./oldReads/describeOldReads.ts";

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { floorOf } from "../../tools/docs/floors.ts";
@@ -43,6 +43,22 @@ test("a floor's modules are imported by its door, from the inside by themselves"
   const crosses = ({ from, to }: Import) => floorOf(from) !== floorOf(to) && to.startsWith("src/");
   expect(departures((one) => crosses(one) && !doors.has(one.to) && !besideDoors(one.from))).toEqual([]);
   expect(departures((one) => !crosses(one) && doors.has(one.to))).toEqual([]);
+});
+
+/** The names that a text imports or exports by a path that ends so. */
+const namesIn = (text: string, path: string): string[] =>
+  [...text.matchAll(/^(?:import|export) (?:type )?\{([^}]*)\} from "([^"]+)";$/gm)]
+    .filter(([, , from = ""]) => from.endsWith(path))
+    .flatMap(([, names = ""]) => names.split(",").map((name) => name.trim().replace(/^type | as .*$/g, "")))
+    .filter((name) => name !== "");
+
+test.each([...doors])("each name of %s is imported from outside of it", (door) => {
+  const floor = `${door.split("/")[1]}/index.ts`;
+  const users = [...sourceFiles(), ...globSync("fixtures/*.ts", { cwd: root })].filter((file) => file !== door);
+  const imported = new Set(users.flatMap((file) => namesIn(readFileSync(join(root, file), "utf8"), floor)));
+  const named = namesIn(readFileSync(join(root, door), "utf8"), ".ts");
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter((name) => !imported.has(name))).toEqual([]);
 });
 
 test("thin.ts imports the gateway and its endpoints alone", () => {

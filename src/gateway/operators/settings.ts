@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Settings, type SettingsFragment, fields } from "../../operation/index.ts";
+import { fields, type Settings, type SettingsFragment } from "../../operation/index.ts";
 
 const tokenField = z
   .string()
