@@ -89,15 +89,25 @@ export const causeOf = ({ kind, rule, entry, cause, form, path }: Omit<Differenc
 /** The rules whose names are the types that they make. */
 const typeRules: ReadonlySet<string> = new Set(["text", "integer", "number", "boolean", "list", "object", "timestamp"]);
 
+/** What other rules make, in words. */
+const expectedOf: Readonly<Record<string, string>> = {
+  nullable: "null",
+  verbatim: "legacy’s own value",
+  anyOrder: "a list",
+  unwrapped: "the value alone",
+};
+
 const articleOf = (name: string): string => (/^[aeiou]/.test(name) ? "an" : "a");
 
 /** Describes how a candidate breaks the rule that made the expected value. */
 const againstRule = (form: DifferenceForm, rule: string): string => {
-  const expected = typeRules.has(rule) ? `${articleOf(rule)} ${rule}` : `what the rule ${rule} makes`;
+  const isType = typeRules.has(rule);
+  const expected = isType ? `${articleOf(rule)} ${rule}` : (expectedOf[rule] ?? `the result of the rule ${rule}`);
   if (form === "missing") return `left out; ${expected} was expected`;
   if (form === "extra") return "added; nothing was expected";
   if (form === "type") return `another type; ${expected} was expected`;
-  return `another ${form === "moved" ? "place" : form} than the rule ${rule} makes`;
+  const what = form === "moved" ? "place" : form === "value" && isType ? rule : form;
+  return `another ${what} than expected${isType ? "" : ` by the rule ${rule}`}`;
 };
 
 type JsonType = "null" | "boolean" | "number" | "text" | "list" | "object";

@@ -84,14 +84,16 @@ describe("every form of difference, where it is", () => {
 test("a list in another order has its own rule as the cause, not the rule around it", () => {
   const [difference] = compare(answer(["a", "b"]), answer(["b", "a"]), list(text));
   const cause = difference && causeOf({ ...difference, rule: "unwrapped + list" });
-  expect(cause).toBe("another order than the rule list makes");
+  expect(cause).toBe("another order than expected");
 });
 
 test.each<[cause: string, form: Difference["form"], rule?: string]>([
   ["left out; a text was expected", "missing", "nullable + text"],
-  ["left out; what the rule lowercase makes was expected", "missing", "lowercase"],
+  ["left out; the result of the rule lowercase was expected", "missing", "lowercase"],
+  ["left out; null was expected", "missing", "nullable"],
   ["another type; an integer was expected", "type", "integer"],
-  ["another value than the rule text makes", "value", "text"],
+  ["another text than expected", "value", "text"],
+  ["another value than expected by the rule lowercase", "value", "lowercase"],
   ["added; nothing was expected", "extra", "optional + text"],
   ["missing at /a", "missing"],
 ])('the cause "%s" is named for the form %s and the rule %s', (cause, form, rule) => {
