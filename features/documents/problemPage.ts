@@ -1,6 +1,6 @@
 import { answerOf, type ErrorTable, type Outcome, outcomeOf } from "../../src/catalogue/index.ts";
 import { otherProblem, problemOf, type ProblemType, problemTypes } from "../../src/gateway/index.ts";
-import { documentFrame, readAsset, sharedStyle } from "../../libraries/ui/documentFrame.ts";
+import { documentFrame, readStyle, sharedStyle } from "../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../libraries/ui/html.ts";
 import { counted } from "../../libraries/ui/wording.ts";
 import { pageHeaders, type Resource } from "./resource.ts";
@@ -15,7 +15,7 @@ const title = "Errors of this interface";
  * `type` of a problem has it.
  */
 export const problemPage = ({ base, errors, link }: ProblemPageParts): Resource => {
-  const style = `${sharedStyle()}\n${readAsset(new URL("problems.css", import.meta.url))}`;
+  const style = `${sharedStyle()}\n${readStyle(new URL("problems.css", import.meta.url))}`;
   const frame = documentFrame(style, [], ["frame-ancestors 'none'"]);
   const codes = codesByStatus(errors);
   const body = html`<nav class="around"><a href="${base}/docs">Reference</a></nav>

@@ -96,8 +96,7 @@ const open = async (
     },
     console: {
       routes: (app) => addMigrationRoutes(app, migration, observer),
-      page: async () =>
-        (await import("./console/page.ts")).migrationPage(migration, core.traffic.hasBegun, legacyChecksKeysAlone),
+      page: async () => (await import("./console/page.ts")).migrationPage(migration, legacyChecksKeysAlone),
     },
     ...(layer && {
       layer: layer.layer,

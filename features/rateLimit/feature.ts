@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import { type Core, type Feature, ownReply, sendWhole, type Step, subnetOf } from "../../src/gateway/index.ts";
 import { storesOf } from "../../libraries/stores/storesOf.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
+import { html } from "../../libraries/ui/html.ts";
 import { formatNumber } from "../../libraries/ui/wording.ts";
 import { exchangeOf, type RequestCaller, trustedProxies } from "../../src/operation/index.ts";
 import { BURST_MS, openBuckets } from "./buckets.ts";
@@ -99,7 +100,7 @@ const open = async (
       page: async () => ({
         show: () => ({
           sections: [],
-          numbers: [{ order: 50, name: "over the rate limit", value: formatNumber(refused) }],
+          facts: [html`<strong>${formatNumber(refused)}</strong> over the rate limit`],
         }),
       }),
     },

@@ -31,18 +31,29 @@ export type PagePart = {
 /** What one part shows at one time. */
 type PageContent = {
   sections: readonly PageSection[];
-  /** Numbers in the overview at the top. */
-  numbers?: readonly OverviewNumber[];
-  /** Mistakes in the deployment, one sentence or two each: they stand above everything else. */
+  /** Facts about all traffic: a few words each. */
+  facts?: readonly Html[];
+  /** Mistakes in the deployment, one sentence or two each: they stand behind the troubles. */
   notices?: readonly Html[];
-  headlines?: readonly Headline[];
+  troubles?: readonly Trouble[];
+  /** What helps callers while a dependency fails, by its name: a link or a button. */
+  remedies?: Readonly<Record<string, Html>>;
+  /** The sentence that stands for the troubles where there are none. The last part that has one decides. */
+  calm?: Html | undefined;
 };
 
 /**
- * The most urgent fact in one line, and its reason below it. The page shows every trouble; without
- * one, the first headline.
+ * What needs an operator, in one line: what it is, since when (ISO 8601), what it means for callers, why it is so, and
+ * what to press (a link or a button). `count`: how many troubles it stands for.
  */
-export type Headline = { heading: Html; why?: string; isTrouble?: boolean };
+export type Trouble = {
+  count?: number;
+  what: string | Html;
+  since?: string;
+  effect: string | Html;
+  why?: string;
+  press: Html;
+};
 
 /** One section of the page. */
 export type PageSection = {
@@ -56,9 +67,3 @@ export type PageSection = {
   about: string;
   content: Html;
 };
-
-/**
- * One number of the overview: its name with the time that it covers, and its place. `about`: a few words below
- * it. `isTrouble` marks it.
- */
-export type OverviewNumber = { order: number; name: string; value: string; about?: string; isTrouble?: boolean };

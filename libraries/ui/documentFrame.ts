@@ -19,8 +19,14 @@ export const joinModules = (urls: readonly URL[]): string =>
     )
     .join("\n");
 
+/** Reads styles, without their comments and indentation. */
+export const readStyle = (url: URL): string =>
+  readAsset(url)
+    .replaceAll(/\/\*[^]*?\*\//g, "")
+    .replaceAll(/\n\s*/g, "\n");
+
 /** The styles that every page of this project begins with. */
-export const sharedStyle = (): string => readAsset(new URL("style.css", import.meta.url));
+export const sharedStyle = (): string => readStyle(new URL("style.css", import.meta.url));
 
 /** The sources of a Content-Security-Policy that allow these inline texts alone, each by its hash. */
 const allowedSources = (texts: readonly string[]): string =>

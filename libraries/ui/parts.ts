@@ -1,11 +1,7 @@
 import { type ResultName, comparisonResults } from "../compare/results.ts";
 import type { CurlPair } from "../compare/curls.ts";
-import { RECENT_MINUTES } from "../../src/operation/index.ts";
 import { html, type Html } from "./html.ts";
 import { formatNumber, minute, percent } from "./wording.ts";
-
-/** The time that figures of recent traffic cover. */
-export const RECENT = `last ${RECENT_MINUTES} min`;
 
 type Section = { id: string; title: string; count: number; about: string; content: Html | Html[] };
 
@@ -97,16 +93,16 @@ const steps = [
 ] as const;
 
 /** 12 minutes -> `12 min`; a text that is no time stays as it is. */
-const span = (iso: string, now: Date): string => {
+const span = (iso: string, now: Date, moment: string): string => {
   const seconds = (now.getTime() - Date.parse(iso)) / 1000;
   if (Number.isNaN(seconds)) return iso;
   const [length, unit] = steps.find(([one]) => seconds >= one) ?? [];
-  return length === undefined ? "a moment" : `${Math.floor(seconds / length)} ${unit}`;
+  return length === undefined ? moment : `${Math.floor(seconds / length)} ${unit}`;
 };
 
-/** How long ago an ISO 8601 time was, with the time itself as the title. */
-export const timeAgo = (iso: string, now: Date): Html =>
-  html`<time datetime="${iso}" title="${minute(iso)}">${span(iso, now)}</time>`;
+/** How long ago an ISO 8601 time was, with the time itself as the title. `moment`: less than a minute. */
+export const timeAgo = (iso: string, now: Date, moment = "a moment"): Html =>
+  html`<time datetime="${iso}" title="${minute(iso)}">${span(iso, now, moment)}</time>`;
 
 /** An ISO 8601 time to the minute. */
 export const timeAt = (iso: string): Html => html`<time datetime="${iso}">${minute(iso)}</time>`;

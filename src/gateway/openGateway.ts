@@ -185,7 +185,7 @@ const openOperation = (settings: GatewaySettings, { endpoints }: Catalogue, obse
   );
   meter.total("crowded_total", "Answers and bodies refused because of MEMORY_BYTES.", () => memory.refused);
   const traffic = openTraffic(meter, Object.keys(endpoints));
-  const readCounts = settings.CACHE_LEGACY.length === 0 ? undefined : openReadCounts({ meter, dependencies });
+  const readCounts = settings.CACHE_LEGACY.length === 0 ? undefined : openReadCounts({ meter, dependencies, traffic });
   return { observer, meter, traffic, dependencies, readCounts, events: new EventEmitter<CoreEvents>(), memory };
 };
 

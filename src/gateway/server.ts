@@ -173,7 +173,8 @@ const openExchanges = ({ trusted, readTarget, meter, observer, features }: Core,
       refused[exchange.status] = (refused[exchange.status] ?? 0) + 1;
       summary ??= setTimeout(report, SUMMARY).unref();
     }
-    if (exchange.isProxied && response?.headersSent === true) meter.countProxied(response.statusCode);
+    const isProxied = exchange.isProxied && !exchange.isOldRead;
+    if (isProxied && response?.headersSent === true) meter.countProxied(response.statusCode);
     for (const onExchange of ends) {
       try {
         onExchange(exchange, response);

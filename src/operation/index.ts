@@ -37,7 +37,12 @@ export {
 export { temporary } from "./settings/temporary.ts";
 export { buildId } from "./telemetry/buildId.ts";
 export { buildInfo } from "./telemetry/buildInfo.ts";
-export { type Dependencies, type FailureMeaning, openDependencies } from "./telemetry/dependencies.ts";
+export {
+  type Dependencies,
+  type DependencyState,
+  type FailureMeaning,
+  openDependencies,
+} from "./telemetry/dependencies.ts";
 export { coreEvents, type EventDefinitions, type EventLevel } from "./telemetry/events.ts";
 export {
   contexts,
@@ -68,4 +73,5 @@ export { openReadCounts, type ReadCounts } from "./telemetry/readCounts.ts";
 export { callerOfRequest, headerOf, RequestCaller } from "./telemetry/requestCaller.ts";
 export type { Sample } from "./telemetry/series.ts";
 export { type RequestBegin, requestBegins, runStep, type Step, steps } from "./telemetry/steps.ts";
-export { CURVE_MINUTES, openTraffic, RECENT_MINUTES, type Traffic } from "./telemetry/traffic.ts";
+export { RECENT_TIMES } from "./telemetry/recentTimes.ts";
+export { type NamedTraffic, openTraffic, RECENT_MINUTES, type Traffic } from "./telemetry/traffic.ts";

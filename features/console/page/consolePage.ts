@@ -1,12 +1,14 @@
-import { raw } from "hono/html";
+import { decodeHTML } from "entities";
 import type { Core, UntrustedProxy } from "../../../src/gateway/index.ts";
-import { buildInfo, type Traffic, type WhenOff } from "../../../src/operation/index.ts";
-import type { Headline, OverviewNumber, PagePart, PageSection } from "../../../libraries/ui/consolePart.ts";
-import { documentFrame, joinModules, readAsset, sharedStyle } from "../../../libraries/ui/documentFrame.ts";
+import { buildInfo, type WhenOff } from "../../../src/operation/index.ts";
+import type { PagePart, PageSection, Trouble } from "../../../libraries/ui/consolePart.ts";
+import { documentFrame, joinModules, readAsset, readStyle, sharedStyle } from "../../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
-import { fillBar, RECENT, section, timeAt } from "../../../libraries/ui/parts.ts";
-import { bytes, counted, enumerate, formatNumber, percent, rate, timeOfDay } from "../../../libraries/ui/wording.ts";
+import { fillBar, section, timeAt } from "../../../libraries/ui/parts.ts";
+import { bytes, counted, formatNumber, timeOfDay } from "../../../libraries/ui/wording.ts";
 import type { CacheView } from "../cacheView.ts";
+import { dependencyTroubles, lightsBar } from "./lights.ts";
+import { calmSentence, trafficSection } from "./trafficSection.ts";
 
 /** The operators' page: its headers, and how it is rendered for each request. */
 export type ConsolePage = ReturnType<typeof openConsolePage>;
@@ -21,17 +23,16 @@ export const openConsolePage = (
   loaded: readonly PagePart[],
   address: string,
 ) => {
-  const parts = [corePart(core, cacheView), ...loaded];
   const { policy, render } = documentFrame(
-    styleOf(parts),
-    [scriptOf(parts)],
+    styleOf(loaded),
+    [scriptOf(loaded)],
     ["connect-src 'self'", "frame-ancestors 'none'"],
   );
   const head = html`<meta name="robots" content="noindex" />`;
   const about = html`catalog-gateway ${buildInfo().labels["version"]} at <code>${address}</code>, started
     ${timeAt(new Date(performance.timeOrigin).toISOString())}`;
-  const dialogs = parts.map((part) => part.dialogs ?? "");
-  const renderDocument = (title: string | Html, content: Html): Html =>
+  const dialogs = loaded.map((part) => part.dialogs ?? "");
+  const renderDocument = (title: string, content: Html): Html =>
     render({ title, head, body: html`<div id="page">${content}</div>` });
   return {
     headers: {
@@ -43,7 +44,7 @@ export const openConsolePage = (
     },
     render: {
       page(now: Date, query: URLSearchParams): Html {
-        const { title, content } = contentOf(parts, { now, query, address, about });
+        const { title, content } = contentOf(core, cacheView, loaded, { now, query, address, about });
         return renderDocument(
           title,
           html`${content} ${dialogs}
@@ -60,7 +61,7 @@ const asset = (file: string): URL => new URL(file, import.meta.url);
 const uiAsset = (file: string): URL => new URL(`../../../libraries/ui/${file}`, import.meta.url);
 
 const styleOf = (parts: readonly PagePart[]): string =>
-  [sharedStyle(), readAsset(asset("page.css")), ...parts.map(({ style }) => style ?? "")].join("\n");
+  [sharedStyle(), readStyle(asset("page.css")), ...parts.map(({ style }) => style ?? "")].join("\n");
 
 /** One module, since the browser could not load others with the token. Each part's script has a scope of its own. */
 const scriptOf = (parts: readonly PagePart[]): string =>
@@ -76,103 +77,16 @@ type ShownCore = Pick<
   "off" | "settings" | "untrustedProxies" | "traffic" | "dependencies" | "meter" | "readCounts"
 >;
 
-/**
- * What fails, recent traffic, the cache, the sections of features that are off for lack of a setting, and
- * proxies that are not trusted.
- */
-const corePart = (
-  { off, settings, untrustedProxies, traffic, dependencies, meter, readCounts }: ShownCore,
-  cacheView: () => CacheView,
-): PagePart => ({
-  show: (now) => ({
-    sections: [cacheSection(cacheView(), now), ...off.flatMap(offSection)],
-    notices: noticesOf(untrustedProxies.list()),
-    headlines: troublesOf({ dependencies, meter }, now),
-    numbers: [
-      ...trafficNumbers(traffic, settings.REDIS_URL !== undefined),
-      ...(readCounts === undefined ? [] : [readsNumber(readCounts.view(), now)]),
-    ],
-  }),
-});
-
-/** What fails that callers need: dependencies, since when and what it means, and backends whose circuit is open. */
-const troublesOf = ({ dependencies, meter }: Pick<Core, "dependencies" | "meter">, now: Date): Headline[] => {
-  const failed = dependencies.failed();
-  const groups = Object.entries(Object.groupBy(failed, ({ trouble }) => trouble));
-  const open = meter
-    .openCircuits()
-    .filter((backend) => dependencies.isUsed(backend) && failed.every(({ name }) => name !== backend));
-  return [
-    ...groups.map(([trouble, alike = []]) => dependencyHeadline(trouble, alike, now)),
-    ...(open.length > 0 ? [circuitHeadline(open)] : []),
-  ];
+/** What an operator may look at while a dependency fails; features add to it. */
+const ownRemedies: Readonly<Record<string, Html>> = {
+  ...Object.fromEntries(
+    ["legacy", "legacy_access", "legacy_speed", "legacy_room", "legacy_endpoints"].map((name) => [
+      name,
+      html`<a href="#traffic">What fails</a>`,
+    ]),
+  ),
+  redis: html`<a href="#cache">The cache</a>`,
 };
-
-type Failed = ReturnType<Core["dependencies"]["failed"]>;
-
-/** Dependencies whose failure has the same words: it lasts since the first of them failed. */
-const dependencyHeadline = (trouble: string, alike: Failed, now: Date): Headline => {
-  const since = alike.map((failure) => failure.since).toSorted()[0] ?? "";
-  const effects = alike.map(({ effect }) => effect).join("; ");
-  return {
-    heading: html`${trouble} since ${timeOfDay(since, now)}: ${effects}`,
-    why: alike.flatMap(({ why }) => why ?? []).join("; "),
-    isTrouble: true,
-  };
-};
-
-const circuitHeadline = (backends: readonly string[]): Headline => {
-  const names = enumerate(backends).join("");
-  const fails = backends.length === 1 ? "fails: its circuit breaker is" : "fail: their circuit breakers are";
-  return { heading: html`${names.charAt(0).toUpperCase()}${names.slice(1)} ${fails} open`, isTrouble: true };
-};
-
-/** The share of answers with a 5xx that is no trouble yet: the objective of deploy/alerts.yaml. */
-const MAX_ERROR_RATIO = 0.001;
-
-/** The answers of both interfaces in the last minutes. `isShared`: other gateways may have answered more. */
-const trafficNumbers = (traffic: Traffic, isShared: boolean): OverviewNumber[] => {
-  const [ours, proxied] = [traffic.all(), traffic.proxied()];
-  const errors = ours.errors + proxied.errors;
-  const ofWhom = (share: string): string => `${share} proxied${isShared ? "; this gateway" : ""}`;
-  return [
-    {
-      order: 40,
-      name: `requests / s, ${RECENT}`,
-      value: rate(ours.rate + proxied.rate),
-      about: ofWhom(rate(proxied.rate)),
-    },
-    {
-      order: 41,
-      name: `5xx, ${RECENT}`,
-      value: formatNumber(errors),
-      about: ofWhom(formatNumber(proxied.errors)),
-      isTrouble: errors > MAX_ERROR_RATIO * (ours.requests + proxied.requests),
-    },
-    {
-      order: 42,
-      name: `hits, ${RECENT}`,
-      value: percent(ours.hits / ours.requests),
-      ...(isShared && { about: "this gateway" }),
-    },
-  ];
-};
-
-type ReadsView = ReturnType<NonNullable<Core["readCounts"]>["view"]>;
-
-/**
- * The reads of old clients; while legacy is in trouble, how many the cache answered and how many failed.
- */
-const readsNumber = ({ requests, hits, trouble }: ReadsView, now: Date): OverviewNumber => ({
-  order: 43,
-  name: "reads of old clients",
-  value: formatNumber(requests),
-  about:
-    trouble === undefined
-      ? `${percent(hits / requests)} hits`
-      : `since ${timeOfDay(trouble.since, now)}: ${formatNumber(trouble.cached)} from the cache, ${formatNumber(trouble.failed)} failed`,
-  isTrouble: (trouble?.failed ?? 0) > 0,
-});
 
 /** The size of the cache against its bounds, and the lifetimes of its answers. */
 const cacheSection = (cache: CacheView, now: Date): PageSection => ({
@@ -245,32 +159,71 @@ type Rendering = { now: Date; query: URLSearchParams; address: string; about: Ht
 
 /** The page is complete without a script; the script keeps the regions marked `data-live` up to date. */
 const contentOf = (
+  core: ShownCore,
+  cacheView: () => CacheView,
   parts: readonly PagePart[],
   { now, query, address, about }: Rendering,
-): { title: Html; content: Html } => {
+): { title: string; content: Html } => {
   const shown = parts.map((part) => part.show(now, query, address));
-  const sections = shown.flatMap((part) => part.sections).toSorted((a, b) => a.order - b.order);
-  const numbers = shown.flatMap((part) => part.numbers ?? []).toSorted((a, b) => a.order - b.order);
-  const notices = shown.flatMap((part) => part.notices ?? []);
-  const headline = joinHeadlines(shown.flatMap((part) => part.headlines ?? []));
-  const content = html`${skipLink(sections[0])} ${connection()}
+  const remedies = Object.assign({ ...ownRemedies }, ...shown.map((part) => part.remedies)) as Record<string, Html>;
+  const facts = shown.flatMap((part) => part.facts ?? []);
+  const sections = [
+    trafficSection(core, facts, address),
+    cacheSection(cacheView(), now),
+    ...core.off.flatMap(offSection),
+    ...shown.flatMap((part) => part.sections),
+  ].toSorted((a, b) => a.order - b.order);
+  const troubles = [...dependencyTroubles(core, remedies), ...shown.flatMap((part) => part.troubles ?? [])];
+  const notices = [...noticesOf(core.untrustedProxies.list()), ...shown.flatMap((part) => part.notices ?? [])];
+  const calm = shown.findLast((part) => part.calm !== undefined)?.calm ?? calmSentence(core);
+  const content = html`${skipLink(sections[0])}
     <header id="overview" data-live>
       <p class="where">
         ${about}, as of <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
       </p>
-      ${headlineBlock(headline)}
-      <dl class="numbers">${numbers.map(numberItem)}</dl>
+      ${lightsBar(core, now)} ${headline(troubles, calm, now)}
       ${notices.map((notice) => html`<p class="notice" role="note">${notice}</p>`)}
     </header>
+    ${connection()}
     <nav class="contents" id="contents" data-live aria-label="Sections">
       <ul>
         ${sections.map(contentsItem)}
       </ul>
     </nav>
     <main id="main" data-live>${sections.map(section)}</main>`;
-  // Without its links; it is escaped already.
-  return { title: raw(String(headline.heading).replaceAll(/<[^>]*>/g, "")), content };
+  return { title: titleOf(troubles, calm), content };
 };
+
+/** For a tab: the most urgent trouble and how many there are, or the sentence of calm. */
+const titleOf = ([first, ...others]: readonly Trouble[], calm: Html): string => {
+  const left = others.reduce((sum, { count = 1 }) => sum + count, 0);
+  const text = decodeHTML((first?.what ?? calm).replaceAll(/<[^>]*>/g, ""));
+  return left === 0 ? text : `${text}, and ${left} more`;
+};
+
+/** All troubles, one a line; in calm one sentence. */
+const headline = (troubles: readonly Trouble[], calm: Html, now: Date): Html =>
+  troubles.length === 0
+    ? html`<h1>${calm}</h1>`
+    : html`<h1 class="trouble">
+          ${counted(
+            troubles.reduce((sum, { count = 1 }) => sum + count, 0),
+            "trouble",
+          )}
+        </h1>
+        <ul class="troubles">
+          ${troubles.map((trouble) => troubleItem(trouble, now))}
+        </ul>`;
+
+const troubleItem = ({ what, since, effect, why, press }: Trouble, now: Date): Html =>
+  html`<li>
+    <p>
+      <strong>${what}</strong
+      >${since === undefined ? "" : html` since <time datetime="${since}">${timeOfDay(since, now)}</time>`}:
+      ${effect}${why ? html` <span class="where">${why}</span>` : ""}
+    </p>
+    <p class="press">${press}</p>
+  </li>`;
 
 const skipLink = ({ id, title }: Pick<PageSection, "id" | "title"> = { id: "main", title: "content" }): Html =>
   html`<a class="skip" href="#${id}">Skip to the ${title.toLowerCase()}</a>`;
@@ -283,34 +236,10 @@ const connection = (): Html =>
     <button type="button" id="sign-out" class="scripted" hidden>Sign out</button>
   </div>`;
 
-const headlineBlock = ({ heading, why }: JoinedHeadline): Html =>
-  html`<h1>${heading}</h1>
-    ${why === "" ? "" : html`<p class="where">${why}</p>`}`;
-
-const numberItem = ({ name, value, about, isTrouble }: OverviewNumber): Html =>
-  html`<div>
-    <dt>${name}</dt>
-    <dd class="${isTrouble ? "trouble" : ""}">${value}</dd>
-    ${about === undefined ? "" : html`<dd class="where">${about}</dd>`}
-  </div>`;
-
 const contentsItem = ({ id, title, count }: PageSection): Html =>
   html`<li>
     <a href="#${id}">${title} <span class="count">${formatNumber(count)}</span></a>
   </li>`;
-
-type JoinedHeadline = { heading: Html; why: string };
-
-/** All troubles in one, else the first headline. */
-const joinHeadlines = (headlines: readonly Headline[]): JoinedHeadline => {
-  const troubles = headlines.filter(({ isTrouble }) => isTrouble);
-  const shown = troubles.length > 0 ? troubles : headlines.slice(0, 1);
-  if (shown.length === 0) return { heading: html`Legacy answers everything`, why: "" };
-  return {
-    heading: html`${shown.map(({ heading }, i) => html`${i === 0 ? "" : "; "}${heading}`)}`,
-    why: shown.flatMap(({ why }) => why || []).join("; "),
-  };
-};
 
 const signInForm = (): Html =>
   html`<main class="sign-in">

@@ -1,47 +1,44 @@
-import type { Headline, OverviewNumber, PagePart } from "../../../libraries/ui/consolePart.ts";
-import { joinModules, readAsset } from "../../../libraries/ui/documentFrame.ts";
+import type { PagePart, Trouble } from "../../../libraries/ui/consolePart.ts";
+import { joinModules, readStyle } from "../../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
-import { counted, enumerate, formatNumber, timeOfDay } from "../../../libraries/ui/wording.ts";
+import { counted, enumerate, timeOfDay } from "../../../libraries/ui/wording.ts";
 import type { Migration } from "../migration.ts";
 import { type Move, type StageName, stageNames, stageText } from "../stage.ts";
 import type { StagesView, StageView } from "../views.ts";
 import { liveDifferencesSection } from "./differencesSection.ts";
 import { auditSection, ledgerSection } from "./recordSections.ts";
 import { classifications } from "./routes.ts";
-import { endpointsSection, firstRequest } from "./endpointsSection.ts";
-import { returnToLegacy, sortByTrouble, stagesSection } from "./stagesSection.ts";
+import { legacyButton, returnToLegacy, sortByTrouble, stagesSection } from "./stagesSection.ts";
 
 const fileUrl = (file: string): URL => new URL(file, import.meta.url);
 
 const scripts = ["../../../libraries/ui/client/filter.js", "client/move.js"];
 
 /**
- * Stages, differences, the audit log and the ledger, with the dialogs that move endpoints.
- * `hasBegun`: a request has come. `legacyChecksKeysAlone`: its own interface is gone for good, too.
+ * Stages, differences, the audit log and the ledger, with the dialogs that move endpoints. `legacyChecksKeysAlone`: its
+ * own interface is gone for good, too.
  */
-export const migrationPage = (
-  migration: Migration,
-  hasBegun: () => boolean,
-  legacyChecksKeysAlone: () => boolean,
-): PagePart => ({
-  style: readAsset(fileUrl("migration.css")),
+export const migrationPage = (migration: Migration, legacyChecksKeysAlone: () => boolean): PagePart => ({
+  style: readStyle(fileUrl("migration.css")),
   script: joinModules(scripts.map(fileUrl)),
   dialogs: moveDialog(),
-  show(now, _query, address) {
+  show(now) {
     const { hasModern, isShared } = migration;
     const [stages, audit, expected] = [migration.view(), migration.audit(), migration.expected()];
     const differences = classifications.flatMap((kind) => migration.differences(kind));
     const returned = returnToLegacy(stages, audit);
-    const hint = hasBegun() ? html`` : firstRequest(address);
     return {
-      headlines: hasModern ? [headlineOf(stages, returned, legacyChecksKeysAlone(), now)] : [],
-      numbers: hasModern ? numbersOf(Object.values(stages), isShared) : [],
+      troubles: hasModern ? troublesOf(stages) : [],
+      calm: hasModern ? calmSentence(stages, returned, legacyChecksKeysAlone(), now) : undefined,
+      remedies: { modern: html`<span class="scripted">${legacyButton()}</span>` },
       notices: Object.entries(stages).flatMap(([endpoint, view]) => oneBucketNotice(endpoint, view)),
       sections: [
-        hasModern
-          ? stagesSection(stages, { isShared, isNew: audit.length === 0, returned, hint }, now)
-          : endpointsSection(stages, hint),
-        ...(hasModern ? [liveDifferencesSection(differences, Object.keys(stages))] : []),
+        ...(hasModern
+          ? [
+              stagesSection(stages, { isShared, isNew: audit.length === 0, returned }, now),
+              liveDifferencesSection(differences, Object.keys(stages)),
+            ]
+          : []),
         ...(hasModern || audit.length > 0 ? [auditSection(audit)] : []),
         ...(hasModern ? [ledgerSection(expected, now)] : []),
       ],
@@ -58,54 +55,51 @@ const oneBucketNotice = (endpoint: string, { oneBucket, share }: StageView): Htm
           <code>TRUSTED_PROXIES</code> to its address, and let it send <code>X-Forwarded-For</code>.`,
       ];
 
-const numbersOf = (views: readonly StageView[], isShared: boolean): OverviewNumber[] => {
-  // Differences of an endpoint in legacy reach no caller.
-  const unexplained = views.reduce((sum, { stage, parity }) => sum + (stage === "legacy" ? 0 : parity.unexplained), 0);
+/** Endpoints that have a line of their own. */
+const MAX_NAMED = 3;
+
+/** The endpoints that need an operator, the most urgent first, with what callers notice of it. */
+const troublesOf = (stages: StagesView): Trouble[] => {
+  const { troubled } = sortByTrouble(stages);
+  const others = troubled.slice(MAX_NAMED);
   return [
-    ...stageNames.map((name) => ({
-      order: 10,
-      name: `in ${name}`,
-      value: formatNumber(views.filter(({ stage }) => stage === name).length),
+    ...troubled.slice(0, MAX_NAMED).map(({ endpoint, view, troubles }) => ({
+      what: html`${endpoint}: ${troubles[0] ?? ""}`,
+      effect: noticed(view),
+      press:
+        view.parity.unexplained > 0
+          ? html`<a href="#endpoint=${endpoint}&amp;kind=unexplained">What differs</a>`
+          : html`<a href="#stage-${endpoint}">The gate</a>`,
     })),
-    {
-      order: 20,
-      name: "unexplained requests",
-      value: formatNumber(unexplained),
-      ...(isShared && { about: "of all gateways" }),
-      isTrouble: unexplained > 0,
-    },
+    ...(others.length === 0
+      ? []
+      : [
+          {
+            count: others.length,
+            what: `${counted(others.length, "more endpoint")} like this`,
+            effect: enumerate(others.map(({ endpoint }) => endpoint)).join(""),
+            press: html`<a href="#stages">All stages</a>`,
+          },
+        ]),
   ];
 };
 
-/** Endpoints that the heading names. */
-const MAX_NAMED = 3;
+/** What callers notice of an endpoint whose modern side differs. */
+const noticed = ({ stage, share }: StageView): string =>
+  stage === "modern"
+    ? "every caller gets modern’s answer"
+    : stage === "canary"
+      ? `${share} % of the callers get modern’s answer`
+      : "no caller gets modern’s answer yet";
 
-/** Names the endpoints that need an operator, the most urgent one with its reason, and links to them. */
-const headlineOf = (stages: StagesView, returned: Move | undefined, isForKeysAlone: boolean, now: Date): Headline => {
-  const views = Object.values(stages);
-  const { troubled } = sortByTrouble(stages);
-  const [first, ...others] = troubled.map(({ endpoint }) => endpoint);
-  if (first !== undefined) {
-    const reason = `: ${troubled[0]?.troubles[0] ?? ""}`;
-    const named = others.slice(0, MAX_NAMED - 1);
-    const more = others.length > named.length ? [`${others.length - named.length} more`] : [];
-    const also = others.length > 0 ? "; also " : "";
-    const link = (endpoint: string): Html => html`<a href="#stage-${endpoint}">${endpoint}</a>`;
-    const heading = html`${link(first)}${reason}${also}${enumerate([...named.map(link), ...more])}`;
-    return { isTrouble: true, heading };
-  }
+const calmSentence = (stages: StagesView, returned: Move | undefined, isForKeysAlone: boolean, now: Date): Html => {
   if (returned !== undefined)
-    return {
-      heading: html`Legacy has answered everything since ${timeOfDay(returned.at, now)}`,
-      why: `by ${returned.by}: ${returned.why}`,
-    };
+    return html`Legacy has answered everything since ${timeOfDay(returned.at, now)}, by ${returned.by}: ${returned.why}`;
+  const views = Object.values(stages);
   const moved = views.filter(({ stage }) => stage === "modern").length;
-  return {
-    heading:
-      moved === views.length
-        ? html`Modern answers everything${isForKeysAlone ? ", and legacy only checks keys" : ""}`
-        : html`Nothing unexplained; ${moved} of ${counted(views.length, "endpoint")} moved`,
-  };
+  return moved === views.length
+    ? html`Modern answers everything${isForKeysAlone ? ", and legacy only checks keys" : ""}`
+    : html`Nothing unexplained; ${moved} of ${counted(views.length, "endpoint")} moved`;
 };
 
 /** What a move to each stage does. */

@@ -1,10 +1,9 @@
-import { CURVE_MINUTES } from "../../../src/operation/index.ts";
 import type { PageSection } from "../../../libraries/ui/consolePart.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
-import { RECENT, rowsTable, timeAgo, timeAt } from "../../../libraries/ui/parts.ts";
-import { counted, duration, formatNumber, percent, rate } from "../../../libraries/ui/wording.ts";
+import { rowsTable, timeAgo, timeAt } from "../../../libraries/ui/parts.ts";
+import { counted, duration, formatNumber, percent } from "../../../libraries/ui/wording.ts";
 import { nextStep } from "../gate.ts";
-import { isForward, type Move, stageText } from "../stage.ts";
+import { isForward, type Move, type StageName, stageNames, stageText } from "../stage.ts";
 import { RECENT_ANSWERS } from "../track.ts";
 import type { Latency, Parity, StagesView, StageView } from "../views.ts";
 
@@ -47,44 +46,46 @@ export const returnToLegacy = (stages: StagesView, audit: readonly Move[]): Move
     ? audit.find(({ from }) => from.stage !== "legacy")
     : undefined;
 
-/** What the section shows beside the endpoints. */
-type WholeMigration = {
-  isShared: boolean;
-  /** Nothing was ever moved. */
-  isNew: boolean;
-  returned: Move | undefined;
-  /** What a beginner does first; empty where requests have come. */
-  hint: Html;
-};
+/** What the section shows beside the endpoints. `isNew`: nothing was ever moved. */
+type WholeMigration = { isShared: boolean; isNew: boolean; returned: Move | undefined };
 
-/** Every endpoint: those that need an operator, those that are being moved, and folded those in legacy. */
+/** Every endpoint: those that need an operator, and folded by stage those that are calm. */
 export const stagesSection = (
   stages: StagesView,
-  { isShared, isNew, returned, hint }: WholeMigration,
+  { isShared, isNew, returned }: WholeMigration,
   now: Date,
 ): PageSection => {
   const { troubled, moved, inLegacy } = sortByTrouble(stages);
-  const shown = [...troubled, ...moved];
-  const isMoved = shown.length > 0;
-  const ofWhom = isShared ? " Compared requests are those of all gateways, traffic and times of this one." : "";
+  const isMoved = troubled.length + moved.length > 0;
+  const calm = [...moved, ...inLegacy];
+  const ofWhom = isShared ? " of all gateways" : "";
   return {
     order: 10,
     id: "stages",
     title: "Stages",
     count: Object.keys(stages).length,
-    about: `Who answers each endpoint. Those that need somebody come first. Traffic is that of the ${RECENT}, times are those of the last ${RECENT_ANSWERS} answers of each side.${ofWhom}`,
-    content: html`${isNew && !isMoved ? beginning(hint) : ""} ${returned ? sinceWhen(returned) : ""}
-    ${allButtons(stages, isMoved)} ${isMoved ? stagesTable(shown, now) : ""} ${legacyTable(inLegacy, isMoved, now)}`,
+    about: `Who answers each endpoint. Compared are distinct requests${ofWhom}; the p95 is that of the last ${RECENT_ANSWERS} answers of each side.`,
+    content: html`${isNew && !isMoved ? beginning() : ""} ${returned ? sinceWhen(returned) : ""}
+    ${allButtons(stages, isMoved)} ${troubled.length > 0 ? stagesTable(troubled, now) : ""}
+    ${stageNames.map((stage) =>
+      foldedStage(
+        stage,
+        calm.filter(({ view }) => view.stage === stage),
+        now,
+      ),
+    )}`,
   };
 };
 
-/** The endpoints in legacy: folded, unless they are all that there is. */
-const legacyTable = (inLegacy: readonly NamedView[], isFolded: boolean, now: Date): Html =>
-  inLegacy.length === 0
+/** The endpoints of a stage that need nobody. */
+const foldedStage = (stage: StageName, calm: readonly NamedView[], now: Date): Html =>
+  calm.length === 0
     ? html``
-    : html`<details class="in-legacy" data-key="in-legacy" ${isFolded ? "" : html`open`}>
-        <summary>${counted(inLegacy.length, "endpoint")} in legacy</summary>
-        ${stagesTable(inLegacy, now)}
+    : html`<details class="in-stage" data-key="in-${stage}">
+        <summary>
+          ${counted(calm.length, "endpoint")} in ${stage}${stage === "legacy" ? "" : ", nothing unexplained"}
+        </summary>
+        ${stagesTable(calm, now)}
       </details>`;
 
 const sinceWhen = ({ at, by, why }: Move): Html =>
@@ -107,7 +108,8 @@ const readsButton = (): Html =>
     Move all reads
   </button>`;
 
-const legacyButton = (): Html =>
+/** Moves every endpoint back to legacy. */
+export const legacyButton = (): Html =>
   allButton({
     stage: "legacy",
     title: "Everything back to legacy",
@@ -147,24 +149,16 @@ const allButton = ({ stage, title, will, objections }: AllButton): Html =>
   </button>`;
 
 /** What to do where nothing has been moved yet. */
-const beginning = (hint: Html): Html =>
+const beginning = (): Html =>
   html`<p class="about">
-    ${hint} Move one endpoint that is read often to <strong>shadow</strong>, or all that read: legacy goes on answering,
-    and modern is compared. What differs is listed below.
+    Move one endpoint that is read often to <strong>shadow</strong>, or all that read: legacy goes on answering, and
+    modern is compared. What differs is listed below.
   </p>`;
 
 const stagesTable = (views: readonly NamedView[], now: Date): Html =>
   rowsTable({
     rows: views,
-    heads: [
-      "endpoint",
-      "stage",
-      `traffic, ${RECENT}; curve: ${CURVE_MINUTES / 60} h`,
-      `hits, ${RECENT}`,
-      `p50 / p95, last ${RECENT_ANSWERS}`,
-      "parity",
-      html`<span class="unseen">actions</span>`,
-    ],
+    heads: ["endpoint", "answered by", "compared", "p95", html`<span class="unseen">actions</span>`],
     none: "None.",
     route: "/stages",
     row: (view) => row(view, now),
@@ -178,27 +172,35 @@ const row = ({ endpoint, view, troubles }: NamedView, now: Date): Html =>
     data-evidence="${evidenceOf(view)}"
     data-against="${view.against ?? ""}"
   >
-    <th scope="row">
-      ${endpoint} ${troubles.map((trouble) => html`<span class="where trouble">? ${trouble}</span>`)}
-      <span class="where">for ${timeAgo(view.since, now)}, by ${view.by}${view.why === "" ? "" : `: ${view.why}`}</span>
-    </th>
-    <td>${stageMark(view)}${gateNote(view)}</td>
-    <td class="traffic">${rate(view.rate)} /s${sparkline(view.spark)}${serverErrors(view)}</td>
-    <td class="hits"><span class="short-label">hits </span>${percent(view.hitRatio ?? Number.NaN)}</td>
-    <td class="latency">${latencyCell(view)}</td>
+    <th scope="row">${endpoint}</th>
+    <td class="stage-cell">${stageMark(view)}${sinceNote(view, now)}${gateNote(view, troubles)}</td>
     <td class="parity">${parityCell(endpoint, view)}</td>
+    <td class="latency">${latencyCell(view)}${modernFailures(view)}</td>
     <td class="move scripted">${moveButton(endpoint, view)}</td>
   </tr>`;
 
-/** What the gate says, unless it stands among the troubles. */
-const gateNote = ({ gateSays, isGateFailing }: StageView): Html =>
-  gateSays === undefined || isGateFailing === true ? html`` : html`<span class="where">${gateSays}</span>`;
+/** Why an endpoint is where it is that was never moved. */
+const unmoved: ReadonlySet<string> = new Set(["as configured", "default"]);
 
-const serverErrors = ({ serverErrors: count }: StageView): Html =>
-  count === 0 ? html`` : html`<span class="where trouble">${formatNumber(count)} with a 5xx</span>`;
+/** Since when an endpoint is where it is, and who moved it there; nothing where it was never moved. */
+const sinceNote = ({ since, by, why }: StageView, now: Date): Html =>
+  unmoved.has(why)
+    ? html``
+    : html` <span class="where">for ${timeAgo(since, now)}, by ${by}${why === "" ? "" : `: ${why}`}</span>`;
 
-const latencyCell = (view: StageView): Html =>
-  html`${side("legacy", view.latency.legacy)}${view.stage === "legacy" ? "" : side("modern", view.latency.modern)}${modernFailures(view)}`;
+/** What the gate says, and the trouble that the links beside it do not show. */
+const gateNote = ({ gateSays, isGateFailing }: StageView, troubles: readonly string[]): Html => {
+  if (gateSays === undefined) return html``;
+  return isGateFailing === true
+    ? html` <span class="where trouble">${troubles.at(-1) ?? ""}</span>`
+    : html` <span class="where">${gateSays}</span>`;
+};
+
+const latencyCell = ({ stage, latency: { legacy, modern } }: StageView): Html =>
+  html`${p95Of(stage === "legacy" ? "" : "legacy ", legacy)}${stage === "legacy" ? "" : html` <span class="quiet">·</span> ${p95Of("modern ", modern)}`}`;
+
+const p95Of = (name: string, latency: Latency): Html =>
+  html`<span class="quiet">${name}</span>${latency === undefined ? "–" : duration(latency.p95)}`;
 
 /** The share of failures that is no trouble without a gate. */
 const MAX_ERROR_RATE = 0.01;
@@ -206,7 +208,7 @@ const MAX_ERROR_RATE = 0.01;
 const modernFailures = ({ errorRate, gate }: StageView): Html => {
   if (errorRate === 0) return html``;
   const mark = errorRate > (gate?.errorRate ?? MAX_ERROR_RATE) ? "trouble" : "";
-  return html`<span class="where ${mark}">${percent(errorRate)} of modern failed</span>`;
+  return html` <span class="where ${mark}">${percent(errorRate)} of modern failed</span>`;
 };
 
 /** What was compared, as a sentence; empty where the objection to a step towards modern says it. */
@@ -229,19 +231,12 @@ const moveButton = (endpoint: string, view: StageView): Html => {
   </button>`;
 };
 
-const side = (name: string, latency: Latency): Html =>
-  html`<span class="where"
-    >${name} ${latency === undefined ? "–" : html`${duration(latency.p50)} / ${duration(latency.p95)}`}</span
-  >`;
-
 const parityCell = (endpoint: string, { stage, parity: found }: StageView): Html => {
   const conclusive = found.compared - found.drift;
-  if (conclusive === 0) return stage === "legacy" ? html`` : html`<span class="quiet">nothing compared</span>`;
+  if (conclusive === 0) return stage === "legacy" ? html`` : html`<span class="quiet">nothing</span>`;
   return html`<strong>${percent(1 - found.unexplained / conclusive)}</strong>
-    <span class="quiet">≥ ${percent(found.lower)}</span>
-    <span class="where"
-      >${counted(found.compared, "request")} compared${expectedNote(found)}${unexplainedNote(endpoint, found)}</span
-    >`;
+    <span class="quiet">≥ ${percent(found.lower)} of ${formatNumber(found.compared)}</span
+    >${expectedNote(found)}${unexplainedNote(endpoint, found)}`;
 };
 
 const expectedNote = ({ expected, compared }: Parity): Html =>
@@ -257,26 +252,3 @@ const unexplainedNote = (endpoint: string, { unexplained }: Parity): Html =>
 
 const stageMark = ({ stage, share }: StageView): Html =>
   html`<span class="stage ${stage}"><strong>${stage}</strong>${stageText({ stage, share }).slice(stage.length)}</span>`;
-
-const LINE_WIDTH = 120;
-const LINE_HEIGHT = 26;
-
-/** Requests in each minute as a line, and in words; empty for fewer than two counts. */
-const sparkline = (counts: readonly number[]): Html => {
-  if (counts.length < 2) return html``;
-  const most = Math.max(1, ...counts);
-  const points = counts.map((count, i) => {
-    const x = (LINE_WIDTH * i) / (counts.length - 1);
-    return `${x.toFixed(1)},${(LINE_HEIGHT - 1 - ((LINE_HEIGHT - 3) * count) / most).toFixed(1)}`;
-  });
-  const label = `Requests in each of the last ${formatNumber(counts.length)} minutes: between ${formatNumber(Math.min(...counts))} and ${formatNumber(Math.max(...counts))}, lately ${formatNumber(counts.at(-1) ?? 0)}`;
-  return html`<svg
-    class="spark"
-    viewBox="0 0 ${LINE_WIDTH} ${LINE_HEIGHT}"
-    preserveAspectRatio="none"
-    role="img"
-    aria-label="${label}"
-  >
-    <polyline points="${points.join(" ")}"></polyline>
-  </svg>`;
-};

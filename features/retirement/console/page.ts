@@ -19,20 +19,16 @@ export const retirementPage = (list: ListClients): PagePart => ({
     const callers = new Set(clients.map(({ caller, agent }) => `${caller} ${agent}`)).size;
     const search = (query.get("clients") ?? "").slice(0, MAX_SEARCH);
     return {
-      numbers: [{ order: 30, name: "callers of legacy", value: formatNumber(callers), ...sinceFirst(clients) }],
-      // The overview counts none.
-      sections: clients.length === 0 ? [] : [clientsSection(clients, search, now)],
+      sections: clients.length === 0 ? [] : [clientsSection(clients, callers, search, now)],
     };
   },
 });
 
-const sinceFirst = ([one, ...others]: readonly ClientView[]): { about?: string } => {
-  if (one === undefined) return {};
-  const first = others.reduce((earliest, { first: at }) => (at < earliest ? at : earliest), one.first);
-  return { about: `since ${first.slice(0, 10)}` };
-};
+/** The day on which the first of them called. */
+const firstDay = (clients: readonly ClientView[]): string =>
+  clients.reduce((earliest, { first }) => (first < earliest ? first : earliest), "9999").slice(0, 10);
 
-const clientsSection = (clients: readonly ClientView[], search: string, now: Date): PageSection => {
+const clientsSection = (clients: readonly ClientView[], callers: number, search: string, now: Date): PageSection => {
   const groups = groupClients(clients);
   const matching = groups.filter((group) => matchesSearch(group, search));
   const table = (rows: readonly ClientGroup[]): Html =>
@@ -49,7 +45,7 @@ const clientsSection = (clients: readonly ClientView[], search: string, now: Dat
     id: "clients",
     title: "Clients",
     count: groups.length,
-    about: "Who still calls the legacy interface, by program and by what they ask for.",
+    about: `Who still calls the legacy interface: ${counted(callers, "caller")} since ${firstDay(clients)}, by program and by what they ask for.`,
     content: html`${tools(search)} ${table(matching.slice(0, FIRST))}
     ${
       left.length === 0
@@ -99,7 +95,5 @@ const groupRow = ({ family, path, count, first, last, clients }: ClientGroup, no
         </ul>
       </details>
     </td>
-    <td class="quiet">
-      <span class="short-label">last </span>${timeAgo(last, now)} ago<span class="where">since ${timeAt(first)}</span>
-    </td>
+    <td class="quiet"><span class="short-label">last </span>${timeAgo(last, now)} ago, since ${timeAt(first)}</td>
   </tr>`;

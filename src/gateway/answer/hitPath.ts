@@ -66,6 +66,7 @@ export const openHitPath = (
       });
       exchange.endpoint = endpoint;
       exchange.isProxied = endpoint === undefined;
+      exchange.isOldRead = exchange.isProxied;
       exchange.cache = "hit";
       exchange.owner = owner;
       const isSent = sendWhole(response, reply);

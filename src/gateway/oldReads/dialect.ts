@@ -25,7 +25,7 @@ export const legacyDialect = (
   },
   cors: (_, exchange) => [...legacyCorsList, ...features.flatMap(({ proxy }) => proxy?.headers?.(exchange) ?? [])],
   writeHeaders,
-  count: (_, reply, ms) => counts.count(reply === undefined ? "error" : "hit", ms),
+  count: ({ cacheKey }, reply, ms) => counts.count(cacheKey.endpoint, reply === undefined ? "error" : "hit", ms),
 });
 
 const VARY = "Accept-Encoding, Cookie, Authorization";

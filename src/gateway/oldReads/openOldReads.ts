@@ -93,7 +93,7 @@ export const openOldReads = (
     // While it fails, what is stored for everybody is better than nothing.
     if (needsLegacy && !outage.isOn()) return mayBeShownMore && substituteFor(req, res, read);
     const verdict = await verdictOn(read);
-    if (verdict === "unknown" && replies.wasRefused(read)) return replies.sendRefusal(res);
+    if (verdict === "unknown" && replies.wasRefused(read)) return replies.sendRefusal(res, read);
     if (verdict === "refused") return false;
     if (verdict === "late") return substituteFor(req, res, read);
     // Without an entry the request goes to legacy.
@@ -120,14 +120,15 @@ export const openOldReads = (
     });
     if (answered === true) return;
     if (answered !== false) return pass(answered);
-    counts.countPassed();
+    counts.countPassed(read.cacheKey.endpoint);
     pass();
   };
 
   return (req, res, pass) => {
     const read = readOf(req, res);
     if (read === undefined) return false;
-    counts.watch(res);
+    exchangeOf(res).isOldRead = true;
+    counts.watch(read.cacheKey.endpoint, res);
     answerOrPass(req, res, read, pass).catch((error: unknown) => core.guard.fail(res, error));
     return true;
   };

@@ -41,18 +41,18 @@ export const openReplies = (
     const request = { method: "GET", acceptEncoding, ifNoneMatch, keyed, cors: dialect.cors(req, exchange) };
     const reply = replyWith(served, request, performance.now(), dialect.writeHeaders);
     const isSent = sendWhole(res, reply);
-    counts.count(isSent ? result : "error", performance.now() - exchange.started);
-    if (isNotLegacys) counts.countHiddenFailure(status);
+    counts.count(read.cacheKey.endpoint, isSent ? result : "error", performance.now() - exchange.started);
+    if (isNotLegacys) counts.countHiddenFailure(read.cacheKey.endpoint, status);
   };
 
   /** Legacy has refused its key within the hour, and has not accepted it since. */
   const wasRefused = ({ owner }: OldRead): boolean => owner !== undefined && keys.wasRefused(owner);
 
   /** What legacy said to this key, while it has no answer of its own. */
-  const sendRefusal = (res: ServerResponse): true => {
+  const sendRefusal = (res: ServerResponse, { cacheKey }: OldRead): true => {
     if (res.destroyed || res.headersSent) return true;
     sendReply(res, { ...wrongKeyReply, headers: [...wrongKeyReply.headers] });
-    counts.count("error");
+    counts.count(cacheKey.endpoint, "error");
     return true;
   };
 
@@ -78,6 +78,6 @@ export const openReplies = (
     sendStored,
     /** The same in place of no answer of legacy's: a key that it has refused gets that refusal. */
     sendInPlace: async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> =>
-      wasRefused(read) ? sendRefusal(res) : sendStored(req, res, read),
+      wasRefused(read) ? sendRefusal(res, read) : sendStored(req, res, read),
   };
 };

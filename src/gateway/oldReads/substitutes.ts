@@ -84,10 +84,10 @@ export const openSubstitutes = (
       const isDead = judgement === "failed" && given?.status === 500 && given.body.length === 0;
       if (isNone || judgement === "refused" || isDead)
         return (isNone ? sendInPlace : sendStored)(req, res, read).then((isSent) => {
-          if (!isSent) counts.countPassed();
+          if (!isSent) counts.countPassed(cacheKey.endpoint);
           return isSent;
         });
-      counts.countPassed();
+      counts.countPassed(cacheKey.endpoint);
       return undefined;
     };
   };

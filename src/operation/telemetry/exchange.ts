@@ -38,6 +38,8 @@ export class HttpExchange {
   isDeferred = false;
   /** It was passed through to legacy, or would have been. */
   isProxied = false;
+  /** It is a read of legacy's interface that CACHE_LEGACY covers, and is counted by what it asks for. */
+  isOldRead = false;
   endpoint: string | undefined;
   /** How the answer came about, as the metrics name it: `hit`, `miss`, `stale` ... */
   cache: string | undefined;

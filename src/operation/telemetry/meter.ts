@@ -1,3 +1,4 @@
+import { openRecentTimes, type RecentTimes } from "./recentTimes.ts";
 import {
   type CounterChild,
   type FamilyValues,
@@ -45,8 +46,11 @@ export type CacheStatus = {
  */
 type MeteredAnswer = { backend: string; status: number; how: CacheStatus; ms: number; bytes: number };
 
-/** Answers since the start; `hits`: from the cache, fresh or stale; `errors`: with a 5xx. */
-export type AnswerCounts = { requests: number; hits: number; errors: number };
+/**
+ * Answers since the start; `hits`: from the cache, fresh or stale; `errors`: with a 5xx. `misses`: how long those took
+ * for which a backend was asked; absent without any.
+ */
+export type AnswerCounts = { requests: number; hits: number; errors: number; misses?: RecentTimes };
 
 /**
  * Counts what happens, for `/metrics`. Labels are names of ours: never a key, a path or a value. Names are given
@@ -65,9 +69,12 @@ export type Meter = {
   countCall: (backend: string, result: CallResult, ms: number) => void;
   /** The calls to a backend until now. */
   callTimes: (backend: string) => CallTimes;
-  /** A client got an answer of the legacy interface with this status, legacy's or the gateway's. */
+  /**
+   * A client got an answer of the legacy interface with this status, legacy's or the gateway's: to another request than
+   * a read that `CACHE_LEGACY` covers.
+   */
   countProxied: (status: number) => void;
-  /** The answers of an endpoint until now; without one, those of the legacy interface. */
+  /** The answers of an endpoint until now; without one, those that `countProxied` counts. */
   traffic: (endpoint?: string) => Readonly<AnswerCounts>;
   cache: (event: string) => void;
   /** The series of this backend exist from now on. */
@@ -221,7 +228,7 @@ const meterAnswers = (
   /** An endpoint's traffic, and what its answers with a status count in: looked up once. */
   const byEndpoint = new Map<string, AnswerCounts & { byStatus: Map<number, CounterChild> }>();
   const proxied: AnswerCounts = { ...noAnswers };
-  const count = (endpoint: string, status: number, isHit: boolean): void => {
+  const count = (endpoint: string, status: number, isHit: boolean): AnswerCounts => {
     let traffic = byEndpoint.get(endpoint);
     if (traffic === undefined) byEndpoint.set(endpoint, (traffic = { ...noAnswers, byStatus: new Map() }));
     traffic.requests++;
@@ -230,6 +237,7 @@ const meterAnswers = (
     let child = traffic.byStatus.get(status);
     if (child === undefined) traffic.byStatus.set(status, (child = requests(endpoint, statusLabel(status))));
     child.value++;
+    return traffic;
   };
   return {
     traffic: (endpoint) => (endpoint === undefined ? proxied : (byEndpoint.get(endpoint) ?? noAnswers)),
@@ -244,7 +252,9 @@ const meterAnswers = (
       sent.value += bytes;
     },
     countAnswer(endpoint, { backend, status, how, ms, bytes }) {
-      count(endpoint, status, how.hit === true);
+      const traffic = count(endpoint, status, how.hit === true);
+      const isAnswered = status < 500 && how.hit !== true && backend !== "gateway";
+      if (isAnswered) (traffic.misses ??= openRecentTimes()).add(ms);
       results(answerResultOf(status, how)).value++;
       (how.hit || backend === "gateway" ? ownTook : took(endpoint, backend)).observe(ms / 1000);
       sent.value += bytes;

@@ -1,6 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Dependencies } from "./dependencies.ts";
-import { answerResults, type Meter } from "./meter.ts";
+import { type AnswerCounts, answerResults, type Meter } from "./meter.ts";
+import { openRecentTimes } from "./recentTimes.ts";
+import type { Traffic } from "./traffic.ts";
 
 /**
  * Reads of old clients since the start, and since legacy is in trouble: those from the cache, and those that failed.
@@ -23,8 +25,24 @@ const legacyTroubles = new Set(["legacy", "legacy_access", "legacy_speed", "lega
 /** The counts of old clients' reads. */
 export type ReadCounts = ReturnType<typeof openReadCounts>;
 
-/** Counts the reads of old clients by how they are answered, and times them. */
-export const openReadCounts = ({ meter, dependencies }: { meter: Meter; dependencies: Dependencies }) => {
+/** Where reads are counted, and what is looked at. */
+type ReadCountsParts = { meter: Meter; dependencies: Dependencies; traffic: Pick<Traffic, "addReads"> };
+
+/**
+ * Counts the reads of old clients by how they are answered and by what they ask for, and times them. `name`: the one
+ * under which their answers are stored, of which there are few.
+ */
+export const openReadCounts = ({ meter, dependencies, traffic }: ReadCountsParts) => {
+  /** Of these, `errors` are those that failed; looked up by a name that is made once a path. */
+  const byName = new Map<string, AnswerCounts>();
+  const of = (name: string): AnswerCounts => {
+    let counts = byName.get(name);
+    if (counts === undefined) {
+      byName.set(name, (counts = { requests: 0, hits: 0, errors: 0 }));
+      traffic.addReads(name, () => byName.get(name) as AnswerCounts);
+    }
+    return counts;
+  };
   const reads = meter.counter(
     "old_reads_total",
     "Reads of legacy's own interface that CACHE_LEGACY covers, by how they were answered (passed: by legacy alone).",
@@ -60,29 +78,39 @@ export const openReadCounts = ({ meter, dependencies }: { meter: Meter; dependen
     if (trouble !== undefined && since === undefined) before = failed();
     trouble = since === undefined ? undefined : (trouble ?? { since, hits: counted(hitResults) });
   });
+  const fail = (name: string): void => {
+    failures.value++;
+    of(name).errors++;
+  };
   return {
     /**
      * `result`: as the metrics name it. `ms`: from the arrival of a read to its answer; absent
      * where legacy alone answers.
      */
-    count(result: string, ms?: number): void {
+    count(name: string, result: string, ms?: number): void {
       (byResult.get(result) as { value: number }).value++;
-      if (ms !== undefined) (hitResults.includes(result) ? hitsTook : othersTook).observe(ms / 1000);
+      const isHit = hitResults.includes(result);
+      const counts = of(name);
+      counts.requests++;
+      if (isHit || result === "stale_if_error") counts.hits++;
+      else if (ms !== undefined && result !== "error") (counts.misses ??= openRecentTimes()).add(ms);
+      if (ms !== undefined) (isHit ? hitsTook : othersTook).observe(ms / 1000);
       if ((result === "miss" || result === "revalidated") && trouble === undefined) before = failed();
     },
     /** It went to legacy by itself: what it asks for is not stored. */
-    countPassed(): void {
+    countPassed(name: string): void {
       passed.value++;
+      of(name).requests++;
     },
     /** Counts a failed read by its status, also where legacy answers it. */
-    watch(res: ServerResponse): void {
+    watch(name: string, res: ServerResponse): void {
       res.once("close", () => {
-        if (res.headersSent && !legacysStatuses.has(res.statusCode)) failures.value++;
+        if (res.headersSent && !legacysStatuses.has(res.statusCode)) fail(name);
       });
     },
     /** The answer of a read fails, and its status does not show it: code 107, or a page with 200. */
-    countHiddenFailure(status: number): void {
-      if (legacysStatuses.has(status)) failures.value++;
+    countHiddenFailure(name: string, status: number): void {
+      if (legacysStatuses.has(status)) fail(name);
     },
     view: (): ReadsView => {
       const hits = counted(hitResults);

@@ -3,10 +3,16 @@ import type { AnswerCounts, Meter } from "./meter.ts";
 /** Minutes that figures of recent traffic cover; in the first of them there are fewer. */
 export const RECENT_MINUTES = 5;
 /** Minutes that a curve covers. */
-export const CURVE_MINUTES = 180;
+const CURVE_MINUTES = 180;
 
-/** What clients were answered in the last minutes. `rate`: requests a second. */
-export type RecentTraffic = AnswerCounts & { rate: number };
+/**
+ * What clients were answered in the last minutes. `rate`: requests a second. `p95`: milliseconds within which 95 % of
+ * the latest misses were answered.
+ */
+export type RecentTraffic = Omit<AnswerCounts, "misses"> & { rate: number; p95?: number | undefined };
+
+/** Recent traffic of what a name stands for. */
+export type NamedTraffic = RecentTraffic & { name: string };
 
 /** The recent traffic of this gateway. */
 export type Traffic = ReturnType<typeof openTraffic>;
@@ -15,23 +21,33 @@ export type Traffic = ReturnType<typeof openTraffic>;
 export const openTraffic = ({ traffic }: Pick<Meter, "traffic">, endpoints: readonly string[]) => {
   const byEndpoint = new Map(endpoints.map((name) => [name, openSamples(() => traffic(name))]));
   const proxied = openSamples(() => traffic());
+  const reads = new Map<string, ReturnType<typeof openSamples>>();
   const timer = setInterval(() => {
-    for (const samples of [...byEndpoint.values(), proxied]) samples.take();
+    for (const samples of [...byEndpoint.values(), ...reads.values(), proxied]) samples.take();
   }, 60_000).unref();
   const samplesOf = (endpoint: string) => byEndpoint.get(endpoint) as ReturnType<typeof openSamples>;
   return {
     of: (endpoint: string): RecentTraffic => samplesOf(endpoint).recent(),
     /** Of all endpoints together. */
     all: (): RecentTraffic => [...byEndpoint.values()].map((samples) => samples.recent()).reduce(sumOf, noTraffic),
-    /** Of the legacy interface. */
+    /** Of each endpoint. */
+    byEndpoint: (): NamedTraffic[] => named(byEndpoint),
+    /** Of reads of old clients, by what they ask for: those that were added. */
+    reads: (): NamedTraffic[] => named(reads),
+    addReads: (name: string, counts: () => Readonly<AnswerCounts>): void => void reads.set(name, openSamples(counts)),
+    /** Of the legacy interface, without these reads. */
     proxied: (): RecentTraffic => proxied.recent(),
     /** Whether a request has come on either interface since the start. */
-    hasBegun: (): boolean => [...byEndpoint.keys(), undefined].some((name) => traffic(name).requests > 0),
+    hasBegun: (): boolean =>
+      reads.size > 0 || [...byEndpoint.keys(), undefined].some((name) => traffic(name).requests > 0),
     /** The requests of each minute, the oldest first. */
     curve: (endpoint: string): number[] => samplesOf(endpoint).curve(),
     close: () => clearInterval(timer),
   };
 };
+
+const named = (samples: ReadonlyMap<string, ReturnType<typeof openSamples>>): NamedTraffic[] =>
+  [...samples].map(([name, one]) => ({ name, ...one.recent() }));
 
 const noTraffic: RecentTraffic = { requests: 0, hits: 0, errors: 0, rate: 0 };
 
@@ -55,7 +71,8 @@ const openSamples = (counts: () => Readonly<AnswerCounts>) => {
       const first = samples.at(-RECENT_MINUTES) ?? samples[0] ?? last;
       const requests = last.requests - first.requests;
       const rate = requests / Math.max(1, (last.at - first.at) / 1000);
-      return { requests, hits: last.hits - first.hits, errors: last.errors - first.errors, rate };
+      const [hits, errors] = [last.hits - first.hits, last.errors - first.errors];
+      return { requests, hits, errors, rate, p95: last.misses?.quantile(0.95) };
     },
     curve: (): number[] => samples.slice(1).map((one, i) => one.requests - (samples[i]?.requests ?? 0)),
   };

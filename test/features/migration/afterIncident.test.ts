@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { operatorsOf, textOf } from "../console/page/operators.ts";
+import { operatorsOf, headingOf, textOf } from "../console/page/operators.ts";
 import { until } from "../../support/waiting.ts";
 import { despite, type Staged, staged } from "./support.ts";
 
@@ -29,7 +29,7 @@ const seen = async (one: Staged) => {
   const { dependencies } = (await ready.json()) as { dependencies: { name: string; state: string }[] };
   return {
     page,
-    heading: textOf(/<h1>.*<\/h1>/s.exec(page)?.[0] ?? "").trim(),
+    heading: textOf(headingOf(page)).trim(),
     open: one.gateway.core.meter.openCircuits(),
     modern: dependencies.find(({ name }) => name === "modern")?.state,
   };
@@ -49,7 +49,7 @@ const incident = async () => {
 
 test("modern's trouble is said while it answers callers", async () => {
   expect(await seen(await incident())).toMatchObject({
-    heading: expect.stringMatching(/^Modern has been failing since /),
+    heading: expect.stringMatching(/^1 trouble Modern has been failing since /),
     open: ["modern"],
     modern: "failed",
   });
@@ -60,7 +60,7 @@ test("in legacy alone no trouble of modern is said, and its circuit closes", asy
   await one.operate("POST", "/stages", { stage: "legacy", by: "Grace", why: "an incident" });
   const { page, ...state } = await seen(one);
   expect(state).toEqual({
-    heading: expect.stringMatching(/^Legacy has answered everything since \d\d:\d\d UTC$/),
+    heading: expect.stringMatching(/^Legacy has answered everything since \d\d:\d\d UTC, by Grace: an incident$/),
     open: ["modern"],
     modern: "failed",
   });

@@ -270,9 +270,10 @@ describe("a hit of an old client", () => {
     return gateway;
   };
 
-  test("counts as proxied and as a read of an old client, not for the new interface", async () => {
+  test("counts as a read of an old client by what it asks for, not for the new interface", async () => {
     const { core, ask, see } = await hit();
-    expect(core.meter.traffic().requests).toBe(2);
+    expect(core.traffic.reads()).toMatchObject([{ name: "legacy getDataset", requests: 2, hits: 1, errors: 0 }]);
+    expect([core.traffic.proxied().requests, core.traffic.all().requests]).toEqual([0, 0]);
     const text = await (await see("/metrics")).text();
     const counted = text
       .split("\n")
@@ -333,15 +334,15 @@ describe("a hit of an old client", () => {
     const { legacy, ask, see } = await hit();
     const shown = async () => {
       const page = (await (await see("/")).text()).replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
-      return /reads of old clients (.*?(hits|failed))/.exec(page)?.[1];
+      return /(?:Of|answers) .*?old clients’ reads(?: since then .*? failed)?/.exec(page)?.[0];
     };
-    expect(await shown()).toBe("2 50 % hits");
+    expect(await shown()).toBe("answers 50 % of old clients’ reads");
     legacy.mode = "down";
     pass(24 * 60 * minute);
     for (let i = 0; i < 3; i++) await ask(json);
     // So many failures open the circuit.
     for (let i = 0; i < 20; i++) await ask(`/api/v1/json/data/${100 + i}`);
-    expect(await shown()).toBe("25 since 12:00 UTC: 3 from the cache, 20 failed");
+    expect(await shown()).toBe("Of old clients’ reads since then 3 came from the cache, 20 failed");
   });
 });
 

@@ -1,19 +1,22 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { AnswerCounts } from "../../../src/operation/telemetry/meter.ts";
+import { openRecentTimes } from "../../../src/operation/telemetry/recentTimes.ts";
 import { openTraffic } from "../../../src/operation/telemetry/traffic.ts";
+
+type Counts = Omit<AnswerCounts, "misses">;
 
 const MINUTE = 60_000;
 
 test("traffic covers five minutes: of each endpoint, of all, and of proxied answers", () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const counts: Record<string, AnswerCounts> = {
+  const counts: Record<string, Counts> = {
     a: { requests: 0, hits: 0, errors: 0 },
     b: { requests: 0, hits: 0, errors: 0 },
     proxied: { requests: 0, hits: 0, errors: 0 },
   };
-  const count = (name: string, more: Partial<AnswerCounts>) => {
-    for (const [figure, by] of Object.entries(more)) (counts[name] as AnswerCounts)[figure as keyof AnswerCounts] += by;
+  const count = (name: string, more: Partial<Counts>) => {
+    for (const [figure, by] of Object.entries(more)) (counts[name] as Counts)[figure as keyof Counts] += by;
   };
   const traffic = openTraffic({ traffic: (name = "proxied") => ({ ...(counts[name] as AnswerCounts) }) }, ["a", "b"]);
   onTestFinished(traffic.close);
@@ -36,4 +39,17 @@ test("traffic covers five minutes: of each endpoint, of all, and of proxied answ
   vi.advanceTimersByTime(5 * MINUTE);
   expect([traffic.all(), traffic.proxied()]).toEqual([none, none]);
   expect(traffic.curve("a")).toEqual([60, ...Array.from({ length: 9 }, () => 0)]);
+});
+
+test("the p95 is that of the latest 200 misses, and reads are added by name", () => {
+  const misses = openRecentTimes();
+  const traffic = openTraffic({ traffic: () => ({ requests: 0, hits: 0, errors: 0, misses }) }, ["a"]);
+  onTestFinished(traffic.close);
+  expect(traffic.of("a").p95).toBeUndefined();
+  for (let ms = 1; ms <= 300; ms++) misses.add(ms);
+  expect(traffic.of("a").p95).toBe(291);
+  const counts = { requests: 0, hits: 0, errors: 0 };
+  traffic.addReads("old a", () => counts);
+  counts.requests = 2;
+  expect(traffic.reads()).toMatchObject([{ name: "old a", requests: 2, hits: 0, errors: 0, p95: undefined }]);
 });

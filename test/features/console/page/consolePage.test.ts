@@ -15,20 +15,23 @@ const sectionsOf = (page: string) => [...page.matchAll(/<section id="([^"]+)"/g)
 test("without a script all is in its order, and every control has its label", async () => {
   const { markup } = await underWay();
   const page = await markup();
-  expect(sectionsOf(page)).toEqual("stages differences audit clients ledger cache private-rows".split(" "));
+  expect(sectionsOf(page)).toEqual("traffic stages differences audit clients ledger cache private-rows".split(" "));
   const text = textOf(page);
   const began = minute(new Date(performance.timeOrigin).toISOString());
   for (const sentence of [
-    "getDataset : 1 request differs, and nothing explains it; also listDatasets",
-    "unexplained requests 2 callers of legacy 1",
-    "traffic, last 5 min; curve: 3 h hits, last 5 min p50 / p95, last 200 parity",
+    "Legacy ok now Modern ok now",
+    "2 troubles getDataset: 1 request differs, and nothing explains it : no caller gets modern’s answer yet What differs",
+    "requests cached p95 failed New interface 4 0 % 0",
+    "Old clients 1 – 0",
+    "1 caller since",
     `at ${address} , started ${began}`,
     "shadow , 100 % mirrored held: 1 of 500 distinct requests compared",
-    "1 request compared · 1 unexplained Move getDataset",
+    "0 % ≥ 0 % of 1 · 1 unexplained",
     "modern , 100 % checked",
-    // Nothing was asked.
-    "getFlow for a moment , by configuration: default legacy 0 /s hits –",
-    "endpoints in legacy",
+    // It was never moved, and nothing was asked.
+    "getFlow legacy – Move getFlow",
+    "1 endpoint in modern, nothing unexplained",
+    "39 endpoints in legacy",
     `Legacy "1" Expected 1 Modern " 1 "`,
     "/api/v1/json/data/61 curl -si http://127.0.0.1",
     "legacy → to shadow, 20 % mirrored by Ada first look",
@@ -113,7 +116,7 @@ test("no value breaks out, from whichever side: the page is made of our own tags
   const markup = markupOf(page);
   expect(markup.replace("<!doctype html>", "").replaceAll(tag, "")).not.toMatch(/[<>]/);
   for (const [, href = ""] of markup.matchAll(/\shref="([^"]*)"/g))
-    expect(href).toMatch(/^(#|\?[^"]*#clients$|\/clients\.csv$|data:,$|https?:\/\/)/i);
+    expect(href).toMatch(/^(#|\?[^"]*#clients$|\/clients\.csv$|\/readyz\?verbose$|data:,$|https?:\/\/)/i);
 });
 
 test("what is long is cut, and the page says where the rest is", async () => {
@@ -137,14 +140,12 @@ test("what is long is cut, and the page says where the rest is", async () => {
 
 test("without modern no section is empty, and what is off names its setting", async () => {
   const page = await (await operatorsOf({ gateway: await gatewayFor("http://127.0.0.1:1") })).markup();
-  expect(textOf(page)).toMatch(
-    /as of [\d:]+ UTC Legacy answers everything callers of legacy 0 requests \/ s, last 5 min 0 0 proxied 5xx, last 5 min 0 0 proxied hits, last 5 min – /,
-  );
-  expect(textOf(page)).toContain("43 endpoints without a request in the last 5 min");
+  expect(textOf(page)).toMatch(/as of [\d:]+ UTC Legacy ok now Ready for the first request/);
+  expect(textOf(page)).toContain("43 endpoints without a request in the new interface");
   expect(textOf(page)).toContain(`curl ${address}/…`);
   expect(textOf(page)).toContain("LEGACY_ADMIN_KEY is not set");
   expect(page).not.toContain("data-move=");
-  expect(sectionsOf(page)).toEqual(["stages", "cache", "private-rows"]);
+  expect(sectionsOf(page)).toEqual(["traffic", "cache", "private-rows"]);
 });
 
 test("the beginner's hint is shown until a request comes, on either interface", async () => {
@@ -159,22 +160,33 @@ test("the beginner's hint is shown until a request comes, on either interface", 
     }
 });
 
-test("without modern, endpoints show requests, 5xx, hits and p95; idle ones fold", async () => {
-  const one = await staged({}, { environment: { MODERN_URL: "" } });
+test("traffic stands by endpoint of both interfaces; what is idle folds", async () => {
+  const one = await staged({}, { environment: { MODERN_URL: "", CACHE_LEGACY: "all" } });
   for (const path of ["/datasets/61", "/datasets/61", "/datasets/61", "/setup/1"]) await one.ask(path);
+  const callLegacy = async (path: string) => (await fetch(`http://127.0.0.1:${one.port}${path}`)).arrayBuffer();
+  for (const path of ["data/61", "data/61", "data/features/61"]) await callLegacy(`/api/v1/json/${path}`);
+  await callLegacy("/other");
   await one.legacy.close();
   await one.ask("/tasks/59");
-  for (let i = 0; i < 3; i++) await (await fetch(`http://127.0.0.1:${one.port}/api/v1/json/data/61`)).arrayBuffer();
-  const text = textOf(await (await operatorsOf(one)).markup());
+  await callLegacy("/api/v1/json/task/59");
+  await callLegacy("/other");
+  const shown = async () => textOf(await (await operatorsOf(one)).markup());
+  await until(async () => (await shown()).includes("all else, by legacy alone 2"));
+  const text = await shown();
   for (const sentence of [
-    "endpoint requests, last 5 min 5xx, last 5 min hits, last 5 min p95, last 200 getDataset requests 3 5xx 0 hits 66.6 % p95",
-    "getTask requests 1 5xx 1 hits 0 % p95 –",
-    "40 endpoints without a request in the last 5 min",
-    "5xx, last 5 min 4 3 proxied",
+    /requests cached p95 failed New interface 5 40 % 1 getTask 1 0 % 1 getDataset 3 66.6 % [\d.]+ m?s 0 getSetup 1 0 %/,
+    /Old clients 6 16.6 % 2 all else, by legacy alone 2 0 % 1 getTask 1 0 % 1 getDataset 2 50 % [\d.]+ m?s 0/,
+    /40 endpoints without a request in the new interface/,
   ])
-    expect(text).toContain(sentence);
-  expect(text).not.toMatch(/requests \/ s, last 5 min 0 /);
-  expect(text).not.toMatch(/default|parity|curl http/);
+    expect(text).toMatch(sentence);
+  expect(text).not.toMatch(/curl http/);
+});
+
+test("on the first day the sentence of calm is about old clients' reads", async () => {
+  const one = await staged({}, { environment: { MODERN_URL: "", CACHE_LEGACY: "all" } });
+  for (let i = 0; i < 4; i++) await (await fetch(`http://127.0.0.1:${one.port}/api/v1/json/data/61`)).arrayBuffer();
+  const { markup } = await operatorsOf(one);
+  expect(textOf(headingOf(await markup())).trim()).toBe("The cache answers 75 % of old clients’ reads");
 });
 
 test("the heading says what fails, since when, and its effect, most urgent first", async () => {
@@ -188,10 +200,9 @@ test("the heading says what fails, since when, and its effect, most urgent first
   await until(async () => textOf(headingOf(await markup())).includes("failing"));
   const page = await markup();
   expect(textOf(headingOf(page)).trim()).toMatch(
-    /^Legacy has been failing since \d\d:\d\d UTC: what is not cached and needs it is answered 502, 503 or 504; getDataset : 1 request differs/,
+    /^2 troubles Legacy has been failing since \d\d:\d\d UTC : what is not cached and needs it is answered 502, 503 or 504 it cannot be reached What fails getDataset: 1 request differs/,
   );
-  expect(textOf(page)).toMatch(/nothing explains it it cannot be reached in legacy 42/);
-  expect(textOf(page)).toContain("5xx, last 5 min 1 0 proxied");
+  expect(textOf(page)).toContain("Legacy failing now Modern ok now");
 });
 
 describeWithRedis("with Redis", () => {
@@ -200,12 +211,13 @@ describeWithRedis("with Redis", () => {
     const one = await staged({}, { environment: { REDIS_URL: redis.url } });
     const { markup } = await operatorsOf(one);
     await until(async () => !textOf(headingOf(await markup())).includes("failing"));
-    expect(textOf(await markup())).toMatch(
-      /unexplained requests 0 of all gateways .*requests \/ s, last 5 min 0 0 proxied; this gateway 5xx, last 5 min 0 0 proxied; this gateway/,
-    );
+    const text = textOf(await markup());
+    expect(text).toContain("Redis ok now Store ok now");
+    expect(text).toContain("The last 5 minutes, of this gateway alone.");
+    expect(text).toContain("distinct requests of all gateways");
     await redis.kill();
     await until(async () =>
-      /^ *Redis has been failing since \d\d:\d\d UTC: nothing that is cached is served; nothing is stored, and stages cannot be moved *$/.test(
+      /^ *1 trouble Redis has been failing since \d\d:\d\d UTC : nothing that is cached is served; nothing is stored, and stages cannot be moved.* The cache *$/.test(
         textOf(headingOf(await markup())),
       ),
     );
@@ -217,8 +229,9 @@ test("after the return to legacy the page says when, who and why, and can undo i
   await operate("POST", "/stages", { stage: "legacy", by: "Grace", why: "an outage" });
   const page = await markup();
   const text = textOf(page);
-  expect(textOf(headingOf(page)).trim()).toMatch(/^Legacy has answered everything since \d\d:\d\d UTC$/);
-  expect(text).toMatch(/ UTC by Grace: an outage in legacy 43 .*unexplained requests 0/);
+  expect(textOf(headingOf(page)).trim()).toMatch(
+    /^Legacy has answered everything since \d\d:\d\d UTC, by Grace: an outage$/,
+  );
   expect(text).toMatch(
     /Legacy has answered everything since \S+ \S+ UTC , by Grace: an outage Undo “Everything back to legacy”/,
   );
@@ -232,7 +245,7 @@ test("empty sections say so", async () => {
     expect(text).toContain(sentence);
 });
 
-test("the heading links to three endpoints in trouble, behind what fails", async () => {
+test("three endpoints in trouble have a line, behind what fails", async () => {
   const trouble = ["getDataset", "getSetup", "getStudy", "listDatasets", "listEvaluationMeasures"];
   const shadows = Object.fromEntries(trouble.map((name) => [name, { stage: "shadow" }] as const));
   const { ask, compared, modern, ...one } = await staged(shadows, {
@@ -252,20 +265,20 @@ test("the heading links to three endpoints in trouble, behind what fails", async
   for (const name of trouble) await compared(name, name === "getStudy" ? 2 : 1);
   const heading = headingOf(await markup());
   expect(textOf(heading).trim()).toMatch(
-    /^getStudy : 2 requests differ, and nothing explains it; also \w+ , \w+ and 2 more$/,
+    /^5 troubles getStudy: 2 requests differ, and nothing explains it : .* 2 more endpoints like this : \w+ and \w+ All stages$/,
   );
-  expect([...heading.matchAll(/href="#stage-(\w+)"/g)]).toHaveLength(3);
+  expect([...heading.matchAll(/href="#endpoint=(\w+)/g)]).toHaveLength(3);
   modern.use([{ endpoint: "*", fault: "down" }]);
   for (let i = 1; i < 9; i++) {
     await one.operate("POST", "/stages/getTask", { stage: "modern", share: 0, why: "x", by: "x", despite: "x" });
     await ask(`/tasks/${i}`, { "X-Forwarded-For": `192.0.2.${i}` });
   }
   expect(textOf(headingOf(await markup()))).toMatch(
-    /^ *Modern has been failing since \d\d:\d\d UTC: legacy answers the reads, .*; getStudy : 2 requests/,
+    /^ *6 troubles Modern has been failing since \d\d:\d\d UTC : legacy answers the reads, .* Everything back to legacy getStudy: 2 requests/,
   );
 });
 
-test("a backend that answers, but whose circuit is open, is in the heading", async () => {
+test("a backend that answers, but whose circuit is open, is a trouble", async () => {
   const modern = await httpUpstream((_, response) => response.writeHead(500).end());
   const one = await staged(
     { getTask: { stage: "modern", share: 0 } },
@@ -273,7 +286,9 @@ test("a backend that answers, but whose circuit is open, is in the heading", asy
   );
   for (let i = 1; i < 9; i++) await one.ask(`/tasks/${i}`, { "X-Forwarded-For": `192.0.2.${i}` });
   const { markup } = await operatorsOf(one);
-  expect(textOf(headingOf(await markup())).trim()).toBe("Modern fails: its circuit breaker is open");
+  expect(textOf(headingOf(await markup())).trim()).toBe(
+    "1 trouble Modern fails : most calls failed, so it gets one request at a time the circuit breaker is open Everything back to legacy",
+  );
 });
 
 test("after a gap of Redis the page counts the answers for legacy's failure only", async () => {

@@ -25,8 +25,8 @@ const entry = {
 
 /** The page as a text, without our own styles and scripts. */
 export const markupOf = (page: string): string => page.replaceAll(/<(style|script)[^>]*>[\s\S]*?<\/\1>/g, "");
-/** The markup of the heading. */
-export const headingOf = (page: string): string => /<h1>.*<\/h1>/s.exec(page)?.[0] ?? "";
+/** The heading of the page, with the list of troubles. */
+export const headingOf = (page: string): string => /<h1[^]*?<\/header>/.exec(page)?.[0] ?? "";
 /** What a reader sees, in one line. */
 export const textOf = (page: string): string =>
   decodeHTMLStrict(markupOf(page).replaceAll(/<[^>]*>/g, " ")).replaceAll(/\s+/g, " ");

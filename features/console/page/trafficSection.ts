@@ -1,0 +1,137 @@
+import type { Core } from "../../../src/gateway/index.ts";
+import { type NamedTraffic, RECENT_MINUTES, RECENT_TIMES } from "../../../src/operation/index.ts";
+import type { PageSection } from "../../../libraries/ui/consolePart.ts";
+import { html, type Html } from "../../../libraries/ui/html.ts";
+import { counted, duration, formatNumber, percent, rate } from "../../../libraries/ui/wording.ts";
+
+/** Endpoints of each interface that are not folded. Those that fail never are. */
+const FIRST = 6;
+
+/** The share of answers with a 5xx that is no trouble yet: the objective of deploy/alerts.yaml. */
+const MAX_ERROR_RATIO = 0.001;
+
+type Figures = Omit<NamedTraffic, "name" | "rate"> & { rate?: number };
+type Interface = { key: string; title: string; rows: NamedTraffic[]; total: Figures; isCached: boolean };
+
+/**
+ * What clients of both interfaces were answered in the last minutes, by endpoint: those that fail and the busiest are
+ * shown, the others are folded. `facts` of all traffic come from features. `address`: of the new interface.
+ */
+export const trafficSection = (
+  { traffic, settings }: Pick<Core, "traffic" | "settings">,
+  facts: readonly Html[],
+  address: string,
+): PageSection => {
+  const interfaces = interfacesOf(traffic, settings.CACHE_LEGACY.length > 0);
+  const perSecond = interfaces.reduce((sum, { total }) => sum + (total.rate ?? 0), 0);
+  const rows = interfaces.flatMap((one) => one.rows);
+  const idle = traffic.byEndpoint().filter(({ requests }) => requests === 0);
+  const ofWhom = settings.REDIS_URL === undefined ? "" : ", of this gateway alone";
+  return {
+    order: 5,
+    id: "traffic",
+    title: "Traffic",
+    count: rows.length,
+    about: `The last ${RECENT_MINUTES} minutes${ofWhom}. The p95 is that of the last ${RECENT_TIMES} answers that were not cached.`,
+    content: html`<p class="facts">
+        ${[html`<strong>${rate(perSecond)}</strong> requests a second`, ...facts].map((fact) => html`<span>${fact}</span>`)}
+      </p>
+      ${traffic.hasBegun() ? table(interfaces.map(firstRows), true) : firstRequest(address)} ${foldedRows(interfaces)}
+      ${
+        idle.length === 0
+          ? ""
+          : html`<details data-key="idle">
+              <summary>${counted(idle.length, "endpoint")} without a request in the new interface</summary>
+              <p class="quiet">${idle.map(({ name }) => name).join(", ")}</p>
+            </details>`
+      }`,
+  };
+};
+
+/** How an endpoint comes to show traffic: for a gateway that has had no request. */
+const firstRequest = (address: string): Html =>
+  html`<p class="about">
+    Send the gateway a request, <code>curl ${address}/…</code>: its endpoint then shows traffic here.
+  </p>`;
+
+const interfacesOf = (traffic: Core["traffic"], isCached: boolean): Interface[] => {
+  const ours = traffic.byEndpoint().filter(({ requests }) => requests > 0);
+  const proxied = { name: "all else, by legacy alone", ...traffic.proxied() };
+  const reads = traffic.reads().map(({ name, ...one }) => ({ name: name.replace(/^legacy /, ""), ...one }));
+  const old = [...reads, ...(isCached ? [proxied] : [])].filter(({ requests }) => requests > 0);
+  return [
+    { key: "ours", title: "New interface", rows: ours, total: sumOf(ours), isCached: true },
+    { key: "old", title: "Old clients", rows: old, total: isCached ? sumOf(old) : proxied, isCached },
+  ]
+    .filter(({ total }) => total.requests > 0)
+    .map((one) => ({ ...one, rows: one.rows.toSorted(byUrgency) }));
+};
+
+const byUrgency = (a: NamedTraffic, b: NamedTraffic): number => b.errors - a.errors || b.requests - a.requests;
+
+const sumOf = (rows: readonly NamedTraffic[]): Figures => ({
+  requests: rows.reduce((sum, { requests }) => sum + requests, 0),
+  hits: rows.reduce((sum, { hits }) => sum + hits, 0),
+  errors: rows.reduce((sum, { errors }) => sum + errors, 0),
+  rate: rows.reduce((sum, one) => sum + one.rate, 0),
+});
+
+const isShown = ({ errors }: NamedTraffic, place: number): boolean => errors > 0 || place < FIRST;
+
+const firstRows = (one: Interface): Interface => ({ ...one, rows: one.rows.filter(isShown) });
+
+const foldedRows = (interfaces: readonly Interface[]): Html => {
+  const folded = interfaces
+    .map((one) => ({ ...one, rows: one.rows.filter((row, place) => !isShown(row, place)) }))
+    .filter(({ rows }) => rows.length > 0);
+  if (folded.length === 0) return html``;
+  const count = folded.reduce((sum, { rows }) => sum + rows.length, 0);
+  return html`<details data-key="others">
+    <summary>${formatNumber(count)} more with less traffic, and no failure</summary>
+    ${table(folded, false)}
+  </details>`;
+};
+
+/** `isWhole`: the first row of an interface is that of all of it. */
+const table = (interfaces: readonly Interface[], isWhole: boolean): Html =>
+  html`<table class="traffic">
+    <thead>
+      <tr>
+        <th scope="col"><span class="unseen">endpoint</span></th>
+        ${["requests", "cached", "p95", "failed"].map((head) => html`<th scope="col">${head}</th>`)}
+      </tr>
+    </thead>
+    ${interfaces.map(
+      ({ key, title, rows, total, isCached }) =>
+        html`<tbody data-key="${key}">
+          ${figuresRow(title, isWhole ? total : undefined, isCached)}
+          ${rows.map(({ name, ...figures }) => figuresRow(name, figures, isCached, true))}
+        </tbody>`,
+    )}
+  </table>`;
+
+const figuresRow = (name: string, figures: Figures | undefined, isCached: boolean, isRow = false): Html => {
+  if (figures === undefined)
+    return html`<tr class="whole" data-key="whole">
+      <th scope="rowgroup" colspan="5">${name}</th>
+    </tr>`;
+  const { requests, hits, errors, p95 } = figures;
+  const isMuch = errors > MAX_ERROR_RATIO * requests;
+  return html`<tr class="${isRow ? "" : "whole"}" data-key="${isRow ? name : "whole"}">
+    <th scope="${isRow ? "row" : "rowgroup"}">${name}</th>
+    <td>${formatNumber(requests)}</td>
+    <td>${isCached ? percent(hits / requests) : "–"}</td>
+    <td>${p95 === undefined ? "" : duration(p95)}</td>
+    <td class="${isMuch ? "trouble" : "quiet"}">${formatNumber(errors)}</td>
+  </tr>`;
+};
+
+/** In calm: the share that the cache answers, of old clients' reads or else of all requests. */
+export const calmSentence = ({ traffic }: Pick<Core, "traffic">): Html => {
+  const [reads, ours] = [sumOf(traffic.reads()), traffic.all()];
+  if (reads.requests > 0) return html`The cache answers ${percent(reads.hits / reads.requests)} of old clients’ reads`;
+  if (ours.requests > 0) return html`The cache answers ${percent(ours.hits / ours.requests)} of requests`;
+  return traffic.hasBegun()
+    ? html`No request in the last ${RECENT_MINUTES} minutes`
+    : html`Ready for the first request`;
+};
