@@ -12,7 +12,9 @@ import {
 import { parseJson } from "../../src/catalogue/index.ts";
 import { once } from "../../src/operation/index.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
+import type { Html } from "../../libraries/ui/html.ts";
 import { cacheViewOf, type CacheView } from "./cacheView.ts";
+import { findStored, MAX_ADDRESS, shownAddress } from "./storedView.ts";
 import type { ConsolePage } from "./page/consolePage.ts";
 
 const MAX_BODY_BYTES = 64 * 1024;
@@ -35,52 +37,73 @@ export const consoleApp = (core: Core, operatorsApp: OperatorsApp, guard: GuardS
   const send = async (c: Context, name: "page" | "signIn"): Promise<Response> => {
     const { headers, render } = await loadPage();
     return name === "page"
-      ? c.html(render.page(new Date(), new URL(c.req.url).searchParams), 200, headers)
+      ? c.html(await pageNow(render, new URL(c.req.url).searchParams), 200, headers)
       : c.html(render.signIn(), 401, { ...headers, "WWW-Authenticate": "Bearer" });
+  };
+
+  const pageNow = async (render: ConsolePage["render"], query: URLSearchParams): Promise<Html> => {
+    const wanted = query.get("stored") ?? "";
+    return render.page(new Date(), query, wanted === "" ? undefined : await findStored(core, wanted));
   };
 
   const app = operatorsApp(core, guard, (c) => send(c, "signIn"));
   app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => c.json({ detail: "The body is too large." }, 413) }));
-  app.get("/cache", (c) =>
-    c.json(Object.assign({}, cacheView(), ...parts.map((part) => part.cacheView?.())) as CacheView),
-  );
+  app.get("/cache", async (c) => {
+    const url = c.req.query("url");
+    if (url === undefined)
+      return c.json(Object.assign({}, cacheView(), ...parts.map((part) => part.cacheView?.())) as CacheView);
+    const stored = await findStored(core, url);
+    return stored.answers === undefined ? c.json({ detail: noRead(stored.url) }, 422) : c.json(stored);
+  });
   app.post("/purge", async (c) => {
     const purge = readPurge(await c.req.text(), endpoints);
     if (!purge.ok) return c.json({ detail: purge.detail }, 422);
+    if ("url" in purge) {
+      const purged = { url: shownAddress(purge.url) };
+      const removed = await core.stored().remove(purge.url);
+      if (removed === "unknown") return c.json({ detail: noRead(purged.url) }, 422);
+      observer.event("purged", purged);
+      return removed === "removed" ? c.json({ purged }) : c.json({ purged, detail: notAcknowledged }, 202);
+    }
     const { invalidation } = purge;
     const { endpoint } = invalidation;
     const ofLegacy = endpoint === undefined ? [] : [{ ...invalidation, endpoint: legacyName(endpoint) }];
     const invalidated = await Promise.all([invalidation, ...ofLegacy].map(async (purged) => cache.invalidate(purged)));
     observer.event("purged", { ...invalidation });
     if (!invalidated.includes(false)) return c.json({ purged: invalidation });
-    const detail = "Purged here. Another gateway, or Redis, has not acknowledged it yet.";
-    return c.json({ purged: invalidation, detail }, 202);
+    return c.json({ purged: invalidation, detail: notAcknowledged }, 202);
   });
   for (const part of parts) part.routes?.(app);
   app.get("/", (c) => send(c, "page"));
   return app;
 };
 
+const notAcknowledged = "Purged here. Another gateway, or Redis, has not acknowledged it yet.";
+
+const noRead = (url: string): string => `${url} is the address of no read that the cache may answer.`;
+
 const hard = z.boolean().default(false);
 
-/** Purges everything, a group such as `dataset/61`, or all answers of an endpoint. */
+/** Purges what is stored for an address, everything, a group such as `dataset/61`, or all answers of an endpoint. */
 const purgeSchema = z.union([
   z.strictObject({ all: z.literal(true), hard }),
   z.strictObject({ group: z.string().min(1).max(200), hard }),
   z.strictObject({ endpoint: z.string(), hard }),
+  z.strictObject({ url: z.string().min(1).max(MAX_ADDRESS) }),
 ]);
 
 /** Reads the body of a purge. It is soft unless `hard`: entries become stale and stay for errors. */
 const readPurge = (
   body: string,
   endpoints: readonly string[],
-): { ok: true; invalidation: Invalidation } | { ok: false; detail: string } => {
-  const allowed = `allowed is {"all": true}, {"group": "dataset/61"} or {"endpoint": one of ${endpoints.join(", ")}}, each with "hard": true or without`;
+): { ok: true; invalidation: Invalidation } | { ok: true; url: string } | { ok: false; detail: string } => {
+  const allowed = `allowed is {"all": true}, {"group": "dataset/61"} or {"endpoint": one of ${endpoints.join(", ")}}, each with "hard": true or without, or {"url": "/v1/datasets/61"}`;
   const json = parseJson(body);
   if (json === undefined) return { ok: false, detail: `This is no JSON; ${allowed}.` };
   const read = purgeSchema.safeParse(json);
   if (!read.success) return { ok: false, detail: `This cannot be purged; ${allowed}.` };
   const { data } = read;
+  if ("url" in data) return { ok: true, url: data.url };
   if ("endpoint" in data && !endpoints.includes(data.endpoint))
     return { ok: false, detail: `There is no such endpoint; ${allowed}.` };
   const soft = !data.hard;

@@ -98,6 +98,7 @@ const open = async (
       routes: (app) => addMigrationRoutes(app, migration, observer),
       page: async () => (await import("./console/page.ts")).migrationPage(migration, legacyChecksKeysAlone),
     },
+    ...(url !== undefined && { backend: identity }),
     ...(layer && {
       layer: layer.layer,
       decide: layer.decide,

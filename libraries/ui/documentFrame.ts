@@ -8,13 +8,14 @@ export const readAsset = (url: URL): string => readFileSync(url, "utf8");
 
 /**
  * Browser modules joined into one script, in the order in which they need each other: a page
- * loads no file besides itself.
+ * loads no file besides itself. Comments that have lines of their own are left out.
  */
 export const joinModules = (urls: readonly URL[]): string =>
   urls
     .map((url) =>
       readAsset(url)
         .replaceAll(/^import [^;]*;\n/gm, "")
+        .replaceAll(/^\s*(?:\/\*[^]*?\*\/|\/\/.*)\n/gm, "")
         .replaceAll(/^export (?=const)/gm, ""),
     )
     .join("\n");

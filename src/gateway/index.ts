@@ -39,6 +39,7 @@ export type { OperatorsSettings } from "./operators/settings.ts";
 export type { Reader } from "./threads/reader.ts";
 export { plainBody } from "./upstream/answerBeginning.ts";
 export { contentCoding } from "./upstream/answerHeaders.ts";
+export type { StoredAnswer } from "./cache/storedAnswer.ts";
 export { ask, type UpstreamReply } from "./upstream/ask.ts";
 export { BackendFailure, isItsFault } from "./upstream/breaker.ts";
 export { UpstreamFailure } from "./upstream/failure.ts";

@@ -44,6 +44,8 @@ import { type LegacyClient, legacyClient, pathFetcher } from "./upstream/legacyC
 import { legacyJudge } from "./upstream/legacyJudge.ts";
 import { openLegacyOutage } from "./upstream/legacyOutage.ts";
 import { openBackend } from "./upstream/openBackend.ts";
+import { openStoredAnswers } from "./storedAnswers.ts";
+import type { StoredAnswers } from "./cache/storedAnswer.ts";
 import type { Upstream } from "./upstream/upstream.ts";
 import { upstreamSettings } from "./upstream/upstreamSettings.ts";
 
@@ -101,6 +103,7 @@ export const openGateway = async (
   const { identity, ...defined } = openEndpoints(settings, catalogue);
   const answering = openAnswering(settings, catalogue, { ...operation, ...defined, legacy }, parts);
 
+  let stored: StoredAnswers | undefined;
   let isStopping = false;
   const door = openDoor(settings, catalogue, readTarget, operation, parts);
   const core: Core = {
@@ -115,6 +118,7 @@ export const openGateway = async (
     features,
     hooks,
     ...door,
+    stored: () => (stored ??= openStoredAnswers(core, identity)),
     isStopping: () => isStopping,
     off,
     isCheck,

@@ -15,7 +15,7 @@ export { withTimeout } from "./limits/withTimeout.ts";
 export { plainAddress, trustedProxies } from "./network/addresses.ts";
 export { listen, type Listening, urlOf } from "./network/listen.ts";
 export { http } from "./network/nodeHttp.ts";
-export { scrubAgent, showSegments } from "./secrets/scrub.ts";
+export { scrubAgent, scrubTarget, showSegments } from "./secrets/scrub.ts";
 export { HIDDEN, isLongKey, MIN_KEY_LENGTH, openSecrets, type Secrets, withoutUrlSecrets } from "./secrets/secrets.ts";
 export { truncate } from "./secrets/truncate.ts";
 export { readCertificates } from "./settings/certificates.ts";

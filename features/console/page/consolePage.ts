@@ -7,6 +7,8 @@ import { html, type Html } from "../../../libraries/ui/html.ts";
 import { fillBar, section, timeAt } from "../../../libraries/ui/parts.ts";
 import { bytes, counted, formatNumber, timeOfDay } from "../../../libraries/ui/wording.ts";
 import type { CacheView } from "../cacheView.ts";
+import type { StoredView } from "../storedView.ts";
+import { storedForm } from "./storedForm.ts";
 import { dependencyTroubles, lightsBar } from "./lights.ts";
 import { calmSentence, trafficSection } from "./trafficSection.ts";
 
@@ -43,8 +45,8 @@ export const openConsolePage = (
       "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     },
     render: {
-      page(now: Date, query: URLSearchParams): Html {
-        const { title, content } = contentOf(core, cacheView, loaded, { now, query, address, about });
+      page(now: Date, query: URLSearchParams, stored?: StoredView): Html {
+        const { title, content } = contentOf(core, cacheView, loaded, { now, query, address, about, stored });
         return renderDocument(
           title,
           html`${content} ${dialogs}
@@ -69,7 +71,7 @@ const scriptOf = (parts: readonly PagePart[]): string =>
     readAsset(new URL(import.meta.resolve("#vendor/idiomorph/dist/idiomorph.min.js"))),
     joinModules(["remembered.js", "request.js", "messages.js"].map((file) => uiAsset(`client/${file}`))),
     ...parts.map(({ script }) => (script === undefined ? "" : `{\n${script}\n}`)),
-    joinModules([asset("client/live.js")]),
+    joinModules([asset("client/live.js"), asset("client/stored.js")]),
   ].join("\n");
 
 type ShownCore = Pick<
@@ -89,13 +91,13 @@ const ownRemedies: Readonly<Record<string, Html>> = {
 };
 
 /** The size of the cache against its bounds, and the lifetimes of its answers. */
-const cacheSection = (cache: CacheView, now: Date): PageSection => ({
+const cacheSection = (cache: CacheView, stored: StoredView | undefined, now: Date): PageSection => ({
   order: 60,
   id: "cache",
   title: "Cache",
   count: cache.entries,
   about: "Answers in the memory of this gateway, and how long those of each endpoint hold.",
-  content: html`${cacheSize(cache, now)} ${lifetimesTable(cache)}`,
+  content: html`${storedForm(stored, now)} ${cacheSize(cache, now)} ${lifetimesTable(cache)}`,
 });
 
 const cacheSize = ({ bytes: taken, bound, entries, evicted, shared, forFailureOnly }: CacheView, now: Date): Html => {
@@ -155,21 +157,21 @@ const offSection = ({ setting, effect, section: about }: WhenOff): PageSection[]
   return [{ ...about, order: 100, count: 0, content }];
 };
 
-type Rendering = { now: Date; query: URLSearchParams; address: string; about: Html };
+type Rendering = { now: Date; query: URLSearchParams; address: string; about: Html; stored: StoredView | undefined };
 
 /** The page is complete without a script; the script keeps the regions marked `data-live` up to date. */
 const contentOf = (
   core: ShownCore,
   cacheView: () => CacheView,
   parts: readonly PagePart[],
-  { now, query, address, about }: Rendering,
+  { now, query, address, about, stored }: Rendering,
 ): { title: string; content: Html } => {
   const shown = parts.map((part) => part.show(now, query, address));
   const remedies = Object.assign({ ...ownRemedies }, ...shown.map((part) => part.remedies)) as Record<string, Html>;
   const facts = shown.flatMap((part) => part.facts ?? []);
   const sections = [
     trafficSection(core, facts, address),
-    cacheSection(cacheView(), now),
+    cacheSection(cacheView(), stored, now),
     ...core.off.flatMap(offSection),
     ...shown.flatMap((part) => part.sections),
   ].toSorted((a, b) => a.order - b.order);
@@ -220,7 +222,7 @@ const troubleItem = ({ what, since, effect, why, press }: Trouble, now: Date): H
     <p>
       <strong>${what}</strong
       >${since === undefined ? "" : html` since <time datetime="${since}">${timeOfDay(since, now)}</time>`}:
-      ${effect}${why ? html` <span class="where">${why}</span>` : ""}
+      ${effect}${why ? html` <span class="where">(${why})</span>` : ""}
     </p>
     <p class="press">${press}</p>
   </li>`;

@@ -69,6 +69,7 @@ const tools = (search: string): Html =>
         maxlength="${MAX_SEARCH}"
         value="${search}"
         spellcheck="false"
+        data-search
       />
     </p>
     <p><a href="/clients.csv" download="clients.csv" data-download>All as CSV</a></p>

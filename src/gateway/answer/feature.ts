@@ -28,6 +28,7 @@ import type { NoteLoop } from "../upstream/loops.ts";
 import { type Decision, legacyDecision } from "../cache/served.ts";
 import type { CallerIdentity, Layer } from "./context.ts";
 import type { Cache } from "../cache/cache.ts";
+import type { StoredAnswers } from "../cache/storedAnswer.ts";
 import type { Caller, FetchPath, LegacyClient } from "../upstream/legacyClient.ts";
 import type { Outage } from "../upstream/outage.ts";
 import type { Reader } from "../threads/reader.ts";
@@ -133,6 +134,8 @@ export type Feature<Part = unknown> = {
   step?: { before: StepPlace; answer: Step };
   documents?: Documents;
   layer?: Layer;
+  /** Identifies a backend whose answers to endpoints are cached beside those of legacy. */
+  backend?: string | undefined;
   /** False: an answer from the cache needs more than looking it up. The request goes on as if its path were unknown. */
   mayHitPathAnswer?: (endpoint: string, isKeyed: boolean, headers: IncomingHttpHeaders) => boolean;
   /**
@@ -207,6 +210,8 @@ export type Core = {
   outage: Pick<Outage, "isOn" | "isInDoubt" | "settled" | "onChange">;
   reader: Reader;
   cache: Cache;
+  /** Looks up what is stored for an address; made with its first use. */
+  stored: () => StoredAnswers;
   /** Counts the reads of old clients; absent without `CACHE_LEGACY`. */
   readCounts: ReadCounts | undefined;
   /** Says what a list without rows counts for. */

@@ -98,11 +98,12 @@ const inputOfBody = async (
   return readBodyInput(endpoint, collected.body);
 };
 
-const inputOfPath = (
-  { target }: Received,
+/** What a path asks of an endpoint. */
+export const inputOfPath = (
+  { target }: Pick<Received, "target">,
   { input }: PreparedEndpoint,
   { params, pairsBelow }: PathInput,
-): InputReading | Answer => {
+): InputReading => {
   if (pairsBelow === undefined) return readInput(input, givenInPath(params), "path");
   const segments = pathOf(target).slice(pairsBelow.length).replace(/\/$/, "").split("/").slice(1);
   const given = givenInPairs(segments);

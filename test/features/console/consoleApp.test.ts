@@ -451,12 +451,12 @@ test("metrics keep their names whichever format was asked for before", async () 
   expect(plain.includes('\ncatalog_gateway_requests_total{endpoint="getDataset",status="2xx"} 0\n')).toBe(true);
 });
 
-test("without features the page shows the cache alone, and has no routes of theirs", async () => {
+test("without features the page shows traffic and the cache alone, and has no routes of theirs", async () => {
   const see = (path: string) => consoleOf().request(path, { headers: { Host: "127.0.0.1" } });
   const page = await (await see("/")).text();
-  expect(page.match(/<section id="[^"]+"/g)).toEqual([`<section id="cache"`]);
-  expect(page).toContain("<h1>Legacy answers everything</h1>");
-  expect(page).toContain(`<a class="skip" href="#cache">Skip to the cache</a>`);
+  expect(page.match(/<section id="[^"]+"/g)).toEqual([`<section id="traffic"`, `<section id="cache"`]);
+  expect(page).toContain("<h1>Ready for the first request</h1>");
+  expect(page).toContain(`<a class="skip" href="#traffic">Skip to the traffic</a>`);
   expect(page).not.toContain("<dialog");
   for (const path of ["/stages", "/clients", "/differences"]) expect((await see(path)).status).toBe(404);
 });

@@ -97,6 +97,25 @@ const startLive = () => {
   addEventListener("online", refresh);
 };
 
+const SEARCH_DELAY_MS = 200;
+let searching;
+
+/** Asks for the page with this search in its address. A path comes without its query, which may have a key. */
+const search = ({ name, value, dataset }) => {
+  const query = new URLSearchParams(location.search);
+  const text = dataset.path === undefined ? value.trim() : value.trim().replace(/[?#].*/s, "");
+  if (text === "") query.delete(name);
+  else query.set(name, text);
+  history.replaceState(null, "", `?${query}`);
+  refresh();
+};
+
+document.addEventListener("input", ({ target }) => {
+  if (target.dataset.search === undefined) return;
+  clearTimeout(searching);
+  searching = setTimeout(() => search(target), SEARCH_DELAY_MS);
+});
+
 /* Without a token the page is a form. It keeps the token for this tab, and requests the page with it. */
 const signInForm = document.getElementById("sign-in");
 

@@ -1,19 +1,6 @@
-/* The search among clients, which the gateway does, and the download of all of them. */
+/* The download of all clients. */
 import { showMessage } from "../../../../libraries/ui/client/messages.js";
 import { requestFile } from "../../../../libraries/ui/client/request.js";
-
-const DELAY_MS = 200;
-
-let searching;
-
-/** Asks for the page with this search in its address. */
-const search = (text) => {
-  const query = new URLSearchParams(location.search);
-  if (text === "") query.delete("clients");
-  else query.set("clients", text);
-  history.replaceState(null, "", `?${query}`);
-  document.dispatchEvent(new Event("page:changed"));
-};
 
 const download = async (link) => {
   try {
@@ -28,11 +15,6 @@ const download = async (link) => {
   }
 };
 
-document.addEventListener("input", ({ target }) => {
-  if (target.id !== "find-clients") return;
-  clearTimeout(searching);
-  searching = setTimeout(() => search(target.value.trim()), DELAY_MS);
-});
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-download]");
   if (!link) return;

@@ -287,11 +287,42 @@ describeInChromium("the operators' page", (open) => {
       await page.locator("[data-move]").first().click();
       expect(await width()).toBe(360);
       const small = await page.evaluate(
-        `[...document.querySelectorAll("button, select, summary")].filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 24).map((one) => one.outerHTML)`,
+        `[...document.querySelectorAll("button, select, summary, .contents a, .press a")].filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 43.9).map((one) => one.outerHTML)`,
       );
       expect(small).toEqual([]);
     },
   );
+
+  test("what is stored for an address is shown, without a key, and taken out", async () => {
+    const { url, ask } = await underWay();
+    await ask("/setup/1");
+    const page = await open(url);
+    await page.fill("#find-stored", "https://gateway.example/v1/setup/1?api_key=0123456789abcdef0123456789abcdef");
+    await page.getByText("getSetup, 200").waitFor();
+    expect(await textOf(page, "#stored")).toMatch(/It is served as it is\. fetched a moment ago .* none failed about/);
+    expect(new URL(page.url()).searchParams.get("stored")).toBe("https://gateway.example/v1/setup/1");
+    await page.click("[data-purge]");
+    await page.getByText("Nothing is stored for").waitFor();
+    expect(await textOf(page, "#message")).toBe("It is taken out: the next request asks legacy.");
+    await page.fill("#find-stored", "/v1/nothing");
+    await page.getByText("is the address of no read").waitFor();
+    expect(await page.evaluate(`document.activeElement.id`)).toBe("find-stored");
+  });
+
+  test.each([390, 768, 1280, 1920])("at %i px nothing sticks out, and every number fits its cell", async (width) => {
+    const page = await open(still.url, { viewport: { width, height: 900 } });
+    for (const summary of await page.locator("main details > summary:visible").all()) await summary.click();
+    const outside = await page.evaluate(`(() => {
+      const wide = document.documentElement.scrollWidth > innerWidth ? ["the page"] : [];
+      const cells = document.querySelectorAll(".traffic td, .traffic th, .rows td, .rows th, .lights li, .facts span, dd");
+      return wide.concat([...cells].filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0).map((one) => one.outerHTML));
+    })()`);
+    expect(outside).toEqual([]);
+    const rows = await page.evaluate(
+      `[...document.querySelectorAll(".lights li")].map((one) => one.getBoundingClientRect().top)`,
+    );
+    expect(new Set(rows as number[]).size).toBe(1);
+  });
 
   test("without a script everything can be read, and no control is shown", async () => {
     const page = await open(still.url, { javaScriptEnabled: false });

@@ -200,7 +200,7 @@ test("the heading says what fails, since when, and its effect, most urgent first
   await until(async () => textOf(headingOf(await markup())).includes("failing"));
   const page = await markup();
   expect(textOf(headingOf(page)).trim()).toMatch(
-    /^2 troubles Legacy has been failing since \d\d:\d\d UTC : what is not cached and needs it is answered 502, 503 or 504 it cannot be reached What fails getDataset: 1 request differs/,
+    /^2 troubles Legacy has been failing since \d\d:\d\d UTC : what is not cached and needs it is answered 502, 503 or 504 \(it cannot be reached\) What fails getDataset: 1 request differs/,
   );
   expect(textOf(page)).toContain("Legacy failing now Modern ok now");
 });
@@ -287,7 +287,7 @@ test("a backend that answers, but whose circuit is open, is a trouble", async ()
   for (let i = 1; i < 9; i++) await one.ask(`/tasks/${i}`, { "X-Forwarded-For": `192.0.2.${i}` });
   const { markup } = await operatorsOf(one);
   expect(textOf(headingOf(await markup())).trim()).toBe(
-    "1 trouble Modern fails : most calls failed, so it gets one request at a time the circuit breaker is open Everything back to legacy",
+    "1 trouble Modern fails : most calls failed, so it gets one request at a time (the circuit breaker is open) Everything back to legacy",
   );
 });
 

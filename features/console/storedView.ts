@@ -1,0 +1,19 @@
+import type { Core, StoredAnswer } from "../../src/gateway/index.ts";
+import { pathOf } from "../../src/catalogue/index.ts";
+import { scrubTarget } from "../../src/operation/index.ts";
+
+/** Characters of an address. */
+export const MAX_ADDRESS = 2000;
+
+/** What is stored for an address, without its query; `answers` is absent where it is that of no read. */
+export type StoredView = { url: string; answers?: StoredAnswer[] };
+
+/** An address as it may be shown: its path, without what may be a key. */
+export const shownAddress = (address: string): string =>
+  scrubTarget(pathOf(address.slice(0, MAX_ADDRESS).replace(/^https?:\/\/[^/]*/i, "")));
+
+/** Looks up what is stored for everybody at this address: hostile input. */
+export const findStored = async ({ stored }: Pick<Core, "stored">, address: string): Promise<StoredView> => {
+  const answers = address.length > MAX_ADDRESS ? undefined : await stored().find(address.trim());
+  return { url: shownAddress(address), ...(answers && { answers }) };
+};
