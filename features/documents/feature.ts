@@ -88,8 +88,16 @@ const viewerFile = async (name: string): Promise<Resource> => {
     ? new URL(`viewer/${name}`, import.meta.url)
     : import.meta.resolve(`#vendor/swagger-ui-dist/${name}`);
   const type = `text/${name.endsWith(".css") ? "css" : "javascript"}; charset=utf-8`;
-  return { body: await readFile(new URL(url)), type, headers: ["Cache-Control", "public, max-age=3600"] };
+  const file = await readFile(new URL(url));
+  const body = name === "swagger-ui.css" ? inOurTypeface(file.toString()) : file;
+  return { body, type, headers: ["Cache-Control", "public, max-age=3600"] };
 };
+
+/** The viewer's styles with the fonts of our other pages. */
+const inOurTypeface = (style: string): string =>
+  style
+    .replaceAll("font-family:sans-serif", "font-family:system-ui,sans-serif")
+    .replaceAll(/font-family:monospace(?!,)/g, "font-family:ui-monospace,Menlo,Consolas,monospace");
 
 /** The document takes longer to make than the event loop may wait: a thread makes it. */
 const openApiOf = async (prefix: string, { catalogue: { module } }: Core): Promise<Resource> => {

@@ -27,6 +27,17 @@ const searchOperations = (groups, phrase) => {
     .filter((group) => group.get("operations").size > 0);
 };
 
+/** An operation has a lock only where a key is needed. One that may come with a key takes that of "Authorize". */
+const lockWhereNeeded =
+  (OperationSummary, { React }) =>
+  (props) => {
+    const { operationProps } = props;
+    const security = operationProps.get("security");
+    const isOptional = security?.some((one) => one.size === 0);
+    const shown = isOptional ? operationProps.set("security", security.clear()) : operationProps;
+    return React.createElement(OperationSummary, { ...props, operationProps: shown });
+  };
+
 const nameSearch = () => {
   const field = place.querySelector(".operation-filter-input");
   if (field === null) return;
@@ -38,7 +49,7 @@ SwaggerUIBundle({
   url: place.dataset.document,
   domNode: place,
   presets: [SwaggerUIBundle.presets.apis],
-  plugins: [() => ({ fn: { opsFilter: searchOperations } })],
+  plugins: [() => ({ fn: { opsFilter: searchOperations }, wrapComponents: { OperationSummary: lockWhereNeeded } })],
   layout: "BaseLayout",
   deepLinking: true,
   filter: true,

@@ -22,6 +22,13 @@ describeInChromium("the reference", (open) => {
     await expect.poll(() => answer.textContent()).toMatch(/^200/);
     expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
     expect(await page.evaluate("document.documentElement.className")).toBe("dark-mode");
+    expect(
+      await page.evaluate(`getComputedStyle(document.querySelector(".opblock-summary-description")).fontFamily`),
+    ).toBe("system-ui, sans-serif");
+    await page.fill("input.operation-filter-input", "");
+    await expect.poll(shown).toBe(all);
+    const writes = Object.values(endpoints).filter((endpoint) => "writes" in endpoint).length;
+    expect(await page.locator(".opblock .authorization__btn").count()).toBe(writes);
     await legacy.close();
   });
 });
