@@ -4,8 +4,9 @@ import type { PageSection } from "../../../libraries/ui/consolePart.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { counted, duration, formatNumber, percent, rate } from "../../../libraries/ui/wording.ts";
 
-/** Endpoints of each interface that are not folded. Those that fail never are. */
+/** Endpoints of each interface that are not folded, and of those that fail. */
 const FIRST = 6;
+const FIRST_FAILING = 12;
 
 /** The share of answers with a 5xx that is no trouble yet: the objective of deploy/alerts.yaml. */
 const MAX_ERROR_RATIO = 0.001;
@@ -76,7 +77,7 @@ const sumOf = (rows: readonly NamedTraffic[]): Figures => ({
   rate: rows.reduce((sum, one) => sum + one.rate, 0),
 });
 
-const isShown = ({ errors }: NamedTraffic, place: number): boolean => errors > 0 || place < FIRST;
+const isShown = ({ errors }: NamedTraffic, place: number): boolean => place < (errors > 0 ? FIRST_FAILING : FIRST);
 
 const firstRows = (one: Interface): Interface => ({ ...one, rows: one.rows.filter(isShown) });
 
@@ -85,9 +86,13 @@ const foldedRows = (interfaces: readonly Interface[]): Html => {
     .map((one) => ({ ...one, rows: one.rows.filter((row, place) => !isShown(row, place)) }))
     .filter(({ rows }) => rows.length > 0);
   if (folded.length === 0) return html``;
-  const count = folded.reduce((sum, { rows }) => sum + rows.length, 0);
+  const { length: count } = folded.flatMap(({ rows }) => rows);
+  const { errors } = sumOf(folded.flatMap(({ rows }) => rows));
   return html`<details data-key="others">
-    <summary>${formatNumber(count)} more with less traffic, and no failure</summary>
+    <summary>
+      ${formatNumber(count)} more with less traffic,
+      ${errors === 0 ? "and no failure" : `${formatNumber(errors)} failed`}
+    </summary>
     ${table(folded, false)}
   </details>`;
 };
