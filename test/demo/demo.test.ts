@@ -4,6 +4,8 @@ import { isForward, type Move } from "../../features/migration/stage.ts";
 import type { StageView } from "../../features/migration/views.ts";
 import { watchProgram } from "../support/program.ts";
 import { until } from "../support/waiting.ts";
+import { programPath } from "../support/needs.ts";
+import { takePicture } from "./pagePicture.ts";
 import { plantedFaults } from "./plantedFaults.ts";
 
 /** Milliseconds until all faults are found: the machine may be busy. */
@@ -52,9 +54,10 @@ test(
     expect(outages.length).toBe(2);
     const [, page = ""] = /page: (\S+)/.exec(text) ?? [];
     const shown = async () => (await fetch(page, { headers: { Connection: "close" } })).text();
-    // Until legacy has answered again, the heading begins with its failure.
-    await until(async () => /<h1>\s*<a href="#stage-\w+">/.test(await shown()));
+    // Until legacy has answered again, the list of troubles begins with its failure.
+    await until(async () => /<ul class="troubles">\s*<li>\s*<p>\s*<strong>\w+: \d/.test(await shown()));
     expect(await shown()).toContain("catalogue-client/0.14.2");
+    if (programPath("chromium") !== undefined) await takePicture(page);
     // Legacy fails while it climbs, and the new implementation does not.
     const read = async (path: string) => (await fetch(page + path)).json();
     const climbing = "getDatasetQualities";
