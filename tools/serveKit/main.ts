@@ -3,6 +3,7 @@ import { type Choice, chosenPairs } from "../../fixtures/chosenPairs.ts";
 import { legacyHandlers } from "../../fixtures/legacyHandlers.ts";
 import { modernHandlers } from "../../fixtures/modernHandlers.ts";
 import { webRequest } from "../../fixtures/serveHandlers.ts";
+import { withXmlForms } from "../../fixtures/xmlForms.ts";
 import { kitUsage, readKitArguments } from "./arguments.ts";
 import type { KnownRequest } from "./closestPairs.ts";
 import { serveKit } from "./serveKit.ts";
@@ -26,14 +27,15 @@ else {
   }));
   try {
     const pairs = choices.flatMap(chosenPairs);
-    const known = pairs.flatMap(({ endpoint, example: name, ask, legacy }): KnownRequest[] => {
+    const known = pairs.flatMap((one): KnownRequest[] => {
+      const { endpoint, example: name, ask } = one;
       const pair = `${endpoint}/${name}`;
       const query = ask.query === undefined ? "" : `?${ask.query}`;
       const body = ask.json === undefined ? ask.text : JSON.stringify(ask.json);
       const sent = { ...(body === undefined ? {} : { body }), ...(ask.key === undefined ? {} : { key: ask.key }) };
       return [
         { pair, method: ask.method, target: prefix + ask.path + query, ...sent },
-        ...legacy.map(({ request: { method, path, form, key } }) => ({
+        ...withXmlForms(one).map(({ request: { method, path, form, key } }) => ({
           pair,
           method,
           target: legacyPath + path,
