@@ -27,7 +27,7 @@ const sharedTier = (
   for (const [call, results] of Object.entries(knownCalls)) for (const result of results) calls(call, result);
   const report = dependencies.add("redis", {
     trouble: "Redis has been failing",
-    effect: "nothing that is cached is served",
+    effect: "what was cached is served only while legacy fails",
   });
   report(false, "not connected yet");
   return redisTier({

@@ -13,8 +13,8 @@ const open = async (
   const isDurable = (REDIS_URL ?? DATA_DIR) !== undefined && !isCheck;
   const report = isDurable
     ? dependencies.add("store", {
-        trouble: `${REDIS_URL === undefined ? "DATA_DIR" : "Redis"} has been failing`,
-        effect: "nothing is stored, and stages cannot be moved",
+        trouble: REDIS_URL === undefined ? "The store (DATA_DIR) has been failing" : "Redis has been failing",
+        effect: "stages, the audit log and the list of clients are not stored, and stages cannot be moved",
       })
     : undefined;
   const stores = await openStores({

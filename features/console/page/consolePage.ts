@@ -10,7 +10,7 @@ import type { CacheView } from "../cacheView.ts";
 import type { StoredView } from "../storedView.ts";
 import { storedForm } from "./storedForm.ts";
 import { dependencyTroubles, lightsBar } from "./lights.ts";
-import { calmSentence, trafficSection } from "./trafficSection.ts";
+import { calmSentence, type Failures, failuresOf, failuresSentence, trafficSection } from "./trafficSection.ts";
 
 /** The operators' page: its headers, and how it is rendered for each request. */
 export type ConsolePage = ReturnType<typeof openConsolePage>;
@@ -183,7 +183,7 @@ const contentOf = (
       <p class="where">
         ${about}, as of <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
       </p>
-      ${lightsBar(core, now)} ${headline(troubles, calm, now)}
+      ${lightsBar(core, now)} ${headline(troubles, calm, failuresOf(core), now)}
       ${notices.map((notice) => html`<p class="notice" role="note">${notice}</p>`)}
     </header>
     ${connection()}
@@ -203,19 +203,22 @@ const titleOf = ([first, ...others]: readonly Trouble[], calm: Html): string => 
   return left === 0 ? text : `${text}, and ${left} more`;
 };
 
-/** All troubles, one a line; in calm one sentence. */
-const headline = (troubles: readonly Trouble[], calm: Html, now: Date): Html =>
-  troubles.length === 0
-    ? html`<h1>${calm}</h1>`
-    : html`<h1 class="trouble">
-          ${counted(
-            troubles.reduce((sum, { count = 1 }) => sum + count, 0),
-            "trouble",
-          )}
-        </h1>
-        <ul class="troubles">
-          ${troubles.map((trouble) => troubleItem(trouble, now))}
-        </ul>`;
+/** Whether clients get errors, and all troubles, one a line; without a trouble the sentence of calm. */
+const headline = (troubles: readonly Trouble[], calm: Html, failures: Failures, now: Date): Html => {
+  const failed = html`<p class="about">${failuresSentence(failures)}</p>`;
+  if (troubles.length === 0)
+    return html`<h1>${calm}</h1>
+      ${failures.failed > 0 ? failed : ""}`;
+  return html`${
+      failures.failed > 0
+        ? html`<h1 class="trouble">Clients get errors</h1>`
+        : html`<h1 class="drift">No client gets an error</h1>`
+    }
+    ${failed}
+    <ul class="troubles">
+      ${troubles.map((trouble) => troubleItem(trouble, now))}
+    </ul>`;
+};
 
 const troubleItem = ({ what, since, effect, why, press }: Trouble, now: Date): Html =>
   html`<li>

@@ -92,7 +92,7 @@ export const dependencyTroubles = (
 /** What has become of the reads of old clients since legacy is in trouble. */
 const readsSince = (readCounts: Core["readCounts"]): string => {
   const trouble = readCounts?.view().trouble;
-  if (trouble === undefined) return "";
+  if (trouble === undefined || trouble.cached + trouble.failed === 0) return "";
   return `. Of old clients’ reads since then ${formatNumber(trouble.cached)} came from the cache, ${formatNumber(trouble.failed)} failed`;
 };
 

@@ -131,6 +131,29 @@ const figuresRow = (name: string, figures: Figures | undefined, isCached: boolea
   </tr>`;
 };
 
+/** Requests of the last minutes that failed, of all and by who sent them. */
+export type Failures = { failed: number; byClients: { clients: string; failed: number; requests: number }[] };
+
+/** What has failed for clients of either interface. */
+export const failuresOf = ({ traffic, settings }: Pick<Core, "traffic" | "settings">): Failures => {
+  const byClients = interfacesOf(traffic, settings.CACHE_LEGACY.length > 0).map(({ key, total }) => ({
+    clients: key === "ours" ? "new clients" : "old clients",
+    failed: total.errors,
+    requests: total.requests,
+  }));
+  return { failed: byClients.reduce((sum, { failed }) => sum + failed, 0), byClients };
+};
+
+/** `Failed in the last 5 minutes: 25 of 328 requests of new clients, 0 of 200 of old clients` */
+export const failuresSentence = ({ byClients }: Failures): string => {
+  if (byClients.length === 0) return `No request in the last ${RECENT_MINUTES} minutes`;
+  const shares = byClients.map(
+    ({ clients, failed, requests }, i) =>
+      `${formatNumber(failed)} of ${formatNumber(requests)}${i === 0 ? " requests" : ""} of ${clients}`,
+  );
+  return `Failed in the last ${RECENT_MINUTES} minutes: ${shares.join(", ")}`;
+};
+
 /** In calm: the share that the cache answers, of old clients' reads or else of all requests. */
 export const calmSentence = ({ traffic }: Pick<Core, "traffic">): Html => {
   const [reads, ours] = [sumOf(traffic.reads()), traffic.all()];

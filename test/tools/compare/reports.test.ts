@@ -1,3 +1,4 @@
+import { sharedStyle } from "../../../libraries/ui/documentFrame.ts";
 import { readFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 import { decodeHTMLStrict } from "entities";
@@ -65,9 +66,12 @@ test("report.json has the members that programs read", () => {
 });
 
 describe("the page", () => {
-  const ours = ["libraries/ui/style.css", "tools/compare/report/report.css", "libraries/ui/client/filter.js"].map(
-    (file) => readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8"),
-  );
+  const ours = [
+    sharedStyle(),
+    ...["tools/compare/report/report.css", "libraries/ui/client/filter.js"].map((file) =>
+      readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8"),
+    ),
+  ];
   /** The page without our own styles and scripts. */
   const markup = () => ours.reduce((rest, part) => rest.replace(part, () => ""), run.file("report.html"));
   /** A tag as our templates write them: attributes in double quotes, none of them a handler. */
