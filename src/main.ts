@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // oxlint-disable-next-line import/no-unassigned-import -- it ends the process where Node is too old
 import "./nodeVersion.cjs";
-import { enableCompileCache, flushCompileCache, registerHooks } from "node:module";
+// As a whole: an older Node lacks some of its exports, and would end with that before the line above is run.
+import * as nodeModule from "node:module";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
@@ -9,13 +10,13 @@ import type { Command } from "commander";
 import about from "../package.json" with { type: "json" };
 
 // Before anything else is loaded: what is compiled once is not compiled again at the next start.
-enableCompileCache();
+nodeModule.enableCompileCache();
 /** `.ts` in a clone; `.js` in the package, which `npm run pack` compiles. */
 const extension = extname(import.meta.url);
 const isClone = extension === ".ts";
 const root = new URL("..", import.meta.url).href;
 const isOurs = (url: string): boolean => url.startsWith(root) && !url.startsWith(`${root}node_modules/`);
-registerHooks({
+nodeModule.registerHooks({
   resolve(specifier, context, next) {
     const from = context.parentURL ?? "";
     // A file of ours is named exactly: looking for it, and for what it is, takes longer than running it.
@@ -145,7 +146,7 @@ const runCommandLine = async (args: readonly string[], first: string): Promise<v
     if (isDefault || name === first) await load(command);
   }
   await runCommand(program, args, tools);
-  flushCompileCache();
+  nodeModule.flushCompileCache();
 };
 
 // Else SIGUSR1 would open Node's inspector, which shows keys and runs code. `--disable-sigusr1` does it from the first
