@@ -33,7 +33,9 @@ test("the bill of materials is made without node_modules, and has every dependen
   for (const path of ["package.json", "package-lock.json", ".npmrc", "tools/compile.ts", "tools/pack"])
     cpSync(path, join(clone, path), { recursive: true });
   const bill = execFileSync(process.execPath, [join(clone, "tools/pack/sbom.ts")], { encoding: "utf8" });
-  const { components } = JSON.parse(bill) as { components: { name: string; version: string }[] };
+  type Component = { name: string; version: string };
+  const { metadata, components } = JSON.parse(bill) as { metadata: { component: Component }; components: Component[] };
+  expect(metadata.component.name).toBe("catalog-gateway");
   const { dependencies: direct } = JSON.parse(readFileSync("package.json", "utf8")) as {
     dependencies: Record<string, string>;
   };

@@ -1,7 +1,7 @@
 // Prints the bill of materials of what production has. npm makes it of a lock file without anything else: of the
 // clone's, it would leave out dependencies that development uses too, and miss what `--omit=dev` has not installed.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import about from "../../package.json" with { type: "json" };
@@ -10,11 +10,14 @@ import { productionLock } from "./productionLock.ts";
 
 const { name, version, description, license, dependencies, overrides } = about;
 const manifest = { name, version, description, license, dependencies, overrides };
-const folder = mkdtempSync(join(tmpdir(), "sbom-"));
+const temporary = mkdtempSync(join(tmpdir(), "sbom-"));
+// npm names what it describes after its folder.
+const folder = join(temporary, name);
 try {
+  mkdirSync(folder);
   writeJson(join(folder, "package.json"), manifest);
   writeJson(join(folder, "package-lock.json"), productionLock(manifest));
   execFileSync("npm", ["sbom", "--sbom-format=cyclonedx", "--package-lock-only"], { cwd: folder, stdio: "inherit" });
 } finally {
-  rmSync(folder, { recursive: true });
+  rmSync(temporary, { recursive: true });
 }
