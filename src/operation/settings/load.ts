@@ -61,7 +61,7 @@ export const loadSettings = (
   const cached = Object.keys(endpoints).filter((name) => endpoints[name]?.cache !== undefined);
   const errors = [
     ...unknownEndpoints("CACHE_LIFETIMES", settings.CACHE_LIFETIMES, cached),
-    ...wrongReads(settings, Object.keys(endpoints)),
+    ...wrongReads(settings, cached),
     ...fragments.flatMap(({ errorsOf }) => errorsOf?.(settings, endpoints) ?? []),
     ...tooLarge(settings),
   ];

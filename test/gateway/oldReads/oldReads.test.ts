@@ -358,12 +358,13 @@ test("concurrent requests are one fetch, whoever leaves", async () => {
   expect(legacy.asked).toHaveLength(1);
 });
 
-test("the start refuses unknown endpoints, and CACHE_LEGACY without a cache", () => {
+test("the start refuses endpoints that are unknown or write, and CACHE_LEGACY without a cache", () => {
   const errorsOf = (environment: Record<string, string>) => {
     const loaded = settingsOf({ LEGACY_URL: "http://127.0.0.1:1", ...environment });
     return "errors" in loaded ? loaded.errors.join("\n") : "";
   };
   expect(errorsOf({ CACHE_LEGACY: "getNothing" })).toMatch(/^CACHE_LEGACY.*getNothing.*allowed/);
+  expect(errorsOf({ CACHE_LEGACY: "tagDataset" })).toMatch(/^CACHE_LEGACY.*tagDataset.*allowed are getDataset/);
   expect(errorsOf({ CACHE_LEGACY: "all", CACHE_BYTES: "0" })).toMatch(/^CACHE_LEGACY.*CACHE_BYTES 0/);
   expect(errorsOf({ CACHE_LEGACY: "getDataset,listDatasets" })).toBe("");
 });
