@@ -53,6 +53,7 @@ type Compose = {
       environment?: Record<string, unknown>;
       stop_grace_period?: string;
       command?: string[];
+      depends_on?: unknown;
     }
   >;
 };
@@ -61,7 +62,10 @@ const compose = parse(read("compose.yaml")) as Compose;
 const [deployment] = parseAllDocuments(read("kubernetes/gateway.yaml")).map((document) => document.toJS() as unknown);
 const pod = (deployment as { spec: { template: { spec: Pod } } }).spec.template.spec;
 const unit = read("catalog-gateway@.service");
-const manifest = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: { start: string } };
+const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
+  version: string;
+  scripts: { start: string };
+};
 
 const shape = settingsSchemaOf(fragments).shape;
 const defaultOf = (setting: string): number => settingsSchemaOf(fragments).parse({})[setting] as number;
@@ -132,6 +136,20 @@ test("the unit always restarts after what may pass, and never after a wrong sett
   expect(valueOf("After")?.split(" ")).toEqual(expect.arrayContaining(["redis.service", "valkey.service"]));
 });
 
+test("one version stands in every file, and the image takes its tarball of several", () => {
+  const files = ["README.md", "CHANGELOG.md", "tools/pack/package.md", "deploy/README.md"];
+  const named = [...files, "deploy/Dockerfile", "deploy/kubernetes/gateway.yaml"].map((file) => [
+    file,
+    /(?:catalog-gateway[-:]|^ARG VERSION=|^## )(\d+\.\d+\.\d+)/m.exec(readFileSync(file, "utf8"))?.[1],
+  ]);
+  expect(named).toEqual(named.map(([file]) => [file, manifest.version]));
+  expect(dockerfile.copies).toContainEqual({ from: ["catalog-gateway-${VERSION}.tgz"], to: "package.tgz" });
+});
+
+test("Compose starts nginx anew with the gateway, whose address it has looked up once", () => {
+  expect(compose.services["nginx"]?.depends_on).toEqual({ gateway: { condition: "service_healthy", restart: true } });
+});
+
 test("the files that compose.yaml mounts exist", () => {
   const mounted = Object.values(compose.services)
     .flatMap(({ volumes = [] }) => volumes)
@@ -142,7 +160,7 @@ test("the files that compose.yaml mounts exist", () => {
 
 test(".dockerignore leaves exactly what the Dockerfile copies", () => {
   const left = [...readFileSync(".dockerignore", "utf8").matchAll(/^!(.*)$/gm)].map(([, path]) => String(path));
-  const copied = new Set(dockerfile.copies.flatMap(({ from }) => from));
+  const copied = new Set(dockerfile.copies.flatMap(({ from }) => from.map((path) => path.replace("${VERSION}", "*"))));
   expect([...copied].toSorted()).toEqual(left.toSorted());
 });
 
