@@ -129,7 +129,7 @@ const coreGroups = {
       .default([])
       .meta({ examples: [["all"], ["getDataset", "listRuns"]] })
       .describe(
-        "Endpoints whose reads through legacy's own interface are answered from the cache: their names, or `all`, with a few other reads. The same bytes, sooner",
+        "Endpoints whose reads through legacy's own interface are answered from the cache, also while legacy is down: their names, or `all`, with a few other reads. The same bytes, sooner",
       ),
     REDIS_URL: z
       .string()
