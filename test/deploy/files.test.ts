@@ -137,10 +137,10 @@ test("the unit always restarts after what may pass, and never after a wrong sett
 });
 
 test("one version stands in every file, and the image takes its tarball of several", () => {
-  const files = ["README.md", "CHANGELOG.md", "tools/pack/package.md", "deploy/README.md"];
+  const files = ["README.md", "CHANGELOG.md", "tools/pack/package.md", "deploy/README.md", "docs/tools.md"];
   const named = [...files, "deploy/Dockerfile", "deploy/kubernetes/gateway.yaml"].map((file) => [
     file,
-    /(?:catalog-gateway[-:]|^ARG VERSION=|^## )(\d+\.\d+\.\d+)/m.exec(readFileSync(file, "utf8"))?.[1],
+    /(?:catalog-gateway(?:-kit)?[-:]|^ARG VERSION=|^## )(\d+\.\d+\.\d+)/m.exec(readFileSync(file, "utf8"))?.[1],
   ]);
   expect(named).toEqual(named.map(([file]) => [file, manifest.version]));
   expect(dockerfile.copies).toContainEqual({ from: ["catalog-gateway-${VERSION}.tgz"], to: "package.tgz" });
