@@ -7,7 +7,7 @@ import { gatewayFor } from "../../support/gateway.ts";
 const said = async (environment: Record<string, string>) => {
   const legacy = await startSampleLegacy();
   onTestFinished(() => legacy.close());
-  const gateway = await gatewayFor(legacy.url, environment, { isCheck: true });
+  const gateway = await gatewayFor(legacy.url, { ADMIN_PORT: "0", ...environment }, { isCheck: true });
   onTestFinished(gateway.close);
   const lines: string[] = [];
   await check(gateway, { settings: gateway.core.settings, strict: false, print: (text) => void lines.push(text) });
