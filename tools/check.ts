@@ -86,7 +86,7 @@ export const check = async (
     report.row(false, name, found, `correct ${name}: it leads to the gateway itself`);
   }
   for (const feature of core.features) await feature.check?.(report);
-  report.row(true, "CACHE_LEGACY", describeOldReads(core.settings));
+  report.row(true, "CACHE_LEGACY", describeOldReads(core));
   for (const { setting, effect } of core.off) report.row(true, setting, `not set: ${effect}`);
   const result = resultOf(rows, plainText(legacy.words));
   for (const line of summaryOf(result)) print(line);

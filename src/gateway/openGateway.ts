@@ -148,7 +148,7 @@ export const openGateway = async (
     async start(address: string) {
       const started: { listensOn?: string; line?: string }[] = [];
       for (const feature of features) if (feature.start) started.push(await feature.start(address));
-      return [...started, { line: describeOldReads(settings) }];
+      return [...started, { line: describeOldReads(core) }];
     },
     /**
      * Puts changed settings in force, one feature after the other; what is wrong with any of them, and

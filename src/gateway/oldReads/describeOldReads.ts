@@ -1,7 +1,9 @@
-import type { Settings } from "../../operation/index.ts";
+import type { Core } from "../answer/feature.ts";
 
 /** Says what `CACHE_LEGACY` does for old clients, or that it is not set. */
-export const describeOldReads = ({ CACHE_LEGACY: names }: Pick<Settings, "CACHE_LEGACY">): string => {
+export const describeOldReads = ({ settings, hooks }: Pick<Core, "settings" | "hooks">): string => {
+  if (hooks.legacyChecksKeysAlone()) return "old clients are answered 410: legacy's interface is gone for good";
+  const names = settings.CACHE_LEGACY;
   if (names.length === 0) return "old clients get only errors while legacy is down: CACHE_LEGACY is not set";
   const covered = names.includes("all")
     ? "all reads"

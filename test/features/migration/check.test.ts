@@ -64,6 +64,7 @@ describe("--check", () => {
     const BROWNOUTS = JSON.stringify([{ path: "/", from: "2026-01-01T00:00:00Z", status: 410 }]);
     const { text } = await checked(url, { stages, environment: { BROWNOUTS } });
     expect(text).toMatch(/^note +legacy +only checks keys: every endpoint is in modern/m);
+    expect(text).toMatch(/^ok +CACHE_LEGACY +old clients are answered 410: /m);
     expect((await checked(url, { stages })).text).not.toContain("only checks keys");
   });
 

@@ -9,7 +9,7 @@ const everywhere = Object.fromEntries(
 );
 const gone = { path: "/api/v1", from: "2026-01-01T00:00:00Z", status: 410 };
 const stages = async (brownouts: object[], moved: Parameters<typeof staged>[0] = everywhere) => {
-  const one = await staged(moved, { environment: { BROWNOUTS: JSON.stringify(brownouts) } });
+  const one = await staged(moved, { environment: { ADMIN_PORT: "0", BROWNOUTS: JSON.stringify(brownouts) } });
   return { ...one, ...(await operatorsOf(one)) };
 };
 const legacyOf = async ({ operate }: Awaited<ReturnType<typeof stages>>) => {
@@ -22,6 +22,8 @@ const legacyOf = async ({ operate }: Awaited<ReturnType<typeof stages>>) => {
 test("with every endpoint in modern and its interface gone, legacy only checks keys", async () => {
   const one = await stages([gone]);
   expect(await one.startLine()).toBe("modern answers every endpoint, and legacy only checks keys");
+  const lines = (await one.gateway.start("http://127.0.0.1:8000")).map(({ line }) => line);
+  expect(lines).toContain("old clients are answered 410: legacy's interface is gone for good");
   expect(textOf(headingOf(await one.markup()))).toContain("Modern answers everything, and legacy only checks keys");
   expect(await legacyOf(one)).toMatchObject({ only: "keys" });
 });
