@@ -23,5 +23,5 @@ export const sampleCommand = (command: Command, { print }: Pick<CommandTools, "p
     )
     .action(async (options: { port: number; host: string; outage?: SampleOutage }) => {
       const { url } = await startSampleLegacy(options);
-      print(`the sample legacy listens on ${url}: LEGACY_URL=${url} npm start`);
+      print(`the sample legacy listens on ${url}: start the gateway with LEGACY_URL=${url}`);
     });

@@ -20,7 +20,7 @@ export const settingsHelp = (fragments: readonly SettingsFragment[]): string =>
     "Settings, from the environment or from a file (the environment wins). docs/operate.md says more of each.",
     row(
       "CONFIG",
-      "Path of that file: JSON, or YAML (.yaml, .yml); npm run docs -- config-schema describes it to editors",
+      "Path of that file: JSON, or YAML (.yaml, .yml); in a clone npm run docs -- config-schema describes it to editors",
     ),
     row("..._FILE", `Path of a file with the value, in place of ${[...secretSettings(fragments)].join(", ")}`),
     "A list may be one text, also in the file: JSON, or parted by commas: PREFIXES=/v1,/api/v2",
