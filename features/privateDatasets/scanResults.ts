@@ -8,7 +8,7 @@ import type { Stores } from "../../libraries/stores/keyValueStore.ts";
 export const MAX_ID = 2 ** 24;
 
 /** A set of ids that takes a bit for each. */
-export type IdSet = ReturnType<typeof openIdSet>;
+type IdSet = ReturnType<typeof openIdSet>;
 
 /** Opens the set of all ids in a text; without a text it is empty. */
 export const openIdSet = (text = "") => {

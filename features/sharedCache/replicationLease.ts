@@ -5,7 +5,7 @@ import { openOtherGateways } from "./otherGateways.ts";
 export type SharedTierEvent = "shared_tier_up" | "shared_tier_lost" | "shared_tier_error";
 
 /** What Redis answers to a heartbeat. */
-export type Heartbeat = {
+type Heartbeat = {
   /** `undefined` where Redis is full. */
   epoch: string | undefined;
   /** Those of the epochs in the request that Redis does not know. */

@@ -11,7 +11,7 @@ const MAX_DIFFERENCES = 300;
 /**
  * The differences of one answer, while they are collected. `isFull`: no further difference changes the answer's result.
  */
-export type DifferenceCollection = {
+type DifferenceCollection = {
   add: (difference: FoundDifference) => void;
   isFull: () => boolean;
   differences: () => Difference[];

@@ -69,7 +69,7 @@ const pathPattern = (path: string): RegExp =>
   );
 
 /** The name of the public reference implementation's ledger. */
-export const REFERENCE = "reference";
+const REFERENCE = "reference";
 
 /**
  * Reads the ledger that a setting names: a file or `REFERENCE`; without a name it is empty. `reference`: the file

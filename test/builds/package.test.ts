@@ -97,7 +97,7 @@ describe.each(nodes)("the package, run by %s", (node) => {
     expect(runToEnd(node, "compare", "--help").status).toBe(0);
   });
 
-  test("it reads, writes, reads large bodies in threads, serves its pages, and ends at SIGTERM", async () => {
+  test("it reads, writes, has threads for large bodies, serves pages, ends at SIGTERM", async () => {
     const { child, ended, output, url, operators } = await start(node, { DATA_DIR: temporaryFolder() });
     const read = async (target: string, init?: RequestInit): Promise<[number, unknown]> => {
       const answer = await fetch(target, init);

@@ -38,7 +38,7 @@ test("a demo that is ended early leaves no gateway behind", async () => {
 });
 
 test(
-  "the demo finds every planted fault, and old clients go on without legacy, until Ctrl-C",
+  "the demo finds every planted fault, and old clients need no legacy, until Ctrl-C",
   { timeout: 2 * PATIENCE },
   async () => {
     const { child, output, ended, says } = startDemo();

@@ -95,7 +95,7 @@ test("the help describes every setting once, the most used ones first", () => {
   expect([rows.length, new Set(rows)]).toEqual([names.length, new Set(names)]);
 });
 
-test("in the help, settings of the cache stand under one heading, but the most used one", () => {
+test("in the help, settings of the cache stand under one heading but the most used", () => {
   const [cache = ""] = /^Cache and storage:\n( {2}.*\n)+/m.exec(settingsHelp(fragments)) ?? [];
   for (const name of ["CACHE_BYTES", "CACHE_LIFETIMES"]) expect(cache).toContain(`  ${name} `);
 });

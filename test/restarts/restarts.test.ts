@@ -127,7 +127,7 @@ const startLoad = (balancers: Record<string, number>) => {
 };
 
 test(
-  "two gateways that restart in turn behind HAProxy and nginx, under load: no request fails",
+  "two gateways restart in turn behind HAProxy and nginx: no request fails",
   { timeout: 60_000 + ROUNDS * 60_000 },
   async () => {
     const legacy = await openUpstream(({ method }, response) => {

@@ -55,7 +55,7 @@ export type RowById = {
 };
 
 /** A row that legacy does not list, as far as it is known: what a list shows of it, and its owner's id. */
-export type UnlistedRow = { id: number; shown?: JsonObject | undefined; uploader?: number | undefined };
+type UnlistedRow = { id: number; shown?: JsonObject | undefined; uploader?: number | undefined };
 
 /** Whether legacy would list a row to its owner; `undefined`: too little is known of the row. */
 export type RowTest = (row: UnlistedRow) => boolean | undefined;

@@ -8,7 +8,7 @@ import { NOTICE } from "./reading.ts";
 export type Judgement = "own" | "failed" | "refused" | "ill";
 
 /** The head of an answer, and what there is of its body: 1 KiB is looked at. */
-export type JudgedAnswer = {
+type JudgedAnswer = {
   method: string;
   /** What was asked; `undefined`: it lies outside of `LEGACY_PATH`. */
   target: LegacyTarget | undefined;

@@ -18,7 +18,7 @@ import { isBelow, isBelowAny } from "./requestTarget.ts";
 // All errors that the gateway answers by itself: those that no endpoint and no legacy server has made.
 
 /** Who may send a request again: anybody, since nothing was done; only who reads; or it is of no use. */
-export type MayRepeat = "always" | "reads" | "never";
+type MayRepeat = "always" | "reads" | "never";
 
 /** An error of the gateway's own. */
 export type OwnError = {

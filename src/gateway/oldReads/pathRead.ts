@@ -29,7 +29,7 @@ export type PathRead = {
 type KnownRead = Pick<PathRead, "name" | "judging" | "isList"> & Pick<CacheKey, "lifetimesOf" | "personal">;
 
 /** Reads what a path asks for; `undefined`: a request for it has to pass. */
-export type ReadPath = (path: string, exchange: Pick<HttpExchange, "target">) => PathRead | undefined;
+type ReadPath = (path: string, exchange: Pick<HttpExchange, "target">) => PathRead | undefined;
 
 /** Escapes and steps upwards: legacy reads them in ways of its own. */
 const notPlain = /%|\/\.\.?(?:\/|$)/;

@@ -57,7 +57,7 @@ export type Substitute = (
 export type Pass = (substitute?: Substitute) => void;
 
 /** The steps of a request to the upstream. */
-export type PassThrough = {
+type PassThrough = {
   /** From here on the request counts as proxied; a loop is refused. */
   begin: Step;
   /** Passes the request to the upstream; there is no next step. */

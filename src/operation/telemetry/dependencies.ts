@@ -20,7 +20,7 @@ export type FailureMeaning = {
 };
 
 /** A dependency that fails now. */
-export type FailedDependency = DependencyState & FailureMeaning;
+type FailedDependency = DependencyState & FailureMeaning;
 
 /** The dependencies of the gateway, for `/readyz?verbose` and the metrics. */
 export type Dependencies = ReturnType<typeof openDependencies>;

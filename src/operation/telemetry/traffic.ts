@@ -9,7 +9,7 @@ const CURVE_MINUTES = 180;
  * What clients were answered in the last minutes. `rate`: requests a second. `p95`: milliseconds within which 95 % of
  * the latest misses were answered.
  */
-export type RecentTraffic = Omit<AnswerCounts, "misses"> & { rate: number; p95?: number | undefined };
+type RecentTraffic = Omit<AnswerCounts, "misses"> & { rate: number; p95?: number | undefined };
 
 /** Recent traffic of what a name stands for. */
 export type NamedTraffic = RecentTraffic & { name: string };

@@ -451,7 +451,7 @@ test("metrics keep their names whichever format was asked for before", async () 
   expect(plain.includes('\ncatalog_gateway_requests_total{endpoint="getDataset",status="2xx"} 0\n')).toBe(true);
 });
 
-test("without features the page shows traffic and the cache alone, and has no routes of theirs", async () => {
+test("without features the page shows traffic and the cache alone, on no other routes", async () => {
   const see = (path: string) => consoleOf().request(path, { headers: { Host: "127.0.0.1" } });
   const page = await (await see("/")).text();
   expect(page.match(/<section id="[^"]+"/g)).toEqual([`<section id="traffic"`, `<section id="cache"`]);

@@ -36,7 +36,7 @@ const startBoth = async (settings: Record<string, string> = {}) => {
 };
 
 test.each(["/api/v1/json", "/api/v1/xml", "/v1"])(
-  "an answer by which the gateway behind does not know a write's fate makes stale: %s",
+  "entries become stale where a gateway behind does not know a write's fate: %s",
   async (base) => {
     const { tag, how } = await startBoth();
     expect(await how()).toContain("stored");

@@ -133,7 +133,7 @@ describeInChromium("the operators' page", (open) => {
     await until(async () => (await textOf(page, "#audit")).includes("against the evidence: known"));
   });
 
-  test("all reads move by one click, as one line of the audit log, and one click undoes it", async () => {
+  test("all reads move by one click, as one audit line, and one click undoes it", async () => {
     const { url, migration } = await underWay();
     const page = await open(url);
     await page.click("[data-all=reads]");
