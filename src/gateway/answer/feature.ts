@@ -114,7 +114,10 @@ export type CheckReport = {
  */
 export type StepPlace = "hitPath" | "router" | "passThrough";
 
-/** What the router has to know of answers beside those of endpoints, which describe them. */
+/**
+ * What the router has to know of answers beside those of endpoints, which describe them. Only the router knows that
+ * a path is unknown, and answers its errors.
+ */
 export type Documents = {
   /**
    * The paths below each prefix that the feature answers to GET and HEAD. The router suggests them, and
@@ -134,7 +137,10 @@ export type Feature<Part = unknown> = {
   step?: { before: StepPlace; answer: Step };
   documents?: Documents;
   layer?: Layer;
-  /** Identifies a backend whose answers to endpoints are cached beside those of legacy. */
+  /**
+   * Identifies a backend whose answers to endpoints are cached beside those of legacy. An address has an entry for each
+   * backend: without this the core would find, and remove, legacy's alone.
+   */
   backend?: string | undefined;
   /** False: an answer from the cache needs more than looking it up. The request goes on as if its path were unknown. */
   mayHitPathAnswer?: (endpoint: string, isKeyed: boolean, headers: IncomingHttpHeaders) => boolean;
@@ -148,11 +154,14 @@ export type Feature<Part = unknown> = {
    * its connection was refused.
    */
   onExchange?: (exchange: HttpExchange, response?: ServerResponse) => void;
-  /** What the feature gives in legacy's place now: every endpoint's answers, or those of legacy's own interface. */
+  /**
+   * What the feature gives in legacy's place now: every endpoint's answers, or those of legacy's own interface. No
+   * feature knows both: the core joins them, to report what a failure of legacy means.
+   */
   replaces?: () => "endpoints" | "interface" | undefined;
   /**
    * Sees a write before its answer goes out: whoever reads after that must find what it has changed. The answer waits
-   * for what it returns.
+   * for what it returns. Only the core sees each write: of an endpoint, and of one that passes through.
    */
   onWrite?: (write: Write) => Promise<void> | undefined | void;
   proxy?: ProxyHooks;
