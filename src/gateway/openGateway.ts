@@ -45,7 +45,6 @@ import { legacyJudge } from "./upstream/legacyJudge.ts";
 import { openLegacyOutage } from "./upstream/legacyOutage.ts";
 import { openBackend } from "./upstream/openBackend.ts";
 import { openStoredAnswers } from "./storedAnswers.ts";
-import type { StoredAnswers } from "./cache/storedAnswer.ts";
 import type { Upstream } from "./upstream/upstream.ts";
 import { upstreamSettings } from "./upstream/upstreamSettings.ts";
 
@@ -103,7 +102,6 @@ export const openGateway = async (
   const { identity, ...defined } = openEndpoints(settings, catalogue);
   const answering = openAnswering(settings, catalogue, { ...operation, ...defined, legacy }, parts);
 
-  let stored: StoredAnswers | undefined;
   let isStopping = false;
   const door = openDoor(settings, catalogue, readTarget, operation, parts);
   const core: Core = {
@@ -118,7 +116,7 @@ export const openGateway = async (
     features,
     hooks,
     ...door,
-    stored: () => (stored ??= openStoredAnswers(core, identity)),
+    stored: () => stored,
     isStopping: () => isStopping,
     off,
     isCheck,
@@ -133,6 +131,7 @@ export const openGateway = async (
   }
   for (const one of [core.traffic, core.unconfirmed]) opening.defer(() => one.close());
   const served = openInterface(core, legacy.pools, identity, parts.isUncached);
+  const stored = openStoredAnswers(core, served);
   const opened = opening.move();
 
   return {

@@ -128,7 +128,7 @@ const requestSteps = (
     // Brown-outs.
     ...before("passThrough"),
     (request, response, next) => {
-      if (!oldReads?.(request, response, (substitute) => proxy.pass(request, response, next, substitute))) next();
+      if (!oldReads?.answer(request, response, (substitute) => proxy.pass(request, response, next, substitute))) next();
     },
     proxy.pass,
   ];

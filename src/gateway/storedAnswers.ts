@@ -1,46 +1,27 @@
-import { TrieRouter } from "hono/router/trie-router";
-import { pathOf, unescaped } from "../catalogue/index.ts";
+import { pathOf } from "../catalogue/index.ts";
+import type { App } from "./answer/app.ts";
 import type { Core } from "./answer/feature.ts";
-import { type PreparedEndpoint, patterns } from "./answer/prepared.ts";
-import { inputOfPath } from "./answer/requestInput.ts";
 import type { CacheKey } from "./cache/cacheRequest.ts";
 import { storedAnswer, type StoredAnswers } from "./cache/storedAnswer.ts";
 import { originForm } from "./http/requestTarget.ts";
-import { openPathReads } from "./oldReads/pathRead.ts";
+import type { ReadPath } from "./oldReads/pathRead.ts";
 
-type Parts = Pick<Core, "cache" | "catalogue" | "endpoints" | "features" | "readTarget" | "settings">;
+/** What reads the paths of both interfaces; `oldReads` is absent where no read of an old client is cached. */
+type Readers = { app: Pick<App, "readPath">; oldReads?: { readPath: ReadPath } | undefined };
 
-/** Looks up by the address of a read, of either interface, what is stored for everybody. `legacy` identifies legacy. */
-export const openStoredAnswers = (core: Parts, legacy: string): StoredAnswers => {
-  const { cache, endpoints, features, readTarget, settings } = core;
-  const readOld = openPathReads(core, legacy);
-  const router = new TrieRouter<{ endpoint: PreparedEndpoint; pairsBelow: string | undefined }>();
-  for (const { path, pairsBelow, methods } of patterns(endpoints)) {
-    const endpoint = methods.get("GET");
-    if (endpoint !== undefined)
-      for (const written of pairsBelow === undefined ? [path] : [pairsBelow, path])
-        router.add("GET", written, { endpoint, pairsBelow });
-  }
-
-  const ourKeys = (path: string): CacheKey[] => {
-    const [[found]] = router.match("GET", path.replace(/(?<=.)\/$/, ""));
-    if (found === undefined) return [];
-    const [{ endpoint, pairsBelow }, params] = found;
-    const named = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, unescaped(String(value))]));
-    const reading = inputOfPath({ target: path }, endpoint, { params: named, pairsBelow });
-    if (!("input" in reading) || endpoint.cacheKey === undefined) return [];
-    const { cacheKey } = endpoint;
-    const backends = [undefined, ...features.flatMap(({ backend }) => backend ?? [])];
-    return backends.map((backend) => cacheKey(reading.input, backend));
-  };
+/** Looks up by the address of a read, of either interface, what is stored for everybody. */
+export const openStoredAnswers = (
+  { cache, features }: Pick<Core, "cache" | "features">,
+  { app, oldReads }: Readers,
+): StoredAnswers => {
   const keysOf = (address: string): CacheKey[] => {
     const path = pathOf(originForm(address));
-    const ours = settings.PREFIXES.filter((prefix) => prefix === "/" || path.startsWith(`${prefix}/`)).flatMap(
-      (prefix) => ourKeys(prefix === "/" ? path : path.slice(prefix.length)),
-    );
-    if (ours.length > 0) return ours;
-    const old = readOld(path, { target: readTarget(path) });
-    return old === undefined ? [] : Object.values(old.cacheKeys);
+    const ours = app.readPath(path);
+    if (ours === undefined) return Object.values(oldReads?.readPath(path)?.cacheKeys ?? {});
+    const { cacheKey } = ours.endpoint;
+    if (cacheKey === undefined) return [];
+    const backends = [undefined, ...features.flatMap(({ backend }) => backend ?? [])];
+    return backends.map((backend) => cacheKey(ours.input, backend));
   };
 
   return {

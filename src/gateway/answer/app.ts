@@ -16,7 +16,7 @@ import { type Handler, fromNode, fromWeb, type Received } from "./context.ts";
 import type { Dialect, HitPath } from "./dialect.ts";
 import { newInterface } from "./hitPath.ts";
 import { type PreparedEndpoint, allowed, type Pattern, patterns } from "./prepared.ts";
-import { inputOf } from "./requestInput.ts";
+import { inputOf, inputOfPath } from "./requestInput.ts";
 import { serve } from "./serve.ts";
 import { type Candidate, suggestPath } from "./suggestPath.ts";
 import type { Core } from "./feature.ts";
@@ -42,6 +42,8 @@ export type App = {
   fetch: (request: Request, env?: { incoming?: IncomingMessage }) => Promise<Response>;
   /** The same for a path below the origin, or a whole URL. */
   request: (path: string, init?: RequestInit) => Promise<Response>;
+  /** What a GET of a path asks for; `undefined` where no endpoint has it, or its input does not fit. */
+  readPath: (path: string) => { endpoint: PreparedEndpoint; input: Record<string, unknown> } | undefined;
 };
 
 /**
@@ -51,6 +53,8 @@ export type App = {
 type Handled = { reply: Reply; afterwards?: (() => void) | undefined; sent?: (isSent: boolean) => void };
 /** Answers one request of one route; `params` are the segments that the route names, as they were sent. */
 type RouteHandler = (received: Received, params: Readonly<Record<string, string>>) => Handled | Promise<Handled>;
+/** A route. `asksFor`: its endpoint, and the path before its pairs of filters; absent where it only refuses. */
+type Route = { handle: RouteHandler; asksFor?: { endpoint: PreparedEndpoint; pairsBelow: string | undefined } };
 
 /** The new interface, below each of its prefixes. */
 export const gatewayApp = (core: AppCore): App => {
@@ -64,7 +68,7 @@ export const gatewayApp = (core: AppCore): App => {
   const answer = async (received: Received): Promise<Handled | undefined> => {
     const path = pathOf(received.target);
     const [[found]] = router.match(received.method === "HEAD" ? "GET" : received.method, path);
-    if (found !== undefined) return found[0](received, paramsOf(found[1]));
+    if (found !== undefined) return found[0].handle(received, paramsOf(found[1]));
     const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
     if (prefix !== undefined) return refuse(core, received, notFoundBelow(prefix, path, candidates));
     return received.incoming === undefined ? refuse(core, received, notFound) : undefined;
@@ -110,6 +114,13 @@ export const gatewayApp = (core: AppCore): App => {
       return new Response(body, { status: reply.status, headers: pairs(reply.headers) });
     },
     request: (path, init) => app.fetch(new Request(new URL(path, "http://localhost"), init)),
+    readPath(path) {
+      const [[[{ asksFor } = {}, sent = {}] = []]] = router.match("GET", path);
+      if (asksFor === undefined) return undefined;
+      const { endpoint, pairsBelow } = asksFor;
+      const reading = inputOfPath({ target: path }, endpoint, { params: paramsOf(sent), pairsBelow });
+      return "input" in reading ? { endpoint, input: reading.input } : undefined;
+    },
   };
   return app;
 };
@@ -147,20 +158,24 @@ const refuse = (core: AppCore, received: Received, { headers = [], ...error }: O
  * Routes each path, with and without a slash at its end, to its endpoints; other methods get 405, or
  * the answer to a preflight.
  */
-const routerOf = (known: readonly Pattern[], core: AppCore): TrieRouter<RouteHandler> => {
+const routerOf = (known: readonly Pattern[], core: AppCore): TrieRouter<Route> => {
   const dialect = newInterface(core);
-  const router = new TrieRouter<RouteHandler>();
+  const router = new TrieRouter<Route>();
   for (const prefix of core.settings.PREFIXES) {
     // Below "/" other methods are legacy's.
     for (const path of prefix === "/" ? [] : documentPaths(core))
-      for (const written of writtenAs(prefix, { path })) router.add("ALL", written, otherMethods(core, readOnly));
+      for (const written of writtenAs(prefix, { path }))
+        router.add("ALL", written, { handle: otherMethods(core, readOnly) });
     for (const pattern of known) {
       const base = prefix === "/" ? "" : prefix;
       const pairsBelow = pattern.pairsBelow === undefined ? undefined : base + pattern.pairsBelow;
       for (const path of writtenAs(base, pattern)) {
         for (const [method, endpoint] of pattern.methods)
-          router.add(method, path, answerBy(core, dialect, endpoint, pairsBelow));
-        router.add("ALL", path, otherMethods(core, pattern));
+          router.add(method, path, {
+            handle: answerBy(core, dialect, endpoint, pairsBelow),
+            asksFor: { endpoint, pairsBelow },
+          });
+        router.add("ALL", path, { handle: otherMethods(core, pattern) });
       }
     }
   }

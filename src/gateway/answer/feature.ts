@@ -219,7 +219,7 @@ export type Core = {
   outage: Pick<Outage, "isOn" | "isInDoubt" | "settled" | "onChange">;
   reader: Reader;
   cache: Cache;
-  /** Looks up what is stored for an address; made with its first use. */
+  /** Looks up what is stored for an address, once all features are open. */
   stored: () => StoredAnswers;
   /** Counts the reads of old clients; absent without `CACHE_LEGACY`. */
   readCounts: ReadCounts | undefined;

@@ -12,7 +12,7 @@ import { ownCaller } from "../upstream/legacyClient.ts";
 import { openCachedReads } from "./cachedReads.ts";
 import { legacyDialect } from "./dialect.ts";
 import type { OldRead } from "./oldRead.ts";
-import { openPathReads } from "./pathRead.ts";
+import { openPathReads, type ReadPath } from "./pathRead.ts";
 import { openReplies } from "./replies.ts";
 import { openSubstitutes } from "./substitutes.ts";
 import { whoAsks } from "./whoAsks.ts";
@@ -35,12 +35,12 @@ type OldReadParts = { counts: ReadCounts; hitPath: HitPath; legacy: string };
 /**
  * Answers reads of legacy's own interface from the cache: its status, type and bytes as they are. An answer is
  * judged as one of the new interface is, and stored for the same time, in the same groups. What cannot be
- * answered so passes to legacy: false, or `pass` is called later.
+ * answered so passes to legacy: `answer` returns false, or `pass` is called later.
  */
 export const openOldReads = (
   core: Core,
   { counts, hitPath, legacy }: OldReadParts,
-): ((req: IncomingMessage, res: ServerResponse, pass: Pass) => boolean) => {
+): { answer: (req: IncomingMessage, res: ServerResponse, pass: Pass) => boolean; readPath: ReadPath } => {
   const { keys, outage, observer } = core;
   const readPath = openPathReads(core, legacy);
   const dialect = legacyDialect(core, counts);
@@ -56,7 +56,7 @@ export const openOldReads = (
     const exchange = exchangeOf(res);
     const path = pathOf(req.url ?? "/");
     const known = hitPath.recall(path, dialect);
-    const read = known ?? readPath(path, exchange);
+    const read = known ?? readPath(path);
     if (read === undefined) return undefined;
     if (known === undefined) hitPath.learn(path, dialect, read);
     return {
@@ -84,7 +84,7 @@ export const openOldReads = (
   };
 
   /** False where the request has to pass; or what may stand in place of legacy's answer to it. */
-  const answer = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean | Substitute> => {
+  const answerFor = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean | Substitute> => {
     const { isSomebody, cacheKey, isBrowser = false } = read;
     const mayBeShownMore = isSomebody && (cacheKey.personal || isBrowser || moreShown.has(cacheKey.key));
     const needsLegacy = cached.isPassing(read) || mayBeShownMore;
@@ -114,7 +114,7 @@ export const openOldReads = (
   };
 
   const answerOrPass = async (req: IncomingMessage, res: ServerResponse, read: OldRead, pass: Pass): Promise<void> => {
-    const answered = await answer(req, res, read).catch((error: unknown) => {
+    const answered = await answerFor(req, res, read).catch((error: unknown) => {
       observer.fault(error);
       return res.headersSent;
     });
@@ -124,12 +124,15 @@ export const openOldReads = (
     pass();
   };
 
-  return (req, res, pass) => {
-    const read = readOf(req, res);
-    if (read === undefined) return false;
-    exchangeOf(res).isOldRead = true;
-    counts.watch(read.cacheKey.endpoint, res);
-    answerOrPass(req, res, read, pass).catch((error: unknown) => core.guard.fail(res, error));
-    return true;
+  return {
+    readPath,
+    answer(req, res, pass) {
+      const read = readOf(req, res);
+      if (read === undefined) return false;
+      exchangeOf(res).isOldRead = true;
+      counts.watch(read.cacheKey.endpoint, res);
+      answerOrPass(req, res, read, pass).catch((error: unknown) => core.guard.fail(res, error));
+      return true;
+    },
   };
 };

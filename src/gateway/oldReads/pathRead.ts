@@ -1,5 +1,4 @@
 import { legacyPattern, type OpaqueRead, readLegacyPath, withoutFormat } from "../../catalogue/index.ts";
-import type { HttpExchange } from "../../operation/index.ts";
 import { isListing } from "../answer/emptyLists.ts";
 import type { Core } from "../answer/feature.ts";
 import type { PreparedEndpoint } from "../answer/prepared.ts";
@@ -29,14 +28,14 @@ export type PathRead = {
 type KnownRead = Pick<PathRead, "name" | "judging" | "isList"> & Pick<CacheKey, "lifetimesOf" | "personal">;
 
 /** Reads what a path asks for; `undefined`: a request for it has to pass. */
-type ReadPath = (path: string, exchange: Pick<HttpExchange, "target">) => PathRead | undefined;
+export type ReadPath = (path: string) => PathRead | undefined;
 
 /** Escapes and steps upwards: legacy reads them in ways of its own. */
 const notPlain = /%|\/\.\.?(?:\/|$)/;
 
 /** Opens the reading of paths. `legacy` identifies the legacy server. */
 export const openPathReads = (
-  { catalogue, endpoints, settings }: Pick<Core, "catalogue" | "endpoints" | "settings">,
+  { catalogue, endpoints, readTarget, settings }: Pick<Core, "catalogue" | "endpoints" | "readTarget" | "settings">,
   legacy: string,
 ): ReadPath => {
   const names = settings.CACHE_LEGACY;
@@ -64,8 +63,8 @@ export const openPathReads = (
       ...endpoint.cacheKey(input),
     };
   };
-  return (path, exchange) => {
-    const target = notPlain.test(path) ? undefined : exchange.target;
+  return (path) => {
+    const target = notPlain.test(path) ? undefined : readTarget(path);
     if (target === undefined) return undefined;
     const segments = withoutFormat(target);
     const found = findRead(segments);
