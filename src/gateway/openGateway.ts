@@ -18,7 +18,14 @@ import {
   type WhenOff,
 } from "../operation/index.ts";
 import { gatewayApp } from "./answer/app.ts";
-import { type Core, type CoreEvents, type Feature, type FeatureModule, hooksOf } from "./answer/feature.ts";
+import {
+  type Core,
+  type CoreEvents,
+  type Feature,
+  type FeatureModule,
+  hooksOf,
+  type WholeCore,
+} from "./answer/feature.ts";
 import { openEmptyLists } from "./answer/emptyLists.ts";
 import { openHitPath } from "./answer/hitPath.ts";
 import { openKeys } from "./answer/keys.ts";
@@ -104,7 +111,7 @@ export const openGateway = async (
 
   let isStopping = false;
   const door = openDoor(settings, catalogue, readTarget, operation, parts);
-  const core: Core = {
+  const core: WholeCore = {
     settings,
     catalogue,
     ...defined,
@@ -277,7 +284,7 @@ const READER_THREADS = 2;
 const PATHS_SHARE = 1 / 16;
 
 type Answering = Pick<
-  Core,
+  WholeCore,
   "client" | "reader" | "cache" | "judgeEmpty" | "keys" | "unconfirmed" | "serviceKey" | "totalTimeout"
 >;
 
@@ -370,7 +377,7 @@ const openDoor = (
   { memory, observer, dependencies }: Operation,
   { sendTimeout = SEND_TIMEOUT }: GatewayParts,
 ): Pick<
-  Core,
+  WholeCore,
   "clientLimits" | "errorFormats" | "ownErrors" | "readTarget" | "guard" | "trusted" | "untrustedProxies" | "noteLoop"
 > => {
   const trusted = trustedProxies(settings.TRUSTED_PROXIES);
@@ -399,7 +406,7 @@ const openDoor = (
 
 /** What may answer a request; server.ts has the order, with the steps of features. All features are open. */
 const openInterface = (
-  core: Core,
+  core: WholeCore,
   { downloads, uploads }: { downloads: Upstream; uploads: Upstream },
   legacy: string,
   isUncached?: boolean,

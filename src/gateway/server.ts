@@ -12,7 +12,7 @@ import {
   temporary,
   traceContextOf,
 } from "../operation/index.ts";
-import type { Core, StepPlace } from "./answer/feature.ts";
+import type { StepPlace, WholeCore } from "./answer/feature.ts";
 import type { Gateway } from "./openGateway.ts";
 import { isBelowAny } from "./http/requestTarget.ts";
 import type { Step } from "./http/step.ts";
@@ -145,7 +145,7 @@ const inOrder = (steps: readonly Step[]): RequestListener =>
 const SUMMARY = 60_000;
 
 /** Calls the features with each exchange that is over, and counts the requests that are refused. */
-const openExchanges = ({ trusted, readTarget, meter, observer, features }: Core, prefixes: readonly string[]) => {
+const openExchanges = ({ trusted, readTarget, meter, observer, features }: WholeCore, prefixes: readonly string[]) => {
   const ends = features.flatMap(({ onExchange }) => onExchange ?? []);
   /** Refused requests by status, since the last line. */
   let refused: Record<number, number> = {};

@@ -19,10 +19,10 @@ import { type PreparedEndpoint, allowed, type Pattern, patterns } from "./prepar
 import { inputOf, inputOfPath } from "./requestInput.ts";
 import { serve } from "./serve.ts";
 import { type Candidate, suggestPath } from "./suggestPath.ts";
-import type { Core } from "./feature.ts";
+import type { WholeCore } from "./feature.ts";
 
 /** The core, and what the app hands requests to. */
-type AppCore = Core & {
+type AppCore = WholeCore & {
   handler: Handler;
   /** Learns what paths ask for. */
   hitPath: HitPath;

@@ -191,8 +191,8 @@ export type CoreEvents = {
 };
 
 /**
- * What the core is made of. Its members are set once; `features` is filled while they are opened, each with this core.
- * A feature says with `Pick` what it takes of it.
+ * What features get of the core. Its members are set once; `features` is filled while they are opened, each with this
+ * core. A feature says with `Pick` what it takes of it.
  */
 export type Core = {
   settings: Settings & { LEGACY_URL: string };
@@ -213,18 +213,12 @@ export type Core = {
 
   /** Asks legacy for answers of the new interface. */
   client: LegacyClient;
-  /** Asks legacy for a path of its own interface, for everybody. */
-  fetchPath: FetchPath;
-  /** Whether legacy fails. */
-  outage: Pick<Outage, "isOn" | "isInDoubt" | "settled" | "onChange">;
   reader: Reader;
   cache: Cache;
   /** Looks up what is stored for an address, once all features are open. */
   stored: () => StoredAnswers;
   /** Counts the reads of old clients; absent without `CACHE_LEGACY`. */
   readCounts: ReadCounts | undefined;
-  /** Says what a list without rows counts for. */
-  judgeEmpty: JudgeEmpty;
   keys: Keys;
   unconfirmed: UnconfirmedWrites;
   /** The gateway's own key, for what legacy answers only with one. */
@@ -240,22 +234,33 @@ export type Core = {
   /** What is said of features that are not loaded. */
   off: readonly WhenOff[];
   clientLimits: ClientLimits;
-  /** The format of errors that a request of the new interface prefers. */
-  errorFormats: ErrorFormats;
-  /** Writes all errors of the gateway's own. */
-  ownErrors: OwnErrors;
-  /** Reads the target of a request to legacy's interface. */
-  readTarget: ReadLegacyTarget;
   /** For what is thrown while a request of a client is answered. */
   guard: Guard;
-  /** Says whether a peer's forwarded headers are believed. */
-  trusted: (address: string) => boolean;
   /** The peers whose forwarded headers are not believed. */
   untrustedProxies: UntrustedProxies;
-  noteLoop: NoteLoop;
   isStopping: () => boolean;
   /** The gateway only checks its configuration: it stores nothing, and legacy answers everything. */
   isCheck: boolean;
+};
+
+/** The core as its own modules know it: with what no feature gets. */
+export type WholeCore = Core & {
+  /** Asks legacy for a path of its own interface, for everybody. */
+  fetchPath: FetchPath;
+  /** Whether legacy fails. */
+  outage: Pick<Outage, "isOn" | "isInDoubt" | "settled" | "onChange">;
+  /** Says what a list without rows counts for. */
+  judgeEmpty: JudgeEmpty;
+  /** The format of errors that a request of the new interface prefers. */
+  errorFormats: ErrorFormats;
+  /** Writes the errors that no endpoint makes. */
+  ownErrors: OwnErrors;
+  /** Reads the target of a request to legacy's interface. */
+  readTarget: ReadLegacyTarget;
+  /** Says whether a peer's forwarded headers are believed. */
+  trusted: (address: string) => boolean;
+  /** A request has come back to this gateway. */
+  noteLoop: NoteLoop;
 };
 
 /** A key of the gateway's own. `report`: whether legacy has accepted it. */

@@ -8,14 +8,14 @@ import { corsList } from "../http/cors.ts";
 import { isLoop } from "../upstream/forwarding.ts";
 import { exchangeOf } from "../../operation/index.ts";
 import type { Dialect, HitPath } from "./dialect.ts";
-import type { Core, Feature } from "./feature.ts";
+import type { Core, Feature, WholeCore } from "./feature.ts";
 
 /** A path, and what it asks for in its dialect. */
 type Known<Read = unknown> = { dialect: Dialect<Read>; read: Read };
 
 /** `bytes`: all that may be remembered of paths. `features`: complete when the first request comes. */
 export const openHitPath = (
-  { cache, features, errorFormats }: Pick<Core, "cache" | "features" | "errorFormats">,
+  { cache, features, errorFormats }: Pick<WholeCore, "cache" | "features" | "errorFormats">,
   bytes: number,
 ): HitPath => {
   const kept = openKeptReplies();

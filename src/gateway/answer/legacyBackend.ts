@@ -5,12 +5,12 @@ import { type Served, uncached } from "../cache/served.ts";
 import { withoutClient } from "../upstream/legacyClient.ts";
 import { authorize } from "./authorize.ts";
 import type { Handler, Context } from "./context.ts";
-import type { Core } from "./feature.ts";
+import type { Core, WholeCore } from "./feature.ts";
 import { fetchAnswer, type WriteFate } from "./legacyFetch.ts";
 import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
 
 /** Answers by the legacy interface, from the cache where that is possible, unless it is to be `isUncached`. */
-export const legacyBackend = (core: Core, isUncached = false): Handler =>
+export const legacyBackend = (core: WholeCore, isUncached = false): Handler =>
   async function askLegacy(context) {
     const { endpoint, input, key, legacy, wanted, bypass } = context;
     if (endpoint.writes) return confirmWrite(core, context, await fetchAnswer(core, context));

@@ -17,7 +17,7 @@ import {
 import { readBody } from "../http/body.ts";
 import type { Caller } from "../upstream/legacyClient.ts";
 import type { Received } from "./context.ts";
-import type { Core } from "./feature.ts";
+import type { WholeCore } from "./feature.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 
 /** Where a route finds the input in a path: in named segments, or in pairs of name and value below `pairsBelow`. */
@@ -32,7 +32,7 @@ export const inputOf = async (
   received: Received,
   endpoint: PreparedEndpoint,
   path: PathInput,
-  core: Core,
+  core: WholeCore,
 ): Promise<InputReading | Answer> => {
   const reading =
     received.method === "POST" ? await inputOfBody(received, endpoint, core) : inputOfPath(received, endpoint, path);
@@ -46,7 +46,7 @@ export const inputOf = async (
  * answer is cached for everybody.
  */
 export const callerOf = (
-  { trusted, totalTimeout }: Core,
+  { trusted, totalTimeout }: WholeCore,
   { header, incoming, caller }: Received,
   key: string | undefined,
 ): Pick<Caller, "key" | "client" | "headers" | "deadline"> => {
@@ -89,7 +89,7 @@ const queryErrors = (query: string, { input, bodyObjects = {}, routes }: Prepare
 const inputOfBody = async (
   { header, body, holding }: Received,
   endpoint: PreparedEndpoint,
-  { settings }: Core,
+  { settings }: WholeCore,
 ): Promise<InputReading | Answer> => {
   const limits = { most: settings.MAX_BODY_BYTES, timeout: settings.BODY_TIMEOUT_MS, holding };
   const collected = await readBody(body(), header, limits);

@@ -3,7 +3,7 @@ import { readDirectives } from "../cache/cacheRequest.ts";
 import { type Decision, type Served, uncached } from "../cache/served.ts";
 import { authorize } from "./authorize.ts";
 import type { Handler, Context, Received } from "./context.ts";
-import type { Core } from "./feature.ts";
+import type { WholeCore } from "./feature.ts";
 import { unauthenticated } from "./legacyFetch.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import { callerOf } from "./requestInput.ts";
@@ -13,7 +13,7 @@ import { callerOf } from "./requestInput.ts";
  * than the caller may know.
  */
 export const serve = async (
-  core: Core,
+  core: WholeCore,
   handler: Handler,
   endpoint: PreparedEndpoint,
   received: Received,

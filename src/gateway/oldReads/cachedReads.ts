@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { type Answer, xmlReader } from "../../catalogue/index.ts";
 import { monotonic, openHolding } from "../../operation/index.ts";
-import type { Core } from "../answer/feature.ts";
+import type { WholeCore } from "../answer/feature.ts";
 import { isIll, reportIll } from "../answer/illAnswer.ts";
 import type { CacheRequest, Fetched, NotForCache } from "../cache/cacheRequest.ts";
 import type { Entry } from "../cache/entry.ts";
@@ -14,7 +14,7 @@ import { judge } from "./judge.ts";
 import type { OldRead } from "./oldRead.ts";
 
 type CachingCore = Pick<
-  Core,
+  WholeCore,
   | "cache"
   | "catalogue"
   | "client"

@@ -1,6 +1,6 @@
 import type { ReadCounts } from "../../operation/index.ts";
 import type { Dialect } from "../answer/dialect.ts";
-import type { Core } from "../answer/feature.ts";
+import type { WholeCore } from "../answer/feature.ts";
 import { ageOf, cacheStatus, contentHeaders, etagOf, type WriteHeaders } from "../cache/reply.ts";
 import { legacyCorsList } from "../http/cors.ts";
 import type { PathRead } from "./pathRead.ts";
@@ -8,7 +8,7 @@ import { whoAsks } from "./whoAsks.ts";
 
 /** Reads of legacy's own interface. `counts`: counts those that the hit path answers. */
 export const legacyDialect = (
-  { features, keys, trusted }: Pick<Core, "features" | "keys" | "trusted">,
+  { features, keys, trusted }: Pick<WholeCore, "features" | "keys" | "trusted">,
   counts: ReadCounts,
 ): Dialect<PathRead> => ({
   bytes: 1000,

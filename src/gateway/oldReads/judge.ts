@@ -1,11 +1,11 @@
 import { type Answer, answerOf, outcomeAt, outcomeOf, ownStatusOf, readEdges } from "../../catalogue/index.ts";
-import type { Core } from "../answer/feature.ts";
+import type { WholeCore } from "../answer/feature.ts";
 import type { CacheKey, Fetched } from "../cache/cacheRequest.ts";
 import type { Entry } from "../cache/entry.ts";
 import type { OldRead } from "./oldRead.ts";
 import type { ByBytes, ByEndpoint } from "./pathRead.ts";
 
-type JudgingCore = Pick<Core, "errors" | "judgeEmpty" | "observer" | "reader" | "totalTimeout">;
+type JudgingCore = Pick<WholeCore, "errors" | "judgeEmpty" | "observer" | "reader" | "totalTimeout">;
 
 /** An answer of legacy's own interface. */
 type OldAnswer = Answer & { body: Buffer };

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { pathOf } from "../../catalogue/index.ts";
 import { exchangeOf, monotonic, type ReadCounts, withTimeout } from "../../operation/index.ts";
 import type { HitPath } from "../answer/dialect.ts";
-import type { Core } from "../answer/feature.ts";
+import type { WholeCore } from "../answer/feature.ts";
 import { readDirectives } from "../cache/cacheRequest.ts";
 import { isFailure } from "../cache/policy.ts";
 import { uncached } from "../cache/served.ts";
@@ -38,7 +38,7 @@ type OldReadParts = { counts: ReadCounts; hitPath: HitPath; legacy: string };
  * answered so passes to legacy: `answer` returns false, or `pass` is called later.
  */
 export const openOldReads = (
-  core: Core,
+  core: WholeCore,
   { counts, hitPath, legacy }: OldReadParts,
 ): { answer: (req: IncomingMessage, res: ServerResponse, pass: Pass) => boolean; readPath: ReadPath } => {
   const { keys, outage, observer } = core;

@@ -1,6 +1,6 @@
 import { legacyPattern, type OpaqueRead, readLegacyPath, withoutFormat } from "../../catalogue/index.ts";
 import { isListing } from "../answer/emptyLists.ts";
-import type { Core } from "../answer/feature.ts";
+import type { WholeCore } from "../answer/feature.ts";
 import type { PreparedEndpoint } from "../answer/prepared.ts";
 import { type CacheKey, cacheKeyOf, legacyName } from "../cache/cacheRequest.ts";
 import { lifetimesBy } from "../cache/policy.ts";
@@ -35,7 +35,12 @@ const notPlain = /%|\/\.\.?(?:\/|$)/;
 
 /** Opens the reading of paths. `legacy` identifies the legacy server. */
 export const openPathReads = (
-  { catalogue, endpoints, readTarget, settings }: Pick<Core, "catalogue" | "endpoints" | "readTarget" | "settings">,
+  {
+    catalogue,
+    endpoints,
+    readTarget,
+    settings,
+  }: Pick<WholeCore, "catalogue" | "endpoints" | "readTarget" | "settings">,
   legacy: string,
 ): ReadPath => {
   const names = settings.CACHE_LEGACY;

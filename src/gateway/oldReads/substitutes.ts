@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ReadCounts } from "../../operation/index.ts";
-import type { Core } from "../answer/feature.ts";
+import type { WholeCore } from "../answer/feature.ts";
 import { isIll, reportIll } from "../answer/illAnswer.ts";
 import { refusedIn } from "../answer/proxiedWrites.ts";
 import type { Substitute } from "../proxy/passThrough.ts";
@@ -22,7 +22,7 @@ const WRONG_KEY: ReadonlySet<number> = new Set([103]);
  * is asked for.
  */
 export const openSubstitutes = (
-  core: Pick<Core, "keys" | "load" | "observer" | "outage">,
+  core: Pick<WholeCore, "keys" | "load" | "observer" | "outage">,
   { cached, counts, replies }: { cached: CachedReads; counts: ReadCounts; replies: Replies },
 ): ((req: IncomingMessage, res: ServerResponse, read: OldRead) => Substitute | false) => {
   const { keys, observer, outage } = core;
