@@ -1,4 +1,4 @@
-import { entity } from "../src/catalogue/index.ts";
+import { type Duration, entity } from "../src/catalogue/index.ts";
 
 /** Lifetimes of entities that hardly change: flows, tasks, runs. */
 export const lasting = { fresh: "1h", staleWhileRevalidate: "7d", staleIfError: "7d" } as const;
@@ -7,7 +7,7 @@ export const lasting = { fresh: "1h", staleWhileRevalidate: "7d", staleIfError: 
 export const fixed = { ...lasting, fresh: "24h" } as const;
 
 /** How answers about one dataset are cached. */
-export const ofDataset = (fresh: "10m" | "24h") => ({
+export const ofDataset = (fresh: Duration) => ({
   fresh,
   staleWhileRevalidate: "1h" as const,
   staleIfError: "7d" as const,

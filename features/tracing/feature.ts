@@ -26,9 +26,9 @@ import {
   type HttpExchange,
   type RequestBegin,
   requestBegins,
-  type Step,
   steps,
   traceContextOf,
+  type TracedStep,
   withTimeout,
 } from "../../src/operation/index.ts";
 import { pathOf } from "../../src/catalogue/index.ts";
@@ -65,7 +65,7 @@ const open = (_: unknown, settings: TracingSettings, lastExport = LAST_EXPORT): 
 
   const running = new WeakMap<object, Span>();
   /** The context of a step: its requests to legacy and modern name its span. */
-  const beginStep = (step: Step) => {
+  const beginStep = (step: TracedStep) => {
     const context = currentContext();
     // A step that belongs to no request, or to a request of another gateway in this process.
     if (context?.step === undefined || !spans.has(context.exchange)) return context;
@@ -76,7 +76,7 @@ const open = (_: unknown, settings: TracingSettings, lastExport = LAST_EXPORT): 
     return { ...context, step: trace.setSpan(parent, span), traceparent: traceparentOf(span) };
   };
   const onStep = {
-    end(step: Step & { result?: unknown; error?: unknown }) {
+    end(step: TracedStep & { result?: unknown; error?: unknown }) {
       const span = running.get(step);
       if (span === undefined) return;
       const fail = () => endStep(span, { failed: true });

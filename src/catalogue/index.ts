@@ -9,7 +9,7 @@ export {
   exampleTarget,
   formatRequest,
 } from "./endpoint/canonicalRequest.ts";
-export { type Credential, isKey, keysGiven, readCredential } from "./endpoint/credential.ts";
+export { type Credential, isKey, keyAlone, keysGiven, readCredential } from "./endpoint/credential.ts";
 export {
   type Definition,
   type Endpoint,

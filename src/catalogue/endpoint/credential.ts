@@ -4,6 +4,9 @@ export type Credential = { key?: string; refused?: true };
 /** Whether a text can be a key: legacy puts it into SQL unescaped, and takes `0` for no key. */
 export const isKey = (text: string): boolean => /^[A-Za-z0-9]{1,64}$/.test(text) && text !== "0";
 
+/** The key of a query that has nothing else, `?api_key=KEY`: empty for none, `undefined` for another query. */
+export const keyAlone = (query: string): string | undefined => /^\?api_key=([A-Za-z0-9]*)$/.exec(query)?.[1];
+
 const none: readonly string[] = [];
 
 /** In place of a key, where `Authorization` holds anything but `Bearer KEY`. */

@@ -76,7 +76,7 @@ export const gatewayApp = (core: AppCore): App => {
 
   const failed = (received: Received, error: unknown): Handled => {
     observer.fault(error);
-    return { reply: ownReply(core, received, internalError) };
+    return { reply: errorReply(core, received, internalError) };
   };
 
   const app: App = {
@@ -136,7 +136,7 @@ const notFoundBelow = (prefix: string, path: string, candidates: readonly Candid
 
 const corsOf = ({ settings }: AppCore, { header }: Received) => corsList(settings.CORS_ORIGINS, header("origin"));
 
-const ownReply = (core: AppCore, received: Received, error: OwnError): Reply => {
+const errorReply = (core: AppCore, received: Received, error: OwnError): Reply => {
   const { method, target, header, exchange } = received;
   const { isProxied } = exchange;
   return core.ownErrors.replyTo(
@@ -150,7 +150,7 @@ const refuse = (core: AppCore, received: Received, { headers = [], ...error }: O
   const path = pathOf(received.target);
   const links = core.features.flatMap(({ documents }) => documents?.linksOf(path) ?? []);
   return {
-    reply: ownReply(core, received, { ...error, headers: [...headers, ...links.flatMap((one) => ["Link", one])] }),
+    reply: errorReply(core, received, { ...error, headers: [...headers, ...links.flatMap((one) => ["Link", one])] }),
   };
 };
 
@@ -195,7 +195,7 @@ const answerBy =
     if (isLoop(header("via"))) {
       noteLoop(header("x-request-id"), endpoint.name);
       return {
-        reply: ownReply(core, received, { status: 502, detail: "The gateway's upstream is the gateway itself." }),
+        reply: errorReply(core, received, { status: 502, detail: "The gateway's upstream is the gateway itself." }),
       };
     }
     const started = performance.now();

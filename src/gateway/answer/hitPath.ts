@@ -6,6 +6,7 @@ import { replyWith } from "../cache/reply.ts";
 import { HIT } from "../cache/served.ts";
 import { corsList } from "../http/cors.ts";
 import { isLoop } from "../upstream/forwarding.ts";
+import { keyAlone } from "../../catalogue/index.ts";
 import { exchangeOf } from "../../operation/index.ts";
 import type { Dialect, HitPath } from "./dialect.ts";
 import type { Core, Feature, WholeCore } from "./feature.ts";
@@ -92,7 +93,7 @@ export const newInterface = ({
     const { endpoint } = cacheKey;
     const end = url.indexOf("?");
     // The router refuses parameters that mean nothing.
-    if (end !== -1 && !/^\?api_key=[A-Za-z0-9]*$/.test(url.slice(end))) return undefined;
+    if (end !== -1 && keyAlone(url.slice(end)) === undefined) return undefined;
     const mayHaveKey = end !== -1 || headers.authorization !== undefined || headers["x-api-key"] !== undefined;
     const { key, refused } = (mayHaveKey ? exchange.caller?.credential : undefined) ?? {};
     if (refused) return undefined;

@@ -73,7 +73,7 @@ export const fetchAnswer = async (
   as: "answer" | "lines" = "answer",
 ): Promise<FetchedAnswer> => {
   const { endpoint, legacy } = asked;
-  if ("unsent" in legacy) return answerTo(asked, { kind: "broken", message: legacy.unsent }, { fate: "refused" });
+  if ("unsent" in legacy) return outcomeAnswer(asked, { kind: "broken", message: legacy.unsent }, { fate: "refused" });
   const started = performance.now();
   const byPost = legacy.method === "POST" && endpoint.writes === undefined;
   // No client waits for what has no holding: its bytes are given back as soon as it is read.
@@ -90,7 +90,7 @@ export const fetchAnswer = async (
  * caller's, else the gateway's own.
  */
 const fetchByPost: typeof fetchDocument = async (core, sent, as) => {
-  const refuse = (additional: string) => answerTo(sent, { ...unauthenticated, additional });
+  const refuse = (additional: string) => outcomeAnswer(sent, { ...unauthenticated, additional });
   const { serviceKey } = core;
   const key = sent.key ?? serviceKey?.key;
   if (key === undefined) return refuse("The legacy interface answers this only with a key.");
@@ -115,28 +115,29 @@ const fetchDocument = async (core: ToFetch, sent: SentRequest, as: ReadTask["as"
   if ("failed" in reply) {
     const { failed, isUnsent, isForOne, isUnasked } = reply;
     const about = { ...(isForOne ? { isForOne } : {}), ...(isUnasked ? { isUnasked } : {}) };
-    return answerTo(sent, failed, { fate: isUnsent ? "refused" : "unknown", ...about });
+    return outcomeAnswer(sent, failed, { fate: isUnsent ? "refused" : "unknown", ...about });
   }
   const { reading, status } = reply;
   if (isBusy(status))
-    return answerTo(
+    return outcomeAnswer(
       sent,
       busy(reply.retryAfter),
       status === 429 ? { fate: "refused", isForOne: true, isLimited: true } : { fate: "unknown" },
     );
   // A front refuses by a 4xx page; legacy's own errors are 412.
   const isFrontRefusal = status >= 400 && status < 500 && status !== 412;
-  if (reading.is === "unreadable") return answerTo(sent, noAnswer, { fate: isFrontRefusal ? "refused" : "unknown" });
+  if (reading.is === "unreadable")
+    return outcomeAnswer(sent, noAnswer, { fate: isFrontRefusal ? "refused" : "unknown" });
   if (reading.is === "error") return answerToError(core, sent, reading, status);
   if (status !== 200) {
     observer.event("odd_status", { endpoint: endpoint.name, status });
-    return answerTo(sent, noAnswer, { fate: "unknown" });
+    return outcomeAnswer(sent, noAnswer, { fate: "unknown" });
   }
   for (const field of reading.unknown) observer.event("unknown_field", { endpoint: endpoint.name, field });
   if ("written" in reading) return documentAnswer(sent, reading.written);
-  if ("outcome" in reading) return answerTo(sent, reading.outcome);
+  if ("outcome" in reading) return outcomeAnswer(sent, reading.outcome);
   observer.event("schema_mismatch", { endpoint: endpoint.name, places: reading.mismatch });
-  return answerTo(sent, { kind: "broken", message: "The legacy interface's answer is not what it should be." });
+  return outcomeAnswer(sent, { kind: "broken", message: "The legacy interface's answer is not what it should be." });
 };
 
 /** Reads a reply as the endpoint's answer: a large one in another thread. */
@@ -156,7 +157,7 @@ const documentAnswer = (
 });
 
 /** `status`: legacy's, where the client gets that in place of the outcome's. */
-const answerTo = (
+const outcomeAnswer = (
   { endpoint, input }: FetchRequest,
   outcome: Outcome,
   {
@@ -181,10 +182,13 @@ const answerToError = async (
   const outcome = outcomeAt(endpoint, error, core.errors);
   if (outcome.kind === "unknown" || outcome.kind === "misasked")
     core.observer.event(`code_${outcome.kind}`, { endpoint: endpoint.name, code: error.code });
-  if (error.code === endpoint.recover?.code) return (await recover(core, sent)) ?? answerTo(sent, outcome);
+  if (error.code === endpoint.recover?.code) return (await recover(core, sent)) ?? outcomeAnswer(sent, outcome);
   // Without its database legacy looks at nothing. Another gateway says by its code what became of a write.
   const fate = outcome.kind === "unavailable" ? "refused" : fateByCode(String(error.code));
-  return answerTo(sent, outcome, { status: ownStatusOf(outcome, status), ...(fate === undefined ? {} : { fate }) });
+  return outcomeAnswer(sent, outcome, {
+    status: ownStatusOf(outcome, status),
+    ...(fate === undefined ? {} : { fate }),
+  });
 };
 
 /**
@@ -199,9 +203,9 @@ const recover = async (core: ToFetch, sent: SentRequest): Promise<FetchedAnswer 
   if ("failed" in reply) return undefined;
   const { reading } = reply;
   if (reading.is === "error" && endpoint.recover?.errors?.has(reading.code))
-    return answerTo(sent, endpoint.recover.outcome?.(input, {}) ?? outcomeOf(reading, core.errors));
+    return outcomeAnswer(sent, endpoint.recover.outcome?.(input, {}) ?? outcomeOf(reading, core.errors));
   if (reading.is !== "document" || "mismatch" in reading) return undefined;
-  return "written" in reading ? documentAnswer(sent, reading.written) : answerTo(sent, reading.outcome);
+  return "written" in reading ? documentAnswer(sent, reading.written) : outcomeAnswer(sent, reading.outcome);
 };
 
 const readFailures: Record<ReadFailure["failure"], LegacyFailed> = {

@@ -23,22 +23,22 @@ export const legacyName = (endpoint: string): string => `legacy ${endpoint}`;
  */
 export type CacheRequest = { cacheKey: CacheKey; owner: string | undefined; wanted: Directives };
 
-/**
- * An answer just fetched from a backend, and the groups it belongs to. `judged`: the status by which it is stored,
- * where it is not its own. `unfinishedUntil`: when its document is complete at the latest, in milliseconds since the
- * epoch. `isForOne`: it holds for this caller alone, as where there was no room for the request: others ask for
- * themselves. `isUnasked`: the backend was not asked, so that the answer does not change when to ask again.
- * `freshAtMost`: it is fresh for so many milliseconds at most, and not served while it is revalidated.
- */
+/** An answer just fetched from a backend, and how it may be stored and shared. */
 export type Fetched = {
   answer: Answer;
+  /** What it is about: a write of any of these invalidates it. */
   groups: readonly string[];
+  /** The status by which it is stored, where it is not its own. */
   judged?: number;
+  /** When its document is complete at the latest, in milliseconds since the epoch. */
   unfinishedUntil?: number | undefined;
+  /** It holds for this caller alone, as where there was no room for the request: others ask for themselves. */
   isForOne?: boolean;
+  /** The backend was not asked: the answer does not change when to ask again. */
   isUnasked?: boolean;
   /** The backend limits this caller: others ask for themselves, and the answer does not change when to ask again. */
   isLimited?: boolean;
+  /** Milliseconds that it is fresh at most; it is then not served while it is revalidated. */
   freshAtMost?: number;
 };
 

@@ -55,7 +55,7 @@ const unknownExpectation: OwnError = { status: 417, detail: "Expectation Failed"
 /**
  * A server whose listener gets sound requests only: `url` is in origin form, `headers.host` the host that the request
  * is for (`undefined` where it names none), the body's length is known. Everything else is answered here, as
- * `{"detail": ...}`, and 501 by `ownErrors`, which write all errors of ours. A connection's requests are answered one
+ * `{"detail": ...}`, or by `ownErrors` where the request can be read. A connection's requests are answered one
  * after the other (RFC 9112 9.3.2). `guard`: for what is thrown while a request is answered.
  */
 export const openHttpServer = (
@@ -75,9 +75,7 @@ export const openHttpServer = (
     // The connection has ended with a refusal: a request that follows it must not be acted on (RFC 9112 9.6).
     if (request.socket.writableEnded) return;
     const refusal = readHead(request);
-    // The request is sound, only more than the server does: it may say how it wants errors.
-    if (refusal !== undefined)
-      refuseRequest(response, refusal, refusal.status === 501 ? undefined : plainReply(refusal));
+    if (refusal !== undefined) refuseRequest(response, refusal, refusal.isReadable ? undefined : plainReply(refusal));
     else if (request.url === "*") response.writeHead(204).end();
     else listener(request, response);
   };

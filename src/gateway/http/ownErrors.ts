@@ -180,7 +180,10 @@ export const ownReply = (response: OwnResponse, error: OwnError): OwnReply => {
   return response[ownErrorsKey]?.replyTo({ method, target, accept, origin, isProxied }, error) ?? plainReply(error);
 };
 
-/** Sends an answer at once; the rest of the request's body is discarded. What another answer has set is undone. */
+/**
+ * Sends an answer at once; the rest of the request's body is discarded. Node's `Date` is switched on again: a proxied
+ * answer, which failed before it was sent, may have switched it off.
+ */
 export const sendReply = (response: ServerResponse, { status, headers, body }: OwnReply): void => {
   response.sendDate = true;
   response.writeHead(status, http.STATUS_CODES[status], headers).end(body);

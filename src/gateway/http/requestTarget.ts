@@ -81,10 +81,16 @@ export const readRequestTarget = ({
 /**
  * The answer to a request whose head is not sound, whose body has no clear length, or that asks for another protocol.
  */
-type HeadRefusal = { status: 400 | 501 | 505; detail: string };
+type HeadRefusal = {
+  status: 400 | 501 | 505;
+  detail: string;
+  /** The request can be read, and asks for more than the server does: it says how it wants errors. */
+  isReadable?: true;
+};
 
 const coded: HeadRefusal = {
   status: 501,
+  isReadable: true,
   detail: "The only transfer coding of a request that is understood is chunked.",
 };
 const oldCoded: HeadRefusal = { status: 400, detail: "An HTTP/1.0 request cannot have a Transfer-Encoding." };
@@ -99,7 +105,7 @@ const otherVersion: HeadRefusal = {
 /**
  * Upgrades to HTTP/2 are not refused: RFC 9110 7.8 lets a server ignore them, and the client then goes on in HTTP/1.1.
  */
-const upgraded: HeadRefusal = { status: 501, detail: "WebSocket is not supported." };
+const upgraded: HeadRefusal = { status: 501, isReadable: true, detail: "WebSocket is not supported." };
 
 /**
  * Refuses a WebSocket, and bodies that Node's parser accepts and undici would send on changed: a transfer coding beside

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { isKey, pathOf } from "../../catalogue/index.ts";
+import { isKey, keyAlone, pathOf } from "../../catalogue/index.ts";
 import { schemeOf } from "../upstream/forwarding.ts";
 
 /** The scheme of a client's request: legacy is told it, and may write addresses by it. */
@@ -23,15 +23,13 @@ export const whoAsks = (
   if (scheme !== "http" && scheme !== "https") return undefined;
   const query = url.slice(pathOf(url).length);
   const { cookie = "", "sec-fetch-site": site, origin, referer } = headers;
-  const key = query === "" ? "" : keyAlone.exec(query)?.[1];
+  // Legacy takes an empty key of a GET for none.
+  const key = query === "" ? "" : keyAlone(query);
   if (key === "" && cookie === "") return { scheme, isSomebody: false };
   if (key === undefined || (key !== "" && !isKey(key))) return undefined;
   const isBrowser = cookie !== "" && (site ?? origin ?? referer) !== undefined;
   return { scheme, isSomebody: true, isBrowser, ...(key !== "" && { key }) };
 };
-
-/** A key as the whole query; legacy takes an empty one of a GET for none. */
-const keyAlone = /^\?api_key=([A-Za-z0-9]*)$/;
 
 /** Whether other headers change what legacy answers, or to whom; or there is a body. */
 const isPersonal = (headers: IncomingHttpHeaders): boolean =>

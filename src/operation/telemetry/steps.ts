@@ -6,13 +6,13 @@ import type { RequestContext } from "./exchange.ts";
  * What is done for a request, beside the request itself. `about`: names and numbers of ours, never a key
  * or a value of a client's.
  */
-export type Step = { name: "cache" | "legacy" | "modern" | "transform"; about: Record<string, string> };
+export type TracedStep = { name: "cache" | "legacy" | "modern" | "transform"; about: Record<string, string> };
 
 /**
  * The steps of requests. One whose result is a promise ends when it is settled. Without a
  * subscriber a step costs nothing.
  */
-export const steps = tracingChannel<Step, RequestContext | undefined>("catalog-gateway.step");
+export const steps = tracingChannel<TracedStep, RequestContext | undefined>("catalog-gateway.step");
 
 /** A request that begins; a subscriber may change the trace context that legacy and modern get. */
 export type RequestBegin = { context: RequestContext; request: IncomingMessage };
@@ -20,5 +20,5 @@ export type RequestBegin = { context: RequestContext; request: IncomingMessage }
 export const requestBegins = channel("catalog-gateway.request");
 
 /** Runs a step of a request. */
-export const runStep = <T>(name: Step["name"], about: Step["about"], run: () => T): T =>
+export const runStep = <T>(name: TracedStep["name"], about: TracedStep["about"], run: () => T): T =>
   steps.hasSubscribers ? steps.traceSync(run, { name, about }) : run();
