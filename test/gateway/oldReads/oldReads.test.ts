@@ -358,7 +358,7 @@ test("concurrent requests are one fetch, whoever leaves", async () => {
   expect(legacy.asked).toHaveLength(1);
 });
 
-test("the start refuses endpoints that are unknown or write, and CACHE_LEGACY without a cache", () => {
+test("the start refuses endpoints that are unknown or write, and no cache", () => {
   const errorsOf = (environment: Record<string, string>) => {
     const loaded = settingsOf({ LEGACY_URL: "http://127.0.0.1:1", ...environment });
     return "errors" in loaded ? loaded.errors.join("\n") : "";
