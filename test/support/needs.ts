@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { delimiter, resolve } from "node:path";
 import { describe } from "vitest";
+import { hasFeatures } from "./hasFeatures.ts";
 
 /** The programs that tests need beside npm, by Debian's names, with their other names; of a library also its folder. */
 const programs = {
@@ -39,11 +40,13 @@ export const missingPrograms = (): string[] =>
 
 /**
  * As `describe`, for tests that need an installed program. Without it they are skipped; where `CI` is set they fail.
+ * Redis is for features alone: without these its tests are left out.
  */
 export const describeWith = (program: Program, name: string, tests: () => void): void => {
   const isInstalled = programPath(program) !== undefined;
+  const isOfFeatures = program === "redis-server";
   if (!isInstalled && process.env["CI"])
     throw new Error(`${program} is not installed, and CI is set: install it to run "${name}"`);
   // oxlint-disable-next-line vitest/valid-describe-callback, vitest/valid-title -- they are the caller's
-  describe.skipIf(!isInstalled)(name, tests);
+  describe.skipIf(!isInstalled || (isOfFeatures && !hasFeatures))(name, tests);
 };

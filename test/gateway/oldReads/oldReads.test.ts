@@ -1,3 +1,4 @@
+import { hasFeatures } from "../../support/hasFeatures.ts";
 import { describe, expect, test } from "vitest";
 import { recordingUpstream } from "../http/support.ts";
 import { pseudonym } from "../../../src/gateway/upstream/forwarding.ts";
@@ -286,22 +287,25 @@ describe("a hit of an old client", () => {
     expect(await (await see("/metrics")).text()).toContain('catalog_gateway_old_reads_total{result="passed"} 1');
   });
 
-  test("has the headers of a deprecation by its own path, also where one entry has two", async () => {
-    const deprecated = [{ path: "/api/v1/xml", since: "2026-01-01", link: "https://catalogue.example/new" }];
-    const { ask } = await caching({ DEPRECATED: JSON.stringify(deprecated) });
-    await ask(xml);
-    for (const [path, expected] of [
-      [xml, null],
-      ["/api/v1/xml/data/61", "@1767225600"],
-      [xml, null],
-      ["/api/v1/xml/data/61", "@1767225600"],
-    ] as const) {
-      const { how, headers } = await ask(path);
-      expect([how, headers.get("deprecation")]).toEqual([expect.stringMatching(/^hit/), expected]);
-    }
-  });
+  test.runIf(hasFeatures)(
+    "has the headers of a deprecation by its own path, also where one entry has two",
+    async () => {
+      const deprecated = [{ path: "/api/v1/xml", since: "2026-01-01", link: "https://catalogue.example/new" }];
+      const { ask } = await caching({ DEPRECATED: JSON.stringify(deprecated) });
+      await ask(xml);
+      for (const [path, expected] of [
+        [xml, null],
+        ["/api/v1/xml/data/61", "@1767225600"],
+        [xml, null],
+        ["/api/v1/xml/data/61", "@1767225600"],
+      ] as const) {
+        const { how, headers } = await ask(path);
+        expect([how, headers.get("deprecation")]).toEqual([expect.stringMatching(/^hit/), expected]);
+      }
+    },
+  );
 
-  test("is listed among the callers of legacy", async () => {
+  test.runIf(hasFeatures)("is listed among the callers of legacy", async () => {
     const { see } = await hit();
     const clients = (await (await see("/clients")).json()) as { path: string; count: number }[];
     expect(clients.map(({ path, count }) => [path, count])).toEqual([["/api/v1/json/data/{id}", 2]]);
@@ -315,7 +319,7 @@ describe("a hit of an old client", () => {
     expect(legacy.seen.map(({ headers }) => headers["x-forwarded-proto"])).toEqual(["http", "https"]);
   });
 
-  test("gives way to a brown-out, and to the refusal of a loop", async () => {
+  test.runIf(hasFeatures)("gives way to a brown-out, and to the refusal of a loop", async () => {
     const [from, end] = [-minute, minute].map((ms) => new Date(Date.now() + ms).toISOString());
     const { core, ask } = await hit();
     expect((await ask(json, { Via: `1.1 ${pseudonym}` })).status).toBe(502);

@@ -1,3 +1,4 @@
+import { hasFeatures } from "../../support/hasFeatures.ts";
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../src/catalogue/rules/rule.ts";
 import { cachingOver } from "./support.ts";
@@ -71,7 +72,7 @@ describe("what legacy's workers have not completed yet is fresh for 15 s", () =>
     expect((await ask(newRun)).headers.get("cache-control")).toBe("public, max-age=15, stale-if-error=604800");
   });
 
-  test("modern's answer is fresh for as long", async () => {
+  test.runIf(hasFeatures)("modern's answer is fresh for as long", async () => {
     const { ask: askLegacy } = await gatewayOver(run());
     const { body } = await askLegacy(newRun);
     const modern = await httpUpstream((_, response) =>
