@@ -209,11 +209,10 @@ const headline = (troubles: readonly Trouble[], calm: Html, failures: Failures, 
   if (troubles.length === 0)
     return html`<h1>${calm}</h1>
       ${failures.failed > 0 ? failed : ""}`;
-  return html`${
-      failures.failed > 0
-        ? html`<h1 class="trouble">Clients get errors</h1>`
-        : html`<h1 class="drift">No client gets an error</h1>`
-    }
+  // Differences, which have no beginning, harm nobody: what failed lies behind.
+  const lasts = troubles.some(({ since }) => since !== undefined);
+  const verdict = failures.failed === 0 ? "No client gets an error" : `Clients ${lasts ? "get" : "got"} errors`;
+  return html`<h1 class="${failures.failed > 0 && lasts ? "trouble" : "drift"}">${verdict}</h1>
     ${failed}
     <ul class="troubles">
       ${troubles.map((trouble) => troubleItem(trouble, now))}
