@@ -106,3 +106,15 @@ export const timeAgo = (iso: string, now: Date, moment = "a moment"): Html =>
 
 /** An ISO 8601 time to the minute. */
 export const timeAt = (iso: string): Html => html`<time datetime="${iso}">${minute(iso)}</time>`;
+
+/** Names with their values. */
+export const valuesList = (values: readonly (readonly [name: string, value: string | Html])[]): Html =>
+  html`<dl class="values">
+    ${values.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`;

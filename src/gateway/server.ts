@@ -102,7 +102,7 @@ export const startServer = async (
 
 /**
  * Who may answer a request, in order. `begin`: what comes behind it is answered later, within the request's context.
- * Below a prefix of "/" the router hands on what is not ours.
+ * Below a prefix of "/" the router hands on the paths of legacy.
  */
 const requestSteps = (
   { core, hitPath, app, proxy, oldReads }: Gateway,

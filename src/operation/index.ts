@@ -69,9 +69,9 @@ export {
 } from "./telemetry/meter.ts";
 export { observeCalls, observeCircuit } from "./telemetry/observeUpstream.ts";
 export { type Observer, openObserver } from "./telemetry/observer.ts";
-export { openReadCounts, type ReadCounts } from "./telemetry/readCounts.ts";
+export { openReadCounts, type ReadCounts, legacyTroubles } from "./telemetry/readCounts.ts";
 export { callerOfRequest, headerOf, RequestCaller } from "./telemetry/requestCaller.ts";
 export type { Sample } from "./telemetry/series.ts";
 export { type RequestBegin, requestBegins, runStep, steps, type TracedStep } from "./telemetry/steps.ts";
 export { RECENT_TIMES } from "./telemetry/recentTimes.ts";
-export { type NamedTraffic, openTraffic, RECENT_MINUTES, type Traffic } from "./telemetry/traffic.ts";
+export { type NamedTraffic, openTraffic, RECENT_MINUTES, type Traffic, sumTraffic } from "./telemetry/traffic.ts";

@@ -1,6 +1,6 @@
 import { decodeHTML } from "entities";
 import type { Core, UntrustedProxy } from "../../../src/gateway/index.ts";
-import { buildInfo, type WhenOff } from "../../../src/operation/index.ts";
+import { buildInfo, type WhenOff, legacyTroubles } from "../../../src/operation/index.ts";
 import type { PagePart, PageSection, Trouble } from "../../../libraries/ui/consolePart.ts";
 import { documentFrame, joinModules, readAsset, readStyle, sharedStyle } from "../../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
@@ -10,7 +10,14 @@ import type { CacheView } from "../cacheView.ts";
 import type { StoredView } from "../storedView.ts";
 import { storedForm } from "./storedForm.ts";
 import { dependencyTroubles, lightsBar } from "./lights.ts";
-import { calmSentence, type Failures, failuresOf, failuresSentence, trafficSection } from "./trafficSection.ts";
+import {
+  calmSentence,
+  failuresOf,
+  failuresSentence,
+  interfacesOf,
+  type InterfaceTraffic,
+  trafficSection,
+} from "./trafficSection.ts";
 
 /** The operators' page: its headers, and how it is rendered for each request. */
 export type ConsolePage = ReturnType<typeof openConsolePage>;
@@ -81,12 +88,7 @@ type ShownCore = Pick<
 
 /** What an operator may look at while a dependency fails; features add to it. */
 const ownRemedies: Readonly<Record<string, Html>> = {
-  ...Object.fromEntries(
-    ["legacy", "legacy_access", "legacy_speed", "legacy_room", "legacy_endpoints"].map((name) => [
-      name,
-      html`<a href="#traffic">What fails</a>`,
-    ]),
-  ),
+  ...Object.fromEntries(Array.from(legacyTroubles, (name) => [name, html`<a href="#traffic">What fails</a>`])),
   redis: html`<a href="#cache">The cache</a>`,
 };
 
@@ -169,8 +171,9 @@ const contentOf = (
   const shown = parts.map((part) => part.show(now, query, address));
   const remedies = Object.assign({ ...ownRemedies }, ...shown.map((part) => part.remedies)) as Record<string, Html>;
   const facts = shown.flatMap((part) => part.facts ?? []);
+  const interfaces = interfacesOf(core);
   const sections = [
-    trafficSection(core, facts, address),
+    trafficSection(core, interfaces, facts, address),
     cacheSection(cacheView(), stored, now),
     ...core.off.flatMap(offSection),
     ...shown.flatMap((part) => part.sections),
@@ -183,7 +186,7 @@ const contentOf = (
       <p class="where">
         ${about}, as of <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
       </p>
-      ${lightsBar(core, now)} ${headline(troubles, calm, failuresOf(core), now)}
+      ${lightsBar(core, now)} ${headline(troubles, calm, interfaces, now)}
       ${notices.map((notice) => html`<p class="notice" role="note">${notice}</p>`)}
     </header>
     ${connection()}
@@ -204,16 +207,22 @@ const titleOf = ([first, ...others]: readonly Trouble[], calm: Html): string => 
 };
 
 /** Whether clients get errors, and all troubles, one a line; without a trouble the sentence of calm. */
-const headline = (troubles: readonly Trouble[], calm: Html, failures: Failures, now: Date): Html => {
-  const failed = html`<p class="about">${failuresSentence(failures)}</p>`;
+const headline = (
+  troubles: readonly Trouble[],
+  calm: Html,
+  interfaces: readonly InterfaceTraffic[],
+  now: Date,
+): Html => {
+  const failures = failuresOf(interfaces);
+  const sentence = html`<p class="about">${failuresSentence(interfaces)}</p>`;
   if (troubles.length === 0)
     return html`<h1>${calm}</h1>
-      ${failures.failed > 0 ? failed : ""}`;
-  // Differences, which have no beginning, harm nobody: what failed lies behind.
+      ${failures > 0 ? sentence : ""}`;
+  // Troubles without a beginning are differences. They harm no client: what failed is over.
   const lasts = troubles.some(({ since }) => since !== undefined);
-  const verdict = failures.failed === 0 ? "No client gets an error" : `Clients ${lasts ? "get" : "got"} errors`;
-  return html`<h1 class="${failures.failed > 0 && lasts ? "trouble" : "drift"}">${verdict}</h1>
-    ${failed}
+  const verdict = failures === 0 ? "No client gets an error" : `Clients ${lasts ? "get" : "got"} errors`;
+  return html`<h1 class="${failures > 0 && lasts ? "trouble" : "drift"}">${verdict}</h1>
+    ${sentence}
     <ul class="troubles">
       ${troubles.map((trouble) => troubleItem(trouble, now))}
     </ul>`;

@@ -1,6 +1,6 @@
 import type { StoredAnswer } from "../../../src/gateway/index.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
-import { timeAgo } from "../../../libraries/ui/parts.ts";
+import { timeAgo, valuesList } from "../../../libraries/ui/parts.ts";
 import { bytes, counted, timeOfDay } from "../../../libraries/ui/wording.ts";
 import { MAX_ADDRESS, type StoredView } from "../storedView.ts";
 
@@ -46,24 +46,16 @@ const storedItem = (answer: StoredAnswer, now: Date): Html => {
   return html`<p>
       <strong>${endpoint}, ${status}</strong>, ${bytes(size)}. ${uses[freshness]}${why === undefined ? "" : `: ${why}`}.
     </p>
-    <dl class="values">
-      ${[
-        ["fetched", html`${timeAgo(since, now)} ago`],
-        ["fresh until", timeOfDay(freshUntil, now)],
-        ["gone at", timeOfDay(until, now)],
-        [
-          "refreshes since then",
-          isFailed
-            ? html`<span class="trouble">${counted(failures, "failure")}, again at ${timeOfDay(retryAt, now)}</span>`
-            : "none failed",
-        ],
-        ["about", groups.join(", ")],
-      ].map(
-        ([name, value]) =>
-          html`<div>
-            <dt>${name}</dt>
-            <dd>${value}</dd>
-          </div>`,
-      )}
-    </dl>`;
+    ${valuesList([
+      ["fetched", html`${timeAgo(since, now)} ago`],
+      ["fresh until", timeOfDay(freshUntil, now)],
+      ["gone at", timeOfDay(until, now)],
+      [
+        "refreshes since then",
+        isFailed
+          ? html`<span class="trouble">${counted(failures, "failure")}, again at ${timeOfDay(retryAt, now)}</span>`
+          : "none failed",
+      ],
+      ["about", groups.join(", ")],
+    ])}`;
 };

@@ -1,5 +1,5 @@
 import type { Core } from "../../../src/gateway/index.ts";
-import { type NamedTraffic, RECENT_MINUTES, RECENT_TIMES } from "../../../src/operation/index.ts";
+import { type NamedTraffic, RECENT_MINUTES, RECENT_TIMES, sumTraffic } from "../../../src/operation/index.ts";
 import type { PageSection } from "../../../libraries/ui/consolePart.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { counted, duration, formatNumber, percent, rate } from "../../../libraries/ui/wording.ts";
@@ -11,8 +11,16 @@ const FIRST_FAILING = 12;
 /** The share of answers with a 5xx that is no trouble yet: the objective of deploy/alerts.yaml. */
 const MAX_ERROR_RATIO = 0.001;
 
-type Figures = Omit<NamedTraffic, "name" | "rate"> & { rate?: number };
-type Interface = { key: string; title: string; rows: NamedTraffic[]; total: Figures; isCached: boolean };
+type Figures = Omit<NamedTraffic, "name">;
+/** The recent traffic of one interface. `clients`: what its clients are called. */
+export type InterfaceTraffic = {
+  key: string;
+  title: string;
+  clients: string;
+  rows: NamedTraffic[];
+  total: Figures;
+  isCached: boolean;
+};
 
 /**
  * What clients of both interfaces were answered in the last minutes, by endpoint: those that fail and the busiest are
@@ -20,11 +28,11 @@ type Interface = { key: string; title: string; rows: NamedTraffic[]; total: Figu
  */
 export const trafficSection = (
   { traffic, settings }: Pick<Core, "traffic" | "settings">,
+  interfaces: readonly InterfaceTraffic[],
   facts: readonly Html[],
   address: string,
 ): PageSection => {
-  const interfaces = interfacesOf(traffic, settings.CACHE_LEGACY.length > 0);
-  const perSecond = interfaces.reduce((sum, { total }) => sum + (total.rate ?? 0), 0);
+  const perSecond = sumTraffic(interfaces.map(({ total }) => total)).rate;
   const rows = interfaces.flatMap((one) => one.rows);
   const idle = traffic.byEndpoint().filter(({ requests }) => requests === 0);
   const ofWhom = settings.REDIS_URL === undefined ? "" : ", of this gateway alone";
@@ -55,14 +63,30 @@ const firstRequest = (address: string): Html =>
     Send the gateway a request, <code>curl ${address}/…</code>: its endpoint then shows traffic here.
   </p>`;
 
-const interfacesOf = (traffic: Core["traffic"], isCached: boolean): Interface[] => {
+/** The interfaces that have had traffic in the last minutes, their endpoints by urgency. */
+export const interfacesOf = ({ traffic, settings }: Pick<Core, "traffic" | "settings">): InterfaceTraffic[] => {
+  const isCached = settings.CACHE_LEGACY.length > 0;
   const ours = traffic.byEndpoint().filter(({ requests }) => requests > 0);
   const proxied = { name: "all else, by legacy alone", ...traffic.proxied() };
   const reads = traffic.reads().map(({ name, ...one }) => ({ name: name.replace(/^legacy /, ""), ...one }));
   const old = [...reads, ...(isCached ? [proxied] : [])].filter(({ requests }) => requests > 0);
   return [
-    { key: "ours", title: "New interface", rows: ours, total: sumOf(ours), isCached: true },
-    { key: "old", title: "Old clients", rows: old, total: isCached ? sumOf(old) : proxied, isCached },
+    {
+      key: "ours",
+      title: "New interface",
+      clients: "new clients",
+      rows: ours,
+      total: sumTraffic(ours),
+      isCached: true,
+    },
+    {
+      key: "old",
+      title: "Old clients",
+      clients: "old clients",
+      rows: old,
+      total: isCached ? sumTraffic(old) : proxied,
+      isCached,
+    },
   ]
     .filter(({ total }) => total.requests > 0)
     .map((one) => ({ ...one, rows: one.rows.toSorted(byUrgency) }));
@@ -70,24 +94,17 @@ const interfacesOf = (traffic: Core["traffic"], isCached: boolean): Interface[] 
 
 const byUrgency = (a: NamedTraffic, b: NamedTraffic): number => b.errors - a.errors || b.requests - a.requests;
 
-const sumOf = (rows: readonly NamedTraffic[]): Figures => ({
-  requests: rows.reduce((sum, { requests }) => sum + requests, 0),
-  hits: rows.reduce((sum, { hits }) => sum + hits, 0),
-  errors: rows.reduce((sum, { errors }) => sum + errors, 0),
-  rate: rows.reduce((sum, one) => sum + one.rate, 0),
-});
-
 const isShown = ({ errors }: NamedTraffic, place: number): boolean => place < (errors > 0 ? FIRST_FAILING : FIRST);
 
-const firstRows = (one: Interface): Interface => ({ ...one, rows: one.rows.filter(isShown) });
+const firstRows = (one: InterfaceTraffic): InterfaceTraffic => ({ ...one, rows: one.rows.filter(isShown) });
 
-const foldedRows = (interfaces: readonly Interface[]): Html => {
+const foldedRows = (interfaces: readonly InterfaceTraffic[]): Html => {
   const folded = interfaces
     .map((one) => ({ ...one, rows: one.rows.filter((row, place) => !isShown(row, place)) }))
     .filter(({ rows }) => rows.length > 0);
   if (folded.length === 0) return html``;
   const { length: count } = folded.flatMap(({ rows }) => rows);
-  const { errors } = sumOf(folded.flatMap(({ rows }) => rows));
+  const { errors } = sumTraffic(folded.flatMap(({ rows }) => rows));
   return html`<details data-key="others">
     <summary>
       ${formatNumber(count)} more with less traffic,
@@ -98,7 +115,7 @@ const foldedRows = (interfaces: readonly Interface[]): Html => {
 };
 
 /** `isWhole`: the first row of an interface is that of all of it. */
-const table = (interfaces: readonly Interface[], isWhole: boolean): Html =>
+const table = (interfaces: readonly InterfaceTraffic[], isWhole: boolean): Html =>
   html`<table class="traffic">
     <thead>
       <tr>
@@ -131,32 +148,23 @@ const figuresRow = (name: string, figures: Figures | undefined, isCached: boolea
   </tr>`;
 };
 
-/** Requests of the last minutes that failed, of all and by who sent them. */
-export type Failures = { failed: number; byClients: { clients: string; failed: number; requests: number }[] };
-
-/** What has failed for clients of either interface. */
-export const failuresOf = ({ traffic, settings }: Pick<Core, "traffic" | "settings">): Failures => {
-  const byClients = interfacesOf(traffic, settings.CACHE_LEGACY.length > 0).map(({ key, total }) => ({
-    clients: key === "ours" ? "new clients" : "old clients",
-    failed: total.errors,
-    requests: total.requests,
-  }));
-  return { failed: byClients.reduce((sum, { failed }) => sum + failed, 0), byClients };
-};
+/** How many requests have failed for clients of either interface. */
+export const failuresOf = (interfaces: readonly InterfaceTraffic[]): number =>
+  sumTraffic(interfaces.map(({ total }) => total)).errors;
 
 /** `Failed in the last 5 minutes: 25 of 328 requests of new clients, 0 of 200 of old clients` */
-export const failuresSentence = ({ byClients }: Failures): string => {
-  if (byClients.length === 0) return `No request in the last ${RECENT_MINUTES} minutes`;
-  const shares = byClients.map(
-    ({ clients, failed, requests }, i) =>
-      `${formatNumber(failed)} of ${formatNumber(requests)}${i === 0 ? " requests" : ""} of ${clients}`,
+export const failuresSentence = (interfaces: readonly InterfaceTraffic[]): string => {
+  if (interfaces.length === 0) return `No request in the last ${RECENT_MINUTES} minutes`;
+  const shares = interfaces.map(
+    ({ clients, total: { errors, requests } }, i) =>
+      `${formatNumber(errors)} of ${formatNumber(requests)}${i === 0 ? " requests" : ""} of ${clients}`,
   );
   return `Failed in the last ${RECENT_MINUTES} minutes: ${shares.join(", ")}`;
 };
 
 /** In calm: the share that the cache answers, of old clients' reads or else of all requests. */
 export const calmSentence = ({ traffic }: Pick<Core, "traffic">): Html => {
-  const [reads, ours] = [sumOf(traffic.reads()), traffic.all()];
+  const [reads, ours] = [sumTraffic(traffic.reads()), traffic.all()];
   if (reads.requests > 0) return html`The cache answers ${percent(reads.hits / reads.requests)} of old clients’ reads`;
   if (ours.requests > 0) return html`The cache answers ${percent(ours.hits / ours.requests)} of requests`;
   return traffic.hasBegun()

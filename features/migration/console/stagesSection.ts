@@ -77,7 +77,7 @@ export const stagesSection = (
   };
 };
 
-/** The endpoints of a stage that need nobody. */
+/** The endpoints of a stage at which nothing has to be done. */
 const foldedStage = (stage: StageName, calm: readonly NamedView[], now: Date): Html =>
   calm.length === 0
     ? html``

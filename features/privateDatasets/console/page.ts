@@ -1,6 +1,6 @@
 import type { PagePart, PageSection } from "../../../libraries/ui/consolePart.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
-import { fillBar, timeAgo } from "../../../libraries/ui/parts.ts";
+import { fillBar, timeAgo, valuesList } from "../../../libraries/ui/parts.ts";
 import { formatNumber } from "../../../libraries/ui/wording.ts";
 import type { PrivateRowsView } from "../scan.ts";
 import { settings } from "../settings.ts";
@@ -44,24 +44,16 @@ const meanings: Record<PrivateRowsView["state"], string> = {
 };
 
 const facts = ({ rows, hidden, completedAt, kept, scansHere, calls }: PrivateRowsView, now: Date): Html =>
-  html`<dl class="values">
-    ${[
-      [
-        "known",
-        rows === 0 ? "none" : `${formatNumber(rows)}, ${hidden === 0 ? "none" : formatNumber(hidden)} of them hidden`,
-      ],
-      ["last scan", completedAt === undefined ? "none" : html`${timeAgo(completedAt, now)} ago`],
-      ["kept in", keptIn[kept]],
-      ["who scans", scansHere ? "this instance" : "not this instance"],
-      ["calls", `${formatNumber(calls)} by this instance`],
-    ].map(
-      ([name, value]) =>
-        html`<div>
-          <dt>${name}</dt>
-          <dd>${value}</dd>
-        </div>`,
-    )}
-  </dl>`;
+  valuesList([
+    [
+      "known",
+      rows === 0 ? "none" : `${formatNumber(rows)}, ${hidden === 0 ? "none" : formatNumber(hidden)} of them hidden`,
+    ],
+    ["last scan", completedAt === undefined ? "none" : html`${timeAgo(completedAt, now)} ago`],
+    ["kept in", keptIn[kept]],
+    ["who scans", scansHere ? "this instance" : "not this instance"],
+    ["calls", `${formatNumber(calls)} by this instance`],
+  ]);
 
 const keptIn: Record<PrivateRowsView["kept"], string> = {
   memory: "memory: a restart begins anew",

@@ -68,7 +68,7 @@ export const unstoredHeaders = (type: string, length: number): string[] => [
 const PLAIN = "application/json";
 
 /** As it is written where nothing is known of the request: `{"detail": ...}`. */
-const plainBody = ({ detail }: OwnError): string => JSON.stringify({ detail });
+const detailBody = ({ detail }: OwnError): string => JSON.stringify({ detail });
 
 const headersOf = ({ retryAfter, headers = [] }: OwnError, type: string, length: number): string[] => [
   ...unstoredHeaders(type, length),
@@ -78,7 +78,7 @@ const headersOf = ({ retryAfter, headers = [] }: OwnError, type: string, length:
 
 /** The answer that no request decides on: the request was not read, or its server has no writer of errors. */
 export const plainReply = (error: OwnError): OwnReply & { body: Buffer } => {
-  const body = Buffer.from(plainBody(error));
+  const body = Buffer.from(detailBody(error));
   return { status: error.status, headers: headersOf(error, PLAIN, body.length), body };
 };
 
@@ -132,7 +132,7 @@ export const openOwnErrors = (options: OwnErrorsOptions): OwnErrors => {
   const otherAnswer = (error: OwnError, format: ReturnType<ErrorFormats>): { type: string; body: string | Buffer } => {
     const { status, detail, additional } = error;
     if (additional !== undefined) return { type: "text/plain; charset=utf-8", body: `${detail}\n${additional}\n` };
-    const body = plainBody(error);
+    const body = detailBody(error);
     return format === undefined
       ? { type: PLAIN, body }
       : { type: format.type, body: format.bytes(status, Buffer.from(body)) };

@@ -50,6 +50,8 @@ const errorsOf = ({ PORT, ADMIN_PORT, ADMIN_HOST, ADMIN_TOKEN }: OperatorsSettin
       ]),
 ];
 
+/** The settings of the operators' listener. */
 export const settings = { shape, group: "Operators", secrets, defaultsOf, errorsOf } satisfies SettingsFragment;
 
+/** All settings, with those of the operators' listener. */
 export type OperatorsSettings = Settings & z.infer<z.ZodObject<typeof shape>> & { ADMIN_PORT: number };

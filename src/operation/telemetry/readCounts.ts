@@ -20,7 +20,13 @@ const hitResults = ["hit", "stale"];
 const legacysStatuses = new Set([200, 206, 304, 412, 450]);
 
 /** Dependencies that fail where legacy does not answer callers as it should. */
-const legacyTroubles = new Set(["legacy", "legacy_access", "legacy_speed", "legacy_room", "legacy_endpoints"]);
+export const legacyTroubles: ReadonlySet<string> = new Set([
+  "legacy",
+  "legacy_access",
+  "legacy_speed",
+  "legacy_room",
+  "legacy_endpoints",
+]);
 
 /** The counts of old clients' reads. */
 export type ReadCounts = ReturnType<typeof openReadCounts>;

@@ -29,7 +29,7 @@ export const openTraffic = ({ traffic }: Pick<Meter, "traffic">, endpoints: read
   return {
     of: (endpoint: string): RecentTraffic => samplesOf(endpoint).recent(),
     /** Of all endpoints together. */
-    all: (): RecentTraffic => [...byEndpoint.values()].map((samples) => samples.recent()).reduce(sumOf, noTraffic),
+    all: (): RecentTraffic => sumTraffic([...byEndpoint.values()].map((samples) => samples.recent())),
     /** Of each endpoint. */
     byEndpoint: (): NamedTraffic[] => named(byEndpoint),
     /** Of reads of old clients, by what they ask for: those that were added. */
@@ -49,13 +49,12 @@ export const openTraffic = ({ traffic }: Pick<Meter, "traffic">, endpoints: read
 const named = (samples: ReadonlyMap<string, ReturnType<typeof openSamples>>): NamedTraffic[] =>
   [...samples].map(([name, one]) => ({ name, ...one.recent() }));
 
-const noTraffic: RecentTraffic = { requests: 0, hits: 0, errors: 0, rate: 0 };
-
-const sumOf = (a: RecentTraffic, b: RecentTraffic): RecentTraffic => ({
-  requests: a.requests + b.requests,
-  hits: a.hits + b.hits,
-  errors: a.errors + b.errors,
-  rate: a.rate + b.rate,
+/** All of these together, without a p95. */
+export const sumTraffic = (all: readonly RecentTraffic[]): RecentTraffic => ({
+  requests: all.reduce((sum, { requests }) => sum + requests, 0),
+  hits: all.reduce((sum, { hits }) => sum + hits, 0),
+  errors: all.reduce((sum, { errors }) => sum + errors, 0),
+  rate: all.reduce((sum, { rate }) => sum + rate, 0),
 });
 
 const openSamples = (counts: () => Readonly<AnswerCounts>) => {
