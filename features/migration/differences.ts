@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { causeOf, type Classification, type Difference } from "../../libraries/compare/difference.ts";
 import { openDifferenceGroups } from "../../libraries/compare/differenceGroups.ts";
 import type { CurlPair } from "../../libraries/compare/curls.ts";
-import { openSecrets, type Secrets } from "../../src/operation/index.ts";
+import { openSecrets, type Secrets } from "../../libraries/secrets/secrets.ts";
 import { MAX_COMPARED } from "./comparedRequests.ts";
 import type { DifferenceView } from "./views.ts";
 

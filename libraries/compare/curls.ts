@@ -1,5 +1,5 @@
 import type { CanonicalRequest } from "../../src/catalogue/index.ts";
-import type { Secrets } from "../../src/operation/index.ts";
+import type { Secrets } from "../secrets/secrets.ts";
 import type { LegacyQuery } from "./answers.ts";
 
 /** The commands that send the same request to either side; they name the environment variable of the key. */

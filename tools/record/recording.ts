@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { type JsonObject, parseJson } from "../../src/catalogue/index.ts";
-import { loadSettings, type Secrets } from "../../src/operation/index.ts";
+import { loadSettings } from "../../src/operation/index.ts";
+import type { Secrets } from "../../libraries/secrets/secrets.ts";
 import type { Catalogue } from "../../src/gateway/index.ts";
 import { legacySettings } from "../optionValues.ts";
 import { type CapturedExchange, openQuietGateway, type QuietGateway } from "../quietGateway.ts";

@@ -8,7 +8,8 @@ import {
   readLegacy,
   xmlReaderFor,
 } from "../../src/catalogue/index.ts";
-import { type Secrets, truncate } from "../../src/operation/index.ts";
+import { truncate } from "../../src/operation/index.ts";
+import type { Secrets } from "../../libraries/secrets/secrets.ts";
 import { type Exchange, type StoredCase, storedExchange } from "./exchange.ts";
 import type { Recorded, Recording } from "./recording.ts";
 

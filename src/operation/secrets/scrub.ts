@@ -63,3 +63,10 @@ const holderOf = (keys: readonly string[]): ((text: string) => boolean) => {
     return wanted.some((key) => lower.includes(key));
   };
 };
+
+/** What stands for a value that a message must not show. */
+export const HIDDEN = "(not shown)";
+
+/** A text for a message, without what may be secret in a URL: what stands before an `@`, and after a `?` or `#`. */
+export const withoutUrlSecrets = (text: string): string =>
+  text.replace(/^[^]*@/, `${HIDDEN}@`).replace(/[?#][^]*$/, `?${HIDDEN}`);

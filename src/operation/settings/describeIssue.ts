@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { HIDDEN, withoutUrlSecrets } from "../secrets/secrets.ts";
+import { HIDDEN, withoutUrlSecrets } from "../secrets/scrub.ts";
 import { fileSettingOf, type GivenSetting } from "./givenSetting.ts";
 import { suggestSetting } from "./slips.ts";
 

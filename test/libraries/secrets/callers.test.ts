@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { curlsOf } from "../../../libraries/compare/curls.ts";
-import { openSecrets } from "../../../src/operation/secrets/secrets.ts";
+import { openSecrets } from "../../../libraries/secrets/secrets.ts";
 
 const alphabet = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
 const keyOf = (least: number, most: number) =>

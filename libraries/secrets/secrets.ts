@@ -1,4 +1,5 @@
-import { isObject, type Json, parseJson } from "../../catalogue/index.ts";
+import { isObject, type Json, parseJson } from "../../src/catalogue/index.ts";
+import { HIDDEN } from "../../src/operation/index.ts";
 import { withoutEmails, withoutNamedSecrets } from "./namedSecrets.ts";
 
 /**
@@ -25,15 +26,8 @@ export const MIN_KEY_LENGTH = 16;
 /** Whether a text is such a key. */
 export const isLongKey = (key: string): boolean => new RegExp(`^[A-Za-z0-9]{${MIN_KEY_LENGTH},}$`).test(key);
 
-/** What stands for a value that a message must not show. */
-export const HIDDEN = "(not shown)";
-
 /** Rounds in which a text is searched; one that still changes then is not shown at all. */
 const MAX_ROUNDS = 10;
-
-/** A text for a message, without what may be secret in a URL: what stands before an `@`, and after a `?` or `#`. */
-export const withoutUrlSecrets = (text: string): string =>
-  text.replace(/^[^]*@/, `${HIDDEN}@`).replace(/[?#][^]*$/, `?${HIDDEN}`);
 
 /**
  * `keys`: known keys that are long (`isLongKey`), found in any case and encoding.

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { XMLValidator } from "fast-xml-parser";
 import { describe, expect, test } from "vitest";
-import { SAMPLE_KEY, openSecrets } from "../../../src/operation/secrets/secrets.ts";
+import { SAMPLE_KEY, openSecrets } from "../../../libraries/secrets/secrets.ts";
 
 const key = "aBcD0123456789aBcD0123456789aBcD";
 const { text, json } = openSecrets([key]);
