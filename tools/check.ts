@@ -1,11 +1,5 @@
-import {
-  type Endpoint,
-  exampleTarget,
-  type Json,
-  type LegacyRequest,
-  type Unsent,
-  xmlReader,
-} from "../src/catalogue/index.ts";
+import { exampleTarget } from "../libraries/compare/canonicalRequest.ts";
+import { type Endpoint, type Json, type LegacyRequest, type Unsent, xmlReader } from "../src/catalogue/index.ts";
 import {
   type CheckReport,
   describeOldReads,

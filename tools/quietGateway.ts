@@ -1,5 +1,6 @@
+import type { CanonicalRequest } from "../libraries/compare/canonicalRequest.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { CanonicalRequest, LegacyRequest } from "../src/catalogue/index.ts";
+import type { LegacyRequest } from "../src/catalogue/index.ts";
 import { type Catalogue, type LegacyFailed, type LegacyReply, openGateway } from "../src/gateway/index.ts";
 import { openObserver, type Settings } from "../src/operation/index.ts";
 

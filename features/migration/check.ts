@@ -1,7 +1,8 @@
+import { canonicalRequest, exampleTarget } from "../../libraries/compare/canonicalRequest.ts";
 import { type GivenAnswer, parseAnswer } from "../../libraries/compare/answers.ts";
 import { UNSERVED } from "../../libraries/compare/difference.ts";
 import { compareAnswers } from "../../libraries/compare/compareAnswers.ts";
-import { canonicalRequest, type Endpoint, exampleTarget, type Json, readInput } from "../../src/catalogue/index.ts";
+import { type Endpoint, type Json, readInput } from "../../src/catalogue/index.ts";
 import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
 import type { CheckReport, Core } from "../../src/gateway/index.ts";
 import { counted } from "../../libraries/ui/wording.ts";

@@ -1,3 +1,4 @@
+import { canonicalRequest } from "../../libraries/compare/canonicalRequest.ts";
 import {
   confirmWrite,
   type Context,
@@ -8,7 +9,7 @@ import {
   uncached,
   type WriteFate,
 } from "../../src/gateway/index.ts";
-import { type Answer, answerOf, canonicalRequest } from "../../src/catalogue/index.ts";
+import { type Answer, answerOf } from "../../src/catalogue/index.ts";
 import type { ModernReply } from "../../libraries/modern/client.ts";
 import type { Migration } from "./migration.ts";
 import type { Modern } from "./modern.ts";

@@ -1,3 +1,4 @@
+import { type CanonicalRequest, canonicalRequest, formatRequest } from "../../libraries/compare/canonicalRequest.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Context,
@@ -13,13 +14,7 @@ import { type Difference, isSame } from "../../libraries/compare/difference.ts";
 import { originIn } from "../../libraries/compare/explain.ts";
 import { legacyBody } from "../../libraries/compare/explainAnswer.ts";
 import { compareAnswers, MAX_COMPARED_BYTES, type Origin, markDrift } from "../../libraries/compare/compareAnswers.ts";
-import {
-  type CanonicalRequest,
-  canonicalRequest,
-  collectChanges,
-  type Endpoint,
-  formatRequest,
-} from "../../src/catalogue/index.ts";
+import { collectChanges, type Endpoint } from "../../src/catalogue/index.ts";
 import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
 import type { Side } from "./decide.ts";
 import { openMirrorBudget } from "./mirrorBudget.ts";

@@ -1,4 +1,4 @@
-import type { CanonicalRequest } from "../../src/catalogue/index.ts";
+import type { CanonicalRequest } from "./canonicalRequest.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import type { LegacyQuery } from "./answers.ts";
 

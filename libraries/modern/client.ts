@@ -1,12 +1,10 @@
+import { becomesAnother, type CanonicalRequest, formatRequest } from "../compare/canonicalRequest.ts";
 import { MAX_COMPARED_BYTES } from "../compare/compareAnswers.ts";
 import { type Ledger, firstUnexpected } from "../compare/ledger.ts";
 import {
   type Answer,
   answerOf,
-  becomesAnother,
-  type CanonicalRequest,
   type ErrorTable,
-  formatRequest,
   type Json,
   type NamedEndpoint,
   parseJson,

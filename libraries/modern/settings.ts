@@ -1,5 +1,5 @@
+import { becomesAnother } from "../compare/canonicalRequest.ts";
 import { z } from "zod";
-import { becomesAnother } from "../../src/catalogue/index.ts";
 import { type KnownEndpoints, unknownEndpoints } from "../../src/operation/index.ts";
 
 const route = z

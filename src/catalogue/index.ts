@@ -2,13 +2,6 @@
 
 export { type Answer, answerOf, collectErrors, inputErrors, plainAnswer } from "./endpoint/answer.ts";
 export { buildXml } from "./endpoint/buildXml.ts";
-export {
-  becomesAnother,
-  canonicalRequest,
-  type CanonicalRequest,
-  exampleTarget,
-  formatRequest,
-} from "./endpoint/canonicalRequest.ts";
 export { type Credential, isKey, keyAlone, keysGiven, readCredential } from "./endpoint/credential.ts";
 export {
   type Definition,

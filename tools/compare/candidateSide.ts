@@ -1,12 +1,6 @@
+import { type CanonicalRequest, canonicalRequest } from "../../libraries/compare/canonicalRequest.ts";
 import { type GivenAnswer, parseAnswer } from "../../libraries/compare/answers.ts";
-import {
-  type CanonicalRequest,
-  canonicalRequest,
-  type Endpoint,
-  givenInBody,
-  type InputReading,
-  readInput,
-} from "../../src/catalogue/index.ts";
+import { type Endpoint, givenInBody, type InputReading, readInput } from "../../src/catalogue/index.ts";
 import { canonicalSender } from "../../libraries/modern/client.ts";
 import { openUpstream, UpstreamFailure, type UpstreamSettings } from "../../src/gateway/index.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";

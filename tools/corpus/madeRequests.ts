@@ -1,6 +1,6 @@
+import { exampleTarget } from "../../libraries/compare/canonicalRequest.ts";
 import {
   type Endpoint,
-  exampleTarget,
   type Field,
   givenInBody,
   givenInPath,

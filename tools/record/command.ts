@@ -1,6 +1,7 @@
+import { exampleTarget } from "../../libraries/compare/canonicalRequest.ts";
 import type { Command } from "commander";
 import { observeFields, type SeenFields } from "../compare/fields.ts";
-import { type Endpoint, exampleTarget, readInput } from "../../src/catalogue/index.ts";
+import { type Endpoint, readInput } from "../../src/catalogue/index.ts";
 import { isLongKey, MIN_KEY_LENGTH, openSecrets } from "../../libraries/secrets/secrets.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import { idRequests, readIds } from "../corpus/madeRequests.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { canonicalRequest } from "../../../src/catalogue/endpoint/canonicalRequest.ts";
+import { canonicalRequest } from "../../../libraries/compare/canonicalRequest.ts";
 import type { Endpoint } from "../../../src/catalogue/endpoint/endpoint.ts";
 import type { Json, JsonObject } from "../../../src/catalogue/rules/rule.ts";
 import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";

@@ -1,5 +1,4 @@
-import type { Json, JsonObject } from "../rules/rule.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Endpoint, Json, JsonObject } from "../../src/catalogue/index.ts";
 
 /** One request of the new interface, below its prefix. */
 export type CanonicalRequest = { method: "GET" | "POST"; path: string; body?: JsonObject };
