@@ -68,8 +68,17 @@ export type RowFilters<Input = Record<string, unknown>> = {
 /** `"GET /datasets/{dataset_id}"`; `{name?}` may be empty, `{...filters}` at the end takes pairs of name and value. */
 export type Route = `${"GET" | "POST"} /${string}`;
 
-/** One endpoint, written once: its input, the request to legacy, its answer `T` and its errors. */
-export type Definition<F extends Fields = Fields, T = unknown, Name extends string = string> = {
+/**
+ * One endpoint, written once: its input, the request to legacy, its answer `T` and its errors. `Input` and `Excerpt`:
+ * what its fields and the members of its answer make.
+ */
+export type Definition<
+  F extends Fields = Fields,
+  T = unknown,
+  Name extends string = string,
+  Input = InputOf<F>,
+  Excerpt = ExcerptOf<T, Name>,
+> = {
   summary: string;
   /** Other routes with the same meaning. */
   also?: Route[];
@@ -78,15 +87,15 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
   /** Objects of the body whose members count as fields of their own. */
   bodyObjects?: Record<string, string[]>;
   /** For an endpoint that writes: what it touches. It needs a key that may write. */
-  writes?(input: InputOf<F>): Touched;
+  writes?(input: Input): Touched;
   /**
    * What a caller must be allowed to read in order to write, where the backends do not check: another endpoint and its
    * input. Without that access the write is not sent.
    */
-  access?: { endpoint: string; input(input: InputOf<F>): Record<string, unknown> };
+  access?: { endpoint: string; input(input: Input): Record<string, unknown> };
   /** Its answers may be cached. */
-  cache?: CachePolicy<InputOf<F>, ExcerptOf<T, Name>>;
-  legacy(input: InputOf<F>): LegacyRequest | Unsent;
+  cache?: CachePolicy<Input, Excerpt>;
+  legacy(input: Input): LegacyRequest | Unsent;
   /**
    * The request that shows whether legacy can list what the endpoint lists; default: the same list without
    * filters, with a limit of 1.
@@ -97,7 +106,7 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
   /** The outcome where an input names what cannot exist. */
   notFound?: Outcome;
   /** The outcome that the input alone decides, without a request to legacy. */
-  rejectEarly?(input: InputOf<F>): Outcome | undefined;
+  rejectEarly?(input: Input): Outcome | undefined;
   /** The outcome that legacy's document decides, instead of its transform. */
   rejectDocument?(legacy: Json): Outcome | undefined;
   /**
@@ -106,15 +115,15 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
    */
   recover?: {
     code: number;
-    look(input: InputOf<F>): LegacyRequest | Unsent;
+    look(input: Input): LegacyRequest | Unsent;
     /** `undefined`: the document does not show it. */
-    answer?(input: InputOf<F>, legacy: Json): JsonObject | undefined;
+    answer?(input: Input, legacy: Json): JsonObject | undefined;
     /** The codes by which that request's own error says what happened. */
     errors?: ReadonlySet<number>;
     /** Elements of that request's XML form (`runs.run.error_message`) that legacy does not escape. */
     verbatim?: readonly string[];
     /** The outcome that the document shows (an empty one after such an error), in place of an answer. */
-    outcome?(input: InputOf<F>, legacy: JsonObject): Outcome | undefined;
+    outcome?(input: Input, legacy: JsonObject): Outcome | undefined;
   };
   /** The outcomes of legacy errors that mean something else here than everywhere. */
   errors?: Record<number, Outcome>;
@@ -142,7 +151,7 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
   /** A page with such texts is believed only after its rows have been checked. */
   texts?: ListedTexts;
   /** How to read a row that legacy does not list, and what the list's input requires of it. */
-  rowById?: RowById & { filters: RowFilters<InputOf<F>> };
+  rowById?: RowById & { filters: RowFilters<Input> };
   output: Rule<T>;
   /**
    * A request of legacy's, a list of one entry, and the input that its document gives: an
@@ -156,26 +165,7 @@ export type Definition<F extends Fields = Fields, T = unknown, Name extends stri
 };
 
 /** An endpoint that answers with a `T`. The gateway runs any of them; only a definition knows the type of its input. */
-export type Endpoint<T = unknown> = Omit<
-  Definition<Fields, T>,
-  "legacy" | "rejectEarly" | "recover" | "writes" | "access" | "cache" | "rowById"
-> & {
-  routes: Route[];
-  writes?(input: Record<string, unknown>): Touched;
-  access?: { endpoint: string; input(input: Record<string, unknown>): Record<string, unknown> };
-  cache?: CachePolicy<Record<string, unknown>, Json>;
-  rowById?: RowById & { filters: RowFilters };
-  legacy(input: Record<string, unknown>): LegacyRequest | Unsent;
-  rejectEarly?(input: Record<string, unknown>): Outcome | undefined;
-  recover?: {
-    code: number;
-    look(input: Record<string, unknown>): LegacyRequest | Unsent;
-    answer?(input: Record<string, unknown>, legacy: Json): JsonObject | undefined;
-    errors?: ReadonlySet<number>;
-    verbatim?: readonly string[];
-    outcome?(input: Record<string, unknown>, legacy: JsonObject): Outcome | undefined;
-  };
-};
+export type Endpoint<T = unknown> = Definition<Fields, T, string, Record<string, unknown>, Json> & { routes: Route[] };
 
 /** An endpoint with its name in the catalogue. */
 export type NamedEndpoint = Endpoint & { name: string };
