@@ -136,7 +136,7 @@ const runCommandLine = async (args: readonly string[], first: string): Promise<v
   if (first === "--help" || first === "-h") {
     const [{ features }, { settingsHelp }] = await Promise.all([
       import("../features/index.ts"),
-      import("./operation/settings/help.ts"),
+      import("../tools/settingsHelp.ts"),
     ]);
     program.addHelpText("after", settingsHelp(features.map(({ settings }) => settings)));
   }

@@ -19,9 +19,9 @@ export { HIDDEN, scrubAgent, scrubTarget, showSegments, withoutUrlSecrets } from
 export { truncate } from "./secrets/truncate.ts";
 export { readCertificates } from "./settings/certificates.ts";
 export { editDistance } from "./settings/editDistance.ts";
+export { described } from "./settings/describeIssue.ts";
 export { fields } from "./settings/fields.ts";
 export { fileSettingOf } from "./settings/givenSetting.ts";
-export { shownDefault } from "./settings/help.ts";
 export { loadSettings } from "./settings/load.ts";
 export {
   type KnownEndpoints,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { settingsHelp } from "../../src/operation/settings/help.ts";
+import { settingsHelp } from "../../tools/settingsHelp.ts";
 import { settingsByGroup, settingsSchemaOf } from "../../src/operation/settings/settings.ts";
 import { errorsIn as errors, expectNamed, fileWith as file, settingsIn } from "../operation/settings/support.ts";
 import { fragments } from "../support/settings.ts";

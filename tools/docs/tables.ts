@@ -2,12 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { withDefaults } from "../../src/gateway/index.ts";
 import type { z } from "zod";
 import type { Endpoint } from "../../src/catalogue/index.ts";
-import {
-  type EventDefinitions,
-  settingsByGroup,
-  type SettingsFragment,
-  shownDefault,
-} from "../../src/operation/index.ts";
+import { type EventDefinitions, settingsByGroup, type SettingsFragment } from "../../src/operation/index.ts";
+import { shownDefault } from "../settingsHelp.ts";
 import { outageForms } from "../sampleLegacy/outages.ts";
 import { floorsPicture, passedLines } from "./floors.ts";
 

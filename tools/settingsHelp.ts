@@ -1,6 +1,5 @@
 import type { z } from "zod";
-import { described } from "./describeIssue.ts";
-import { secretSettings, settingsByGroup, type SettingsFragment } from "./settings.ts";
+import { described, secretSettings, settingsByGroup, type SettingsFragment } from "../src/operation/index.ts";
 
 /** The default of a setting as a person reads it: `64 MiB`; "" where it has none, or an empty one. */
 export const shownDefault = (field: z.ZodType): string => {
