@@ -1,6 +1,7 @@
-import type { Core, StoredAnswer } from "../../src/gateway/index.ts";
+import type { Core } from "../../src/gateway/index.ts";
 import { pathOf } from "../../src/catalogue/index.ts";
 import { scrubTarget } from "../../src/operation/index.ts";
+import { type StoredAnswer, storedAnswer } from "./storedAnswer.ts";
 
 /** Characters of an address. */
 export const MAX_ADDRESS = 2000;
@@ -14,6 +15,6 @@ export const shownAddress = (address: string): string =>
 
 /** Looks up what is stored for everybody at this address: hostile input. */
 export const findStored = async ({ stored }: Pick<Core, "stored">, address: string): Promise<StoredView> => {
-  const answers = address.length > MAX_ADDRESS ? undefined : await stored().find(address.trim());
-  return { url: shownAddress(address), ...(answers && { answers }) };
+  const found = address.length > MAX_ADDRESS ? undefined : await stored().find(address.trim());
+  return { url: shownAddress(address), ...(found && { answers: found.map(storedAnswer) }) };
 };

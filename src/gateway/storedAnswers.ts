@@ -1,8 +1,7 @@
 import { pathOf } from "../catalogue/index.ts";
 import type { App } from "./answer/app.ts";
-import type { Core } from "./answer/feature.ts";
+import type { Core, StoredAnswers } from "./answer/feature.ts";
 import type { CacheKey } from "./cache/cacheRequest.ts";
-import { storedAnswer, type StoredAnswers } from "./cache/storedAnswer.ts";
 import { originForm } from "./http/requestTarget.ts";
 import type { ReadPath } from "./oldReads/pathRead.ts";
 
@@ -34,7 +33,7 @@ export const openStoredAnswers = (
           return (await cache.lookUpShared(request)) ?? cache.lookUp(request, performance.now());
         }),
       );
-      return found.flatMap((one) => (one === undefined ? [] : [storedAnswer(one.entry, one.freshness)]));
+      return found.filter((one) => one !== undefined);
     },
     async remove(address) {
       const keys = keysOf(address).map(({ key }) => key);

@@ -1,7 +1,7 @@
-import type { StoredAnswer } from "../../../src/gateway/index.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { timeAgo, valuesList } from "../../../libraries/ui/parts.ts";
 import { bytes, counted, timeOfDay } from "../../../libraries/ui/wording.ts";
+import type { StoredAnswer } from "../storedAnswer.ts";
 import { MAX_ADDRESS, type StoredView } from "../storedView.ts";
 
 /** Looks up what is stored for an address, and takes it out. Without a script, the page's address asks: `?stored=`. */

@@ -28,7 +28,7 @@ import type { NoteLoop } from "../upstream/loops.ts";
 import { type Decision, legacyDecision } from "../cache/served.ts";
 import type { CallerIdentity, Layer } from "./context.ts";
 import type { Cache } from "../cache/cache.ts";
-import type { StoredAnswers } from "../cache/storedAnswer.ts";
+import type { FoundEntry } from "../cache/tieredEntries.ts";
 import type { Caller, FetchPath, LegacyClient } from "../upstream/legacyClient.ts";
 import type { Outage } from "../upstream/outage.ts";
 import type { Reader } from "../threads/reader.ts";
@@ -188,6 +188,14 @@ export type CoreEvents = {
   keyRefused: [owner: string];
   /** A feature has a notice for operators. Without the feature `webhook` this has no listener. */
   notice: [Notice];
+};
+
+/** What is stored for everybody, by the address of a read of either interface. */
+export type StoredAnswers = {
+  /** `undefined` where the address is that of no read that may be stored. */
+  find: (address: string) => Promise<FoundEntry[] | undefined>;
+  /** Deletes them in all gateways. `notAcknowledged`: another gateway, or Redis, has not done so yet. */
+  remove: (address: string) => Promise<"unknown" | "removed" | "notAcknowledged">;
 };
 
 /**

@@ -19,7 +19,7 @@ import { openSingleFlight } from "./singleFlight.ts";
 import type { Store } from "./store.ts";
 
 /** An entry that was found, and how it may be used now. */
-type FoundEntry = { entry: Entry; freshness: Freshness };
+export type FoundEntry = { entry: Entry; freshness: Freshness };
 
 /** Taken before a fetch, so that an answer from before a write is not stored after it. */
 export type WriteMark = { here: number; shared: string | undefined };

@@ -1,6 +1,5 @@
-import { toStored } from "../../operation/index.ts";
-import type { Entry } from "./entry.ts";
-import { expiryOf, type Freshness } from "./policy.ts";
+import { type Entry, expiryOf, type FoundEntry } from "../../src/gateway/index.ts";
+import { toStored } from "../../src/operation/index.ts";
 
 /** A stored answer, as operators see it. Times are ISO 8601. */
 export type StoredAnswer = {
@@ -9,7 +8,7 @@ export type StoredAnswer = {
   status: number;
   bytes: number;
   groups: readonly string[];
-  freshness: Freshness;
+  freshness: FoundEntry["freshness"];
   /** When it was fetched: the last refresh that succeeded. */
   since: string;
   freshUntil: string;
@@ -22,18 +21,10 @@ export type StoredAnswer = {
   retryAt?: string;
 };
 
-/** What is stored for everybody, by the address of a read of either interface. */
-export type StoredAnswers = {
-  /** `undefined` where the address is that of no read that may be stored. */
-  find: (address: string) => Promise<StoredAnswer[] | undefined>;
-  /** Deletes them in all gateways. `notAcknowledged`: another gateway, or Redis, has not done so yet. */
-  remove: (address: string) => Promise<"unknown" | "removed" | "notAcknowledged">;
-};
-
 const isoAt = (moment: number): string => new Date(toStored(moment)).toISOString();
 
 /** Describes an entry. */
-export const storedAnswer = (entry: Entry, freshness: Freshness): StoredAnswer => {
+export const storedAnswer = ({ entry, freshness }: FoundEntry): StoredAnswer => {
   const { endpoint, status, body, groups, storedAt, freshUntil, failures, retryAt } = entry;
   return {
     endpoint,
