@@ -2,7 +2,6 @@ import { openRecentTimes, type RecentTimes } from "./recentTimes.ts";
 import {
   type CounterChild,
   type FamilyValues,
-  type HistogramChild,
   openCounter,
   openHistogram,
   type Register,
@@ -52,52 +51,8 @@ type MeteredAnswer = { backend: string; status: number; how: CacheStatus; ms: nu
  */
 export type AnswerCounts = { requests: number; hits: number; errors: number; misses?: RecentTimes };
 
-/**
- * Counts what happens, for `/metrics`. Labels are names of ours: never a key, a path or a value. Names are given
- * without their beginning, `catalog_gateway_`; those of counters end with `_total`.
- */
-export type Meter = {
-  /** All metrics with their values. */
-  read: () => Promise<FamilyValues[]>;
-  /** Adds metrics that are counted elsewhere, after those that are there. */
-  join: (read: () => readonly FamilyValues[]) => void;
-  /** The hit path answered, in so many milliseconds. */
-  countHit: (endpoint: string, status: number, bytes: number, ms: number) => void;
-  /** The router answered. */
-  countAnswer: (endpoint: string, answer: MeteredAnswer) => void;
-  /** A backend was called, and the call took so many milliseconds. */
-  countCall: (backend: string, result: CallResult, ms: number) => void;
-  /** The calls to a backend until now. */
-  callTimes: (backend: string) => CallTimes;
-  /**
-   * A client got an answer of the legacy interface with this status, legacy's or the gateway's: to another request than
-   * a read that `CACHE_LEGACY` covers.
-   */
-  countProxied: (status: number) => void;
-  /** The answers of an endpoint until now; without one, those that `countProxied` counts. */
-  traffic: (endpoint?: string) => Readonly<AnswerCounts>;
-  cache: (event: string) => void;
-  /** The series of this backend exist from now on. */
-  addBackend: (backend: MeteredBackend) => void;
-  /** The names of backends that get no requests, or one that finds out whether they are back. */
-  openCircuits: () => string[];
-  /** The result gives the child of these label values, which exists from then on. */
-  counter: (
-    name: string,
-    help: string,
-    labelNames?: readonly string[],
-  ) => (...values: readonly string[]) => CounterChild;
-  /** The same, of durations in seconds. */
-  histogram: (
-    name: string,
-    help: string,
-    labelNames?: readonly string[],
-  ) => (...values: readonly string[]) => HistogramChild;
-  /** A value that is looked up when the metrics are read. */
-  gauge: (name: string, help: string, read: () => LookedUp | Promise<LookedUp>) => void;
-  /** The same, of what only grows. */
-  total: (name: string, help: string, read: () => LookedUp) => void;
-};
+/** Counts what happens, for `/metrics`. */
+export type Meter = ReturnType<typeof openMeter>;
 
 /** An endpoint as the metrics see it: whether its answers may be cached. */
 type MeteredEndpoint = { name: string; isCached: boolean };
@@ -138,8 +93,10 @@ const statusLabels = ["2xx", "4xx", "500", "502", "503", "504"];
 const cacheEvents = ["not_stored", "coalesced", "refreshed", "refresh_failed", "dropped"];
 const circuits: readonly CircuitName[] = ["closed", "half_open", "open"];
 
-/** `events`: how often each event of the log happened, by `name endpoint`. */
-export const openMeter = (events: () => Record<string, number>, endpoints: readonly MeteredEndpoint[] = []): Meter => {
+/** What metrics are counted in. */
+type Registry = ReturnType<typeof openRegistry>;
+
+const openRegistry = () => {
   const names = new Set<string>();
   const reads: (() => Promise<readonly FamilyValues[]>)[] = [];
   const register: Register = (family, read) => {
@@ -151,28 +108,45 @@ export const openMeter = (events: () => Record<string, number>, endpoints: reado
   const lookUp =
     (type: "gauge" | "counter") => (name: string, help: string, read: () => LookedUp | Promise<LookedUp>) =>
       register({ name: full(name), help, type }, async () => samplesOf(await read()));
-  const meter = {
-    read: async () => (await Promise.all(reads.map((read) => read()))).flat(),
-    join: (read) => void reads.push(async () => read()),
-    counter(name, help, labelNames = []) {
+  return {
+    /** All metrics with their values. */
+    read: async (): Promise<FamilyValues[]> => (await Promise.all(reads.map((read) => read()))).flat(),
+    /** Adds metrics that are counted elsewhere, after those that are there. */
+    join: (read: () => readonly FamilyValues[]): void => void reads.push(async () => read()),
+    /** The result gives the child of these label values, which exists from then on. */
+    counter(name: string, help: string, labelNames: readonly string[] = []) {
       const childOf = openCounter(register, full(name), help, labelNames);
       if (labelNames.length === 0) childOf();
       return childOf;
     },
-    histogram: (name, help, labelNames = []) => openHistogram(register, full(name), help, labelNames, durations),
+    /** The same, of durations in seconds. */
+    histogram: (name: string, help: string, labelNames: readonly string[] = []) =>
+      openHistogram(register, full(name), help, labelNames, durations),
+    /** A value that is looked up when the metrics are read. */
     gauge: lookUp("gauge"),
+    /** The same, of what only grows. */
     total: lookUp("counter"),
-  } satisfies Partial<Meter>;
-  meter.total("events_total", "Events of the log, by name; by endpoint where an alert names it.", () =>
+  };
+};
+
+/**
+ * Labels are names of ours: never a key, a path or a value. Names are given without their beginning,
+ * `catalog_gateway_`; those of counters end with `_total`. `events`: how often each event of the log happened, by `name
+ * endpoint`.
+ */
+export const openMeter = (events: () => Record<string, number>, endpoints: readonly MeteredEndpoint[] = []) => {
+  const registry = openRegistry();
+  registry.total("events_total", "Events of the log, by name; by endpoint where an alert names it.", () =>
     eventSamples(events(), endpoints),
   );
-  const { expectBackend, ...answers } = meterAnswers(meter, endpoints);
-  const { addBackend, ...backends } = meterBackends(meter);
+  const { expectBackend, ...answers } = meterAnswers(registry, endpoints);
+  const { addBackend, ...backends } = meterBackends(registry);
   return {
-    ...meter,
+    ...registry,
     ...answers,
     ...backends,
-    addBackend(backend) {
+    /** The series of this backend exist from now on. */
+    addBackend(backend: MeteredBackend): void {
       expectBackend(backend.name);
       addBackend(backend);
     },
@@ -180,8 +154,6 @@ export const openMeter = (events: () => Record<string, number>, endpoints: reado
 };
 
 const noAnswers: Readonly<AnswerCounts> = { requests: 0, hits: 0, errors: 0 };
-
-type Registering = Pick<Meter, "counter" | "histogram" | "gauge">;
 
 const samplesOf = (value: LookedUp): readonly Sample[] => (typeof value === "number" ? [{ labels: {}, value }] : value);
 
@@ -202,12 +174,7 @@ const eventSamples = (events: Record<string, number>, endpoints: readonly Metere
 };
 
 /** The answers of the new interface. */
-const meterAnswers = (
-  meter: Registering,
-  endpoints: readonly MeteredEndpoint[],
-): Pick<Meter, "countHit" | "countAnswer" | "countProxied" | "traffic" | "cache"> & {
-  expectBackend: (name: string) => void;
-} => {
+const meterAnswers = (meter: Registry, endpoints: readonly MeteredEndpoint[]) => {
   const requests = meter.counter("requests_total", "Answers of the new interface.", ["endpoint", "status"]);
   const results = meter.counter("cache_answers_total", "These answers, by how they were made (error: 5xx).", [
     "result",
@@ -240,18 +207,26 @@ const meterAnswers = (
     return traffic;
   };
   return {
-    traffic: (endpoint) => (endpoint === undefined ? proxied : (byEndpoint.get(endpoint) ?? noAnswers)),
-    countProxied(status) {
+    /** The answers of an endpoint until now; without one, those that `countProxied` counts. */
+    traffic: (endpoint?: string): Readonly<AnswerCounts> =>
+      endpoint === undefined ? proxied : (byEndpoint.get(endpoint) ?? noAnswers),
+    /**
+     * A client got an answer of the legacy interface with this status, legacy's or the gateway's: to another request
+     * than a read that `CACHE_LEGACY` covers.
+     */
+    countProxied(status: number): void {
       proxied.requests++;
       if (status >= 500) proxied.errors++;
     },
-    countHit(endpoint, status, bytes, ms) {
+    /** The hit path answered, in so many milliseconds. */
+    countHit(endpoint: string, status: number, bytes: number, ms: number): void {
       count(endpoint, status, true);
       hits.value++;
       ownTook.observe(ms / 1000);
       sent.value += bytes;
     },
-    countAnswer(endpoint, { backend, status, how, ms, bytes }) {
+    /** The router answered. */
+    countAnswer(endpoint: string, { backend, status, how, ms, bytes }: MeteredAnswer): void {
       const traffic = count(endpoint, status, how.hit === true);
       const isAnswered = status < 500 && how.hit !== true && backend !== "gateway";
       if (isAnswered) (traffic.misses ??= openRecentTimes()).add(ms);
@@ -259,15 +234,16 @@ const meterAnswers = (
       (how.hit || backend === "gateway" ? ownTook : took(endpoint, backend)).observe(ms / 1000);
       sent.value += bytes;
     },
-    cache: (event) => void events(event).value++,
-    expectBackend(backend) {
+    /** The cache did something beside answering. */
+    cache: (event: string): void => void events(event).value++,
+    expectBackend: (backend: string): void => {
       for (const { name } of endpoints) took(name, backend);
     },
   };
 };
 
 /** The calls to backends, and what is known of them. */
-const meterBackends = (meter: Registering): Pick<Meter, "countCall" | "callTimes" | "addBackend" | "openCircuits"> => {
+const meterBackends = (meter: Registry) => {
   const backends: MeteredBackend[] = [];
   const calls = meter.counter("upstream_requests_total", "Calls to a backend for the new interface.", [
     "backend",
@@ -289,17 +265,20 @@ const meterBackends = (meter: Registering): Pick<Meter, "countCall" | "callTimes
       }),
   );
   return {
-    openCircuits: () => backends.flatMap(({ name, circuit }) => (circuit() === "closed" ? [] : [name])),
-    addBackend(backend) {
+    /** The names of backends that get no requests, or one that finds out whether they are back. */
+    openCircuits: (): string[] => backends.flatMap(({ name, circuit }) => (circuit() === "closed" ? [] : [name])),
+    addBackend: (backend: MeteredBackend): void => {
       backends.push(backend);
       for (const result of ["answered", "failed", "circuit_open"]) calls(backend.name, result);
       took(backend.name);
     },
-    countCall(backend, result, ms) {
+    /** A backend was called, and the call took so many milliseconds. */
+    countCall(backend: string, result: CallResult, ms: number): void {
       calls(backend, result).value++;
       if (result !== "circuit_open") took(backend).observe(ms / 1000);
     },
-    callTimes(backend) {
+    /** The calls to a backend until now. */
+    callTimes(backend: string): CallTimes {
       const made = took(backend).count();
       return { made, slow: made - took(backend).count(SLOW_SECONDS) };
     },
