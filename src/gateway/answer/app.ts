@@ -1,5 +1,5 @@
 import { pathOf, unescaped } from "../../catalogue/index.ts";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { TrieRouter } from "hono/router/trie-router";
 import type { CacheKey } from "../cache/cacheRequest.ts";
 import { type Reply, replyWith } from "../cache/reply.ts";
@@ -8,7 +8,6 @@ import { corsList, preflightHeaders } from "../http/cors.ts";
 import { internalError } from "../http/guard.ts";
 import { sendWhole } from "../http/httpServer.ts";
 import type { OwnError } from "../http/ownErrors.ts";
-import type { Step } from "../http/step.ts";
 import { isBelow } from "../http/requestTarget.ts";
 import { isLoop } from "../upstream/forwarding.ts";
 import { legacyDecision } from "../cache/served.ts";
@@ -29,22 +28,7 @@ type AppCore = WholeCore & {
 };
 
 /** The new interface, for requests from sockets and from this process. */
-export type App = {
-  /**
-   * Answers a request that Node has read, or calls `next` where no route below a prefix of `/` does. Rejects only where
-   * the answer to a failure fails, too.
-   */
-  handle: (...about: Parameters<Step>) => Promise<void>;
-  /**
-   * Answers a request of a program in this process. `incoming`: a request of Node's that has the target and
-   * headers, where there is one.
-   */
-  fetch: (request: Request, env?: { incoming?: IncomingMessage }) => Promise<Response>;
-  /** The same for a path below the origin, or a whole URL. */
-  request: (path: string, init?: RequestInit) => Promise<Response>;
-  /** What a GET of a path asks for; `undefined` where no endpoint has it, or its input does not fit. */
-  readPath: (path: string) => { endpoint: PreparedEndpoint; input: Record<string, unknown> } | undefined;
-};
+export type App = ReturnType<typeof gatewayApp>;
 
 /**
  * A reply, and what is to be done once it has been sent. `isSent` is false where other clients'
@@ -57,7 +41,7 @@ type RouteHandler = (received: Received, params: Readonly<Record<string, string>
 type Route = { handle: RouteHandler; asksFor?: { endpoint: PreparedEndpoint; pairsBelow: string | undefined } };
 
 /** The new interface, below each of its prefixes. */
-export const gatewayApp = (core: AppCore): App => {
+export const gatewayApp = (core: AppCore) => {
   const { endpoints, memory, observer, trusted } = core;
   const { PREFIXES: prefixes } = core.settings;
   const known = patterns(endpoints);
@@ -79,8 +63,12 @@ export const gatewayApp = (core: AppCore): App => {
     return { reply: errorReply(core, received, internalError) };
   };
 
-  const app: App = {
-    async handle(incoming, outgoing, next) {
+  const app = {
+    /**
+     * Answers a request that Node has read, or calls `next` where no route below a prefix of `/` does. Rejects only
+     * where the answer to a failure fails, too.
+     */
+    async handle(incoming: IncomingMessage, outgoing: ServerResponse, next: () => void): Promise<void> {
       const holding = openHolding(memory, true);
       const received = fromNode(incoming, outgoing, holding, trusted);
       const answered = await answer(received).catch((error: unknown) =>
@@ -102,7 +90,11 @@ export const gatewayApp = (core: AppCore): App => {
         holding.close();
       }
     },
-    async fetch(web, env) {
+    /**
+     * Answers a request of a program in this process. `incoming`: a request of Node's that has the target and headers,
+     * where there is one.
+     */
+    async fetch(web: Request, env?: { incoming?: IncomingMessage }): Promise<Response> {
       const holding = openHolding(memory, true);
       const received = fromWeb(web, env?.incoming, holding, trusted);
       const answered = await answer(received).catch((error: unknown) => failed(received, error));
@@ -113,8 +105,11 @@ export const gatewayApp = (core: AppCore): App => {
       const body = received.method === "HEAD" ? undefined : (reply.body as Uint8Array<ArrayBuffer> | undefined);
       return new Response(body, { status: reply.status, headers: pairs(reply.headers) });
     },
-    request: (path, init) => app.fetch(new Request(new URL(path, "http://localhost"), init)),
-    readPath(path) {
+    /** The same for a path below the origin, or a whole URL. */
+    request: (path: string, init?: RequestInit): Promise<Response> =>
+      app.fetch(new Request(new URL(path, "http://localhost"), init)),
+    /** What a GET of a path asks for; `undefined` where no endpoint has it, or its input does not fit. */
+    readPath(path: string) {
       const [[[{ asksFor } = {}, sent = {}] = []]] = router.match("GET", path);
       if (asksFor === undefined) return undefined;
       const { endpoint, pairsBelow } = asksFor;

@@ -11,25 +11,7 @@ export type KeyProbes = { reads: LegacyRequest; writes: LegacyRequest };
 export type KeyedCaller = Caller & { key: string };
 
 /** What legacy has said of callers' keys, for a minute each. */
-export type Keys = {
-  /**
-   * Asks legacy about a key, unless it said so within the last minute. `undefined`: it is good (and
-   * may write, if `writes`).
-   */
-  verify(caller: KeyedCaller, writes: boolean): Promise<Outcome | undefined>;
-  /** Legacy has just accepted this key. */
-  accepted(key: string): void;
-  /** Legacy has just refused it. */
-  refused(key: string): void;
-  /** The owner of a key: its salted hash, the same in capitals and small letters. */
-  ownerOf(key: string): string;
-  /** Legacy accepted it within the last minute. */
-  isProven(owner: string): boolean;
-  /** Legacy accepted it within the last hour, and has not refused it since. */
-  wasAccepted(owner: string): boolean;
-  /** Legacy refused it within the last hour, and has not accepted it since. */
-  wasRefused(owner: string): boolean;
-};
+export type Keys = ReturnType<typeof openKeys>;
 
 const MINUTE = 60_000;
 const MAX_KEYS = 10_000;
@@ -42,7 +24,7 @@ export const openKeys = (
   onRefused: (owner: string) => void = () => undefined,
   // Keys are remembered by a salted hash: a heap dump or a log does not show them.
   salt: string = randomBytes(16).toString("hex"),
-): Keys => {
+) => {
   // Legacy ignores the case of keys: all spellings of one have one owner.
   const digest = (key: string) => hash("sha256", salt + key.toLowerCase(), "base64");
   const known = new LRUCache<string, { writes?: Outcome | "allowed" }>({
@@ -85,17 +67,27 @@ export const openKeys = (
   };
 
   return {
+    /** The owner of a key: its salted hash, the same in capitals and small letters. */
     ownerOf: digest,
-    isProven: (owner) => known.has(owner),
-    wasAccepted: (owner) => acceptedWithinHour.has(owner),
-    wasRefused: (owner) => refusedWithinHour.has(owner),
-    refused: (key) => forget(digest(key)),
-    accepted(key) {
+    /** Legacy accepted it within the last minute. */
+    isProven: (owner: string): boolean => known.has(owner),
+    /** Legacy accepted it within the last hour, and has not refused it since. */
+    wasAccepted: (owner: string): boolean => acceptedWithinHour.has(owner),
+    /** Legacy refused it within the last hour, and has not accepted it since. */
+    wasRefused: (owner: string): boolean => refusedWithinHour.has(owner),
+    /** Legacy has just refused this key. */
+    refused: (key: string): void => forget(digest(key)),
+    /** Legacy has just accepted this key. */
+    accepted(key: string): void {
       const id = digest(key);
       if (!known.has(id)) known.set(id, {});
       accept(id);
     },
-    verify(caller, writes) {
+    /**
+     * Asks legacy about a key, unless it said so within the last minute. `undefined`: it is good (and may write, if
+     * `writes`).
+     */
+    verify(caller: KeyedCaller, writes: boolean): Promise<Outcome | undefined> {
       const id = digest(caller.key);
       const remembered = known.get(id);
       if (remembered && !writes) return Promise.resolve(undefined);

@@ -9,17 +9,7 @@ export const UNCONFIRMED_MS = 30_000;
 type Invalidate = () => Promise<void> | undefined;
 
 /** Writes that were sent, and whose answers are lost. */
-export type UnconfirmedWrites = {
-  /**
-   * Makes stale what such a write may have touched, where its key is one that legacy knows: otherwise anybody could
-   * make everything stale. A key that legacy did not accept within the last minute is verified in the background, and
-   * no request waits for that.
-   */
-  note(key: string | undefined, invalidate: Invalidate): Promise<void> | undefined;
-  /** How many wait for what legacy says of their key. */
-  waiting(): number;
-  close(): void;
-};
+export type UnconfirmedWrites = ReturnType<typeof openUnconfirmedWrites>;
 
 /** What unconfirmed writes need. */
 type UnconfirmedWritesSettings = {
@@ -47,7 +37,7 @@ export const openUnconfirmedWrites = ({
   delays = [0, 6000, 15_000],
   legacyBack = () => undefined,
   onError,
-}: UnconfirmedWritesSettings): UnconfirmedWrites => {
+}: UnconfirmedWritesSettings) => {
   let waiting = 0;
   let isClosed = false;
   const sleeping = new Set<() => void>();
@@ -89,7 +79,12 @@ export const openUnconfirmedWrites = ({
   };
 
   return {
-    note(given, invalidate) {
+    /**
+     * Makes stale what such a write may have touched, where its key is one that legacy knows: otherwise anybody could
+     * make everything stale. A key that legacy did not accept within the last minute is verified in the background, and
+     * no request waits for that.
+     */
+    note(given: string | undefined, invalidate: Invalidate): Promise<void> | undefined {
       const key = given?.trim();
       if (key === undefined || !isKey(key)) return undefined;
       if (keys.isProven(keys.ownerOf(key))) return invalidate();
@@ -100,8 +95,9 @@ export const openUnconfirmedWrites = ({
         .finally(() => waiting--);
       return undefined;
     },
+    /** How many wait for what legacy says of their key. */
     waiting: () => waiting,
-    close() {
+    close(): void {
       isClosed = true;
       for (const wake of sleeping) wake();
     },

@@ -10,20 +10,15 @@ const MAX_KIND = 1024;
 const SECOND = 1000;
 
 /**
- * Gives the reply to a hit of an entry, written by `write` where there is none yet. `kind`: what of the request
- * decides how it is written.
- */
-type KeptReplies = (entry: Entry, kind: string, now: number, write: () => Reply) => Reply;
-
-/**
  * Opens replies to hits. For a second, an entry's replies to requests of one kind stay the same, until it has another
  * coding; then all are dropped. It keeps no entry that is evicted.
  */
-export const openKeptReplies = (): KeptReplies => {
+export const openKeptReplies = () => {
   let second = 0;
   let count = 0;
   let replies = new WeakMap<Entry, Map<string, { coded: Entry["coded"]; reply: Reply }>>();
-  return (entry, kind, now, write) => {
+  /** `kind`: what of the request decides how its reply is written. `write` is called where there is none yet. */
+  return (entry: Entry, kind: string, now: number, write: () => Reply): Reply => {
     if (second !== Math.floor(now / SECOND)) {
       second = Math.floor(now / SECOND);
       count = 0;

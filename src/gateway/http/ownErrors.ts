@@ -48,12 +48,7 @@ type ErrorRequest = {
 type OwnReply = { status: number; headers: string[]; body: Buffer | undefined };
 
 /** How a server writes the errors of its own. */
-export type OwnErrors = {
-  /** The whole answer. */
-  replyTo: (request: ErrorRequest, error: OwnError) => OwnReply;
-  /** What an old client reads, for an error that goes the way of legacy's answers. */
-  answerTo: (request: Pick<ErrorRequest, "method" | "target">, error: OwnError) => Answer & { type: string };
-};
+export type OwnErrors = ReturnType<typeof openOwnErrors>;
 
 /** The flat headers of a whole answer that no cache may store. `length`: bytes of its body. */
 export const unstoredHeaders = (type: string, length: number): string[] => [
@@ -107,7 +102,7 @@ type OwnErrorsOptions = {
  * `CORS_ORIGINS` may read it. Everywhere else it is `{"detail": ...}`, and any page may read it. Below the prefix `/`
  * what the router has left is legacy's.
  */
-export const openOwnErrors = (options: OwnErrorsOptions): OwnErrors => {
+export const openOwnErrors = (options: OwnErrorsOptions) => {
   const { prefixes, corsOrigins, formats, legacyFormatOf, readTarget, knowledge } = options;
   const others = prefixes.filter((prefix) => prefix !== "/");
 
@@ -139,7 +134,8 @@ export const openOwnErrors = (options: OwnErrorsOptions): OwnErrors => {
   };
 
   return {
-    replyTo(request, error) {
+    /** The whole answer. */
+    replyTo(request: ErrorRequest, error: OwnError): OwnReply {
       const { method, target, accept, origin, isProxied } = request;
       const path = pathOf(target);
       const legacys = legacyAnswer(request, error);
@@ -154,7 +150,8 @@ export const openOwnErrors = (options: OwnErrorsOptions): OwnErrors => {
       ];
       return { status: error.status, headers, body: method === "HEAD" ? undefined : body };
     },
-    answerTo(request, error) {
+    /** What an old client reads, for an error that goes the way of legacy's answers. */
+    answerTo(request: Pick<ErrorRequest, "method" | "target">, error: OwnError): Answer & { type: string } {
       const { status } = error;
       const { type, body, retryAfter } = legacyAnswer(request, error) ?? {
         ...otherAnswer(error, undefined),

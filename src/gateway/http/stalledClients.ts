@@ -1,12 +1,7 @@
 import type { Socket } from "node:net";
 
 /** Resets connections whose clients do not take their answers. */
-export type StalledClients = {
-  /** Watches a connection on which bytes wait, until the client has taken them. */
-  watch: (socket: Socket) => void;
-  /** Connections that were reset. */
-  readonly resets: number;
-};
+export type StalledClients = ReturnType<typeof openStalledClients>;
 
 /**
  * Bytes of a connection that the system has taken. One write of 10 MB is one request to libuv and counts as unsent
@@ -19,11 +14,12 @@ const takenFrom = (socket: Socket): number => {
 };
 
 /** `timeout`: milliseconds in which a client has to take a byte. It is reset after twice as long at the latest. */
-export const openStalledClients = (timeout: number): StalledClients => {
+export const openStalledClients = (timeout: number) => {
   const watched = new WeakSet<Socket>();
   let resets = 0;
   return {
-    watch(socket) {
+    /** Watches a connection on which bytes wait, until the client has taken them. */
+    watch(socket: Socket): void {
       if (watched.has(socket) || socket.destroyed) return;
       watched.add(socket);
       let taken = takenFrom(socket);
@@ -43,7 +39,8 @@ export const openStalledClients = (timeout: number): StalledClients => {
       }, timeout).unref();
       socket.on("close", stop);
     },
-    get resets() {
+    /** Connections that were reset. */
+    get resets(): number {
       return resets;
     },
   };

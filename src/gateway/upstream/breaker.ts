@@ -26,20 +26,6 @@ export type Attempt = {
   mayTry?: boolean;
 };
 
-/** A circuit breaker for the calls to one backend. */
-type Breaker = {
-  /**
-   * Makes the call and passes its result on. `undefined`: the circuit is open and no call was made.
-   *
-   * @throws As the call does.
-   */
-  execute<T>(attempt: Attempt, call: () => Promise<T>): Promise<T | undefined>;
-  /** Closes the circuit: the backend has answered a request that was not made by `execute`. */
-  close(): void;
-  /** `half_open`: one call finds out whether the backend is back. */
-  circuit(): "closed" | "open" | "half_open";
-};
-
 /** Called when the circuit has opened, or has closed again after so many milliseconds. */
 type OnCircuitChange = (change: "opened" | "closed", openFor?: number) => void;
 
@@ -78,7 +64,7 @@ export type OpensAfter = { seconds: number; calls: number; callers: number };
 const OUTAGE: OpensAfter = { seconds: 10, calls: 5, callers: 3 };
 
 /** The circuit opens in an outage. After five seconds one call finds out whether the backend is back. */
-export const openBreaker = (onChange: OnCircuitChange = () => undefined, outage: OpensAfter = OUTAGE): Breaker => {
+export const openBreaker = (onChange: OnCircuitChange = () => undefined, outage: OpensAfter = OUTAGE) => {
   const { seconds, callers } = outage;
   const salt = randomBytes(16).toString("hex");
   const recent = openCounts(outage);
@@ -127,9 +113,16 @@ export const openBreaker = (onChange: OnCircuitChange = () => undefined, outage:
   };
 
   return {
+    /** Closes the circuit: the backend has answered a request that was not made by `execute`. */
     close,
+    /** `half_open`: one call finds out whether the backend is back. */
     circuit: () => (openedAt === undefined ? "closed" : isProbing ? "half_open" : "open"),
-    async execute(attempt, call) {
+    /**
+     * Makes the call and passes its result on. `undefined`: the circuit is open and no call was made.
+     *
+     * @throws As the call does.
+     */
+    async execute<T>(attempt: Attempt, call: () => Promise<T>): Promise<T | undefined> {
       if (openedAt === undefined) {
         const running = call();
         const isOutage = note(await endOf(running, attempt.isPatient), attempt);

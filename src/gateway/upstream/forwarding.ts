@@ -117,24 +117,17 @@ export const subnetOf = (address: string): string => {
 export type UntrustedProxy = { address: string; requests: number };
 
 /** Remembers the peers whose forwarded headers are not believed: behind such a proxy all callers look like one. */
-export type UntrustedProxies = {
-  /** Notes the peer of a request with forwarded headers. */
-  note: (request: Pick<IncomingMessage, "socket">) => void;
-  /** The busiest first. */
-  list: () => UntrustedProxy[];
-};
+export type UntrustedProxies = ReturnType<typeof openUntrustedProxies>;
 
 /** Subnets that are remembered: anybody may send these headers. */
 const MAX_SUBNETS = 20;
 
 /** `onFirst` is called once for each subnet. */
-export const openUntrustedProxies = (
-  trusted: (address: string) => boolean,
-  onFirst: (address: string) => void,
-): UntrustedProxies => {
+export const openUntrustedProxies = (trusted: (address: string) => boolean, onFirst: (address: string) => void) => {
   const proxies = new Map<string, UntrustedProxy>();
   return {
-    note({ socket }) {
+    /** Notes the peer of a request with forwarded headers. */
+    note({ socket }: Pick<IncomingMessage, "socket">): void {
       const address = plainAddress(socket.remoteAddress ?? "");
       if (address === undefined || trusted(address)) return;
       const subnet = subnetOf(address);
@@ -145,6 +138,7 @@ export const openUntrustedProxies = (
         onFirst(address);
       }
     },
-    list: () => [...proxies.values()].toSorted((a, b) => b.requests - a.requests),
+    /** The busiest first. */
+    list: (): UntrustedProxy[] => [...proxies.values()].toSorted((a, b) => b.requests - a.requests),
   };
 };

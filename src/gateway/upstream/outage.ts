@@ -7,41 +7,8 @@ export type Probed = { status: number; judgement: Judgement | undefined } | Upst
 /** A request as it is sent to legacy. */
 export type SentRequest = RequestLine & { headers?: unknown };
 
-/**
- * Says whether legacy fails: the only place that decides it. Three answers in a row that are not legacy's own, a
- * refused connection, or a first byte that has not come after five seconds make it ask a small probe. The probe's
- * answer begins a failure, and ends it. A probe that is treated otherwise than requests are is overruled by three
- * answers of legacy's own, and not believed until legacy itself has answered it. That is told if it fails once more.
- */
-export type Outage = {
-  /** A request is on its way. */
-  sent(request: SentRequest): void;
-  /** Its answer has begun, or none will come. */
-  begun(request: SentRequest): void;
-  /** Its whole answer has come; `undefined`: legacy cannot be judged by it. */
-  answered(request: SentRequest, judgement: Judgement | undefined): void;
-  /** It has no answer, or not all of it. */
-  failed(request: SentRequest, failure: UpstreamFailure): void;
-  /** Legacy fails: what can wait is not sent. */
-  isOn(): boolean;
-  /** A request was not sent because of it. The probe goes by the same clock as requests do, not by a timer alone. */
-  refused(): void;
-  /**
-   * Makes the call all the same, lest the probe be wrong: once a second, or in five while the last one is under way.
-   */
-  tryOne<T>(call: () => Promise<T>): Promise<T> | undefined;
-  /** The probe is under way. */
-  isAsking(): boolean;
-  /** The same, and it may show that legacy fails: what needs legacy waits until it has `settled`. */
-  isInDoubt(): boolean;
-  /** Resolves when the probe that is under way is over; at once where there is none. */
-  settled(): Promise<void>;
-  /** Resolves when legacy is back; `undefined` where it does not fail. */
-  ended(): Promise<void> | undefined;
-  /** Calls this whenever `why` legacy fails has changed; `undefined`: it does not. */
-  onChange(listener: (why: string | undefined) => void): void;
-  close(): void;
-};
+/** What says whether legacy fails. */
+export type Outage = ReturnType<typeof openOutage>;
 
 type OutageSettings = {
   /** Whether a target is one of legacy's interface: it is not judged by a late answer of the website. */
@@ -65,8 +32,13 @@ const FIRST_BYTE = 5000;
 /** Codes of errors by which the gateway itself lacks descriptors or ports, or closes. */
 const ownLack = new Set(["EMFILE", "ENFILE", "EADDRNOTAVAIL", "EADDRINUSE", "UND_ERR_CLOSED", "UND_ERR_DESTROYED"]);
 
-/** Opens the state of a legacy that counts as well. */
-export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: OutageSettings): Outage => {
+/**
+ * Says whether legacy fails: the only place that decides it. Three answers in a row that are not legacy's own, a
+ * refused connection, or a first byte that has not come after five seconds make it ask a small probe. The probe's
+ * answer begins a failure, and ends it. A probe that is treated otherwise than requests are is overruled by three
+ * answers of legacy's own, and not believed until legacy itself has answered it. That is told if it fails once more.
+ */
+export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: OutageSettings) => {
   /** Why legacy fails. */
   let why: string | undefined;
   let refusedWith: number | undefined;
@@ -189,13 +161,16 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
   };
 
   return {
-    sent(request) {
+    /** A request is on its way. */
+    sent(request: SentRequest): void {
       waiting.set(request, performance.now());
       late ??= setTimeout(findLate, FIRST_BYTE).unref();
       if (why !== undefined) sentSince.add(request);
     },
-    begun: (request) => void waiting.delete(request),
-    answered(request, judgement) {
+    /** Its answer has begun, or none will come. */
+    begun: (request: SentRequest): void => void waiting.delete(request),
+    /** Its whole answer has come; `undefined`: legacy cannot be judged by it. */
+    answered(request: SentRequest, judgement: Judgement | undefined): void {
       if (judgement === undefined) return;
       if (judgement !== "own") return miss(request);
       misses = 0;
@@ -206,16 +181,22 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
       pauses = 0;
       if (asking === undefined) schedule();
     },
-    failed(request, { kind, cause: error }) {
+    /** It has no answer, or not all of it. */
+    failed(request: SentRequest, { kind, cause: error }: UpstreamFailure): void {
       if (kind === "unreachable") {
         if (!ownLack.has(codeOf(error))) suspect(request);
       } else if ((kind === "timeout" || kind === "broken") && isJudged(request.path)) miss(request);
     },
-    isOn: () => why !== undefined,
-    refused() {
+    /** Legacy fails: what can wait is not sent. */
+    isOn: (): boolean => why !== undefined,
+    /** A request was not sent because of it. The probe goes by the same clock as requests do, not by a timer alone. */
+    refused(): void {
       if (performance.now() >= nextAt) ask();
     },
-    tryOne(call) {
+    /**
+     * Makes the call all the same, lest the probe be wrong: once a second, or in five while the last one is under way.
+     */
+    tryOne<T>(call: () => Promise<T>): Promise<T> | undefined {
       if (performance.now() - triedAt < (trying === undefined ? AT_MOST_EVERY : FIRST_BYTE)) return undefined;
       triedAt = performance.now();
       const running = call();
@@ -226,12 +207,17 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
       running.then(over, over);
       return running;
     },
-    isAsking: () => asking !== undefined,
-    isInDoubt: () => asking !== undefined && why === undefined && !isMistrusted,
-    settled: () => asking ?? Promise.resolve(),
-    ended: () => (why === undefined ? undefined : end.promise),
-    onChange: (listener) => void listeners.push(listener),
-    close() {
+    /** The probe is under way. */
+    isAsking: (): boolean => asking !== undefined,
+    /** The same, and it may show that legacy fails: what needs legacy waits until it has `settled`. */
+    isInDoubt: (): boolean => asking !== undefined && why === undefined && !isMistrusted,
+    /** Resolves when the probe that is under way is over; at once where there is none. */
+    settled: (): Promise<void> => asking ?? Promise.resolve(),
+    /** Resolves when legacy is back; `undefined` where it does not fail. */
+    ended: (): Promise<void> | undefined => (why === undefined ? undefined : end.promise),
+    /** Calls this whenever `why` legacy fails has changed; `undefined`: it does not. */
+    onChange: (listener: (why: string | undefined) => void): void => void listeners.push(listener),
+    close(): void {
       isClosed = true;
       clearTimeout(timer);
       clearTimeout(late);

@@ -6,28 +6,14 @@ export type Turn = {
   expire(): void;
 };
 
-/** A semaphore: so many run at once, so many more wait in their order, each for a limited time. */
-export type Semaphore = {
-  /** Takes a place at once or waits for one; false: the queue is full. A turn that started must `leave` once. */
-  enter(turn: Turn): boolean;
-  /** Takes a turn out of the queue; false where it does not wait. */
-  withdraw(turn: Turn): boolean;
-  /**
-   * Ends a turn that runs, and starts the next one. A set of those that run would hold each up in
-   * memory: this path is hot.
-   */
-  leave(): void;
-  /** Resolves when no turn runs or waits. */
-  idle(): Promise<void>;
-  readonly running: number;
-  readonly waiting: number;
-};
-
 /** The sizes of a semaphore: turns that run at once, turns that wait, and milliseconds for which one waits. */
 type SemaphoreSettings = { places: number; queue: number; waitTimeout: number };
 
-/** Opens a semaphore. A turn that is withdrawn frees its place at once, unlike in undici's own queue. */
-export const openSemaphore = ({ places, queue, waitTimeout }: SemaphoreSettings): Semaphore => {
+/**
+ * Opens a semaphore: so many run at once, so many more wait in their order, each for a limited time. A turn that is
+ * withdrawn frees its place at once, unlike in undici's own queue.
+ */
+export const openSemaphore = ({ places, queue, waitTimeout }: SemaphoreSettings) => {
   const waiting = new Map<Turn, NodeJS.Timeout>();
   const watchers: (() => void)[] = [];
   let running = 0;
@@ -41,8 +27,10 @@ export const openSemaphore = ({ places, queue, waitTimeout }: SemaphoreSettings)
   };
 
   return {
+    /** Takes a turn out of the queue; false where it does not wait. */
     withdraw,
-    enter(turn) {
+    /** Takes a place at once or waits for one; false: the queue is full. A turn that started must `leave` once. */
+    enter(turn: Turn): boolean {
       if (running < places) {
         running++;
         turn.start();
@@ -55,7 +43,11 @@ export const openSemaphore = ({ places, queue, waitTimeout }: SemaphoreSettings)
       waiting.set(turn, setTimeout(expire, waitTimeout));
       return true;
     },
-    leave() {
+    /**
+     * Ends a turn that runs, and starts the next one. A set of those that run would hold each up in memory: this path
+     * is hot.
+     */
+    leave(): void {
       const [next] = waiting;
       if (next === undefined) {
         running--;
@@ -66,8 +58,9 @@ export const openSemaphore = ({ places, queue, waitTimeout }: SemaphoreSettings)
       waiting.delete(turn);
       turn.start();
     },
+    /** Resolves when no turn runs or waits. */
     idle: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         watchers.push(resolve);
         notifyIdle();
       }),

@@ -4,7 +4,7 @@ import { isIP, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type * as Undici from "undici";
 import { type ByteBudget, openByteBudget } from "../../operation/index.ts";
-import { type Semaphore, openSemaphore } from "./semaphore.ts";
+import { openSemaphore } from "./semaphore.ts";
 import type { Judgement, LegacyTarget } from "../../catalogue/index.ts";
 import type { Beginning } from "./answerBeginning.ts";
 import { connectionReset, type RequestLine, type UpstreamFailure } from "./failure.ts";
@@ -64,25 +64,8 @@ export type UpstreamSettings = {
   onCall?: OnUpstreamCall | undefined;
 };
 
-/**
- * A pool of keep-alive connections to one upstream. Every request goes through the semaphore, so
- * undici never queues for long.
- */
-export type Upstream = {
-  readonly pool: Undici.Pool;
-  readonly semaphore: Semaphore;
-  readonly memory: ByteBudget;
-  readonly bodyTimeout: number;
-  readonly health: UpstreamHealth | undefined;
-  /** Absent where answers are not judged. */
-  readonly judge: Judge | undefined;
-  readonly onCall: OnUpstreamCall | undefined;
-  readonly onFault: ((error: unknown) => void) | undefined;
-  /** The name for TLS, so that a client's Host header cannot choose it. */
-  readonly servername: string | undefined;
-  /** Waits for what is in flight (at most its timeouts), then closes all connections. */
-  close(): Promise<void>;
-};
+/** Connections to one upstream. */
+export type Upstream = ReturnType<typeof openUpstream>;
 
 /** Requests that wait for a connection: with 64 connections a second's worth, if legacy takes 60 ms for each. */
 const MAX_WAITING = 1000;
@@ -90,11 +73,12 @@ const MAX_WAITING = 1000;
 export const WAIT_TIMEOUT = 10_000;
 
 /**
- * Opens an upstream without a connection yet.
+ * Opens a pool of keep-alive connections to one upstream, without one yet. Every request goes through the semaphore, so
+ * undici never queues for long.
  *
  * @throws A TypeError where the origin is no URL.
  */
-export const openUpstream = (settings: UpstreamSettings): Upstream => {
+export const openUpstream = (settings: UpstreamSettings) => {
   const url = new URL(settings.origin);
   const { connections, waiting = MAX_WAITING, waitTimeout = WAIT_TIMEOUT } = settings;
   const pool = new Pool(url.origin, {
@@ -120,11 +104,14 @@ export const openUpstream = (settings: UpstreamSettings): Upstream => {
     memory: settings.memory ?? openByteBudget(Number.POSITIVE_INFINITY),
     bodyTimeout: settings.bodyTimeout,
     health: settings.health,
+    /** Absent where answers are not judged. */
     judge: settings.judge,
     onCall: settings.onCall,
     onFault: settings.onFault,
+    /** The name for TLS, so that a client's Host header cannot choose it. */
     servername: url.protocol === "https:" && isIP(url.hostname) === 0 ? url.hostname : undefined,
-    async close() {
+    /** Waits for what is in flight (at most its timeouts), then closes all connections. */
+    async close(): Promise<void> {
       await semaphore.idle();
       await pool.close();
     },

@@ -5,26 +5,10 @@ export const UNCOUNTED = 64 * 1024;
 export const countedBytes = ({ length }: { length: number }): number => Math.max(0, length - UNCOUNTED);
 
 /** A bound on the bytes that several holders have at the same time. Each holder releases what it took. */
-export type ByteBudget = {
-  /** Takes so many bytes. If they do not fit, takes none and returns false. */
-  take(bytes: number): boolean;
-  release(bytes: number): void;
-  /**
-   * Takes the counted bytes of a body that waits for a client, once for all of its clients. Gives the function
-   * that releases them, or `undefined` where they do not fit. Bodies that wait take half of the budget at
-   * most, but one alone has room.
-   */
-  send(body: Buffer | string): (() => void) | undefined;
-  /** Whether that half has room for so many bytes now. */
-  maySend(bytes: number): boolean;
-  /** Bytes that are taken now. */
-  readonly held: number;
-  /** How often bytes did not fit. */
-  readonly refused: number;
-};
+export type ByteBudget = ReturnType<typeof openByteBudget>;
 
 /** Opens a budget of `max` bytes. */
-export const openByteBudget = (max: number): ByteBudget => {
+export const openByteBudget = (max: number) => {
   let held = 0;
   let refused = 0;
   /** The bodies that wait, how many clients each has, and the bytes of all. */
@@ -43,12 +27,19 @@ export const openByteBudget = (max: number): ByteBudget => {
   const maySend = (bytes: number): boolean => fits(sending === 0 || sending + bytes <= max / 2);
 
   return {
+    /** Takes so many bytes. If they do not fit, takes none and returns false. */
     take,
-    release(bytes) {
+    release(bytes: number): void {
       held -= bytes;
     },
+    /** Whether the half for bodies that wait for clients has room for so many bytes now. */
     maySend,
-    send(body) {
+    /**
+     * Takes the counted bytes of a body that waits for a client, once for all of its clients. Gives the function
+     * that releases them, or `undefined` where they do not fit. Bodies that wait take half of the budget at
+     * most, but one alone has room.
+     */
+    send(body: Buffer | string): (() => void) | undefined {
       const others = clients.get(body) ?? 0;
       const bytes = countedBytes(body);
       if (others === 0) {
@@ -65,10 +56,12 @@ export const openByteBudget = (max: number): ByteBudget => {
         held -= bytes;
       };
     },
-    get held() {
+    /** Bytes that are taken now. */
+    get held(): number {
       return held;
     },
-    get refused() {
+    /** How often bytes did not fit. */
+    get refused(): number {
       return refused;
     },
   };
@@ -78,21 +71,10 @@ export const openByteBudget = (max: number): ByteBudget => {
  * The bytes of a budget that one request holds while its answer goes from the fetch to the reader, to the sender. One
  * that releases bytes and takes them again before anything else runs is not refused.
  */
-export type Holding = {
-  /** Takes so many bytes of the budget; false where they do not fit, or the holding is closed. */
-  take(bytes: number): boolean;
-  /**
-   * The same for an answer that is being fetched. One for a client is refused also while no more may wait to be sent.
-   */
-  takeAnswer(bytes: number): boolean;
-  /** Gives so many bytes back, all where it holds fewer. */
-  release(bytes?: number): void;
-  /** Gives all bytes back, and takes none from now on. */
-  close(): void;
-};
+export type Holding = ReturnType<typeof openHolding>;
 
 /** Opens a holding of no bytes. `isForClient`: the answer is sent to a client. */
-export const openHolding = (budget: ByteBudget, isForClient = false): Holding => {
+export const openHolding = (budget: ByteBudget, isForClient = false) => {
   let held = 0;
   let isClosed = false;
   const take = (bytes: number): boolean => {
@@ -106,10 +88,16 @@ export const openHolding = (budget: ByteBudget, isForClient = false): Holding =>
     budget.release(given);
   };
   return {
+    /** Takes so many bytes of the budget; false where they do not fit, or the holding is closed. */
     take,
-    takeAnswer: (bytes) => (!isForClient || budget.maySend(held + bytes)) && take(bytes),
+    /**
+     * The same for an answer that is being fetched. One for a client is refused also while no more may wait to be sent.
+     */
+    takeAnswer: (bytes: number): boolean => (!isForClient || budget.maySend(held + bytes)) && take(bytes),
+    /** Gives so many bytes back, all where it holds fewer. */
     release,
-    close() {
+    /** Gives all bytes back, and takes none from now on. */
+    close(): void {
       isClosed = true;
       release();
     },

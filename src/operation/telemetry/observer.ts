@@ -6,28 +6,9 @@ import { coreEvents, type EventDefinition, type EventDefinitions, type EventLeve
 import { openLogDestination } from "./logDestination.ts";
 
 /** Counts and logs the events that an operator should know of. Never give it a key or a body. */
-export type Observer = {
-  /**
-   * Counts it, and logs it unless too many of that name were logged within the second. Its definition gives its level,
-   * unless `level` does, and its `msg`; the line of an event of a request has the request's id and path.
-   */
-  event(name: string, about: { endpoint?: string; level?: EventLevel } & Record<string, unknown>): void;
-  /**
-   * Counts an error of the gateway's own as `internal_error`, and logs it with its stack: one line a second for each
-   * place that throws. `about`: further members of the line. It may be handed on as a function.
-   */
-  readonly fault: (error: unknown, about?: Record<string, unknown>) => void;
-  /** Logs what is of interest at `LOG_LEVEL=debug` only: neither counted nor limited in rate. */
-  debug(name: string, about: Record<string, unknown>): void;
-  /** Whether `debug` logs anything. */
-  readonly isDebug: boolean;
-  /** Adds the events of a feature to those that are known. */
-  define(events: EventDefinitions): void;
-  /** How often each event happened, by `name endpoint`. */
-  counts(): Record<string, number>;
-  /** Lines that were dropped because the reader of the log was too slow, or that could not be written. */
-  droppedLines(): number;
-};
+export type Observer = ReturnType<typeof openObserver>;
+
+type EventMembers = { endpoint?: string; level?: EventLevel } & Record<string, unknown>;
 
 /** Events that are too frequent to log each: only the first of each kind is logged. */
 const quiet = new Set(["unknown_field"]);
@@ -46,7 +27,7 @@ const SECOND = 1000;
  * Logs JSON lines of at least this `level` to the file descriptor `fd` (default: the standard error), and counts
  * events. Neither throws: what reports trouble must not make more of it.
  */
-export const openObserver = (level: string, fd = 2): Observer => {
+export const openObserver = (level: string, fd = 2) => {
   const destination = openLogDestination(fd, (lines) => write("log_lines_dropped", { lines }));
   const isDebug = level === "debug";
   let definitions = coreEvents;
@@ -105,12 +86,19 @@ export const openObserver = (level: string, fd = 2): Observer => {
   };
 
   return {
+    /** Whether `debug` logs anything. */
     isDebug,
-    define: (events) => void (definitions = { ...definitions, ...events }),
-    debug(name, about) {
+    /** Adds the events of a feature to those that are known. */
+    define: (events: EventDefinitions): void => void (definitions = { ...definitions, ...events }),
+    /** Logs what is of interest at `LOG_LEVEL=debug` only: neither counted nor limited in rate. */
+    debug(name: string, about: Record<string, unknown>): void {
       if (isDebug) write(name, about);
     },
-    event(name, { level: given, ...about }) {
+    /**
+     * Counts it, and logs it unless too many of that name were logged within the second. Its definition gives its
+     * level, unless `level` does, and its `msg`; the line of an event of a request has the request's id and path.
+     */
+    event(name: string, { level: given, ...about }: EventMembers): void {
       const field = quiet.has(name) ? String(about["field"]) : "";
       const kind = [name, about.endpoint, field].filter(Boolean).join(" ");
       // Fields are named outside: past the bound new ones are neither kept nor logged.
@@ -119,14 +107,20 @@ export const openObserver = (level: string, fd = 2): Observer => {
       if ((times > 1 && field !== "") || !isToBeLogged(name, MAX_LINES)) return;
       write(name, { ...about, count: times }, given);
     },
-    fault(error, about = {}) {
+    /**
+     * Counts an error of the gateway's own as `internal_error`, and logs it with its stack: one line a second for each
+     * place that throws. `about`: further members of the line. It may be handed on as a function.
+     */
+    fault(this: void, error: unknown, about: Record<string, unknown> = {}): void {
       const times = count(FAULT);
       const stack = stackOf(error);
       const place = placeOf(stack);
       if (isToBeLogged(FAULT, 1, place)) write(FAULT, { error: stack, place, ...about, count: times });
     },
-    counts: () => Object.fromEntries(counted),
-    droppedLines: () => destination.dropped() + unwritten,
+    /** How often each event happened, by `name endpoint`. */
+    counts: (): Record<string, number> => Object.fromEntries(counted),
+    /** Lines that were dropped because the reader of the log was too slow, or that could not be written. */
+    droppedLines: (): number => destination.dropped() + unwritten,
   };
 };
 
