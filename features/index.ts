@@ -1,4 +1,4 @@
-import type { FeatureDefinition } from "../src/gateway/index.ts";
+import type { FeatureDefinition } from "./load.ts";
 
 /** The features, in the order in which they are opened; the layers of later ones go around those of earlier ones. */
 export const features: readonly FeatureDefinition[] = [

@@ -118,7 +118,7 @@ const commands: Record<string, [about: string, load: LoadCommand]> = {
         import("../tools/docs/command.ts"),
         import("../features/index.ts"),
         import("../transforms/index.ts"),
-        import("./gateway/answer/feature.ts"),
+        import("../features/load.ts"),
       ]);
       const fragments = features.map(({ settings }) => settings);
       docsCommand(command, { version: about.version, endpoints, fragments, events: await allEvents(features) });

@@ -64,7 +64,7 @@ const startUpstream = async (url: string | undefined) => {
 const open = async (isCheck: boolean) => {
   const [{ features }, { loadFeatures }, { catalogue }, { loadSettings }] = await Promise.all([
     import("../features/index.ts"),
-    import("./gateway/answer/feature.ts"),
+    import("../features/load.ts"),
     import("../transforms/catalogue.ts"),
     import("./operation/settings/load.ts"),
   ]);

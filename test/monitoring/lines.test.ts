@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { features } from "../../features/index.ts";
-import { allEvents } from "../../src/gateway/answer/feature.ts";
+import { allEvents } from "../../features/load.ts";
 import { openProcessMetrics } from "../../src/operation/telemetry/processMetrics.ts";
 import { exampleRequests } from "../../tools/corpus/madeRequests.ts";
 import { startSampleLegacy } from "../../tools/sampleLegacy/startSampleLegacy.ts";

@@ -1,5 +1,6 @@
 import { features } from "../../features/index.ts";
-import { type Feature, type FeatureModule, loadFeatures } from "../../src/gateway/answer/feature.ts";
+import { loadFeatures } from "../../features/load.ts";
+import type { Feature, FeatureModule } from "../../src/gateway/answer/feature.ts";
 import type { OpenSharedTier } from "../../src/gateway/cache/sharedTier.ts";
 import { type GatewayParts as CoreParts, openGateway } from "../../src/gateway/openGateway.ts";
 import { openObserver } from "../../src/operation/telemetry/observer.ts";

@@ -1,4 +1,4 @@
-import type { FeatureDefinition } from "../../src/gateway/answer/feature.ts";
+import type { FeatureDefinition } from "../../features/load.ts";
 import { openOperators } from "../../src/gateway/operators/openOperators.ts";
 import { type OperatorsSettings, settings } from "../../src/gateway/operators/settings.ts";
 

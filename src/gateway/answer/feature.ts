@@ -5,7 +5,6 @@ import type { DeclaredLifetimes, ErrorTable, Json, ReadLegacyTarget } from "../.
 import {
   allOf,
   type ByteBudget,
-  coreEvents,
   type Dependencies,
   type EventDefinitions,
   type HttpExchange,
@@ -13,7 +12,6 @@ import {
   type Observer,
   type ReadCounts,
   type Settings,
-  type SettingsFragment,
   type Traffic,
   type WhenOff,
 } from "../../operation/index.ts";
@@ -291,28 +289,6 @@ export type FeatureModule = {
   /** @throws With the setting's name, where the feature cannot be opened. */
   open?(this: void, core: Core, settings: Settings): Feature | Promise<Feature>;
 };
-
-/** A feature as `features/index.ts` lists it: what its settings are, and how the rest of it is loaded. */
-export type FeatureDefinition = { settings: SettingsFragment; load: () => Promise<{ feature: FeatureModule }> };
-
-/** Loads the features that these settings ask for, in their order. */
-export const loadFeatures = async (
-  features: readonly FeatureDefinition[],
-  settings: Settings,
-): Promise<{ modules: FeatureModule[]; off: WhenOff[] }> => {
-  const on = features.filter((one) => one.settings.isOn?.(settings) ?? true);
-  const off = features.flatMap((one) => (on.includes(one) ? [] : (one.settings.whenOff ?? [])));
-  return { modules: await modulesOf(on), off };
-};
-
-/** All events: the core's, and those of features. */
-export const allEvents = async (features: readonly FeatureDefinition[]): Promise<EventDefinitions> => {
-  const modules = await modulesOf(features);
-  return Object.assign({}, coreEvents, ...modules.map(({ events }) => events)) as EventDefinitions;
-};
-
-const modulesOf = async (features: readonly FeatureDefinition[]): Promise<FeatureModule[]> =>
-  (await Promise.all(features.map(({ load }) => load()))).map(({ feature }) => feature);
 
 /** What the core asks its features while it serves, and waits for. */
 type Hooks = Required<Pick<Feature, "decide" | "onWrite">> & {

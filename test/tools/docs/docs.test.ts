@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { documentsWithTables, withTables } from "../../../tools/docs/tables.ts";
-import { allEvents } from "../../../src/gateway/answer/feature.ts";
+import { allEvents } from "../../../features/load.ts";
 import { features } from "../../../features/index.ts";
 import { fragments } from "../../support/settings.ts";
 import { endpoints } from "../../../transforms/index.ts";
