@@ -174,10 +174,10 @@ export const openGateway = async (
   };
 };
 
-type Operation = Pick<Core, "observer" | "meter" | "traffic" | "dependencies" | "readCounts" | "events" | "memory">;
+type Operation = ReturnType<typeof openOperation>;
 
 /** What runs the gateway: its metrics, what is said of its dependencies, its memory. */
-const openOperation = (settings: GatewaySettings, { endpoints }: Catalogue, observer: Observer): Operation => {
+const openOperation = (settings: GatewaySettings, { endpoints }: Catalogue, observer: Observer) => {
   const meter = openMeter(
     () => observer.counts(),
     Object.entries(endpoints).map(([name, { cache }]) => ({ name, isCached: cache !== undefined })),
@@ -258,16 +258,11 @@ const openLegacy = (
 const hostOf = ({ LEGACY_HOST, LEGACY_URL }: GatewaySettings): string => LEGACY_HOST ?? new URL(LEGACY_URL).host;
 
 /** The endpoints as they are defined, with the settings that concern them. */
-const openEndpoints = (
-  settings: GatewaySettings,
-  catalogue: Catalogue,
-): Pick<Core, "endpoints" | "lifetimes" | "errors"> & {
-  /** Identifies this legacy, as far as answers differ by it. */
-  identity: string;
-} => {
+const openEndpoints = (settings: GatewaySettings, catalogue: Catalogue) => {
   const { endpoints, errors } = catalogue;
   const lifetimes = lifetimesInForce(endpoints, settings.CACHE_LIFETIMES);
   const { LEGACY_URL, LEGACY_PATH } = settings;
+  // Identifies this legacy, as far as answers differ by it.
   const identity = JSON.stringify(["legacy", LEGACY_URL, LEGACY_PATH, hostOf(settings)]);
   return {
     endpoints: prepare(endpoints, { legacy: identity, lifetimes }),
@@ -283,18 +278,13 @@ const READER_THREADS = 2;
 /** The share of the cache's bytes for what paths ask for. */
 const PATHS_SHARE = 1 / 16;
 
-type Answering = Pick<
-  WholeCore,
-  "client" | "reader" | "cache" | "judgeEmpty" | "keys" | "unconfirmed" | "serviceKey" | "totalTimeout"
->;
-
 /** What makes answers: the reader of legacy's, the cache of ours, the keys of callers. */
 const openAnswering = (
   settings: GatewaySettings,
   { keyProbes, module, opaqueReads }: Catalogue,
   opened: Operation & Pick<Core, "endpoints" | "lifetimes" | "errors"> & { legacy: ReturnType<typeof openLegacy> },
   { features = [], reading, aroundClient = (client) => client }: GatewayParts,
-): Answering => {
+) => {
   const { observer, meter, dependencies, memory, events, endpoints, lifetimes, errors, legacy } = opened;
   const onError = observer.fault;
   const timeout = settings.TOTAL_TIMEOUT_MS;
@@ -376,10 +366,7 @@ const openDoor = (
   readTarget: ReadLegacyTarget,
   { memory, observer, dependencies }: Operation,
   { sendTimeout = SEND_TIMEOUT }: GatewayParts,
-): Pick<
-  WholeCore,
-  "clientLimits" | "errorFormats" | "ownErrors" | "readTarget" | "guard" | "trusted" | "untrustedProxies" | "noteLoop"
-> => {
+) => {
   const trusted = trustedProxies(settings.TRUSTED_PROXIES);
   const errorFormats = openErrorFormats(settings.PREFIXES);
   const ownErrors = openOwnErrors({

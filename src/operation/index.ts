@@ -66,7 +66,7 @@ export {
   type Meter,
   openMeter,
 } from "./telemetry/meter.ts";
-export { observeCalls, observeCircuit } from "./telemetry/observeUpstream.ts";
+export { observeCalls } from "./telemetry/observeUpstream.ts";
 export { type Observer, openObserver } from "./telemetry/observer.ts";
 export { openReadCounts, type ReadCounts, legacyTroubles } from "./telemetry/readCounts.ts";
 export { callerOfRequest, headerOf, RequestCaller } from "./telemetry/requestCaller.ts";

@@ -221,7 +221,6 @@ export const identifierOr = (pattern: RegExp): Field<number | string> => ({
 });
 
 /** The same field, `undefined` where the client gives none. */
-/** The same field, which may be left out. */
 export const optionalField = <T>(field: Field<T>): Field<T | undefined> => ({
   ...field,
   possible: (value) => value === undefined || (field.possible?.(value) ?? true),

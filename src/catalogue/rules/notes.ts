@@ -1,3 +1,4 @@
+import { childPointer } from "./pointer.ts";
 import type { Json, Note } from "./rule.ts";
 
 /** Notes the legacy fields that no rule knows, and no change. */
@@ -12,11 +13,11 @@ export type RuleChange = { at: string; rule: string; before: Json | undefined; a
 /** Collects every change, to explain a difference. */
 export const collectChanges = (): { note: Note; changes: RuleChange[] } => {
   const changes: RuleChange[] = [];
-  const step = (at: string, key: string | number) => `${at}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
   const noteAt = (at: string): Note => ({
-    within: (key) => noteAt(step(at, key)),
+    within: (key) => noteAt(childPointer(at, key)),
     changed: (rule, before, after) => void changes.push({ at, rule, before, after }),
-    unknown: (key, value) => void changes.push({ at: step(at, key), rule: "unknown", before: value, after: value }),
+    unknown: (key, value) =>
+      void changes.push({ at: childPointer(at, key), rule: "unknown", before: value, after: value }),
   });
   return { note: noteAt(""), changes };
 };

@@ -5,7 +5,6 @@ import {
   type FailureMeaning,
   type Meter,
   observeCalls,
-  observeCircuit,
   type Observer,
   type Settings,
 } from "../../operation/index.ts";
@@ -71,7 +70,10 @@ export const openBackend = <Pool extends string>(
     });
   const pools = Object.fromEntries(names.map((pool) => [pool, open()])) as Record<Pool, Upstream>;
   const upstreams = Object.values<Upstream>(pools);
-  const breaker = openBreaker((...change) => observeCircuit(observer, name, ...change), opensAfter);
+  const breaker = openBreaker((change, openFor = 0) => {
+    if (change === "opened") observer.event("circuit_opened", { backend: name });
+    else observer.event("circuit_closed", { backend: name, openFor: Math.round(openFor) });
+  }, opensAfter);
   outage?.onChange((why) => why === undefined && breaker.close());
   const circuit = () => (outage?.isOn() === true ? (outage.isAsking() ? "half_open" : "open") : breaker.circuit());
   meter.addBackend({ name, circuit, certificateExpiry: health.certificateExpiry });

@@ -1,17 +1,6 @@
 import { shownTarget } from "./exchange.ts";
 import type { Observer } from "./observer.ts";
 
-/** Logs that the circuit of a backend has opened or closed; `openFor`: milliseconds. */
-export const observeCircuit = (
-  observer: Observer,
-  backend: string,
-  change: "opened" | "closed",
-  openFor?: number,
-): void => {
-  if (change === "opened") observer.event("circuit_opened", { backend });
-  else observer.event("circuit_closed", { backend, openFor: Math.round(openFor ?? 0) });
-};
-
 /** A call to a backend: what was asked, and how it ended. `path` may hold a key, `ms` are milliseconds. */
 type LoggedCall = { method: string; path: string; ms: number };
 

@@ -37,13 +37,6 @@ const openChildren = <Child>(labelNames: readonly string[], open: (labels: Recor
 
 /** The part of a counter with the same labels. */
 export type CounterChild = { labels: Record<string, string>; value: number };
-/** The part of a histogram with the same labels. */
-export type HistogramChild = {
-  observe(value: number): void;
-  /** How many values were seen; with `bound`, one of the upper bounds, those up to it. */
-  count(bound?: number): number;
-};
-
 /** Registers a counter. The result gives the child of these label values, which exists from then on. */
 export const openCounter = (
   register: Register,
@@ -64,12 +57,13 @@ export const openHistogram = (
   labelNames: readonly string[],
   bounds: readonly number[],
 ): ((...values: readonly string[]) => HistogramChild) => {
-  const { children, of } = openChildren(labelNames, (labels) => new Buckets(name, labels, bounds));
+  const { children, of } = openChildren(labelNames, (labels) => new HistogramChild(name, labels, bounds));
   register({ name, help, type: "histogram" }, () => [...children.values()].flatMap((child) => child.samples()));
   return of;
 };
 
-class Buckets implements HistogramChild {
+/** The part of a histogram with the same labels. */
+export class HistogramChild {
   readonly #name: string;
   readonly #labels: Record<string, string>;
   readonly #bounds: readonly number[];
@@ -90,6 +84,7 @@ class Buckets implements HistogramChild {
     this.#sum += value;
   }
 
+  /** How many values were seen; with `bound`, one of the upper bounds, those up to it. */
   count(bound = Number.POSITIVE_INFINITY): number {
     return this.#counts.reduce((sum, count, i) => ((this.#bounds[i] ?? Infinity) <= bound ? sum + count : sum), 0);
   }
