@@ -67,7 +67,6 @@ export type GatewayParts = {
   features?: readonly FeatureModule[];
   /** What is said of the features that are not loaded. */
   off?: readonly WhenOff[];
-  /** The gateway only checks its configuration (`--check`). */
   isCheck?: boolean;
   /** How large answers are read, where it differs from the default. */
   reading?: Partial<ReaderSettings>;
@@ -254,7 +253,6 @@ const openLegacy = (
   return { client, fetchPath, pools, outage, load: backend.load, close };
 };
 
-/** The Host that legacy is addressed by. */
 const hostOf = ({ LEGACY_HOST, LEGACY_URL }: GatewaySettings): string => LEGACY_HOST ?? new URL(LEGACY_URL).host;
 
 /** The endpoints as they are defined, with the settings that concern them. */

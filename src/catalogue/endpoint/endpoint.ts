@@ -93,7 +93,6 @@ export type Definition<
    * input. Without that access the write is not sent.
    */
   access?: { endpoint: string; input(input: Input): Record<string, unknown> };
-  /** Its answers may be cached. */
   cache?: CachePolicy<Input, Excerpt>;
   legacy(input: Input): LegacyRequest | Unsent;
   /**
@@ -160,7 +159,6 @@ export type Definition<
   first?: { legacy: LegacyRequest; input(legacy: JsonObject): Record<string, Json> | undefined };
   /** Inputs for documentation and checks, by name. `unknown`: one that no catalogue has. */
   examples: Record<string, Record<string, Json>>;
-  /** An answer for documentation. */
   exampleAnswer?: Json;
 };
 

@@ -18,7 +18,6 @@ import {
 } from "./problem.ts";
 import type { Result } from "./result.ts";
 
-/** What reading a field gave: its value, or why it has none. */
 type FieldReading<T> = Result<{ value: T }, { problems: Problem[] }>;
 
 /** One input of an endpoint, read from a path (`fromText`) or a JSON body (`fromJson`). */

@@ -13,7 +13,6 @@ type JudgedAnswer = {
   /** What was asked; `undefined`: it lies outside of `LEGACY_PATH`. */
   target: LegacyTarget | undefined;
   status: number;
-  /** Its Content-Type. */
   type: string;
   /** Decoded. `undefined`: it is coded, and cannot be decoded or need not be (`needsDecoding`). */
   beginning: Buffer | undefined;

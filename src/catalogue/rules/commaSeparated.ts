@@ -3,7 +3,6 @@ import { isBlank, trimmed } from "./blanks.ts";
 import { entriesOf } from "./compose.ts";
 import type { Json, Rule } from "./rule.ts";
 
-/** Cuts one text into its entries. */
 type Cut = (text: string) => string[];
 
 /** Uploaders quoted their entries in every way, or in none, and not always in pairs. */

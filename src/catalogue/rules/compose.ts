@@ -229,10 +229,8 @@ export const numberOf = (value: Json | undefined): number =>
 export const own = (object: JsonObject, key: string): Json | undefined =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 
-/** The names of the fields that may be absent. */
 type AbsentIn<F extends Record<string, Rule>> = { [K in keyof F]: undefined extends OursOf<F[K]> ? K : never }[keyof F];
 
-/** What an object of these rules promises. */
 type ObjectOf<F extends Record<string, Rule>> = { [K in Exclude<keyof F, AbsentIn<F>>]: OursOf<F[K]> } & {
   [K in AbsentIn<F>]?: OursOf<F[K]>;
 };

@@ -20,10 +20,8 @@ import { serve } from "./serve.ts";
 import { type Candidate, suggestPath } from "./suggestPath.ts";
 import type { WholeCore } from "./feature.ts";
 
-/** The core, and what the app hands requests to. */
 type AppCore = WholeCore & {
   handler: Handler;
-  /** Learns what paths ask for. */
   hitPath: HitPath;
 };
 
@@ -239,7 +237,6 @@ const otherMethods =
     return { reply: { status: 204, headers, body: undefined } };
   };
 
-/** The segments that a route names. */
 const paramsOf = (sent: Record<string, string | number>): Record<string, string> =>
   Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, unescaped(String(value))]));
 

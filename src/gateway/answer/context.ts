@@ -21,11 +21,9 @@ export type Received = {
   /** A header's value, all of its lines joined by commas. */
   header: (name: string) => string | undefined;
   body: () => AsyncIterable<Uint8Array> | null;
-  /** Who sends it. */
   caller: RequestCaller;
   /** Node's own request, where there is one. */
   incoming?: IncomingMessage | undefined;
-  /** What the log and the metrics say of it. */
   exchange: HttpExchange;
   /** The bytes of its body, then of its answer until that is sent. */
   holding: Holding;
@@ -39,9 +37,7 @@ export type Context = Omit<Received, "holding"> &
   Caller & {
     endpoint: PreparedEndpoint;
     input: Record<string, unknown>;
-    /** The request to legacy, or why there is none. */
     legacy: LegacyRequest | Unsent;
-    /** What the client's `Cache-Control` asks for. */
     wanted: Directives;
     /** The answer is neither taken from the cache nor stored. */
     bypass?: boolean;

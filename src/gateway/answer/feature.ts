@@ -53,7 +53,6 @@ export type Write = {
   proxied?: { path: string; named: readonly string[]; answer: Beginning | undefined };
 };
 
-/** What a feature does with requests that are passed through to legacy. */
 type ProxyHooks = {
   /** Headers, flat, for any answer. */
   headers?: (exchange: HttpExchange) => readonly string[] | undefined;
@@ -76,7 +75,6 @@ type ProxyHooks = {
  */
 export type Notice = { type: string; at: string } & Record<string, unknown>;
 
-/** What the check of a key comes to. */
 type KeyFound = { ok: boolean; found: string };
 
 /** Inputs of an endpoint, by name. */
@@ -165,7 +163,6 @@ export type Feature<Part = unknown> = {
   proxy?: ProxyHooks;
   /** For the feature `console` alone, which knows its type. */
   console?: Part;
-  /** What `--check` finds of the feature. */
   check?: (report: CheckReport) => Promise<void>;
   /** Takes over changed settings: what is wrong with them, or a function that puts them in force. */
   reload?: (settings: Settings) => { errors: string[] } | (() => Promise<void> | void);
@@ -206,7 +203,6 @@ export type Core = {
   endpoints: readonly PreparedEndpoint[];
   /** How long answers are cached, by endpoint, as in force. */
   lifetimes: Readonly<Record<string, DeclaredLifetimes>>;
-  /** How legacy's errors are answered, by code. */
   errors: ErrorTable;
 
   observer: Observer;
@@ -214,7 +210,6 @@ export type Core = {
   traffic: Traffic;
   dependencies: Dependencies;
   events: EventEmitter<CoreEvents>;
-  /** Bounds the bytes of bodies and answers: that are collected, wait to be read, or wait to be sent. */
   memory: ByteBudget;
 
   /** Asks legacy for answers of the new interface. */
@@ -240,9 +235,7 @@ export type Core = {
   /** What is said of features that are not loaded. */
   off: readonly WhenOff[];
   clientLimits: ClientLimits;
-  /** For what is thrown while a request of a client is answered. */
   guard: Guard;
-  /** The peers whose forwarded headers are not believed. */
   untrustedProxies: UntrustedProxies;
   isStopping: () => boolean;
   /** The gateway only checks its configuration: it stores nothing, and legacy answers everything. */
@@ -251,21 +244,14 @@ export type Core = {
 
 /** The core as its own modules know it: with what no feature gets. */
 export type WholeCore = Core & {
-  /** Asks legacy for a path of its own interface, for everybody. */
   fetchPath: FetchPath;
-  /** Whether legacy fails. */
   outage: Pick<Outage, "isOn" | "isInDoubt" | "settled" | "onChange">;
-  /** Says what a list without rows counts for. */
   judgeEmpty: JudgeEmpty;
-  /** The format of errors that a request of the new interface prefers. */
   errorFormats: ErrorFormats;
-  /** Writes the errors that no endpoint makes. */
   ownErrors: OwnErrors;
-  /** Reads the target of a request to legacy's interface. */
   readTarget: ReadLegacyTarget;
   /** Says whether a peer's forwarded headers are believed. */
   trusted: (address: string) => boolean;
-  /** A request has come back to this gateway. */
   noteLoop: NoteLoop;
 };
 

@@ -23,7 +23,6 @@ import type { Core } from "./feature.ts";
 import { isIll, reportIll } from "./illAnswer.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 
-/** What asking legacy needs. */
 type ToAsk = Pick<Core, "client" | "observer" | "keys" | "errors">;
 /** What fetching from legacy needs; it knows no cache. */
 export type ToFetch = ToAsk & Pick<Core, "reader" | "memory" | "events" | "serviceKey">;
@@ -171,7 +170,6 @@ const outcomeAnswer = (
   ...about,
 });
 
-/** The answer to an error of legacy's, by its code. */
 const answerToError = async (
   core: ToFetch,
   sent: SentRequest,

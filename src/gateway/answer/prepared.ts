@@ -18,9 +18,7 @@ export type Catalogue = {
   endpoints: Record<string, Endpoint>;
   errors: ErrorTable;
   keyProbes: KeyProbes;
-  /** The paths under which the legacy interface answers, and writes. */
   legacyPaths: LegacyPaths;
-  /** What is written, and only read, through the legacy interface itself. */
   legacyWrites: LegacyWriteKnowledge;
   /** Reads of the legacy interface that no endpoint has, and that may be stored. */
   opaqueReads: readonly OpaqueRead[];
@@ -46,7 +44,6 @@ export type PreparedEndpoint = Endpoint &
     mustRead?: { endpoint: PreparedEndpoint; inputOf(input: Record<string, unknown>): Record<string, unknown> };
   };
 
-/** What endpoints are prepared with. */
 type Preparing = {
   /** Identifies the legacy interface, as far as answers differ by it. */
   legacy: string;

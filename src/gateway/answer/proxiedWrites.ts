@@ -92,7 +92,6 @@ const LOOKED_AT = 64 * 1024;
 /** Entities that one write names at most; one that names more is about everything of its kind. */
 export const MAX_NAMED = 100;
 
-/** The beginning of a body. */
 type CollectedBody = {
   chunk: (bytes: Buffer) => void;
   /** In latin1. */
@@ -105,7 +104,6 @@ type CollectedBody = {
 type ProxiedWrite = CollectedBody & {
   /** The key that it comes with; `contentType` is its body's. */
   key: (contentType: string | undefined) => string | undefined;
-  /** What it touches. */
   touched: () => Touched;
   /** The entities that it names, whatever else it touches. */
   named: () => string[];
@@ -183,7 +181,6 @@ const readerOf = (write: Extract<LegacyWrite, { kind: string }>): FieldReader =>
  */
 type NamedIds = { all: string[]; isCertain: boolean; isNone: boolean };
 
-/** The ids that a request names in its path, query or body. */
 const idsIn = (
   write: LegacyWrite,
   segments: readonly string[],

@@ -42,7 +42,6 @@ export const serve = async (
   return exchange.upstreamCalls === 0 ? served : { ...served, upstream: exchange.upstreamMs };
 };
 
-/** What the input asks for, or the answer where the input decides it already. */
 const askedBy = (
   endpoint: PreparedEndpoint,
   reading: InputReading | Answer,

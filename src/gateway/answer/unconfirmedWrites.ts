@@ -11,7 +11,6 @@ type Invalidate = () => Promise<void> | undefined;
 /** Writes that were sent, and whose answers are lost. */
 export type UnconfirmedWrites = ReturnType<typeof openUnconfirmedWrites>;
 
-/** What unconfirmed writes need. */
 type UnconfirmedWritesSettings = {
   keys: Pick<Keys, "ownerOf" | "isProven" | "verify">;
   /** Milliseconds for one verification of a key. */

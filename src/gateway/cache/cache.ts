@@ -13,10 +13,8 @@ import { openTieredEntries, type WriteMark } from "./tieredEntries.ts";
 /** The cache of answers: fresh and stale entries, one fetch for concurrent misses, invalidation by writes. */
 export type Cache = ReturnType<typeof openCache>;
 
-/** What the cache does beside answering, as the metrics count it. */
 type CacheEvent = "refreshed" | "refresh_failed" | "coalesced" | "dropped" | "not_stored";
 
-/** What a cache is opened with. */
 type CacheSettings = {
   store: Store;
   openTier?: OpenSharedTier | undefined;
@@ -50,7 +48,6 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
   const uncacheable = new LRUCache<string, true>({ max: 10_000, ttl: UNCACHEABLE_FOR, perf: monotonic });
   const entries = openTieredEntries({ store, openTier, now, onInvalidated: () => count("dropped"), onError });
 
-  /** Fetches the answer, and stores it where that is allowed. */
   const fetchAndStore = async (fetching: Fetching): Promise<FetchResult> => {
     const { request, fetchAnswer, how, before, isBackground = false } = fetching;
     const { owner, wanted, cacheKey } = request;
@@ -78,7 +75,6 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     return { served: { answer: entry, entry, how: { ...how, stored } }, groups, mark };
   };
 
-  /** Begins a fetch that others may wait for. */
   const launch = (fetching: Fetching): Promise<FetchResult> =>
     fetches.launch(entryKey(fetching.request, fetching.request.owner), fetchAndStore(fetching));
 
@@ -200,7 +196,6 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
   };
 };
 
-/** What a fetch came to, for those who wait for it. */
 type AwaitedServed = Served | NotForCache | "late";
 
 const isStored = (served: AwaitedServed): boolean => typeof served === "object" && served.entry !== undefined;

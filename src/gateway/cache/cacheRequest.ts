@@ -65,7 +65,6 @@ const digest = (parts: readonly unknown[]): string => hash("sha256", JSON.string
 export const cacheKeyOf = (endpoint: string, backend: string, input: Readonly<Record<string, unknown>>): string =>
   digest([endpoint, backend, ...Object.values(input)]);
 
-/** The key of the same request, sent by one owner. */
 const ownerKey = (key: string, owner: string): string => digest([key, owner]);
 
 /** The key under which an answer is stored that was fetched as this owner. */
@@ -84,7 +83,6 @@ export type Directives = {
   onlyFresh?: true;
 };
 
-/** The directives of a request without Cache-Control. */
 const noDirectives: Directives = {};
 
 /** Reads `Cache-Control`, or `Pragma` where there is none of it. Unknown and malformed directives are ignored. */

@@ -13,7 +13,6 @@ const MIN_BODY = 860;
  */
 const MAX_COMPRESSING = 32 * 1024 ** 2;
 
-/** The store of the entries that are compressed. */
 type CompressedStore = {
   holds(key: string, entry: Entry): boolean;
   setCoding(key: string, entry: Entry, coding: Coding, content: Buffer): void;

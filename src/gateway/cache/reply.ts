@@ -5,7 +5,6 @@ import { HIT, legacyDecision, type Served } from "./served.ts";
 
 // How an answer is written for one client: its status, headers and bytes.
 
-/** The parts of a request that decide how an answer is written. */
 type ReplyRequest = {
   method: string;
   acceptEncoding: string | undefined;
@@ -14,7 +13,6 @@ type ReplyRequest = {
   keyed: boolean;
   /** The names and values of its CORS headers, flat. */
   cors: readonly string[];
-  /** How it wants errors written, other than as they are. */
   errorFormat?: { type: string; bytes: (status: number, body: Buffer) => Buffer } | undefined;
 };
 

@@ -11,7 +11,6 @@ export type Store = ReturnType<typeof openStore>;
 const OVERHEAD = 1536;
 const PER_GROUP = 160;
 
-/** What an entry's bytes are counted by. */
 type CountedEntry = Pick<Entry, "body" | "groups"> & Partial<Pick<Entry, "coded" | "owner">>;
 
 const groupsOf = ({ groups, owner }: Pick<CountedEntry, "groups" | "owner">): readonly string[] =>

@@ -22,11 +22,9 @@ export type ClientLimits = {
   sendTimeout: number;
   /** Bounds the bytes of whole answers that wait to be sent, over all connections. */
   memory: ByteBudget;
-  /** Connections at a time. */
   maxConnections: number;
 };
 
-/** What a server does with the exchanges of its clients. */
 type ExchangeOptions = RequestReaders & {
   /** Called with each exchange once it is over; `response` where a request was read. */
   onOver?: (exchange: HttpExchange, response?: ServerResponse) => void;
@@ -313,7 +311,6 @@ const openPipelining = () => {
         if (response.socket !== null) answer(request, response);
         else wait(answer, request, response);
       },
-    /** Whether requests of this connection wait for their turn. */
     hasWaiting: (socket: Socket): boolean => (queues.get(socket)?.waiting ?? 0) > 0,
   };
 };

@@ -23,7 +23,6 @@ type MayRepeat = "always" | "reads" | "never";
 /** An error of the gateway's own. */
 export type OwnError = {
   status: number;
-  /** What it says. */
   detail: string;
   /** Without it the status says so. */
   mayRepeat?: MayRepeat;
@@ -88,9 +87,7 @@ const RETRY_AFTER = 5;
 type OwnErrorsOptions = {
   prefixes: readonly string[];
   corsOrigins: readonly string[];
-  /** The formats of errors of the new interface. */
   formats: ErrorFormats;
-  /** The formats of errors that old clients read. */
   legacyFormatOf: GatewayErrorFormatOf;
   readTarget: ReadLegacyTarget;
   knowledge: LegacyWriteKnowledge;

@@ -50,7 +50,6 @@ export type ReaderSettings = {
   module: string | undefined;
   /** Bodies of so many bytes are large (default: `LARGE`). */
   large?: { json: number; xml: number };
-  /** Threads at most. */
   threads: number;
   /** Bytes of the largest answer: they give the heap of a thread, unless `heap` does (MiB). */
   maxReply: number;
@@ -65,7 +64,6 @@ export type ReaderSettings = {
   overtime?: number;
   /** A thread failed. `endpoint`: of the body that it read. */
   onFailed: (why: string, endpoint?: string) => void;
-  /** A thread has read a body. */
   onRead?: () => void;
 };
 

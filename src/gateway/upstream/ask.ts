@@ -20,7 +20,6 @@ export type AskOptions = {
   path: string;
   headers: Record<string, string> | string[];
   body?: string | Buffer;
-  /** Bytes at most of the answer's body. */
   maxBytes: number;
   /**
    * Milliseconds for everything: waiting, connecting, reading. Without it the upstream's own
@@ -28,7 +27,6 @@ export type AskOptions = {
    */
   totalTimeout?: number;
   signal?: AbortSignal;
-  /** Counts the request and its time. */
   exchange?: Pick<HttpExchange, "countCall"> | undefined;
   /** Takes the answer's bytes of the budget, and keeps them; without it they are given back with the answer. */
   holding?: Holding | undefined;
@@ -85,7 +83,6 @@ export const ask = async (upstream: Upstream, options: AskOptions): Promise<Upst
   }
 };
 
-/** Collects the answer to one request, within its bounds. */
 class CollectedRequest extends UpstreamRequest {
   readonly #options: AskOptions;
   readonly #resolve: (reply: UpstreamReply) => void;

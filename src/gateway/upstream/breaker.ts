@@ -148,7 +148,6 @@ export const openBreaker = (onChange: OnCircuitChange = () => undefined, outage:
   };
 };
 
-/** Counts calls by the second. */
 const openCounts = ({ seconds: window, calls }: OpensAfter) => {
   let seconds: { second: number; calls: number; failures: number }[] = [];
   const sum = (of: "calls" | "failures"): number => seconds.reduce((all, one) => all + one[of], 0);

@@ -87,13 +87,11 @@ export type LegacyFailed = {
   isUnasked?: boolean;
 };
 
-/** Where legacy's interface is. */
 type LegacyClientSettings = {
   /** Where the interface begins: `/api/v1`. */
   path: string;
   /** The Host that legacy is addressed by. */
   host: string;
-  /** Bytes at most of an answer. */
   maxReply: number;
 };
 

@@ -1,7 +1,6 @@
 import { type CallTimes, type Dependencies, RECENT_MINUTES } from "../../operation/index.ts";
 import type { UpstreamFailure } from "./failure.ts";
 
-/** How often something happened, by endpoint. */
 type CountsByEndpoint = Readonly<Record<string, number>>;
 
 /** All counts are those since the start. `calls`: to legacy. */
@@ -90,7 +89,6 @@ export const openLegacyTroubles = (
 
 type EndpointCount = { endpoint: string; count: number };
 
-/** What has been added to the first counts. */
 const since = (first: CountsByEndpoint, last: CountsByEndpoint): EndpointCount[] =>
   Object.entries(last).map(([endpoint, count]) => ({ endpoint, count: count - (first[endpoint] ?? 0) }));
 

@@ -26,11 +26,9 @@ type BackendOptions<Pool extends string> = {
   pools: readonly Pool[];
   /** Requests at most that wait for a connection, in each pool. */
   waiting?: number | undefined;
-  /** What opens its circuit. */
   opensAfter?: OpensAfter;
   /** Says whether it fails; without it, its last answers do. */
   outage?: Omit<Outage, "close">;
-  /** Judges its answers. */
   judge?: Judge;
   /** What operators are told while its last answers fail. Absent where an outage tells them. */
   meaning?: FailureMeaning;

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { trustedProxies } from "../network/addresses.ts";
 
-/** A whole number within bounds. */
 const integer = (least: number, most: number, byDefault: number) => z.int().min(least).max(most).default(byDefault);
 /** Milliseconds, at most an hour. */
 const milliseconds = (byDefault: number) => integer(1, 3_600_000, byDefault);
@@ -26,7 +25,6 @@ const baseUrl = z
     "a URL such as http://127.0.0.1:9000 or http://127.0.0.1:9000/v1",
   )
   .transform((text) => text.replace(/\/$/, ""));
-/** A host name or address. */
 const host = z.string().regex(/^[A-Za-z0-9._:[\]-]+$/, "a host name or address");
 /** A path without a slash at its end, or `/`. */
 const prefix = z.string().regex(/^\/$|^(\/[A-Za-z0-9_.~-]+)+$/, "a path such as /v1, or /");

@@ -77,7 +77,6 @@ export const loadSettings = (
   return { settings, warnings };
 };
 
-/** What is wrong with the reads of old clients that are to be cached. */
 const wrongReads = ({ CACHE_LEGACY: names, CACHE_BYTES }: Settings, endpoints: readonly string[]): string[] => [
   ...unknownEndpoints("CACHE_LEGACY", Object.fromEntries(names.map((name) => [name, true])), [...endpoints, "all"]),
   ...(names.length > 0 && CACHE_BYTES === 0

@@ -172,13 +172,11 @@ type SettingsGroup =
 /** What one feature adds to the settings. Its functions may expect its own settings beside the core's. */
 export type SettingsFragment = {
   shape: z.ZodRawShape;
-  /** The heading that they stand under. */
   group?: SettingsGroup;
   /** Those that come first, because most operators set them. */
   usual?: readonly string[];
   /** Settings whose value is never shown. */
   secrets?: readonly string[];
-  /** Settings that may change while the gateway runs. */
   reloadable?: readonly string[];
   /** Defaults that follow from the core's settings. */
   defaultsOf?(this: void, settings: Settings): Record<string, unknown>;

@@ -19,7 +19,6 @@ export type FailureMeaning = {
   lesser?: () => { only: string; trouble: string; effect: string } | undefined;
 };
 
-/** A dependency that fails now. */
 type FailedDependency = DependencyState & FailureMeaning;
 
 /** The dependencies of the gateway, for `/readyz?verbose` and the metrics. */

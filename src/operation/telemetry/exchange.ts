@@ -168,7 +168,6 @@ const MAX_STATE = 1024;
 const MAX_MEMBERS = 32;
 const member = /^[ \t]*(?:[a-z0-9][\w*/@-]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{1,256})?[ \t]*$/;
 
-/** The trace that a request belongs to. */
 type TraceContext = { traceparent: string; tracestate?: string };
 
 /** The trace context of a client (W3C Trace Context, level 1); empty where it has none, or one that is not valid. */

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FamilyValues, Sample } from "./series.ts";
 
-/** A page of metrics, and its `Content-Type`. */
 type Exposition = { contentType: string; body: string };
 
 const PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";

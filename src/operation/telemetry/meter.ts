@@ -11,7 +11,6 @@ import {
 /** What a value that is looked up may be: one number, or one for each combination of labels. */
 type LookedUp = number | readonly Sample[];
 
-/** The state of a circuit breaker. */
 type CircuitName = "closed" | "open" | "half_open";
 
 /** A backend as the metrics see it. `certificateExpiry`: seconds since the epoch; `undefined`: it has shown none. */
@@ -31,7 +30,6 @@ export type CallTimes = { made: number; slow: number };
 export type CacheStatus = {
   /** From an entry, without asking a backend. */
   hit?: true;
-  /** Why a backend was asked. */
   fwd?: "uri-miss" | "stale" | "request" | "method" | "bypass";
   /** The request waited for another one's fetch. */
   collapsed?: true;
@@ -93,7 +91,6 @@ const statusLabels = ["2xx", "4xx", "500", "502", "503", "504"];
 const cacheEvents = ["not_stored", "coalesced", "refreshed", "refresh_failed", "dropped"];
 const circuits: readonly CircuitName[] = ["closed", "half_open", "open"];
 
-/** What metrics are counted in. */
 type Registry = ReturnType<typeof openRegistry>;
 
 const openRegistry = () => {
@@ -225,7 +222,6 @@ const meterAnswers = (meter: Registry, endpoints: readonly MeteredEndpoint[]) =>
       ownTook.observe(ms / 1000);
       sent.value += bytes;
     },
-    /** The router answered. */
     countAnswer(endpoint: string, { backend, status, how, ms, bytes }: MeteredAnswer): void {
       const traffic = count(endpoint, status, how.hit === true);
       const isAnswered = status < 500 && how.hit !== true && backend !== "gateway";
@@ -277,7 +273,6 @@ const meterBackends = (meter: Registry) => {
       calls(backend, result).value++;
       if (result !== "circuit_open") took(backend).observe(ms / 1000);
     },
-    /** The calls to a backend until now. */
     callTimes(backend: string): CallTimes {
       const made = took(backend).count();
       return { made, slow: made - took(backend).count(SLOW_SECONDS) };

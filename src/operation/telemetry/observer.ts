@@ -12,7 +12,6 @@ type EventMembers = { endpoint?: string; level?: EventLevel } & Record<string, u
 
 /** Events that are too frequent to log each: only the first of each kind is logged. */
 const quiet = new Set(["unknown_field"]);
-/** The definition of an event that has none. */
 const undefinedEvent: EventDefinition = { level: "warn", msg: "Something happened that should be looked at." };
 const MAX_KINDS = 1000;
 
