@@ -116,8 +116,11 @@ const headersOf: WriteHeaders = (served, { method, keyed, cors, errorFormat }, c
   return list;
 };
 
-/** What describes the body, flat. `type`: empty where legacy named none. `length`: its bytes, `undefined` for a 304. */
-export const contentHeaders = (type: string, coding: Coding | undefined, length: number | undefined): string[] => {
+/**
+ * What describes a body, flat. Each answer of the gateway's own that has one calls this: a header that all of them are
+ * to have goes in here. `type`: empty where legacy named none. `length`: its bytes, `undefined` for a 304.
+ */
+export const contentHeaders = (type: string, coding: string | undefined, length: number | undefined): string[] => {
   if (length === undefined) return [];
   const list = type === "" ? [] : ["Content-Type", type];
   list.push("Content-Length", String(length));

@@ -11,6 +11,7 @@ import {
   withoutFormat,
   writeLegacyError,
 } from "../../catalogue/index.ts";
+import { contentHeaders } from "../cache/reply.ts";
 import { corsList, legacyCorsList } from "./cors.ts";
 import type { ErrorFormats } from "./problemDetails.ts";
 import { isBelow, isBelowAny } from "./requestTarget.ts";
@@ -51,10 +52,7 @@ export type OwnErrors = ReturnType<typeof openOwnErrors>;
 
 /** The flat headers of a whole answer that no cache may store. `length`: bytes of its body. */
 export const unstoredHeaders = (type: string, length: number): string[] => [
-  "Content-Type",
-  type,
-  "Content-Length",
-  String(length),
+  ...contentHeaders(type, undefined, length),
   "Cache-Control",
   "no-store",
 ];
