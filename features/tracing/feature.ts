@@ -71,7 +71,7 @@ const open = (_: unknown, settings: TracingSettings, lastExport = LAST_EXPORT): 
     if (context?.step === undefined || !spans.has(context.exchange)) return context;
     const parent = context.step as Context;
     const kind = step.name === "legacy" || step.name === "modern" ? SpanKind.CLIENT : SpanKind.INTERNAL;
-    const span = tracer.startSpan(step.name, { kind, attributes: step.about }, parent);
+    const span = tracer.startSpan(step.name, { kind, attributes: step.attributes }, parent);
     running.set(step, span);
     return { ...context, step: trace.setSpan(parent, span), traceparent: traceparentOf(span) };
   };

@@ -284,7 +284,7 @@ type Hooks = Required<Pick<Feature, "decide" | "onWrite">> & {
 
 /** Calls the same member of each feature; `features` may grow until the first request. */
 export const hooksOf = (features: readonly Feature[]): Hooks => ({
-  decide: (...about) => features.find(({ decide }) => decide)?.decide?.(...about) ?? legacyDecision,
+  decide: (...asked) => features.find(({ decide }) => decide)?.decide?.(...asked) ?? legacyDecision,
   onWrite: (write) => allOf(features.map((one) => one.onWrite?.(write))),
   legacyChecksKeysAlone() {
     const replaced = new Set(features.map((one) => one.replaces?.()));

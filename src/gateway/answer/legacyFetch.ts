@@ -113,8 +113,8 @@ const fetchDocument = async (core: ToFetch, sent: SentRequest, as: ReadTask["as"
   const reply = await askAndRead(core, sent, legacy, readBy(core, sent, as), endpoint.format);
   if ("failed" in reply) {
     const { failed, isUnsent, isForOne, isUnasked } = reply;
-    const about = { ...(isForOne ? { isForOne } : {}), ...(isUnasked ? { isUnasked } : {}) };
-    return outcomeAnswer(sent, failed, { fate: isUnsent ? "refused" : "unknown", ...about });
+    const fate = isUnsent ? "refused" : "unknown";
+    return outcomeAnswer(sent, failed, { fate, ...(isForOne && { isForOne }), ...(isUnasked && { isUnasked }) });
   }
   const { reading, status } = reply;
   if (isBusy(status))
@@ -161,13 +161,13 @@ const outcomeAnswer = (
   outcome: Outcome,
   {
     status,
-    ...about
+    ...shared
   }: Pick<FetchedAnswer, "fate" | "isForOne" | "isUnasked" | "isLimited"> & { status?: number | undefined } = {},
 ): FetchedAnswer => ({
   answer: answerOf(outcome, status),
   groups: endpoint.cache?.groups(input) ?? [],
   outcome,
-  ...about,
+  ...shared,
 });
 
 const answerToError = async (

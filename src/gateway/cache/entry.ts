@@ -43,12 +43,12 @@ export type Entry = Answer & {
 /** A new entry, in no coding yet. */
 export const entryOf = (
   { status, body, headers, tag, type }: Answer,
-  about: Pick<Entry, "endpoint" | "groups" | "lifetimes" | "storedAt"> & {
+  stored: Pick<Entry, "endpoint" | "groups" | "lifetimes" | "storedAt"> & {
     judged?: number | undefined;
     owner?: string | undefined;
   },
 ): Entry => {
-  const { endpoint, judged, groups, lifetimes, storedAt, owner } = about;
+  const { endpoint, judged, groups, lifetimes, storedAt, owner } = stored;
   const bytes = bytesOf(body);
   return {
     status,

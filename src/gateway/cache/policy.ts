@@ -68,8 +68,8 @@ export const lifetimesBy = (declared: DeclaredLifetimes): LifetimesOf => {
 /** The same lifetimes, but no answer is ever served stale. */
 export const freshOnly =
   (lifetimesOf: LifetimesOf): LifetimesOf =>
-  (...about) => {
-    const lifetimes = lifetimesOf(...about);
+  (status, isUnfinished) => {
+    const lifetimes = lifetimesOf(status, isUnfinished);
     return lifetimes && { ...lifetimes, staleWhileRevalidate: 0, staleIfError: 0 };
   };
 

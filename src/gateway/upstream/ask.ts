@@ -179,8 +179,8 @@ class CollectedRequest extends UpstreamRequest {
     if (this.#options.holding !== undefined) this.#taken = 0;
     this.#release();
     const [contentType, coding] = [mediaType(headers), contentCoding(headers) || undefined];
-    const about = { contentType, isOfGateway: isOfGateway(headers), judgement, coding, advice: adviceIn(headers) };
-    this.#resolve({ status, body, ...about });
+    const ofHeaders = { contentType, coding, isOfGateway: isOfGateway(headers), advice: adviceIn(headers) };
+    this.#resolve({ status, body, judgement, ...ofHeaders });
   }
 
   readonly #expire = (): void => this.fail("timeout");

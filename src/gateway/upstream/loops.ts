@@ -18,9 +18,9 @@ export const openLoops = (dependencies: Pick<Dependencies, "add">, observer: Obs
   });
   let lasting: NodeJS.Timeout | undefined;
   return (requestId, endpoint) => {
-    const about = endpoint === undefined ? {} : { endpoint };
-    if (requestId === undefined || !isUnderWay(requestId)) return observer.debug("loop_unproven", about);
-    observer.event("request_loop", about);
+    const members = endpoint === undefined ? {} : { endpoint };
+    if (requestId === undefined || !isUnderWay(requestId)) return observer.debug("loop_unproven", members);
+    observer.event("request_loop", members);
     report(false, "a request that this gateway had sent came back");
     clearTimeout(lasting);
     lasting = setTimeout(report, LASTS_MS, true).unref();

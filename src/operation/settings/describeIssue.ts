@@ -20,9 +20,9 @@ type Described = {
 
 /** Describes what a setting takes, by the first sentence of its description without its Markdown. */
 export const described = (field: z.ZodType): Described => {
-  const about = z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Described;
-  const [description = ""] = about.description?.split(". ") ?? [];
-  return { ...about, description: description.replaceAll("`", "") };
+  const schema = z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Described;
+  const [description = ""] = schema.description?.split(". ") ?? [];
+  return { ...schema, description: description.replaceAll("`", "") };
 };
 
 type Shown = {
@@ -33,7 +33,7 @@ type Shown = {
 
 type SettingIssue = Pick<z.core.$ZodIssue, "code" | "message">;
 /** A value in a setting by its path, and what describes it. */
-type SettingPlace = { name: string; value: unknown; about: Described };
+type SettingPlace = { name: string; value: unknown; described: Described };
 
 /** Describes one issue of the settings, one line for each place: the name, what was given, what is allowed. */
 export const describeIssue = (issue: z.core.$ZodIssue, { schema, secrets, given }: Shown): string[] => {
@@ -46,7 +46,7 @@ export const describeIssue = (issue: z.core.$ZodIssue, { schema, secrets, given 
   return placesOf(issue, value, schema.shape[name] as z.ZodType).map((place) => {
     const text = place.value === undefined ? "nothing" : JSON.stringify(place.value);
     const shown = secrets.has(name) ? HIDDEN : withoutUrlSecrets(text);
-    return `${place.name}: ${shown} given ${from}; allowed is ${allowedFor(place.about, issue)}`;
+    return `${place.name}: ${shown} given ${from}; allowed is ${allowedFor(place.described, issue)}`;
   });
 };
 
@@ -55,20 +55,20 @@ export const describeIssue = (issue: z.core.$ZodIssue, { schema, secrets, given 
  * entry of a list the list.
  */
 const placesOf = ({ path, ...issue }: z.core.$ZodIssue, value: unknown, field: z.ZodType): SettingPlace[] => {
-  const place = { name: String(path[0]), value, about: described(field) };
+  const place = { name: String(path[0]), value, described: described(field) };
   for (const [i, step] of path.slice(1).entries()) {
-    const inner = innerOf(place.about, step);
+    const inner = innerOf(place.described, step);
     const isEntry = typeof step === "number" && i === path.length - 2 && issue.code !== "unrecognized_keys";
     if (inner === undefined || isEntry) break;
     place.value = (place.value as Record<PropertyKey, unknown> | undefined)?.[step];
     place.name += typeof step === "number" ? `[${step}]` : `.${String(step)}`;
-    place.about = inner;
+    place.described = inner;
   }
   if (issue.code !== "unrecognized_keys") return [place];
   return issue.keys.map((key) => ({
     name: `${place.name}.${key}`,
     value: (place.value as Record<string, unknown>)[key],
-    about: { enum: Object.keys(place.about.properties ?? {}) },
+    described: { enum: Object.keys(place.described.properties ?? {}) },
   }));
 };
 
@@ -78,7 +78,7 @@ const innerOf = ({ properties, additionalProperties, items }: Described, step: P
 };
 
 const allowedFor = (
-  { type, enum: values, minimum, maximum, description = "", ...about }: Described,
+  { type, enum: values, minimum, maximum, description = "", ...more }: Described,
   issue: SettingIssue,
 ): string => {
   if (values) return `one of ${values.join(", ")}`;
@@ -88,9 +88,9 @@ const allowedFor = (
   if (type === "number") return `a number${bounds}`;
   const within = description.charAt(0).toLowerCase() + description.slice(1);
   if (type === "object" && issue.code === "invalid_type")
-    return within || `an object with ${Object.keys(about.properties ?? {}).join(", ")}`;
+    return within || `an object with ${Object.keys(more.properties ?? {}).join(", ")}`;
   if (type === "array" && (issue.code === "invalid_type" || issue.code === "too_small"))
-    return `a list${about.examples ? ` such as ${JSON.stringify(about.examples[0])}` : ""}: ${within}`;
+    return `a list${more.examples ? ` such as ${JSON.stringify(more.examples[0])}` : ""}: ${within}`;
   return issue.message;
 };
 

@@ -162,8 +162,8 @@ const eventSamples = (events: Record<string, number>, endpoints: readonly Metere
   const none = ["internal_error", ...endpoints.flatMap(({ name }) => alertEvents.map((event) => `${event} ${name}`))];
   const counts = Object.entries(events).concat(none.map((name) => [name, 0]));
   for (const [kind, count] of counts) {
-    const [event = "", about = ""] = kind.split(" ");
-    const endpoint = alertEvents.includes(event) ? about : "";
+    const [event = "", named = ""] = kind.split(" ");
+    const endpoint = alertEvents.includes(event) ? named : "";
     const key = `${event} ${endpoint}`;
     samples.set(key, { labels: { event, endpoint }, value: (samples.get(key)?.value ?? 0) + count });
   }

@@ -36,16 +36,16 @@ export const openObserver = (level: string, fd = 2) => {
   /** By event, a fault's by its place: the lines logged in this second, and those that were not. */
   const seconds = new Map<string, { logged: number; suppressed: number }>();
 
-  const write = (name: string, about: Record<string, unknown>, given?: EventLevel): void => {
+  const write = (name: string, members: Record<string, unknown>, given?: EventLevel): void => {
     try {
-      writeLine(name, about, given);
+      writeLine(name, members, given);
     } catch {
       // There is no other place to say so.
       unwritten++;
     }
   };
 
-  const writeLine = (name: string, about: Record<string, unknown>, given?: EventLevel): void => {
+  const writeLine = (name: string, members: Record<string, unknown>, given?: EventLevel): void => {
     const { level: byDefault, msg, isOfRequest } = definitions[name] ?? undefinedEvent;
     const exchange = isOfRequest ? currentContext()?.exchange : undefined;
     const path = exchange?.path;
@@ -53,7 +53,7 @@ export const openObserver = (level: string, fd = 2) => {
       requestId: exchange.id,
       ...(path === undefined ? {} : { path: truncate(path, MAX_PATH) }),
     };
-    logger[given ?? byDefault]({ event: name, ...shortened(about), ...request }, msg);
+    logger[given ?? byDefault]({ event: name, ...shortened(members), ...request }, msg);
   };
 
   /** `place`: of the event, where each has lines of its own. */
@@ -90,31 +90,31 @@ export const openObserver = (level: string, fd = 2) => {
     /** Adds the events of a feature to those that are known. */
     define: (events: EventDefinitions): void => void (definitions = { ...definitions, ...events }),
     /** Logs what is of interest at `LOG_LEVEL=debug` only: neither counted nor limited in rate. */
-    debug(name: string, about: Record<string, unknown>): void {
-      if (isDebug) write(name, about);
+    debug(name: string, members: Record<string, unknown>): void {
+      if (isDebug) write(name, members);
     },
     /**
      * Counts it, and logs it unless too many of that name were logged within the second. Its definition gives its
      * level, unless `level` does, and its `msg`; the line of an event of a request has the request's id and path.
      */
-    event(name: string, { level: given, ...about }: EventMembers): void {
-      const field = quiet.has(name) ? String(about["field"]) : "";
-      const kind = [name, about.endpoint, field].filter(Boolean).join(" ");
+    event(name: string, { level: given, ...members }: EventMembers): void {
+      const field = quiet.has(name) ? String(members["field"]) : "";
+      const kind = [name, members.endpoint, field].filter(Boolean).join(" ");
       // Fields are named outside: past the bound new ones are neither kept nor logged.
       if (field !== "" && !counted.has(kind) && counted.size >= MAX_KINDS) return;
       const times = count(kind);
       if ((times > 1 && field !== "") || !isToBeLogged(name, MAX_LINES)) return;
-      write(name, { ...about, count: times }, given);
+      write(name, { ...members, count: times }, given);
     },
     /**
      * Counts an error of the gateway's own as `internal_error`, and logs it with its stack: one line a second for each
-     * place that throws. `about`: further members of the line. It may be handed on as a function.
+     * place that throws. `members`: further members of the line. It may be handed on as a function.
      */
-    fault(this: void, error: unknown, about: Record<string, unknown> = {}): void {
+    fault(this: void, error: unknown, members: Record<string, unknown> = {}): void {
       const times = count(FAULT);
       const stack = stackOf(error);
       const place = placeOf(stack);
-      if (isToBeLogged(FAULT, 1, place)) write(FAULT, { error: stack, place, ...about, count: times });
+      if (isToBeLogged(FAULT, 1, place)) write(FAULT, { error: stack, place, ...members, count: times });
     },
     /** How often each event happened, by `name endpoint`. */
     counts: (): Record<string, number> => Object.fromEntries(counted),
@@ -151,8 +151,8 @@ const placeOf = (stack: string): string => {
 const MAX_TEXT = 2000;
 const MAX_ENTRIES = 20;
 
-const shortened = (about: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(about).map(([name, value]) => [name, short(value)]));
+const shortened = (members: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(members).map(([name, value]) => [name, short(value)]));
 
 const short = (value: unknown): unknown => {
   if (typeof value === "string") return truncate(value, MAX_TEXT);

@@ -3,10 +3,10 @@ import type { IncomingMessage } from "node:http";
 import type { RequestContext } from "./exchange.ts";
 
 /**
- * What is done for a request, beside the request itself. `about`: names and numbers of ours, never a key
+ * What is done for a request, beside the request itself. `attributes`: names and numbers of ours, never a key
  * or a value of a client's.
  */
-export type TracedStep = { name: "cache" | "legacy" | "modern" | "transform"; about: Record<string, string> };
+export type TracedStep = { name: "cache" | "legacy" | "modern" | "transform"; attributes: Record<string, string> };
 
 /**
  * The steps of requests. One whose result is a promise ends when it is settled. Without a
@@ -20,5 +20,5 @@ export type RequestBegin = { context: RequestContext; request: IncomingMessage }
 export const requestBegins = channel("catalog-gateway.request");
 
 /** Runs a step of a request. */
-export const runStep = <T>(name: TracedStep["name"], about: TracedStep["about"], run: () => T): T =>
-  steps.hasSubscribers ? steps.traceSync(run, { name, about }) : run();
+export const runStep = <T>(name: TracedStep["name"], attributes: TracedStep["attributes"], run: () => T): T =>
+  steps.hasSubscribers ? steps.traceSync(run, { name, attributes }) : run();
