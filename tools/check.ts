@@ -1,9 +1,9 @@
+import type { CheckReport, Examples } from "../libraries/check/checkReport.ts";
 import { exampleTarget } from "../libraries/compare/canonicalRequest.ts";
 import { type Endpoint, type Json, type LegacyRequest, type Unsent, xmlReader } from "../src/catalogue/index.ts";
 import {
-  type CheckReport,
   describeOldReads,
-  type Examples,
+  type Feature,
   type Gateway,
   type LegacyFailed,
   type LegacyReply,
@@ -79,7 +79,7 @@ export const check = async (
     const found = `${url} leads to the gateway itself, which listens there (${listener})`;
     report.row(false, name, found, `correct ${name}: it leads to the gateway itself`);
   }
-  for (const feature of core.features) await feature.check?.(report);
+  for (const feature of core.features as readonly Feature<unknown, CheckReport>[]) await feature.check?.(report);
   report.row(true, "CACHE_LEGACY", describeOldReads(core));
   for (const { setting, effect } of core.off) report.row(true, setting, `not set: ${effect}`);
   const result = resultOf(rows, plainText(legacy.words));

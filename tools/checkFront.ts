@@ -1,8 +1,8 @@
+import type { CheckReport } from "../libraries/check/checkReport.ts";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { request } from "undici";
 import {
-  type CheckReport,
   contentCoding,
   type Gateway,
   legacyJudge,

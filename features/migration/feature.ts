@@ -1,3 +1,4 @@
+import type { CheckReport } from "../../libraries/check/checkReport.ts";
 import { hash } from "node:crypto";
 import { type LedgerEntry, readNamedLedger } from "../../libraries/compare/ledger.ts";
 import { buildId } from "../../src/operation/index.ts";
@@ -105,7 +106,7 @@ const open = async (
       mayHitPathAnswer: (endpoint, _isKeyed, headers) =>
         migration.stageOf(endpoint).stage === "legacy" && headers["gateway-backend"] === undefined,
     }),
-    async check(report) {
+    async check(report: CheckReport) {
       const { checkMigration } = await import("./check.ts");
       const { endpoints } = catalogue;
       if (legacyChecksKeysAlone())

@@ -1,4 +1,5 @@
-import { type CheckReport, type Core, type Feature, ownCaller } from "../../src/gateway/index.ts";
+import type { CheckReport } from "../../libraries/check/checkReport.ts";
+import { type Core, type Feature, ownCaller } from "../../src/gateway/index.ts";
 import { storesOf } from "../../libraries/stores/storesOf.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import type { Meter, Observer } from "../../src/operation/index.ts";
@@ -75,7 +76,7 @@ const open = async (
     // Only legacy knows whether a caller with a key is an administrator, who sees more.
     mayHitPathAnswer: (name, isKeyed) => !isKeyed || name !== LIST_ENDPOINT,
     onWrite: readWritten((id) => scanResults.get(id) !== undefined, scanner.readNext),
-    check: (report) => checkKey(core, report, key),
+    check: (report: CheckReport) => checkKey(core, report, key),
     async start() {
       await start();
       const place = places[scanResults.place];

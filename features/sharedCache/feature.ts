@@ -1,3 +1,4 @@
+import type { CheckReport } from "../../libraries/check/checkReport.ts";
 import type { Core, Feature, OpenSharedTier, TierOptions } from "../../src/gateway/index.ts";
 import { sharedCacheEvents } from "./events.ts";
 import { redisTier } from "./redisTier.ts";
@@ -45,7 +46,7 @@ const sharedTier = (
 };
 
 const open = ({ cache }: Pick<Core, "cache">): Feature => ({
-  async check({ row }) {
+  async check({ row }: CheckReport) {
     // Waits at most two seconds for the connection.
     for (let i = 0; i < 40 && cache.sharing() !== "in step"; i++) await new Promise((done) => setTimeout(done, 50));
     const isReached = cache.sharing() === "in step";

@@ -2,7 +2,7 @@
 
 export { authorize } from "./answer/authorize.ts";
 export type { CallerIdentity, Context, Handler, Layer } from "./answer/context.ts";
-export type { CheckReport, Core, Examples, Feature, FeatureModule, Notice, TierOptions } from "./answer/feature.ts";
+export type { Core, Feature, FeatureModule, Notice, TierOptions } from "./answer/feature.ts";
 export type { KeyedCaller } from "./answer/keys.ts";
 export { confirmWrite } from "./answer/legacyBackend.ts";
 export { fetchAnswer, fetchReadable, type ToFetch, unauthenticated, type WriteFate } from "./answer/legacyFetch.ts";

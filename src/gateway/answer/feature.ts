@@ -1,7 +1,7 @@
 import type { EventEmitter } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { OpenSharedTier } from "../cache/sharedTier.ts";
-import type { DeclaredLifetimes, ErrorTable, Json, ReadLegacyTarget } from "../../catalogue/index.ts";
+import type { DeclaredLifetimes, ErrorTable, ReadLegacyTarget } from "../../catalogue/index.ts";
 import {
   allOf,
   type ByteBudget,
@@ -27,7 +27,7 @@ import { type Decision, legacyDecision } from "../cache/served.ts";
 import type { CallerIdentity, Layer } from "./context.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { FoundEntry } from "../cache/tieredEntries.ts";
-import type { Caller, FetchPath, LegacyClient } from "../upstream/legacyClient.ts";
+import type { FetchPath, LegacyClient } from "../upstream/legacyClient.ts";
 import type { Outage } from "../upstream/outage.ts";
 import type { Reader } from "../threads/reader.ts";
 import type { Keys } from "./keys.ts";
@@ -75,35 +75,6 @@ type ProxyHooks = {
  */
 export type Notice = { type: string; at: string } & Record<string, unknown>;
 
-type KeyFound = { ok: boolean; found: string };
-
-/** Inputs of an endpoint, by name. */
-export type Examples = Record<string, Record<string, Json>>;
-
-/** What a feature's part of `--check` works with. */
-export type CheckReport = {
-  /** Asks the gateway for a path below its prefix, past the cache. */
-  ask: (target: string) => Promise<Response>;
-  /**
-   * Inputs of each endpoint that this legacy server knows, where they could be found; none
-   * while legacy does not answer.
-   */
-  examples: Map<string, Examples>;
-  /** Prints a line; `ok: false` makes the check fail. `advice`: what to do then, for the summary. */
-  row: (ok: boolean, name: string, found: string, advice?: string) => void;
-  /** Prints a line that never makes the check fail. */
-  note: (name: string, found: string) => void;
-  /** Verifies a key with legacy (`writes`: for writing), and prints the refusal or what `accepted` finds. */
-  keyRow: (
-    name: string,
-    key: string,
-    writes: boolean,
-    accepted: (caller: Caller & { key: string }) => KeyFound | Promise<KeyFound>,
-  ) => Promise<void>;
-  /** Entries of a ledger that have ended, or that allow nothing, are failures. */
-  strict: boolean;
-};
-
 /**
  * The core's step before which a step of a feature stands. It sees before the hit path each request, before the router
  * what the hit path left, before the pass-through what is legacy's.
@@ -125,10 +96,10 @@ export type Documents = {
 };
 
 /**
- * Everything the core asks of a feature that is open; every member is optional. `Part`: what it
- * adds to the operators' page.
+ * Everything the core asks of a feature that is open; every member is optional. `Part`: what it adds to the operators'
+ * page. `Report`: what its part of `--check` works with.
  */
-export type Feature<Part = unknown> = {
+export type Feature<Part = unknown, Report = never> = {
   /** Answers requests in the order of `requestSteps` (server.ts), or hands them on. */
   step?: { before: StepPlace; answer: Step };
   documents?: Documents;
@@ -163,7 +134,8 @@ export type Feature<Part = unknown> = {
   proxy?: ProxyHooks;
   /** For the feature `console` alone, which knows its type. */
   console?: Part;
-  check?: (report: CheckReport) => Promise<void>;
+  /** For the command `check` alone, which knows its type. */
+  check?: (report: Report) => Promise<void>;
   /** Takes over changed settings: what is wrong with them, or a function that puts them in force. */
   reload?: (settings: Settings) => { errors: string[] } | (() => Promise<void> | void);
   /**
