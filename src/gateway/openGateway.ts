@@ -4,7 +4,6 @@ import { legacyTargets, openGatewayErrorFormats, type ReadLegacyTarget } from ".
 import {
   buildInfo,
   type Dependencies,
-  observeCalls,
   type Observer,
   openByteBudget,
   openDependencies,
@@ -52,7 +51,7 @@ import { legacyJudge } from "./upstream/legacyJudge.ts";
 import { openLegacyOutage } from "./upstream/legacyOutage.ts";
 import { openBackend } from "./upstream/openBackend.ts";
 import { openStoredAnswers } from "./storedAnswers.ts";
-import type { Upstream } from "./upstream/upstream.ts";
+import { observeCalls, type Upstream } from "./upstream/upstream.ts";
 import { upstreamSettings } from "./upstream/upstreamSettings.ts";
 
 /** All settings; the legacy server is known, be it the sample. */

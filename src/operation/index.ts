@@ -34,8 +34,7 @@ export {
   type WhenOff,
 } from "./settings/settings.ts";
 export { temporary } from "./settings/temporary.ts";
-export { buildId } from "./telemetry/buildId.ts";
-export { buildInfo } from "./telemetry/buildInfo.ts";
+export { buildId, buildInfo } from "./telemetry/buildId.ts";
 export {
   type Dependencies,
   type DependencyState,
@@ -66,7 +65,6 @@ export {
   type Meter,
   openMeter,
 } from "./telemetry/meter.ts";
-export { observeCalls } from "./telemetry/observeUpstream.ts";
 export { type Observer, openObserver } from "./telemetry/observer.ts";
 export { openReadCounts, type ReadCounts, legacyTroubles } from "./telemetry/readCounts.ts";
 export { callerOfRequest, headerOf, RequestCaller } from "./telemetry/requestCaller.ts";

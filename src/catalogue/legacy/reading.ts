@@ -3,7 +3,7 @@ import { trimmed } from "../rules/blanks.ts";
 import { own } from "../rules/compose.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
-import { decodeHtml } from "./entities.ts";
+import { decodeHtml } from "../rules/parsers.ts";
 import type { XmlReader } from "./xml.ts";
 import type { LegacyError, Outcome } from "../endpoint/outcome.ts";
 

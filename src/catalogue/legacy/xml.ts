@@ -1,8 +1,7 @@
 import type * as fastXmlParser from "fast-xml-parser";
 import { trimmed } from "../rules/blanks.ts";
-import { xmlPackage } from "../rules/parsers.ts";
+import { decodeXml, xmlPackage } from "../rules/parsers.ts";
 import { isObject, isUnset, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
-import { decodeXml } from "./entities.ts";
 import { readPlainXml, type Unescaped } from "./plainXml.ts";
 
 /**

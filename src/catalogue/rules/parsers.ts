@@ -8,5 +8,12 @@ const require = createRequire(import.meta.url);
 /** The package that reads and writes XML. */
 export const xmlPackage = (): typeof fastXmlParser => require("fast-xml-parser");
 
-/** The package that decodes entities: its tables take 12 ms of a start. */
-export const entitiesPackage = (): typeof decoding => require("entities/decode");
+let decoders: typeof decoding | undefined;
+/** The tables of this package take 12 ms of a start. */
+const entities = (): typeof decoding => (decoders ??= require("entities/decode") as typeof decoding);
+
+/** Decodes the references that XML has of itself, and numeric ones. */
+export const decodeXml = (text: string): string => (text.includes("&") ? entities().decodeXML(text) : text);
+
+/** Decodes all references of HTML that end with a semicolon. */
+export const decodeHtml = (text: string): string => entities().decodeHTMLStrict(text);

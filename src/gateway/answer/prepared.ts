@@ -44,12 +44,6 @@ export type PreparedEndpoint = Endpoint &
     mustRead?: { endpoint: PreparedEndpoint; inputOf(input: Record<string, unknown>): Record<string, unknown> };
   };
 
-type Preparing = {
-  /** Identifies the legacy interface, as far as answers differ by it. */
-  legacy: string;
-  lifetimes: Readonly<Record<string, DeclaredLifetimes>>;
-};
-
 /** The lifetimes of each endpoint whose answers are cached. `changed`: by the settings. */
 export const lifetimesInForce = (
   endpoints: Record<string, Endpoint>,
@@ -62,11 +56,14 @@ export const lifetimesInForce = (
   );
 
 /**
- * Prepares all endpoints, once at the start.
+ * Prepares all endpoints, once at the start. `legacy` identifies the legacy interface, as far as answers differ by it.
  *
  * @throws Where an endpoint names another one that does not exist.
  */
-export const prepare = (endpoints: Record<string, Endpoint>, { legacy, lifetimes }: Preparing): PreparedEndpoint[] => {
+export const prepare = (
+  endpoints: Record<string, Endpoint>,
+  { legacy, lifetimes }: { legacy: string; lifetimes: Readonly<Record<string, DeclaredLifetimes>> },
+): PreparedEndpoint[] => {
   const cacheKeyFor = (name: string, { cache }: Endpoint): Pick<PreparedEndpoint, "cacheKey"> => {
     if (cache === undefined) return {};
     const lifetimesOf = lifetimesBy({ ...cache, ...lifetimes[name] });
@@ -80,14 +77,12 @@ export const prepare = (endpoints: Record<string, Endpoint>, { legacy, lifetimes
       }),
     };
   };
-  const all = Object.entries(endpoints).map(([name, endpoint]): PreparedEndpoint => {
-    return {
-      ...endpoint,
-      ...readableOf(name, endpoint),
-      hasMarkup: markupPaths(endpoint.output).length > 0,
-      ...cacheKeyFor(name, endpoint),
-    };
-  });
+  const all: PreparedEndpoint[] = Object.entries(endpoints).map(([name, endpoint]) => ({
+    ...endpoint,
+    ...readableOf(name, endpoint),
+    hasMarkup: markupPaths(endpoint.output).length > 0,
+    ...cacheKeyFor(name, endpoint),
+  }));
   for (const one of all) if (one.access) one.mustRead = mustReadOf(one.access, all);
   return all;
 };

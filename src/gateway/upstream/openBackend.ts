@@ -4,13 +4,12 @@ import {
   type Dependencies,
   type FailureMeaning,
   type Meter,
-  observeCalls,
   type Observer,
   type Settings,
 } from "../../operation/index.ts";
 import { type Attempt, openBreaker, type OpensAfter } from "./breaker.ts";
 import type { Outage } from "./outage.ts";
-import { type Judge, openUpstream, openUpstreamHealth, type Upstream } from "./upstream.ts";
+import { type Judge, observeCalls, openUpstream, openUpstreamHealth, type Upstream } from "./upstream.ts";
 import { upstreamSettings } from "./upstreamSettings.ts";
 
 /** What watches the calls to a backend. */

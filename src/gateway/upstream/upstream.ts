@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { isIP, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type * as Undici from "undici";
-import { type ByteBudget, openByteBudget } from "../../operation/index.ts";
+import { type ByteBudget, type Observer, openByteBudget, shownTarget } from "../../operation/index.ts";
 import { openSemaphore } from "./semaphore.ts";
 import type { Judgement, LegacyTarget } from "../../catalogue/index.ts";
 import type { Beginning } from "./answerBeginning.ts";
@@ -36,6 +36,13 @@ type UpstreamCall = { method: string; path: string; ms: number } & (
 export type Judge = (request: RequestLine, answer: Beginning, target?: LegacyTarget) => Judgement | undefined;
 
 type OnUpstreamCall = (call: UpstreamCall) => void;
+
+/** Logs each call at `LOG_LEVEL=debug`; `undefined` at other levels, so that calls cost nothing then. */
+export const observeCalls = (observer: Observer, event: string): OnUpstreamCall | undefined =>
+  observer.isDebug
+    ? ({ path, ms, ...call }) =>
+        observer.debug(event, { ...call, asked: shownTarget(path), ms: Math.round(ms * 10) / 10 })
+    : undefined;
 
 /** How to reach an upstream, and its bounds. All times are in milliseconds. */
 export type UpstreamSettings = {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import about from "../../../package.json" with { type: "json" };
+import type { Sample } from "./series.ts";
 
 /** `build`: written into the package's manifest when it is packed. A clone has none. */
 const { build } = about as { build?: string };
@@ -26,4 +27,21 @@ export const hashOf = (root: string): string => {
     hash.update(`${file.replaceAll("\\", "/")} ${content.length}\n`).update(content);
   }
   return hash.digest("base64url").slice(0, 16);
+};
+
+/**
+ * What runs: the version of the package, the build of the code and of Node. The build is `unknown` where its files are
+ * not there, as in a bundle.
+ */
+export const buildInfo = (): Sample => ({
+  labels: { version: about.version, build: knownBuild(), node: process.version },
+  value: 1,
+});
+
+const knownBuild = (): string => {
+  try {
+    return buildId();
+  } catch {
+    return "unknown";
+  }
 };
