@@ -19,29 +19,13 @@ export type ReadFailure = { failure: "full" | "late" | "broken" };
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * `deadline`: on the clock of `performance.now()`. `holding`: has the bytes of the body, and gets
- * those of what is made of it.
+ * A body to be read. `deadline`: on the clock of `performance.now()`. `holding`: has its bytes, and gets those of what
+ * is made of it.
  */
-type ReadBody<K extends keyof Jobs> = (
-  task: Jobs[K]["task"],
-  body: Buffer,
-  deadline: number,
-  holding?: Holding,
-) => MaybePromise<Jobs[K]["result"] | ReadFailure>;
+type BodyToRead = [body: Buffer, deadline: number, holding?: Holding];
 
-/**
- * Reads answers: small ones at once and without a promise, since there are many; large ones in other threads, so that
- * callers do not wait for each other's. The bytes of a large one go to its thread.
- */
-export type Reader = {
-  /** Reads an answer of legacy. */
-  read: ReadBody<"legacy">;
-  /** Reads an answer of the new implementation. */
-  checkModern: ReadBody<"modern">;
-  /** `waiting`: bodies that wait for a thread. `bytes`: of these, and of those that are being read. */
-  size(): { threads: number; waiting: number; bytes: number };
-  close(): Promise<void>;
-};
+/** Reads answers. */
+export type Reader = ReturnType<typeof openReader>;
 
 /** What a reader reads, and its bounds. */
 export type ReaderSettings = {
@@ -70,8 +54,12 @@ export type ReaderSettings = {
 /** In bytes: each takes about 4 ms to read, which is as long as others may wait. */
 const LARGE = { json: 128 * 1024, xml: 32 * 1024 };
 
-/** Opens a reader; threads start when the first large body comes. */
-export const openReader = (settings: ReaderSettings): Reader => {
+/**
+ * Opens a reader of answers: small ones are read at once and without a promise, since there are many; large ones in
+ * other threads, so that callers do not wait for each other's. Threads start when the first large body comes, whose
+ * bytes go to its thread.
+ */
+export const openReader = (settings: ReaderSettings) => {
   const { endpoints, module, large = LARGE, jobs: maxJobs = 500, overtime = 30_000, memory, onFailed } = settings;
   const threadData = module === undefined ? undefined : { module };
   let jobs = 0;
@@ -103,9 +91,7 @@ export const openReader = (settings: ReaderSettings): Reader => {
   const run = <K extends keyof Jobs>(
     of: K,
     task: Jobs[K]["task"],
-    body: Buffer,
-    deadline: number,
-    holding?: Holding,
+    ...[body, deadline, holding]: BodyToRead
   ): MaybePromise<Jobs[K]["result"] | ReadFailure> => {
     const { length } = body;
     const counted = countedBytes(body);
@@ -134,10 +120,14 @@ export const openReader = (settings: ReaderSettings): Reader => {
   };
 
   return {
-    read: (task, ...of) => runStep("transform", { endpoint: task.endpoint }, () => run("legacy", task, ...of)),
-    checkModern: (...of) => run("modern", ...of),
+    /** Reads an answer of legacy. */
+    read: (task: Jobs["legacy"]["task"], ...of: BodyToRead) =>
+      runStep("transform", { endpoint: task.endpoint }, () => run("legacy", task, ...of)),
+    /** Reads an answer of the new implementation. */
+    checkModern: (task: Jobs["modern"]["task"], ...of: BodyToRead) => run("modern", task, ...of),
+    /** `waiting`: bodies that wait for a thread. `bytes`: of these, and of those that are being read. */
     size: () => ({ threads: pool?.threads.length ?? 0, waiting: pool?.queueSize ?? 0, bytes }),
-    close: async () => pool?.destroy(),
+    close: async (): Promise<void> => pool?.destroy(),
   };
 };
 
