@@ -1,8 +1,7 @@
-import { type Core, maxEntryBytes } from "../../src/gateway/index.ts";
-import type { DeclaredLifetimes } from "../../src/catalogue/index.ts";
+import type { Core } from "../../src/gateway/index.ts";
 
 /** The lifetimes of an endpoint, by the names of `CACHE_LIFETIMES`. */
-const lifetimesView = (declared: DeclaredLifetimes) => {
+const lifetimesView = (declared: Core["lifetimes"][string]) => {
   const { mayTurnPrivate: _, ...lifetimes } = declared;
   return lifetimes;
 };
@@ -15,10 +14,10 @@ export const cacheViewOf = ({
   settings,
   lifetimes: declared,
 }: Pick<Core, "cache" | "settings" | "lifetimes">) => {
-  const { bytes, entries, evicted } = cache.size();
+  const { bytes, entries, evicted, entryBytes } = cache.size();
   const shared = cache.sharing();
   const doubtful = cache.doubtful();
-  const bound = { bytes: settings.CACHE_BYTES, entryBytes: maxEntryBytes(settings.CACHE_BYTES) };
+  const bound = { bytes: settings.CACHE_BYTES, entryBytes };
   const lifetimes = Object.fromEntries(Object.entries(declared).map(([name, one]) => [name, lifetimesView(one)]));
   return {
     bound,

@@ -1,14 +1,7 @@
 import type { Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { z } from "zod";
-import {
-  type Core,
-  type Feature,
-  type GuardSettings,
-  type Invalidation,
-  legacyName,
-  type OperatorsApp,
-} from "../../src/gateway/index.ts";
+import { type Core, type Feature, type Invalidation, legacyName } from "../../src/gateway/index.ts";
 import { parseJson } from "../../src/catalogue/index.ts";
 import { once } from "../../src/operation/index.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
@@ -20,10 +13,14 @@ import type { ConsolePage } from "./page/consolePage.ts";
 const MAX_BODY_BYTES = 64 * 1024;
 
 /**
- * The operators' interface and page: the core's routes, and those that features add. `address`: where the
- * new interface is served.
+ * The operators' interface and page: the core's routes, which `makeApp` makes, and those that features add. `address`:
+ * where the new interface is served.
  */
-export const consoleApp = (core: Core, operatorsApp: OperatorsApp, guard: GuardSettings, address: string): Hono => {
+export const consoleApp = (
+  core: Core,
+  makeApp: (signIn: (c: Context) => Promise<Response>) => Hono,
+  address: string,
+): Hono => {
   const { cache, observer } = core;
   const parts = (core.features as readonly Feature<ConsolePart>[]).flatMap(({ console }) => console ?? []);
   const endpoints = Object.keys(core.lifetimes);
@@ -46,7 +43,7 @@ export const consoleApp = (core: Core, operatorsApp: OperatorsApp, guard: GuardS
     return render.page(new Date(), query, wanted === "" ? undefined : await findStored(core, wanted));
   };
 
-  const app = operatorsApp(core, guard, (c) => send(c, "signIn"));
+  const app = makeApp((c) => send(c, "signIn"));
   app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => c.json({ detail: "The body is too large." }, 413) }));
   app.get("/cache", async (c) => {
     const url = c.req.query("url");

@@ -1,5 +1,5 @@
 import { type Entry, expiryOf, type FoundEntry } from "../../src/gateway/index.ts";
-import { toStored } from "../../src/operation/index.ts";
+import { monotonic } from "../../src/operation/index.ts";
 
 /** A stored answer, as operators see it. Times are ISO 8601. */
 export type StoredAnswer = {
@@ -21,7 +21,7 @@ export type StoredAnswer = {
   retryAt?: string;
 };
 
-const isoAt = (moment: number): string => new Date(toStored(moment)).toISOString();
+const isoAt = (moment: number): string => new Date(monotonic.toStored(moment)).toISOString();
 
 /** Describes an entry. */
 export const storedAnswer = ({ entry, freshness }: FoundEntry): StoredAnswer => {

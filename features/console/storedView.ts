@@ -1,6 +1,6 @@
 import type { Core } from "../../src/gateway/index.ts";
 import { pathOf } from "../../src/catalogue/index.ts";
-import { scrubTarget } from "../../src/operation/index.ts";
+import { shownTarget } from "../../src/operation/index.ts";
 import { type StoredAnswer, storedAnswer } from "./storedAnswer.ts";
 
 /** Characters of an address. */
@@ -11,7 +11,7 @@ export type StoredView = { url: string; answers?: StoredAnswer[] };
 
 /** An address as it may be shown: its path, without what may be a key. */
 export const shownAddress = (address: string): string =>
-  scrubTarget(pathOf(address.slice(0, MAX_ADDRESS).replace(/^https?:\/\/[^/]*/i, "")));
+  shownTarget(pathOf(address.slice(0, MAX_ADDRESS).replace(/^https?:\/\/[^/]*/i, "")));
 
 /** Looks up what is stored for everybody at this address: hostile input. */
 export const findStored = async ({ stored }: Pick<Core, "stored">, address: string): Promise<StoredView> => {

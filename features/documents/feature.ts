@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { type Core, corsList, type Feature, isBelow, problemSlugs, sendWhole } from "../../src/gateway/index.ts";
+import { type Core, corsList, type Feature, isBelow, problemTypes, sendWhole } from "../../src/gateway/index.ts";
 import { apiCatalog, CATALOG_LINK, CATALOG_PATH, documentLinks, OPENAPI_TYPE } from "./apiCatalog.ts";
 import type { OpenApiThreadData } from "./openApiThread.ts";
 import { openResource, type Resource, type SendResource } from "./resource.ts";
@@ -44,6 +44,9 @@ const baseOf = (prefix: string): string => (prefix === "/" ? "" : prefix);
 
 /** Leads those who know only the domain from legacy's page to the catalogue. */
 const catalogLink = ["Link", CATALOG_LINK];
+
+/** The fragments of the `type` URIs of problems. */
+const problemSlugs = Object.values(problemTypes).map(({ slug }) => slug);
 
 /** The documents below each prefix. */
 const documentPaths = ["/openapi.json", "/docs", "/problems", ...problemSlugs.map((slug) => `/problems/${slug}`)];

@@ -1,5 +1,5 @@
 import { answerOf, type ErrorTable, type Outcome, outcomeOf } from "../../src/catalogue/index.ts";
-import { otherProblem, problemOf, type ProblemType, problemTypes } from "../../src/gateway/index.ts";
+import { problemOf, problemTypes } from "../../src/gateway/index.ts";
 import { documentFrame, readStyle, sharedStyle } from "../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../libraries/ui/html.ts";
 import { counted } from "../../libraries/ui/wording.ts";
@@ -26,7 +26,6 @@ export const problemPage = ({ base, errors, link }: ProblemPageParts): Resource 
       </p>
       ${example(base)}
       ${Object.entries(problemTypes).map(([status, type]) => section(type, status, codes.get(Number(status))))}
-      ${section(otherProblem, "other")}
     </main>`;
   return {
     body: String(frame.render({ title, body })),
@@ -42,7 +41,11 @@ const codesByStatus = (errors: ErrorTable): Map<number, Outcome[]> =>
     (outcome) => answerOf(outcome).status,
   );
 
-const section = ({ slug, title: name, about }: ProblemType, status: string, outcomes: Outcome[] = []): Html => {
+const section = (
+  { slug, title: name, about }: Record<"slug" | "title" | "about", string>,
+  status: string,
+  outcomes: Outcome[] = [],
+): Html => {
   // Several errors of legacy's may be shown as one.
   const messages = new Map(outcomes.flatMap(({ code, message }) => (code === undefined ? [] : [[code, message]])));
   return html`<section id="${slug}">

@@ -29,7 +29,10 @@ export type MigrationParts = {
 
 /** What the feature takes of the core. */
 type MigratedCore = LayeredCore &
-  Pick<Core, "catalogue" | "features" | "isCheck" | "dependencies" | "events" | "traffic" | "reader" | "memory">;
+  Pick<
+    Core,
+    "catalogue" | "features" | "hooks" | "isCheck" | "dependencies" | "events" | "traffic" | "reader" | "memory"
+  >;
 
 /**
  * Moves endpoints from legacy to a new implementation by stages. Without `MODERN_URL` legacy answers everything,

@@ -1,5 +1,4 @@
 import {
-  authorize,
   type CallerIdentity,
   type Context,
   type Core,
@@ -18,7 +17,7 @@ import { openShadow } from "./shadow.ts";
 /** What the layer takes of the core. */
 export type LayeredCore = Pick<
   Core,
-  "cache" | "errors" | "hooks" | "keys" | "meter" | "observer" | "settings" | "totalTimeout" | "unconfirmed"
+  "authorize" | "cache" | "confirmWrite" | "errors" | "meter" | "observer" | "settings" | "totalTimeout"
 >;
 
 /**
@@ -67,7 +66,7 @@ export const openLayer = (
   const layer: Layer = (next) => async (context) => {
     const decision = migration.decide(context.endpoint.name, bucketing(context));
     const isModern = decision.backend === "modern";
-    const refusal = isModern ? await authorize(core, context, true) : undefined;
+    const refusal = isModern ? await core.authorize(context, true) : undefined;
     if (refusal) return { ...uncached(refusal), decision: { ...decision, backend: "gateway", reason: "credential" } };
     if (context.endpoint.writes === undefined) return read(context, next, decision);
     const served = await (isModern ? backend.write(context) : next(context));

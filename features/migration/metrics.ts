@@ -1,4 +1,4 @@
-import type { Meter, Sample } from "../../src/operation/index.ts";
+import type { Meter } from "../../src/operation/index.ts";
 import { type DifferenceResult, differenceResults } from "../../libraries/compare/difference.ts";
 import { stageNames } from "./stage.ts";
 import type { StagesView, StageView } from "./views.ts";
@@ -17,7 +17,7 @@ export const countComparisons = (meter: Meter): ((result: DifferenceResult) => v
  */
 export const meterStages = (meter: Meter, views: () => StagesView, shed: () => number): void => {
   /** One sample of each endpoint that has a value. */
-  const each = (valueOf: (view: StageView) => number | undefined) => (): Sample[] =>
+  const each = (valueOf: (view: StageView) => number | undefined) => () =>
     Object.entries(views()).flatMap(([endpoint, view]) => {
       const value = valueOf(view);
       return value === undefined ? [] : [{ labels: { endpoint }, value }];

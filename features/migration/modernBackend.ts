@@ -1,25 +1,16 @@
 import { canonicalRequest } from "../../libraries/compare/canonicalRequest.ts";
-import {
-  confirmWrite,
-  type Context,
-  type Core,
-  type Fetched,
-  freshOnly,
-  type Served,
-  uncached,
-  type WriteFate,
-} from "../../src/gateway/index.ts";
+import { type Context, type Core, type Fetched, freshOnly, type Served, uncached } from "../../src/gateway/index.ts";
 import { type Answer, answerOf } from "../../src/catalogue/index.ts";
 import type { ModernReply } from "../../libraries/modern/client.ts";
 import type { Migration } from "./migration.ts";
 import type { Modern } from "./modern.ts";
 
 /** What answers of modern take of the core. */
-type AnsweringCore = Pick<Core, "cache" | "observer" | "hooks" | "unconfirmed">;
+type AnsweringCore = Pick<Core, "cache" | "observer" | "confirmWrite">;
 
 /** Opens what answers by modern. */
 export const openModernBackend = (core: AnsweringCore, modern: Modern, migration: Migration) => {
-  const { cache, observer } = core;
+  const { cache, observer, confirmWrite } = core;
 
   /** Asks modern for one answer, within its timeout. */
   const ask = async (context: Context): Promise<ModernReply> => {
@@ -70,13 +61,13 @@ export const openModernBackend = (core: AnsweringCore, modern: Modern, migration
      */
     read,
     /** Sends a write to modern, once. If modern fails, the write is not sent to legacy. */
-    write: async (context: Context): Promise<Served> => confirmWrite(core, context, writeAnswer(await ask(context))),
+    write: async (context: Context): Promise<Served> => confirmWrite(context, writeAnswer(await ask(context))),
   };
 };
 
 const noAnswer: Answer = answerOf({ kind: "broken", message: "The new implementation gave no answer." });
 
-const writeAnswer = (reply: ModernReply): { answer: Answer; fate?: WriteFate } => {
+const writeAnswer = (reply: ModernReply): Parameters<Core["confirmWrite"]>[1] => {
   if ("failed" in reply) {
     // With any 4xx, such as a router's 404, modern has refused the write.
     const status = reply.status ?? 0;

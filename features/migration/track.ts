@@ -1,5 +1,5 @@
 import { type Difference, type ResultCounts, resultOf } from "../../libraries/compare/difference.ts";
-import { fromStored } from "../../src/operation/index.ts";
+import { monotonic } from "../../src/operation/index.ts";
 import type { ComparedRequests } from "./comparedRequests.ts";
 import { type Evidence, wilson } from "./gate.ts";
 import type { StageInForce } from "./stage.ts";
@@ -30,7 +30,7 @@ export const openTrack = (requests: ComparedRequests) => {
   /**
    * When it moved last, on the clock of `performance.now()`; the start of this gateway if that time lies in the future.
    */
-  const moveOf = ({ since }: StageInForce): number => (movedAt ??= fromStored(Date.parse(since)) ?? openedAt);
+  const moveOf = ({ since }: StageInForce): number => (movedAt ??= monotonic.fromStored(Date.parse(since)) ?? openedAt);
 
   return {
     /** A side has answered after `ms` milliseconds, or failed. */

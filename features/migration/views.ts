@@ -1,5 +1,5 @@
-import type { DifferenceForm, Json } from "../../src/catalogue/index.ts";
-import type { ResultCounts, Classification } from "../../libraries/compare/difference.ts";
+import type { Json } from "../../src/catalogue/index.ts";
+import type { ResultCounts, Classification, Difference } from "../../libraries/compare/difference.ts";
 import type { CurlPair } from "../../libraries/compare/curls.ts";
 import type { Gate, StageInForce } from "./stage.ts";
 
@@ -65,7 +65,7 @@ export type DifferenceView = {
   endpoint: string;
   path: string;
   kind: Classification;
-  form: DifferenceForm;
+  form: Difference["form"];
   rule?: string;
   entry?: string;
   cause: string;

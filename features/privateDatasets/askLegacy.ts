@@ -3,12 +3,11 @@ import { monotonic, withTimeout } from "../../src/operation/index.ts";
 import {
   type JsonObject,
   type LegacyRequest,
-  type OutcomeKind,
+  type Outcome,
   outcomeOf,
   type RowById,
-  xmlReader,
 } from "../../src/catalogue/index.ts";
-import { type Caller, type Core, fetchReadable } from "../../src/gateway/index.ts";
+import type { Caller, Core } from "../../src/gateway/index.ts";
 
 /** The endpoint whose lists lack private datasets. */
 export const LIST_ENDPOINT = "listDatasets";
@@ -23,7 +22,7 @@ export class LegacyFailure extends Error {
 }
 
 /** What legacy answered: a document, or an error. The code alone decides what an error means. */
-type LegacyDocument = { document: JsonObject } | { document?: undefined; code: number; kind: OutcomeKind };
+type LegacyDocument = { document: JsonObject } | { document?: undefined; code: number; kind: Outcome["kind"] };
 
 /**
  * Asks legacy with one key.
@@ -32,18 +31,18 @@ type LegacyDocument = { document: JsonObject } | { document?: undefined; code: n
  */
 export type AskLegacy = (request: LegacyRequest) => Promise<LegacyDocument>;
 
-const endpoint = { name: LIST_ENDPOINT, readXml: xmlReader([]) };
-
 /** What asking legacy takes of the core. */
-type LegacyParts = Pick<Core, "client" | "observer" | "keys" | "errors">;
+type LegacyParts = Pick<Core, "fetchReadable" | "errors">;
 
 /** Asks legacy on behalf of a caller. */
 export const askAs =
   (core: LegacyParts, caller: Caller): AskLegacy =>
   async (request) => {
-    const reply = await fetchReadable(core, { ...caller, endpoint }, request).catch((error: Error) => ({
-      why: error.message,
-    }));
+    const reply = await core
+      .fetchReadable({ ...caller, endpoint: { name: LIST_ENDPOINT } }, request)
+      .catch((error: Error) => ({
+        why: error.message,
+      }));
     if ("why" in reply) throw new LegacyFailure(reply.why);
     const { reading, status } = reply;
     if (reading.is === "unreadable") throw new LegacyFailure(reading.why);

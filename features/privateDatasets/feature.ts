@@ -20,7 +20,7 @@ export type PrivateDatasets = { privateRows?: { start: () => Promise<void>; stat
 
 /** Adds to administrators' lists the private datasets that legacy's lists lack. */
 const open = async (
-  core: ListParts & Pick<Core, "dependencies" | "endpoints" | "features" | "load">,
+  core: ListParts & Pick<Core, "dependencies" | "endpoints" | "events" | "features" | "load" | "observer">,
   settings: PrivateDatasetsSettings,
   { scan = {} }: PrivateDatasetsParts = {},
 ): Promise<Feature<ConsolePart> & PrivateDatasets> => {

@@ -17,7 +17,6 @@ import {
   type RowById,
   type RowFilters,
   type RowTest,
-  servingNote,
   transform,
 } from "../../src/catalogue/index.ts";
 import { type AdminStatuses, askAs, LIST_ENDPOINT } from "./askLegacy.ts";
@@ -185,8 +184,6 @@ const pageOf = (listed: ReadonlyMap<number, Buffer>, { offset, limit }: Input): 
   return { status: 200, body: Buffer.concat([open, ...page.flatMap(([, row], i) => (i ? [comma, row] : row)), close]) };
 };
 
-const note = servingNote(() => undefined);
-
 /**
  * Makes a row of the list as bytes, once for each; `undefined` if legacy does not show it. `onUnfit` is called with the
  * places of a row that does not fit.
@@ -199,7 +196,7 @@ export const listedRows = (
   const known = new WeakMap<PrivateRow, { bytes: Buffer | undefined }>();
   const write = ({ id, shown }: PrivateRow): Buffer | undefined => {
     if (shown === undefined) return undefined;
-    const transformed = transform(output, rowById.document([shown]), note);
+    const transformed = transform(output, rowById.document([shown]));
     if (transformed.ok) return Buffer.from(JSON.stringify((transformed.ours as unknown[])[0]));
     onUnfit(id, transformed.mismatch);
     return undefined;

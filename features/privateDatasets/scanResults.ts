@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { fromStored, type Settings } from "../../src/operation/index.ts";
+import { monotonic, type Settings } from "../../src/operation/index.ts";
 import type { Stores } from "../../libraries/stores/keyValueStore.ts";
 
 /** The highest id that is accepted: each id takes a bit. */
@@ -121,7 +121,7 @@ export const openScanResults = async ({ stores, scope, onChange }: ScanResultsSe
     if (record === undefined || "id" in record)
       return { highest: 0, listed: openIdSet(), unknown: openIdSet(), recheckedUpTo: 0 };
     const { completedAt: at, ...others } = record;
-    const moment = at === undefined ? undefined : fromStored(at);
+    const moment = at === undefined ? undefined : monotonic.fromStored(at);
     const completed = at === undefined || moment === undefined ? undefined : { at, moment };
     return { ...others, listed: openIdSet(record.listed), unknown: openIdSet(record.unknown), completed };
   };

@@ -1,16 +1,12 @@
 import {
-  authorize,
   bytesOf,
   type Caller,
+  type Context,
   type Core,
-  type Directives,
-  fetchAnswer,
   type Fetched,
   freshOnly,
-  type KeyedCaller,
   type PreparedEndpoint,
   type Served,
-  type ToFetch,
   uncached,
   withoutClient,
 } from "../../src/gateway/index.ts";
@@ -26,17 +22,20 @@ const MAX_ROWS = 1_000_000;
 const wholeOf = (input: Input) => ({ ...input, offset: 0, limit: MAX_ROWS });
 
 /** What lists take of the core. */
-export type ListParts = ToFetch & Pick<Core, "cache" | "totalTimeout" | "meter">;
+export type ListParts = Pick<
+  Core,
+  "authorize" | "cache" | "errors" | "fetchAnswer" | "fetchReadable" | "keys" | "meter" | "totalTimeout"
+>;
 
 /** One request for a whole list: by the endpoint's rules, each row a line; 200 with no line for an empty list. */
 const fetchWhole = async (
-  core: ToFetch,
+  core: Pick<Core, "fetchAnswer">,
   endpoint: PreparedEndpoint,
   input: Input,
   caller: Caller,
 ): Promise<Fetched["answer"]> => {
   const asked = { ...caller, endpoint, input, legacy: endpoint.legacy(input) };
-  const { answer, outcome } = await fetchAnswer(core, asked, "lines");
+  const { answer, outcome } = await core.fetchAnswer(asked, "lines");
   return outcome?.kind === "notFound" ? { status: 200, body: "" } : answer;
 };
 
@@ -45,7 +44,11 @@ const fetchWhole = async (
  *
  * @throws A `LegacyFailure` if legacy does not give the list.
  */
-export const fetchListedIds = async (core: ToFetch, endpoint: PreparedEndpoint, caller: Caller): Promise<number[]> => {
+export const fetchListedIds = async (
+  core: Pick<Core, "fetchAnswer">,
+  endpoint: PreparedEndpoint,
+  caller: Caller,
+): Promise<number[]> => {
   // Legacy escapes names in XML only.
   const xml = { ...endpoint, format: "xml" as const };
   const { status, body } = await fetchWhole(core, xml, wholeOf({ status: "all" }), caller);
@@ -59,7 +62,12 @@ export const fetchListedIds = async (core: ToFetch, endpoint: PreparedEndpoint, 
  */
 export const wholeLists =
   (core: ListParts, endpoint: PreparedEndpoint, version: () => number) =>
-  async (filters: Input, wanted: Directives, caller: KeyedCaller, isBypass = false): Promise<Served> => {
+  async (
+    filters: Input,
+    wanted: Context["wanted"],
+    caller: Caller & { key: string },
+    isBypass = false,
+  ): Promise<Served> => {
     const input = wholeOf(filters);
     // Half of the time: where legacy cannot give the whole list, it is asked for its own page.
     // No client is sent the whole list: how much waits for clients is no reason to refuse it.
@@ -72,7 +80,7 @@ export const wholeLists =
     if (page === undefined) return uncached((await fetch()).answer, "bypass");
     const cacheKey = { ...page, key: `${page.key} whole ${version()}`, lifetimesOf: freshOnly(page.lifetimesOf) };
     const owner = core.keys.ownerOf(caller.key);
-    return core.cache.answer({ cacheKey, owner, wanted }, fetch, () => authorize(core, { ...caller, endpoint }));
+    return core.cache.answer({ cacheKey, owner, wanted }, fetch, () => core.authorize({ ...caller, endpoint }));
   };
 
 /** The rows of a whole list by id. */

@@ -1,18 +1,18 @@
-import { type Feature, plainBody, UNCONFIRMED_MS } from "../../src/gateway/index.ts";
+import type { Feature } from "../../src/gateway/index.ts";
 
 /** Makes the scan read next the datasets that a write names. Tags matter only if the dataset is known to be private. */
 export const readWritten =
   (isKnown: (id: number) => boolean, readNext: (id: number) => void): NonNullable<Feature["onWrite"]> =>
-  ({ groups, isLost, proxied }) => {
+  ({ groups, hold, proxied }) => {
     const named = [...groups, ...(proxied?.named ?? [])].flatMap((group) => numberIn(/^dataset\/(\d+)$/, group));
-    const text = proxied?.answer && plainBody(proxied.answer).toString("latin1");
+    const text = proxied?.answer();
     if (text !== undefined && isRefusal(text)) return;
     const ids = new Set([...named, ...(text === undefined ? [] : numberIn(uploaded, text))]);
     const isAboutTags = proxied === undefined || /\/data\/(?:un)?tag\/?$/.test(proxied.path);
     const written = [...ids].filter((id) => !isAboutTags || isKnown(id));
     for (const id of written) readNext(id);
     // It may still be going on.
-    if (isLost) setTimeout(() => written.map(readNext), UNCONFIRMED_MS).unref();
+    if (hold !== undefined) setTimeout(() => written.map(readNext), hold).unref();
   };
 
 /** The beginning of an answer that says which dataset was uploaded. */

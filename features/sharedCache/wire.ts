@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
 import { z } from "zod";
 import { copyOf, type Entry, entryOf, tagOf } from "../../src/gateway/index.ts";
-import { fromStored, toStored } from "../../src/operation/index.ts";
+import { monotonic } from "../../src/operation/index.ts";
 
 /** The first byte of an entry: the version of the format. */
 const VERSION = 3;
@@ -36,7 +36,7 @@ const MAX_BODY = 32 * 1024 ** 2;
 /** An entry as bytes: the version, the length of a JSON head, the head, the body (compressed where that is smaller). */
 export const toWire = (entry: Entry): Buffer => {
   const { br } = entry.coded;
-  const storedAt = toStored(entry.storedAt);
+  const storedAt = monotonic.toStored(entry.storedAt);
   const moments = { storedAt, freshUntil: storedAt + entry.freshUntil - entry.storedAt };
   const head = Buffer.from(JSON.stringify(headSchema.parse({ ...entry, ...moments, isBrotli: br !== undefined })));
   const start = Buffer.alloc(5);
@@ -56,7 +56,7 @@ export const fromWire = async (bytes: Buffer): Promise<Entry | undefined> => {
   if (end > bytes.length) throw new Error("cut off");
   const head = headSchema.parse(JSON.parse(bytes.toString("utf8", 5, end)));
   const { isBrotli, status, tag, type, headers, freshUntil, ...about } = head;
-  const storedAt = fromStored(about.storedAt);
+  const storedAt = monotonic.fromStored(about.storedAt);
   if (storedAt === undefined) return undefined;
   const bodyBytes = bytes.subarray(end);
   const body = copyOf(isBrotli ? await decompress(bodyBytes, { maxOutputLength: MAX_BODY }) : bodyBytes);

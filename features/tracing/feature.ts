@@ -20,17 +20,7 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { IncomingHttpHeaders } from "node:http";
-import {
-  contexts,
-  currentContext,
-  type HttpExchange,
-  type RequestBegin,
-  requestBegins,
-  steps,
-  traceContextOf,
-  type TracedStep,
-  withTimeout,
-} from "../../src/operation/index.ts";
+import { type HttpExchange, observeSteps, traceContextOf, withTimeout } from "../../src/operation/index.ts";
 import { pathOf } from "../../src/catalogue/index.ts";
 import type { Feature } from "../../src/gateway/index.ts";
 import type { TracingSettings } from "./settings.ts";
@@ -54,29 +44,26 @@ const open = (_: unknown, settings: TracingSettings, lastExport = LAST_EXPORT): 
       parent,
     );
 
-  const onRequest = (message: unknown): void => {
-    const { context, request } = message as RequestBegin;
-    const parent = parentOf(request.headers);
-    const span = begin(context.exchange, request.method, parent);
-    spans.set(context.exchange, span);
-    context.step = trace.setSpan(parent, span);
-    context.traceparent = traceparentOf(span);
-  };
-
   const running = new WeakMap<object, Span>();
-  /** The context of a step: its requests to legacy and modern name its span. */
-  const beginStep = (step: TracedStep) => {
-    const context = currentContext();
-    // A step that belongs to no request, or to a request of another gateway in this process.
-    if (context?.step === undefined || !spans.has(context.exchange)) return context;
-    const parent = context.step as Context;
-    const kind = step.name === "legacy" || step.name === "modern" ? SpanKind.CLIENT : SpanKind.INTERNAL;
-    const span = tracer.startSpan(step.name, { kind, attributes: step.attributes }, parent);
-    running.set(step, span);
-    return { ...context, step: trace.setSpan(parent, span), traceparent: traceparentOf(span) };
-  };
-  const onStep = {
-    end(step: TracedStep & { result?: unknown; error?: unknown }) {
+  const endObserving = observeSteps({
+    onRequest({ context, request }) {
+      const parent = parentOf(request.headers);
+      const span = begin(context.exchange, request.method, parent);
+      spans.set(context.exchange, span);
+      context.step = trace.setSpan(parent, span);
+      context.traceparent = traceparentOf(span);
+    },
+    /** Requests of a step to legacy and modern name its span. */
+    onBegin(step, context) {
+      // A step that belongs to no request, or to a request of another gateway in this process.
+      if (context?.step === undefined || !spans.has(context.exchange)) return context;
+      const parent = context.step as Context;
+      const kind = step.name === "legacy" || step.name === "modern" ? SpanKind.CLIENT : SpanKind.INTERNAL;
+      const span = tracer.startSpan(step.name, { kind, attributes: step.attributes }, parent);
+      running.set(step, span);
+      return { ...context, step: trace.setSpan(parent, span), traceparent: traceparentOf(span) };
+    },
+    onEnd(step) {
       const span = running.get(step);
       if (span === undefined) return;
       const fail = () => endStep(span, { failed: true });
@@ -84,10 +71,7 @@ const open = (_: unknown, settings: TracingSettings, lastExport = LAST_EXPORT): 
       else if (step.result instanceof Promise) step.result.then((result) => endStep(span, result), fail);
       else endStep(span, step.result);
     },
-  };
-  requestBegins.subscribe(onRequest);
-  steps.start.bindStore(contexts, beginStep);
-  steps.subscribe(onStep);
+  });
 
   return {
     onExchange(exchange, response) {
@@ -100,9 +84,7 @@ const open = (_: unknown, settings: TracingSettings, lastExport = LAST_EXPORT): 
       span.end();
     },
     async close() {
-      requestBegins.unsubscribe(onRequest);
-      steps.start.unbindStore(contexts);
-      steps.unsubscribe(onStep);
+      endObserving();
       const exported = provider.shutdown().catch(() => undefined);
       await withTimeout(exported, lastExport);
     },

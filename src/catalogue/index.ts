@@ -114,7 +114,7 @@ export {
   sortedBy,
   unwrapped,
 } from "./rules/compose.ts";
-export { collectChanges, type RuleChange, servingNote } from "./rules/notes.ts";
+export { collectChanges, type RuleChange } from "./rules/notes.ts";
 export { parseJson } from "./rules/parseJson.ts";
 export { childPointer, pointerSteps } from "./rules/pointer.ts";
 export { isObject, isUnset, type Json, type JsonObject, type Rule } from "./rules/rule.ts";

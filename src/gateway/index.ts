@@ -1,49 +1,34 @@
 // What features, libraries and tools import of the gateway.
 
-export { authorize } from "./answer/authorize.ts";
 export type { CallerIdentity, Context, Handler, Layer } from "./answer/context.ts";
 export type { Core, Feature, FeatureModule, Notice, TierOptions } from "./answer/feature.ts";
-export type { KeyedCaller } from "./answer/keys.ts";
-export { confirmWrite } from "./answer/legacyBackend.ts";
-export { fetchAnswer, fetchReadable, type ToFetch, unauthenticated, type WriteFate } from "./answer/legacyFetch.ts";
+export { unauthenticated } from "./answer/legacyFetch.ts";
 export { type Catalogue, type Pattern, patterns, type PreparedEndpoint } from "./answer/prepared.ts";
-export { UNCONFIRMED_MS } from "./answer/unconfirmedWrites.ts";
-export { type Directives, type Fetched, legacyName } from "./cache/cacheRequest.ts";
+export { type Fetched, legacyName } from "./cache/cacheRequest.ts";
 export { acceptedCodings, compress, copyOf } from "./cache/compression.ts";
 export { bytesOf, type Coding, type Entry, entryOf, tagOf } from "./cache/entry.ts";
 export { expiryOf, freshOnly, withDefaults } from "./cache/policy.ts";
 export { contentHeaders, etagOf, matchesTag } from "./cache/reply.ts";
 export { type Served, uncached } from "./cache/served.ts";
 export type { Invalidation, OpenSharedTier, SharedTier } from "./cache/sharedTier.ts";
-export { maxEntryBytes } from "./cache/store.ts";
 export type { FoundEntry } from "./cache/tieredEntries.ts";
 export { mediaTypeOf } from "./http/body.ts";
 export { corsList } from "./http/cors.ts";
 export { sendWhole } from "./http/httpServer.ts";
 export { type OwnError, ownReply, sendOwnError } from "./http/ownErrors.ts";
-export {
-  type ErrorBody,
-  otherProblem,
-  problemOf,
-  problemSlugs,
-  type ProblemType,
-  problemTypes,
-} from "./http/problemDetails.ts";
+export { type ErrorBody, problemOf, problemTypes } from "./http/problemDetails.ts";
 export { isBelow, originForm } from "./http/requestTarget.ts";
 export type { Step } from "./http/step.ts";
 export { describeOldReads } from "./oldReads/describeOldReads.ts";
 export { type Gateway, openGateway } from "./openGateway.ts";
-export type { OperatorsApp } from "./operators/app.ts";
-export type { GuardSettings } from "./operators/guard.ts";
 export { openOperators } from "./operators/openOperators.ts";
 export type { OperatorsSettings } from "./operators/settings.ts";
 export type { Reader } from "./threads/reader.ts";
-export { plainBody } from "./upstream/answerBeginning.ts";
 export { contentCoding } from "./upstream/answerHeaders.ts";
 export { ask, type UpstreamReply } from "./upstream/ask.ts";
 export { BackendFailure, isItsFault } from "./upstream/breaker.ts";
 export { UpstreamFailure } from "./upstream/failure.ts";
-export { subnetOf, type UntrustedProxy } from "./upstream/forwarding.ts";
+export { subnetOf } from "./upstream/forwarding.ts";
 export {
   type Caller,
   type LegacyFailed,

@@ -28,7 +28,9 @@ import {
 import { openEmptyLists } from "./answer/emptyLists.ts";
 import { openHitPath } from "./answer/hitPath.ts";
 import { openKeys } from "./answer/keys.ts";
-import { legacyBackend } from "./answer/legacyBackend.ts";
+import { openAuthorize } from "./answer/authorize.ts";
+import { legacyBackend, openConfirmWrite } from "./answer/legacyBackend.ts";
+import { openFetchAnswer, openFetchReadable } from "./answer/legacyFetch.ts";
 import { type Catalogue, lifetimesInForce, prepare } from "./answer/prepared.ts";
 import { observePassThrough } from "./answer/proxiedWrites.ts";
 import { openUnconfirmedWrites } from "./answer/unconfirmedWrites.ts";
@@ -105,7 +107,7 @@ export const openGateway = async (
   const hooks = hooksOf(features);
   const legacy = openLegacy(settings, catalogue, readTarget, { ...operation, hooks }, parts);
   const { identity, ...defined } = openEndpoints(settings, catalogue);
-  const answering = openAnswering(settings, catalogue, { ...operation, ...defined, legacy }, parts);
+  const answering = openAnswering(settings, catalogue, { ...operation, ...defined, hooks, legacy }, parts);
 
   let isStopping = false;
   const door = openDoor(settings, catalogue, readTarget, operation, parts);
@@ -279,7 +281,8 @@ const PATHS_SHARE = 1 / 16;
 const openAnswering = (
   settings: GatewaySettings,
   { keyProbes, module, opaqueReads }: Catalogue,
-  opened: Operation & Pick<Core, "endpoints" | "lifetimes" | "errors"> & { legacy: ReturnType<typeof openLegacy> },
+  opened: Operation &
+    Pick<Core, "endpoints" | "lifetimes" | "errors" | "hooks"> & { legacy: ReturnType<typeof openLegacy> },
   { features = [], reading, aroundClient = (client) => client }: GatewayParts,
 ) => {
   const { observer, meter, dependencies, memory, events, endpoints, lifetimes, errors, legacy } = opened;
@@ -329,19 +332,25 @@ const openAnswering = (
   const keys = openKeys(legacy.client, keyProbes, errors, (owner) => events.emit("keyRefused", owner));
   const unconfirmed = openUnconfirmedWrites({ keys, timeout, legacyBack: legacy.outage.ended, onError });
   const client = aroundClient(legacy.client);
+  const serviceKey = openServiceKey(settings.LEGACY_API_KEY, dependencies);
+  const fetching = { ...opened, client, reader, keys, serviceKey };
   return {
     client,
     reader,
     cache,
+    fetchAnswer: openFetchAnswer(fetching),
+    fetchReadable: openFetchReadable(fetching),
+    authorize: openAuthorize({ keys, totalTimeout: timeout }),
+    confirmWrite: openConfirmWrite({ hooks: opened.hooks, cache, unconfirmed }),
     judgeEmpty: openEmptyLists(client, observer),
     keys,
     unconfirmed,
-    serviceKey: openServiceKey(settings.LEGACY_API_KEY, dependencies),
+    serviceKey,
     totalTimeout: timeout,
   };
 };
 
-const openServiceKey = (key: string | undefined, dependencies: Pick<Dependencies, "add">): Core["serviceKey"] => {
+const openServiceKey = (key: string | undefined, dependencies: Pick<Dependencies, "add">): WholeCore["serviceKey"] => {
   if (key === undefined) return undefined;
   const report = dependencies.add("legacy_api_key", {
     trouble: "Legacy has been refusing LEGACY_API_KEY",

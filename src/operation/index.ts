@@ -9,17 +9,17 @@ export {
   openHolding,
   UNCOUNTED,
 } from "./limits/byteBudget.ts";
-export { fromStored, monotonic, toStored } from "./limits/monotonic.ts";
+export { monotonic } from "./limits/monotonic.ts";
 export { once } from "./limits/once.ts";
 export { withTimeout } from "./limits/withTimeout.ts";
 export { plainAddress, trustedProxies } from "./network/addresses.ts";
 export { listen, type Listening, urlOf } from "./network/listen.ts";
 export { http } from "./network/nodeHttp.ts";
-export { HIDDEN, scrubAgent, scrubTarget, showSegments, withoutUrlSecrets } from "./secrets/scrub.ts";
+export { HIDDEN, scrubAgent, showSegments, withoutUrlSecrets } from "./secrets/scrub.ts";
 export { truncate } from "./secrets/truncate.ts";
 export { readCertificates } from "./settings/certificates.ts";
-export { editDistance } from "./settings/editDistance.ts";
 export { described } from "./settings/describeIssue.ts";
+export { editDistance } from "./settings/editDistance.ts";
 export { fields } from "./settings/fields.ts";
 export { fileSettingOf } from "./settings/givenSetting.ts";
 export { loadSettings } from "./settings/load.ts";
@@ -35,12 +35,7 @@ export {
 } from "./settings/settings.ts";
 export { temporary } from "./settings/temporary.ts";
 export { buildId, buildInfo } from "./telemetry/buildId.ts";
-export {
-  type Dependencies,
-  type DependencyState,
-  type FailureMeaning,
-  openDependencies,
-} from "./telemetry/dependencies.ts";
+export { type Dependencies, type FailureMeaning, openDependencies } from "./telemetry/dependencies.ts";
 export { coreEvents, type EventDefinitions, type EventLevel } from "./telemetry/events.ts";
 export {
   contexts,
@@ -66,9 +61,8 @@ export {
   openMeter,
 } from "./telemetry/meter.ts";
 export { type Observer, openObserver } from "./telemetry/observer.ts";
-export { openReadCounts, type ReadCounts, legacyTroubles } from "./telemetry/readCounts.ts";
-export { callerOfRequest, headerOf, RequestCaller } from "./telemetry/requestCaller.ts";
-export type { Sample } from "./telemetry/series.ts";
-export { type RequestBegin, requestBegins, runStep, steps, type TracedStep } from "./telemetry/steps.ts";
+export { legacyTroubles, openReadCounts, type ReadCounts } from "./telemetry/readCounts.ts";
 export { RECENT_TIMES } from "./telemetry/recentTimes.ts";
-export { type NamedTraffic, openTraffic, RECENT_MINUTES, type Traffic, sumTraffic } from "./telemetry/traffic.ts";
+export { callerOfRequest, headerOf, RequestCaller } from "./telemetry/requestCaller.ts";
+export { observeSteps, requestBegins, runStep, steps } from "./telemetry/steps.ts";
+export { type NamedTraffic, openTraffic, RECENT_MINUTES, sumTraffic, type Traffic } from "./telemetry/traffic.ts";

@@ -13,7 +13,7 @@ import { UNREADABLE } from "../../libraries/compare/difference.ts";
 import type { Ledger } from "../../libraries/compare/ledger.ts";
 import { explainedRows, comparedRows, plainRows } from "./sideBySide.ts";
 import type { ComparisonOutcome } from "./tally.ts";
-import { type Endpoint, type JsonObject } from "../../src/catalogue/index.ts";
+import type { Endpoint, JsonObject } from "../../src/catalogue/index.ts";
 import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
 import type { Catalogue } from "../../src/gateway/index.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";

@@ -1,6 +1,6 @@
 import { decodeHTML } from "entities";
-import type { Core, UntrustedProxy } from "../../../src/gateway/index.ts";
-import { buildInfo, type WhenOff, legacyTroubles } from "../../../src/operation/index.ts";
+import type { Core } from "../../../src/gateway/index.ts";
+import { buildInfo, legacyTroubles } from "../../../src/operation/index.ts";
 import type { PagePart, PageSection, Trouble } from "../../../libraries/ui/consolePart.ts";
 import { documentFrame, joinModules, readAsset, readStyle, sharedStyle } from "../../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
@@ -147,13 +147,18 @@ const lifetimesRow = ([endpoint, lifetimes]: [string, CacheView["lifetimes"][str
 /** Proxies that the page names: anybody may send forwarded headers. */
 const MAX_NAMED = 3;
 
-const noticesOf = (proxies: readonly UntrustedProxy[]): Html[] => proxies.slice(0, MAX_NAMED).map(proxyNotice);
+const noticesOf = ({ untrustedProxies }: Pick<Core, "untrustedProxies">): Html[] =>
+  untrustedProxies
+    .list()
+    .slice(0, MAX_NAMED)
+    .map(
+      ({ address, requests }) =>
+        html`<code>${address}</code> sent forwarded headers in ${counted(requests, "request")}, and is not trusted: all
+          callers behind it look like one. If it is your proxy, set <code>TRUSTED_PROXIES=${address}</code>, or its
+          network.`,
+    );
 
-const proxyNotice = ({ address, requests }: UntrustedProxy): Html =>
-  html`<code>${address}</code> sent forwarded headers in ${counted(requests, "request")}, and is not trusted: all
-    callers behind it look like one. If it is your proxy, set <code>TRUSTED_PROXIES=${address}</code>, or its network.`;
-
-const offSection = ({ setting, effect, section: about }: WhenOff): PageSection[] => {
+const offSection = ({ setting, effect, section: about }: Core["off"][number]): PageSection[] => {
   if (about === undefined) return [];
   const content = html`<p class="none"><code>${setting}</code> is not set: ${effect}.</p>`;
   return [{ ...about, order: 100, count: 0, content }];
@@ -179,7 +184,7 @@ const contentOf = (
     ...shown.flatMap((part) => part.sections),
   ].toSorted((a, b) => a.order - b.order);
   const troubles = [...dependencyTroubles(core, remedies), ...shown.flatMap((part) => part.troubles ?? [])];
-  const notices = [...noticesOf(core.untrustedProxies.list()), ...shown.flatMap((part) => part.notices ?? [])];
+  const notices = [...noticesOf(core), ...shown.flatMap((part) => part.notices ?? [])];
   const calm = shown.findLast((part) => part.calm !== undefined)?.calm ?? calmSentence(core);
   const content = html`${skipLink(sections[0])}
     <header id="overview" data-live>

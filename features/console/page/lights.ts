@@ -1,5 +1,4 @@
 import type { Core } from "../../../src/gateway/index.ts";
-import type { DependencyState } from "../../../src/operation/index.ts";
 import type { Trouble } from "../../../libraries/ui/consolePart.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { timeAgo } from "../../../libraries/ui/parts.ts";
@@ -44,7 +43,7 @@ type Use = { open: readonly string[]; isUsed: (name: string) => boolean };
 const light = (
   title: string,
   words: Readonly<Record<string, string>>,
-  own: readonly DependencyState[],
+  own: ReturnType<Core["dependencies"]["states"]>,
   { open, isUsed }: Use,
   now: Date,
 ): Html => {

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { unnoted } from "../rules/notes.ts";
 import type { Json, JsonObject, Note, Rule } from "../rules/rule.ts";
 import type { Result } from "./result.ts";
 
@@ -12,7 +13,7 @@ type Transformed = Result<
 >;
 
 /** Turns one legacy document into ours, and checks it against the schema. Never throws. */
-export const transform = (output: Rule, legacy: JsonObject, note: Note): Transformed => {
+export const transform = (output: Rule, legacy: JsonObject, note: Note = unnoted): Transformed => {
   const ours = output.read(legacy, note, legacy);
   const checked = output.schema.safeParse(ours);
   if (checked.success && ours !== undefined) return { ok: true, ours };

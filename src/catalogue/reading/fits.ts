@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { servingNote } from "../rules/notes.ts";
+import { unnoted } from "../rules/notes.ts";
 import { own } from "../rules/compose.ts";
 import { isObject, isShallow, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
 import { facetsOf, memberOf } from "./facets.ts";
@@ -124,8 +124,6 @@ const read = ({ rule, value, parent }: DocumentPlace): { value: Json | undefined
   }
   return undefined;
 };
-
-const unnoted = servingNote(() => undefined);
 
 const misfitOf = (issue: ZodIssue, { path, value }: DocumentPlace, isRead: boolean): Misfit => ({
   at: `/${issue.path.join("/")}`,

@@ -7,6 +7,9 @@ export const servingNote = (unknown: (field: string) => void): Note => {
   return note;
 };
 
+/** Notes nothing. */
+export const unnoted = servingNote(() => undefined);
+
 /** One change by a rule: its place (a JSON pointer into our document), the rule's name, the values before and after. */
 export type RuleChange = { at: string; rule: string; before: Json | undefined; after: Json | undefined };
 

@@ -20,10 +20,10 @@ import type { Step } from "../http/step.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
 import type { OwnErrors } from "../http/ownErrors.ts";
 import type { ErrorFormats } from "../http/problemDetails.ts";
-import type { Beginning } from "../upstream/answerBeginning.ts";
 import type { UntrustedProxies } from "../upstream/forwarding.ts";
 import type { NoteLoop } from "../upstream/loops.ts";
 import { type Decision, legacyDecision } from "../cache/served.ts";
+import type { AnswerFunctions } from "./answerFunctions.ts";
 import type { CallerIdentity, Layer } from "./context.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { FoundEntry } from "../cache/tieredEntries.ts";
@@ -42,15 +42,17 @@ import type { UnconfirmedWrites } from "./unconfirmedWrites.ts";
 type LegacyAnswered = { endpoint: string; ms: number; status: number };
 
 /**
- * A write that legacy or the new implementation has got. `isLost`: its answer is lost, so it may have happened or not.
+ * A write that legacy or the new implementation has got. `hold`: its answer is lost, so it may have happened or not,
+ * and may still be going on for so many milliseconds.
  */
 export type Write = {
   groups: readonly string[];
-  isLost: boolean;
+  hold?: number;
   /**
-   * A write of the legacy interface: its path, the entities that it names beside its groups, and how its answer begins.
+   * A write of the legacy interface: its path, the entities that it names beside its groups, and how its answer begins,
+   * in latin1; `undefined` where that is lost.
    */
-  proxied?: { path: string; named: readonly string[]; answer: Beginning | undefined };
+  proxied?: { path: string; named: readonly string[]; answer: () => string | undefined };
 };
 
 type ProxyHooks = {
@@ -169,7 +171,7 @@ export type StoredAnswers = {
  * What features get of the core. Its members are set once; `features` is filled while they are opened, each with this
  * core. A feature says with `Pick` what it takes of it.
  */
-export type Core = {
+export type Core = AnswerFunctions & {
   settings: Settings & { LEGACY_URL: string };
   catalogue: Catalogue;
   endpoints: readonly PreparedEndpoint[];
@@ -184,8 +186,6 @@ export type Core = {
   events: EventEmitter<CoreEvents>;
   memory: ByteBudget;
 
-  /** Asks legacy for answers of the new interface. */
-  client: LegacyClient;
   reader: Reader;
   cache: Cache;
   /** Looks up what is stored for an address, once all features are open. */
@@ -193,9 +193,6 @@ export type Core = {
   /** Counts the reads of old clients; absent without `CACHE_LEGACY`. */
   readCounts: ReadCounts | undefined;
   keys: Keys;
-  unconfirmed: UnconfirmedWrites;
-  /** The gateway's own key, for what legacy answers only with one. */
-  serviceKey: ServiceKey | undefined;
   /** Milliseconds for one request, all of its requests to legacy together. */
   totalTimeout: number;
   /** The share of the connections to legacy that requests use or wait for: 0 where there are none. */
@@ -216,6 +213,10 @@ export type Core = {
 
 /** The core as its own modules know it: with what no feature gets. */
 export type WholeCore = Core & {
+  client: LegacyClient;
+  unconfirmed: UnconfirmedWrites;
+  /** The gateway's own key, for what legacy answers only with one. */
+  serviceKey: ServiceKey | undefined;
   fetchPath: FetchPath;
   outage: Pick<Outage, "isOn" | "isInDoubt" | "settled" | "onChange">;
   judgeEmpty: JudgeEmpty;

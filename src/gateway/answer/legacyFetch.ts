@@ -1,5 +1,4 @@
 import { openHolding, shownTarget } from "../../operation/index.ts";
-import type { Fetched } from "../cache/cacheRequest.ts";
 import {
   answerOf,
   type CodedError,
@@ -14,32 +13,19 @@ import {
   type Read,
   type ReadTask,
   type Written,
+  xmlReader,
 } from "../../catalogue/index.ts";
 import type { Caller, LegacyFailed, LegacyReply, LegacyAnswer } from "../upstream/legacyClient.ts";
 import type { MaybePromise, ReadFailure } from "../threads/reader.ts";
 import { retryAfterOf } from "../upstream/retryAfter.ts";
-import type { Context } from "./context.ts";
-import type { Core } from "./feature.ts";
-import { isIll, reportIll } from "./illAnswer.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
+import type { AnswerFunctions, FetchedAnswer, FetchRequest } from "./answerFunctions.ts";
+import type { WholeCore } from "./feature.ts";
+import { isIll, reportIll } from "./illAnswer.ts";
 
-type ToAsk = Pick<Core, "client" | "observer" | "keys" | "errors">;
+type ToAsk = Pick<WholeCore, "client" | "observer" | "keys" | "errors">;
 /** What fetching from legacy needs; it knows no cache. */
-export type ToFetch = ToAsk & Pick<Core, "reader" | "memory" | "events" | "serviceKey">;
-
-/**
- * What became of a write, by its answer. `written`: the backend has looked at it, and what it is about may have
- * changed. `unknown`: the backend broke off or failed, before or after. `refused`: nothing was written.
- */
-export type WriteFate = "written" | "unknown" | "refused";
-
-/** Our answer to a request, made of legacy's, and the groups that it belongs to. */
-export type FetchedAnswer = Fetched & {
-  /** What the request came to, unless it is our document. */
-  outcome?: Outcome;
-  /** Of a write; `written` where it is absent. */
-  fate?: WriteFate;
-};
+export type ToFetch = ToAsk & Pick<WholeCore, "reader" | "memory" | "events" | "serviceKey">;
 
 /** A missing or wrong key. */
 export const unauthenticated: Outcome = { kind: "unauthenticated", code: "103", message: "Authentication failed" };
@@ -59,30 +45,25 @@ const busy = (retryAfter: string | undefined): Outcome => ({
   retryAfter: retryAfterOf(retryAfter),
 });
 
-type FetchRequest = Caller & Pick<Context, "endpoint" | "input" | "legacy">;
 type SentRequest = FetchRequest & { legacy: LegacyRequest };
 
-/**
- * Asks legacy and makes our answer of what it says. As `lines` each row of a list is a line, so that lists can be
- * merged without parsing them.
- */
-export const fetchAnswer = async (
-  core: ToFetch,
-  asked: FetchRequest,
-  as: "answer" | "lines" = "answer",
-): Promise<FetchedAnswer> => {
-  const { endpoint, legacy } = asked;
-  if ("unsent" in legacy) return outcomeAnswer(asked, { kind: "broken", message: legacy.unsent }, { fate: "refused" });
-  const started = performance.now();
-  const byPost = legacy.method === "POST" && endpoint.writes === undefined;
-  // No client waits for what has no holding: its bytes are given back as soon as it is read.
-  const own = asked.holding === undefined ? openHolding(core.memory) : undefined;
-  const sent = { ...asked, legacy, holding: asked.holding ?? own };
-  const fetched = await (byPost ? fetchByPost : fetchDocument)(core, sent, as).finally(() => own?.close());
-  const { status } = fetched.answer;
-  core.events.emit("legacyAnswer", { endpoint: endpoint.name, ms: performance.now() - started, status });
-  return fetched;
-};
+/** Makes `fetchAnswer` of the core. */
+export const openFetchAnswer =
+  (core: ToFetch): AnswerFunctions["fetchAnswer"] =>
+  async (asked, as = "answer") => {
+    const { endpoint, legacy } = asked;
+    if ("unsent" in legacy)
+      return outcomeAnswer(asked, { kind: "broken", message: legacy.unsent }, { fate: "refused" });
+    const started = performance.now();
+    const byPost = legacy.method === "POST" && endpoint.writes === undefined;
+    // No client waits for what has no holding: its bytes are given back as soon as it is read.
+    const own = asked.holding === undefined ? openHolding(core.memory) : undefined;
+    const sent = { ...asked, legacy, holding: asked.holding ?? own };
+    const fetched = await (byPost ? fetchByPost : fetchDocument)(core, sent, as).finally(() => own?.close());
+    const { status } = fetched.answer;
+    core.events.emit("legacyAnswer", { endpoint: endpoint.name, ms: performance.now() - started, status });
+    return fetched;
+  };
 
 /**
  * Legacy answers some reads only by POST, and a POST only with a key that may write: the
@@ -297,12 +278,12 @@ const askAndRead = async <R extends Reading>(
   return reply;
 };
 
-/** The document itself, parsed in this thread: for answers that are known to be small. */
-export const fetchReadable = (
-  core: ToAsk,
-  caller: ReadingCaller,
-  request: LegacyRequest,
-): Promise<LegacyAnswer | LegacyFailed> => askAndRead<LegacyReading>(core, caller, request, ({ reading }) => reading);
+/** Makes `fetchReadable` of the core. */
+export const openFetchReadable = (core: ToAsk): AnswerFunctions["fetchReadable"] => {
+  const readXml = xmlReader([]);
+  return ({ endpoint: { name }, ...caller }, request) =>
+    askAndRead<LegacyReading>(core, { ...caller, endpoint: { name, readXml } }, request, ({ reading }) => reading);
+};
 
 /** Legacy looks at the key before anything else, but at its database before the key. */
 const noteKey = (

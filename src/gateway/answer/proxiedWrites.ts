@@ -21,8 +21,8 @@ import {
 } from "../../catalogue/index.ts";
 import { type Beginning, plainBody } from "../upstream/answerBeginning.ts";
 import type { PassThroughOptions } from "../proxy/passThrough.ts";
-import type { Core } from "./feature.ts";
-import type { WriteFate } from "./legacyFetch.ts";
+import type { WholeCore } from "./feature.ts";
+import type { WriteFate } from "./answerFunctions.ts";
 import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
 
 /**
@@ -30,7 +30,7 @@ import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
  * bodies, which may hold a key.
  */
 export const observePassThrough = (
-  core: Pick<Core, "cache" | "unconfirmed" | "hooks" | "features">,
+  core: Pick<WholeCore, "cache" | "unconfirmed" | "hooks" | "features">,
   legacyWrites: LegacyWriteKnowledge,
 ): NonNullable<PassThroughOptions["observe"]> => {
   const observers = core.features.flatMap(({ proxy }) => proxy?.onBody ?? []);
@@ -58,7 +58,7 @@ export const observePassThrough = (
  * anybody could empty the cache.
  */
 const invalidate = (
-  { cache, unconfirmed, hooks }: Pick<Core, "cache" | "unconfirmed" | "hooks">,
+  { cache, unconfirmed, hooks }: Pick<WholeCore, "cache" | "unconfirmed" | "hooks">,
   { path }: LegacyTarget,
   req: IncomingMessage,
   write: ProxiedWrite,
@@ -68,21 +68,21 @@ const invalidate = (
   if (fate === "refused") return undefined;
   const touched = write.touched();
   const { groups } = touched;
-  const onWrite = (isLost: boolean) =>
-    hooks.onWrite({
-      groups,
-      isLost,
-      proxied: { path, named: write.named(), answer: isLost ? undefined : answer },
-    });
+  const onWrite = (hold?: { hold: number }) => {
+    const begins = hold === undefined && answer !== undefined ? () => plainBody(answer).toString("latin1") : noText;
+    return hooks.onWrite({ groups, ...hold, proxied: { path, named: write.named(), answer: begins } });
+  };
   const key = write.key(req.headers["content-type"]);
   if (fate === "unknown")
     return unconfirmed.note(key, () =>
-      allOf([onWrite(true), cache.invalidate({ groups, soft: true, hold: UNCONFIRMED_MS })]),
+      allOf([onWrite({ hold: UNCONFIRMED_MS }), cache.invalidate({ groups, soft: true, hold: UNCONFIRMED_MS })]),
     );
   const isError = answer === undefined || answer.status >= 300;
   if (key === undefined && (isError || !(hasSession(req) || write.isCut()))) return undefined;
-  return allOf([onWrite(false), cache.invalidate(touched)]);
+  return allOf([onWrite(), cache.invalidate(touched)]);
 };
+
+const noText = (): undefined => undefined;
 
 /** Legacy's website logs people in by this cookie, and its interface then knows them. */
 const hasSession = ({ headers }: IncomingMessage): boolean => /(?:^|[;\s])ci_session=[^;\s]/.test(headers.cookie ?? "");

@@ -1,7 +1,6 @@
 import { type Answer, answerOf, type Credential, inputErrors, type InputReading } from "../../catalogue/index.ts";
 import { readDirectives } from "../cache/cacheRequest.ts";
 import { type Decision, type Served, uncached } from "../cache/served.ts";
-import { authorize } from "./authorize.ts";
 import type { Handler, Context, Received } from "./context.ts";
 import type { WholeCore } from "./feature.ts";
 import { unauthenticated } from "./legacyFetch.ts";
@@ -32,7 +31,7 @@ export const serve = async (
   const asked = askedBy(endpoint, reading);
   if ("rejected" in asked) {
     const decision = decided();
-    const refusal = await authorize(core, asker, decision.backend === "modern");
+    const refusal = await core.authorize(asker, decision.backend === "modern");
     return refusal ? refuse(refusal, decision, "credential") : refuse(asked.rejected, decision, "input");
   }
   const wanted = readDirectives(header("cache-control"), header("pragma"));

@@ -1,4 +1,4 @@
-import { type CacheStatus, monotonic, toStored, withTimeout } from "../../operation/index.ts";
+import { type CacheStatus, monotonic, withTimeout } from "../../operation/index.ts";
 import { LRUCache } from "lru-cache";
 import { type CacheRequest, entryKey, type Fetch, type Fetched, type NotForCache } from "./cacheRequest.ts";
 import { type Entry, entryOf } from "./entry.ts";
@@ -58,7 +58,7 @@ export const openCache = ({ store, openTier, count, onError, now = monotonic.now
     if (fetched === "notForCache") return { served: fetched, groups: [], mark };
     const { answer, groups, judged = answer.status, unfinishedUntil = 0, freshAtMost, isForOne } = fetched;
     const { isUnasked = false, isLimited = false } = fetched;
-    const lifetimes = storedFor(lifetimesOf(judged, toStored(now()) < unfinishedUntil), owner, freshAtMost);
+    const lifetimes = storedFor(lifetimesOf(judged, monotonic.toStored(now()) < unfinishedUntil), owner, freshAtMost);
     if (lifetimes === undefined) {
       if (!isFailure(judged)) uncacheable.set(key, true);
       return {

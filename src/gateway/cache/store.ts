@@ -103,6 +103,6 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
       });
     },
     all: (): [string, Entry][] => [...entries.entries()],
-    size: () => ({ bytes: entries.calculatedSize, entries: entries.size, evicted }),
+    size: () => ({ bytes: entries.calculatedSize, entries: entries.size, evicted, entryBytes }),
   };
 };

@@ -6,12 +6,12 @@ import { isBelow } from "./requestTarget.ts";
 const PROBLEM_TYPE = "application/problem+json";
 
 /** A type of problem: the fragment of its `type` URI, its `title`, and what a client can do. */
-export type ProblemType = { slug: string; title: string; about: string };
+type ProblemType = { slug: string; title: string; about: string };
 
 const problemType = (slug: string, title: string, about: string): ProblemType => ({ slug, title, about });
 
-/** The types of problems, by status. */
-export const problemTypes: Readonly<Record<number, ProblemType>> = {
+/** The types of problems, by status; `other`: any other status of an error. */
+export const problemTypes: Readonly<Record<number | "other", ProblemType>> = {
   400: problemType(
     "bad-request",
     "The request is malformed",
@@ -80,15 +80,10 @@ export const problemTypes: Readonly<Record<number, ProblemType>> = {
     "The catalogue took too long",
     "A read may be sent again. Whether a write was made is unknown.",
   ),
+  other: problemType("error", "The request failed", "The message says why."),
 };
 
-/** Any other status of an error. */
-export const otherProblem = problemType("error", "The request failed", "The message says why.");
-
-/** The fragments of all `type` URIs. */
-export const problemSlugs: readonly string[] = [...Object.values(problemTypes), otherProblem].map(({ slug }) => slug);
-
-const problemTypeOf = (status: number): ProblemType => problemTypes[status] ?? otherProblem;
+const problemTypeOf = (status: number): ProblemType => problemTypes[status] ?? problemTypes.other;
 
 /**
  * How the errors of a request are written, other than as `{"detail": ...}`: their media type, and

@@ -42,9 +42,6 @@ export const operatorsApp = (
   return app;
 };
 
-/** Makes the app. */
-export type OperatorsApp = typeof operatorsApp;
-
 /** What answers requests by this app. `fail` gets what it throws beside its own handling of errors. */
 export const operatorsListener = (
   app: Hono,

@@ -5,14 +5,13 @@ import type { Core, Feature } from "../answer/feature.ts";
 import { openGuard } from "../http/guard.ts";
 import { cannotListen } from "../server.ts";
 import { startAdminServer } from "./adminServer.ts";
-import type { OperatorsApp } from "./app.ts";
-import type { GuardSettings } from "./guard.ts";
+import type { SignIn } from "./guard.ts";
 import type { OperatorsSettings } from "./settings.ts";
 
 /**
- * Makes of `operatorsApp` what answers operators, for a gateway that serves the new interface at this address.
+ * Makes what answers operators, of the app that answers their programs. `address`: where the new interface is served.
  */
-type OpenApp = (operatorsApp: OperatorsApp, guard: GuardSettings, address: string) => Promise<Hono>;
+type OpenApp = (makeApp: (signIn?: SignIn) => Hono, address: string) => Promise<Hono>;
 
 /**
  * The operators' listener. Its app takes longer to load than the rest of the start, so it waits
@@ -21,7 +20,7 @@ type OpenApp = (operatorsApp: OperatorsApp, guard: GuardSettings, address: strin
 export const openOperators = (
   core: Core,
   settings: OperatorsSettings,
-  openApp: OpenApp = async (operatorsApp, guard) => operatorsApp(core, guard),
+  openApp: OpenApp = async (makeApp) => makeApp(),
 ): Feature => {
   const { observer, clientLimits } = core;
   const { ADMIN_HOST: host, ADMIN_PORT: port, ADMIN_NAMES: names, ADMIN_TOKEN: token } = settings;
@@ -32,7 +31,8 @@ export const openOperators = (
     async start(address) {
       const load = once(async () => {
         const { operatorsApp, operatorsListener } = await import("./app.ts");
-        return operatorsListener(await openApp(operatorsApp, access, address), guard.fail);
+        const app = await openApp((signIn) => operatorsApp(core, access, signIn), address);
+        return operatorsListener(app, guard.fail);
       });
       const listen: RequestListener = (request, response) => {
         load()

@@ -1,11 +1,11 @@
-import {
-  type ByteBudget,
-  type CallResult,
-  type Dependencies,
-  type FailureMeaning,
-  type Meter,
-  type Observer,
-  type Settings,
+import type {
+  ByteBudget,
+  CallResult,
+  Dependencies,
+  FailureMeaning,
+  Meter,
+  Observer,
+  Settings,
 } from "../../operation/index.ts";
 import { type Attempt, openBreaker, type OpensAfter } from "./breaker.ts";
 import type { Outage } from "./outage.ts";

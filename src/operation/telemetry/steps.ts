@@ -1,12 +1,12 @@
 import { channel, tracingChannel } from "node:diagnostics_channel";
 import type { IncomingMessage } from "node:http";
-import type { RequestContext } from "./exchange.ts";
+import { contexts, type RequestContext } from "./exchange.ts";
 
 /**
  * What is done for a request, beside the request itself. `attributes`: names and numbers of ours, never a key
  * or a value of a client's.
  */
-export type TracedStep = { name: "cache" | "legacy" | "modern" | "transform"; attributes: Record<string, string> };
+type TracedStep = { name: "cache" | "legacy" | "modern" | "transform"; attributes: Record<string, string> };
 
 /**
  * The steps of requests. One whose result is a promise ends when it is settled. Without a
@@ -14,11 +14,35 @@ export type TracedStep = { name: "cache" | "legacy" | "modern" | "transform"; at
  */
 export const steps = tracingChannel<TracedStep, RequestContext | undefined>("catalog-gateway.step");
 
-/** A request that begins; a subscriber may change the trace context that legacy and modern get. */
-export type RequestBegin = { context: RequestContext; request: IncomingMessage };
+/** A request that begins. */
+type RequestBegin = { context: RequestContext; request: IncomingMessage };
 /** Requests that begin, without those that the hit path answers. */
 export const requestBegins = channel("catalog-gateway.request");
 
 /** Runs a step of a request. */
 export const runStep = <T>(name: TracedStep["name"], attributes: TracedStep["attributes"], run: () => T): T =>
   steps.hasSubscribers ? steps.traceSync(run, { name, attributes }) : run();
+
+/** What is told of requests and their steps. */
+type StepsObserver = {
+  /** A request begins. The trace context that legacy and modern get may be changed. */
+  onRequest: (begin: RequestBegin) => void;
+  /** A step begins: the result is the context that it runs in. `context`: that of what begins it. */
+  onBegin: (step: TracedStep, context: RequestContext | undefined) => RequestContext | undefined;
+  /** A step has ended, or its `result` is a promise. */
+  onEnd: (step: TracedStep & { result?: unknown; error?: unknown }) => void;
+};
+
+/** Observes all requests of this process, without those that the hit path answers. The result ends that. */
+export const observeSteps = ({ onRequest, onBegin, onEnd }: StepsObserver): (() => void) => {
+  const begin = (message: unknown): void => onRequest(message as RequestBegin);
+  const ends = { end: onEnd };
+  requestBegins.subscribe(begin);
+  steps.start.bindStore(contexts, (step) => onBegin(step, contexts.getStore()));
+  steps.subscribe(ends);
+  return () => {
+    requestBegins.unsubscribe(begin);
+    steps.start.unbindStore(contexts);
+    steps.unsubscribe(ends);
+  };
+};

@@ -3,8 +3,7 @@ import { clock, kept, markOf } from "../../gateway/cache/support.ts";
 import type { GuardSettings } from "../../../src/gateway/operators/guard.ts";
 import { operated } from "./operated.ts";
 import { gatewayFor } from "../../support/gateway.ts";
-import { consoleApp } from "../../../features/console/consoleApp.ts";
-import { operatorsApp } from "../../../src/gateway/operators/app.ts";
+import { consoleFor } from "./consoleFor.ts";
 import type { ConsolePart } from "../../../libraries/ui/consolePart.ts";
 import { exchange, expectDetail } from "../../gateway/answer/support.ts";
 import { request, send } from "../../gateway/proxy/support.ts";
@@ -16,13 +15,7 @@ import { endpoints } from "../../../transforms/index.ts";
 
 const { core } = await gatewayFor("http://127.0.0.1:1");
 /** The console of a gateway without features but for one with this part. */
-const consoleOf = (console: ConsolePart = {}) =>
-  consoleApp(
-    { ...core, features: [{ console }], off: [] },
-    operatorsApp,
-    { host: "127.0.0.1" },
-    "http://127.0.0.1:8000/v1",
-  );
+const consoleOf = (console: ConsolePart = {}) => consoleFor({ ...core, features: [{ console }], off: [] });
 
 test("malformed requests are refused in our format", async () => {
   const { adminPort } = await operated({ token: "0123456789abcdef" });
@@ -335,7 +328,7 @@ test("GET /cache has lifetimes by the setting's names, bounds, bytes and entries
   const { ask, see } = await operated();
   await ask(kept.getDataset);
   const view = (await (await see("/cache")).json()) as { bytes: number; lifetimes: Record<string, unknown> };
-  expect(view).toMatchObject({ bound: { bytes: 1000, entryBytes: 125 }, entries: 1, evicted: 0 });
+  expect(view).toMatchObject({ bound: { bytes: 1000, entryBytes: 8 * 1024 ** 2 }, entries: 1, evicted: 0 });
   expect(view.bytes).toBeGreaterThan(0);
   const cached = Object.entries(endpoints).flatMap(([name, one]) => ("cache" in one ? [name] : []));
   expect(Object.keys(view.lifetimes)).toEqual(cached);

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { consoleApp } from "../../../features/console/consoleApp.ts";
-import { operatorsApp } from "../../../src/gateway/operators/app.ts";
+import { consoleFor } from "./consoleFor.ts";
 import type { ConsolePart } from "../../../libraries/ui/consolePart.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 
@@ -17,7 +16,7 @@ test("an error in a feature's part of the page costs one answer", async () => {
     {},
     { features: [{ open: () => ({ console: bad }) }] },
   );
-  const app = consoleApp(core, operatorsApp, { host: "127.0.0.1" }, "http://127.0.0.1:8000/v1");
+  const app = consoleFor(core);
   expect((await app.request("/planted", { headers: { Host: "127.0.0.1" } })).status).toBe(500);
   expect(observer.counts()).toEqual({ internal_error: 1 });
   expect((await app.request("/healthz")).status).toBe(200);

@@ -1,7 +1,6 @@
 import { onTestFinished } from "vitest";
 import { startAdminServer } from "../../../src/gateway/operators/adminServer.ts";
-import { consoleApp } from "../../../features/console/consoleApp.ts";
-import { operatorsApp } from "../../../src/gateway/operators/app.ts";
+import { consoleFor } from "./consoleFor.ts";
 import { operatorsListener } from "../../../src/gateway/operators/app.ts";
 import type { GuardSettings } from "../../../src/gateway/operators/guard.ts";
 import { cachedGateway } from "../../gateway/cache/support.ts";
@@ -15,7 +14,7 @@ export const operated = async (guard: Partial<GuardSettings> = {}, environment: 
     settings: { ...gateway.core.settings, CACHE_BYTES: 1000 },
     isStopping: () => !state.ready,
   };
-  const app = consoleApp(core, operatorsApp, { host: "127.0.0.1", ...guard }, "http://127.0.0.1:8000/v1");
+  const app = consoleFor(core, undefined, guard);
   const server = await startAdminServer(operatorsListener(app), { host: "127.0.0.1", port: 0 }, gateway.clientLimits);
   onTestFinished(() => server.stop());
   const see = (path: string, headers: Record<string, string> = {}) =>

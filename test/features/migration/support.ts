@@ -3,8 +3,7 @@ import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy
 import type { LedgerEntry } from "../../../libraries/compare/ledger.ts";
 import type { Fault } from "../../standIn/faults.ts";
 import { startStandIn } from "../../standIn/startStandIn.ts";
-import { consoleApp } from "../../../features/console/consoleApp.ts";
-import { operatorsApp } from "../../../src/gateway/operators/app.ts";
+import { consoleFor } from "../console/consoleFor.ts";
 import { startServer } from "../../../src/gateway/server.ts";
 import type { MigrationParts } from "../../../features/migration/feature.ts";
 import type { Migration } from "../../../features/migration/migration.ts";
@@ -81,7 +80,7 @@ export const staged = async (
     () => modern.close(),
     close,
   );
-  const admin = consoleApp(gateway.core, operatorsApp, { host: "127.0.0.1" }, `http://127.0.0.1:${server.port}/v1`);
+  const admin = consoleFor(gateway.core, `http://127.0.0.1:${server.port}/v1`);
   const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}): Promise<Answer> => {
     const response = await fetch(`http://127.0.0.1:${server.port}/v1${path}`, { headers, ...init });
     return {

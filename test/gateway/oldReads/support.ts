@@ -1,5 +1,4 @@
-import { consoleApp } from "../../../features/console/consoleApp.ts";
-import { operatorsApp } from "../../../src/gateway/operators/app.ts";
+import { consoleFor } from "../../features/console/consoleFor.ts";
 import { operatorsListener } from "../../../src/gateway/operators/app.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
@@ -94,9 +93,7 @@ export const cachingOver = async <L extends { url: string }>(legacy: L, environm
       {},
       { method: "POST", body: new URLSearchParams({ api_key: alice, data_id: "61", tag: "b" }) },
     );
-  const operators = operatorsListener(
-    consoleApp(gateway.core, operatorsApp, { host: "127.0.0.1" }, "http://127.0.0.1:8000/v1"),
-  );
+  const operators = operatorsListener(consoleFor(gateway.core));
   const adminUrl = await httpUpstream(operators);
   /** Asks the operators' listener. */
   const see = (path: string, init?: RequestInit) => fetch(adminUrl + path, init);

@@ -1,8 +1,7 @@
 import { decodeHTMLStrict } from "entities";
 import { onTestFinished } from "vitest";
 import { startAdminServer } from "../../../../src/gateway/operators/adminServer.ts";
-import { consoleApp } from "../../../../features/console/consoleApp.ts";
-import { operatorsApp } from "../../../../src/gateway/operators/app.ts";
+import { consoleFor } from "../consoleFor.ts";
 import { operatorsListener } from "../../../../src/gateway/operators/app.ts";
 import { gateSchema } from "../../../../features/migration/stage.ts";
 import { staged } from "../../migration/support.ts";
@@ -39,7 +38,7 @@ export const operatorsOf = async (
   { gateway }: Pick<Awaited<ReturnType<typeof staged>>, "gateway">,
   { token, onEnd = onTestFinished }: { token?: string | undefined; onEnd?: OnEnd } = {},
 ) => {
-  const app = consoleApp(gateway.core, operatorsApp, { host: "127.0.0.1", token }, address);
+  const app = consoleFor(gateway.core, address, { token });
   const server = await startAdminServer(operatorsListener(app), { host: "127.0.0.1", port: 0 }, gateway.clientLimits);
   onEnd(() => server.stop());
   return {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { completeDataset } from "../../../../tools/sampleLegacy/completeDataset.ts";
-import { consoleApp } from "../../../../features/console/consoleApp.ts";
-import { operatorsApp } from "../../../../src/gateway/operators/app.ts";
+import { consoleFor } from "../../console/consoleFor.ts";
 import type { PrivateRowsView } from "../../../../features/privateDatasets/scan.ts";
 import { askList } from "../askList.ts";
 import { type Bed, openBed } from "../bed.ts";
@@ -29,7 +28,7 @@ const LAST = 7 + BEYOND;
 /** What a gateway shows to operators. No key may ever be in it. */
 const viewsOf = (gateway: TestGateway) => {
   onTestFinished(() => gateway.close());
-  const app = consoleApp(gateway.core, operatorsApp, { host: "127.0.0.1" }, "http://127.0.0.1:8000/v1");
+  const app = consoleFor(gateway.core);
   const see = async (path: string): Promise<string> => {
     const text = await (await app.request(path, { headers: { host: "127.0.0.1" } })).text();
     for (const { key } of [administrator.user, secondAdministrator.user, owner.user]) expect(text).not.toContain(key);

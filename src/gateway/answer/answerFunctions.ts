@@ -1,0 +1,54 @@
+import type { Answer, LegacyRequest, Outcome } from "../../catalogue/index.ts";
+import type { Fetched } from "../cache/cacheRequest.ts";
+import type { Served } from "../cache/served.ts";
+import type { Caller, LegacyAnswer, LegacyFailed } from "../upstream/legacyClient.ts";
+import type { Context } from "./context.ts";
+
+/** A request, and on whose behalf legacy is asked. */
+export type FetchRequest = Caller & Pick<Context, "endpoint" | "input" | "legacy">;
+
+/** What is asked of legacy about a key: whether it may write where the endpoint writes. */
+export type AuthorizedCaller = Caller & { endpoint: { writes?: unknown } };
+
+/**
+ * What became of a write, by its answer. `written`: the backend has looked at it, and what it is about may have
+ * changed. `unknown`: the backend broke off or failed, before or after. `refused`: nothing was written.
+ */
+export type WriteFate = "written" | "unknown" | "refused";
+
+/** Our answer to a request, made of legacy's, and the groups that it belongs to. */
+export type FetchedAnswer = Fetched & {
+  /** What the request came to, unless it is our document. */
+  outcome?: Outcome;
+  /** Of a write; `written` where it is absent. */
+  fate?: WriteFate;
+};
+
+/** What answers are made by, in the core and in features. */
+export type AnswerFunctions = {
+  /**
+   * Asks legacy, and makes our answer of what it says. As `lines` each row of a list is a line, so that lists can be
+   * merged without parsing them.
+   */
+  fetchAnswer: (asked: FetchRequest, as?: "answer" | "lines") => Promise<FetchedAnswer>;
+  /** Asks legacy for a document itself, parsed in this thread: for answers that are known to be small. */
+  fetchReadable: (
+    caller: Caller & { endpoint: { name: string } },
+    request: LegacyRequest,
+  ) => Promise<LegacyAnswer | LegacyFailed>;
+  /**
+   * Verifies the caller's key with legacy, at most once a minute. The result is the refusal; `undefined` lets the
+   * caller in. `byModern`: the answer does not need legacy. If legacy cannot be asked then, a key that it accepted
+   * within the last hour counts, and another is 503.
+   */
+  authorize: (caller: AuthorizedCaller, byModern?: boolean) => Promise<Answer | undefined>;
+  /**
+   * The answer to a write that a backend has made. What the write may have touched is invalidated before the answer
+   * goes out. Where the answer is lost, cached entries are served only while legacy fails. A write that was refused, or
+   * cannot have been sent, changes nothing.
+   */
+  confirmWrite: (
+    context: Pick<Context, "endpoint" | "input" | "key">,
+    written: { answer: Answer; fate?: WriteFate },
+  ) => Promise<Served>;
+};
