@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { floorOf } from "../../tools/docs/floors.ts";
 import { cyclesOf, type Import, importsOf, partOf, root, sourceFiles } from "./imports.ts";
@@ -52,13 +52,33 @@ const namesIn = (text: string, path: string): string[] =>
     .flatMap(([, names = ""]) => names.split(",").map((name) => name.trim().replace(/^type | as .*$/g, "")))
     .filter((name) => name !== "");
 
+/** The files that import each name by a door. */
+const usersBy = (door: string): Map<string, string[]> => {
+  const users = new Map<string, string[]>();
+  for (const file of [...sourceFiles(), ...globSync("fixtures/*.ts", { cwd: root })].filter((one) => one !== door))
+    for (const name of namesIn(readFileSync(join(root, file), "utf8"), `${door.split("/")[1]}/index.ts`))
+      users.set(name, [...(users.get(name) ?? []), file]);
+  return users;
+};
+
 test.each([...doors])("each name of %s is imported from outside of it", (door) => {
-  const floor = `${door.split("/")[1]}/index.ts`;
-  const users = [...sourceFiles(), ...globSync("fixtures/*.ts", { cwd: root })].filter((file) => file !== door);
-  const imported = new Set(users.flatMap((file) => namesIn(readFileSync(join(root, file), "utf8"), floor)));
+  const users = usersBy(door);
   const named = namesIn(readFileSync(join(root, door), "utf8"), ".ts");
   expect(named.length).toBeGreaterThan(50);
-  expect(named.filter((name) => !imported.has(name))).toEqual([]);
+  expect(named.filter((name) => !users.has(name))).toEqual([]);
+});
+
+test.each([...doors])("a value of %s that one file of a feature alone imports has an example", (door) => {
+  const floor = globSync(`${dirname(door)}/**/*.ts`, { cwd: root }).map((file) =>
+    readFileSync(join(root, file), "utf8"),
+  );
+  const withoutExample = (name: string): boolean =>
+    floor.some((text) => {
+      const [before = "", after] = text.split(new RegExp(`^export (?:const|class) ${name}\\b`, "m"), 2);
+      return after !== undefined && !before.slice(before.lastIndexOf("/**")).includes("@example");
+    });
+  const lone = [...usersBy(door)].filter(([, files]) => files.length === 1 && files[0]?.startsWith("features/"));
+  expect(lone.map(([name]) => name).filter(withoutExample)).toEqual([]);
 });
 
 test("thin.ts imports the gateway and its endpoints alone", () => {

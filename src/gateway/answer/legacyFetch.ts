@@ -27,7 +27,11 @@ type ToAsk = Pick<WholeCore, "client" | "observer" | "keys" | "errors">;
 /** What fetching from legacy needs; it knows no cache. */
 export type ToFetch = ToAsk & Pick<WholeCore, "reader" | "memory" | "events" | "serviceKey">;
 
-/** A missing or wrong key. */
+/**
+ * A missing or wrong key.
+ *
+ * @example return uncached(answerOf(unauthenticated))
+ */
 export const unauthenticated: Outcome = { kind: "unauthenticated", code: "103", message: "Authentication failed" };
 
 /** Legacy's answer is neither a document nor an error of its own. */

@@ -14,6 +14,8 @@ export type CacheKey = {
 /**
  * The name under which answers of legacy's own interface to reads of this endpoint are stored. A
  * moved stage leaves them.
+ *
+ * @example cache.invalidate({ endpoint: legacyName("getDataset"), soft: true })
  */
 export const legacyName = (endpoint: string): string => `legacy ${endpoint}`;
 

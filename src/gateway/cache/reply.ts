@@ -61,6 +61,8 @@ const holdsAlready = ({ status, tag }: Entry, { method, ifNoneMatch }: ReplyRequ
 /**
  * Whether an `If-None-Match` has this validator. It compares weakly, and with the tag of every coding: they all
  * stand for the same content.
+ *
+ * @example matchesTag('W/"x-br"', "x") // true
  */
 export const matchesTag = (ifNoneMatch: string, tag: string): boolean =>
   ifNoneMatch.trim() === "*" ||
@@ -119,6 +121,8 @@ const headersOf: WriteHeaders = (served, { method, keyed, cors, errorFormat }, c
 /**
  * What describes a body, flat. Each answer of the gateway's own that has one calls this: a header that all of them are
  * to have goes in here. `type`: empty where legacy named none. `length`: its bytes, `undefined` for a 304.
+ *
+ * @example contentHeaders("text/html", "br", 860) // ["Content-Type", "text/html", "Content-Length", "860", ...]
  */
 export const contentHeaders = (type: string, coding: string | undefined, length: number | undefined): string[] => {
   if (length === undefined) return [];
@@ -128,7 +132,11 @@ export const contentHeaders = (type: string, coding: string | undefined, length:
   return list;
 };
 
-/** `"tag"`, or `"tag-br"` for the answer in a coding. */
+/**
+ * `"tag"`, or `"tag-br"` for the answer in a coding.
+ *
+ * @example etagOf({ tag: "x" }, "br") // '"x-br"'
+ */
 export const etagOf = ({ tag }: { tag: string }, coding: Coding | undefined): string =>
   `"${tag}${coding === undefined ? "" : `-${coding}`}"`;
 

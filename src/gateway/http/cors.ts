@@ -6,6 +6,8 @@ export const EXPOSED_HEADERS =
 /**
  * The CORS headers of an answer to a request of this origin, as flat names and values: any origin may read
  * it (`*`), or those listed.
+ *
+ * @example corsList(["https://a.example"], request.headers.origin) // ["Vary", "Origin"] for another page
  */
 export const corsList = (origins: readonly string[], origin: string | undefined): readonly string[] => {
   if (origins.includes("*")) return anyOrigin;

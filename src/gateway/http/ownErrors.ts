@@ -164,7 +164,11 @@ export const ownErrorsKey = Symbol("ownErrors");
 /** A response; of a server of another kind it has no writer of errors. */
 type OwnResponse = ServerResponse & { [ownErrorsKey]?: OwnErrors | undefined };
 
-/** An error of the gateway's own as the client of this response reads errors. */
+/**
+ * An error of the gateway's own as the client of this response reads errors.
+ *
+ * @example sendWhole(response, ownReply(response, { status: 429, detail: "Too many requests.", retryAfter: 5 }))
+ */
 export const ownReply = (response: OwnResponse, error: OwnError): OwnReply => {
   const { method, url: target = "/", headers } = response.req;
   const { accept, origin } = headers;
@@ -181,6 +185,10 @@ export const sendReply = (response: ServerResponse, { status, headers, body }: O
   response.writeHead(status, http.STATUS_CODES[status], headers).end(body);
 };
 
-/** Sends an error of the gateway's own; only before any part of another answer was sent. */
+/**
+ * Sends an error of the gateway's own; only before any part of another answer was sent.
+ *
+ * @example sendOwnError(response, { status: 410, detail: "It is gone for good.", mayRepeat: "never" })
+ */
 export const sendOwnError = (response: ServerResponse, error: OwnError): void =>
   sendReply(response, ownReply(response, error));

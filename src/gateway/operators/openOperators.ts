@@ -16,6 +16,8 @@ type OpenApp = (makeApp: (signIn?: SignIn) => Hono, address: string) => Promise<
 /**
  * The operators' listener. Its app takes longer to load than the rest of the start, so it waits
  * until the gateway listens.
+ *
+ * @example open: (core, settings) => openOperators(core, settings, async (makeApp) => makeApp().get("/mine", answer))
  */
 export const openOperators = (
   core: Core,

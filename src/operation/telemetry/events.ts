@@ -14,7 +14,11 @@ export type EventDefinition = { level: EventLevel; msg: string; notes?: string; 
 /** Events by their names. */
 export type EventDefinitions = Readonly<Record<string, EventDefinition>>;
 
-/** The events of the core; each feature has its own. */
+/**
+ * The events of the core; each feature has its own.
+ *
+ * @example { ...coreEvents, ...feature.events }
+ */
 export const coreEvents: EventDefinitions = {
   internal_error: {
     level: "error",

@@ -19,7 +19,11 @@ const hitResults = ["hit", "stale"];
 /** Statuses of legacy's own answers to reads, an empty 500 aside, and of what the cache makes of them. */
 const legacysStatuses = new Set([200, 206, 304, 412, 450]);
 
-/** Dependencies that fail where legacy does not answer callers as it should. */
+/**
+ * Dependencies that fail where legacy does not answer callers as it should.
+ *
+ * @example dependencies.failed().some(({ name }) => legacyTroubles.has(name))
+ */
 export const legacyTroubles: ReadonlySet<string> = new Set([
   "legacy",
   "legacy_access",

@@ -1,7 +1,11 @@
 /** The latest durations of something. */
 export type RecentTimes = ReturnType<typeof openRecentTimes>;
 
-/** How many of the latest durations a quantile covers. */
+/**
+ * How many of the latest durations a quantile covers.
+ *
+ * @example html`The p95 is that of the last ${RECENT_TIMES} answers`
+ */
 export const RECENT_TIMES = 200;
 
 /** Opens an empty list. Adding to it allocates nothing. */

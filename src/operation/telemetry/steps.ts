@@ -33,7 +33,11 @@ type StepsObserver = {
   onEnd: (step: TracedStep & { result?: unknown; error?: unknown }) => void;
 };
 
-/** Observes all requests of this process, without those that the hit path answers. The result ends that. */
+/**
+ * Observes all requests of this process, without those that the hit path answers. The result ends that.
+ *
+ * @example const stop = observeSteps({ onRequest, onBegin: (_, context) => context, onEnd: ({ name }) => log(name) })
+ */
 export const observeSteps = ({ onRequest, onBegin, onEnd }: StepsObserver): (() => void) => {
   const begin = (message: unknown): void => onRequest(message as RequestBegin);
   const ends = { end: onEnd };

@@ -49,7 +49,11 @@ export const openTraffic = ({ traffic }: Pick<Meter, "traffic">, endpoints: read
 const named = (samples: ReadonlyMap<string, ReturnType<typeof openSamples>>): NamedTraffic[] =>
   [...samples].map(([name, one]) => ({ name, ...one.recent() }));
 
-/** All of these together, without a p95. */
+/**
+ * All of these together, without a p95.
+ *
+ * @example sumTraffic(traffic.reads()).requests
+ */
 export const sumTraffic = (all: readonly RecentTraffic[]): RecentTraffic => ({
   requests: all.reduce((sum, { requests }) => sum + requests, 0),
   hits: all.reduce((sum, { hits }) => sum + hits, 0),
