@@ -55,6 +55,7 @@ export type Write = {
   proxied?: { path: string; named: readonly string[]; answer: () => string | undefined };
 };
 
+/** What a feature does with requests that are passed through to legacy. */
 type ProxyHooks = {
   /** Headers, flat, for any answer. */
   headers?: (exchange: HttpExchange) => readonly string[] | undefined;
@@ -177,6 +178,7 @@ export type Core = AnswerFunctions & {
   endpoints: readonly PreparedEndpoint[];
   /** How long answers are cached, by endpoint, as in force. */
   lifetimes: Readonly<Record<string, DeclaredLifetimes>>;
+  /** How legacy's errors are answered, by code. */
   errors: ErrorTable;
 
   observer: Observer;
@@ -184,6 +186,7 @@ export type Core = AnswerFunctions & {
   traffic: Traffic;
   dependencies: Dependencies;
   events: EventEmitter<CoreEvents>;
+  /** Bounds the bytes of bodies and answers: that are collected, wait to be read, or wait to be sent. */
   memory: ByteBudget;
 
   reader: Reader;
@@ -204,7 +207,9 @@ export type Core = AnswerFunctions & {
   /** What is said of features that are not loaded. */
   off: readonly WhenOff[];
   clientLimits: ClientLimits;
+  /** For what is thrown while a request of a client is answered. */
   guard: Guard;
+  /** The peers whose forwarded headers are not believed. */
   untrustedProxies: UntrustedProxies;
   isStopping: () => boolean;
   /** The gateway only checks its configuration: it stores nothing, and legacy answers everything. */
@@ -213,18 +218,23 @@ export type Core = AnswerFunctions & {
 
 /** The core as its own modules know it: with what no feature gets. */
 export type WholeCore = Core & {
+  /** Asks legacy for what our answers are made of. */
   client: LegacyClient;
   unconfirmed: UnconfirmedWrites;
   /** The gateway's own key, for what legacy answers only with one. */
   serviceKey: ServiceKey | undefined;
+  /** Asks legacy for a path of its own interface, for everybody. */
   fetchPath: FetchPath;
   outage: Pick<Outage, "isOn" | "isInDoubt" | "settled" | "onChange">;
+  /** Says what a list without rows counts for. */
   judgeEmpty: JudgeEmpty;
   errorFormats: ErrorFormats;
   ownErrors: OwnErrors;
+  /** Reads the target of a request to legacy's interface. */
   readTarget: ReadLegacyTarget;
   /** Says whether a peer's forwarded headers are believed. */
   trusted: (address: string) => boolean;
+  /** A request has come back to this gateway. */
   noteLoop: NoteLoop;
 };
 
