@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
@@ -7,6 +8,9 @@ const lane = process.env["LANE"];
 /** The unit lane tries fewer cases of each property. */
 const isUnit = lane === "unit";
 if (isUnit) process.env["CASES"] ??= "20";
+
+// Node's default: a thread or a program that a test starts does not compile again what another one has compiled.
+process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "node-compile-cache");
 
 /** The core's tests, where a stub is in place of the features. */
 const isCore = lane === "core";

@@ -5,6 +5,7 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { type Core, corsList, type Feature, isBelow, problemTypes, sendWhole } from "../../src/gateway/index.ts";
 import { apiCatalog, CATALOG_LINK, CATALOG_PATH, documentLinks, OPENAPI_TYPE } from "./apiCatalog.ts";
+import { threadEnvironment } from "../../src/operation/index.ts";
 import type { OpenApiThreadData } from "./openApiThread.ts";
 import { openResource, type Resource, type SendResource } from "./resource.ts";
 import type { DocumentsSettings } from "./settings.ts";
@@ -106,10 +107,9 @@ const inOurTypeface = (style: string): string =>
 const openApiOf = async (prefix: string, { catalogue: { module } }: Core): Promise<Resource> => {
   if (module === undefined) throw new Error("openapi.json is made of the catalogue's `module`, and it has none");
   const workerData: OpenApiThreadData = { module, prefix };
-  // What the gateway was started with, keys among it, is not for the thread.
   const worker = new Worker(new URL(`./openApiThread${extname(import.meta.url)}`, import.meta.url), {
     workerData,
-    env: {},
+    env: threadEnvironment,
   });
   worker.unref();
   // Rejects where the thread fails.

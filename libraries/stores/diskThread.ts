@@ -1,20 +1,12 @@
-import { getCompileCacheDir } from "node:module";
-import { dirname, extname } from "node:path";
+import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { withTimeout } from "../../src/operation/index.ts";
+import { threadEnvironment, withTimeout } from "../../src/operation/index.ts";
 
 /**
  * How a start and a check wait for a disk: milliseconds until `onHanging` is called, and until it is given
  * up; a test may change them.
  */
 export type DiskPatience = { hint?: number | undefined; patience?: number | undefined; onHanging: () => void };
-
-const cache = getCompileCacheDir();
-/**
- * A thread does not get the environment of the gateway, which may hold keys. It gets the cache of compiled code, which
- * saves 200 ms and 17 MB. Node appends a folder of its own to the path.
- */
-const env = cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) };
 
 /**
  * Runs a module of this folder in a thread of its own, which has the directory as its data: a disk that
@@ -24,7 +16,7 @@ export const startDiskThread = (name: string, directory: string): Worker =>
   new Worker(new URL(`${name}${extname(import.meta.url)}`, import.meta.url), {
     name: "store",
     workerData: directory,
-    env,
+    env: threadEnvironment,
   });
 
 /** The first answer of such a thread; "late" where the disk hangs. The thread then does not keep the process alive. */

@@ -16,6 +16,7 @@ export { plainAddress, trustedProxies } from "./network/addresses.ts";
 export { listen, type Listening, urlOf } from "./network/listen.ts";
 export { http } from "./network/nodeHttp.ts";
 export { HIDDEN, scrubAgent, showSegments, withoutUrlSecrets } from "./secrets/scrub.ts";
+export { threadEnvironment } from "./secrets/threadEnvironment.ts";
 export { truncate } from "./secrets/truncate.ts";
 export { readCertificates } from "./settings/certificates.ts";
 export { described } from "./settings/describeIssue.ts";

@@ -1,6 +1,14 @@
 import { extname } from "node:path";
 import type { Tinypool } from "tinypool";
-import { type ByteBudget, countedBytes, type Holding, once, runStep, withTimeout } from "../../operation/index.ts";
+import {
+  type ByteBudget,
+  countedBytes,
+  type Holding,
+  once,
+  runStep,
+  threadEnvironment,
+  withTimeout,
+} from "../../operation/index.ts";
 import {
   type Jobs,
   type Readable,
@@ -158,8 +166,7 @@ const openPool = async (
     maxThreads: threads,
     idleTimeout: idle,
     workerData,
-    // What the gateway was started with, keys among it, is not for a thread that reads foreign bytes.
-    env: {},
+    env: threadEnvironment,
     resourceLimits: { maxOldGenerationSizeMb: heap, maxYoungGenerationSizeMb: YOUNG },
   });
   // Of a thread without a task: one that could not start, say.
