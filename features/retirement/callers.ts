@@ -40,21 +40,31 @@ type CallersRecord = z.infer<typeof recordSchema>;
 class CallerCounts {
   readonly entries = new Map<string, CallerEntry>();
   readonly #sizes = new Map<string, number>();
+  /** The last one: it is counted again without a new place, which costs more than the counting. */
+  #latest: CallerEntry | undefined;
 
   constructor(entries: readonly CallerEntry[] = []) {
-    for (const entry of entries.toSorted((a, b) => a.last - b.last)) this.add(entry);
+    for (const entry of entries.toSorted((a, b) => a.last - b.last)) this.add({ ...entry });
   }
 
   has(caller: string): boolean {
     return this.#sizes.has(caller);
   }
 
+  /** Takes `added` over, where its caller is not known. */
   add(added: CallerEntry): void {
-    const { caller, path, agent, count, first } = added;
+    const { caller, path, agent } = added;
     const id = `${caller} ${path} ${agent}`;
     const known = this.entries.get(id);
-    this.entries.delete(id);
-    this.entries.set(id, known ? { ...added, count: known.count + count, first: Math.min(known.first, first) } : added);
+    if (known) {
+      known.count += added.count;
+      known.first = Math.min(known.first, added.first);
+      known.last = added.last;
+      if (known === this.#latest) return;
+      this.entries.delete(id);
+    }
+    this.#latest = known ?? added;
+    this.entries.set(id, this.#latest);
     if (known) return;
     const size = (this.#sizes.get(caller) ?? 0) + 1;
     this.#sizes.set(caller, size);

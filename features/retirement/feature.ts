@@ -78,6 +78,7 @@ const open = async (
   };
 
   const brownoutOf = (exchange: HttpExchange) => {
+    if (inForce.brownouts.length === 0) return undefined;
     const now = Date.now();
     const on = inForce.brownouts.filter(({ begins, ends }) => begins <= now && now < ends);
     return find(on, exchange);
