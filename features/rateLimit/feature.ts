@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { type Core, type Feature, ownReply, sendWhole, type Step, subnetOf } from "../../src/gateway/index.ts";
+import { type Core, type Feature, sendOwnError, type Step, subnetOf } from "../../src/gateway/index.ts";
 import { storesOf } from "../../libraries/stores/storesOf.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { html } from "../../libraries/ui/html.ts";
@@ -68,7 +68,7 @@ const open = async (
     const policy = ["RateLimit-Policy", `"caller";q=${burst};w=${BURST_MS / 1000}`];
     const headers = [...policy, "RateLimit", `"caller";r=0;t=${retryAfter}`];
     const detail = "Too many requests: see Retry-After.";
-    sendWhole(response, ownReply(response, { status: 429, detail, retryAfter, headers }));
+    sendOwnError(response, { status: 429, detail, retryAfter, headers });
   };
 
   /** While Redis does not answer, the bucket of this process decides. */

@@ -15,7 +15,7 @@ export type { FoundEntry } from "./cache/tieredEntries.ts";
 export { mediaTypeOf } from "./http/body.ts";
 export { corsList } from "./http/cors.ts";
 export { sendWhole } from "./http/httpServer.ts";
-export { type OwnError, ownReply, sendOwnError } from "./http/ownErrors.ts";
+export { type OwnError, sendOwnError } from "./http/ownErrors.ts";
 export { type ErrorBody, problemOf, problemTypes } from "./http/problemDetails.ts";
 export { isBelow, originForm } from "./http/requestTarget.ts";
 export type { Step } from "./http/step.ts";

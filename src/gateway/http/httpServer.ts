@@ -11,7 +11,7 @@ import {
   UNCOUNTED,
 } from "../../operation/index.ts";
 import type { Guard } from "./guard.ts";
-import { type OwnError, type OwnErrors, ownErrorsKey, plainReply } from "./ownErrors.ts";
+import { boundRest, type OwnError, type OwnErrors, ownErrorsKey, plainReply } from "./ownErrors.ts";
 import { boundConnections, refuseRequest, refuseSocket, refuseUnparsed } from "./refusal.ts";
 import { readHead } from "./requestTarget.ts";
 import { openStalledClients, type StalledClients } from "./stalledClients.ts";
@@ -41,11 +41,6 @@ const MAX_PIPELINED = 8;
  * Node keeps each, with 2 KiB.
  */
 const MAX_IGNORED = 30_000;
-
-/**
- * Milliseconds after an answer in which the rest of a body may come that was not read; then the connection is closed.
- */
-const REST_OF_BODY = 500;
 
 const tooManyBytes: OwnError = { status: 503, detail: "Too many bytes of other answers are in memory.", retryAfter: 5 };
 const unknownExpectation: OwnError = { status: 417, detail: "Expectation Failed" };
@@ -129,7 +124,6 @@ export const sendWhole = (
   { status, headers, body }: { status: number; headers: string[]; body: Buffer | string | undefined },
   holding?: Holding,
 ): boolean => {
-  const { req } = response;
   let release: (() => void) | undefined;
   if (body !== undefined && body.length > UNCOUNTED && response[memoryKey] !== undefined) {
     holding?.release();
@@ -139,9 +133,9 @@ export const sendWhole = (
       return false;
     }
   }
-  // Otherwise a body that never comes would hold its connection.
-  if (!req.complete && !req.readableEnded)
-    response.once("finish", () => void setTimeout(discard, REST_OF_BODY, req).unref());
+  const { complete: isWhole, headers: sent } = response.req;
+  // A request with neither has no body (RFC 9112, section 6.3).
+  if (!isWhole && (sent["content-length"] ?? sent["transfer-encoding"]) !== undefined) boundRest(response);
   try {
     response.writeHead(status, headers);
     response.end(body, "latin1");
@@ -154,10 +148,6 @@ export const sendWhole = (
     else response.once("close", release);
   }
   return true;
-};
-
-const discard = (request: IncomingMessage): void => {
-  if (!request.complete) request.destroy();
 };
 
 /**

@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { exchangeOf, http } from "../../operation/index.ts";
 import {
   type Answer,
@@ -14,7 +14,7 @@ import {
 import { contentHeaders } from "../cache/reply.ts";
 import { corsList, legacyCorsList } from "./cors.ts";
 import type { ErrorFormats } from "./problemDetails.ts";
-import { isBelow, isBelowAny } from "./requestTarget.ts";
+import { hasBody, isBelow, isBelowAny } from "./requestTarget.ts";
 
 // All errors that the gateway answers by itself: those that no endpoint and no legacy server has made.
 
@@ -164,11 +164,7 @@ export const ownErrorsKey = Symbol("ownErrors");
 /** A response; of a server of another kind it has no writer of errors. */
 type OwnResponse = ServerResponse & { [ownErrorsKey]?: OwnErrors | undefined };
 
-/**
- * An error of the gateway's own as the client of this response reads errors.
- *
- * @example sendWhole(response, ownReply(response, { status: 429, detail: "Too many requests.", retryAfter: 5 }))
- */
+/** An error of the gateway's own as the client of this response reads errors. */
 export const ownReply = (response: OwnResponse, error: OwnError): OwnReply => {
   const { method, url: target = "/", headers } = response.req;
   const { accept, origin } = headers;
@@ -186,9 +182,25 @@ export const sendReply = (response: ServerResponse, { status, headers, body }: O
 };
 
 /**
+ * Milliseconds after an answer in which the rest of a body may come that was not read; then the connection is closed.
+ */
+const REST_OF_BODY = 500;
+
+/** Before an answer is sent to a request whose body may never come: it would hold its connection. */
+export const boundRest = (response: ServerResponse): void => {
+  response.once("finish", () => void setTimeout(discard, REST_OF_BODY, response.req).unref());
+};
+
+const discard = (request: IncomingMessage): void => {
+  if (!request.complete) request.destroy();
+};
+
+/**
  * Sends an error of the gateway's own; only before any part of another answer was sent.
  *
  * @example sendOwnError(response, { status: 410, detail: "It is gone for good.", mayRepeat: "never" })
  */
-export const sendOwnError = (response: ServerResponse, error: OwnError): void =>
+export const sendOwnError = (response: ServerResponse, error: OwnError): void => {
+  if (hasBody(response.req)) boundRest(response);
   sendReply(response, ownReply(response, error));
+};

@@ -157,3 +157,9 @@ export const isBelow = (path: string, prefix: string): boolean =>
 /** Whether a path lies below one of these prefixes; all lie below `/`. */
 export const isBelowAny = (path: string, prefixes: readonly string[]): boolean =>
   prefixes.some((prefix) => prefix === "/" || isBelow(path, prefix));
+
+/** Whether a request has a body. */
+export const hasBody = ({ headers }: IncomingMessage): boolean => {
+  const length = headers["content-length"];
+  return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
+};

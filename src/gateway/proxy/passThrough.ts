@@ -24,6 +24,7 @@ import { UpstreamRequest } from "../upstream/upstreamRequest.ts";
 import { AnswerBody, MAX_WAITING_BYTES } from "./answerBody.ts";
 import { addHeaders, reasonBytes, replyHeaders, requestHeaders } from "./headers.ts";
 import { heldAnswer, type ResponseObserver } from "./heldAnswer.ts";
+import { hasBody } from "../http/requestTarget.ts";
 import { refuse } from "./refuse.ts";
 import { openProxyReport, type ProxyReport } from "./report.ts";
 import { Upload } from "./upload.ts";
@@ -123,12 +124,6 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
 };
 
 const contextOf = (res: ServerResponse): RequestContext => currentContext() ?? { exchange: exchangeOf(res) };
-
-/** Whether a request has a body to send on. */
-const hasBody = (req: IncomingMessage): boolean => {
-  const length = req.headers["content-length"];
-  return req.headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
-};
 
 /** One request on its way: what the client sent, what goes to the upstream, and what hears of it. */
 type Passage = {

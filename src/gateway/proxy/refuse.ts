@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { EventLevel } from "../../operation/index.ts";
-import { type OwnError, sendOwnError } from "../http/ownErrors.ts";
+import { type OwnError, ownReply, sendOwnError, sendReply } from "../http/ownErrors.ts";
 import type { FailureKind } from "../upstream/failure.ts";
 
 /** What can go wrong with a proxied request; `loop`, `badRequest` and `slowClient` are the client's fault. */
@@ -44,5 +44,8 @@ export const refuse = (
 ): void => {
   // The rest of this body may never come, so the connection cannot carry another request.
   if (about.trouble === "slowClient") res.shouldKeepAlive = false;
-  sendOwnError(res, { ...errorOf(about), headers: added });
+  const error = { ...errorOf(about), headers: added };
+  // Of any other trouble the body is being received, at a least rate (`Upload`).
+  if (about.trouble === "loop") sendOwnError(res, error);
+  else sendReply(res, ownReply(res, error));
 };

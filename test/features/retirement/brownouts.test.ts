@@ -123,6 +123,15 @@ describe("an upload", () => {
     expect(asked).toEqual(["GET /other"]);
   });
 
+  test("whose body never comes does not hold its connection", async () => {
+    stoppedAt(during);
+    const { port } = await gatewayOver({ BROWNOUTS: [window] });
+    const { socket, text, closed } = openConnection(port);
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nx`);
+    await closed;
+    expect(text()).toContain("HTTP/1.1 503");
+  });
+
   test("that waits for a 100 gets its answer", async () => {
     stoppedAt(during);
     const { port, asked } = await gatewayOver({ BROWNOUTS: [window] });
