@@ -1,5 +1,13 @@
 import { canonicalRequest } from "../../libraries/compare/canonicalRequest.ts";
-import { type Context, type Core, type Fetched, freshOnly, type Served, uncached } from "../../src/gateway/index.ts";
+import {
+  type Context,
+  type Core,
+  type Fetched,
+  freshOnly,
+  type Served,
+  uncached,
+  type WriteFate,
+} from "../../src/gateway/index.ts";
 import { type Answer, answerOf } from "../../src/catalogue/index.ts";
 import type { ModernReply } from "../../libraries/modern/client.ts";
 import type { Migration } from "./migration.ts";
@@ -67,7 +75,7 @@ export const openModernBackend = (core: AnsweringCore, modern: Modern, migration
 
 const noAnswer: Answer = answerOf({ kind: "broken", message: "The new implementation gave no answer." });
 
-const writeAnswer = (reply: ModernReply): Parameters<Core["confirmWrite"]>[1] => {
+const writeAnswer = (reply: ModernReply): { answer: Answer; fate?: WriteFate } => {
   if ("failed" in reply) {
     // With any 4xx, such as a router's 404, modern has refused the write.
     const status = reply.status ?? 0;

@@ -5,7 +5,7 @@ export const readWritten =
   (isKnown: (id: number) => boolean, readNext: (id: number) => void): NonNullable<Feature["onWrite"]> =>
   ({ groups, hold, proxied }) => {
     const named = [...groups, ...(proxied?.named ?? [])].flatMap((group) => numberIn(/^dataset\/(\d+)$/, group));
-    const text = proxied?.answer();
+    const text = proxied?.answerText();
     if (text !== undefined && isRefusal(text)) return;
     const ids = new Set([...named, ...(text === undefined ? [] : numberIn(uploaded, text))]);
     const isAboutTags = proxied === undefined || /\/data\/(?:un)?tag\/?$/.test(proxied.path);

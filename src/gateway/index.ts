@@ -1,5 +1,6 @@
 // What features, libraries and tools import of the gateway.
 
+export type { WriteFate } from "./answer/answerFunctions.ts";
 export type { CallerIdentity, Context, Handler, Layer } from "./answer/context.ts";
 export type { Core, Feature, FeatureModule, Notice, TierOptions } from "./answer/feature.ts";
 export { unauthenticated } from "./answer/legacyFetch.ts";

@@ -36,7 +36,12 @@ export {
 } from "./settings/settings.ts";
 export { temporary } from "./settings/temporary.ts";
 export { buildId, buildInfo } from "./telemetry/buildId.ts";
-export { type Dependencies, type FailureMeaning, openDependencies } from "./telemetry/dependencies.ts";
+export {
+  type Dependencies,
+  type DependencyState,
+  type FailureMeaning,
+  openDependencies,
+} from "./telemetry/dependencies.ts";
 export { coreEvents, type EventDefinitions, type EventLevel } from "./telemetry/events.ts";
 export {
   contexts,

@@ -1,6 +1,6 @@
 import { decodeHTML } from "entities";
 import type { Core } from "../../../src/gateway/index.ts";
-import { buildInfo, legacyTroubles } from "../../../src/operation/index.ts";
+import { buildInfo, legacyTroubles, type WhenOff } from "../../../src/operation/index.ts";
 import type { PagePart, PageSection, Trouble } from "../../../libraries/ui/consolePart.ts";
 import { documentFrame, joinModules, readAsset, readStyle, sharedStyle } from "../../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
@@ -158,7 +158,7 @@ const noticesOf = ({ untrustedProxies }: Pick<Core, "untrustedProxies">): Html[]
           network.`,
     );
 
-const offSection = ({ setting, effect, section: about }: Core["off"][number]): PageSection[] => {
+const offSection = ({ setting, effect, section: about }: WhenOff): PageSection[] => {
   if (about === undefined) return [];
   const content = html`<p class="none"><code>${setting}</code> is not set: ${effect}.</p>`;
   return [{ ...about, order: 100, count: 0, content }];

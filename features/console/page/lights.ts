@@ -1,4 +1,5 @@
 import type { Core } from "../../../src/gateway/index.ts";
+import type { DependencyState } from "../../../src/operation/index.ts";
 import type { Trouble } from "../../../libraries/ui/consolePart.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { timeAgo } from "../../../libraries/ui/parts.ts";
@@ -43,7 +44,7 @@ type Use = { open: readonly string[]; isUsed: (name: string) => boolean };
 const light = (
   title: string,
   words: Readonly<Record<string, string>>,
-  own: ReturnType<Core["dependencies"]["states"]>,
+  own: readonly DependencyState[],
   { open, isUsed }: Use,
   now: Date,
 ): Html => {

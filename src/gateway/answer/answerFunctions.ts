@@ -24,7 +24,10 @@ export type FetchedAnswer = Fetched & {
   fate?: WriteFate;
 };
 
-/** What answers are made by, in the core and in features. */
+/**
+ * The members of the core that make answers. `legacyFetch.ts` makes the first two, `authorize.ts` and
+ * `legacyBackend.ts` the others.
+ */
 export type AnswerFunctions = {
   /**
    * Asks legacy, and makes our answer of what it says. As `lines` each row of a list is a line, so that lists can be

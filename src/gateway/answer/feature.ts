@@ -52,7 +52,7 @@ export type Write = {
    * A write of the legacy interface: its path, the entities that it names beside its groups, and how its answer begins,
    * in latin1; `undefined` where that is lost.
    */
-  proxied?: { path: string; named: readonly string[]; answer: () => string | undefined };
+  proxied?: { path: string; named: readonly string[]; answerText: () => string | undefined };
 };
 
 /** What a feature does with requests that are passed through to legacy. */
@@ -100,7 +100,7 @@ export type Documents = {
 
 /**
  * Everything the core asks of a feature that is open; every member is optional. `Part`: what it adds to the operators'
- * page. `Report`: what its part of `--check` works with.
+ * page. `Report`: what its part of `--check` works with, which the command alone calls: the core never does.
  */
 export type Feature<Part = unknown, Report = never> = {
   /** Answers requests in the order of `requestSteps` (server.ts), or hands them on. */

@@ -69,8 +69,8 @@ const invalidate = (
   const touched = write.touched();
   const { groups } = touched;
   const onWrite = (hold?: { hold: number }) => {
-    const begins = hold === undefined && answer !== undefined ? () => plainBody(answer).toString("latin1") : noText;
-    return hooks.onWrite({ groups, ...hold, proxied: { path, named: write.named(), answer: begins } });
+    const answerText = () => (hold || answer === undefined ? undefined : plainBody(answer).toString("latin1"));
+    return hooks.onWrite({ groups, ...hold, proxied: { path, named: write.named(), answerText } });
   };
   const key = write.key(req.headers["content-type"]);
   if (fate === "unknown")
@@ -81,8 +81,6 @@ const invalidate = (
   if (key === undefined && (isError || !(hasSession(req) || write.isCut()))) return undefined;
   return allOf([onWrite(), cache.invalidate(touched)]);
 };
-
-const noText = (): undefined => undefined;
 
 /** Legacy's website logs people in by this cookie, and its interface then knows them. */
 const hasSession = ({ headers }: IncomingMessage): boolean => /(?:^|[;\s])ci_session=[^;\s]/.test(headers.cookie ?? "");

@@ -119,8 +119,8 @@ const headersOf: WriteHeaders = (served, { method, keyed, cors, errorFormat }, c
 };
 
 /**
- * What describes a body, flat. Each answer of the gateway's own that has one calls this: a header that all of them are
- * to have goes in here. `type`: empty where legacy named none. `length`: its bytes, `undefined` for a 304.
+ * What describes a body, flat. Each answer of the gateway's own to a client that has one calls this: a header that all
+ * of them are to have goes in here. `type`: empty where legacy named none. `length`: its bytes, `undefined` for a 304.
  *
  * @example contentHeaders("text/html", "br", 860) // ["Content-Type", "text/html", "Content-Length", "860", ...]
  */

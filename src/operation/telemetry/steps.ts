@@ -34,7 +34,8 @@ type StepsObserver = {
 };
 
 /**
- * Observes all requests of this process, without those that the hit path answers. The result ends that.
+ * Observes all requests of this process, without those that the hit path answers. The result ends that. One at a time:
+ * a second one would take the steps of the first.
  *
  * @example const stop = observeSteps({ onRequest, onBegin: (_, context) => context, onEnd: ({ name }) => log(name) })
  */
