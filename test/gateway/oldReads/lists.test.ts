@@ -156,7 +156,10 @@ describe("a list with a key", () => {
         else answer(response);
       });
       const gateway = await cachingOver({ url }, { MAX_CONNECTIONS: "1" });
-      onTestFinished(() => unanswered.forEach((response) => void response.end()));
+      onTestFinished(() => {
+        isFrozen = false;
+        unanswered.forEach((response) => void response.end());
+      });
       const freeze = async () => {
         isFrozen = true;
         const first = gateway.ask(`${list}?api_key=${alice}`);
