@@ -72,7 +72,7 @@ export const staged = async (
   const close = async () => {
     if (isClosed) return;
     isClosed = true;
-    await server.stop(100);
+    await server.stop(0);
     await gateway.close();
   };
   closing.push(

@@ -54,7 +54,7 @@ const traced = async (url: string, environment: Record<string, string> = {}, las
   );
   /** Exports what was recorded. */
   const flush = async () => {
-    await gateway.server.stop(1000);
+    await gateway.server.stop(0);
     await tracing?.close?.();
   };
   return { ...gateway, seen: legacy.seen, flush, tracing: () => tracing };

@@ -127,7 +127,7 @@ test.each(["/v1/datasets/61", "/website"])("a loop is told of a request that is 
   const timers = vi.spyOn(globalThis, "setTimeout");
   onTestFinished(async () => {
     timers.mockRestore();
-    await server.stop(1000);
+    await server.stop(0);
     await gateway.close();
   });
   expectDetail(await exchange(port, get(path)), 502);

@@ -23,7 +23,7 @@ const logging = async (url: string, environment: Record<string, string> = {}) =>
   const gateway = await gatewayOver({ ...settings, LEGACY_URL: url }, catalogue, observer);
   const server = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes: settings.PREFIXES });
   onTestFinished(async () => {
-    await server.stop(1000);
+    await server.stop(0);
     await gateway.close();
   });
   let text = "";
