@@ -57,7 +57,7 @@ export const listeningGateway = async (
   const prefixes = "settings" in loaded ? loaded.settings.PREFIXES : [];
   const server: RunningServer = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes });
   onTestFinished(async () => {
-    // Nothing that a test has left behind is waited for: a graceful stop looks for idle connections four times a second.
+    // Nothing that a test has left is waited for: a graceful stop looks for idle connections four times a second.
     await server.stop(0);
     await gateway.close();
   });
