@@ -59,8 +59,8 @@ export default defineConfig({
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     pool: "threads",
-    // The whole run mostly waits for processes and sockets, so two cores have room for five. The unit lane never waits.
-    maxWorkers: isUnit ? 2 : 5,
+    // The whole run mostly waits for processes and sockets, so two cores have room for eight. The unit lane never waits.
+    maxWorkers: isUnit ? 2 : 8,
     sequence: { sequencer: WaitingFirst },
     // One module graph a worker: files that change what is global (clocks, spies) put it back.
     isolate: false,
