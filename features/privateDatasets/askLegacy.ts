@@ -40,9 +40,7 @@ export const askAs =
   async (request) => {
     const reply = await core
       .fetchReadable({ ...caller, endpoint: { name: LIST_ENDPOINT } }, request)
-      .catch((error: Error) => ({
-        why: error.message,
-      }));
+      .catch((error: Error) => ({ why: error.message }));
     if ("why" in reply) throw new LegacyFailure(reply.why);
     const { reading, status } = reply;
     if (reading.is === "unreadable") throw new LegacyFailure(reading.why);

@@ -130,8 +130,8 @@ export type Feature<Part = unknown, Report = never> = {
    */
   replaces?: () => "endpoints" | "interface" | undefined;
   /**
-   * Sees a write before its answer goes out: whoever reads after that must find what it has changed. The answer waits
-   * for what it returns. Only the core sees each write: of an endpoint, and of one that passes through.
+   * Sees a write before its answer goes out, which waits for the promise that this gives: a later read must find what
+   * the write has changed. The core calls it for each write: of an endpoint, and of one that passes through.
    */
   onWrite?: (write: Write) => Promise<void> | undefined | void;
   proxy?: ProxyHooks;

@@ -1,10 +1,17 @@
 import { consoleApp } from "../../../features/console/consoleApp.ts";
 import { operatorsApp } from "../../../src/gateway/operators/app.ts";
 
-/** The operators' interface and page of a gateway, as its listener has them. `address`: of the new interface. */
+type Given = {
+  /** Where the new interface is served. */
+  address?: string;
+  token?: string | undefined;
+  metricsToken?: string | undefined;
+  names?: readonly string[];
+};
+
+/** The operators' interface and page of a gateway, as its listener has them. */
 export const consoleFor = (
   core: Parameters<typeof consoleApp>[0],
-  address = "http://127.0.0.1:8000/v1",
-  guard: { token?: string | undefined; metricsToken?: string | undefined; names?: readonly string[] } = {},
+  { address = "http://127.0.0.1:8000/v1", ...guard }: Given = {},
 ): ReturnType<typeof consoleApp> =>
   consoleApp(core, (signIn) => operatorsApp(core, { host: "127.0.0.1", ...guard }, signIn), address);

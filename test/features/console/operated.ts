@@ -14,7 +14,7 @@ export const operated = async (guard: Partial<GuardSettings> = {}, environment: 
     settings: { ...gateway.core.settings, CACHE_BYTES: 1000 },
     isStopping: () => !state.ready,
   };
-  const app = consoleFor(core, undefined, guard);
+  const app = consoleFor(core, guard);
   const server = await startAdminServer(operatorsListener(app), { host: "127.0.0.1", port: 0 }, gateway.clientLimits);
   onTestFinished(() => server.stop());
   const see = (path: string, headers: Record<string, string> = {}) =>

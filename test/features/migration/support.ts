@@ -80,7 +80,7 @@ export const staged = async (
     () => modern.close(),
     close,
   );
-  const admin = consoleFor(gateway.core, `http://127.0.0.1:${server.port}/v1`);
+  const admin = consoleFor(gateway.core, { address: `http://127.0.0.1:${server.port}/v1` });
   const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}): Promise<Answer> => {
     const response = await fetch(`http://127.0.0.1:${server.port}/v1${path}`, { headers, ...init });
     return {
