@@ -212,9 +212,9 @@ const openExchanges = ({ trusted, readTarget, meter, observer, features }: Whole
 };
 
 /**
- * Closes the port, behind a turn of the event loop that was short and brought no connection, or after `MAX_TURNS_MS`.
- * The kernel resets connections that wait to be accepted when the port closes, and the event loop accepts one a turn.
- * `onClosed` is called when no connection is left.
+ * Closes the port, behind a turn of the event loop that brought no connection and was short; after `MAX_TURNS_MS` it
+ * may be long. The kernel resets connections that wait to be accepted when the port closes, and the event loop accepts
+ * one a turn. `onClosed` is called when no connection is left.
  */
 const closePort = (server: Server, onClosed: () => void): void => {
   const end = performance.now() + MAX_TURNS_MS;
@@ -229,7 +229,7 @@ const closePort = (server: Server, onClosed: () => void): void => {
     });
   const turn = (began: number): void => {
     const now = performance.now();
-    if ((isQuiet && now - began < SHORT_TURN_MS) || now > end) close();
+    if (isQuiet && (now - began < SHORT_TURN_MS || now > end)) close();
     else {
       isQuiet = true;
       setImmediate(turn, performance.now());
@@ -242,8 +242,11 @@ const closePort = (server: Server, onClosed: () => void): void => {
 const drain = (server: Server, timeout: number): Promise<boolean> =>
   new Promise((resolve) => {
     closePort(server, () => finish(true));
-    // Immediates run behind the reads: a connection whose request has arrived is not idle any more.
-    const idle = setInterval(() => setImmediate(() => server.closeIdleConnections()), GRACE_MS);
+    // Immediates run behind the reads: a connection whose request has arrived is not idle any more. While the port is
+    // open, it may have been accepted in the same turn, and be unread.
+    const idle = setInterval(() => {
+      if (!server.listening) setImmediate(() => server.closeIdleConnections());
+    }, GRACE_MS);
     const late = setTimeout(() => {
       finish(false);
       server.closeAllConnections();

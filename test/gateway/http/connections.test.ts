@@ -37,6 +37,25 @@ test("a refused connection whose client stays is closed after a second", async (
   expect(stays.bytesRead).toBeGreaterThan(0);
 });
 
+test("a stop answers all connections that wait to be accepted, where no turn of the event loop is short", async () => {
+  const { port, server } = await listeningGateway("http://127.0.0.1:9");
+  let isBusy = true;
+  const spin = (): void => {
+    const end = performance.now() + 6;
+    while (performance.now() < end);
+    if (isBusy) setImmediate(spin);
+  };
+  // The event loop accepts one connection a turn: these take longer than the stop waits for a short turn.
+  const clients = Array.from({ length: 120 }, () => openConnection(port));
+  for (const { socket } of clients) socket.write(get("/v1/none"));
+  spin();
+  const stopped = server.stop(10_000);
+  await Promise.all(clients.map(({ closed }) => closed));
+  isBusy = false;
+  expect(new Set(clients.map(({ text }) => text().slice(0, 12)))).toEqual(new Set(["HTTP/1.1 404"]));
+  expect(await stopped).toBe(true);
+});
+
 describe("what is no HTTP behind a request that is being answered", () => {
   const post = (version: string, ...headers: string[]) =>
     [`POST /files HTTP/${version}`, "Host: a", ...headers, "Content-Length: 2", "", "hi"].join("\r\n");
