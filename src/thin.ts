@@ -4,14 +4,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { catalogue } from "../transforms/catalogue.ts";
 import { urlOf } from "./operation/network/listen.ts";
 import { openGateway } from "./gateway/openGateway.ts";
-import { openOperators } from "./gateway/operators/openOperators.ts";
-import { settings as operators, type OperatorsSettings } from "./gateway/operators/settings.ts";
+import { feature as operators } from "./gateway/operators/feature.ts";
+import { settings as operatorsSettings } from "./gateway/operators/settings.ts";
 import { startServer } from "./gateway/server.ts";
 import { loadSettings } from "./operation/settings/load.ts";
 import { openObserver } from "./operation/telemetry/observer.ts";
 
 // The gateway alone: `src` and `transforms`, without features, libraries and tools.
-const loaded = loadSettings(process.env, catalogue.endpoints, [operators]);
+const loaded = loadSettings(process.env, catalogue.endpoints, [operatorsSettings]);
 const url = "errors" in loaded ? undefined : loaded.settings.LEGACY_URL;
 if ("errors" in loaded || url === undefined) {
   const errors =
@@ -23,11 +23,7 @@ const { settings, warnings } = loaded;
 for (const warning of warnings) console.error(warning);
 const { HOST: host, PORT, PREFIXES: prefixes, LOG_LEVEL, DRAIN_DELAY_MS, DRAIN_TIMEOUT_MS } = settings;
 const gateway = await openGateway({ ...settings, LEGACY_URL: url }, catalogue, openObserver(LOG_LEVEL), {
-  features: [
-    {
-      open: (core, given) => openOperators(core, given as OperatorsSettings),
-    },
-  ],
+  features: [operators],
 });
 const server = await startServer(gateway, { host, port: PORT, prefixes });
 const address = urlOf(host, server.port);

@@ -1,8 +1,9 @@
-import { type Core, type Feature, openOperators, type OperatorsSettings } from "../../src/gateway/index.ts";
+import type { Core, Feature } from "../../src/gateway/index.ts";
 import { consoleEvents } from "./events.ts";
 
 /** The operators' interface and page, on the operators' listener. */
-const open = (core: Core, settings: OperatorsSettings): Feature =>
-  openOperators(core, settings, async (...opened) => (await import("./consoleApp.ts")).consoleApp(core, ...opened));
+const open = (core: Core): Feature => ({
+  operatorsApp: async (...opened) => (await import("./consoleApp.ts")).consoleApp(core, ...opened),
+});
 
 export const feature = { open, events: consoleEvents };

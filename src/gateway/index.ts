@@ -22,8 +22,6 @@ export { isBelow, originForm } from "./http/requestTarget.ts";
 export type { Step } from "./http/step.ts";
 export { describeOldReads } from "./oldReads/describeOldReads.ts";
 export { type Gateway, openGateway } from "./openGateway.ts";
-export { openOperators } from "./operators/openOperators.ts";
-export type { OperatorsSettings } from "./operators/settings.ts";
 export type { Reader } from "./threads/reader.ts";
 export { contentCoding } from "./upstream/answerHeaders.ts";
 export { ask, type UpstreamReply } from "./upstream/ask.ts";

@@ -15,6 +15,7 @@ import {
   type Traffic,
   type WhenOff,
 } from "../../operation/index.ts";
+import type { Context as HonoContext, Hono } from "hono";
 import type { Guard } from "../http/guard.ts";
 import type { Step } from "../http/step.ts";
 import type { ClientLimits } from "../http/httpServer.ts";
@@ -135,6 +136,11 @@ export type Feature<Part = unknown, Report = never> = {
    */
   onWrite?: (write: Write) => Promise<void> | undefined | void;
   proxy?: ProxyHooks;
+  /**
+   * Makes what answers operators, of the app that answers their programs, once the gateway listens. `signIn`: what
+   * a browser without a token gets. `address`: where the new interface is served.
+   */
+  operatorsApp?: (makeApp: (signIn?: (c: HonoContext) => Promise<Response>) => Hono, address: string) => Promise<Hono>;
   /** For the feature `console` alone, which knows its type. */
   console?: Part;
   /** For the command `check` alone, which knows its type. */

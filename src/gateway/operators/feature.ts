@@ -1,5 +1,4 @@
 import type { RequestListener } from "node:http";
-import type { Hono } from "hono";
 import { once, urlOf } from "../../operation/index.ts";
 import type { Core, Feature } from "../answer/feature.ts";
 import { openGuard } from "../http/guard.ts";
@@ -9,21 +8,10 @@ import type { SignIn } from "./guard.ts";
 import type { OperatorsSettings } from "./settings.ts";
 
 /**
- * Makes what answers operators, of the app that answers their programs. `address`: where the new interface is served.
- */
-type OpenApp = (makeApp: (signIn?: SignIn) => Hono, address: string) => Promise<Hono>;
-
-/**
  * The operators' listener. Its app takes longer to load than the rest of the start, so it waits
  * until the gateway listens.
- *
- * @example open: (core, settings) => openOperators(core, settings, async (makeApp) => makeApp().get("/mine", answer))
  */
-export const openOperators = (
-  core: Core,
-  settings: OperatorsSettings,
-  openApp: OpenApp = async (makeApp) => makeApp(),
-): Feature => {
+const open = (core: Core, settings: OperatorsSettings): Feature => {
   const { observer, clientLimits } = core;
   const { ADMIN_HOST: host, ADMIN_PORT: port, ADMIN_NAMES: names, ADMIN_TOKEN: token } = settings;
   const access = { host, names, token, metricsToken: settings.METRICS_TOKEN };
@@ -33,7 +21,9 @@ export const openOperators = (
     async start(address) {
       const load = once(async () => {
         const { operatorsApp, operatorsListener } = await import("./app.ts");
-        const app = await openApp((signIn) => operatorsApp(core, access, signIn), address);
+        const makeApp = (signIn?: SignIn) => operatorsApp(core, access, signIn);
+        const adding = core.features.find((feature) => feature.operatorsApp);
+        const app = (await adding?.operatorsApp?.(makeApp, address)) ?? makeApp();
         return operatorsListener(app, guard.fail);
       });
       const listen: RequestListener = (request, response) => {
@@ -54,3 +44,5 @@ export const openOperators = (
     },
   };
 };
+
+export const feature = { open };
