@@ -10,7 +10,8 @@ import { startServer } from "./gateway/server.ts";
 import { loadSettings } from "./operation/settings/load.ts";
 import { openObserver } from "./operation/telemetry/observer.ts";
 
-// The gateway alone: `src` and `transforms`, without features, libraries and tools.
+// The gateway alone: `src` and `transforms`, without features, libraries and tools. As `main.ts` it puts the floors
+// together, and imports what their doors do not name.
 const loaded = loadSettings(process.env, catalogue.endpoints, [operatorsSettings]);
 const url = "errors" in loaded ? undefined : loaded.settings.LEGACY_URL;
 if ("errors" in loaded || url === undefined) {
