@@ -15,16 +15,27 @@ export type RunningGateway = {
 };
 
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: { start: string } };
+const commandOf = (script: string) => ["sh", "-c", `PATH="${dirname(process.execPath)}:$PATH"; ${script}`];
+
 /** Starts the gateway of this checkout as `npm start` does, by the Node that runs this. */
-export const gatewayCommand = ["sh", "-c", `PATH="${dirname(process.execPath)}:$PATH"; ${scripts.start}`];
+export const gatewayCommand = commandOf(scripts.start);
+
+/** Starts the gateway without features, with the flags that the whole one sets when it serves. */
+export const thinCommand = commandOf(
+  scripts.start.replace(
+    "src/main.ts",
+    "--heap-growing-percent=30 --external-memory-accounted-in-global-limit src/thin.ts",
+  ),
+);
 
 /** Starts the gateway of this checkout over a legacy, with the default settings but for these. */
 export const startGateway = async (
   core: number | undefined,
   legacy: string,
   settings: Record<string, string> = {},
+  command = gatewayCommand,
 ): Promise<RunningGateway> => {
-  const { child, line } = await start(core, gatewayCommand, /listens on .*operators: \S+/, {
+  const { child, line } = await start(core, command, /listens on .*operators: \S+/, {
     LEGACY_URL: legacy,
     PORT: "0",
     ADMIN_PORT: "0",

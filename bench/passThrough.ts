@@ -1,6 +1,6 @@
 import { SERVER_CORE, UPSTREAM_CORE } from "./cores.ts";
 import { datasetBody, listBody } from "./bodies.ts";
-import { startGateway } from "./gateway.ts";
+import { startGateway, thinCommand } from "./gateway.ts";
 import { leftOut, reportMissingTools } from "./leftOut.ts";
 import { startFixedAnswer } from "./peers/fixedAnswer.ts";
 import { startNginx } from "./peers/nginx.ts";
@@ -9,13 +9,21 @@ import { type BenchOptions, type Contender, race, reportRace } from "./race.ts";
 
 const path = "/api/v1/json/data/301";
 
-/** The bodies, each with its aims. The relay is undici in node:http alone: the least that Node needs. */
+/**
+ * The bodies, each with its aims. Thin is the gateway without features. The relay is undici in node:http alone: the
+ * least that Node needs.
+ */
 const cases = [
   {
     body: datasetBody(),
-    aims: { relay: { cpu: "1.35 at most" }, nginx: { cpu: "5 at most" }, "hono/proxy": { throughput: "3 or more" } },
+    aims: {
+      thin: { cpu: "1.04 at most" },
+      relay: { cpu: "1.35 at most" },
+      nginx: { cpu: "5 at most" },
+      "hono/proxy": { throughput: "3 or more" },
+    },
   },
-  { body: listBody(), aims: { relay: { cpu: "1 at most" }, nginx: {}, "hono/proxy": {} } },
+  { body: listBody(), aims: { thin: {}, relay: { cpu: "1 at most" }, nginx: {}, "hono/proxy": {} } },
 ];
 
 /** Compares CPU per request and throughput of pass-through on one core with the installed peers. */
@@ -39,6 +47,7 @@ export const benchPassThrough = async (options: BenchOptions): Promise<void> => 
     };
     const contenders = [
       contender("gateway", await startGateway(SERVER_CORE, upstream)),
+      contender("thin", await startGateway(SERVER_CORE, upstream, {}, thinCommand)),
       await node("relay", "relay.js"),
       await node("hono/proxy", "honoProxy.js"),
     ];
