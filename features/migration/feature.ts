@@ -49,7 +49,7 @@ const open = async (
   // Without a modern side Redis is only a cache, and the gateway starts without it.
   const stores = url === undefined ? memoryStores() : storesOf(core);
   const store = parts.store ?? (await openStageStore(stores));
-  const isShared = stores.place === "redis";
+  const isShared = stores.kind === "redis";
   const reportStages = url === undefined ? undefined : dependencies.add("stages", STAGES_LOST);
   const isAnySet = () => store.entries().size > 0;
   if (isShared && !isAnySet()) reportStages?.(true, NONE_SET);

@@ -79,7 +79,7 @@ const open = async (
     check: (report: CheckReport) => checkKey(core, report, key),
     async start() {
       await start();
-      const place = places[scanResults.place];
+      const place = places[scanResults.storeKind];
       return {
         line: `private datasets are scanned for and listed to administrators; what is found is kept in ${place}`,
       };

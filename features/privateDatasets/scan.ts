@@ -244,7 +244,7 @@ export const openScanner = (settings: ScannerSettings) => {
         lastId: highest === 0 ? 0 : highest + margin,
         ...(completed && { completedAt: new Date(completed.at).toISOString() }),
         calls: spent.calls,
-        kept: scanResults.place,
+        kept: scanResults.storeKind,
         scansHere: scanResults.scansHere(),
       };
     },

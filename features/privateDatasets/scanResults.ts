@@ -81,7 +81,7 @@ export const scopeOf = ({ LEGACY_URL, LEGACY_PATH, LEGACY_HOST }: LegacySettings
 };
 
 type ScanResultsSettings = {
-  stores: Pick<Stores, "place" | "open" | "claim">;
+  stores: Pick<Stores, "kind" | "open" | "claim">;
   scope: string;
   /** Called after each change of a row, and of the public list. */
   onChange: () => void;
@@ -183,6 +183,6 @@ export const openScanResults = async ({ stores, scope, onChange }: ScanResultsSe
     mayScan: async (): Promise<boolean> => (scansHere = await claim()),
     /** The last answer of `mayScan`. */
     scansHere: () => scansHere,
-    place: stores.place,
+    storeKind: stores.kind,
   };
 };

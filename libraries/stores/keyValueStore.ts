@@ -58,7 +58,7 @@ export type StoresSettings = {
 
 /** The stores of all features, in one place. */
 export type Stores = {
-  place: "memory" | "directory" | "redis";
+  kind: "memory" | "directory" | "redis";
   /** @throws With the setting's name, if the start is refused. */
   open<T>(settings: StoreSettings<T>): Promise<KeyValueStore<T>>;
   /** Gives a function that asks whether this gateway does this work now. At any time at most one gateway does. */

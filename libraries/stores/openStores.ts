@@ -43,7 +43,7 @@ export const memoryStores = (): Stores =>
 const localStores = (onEvent: OnStoreEvent, report: ReturnType<typeof openHealth>, disk?: Disk): Stores => {
   let closing: Promise<void> | undefined;
   return {
-    place: disk === undefined ? "memory" : "directory",
+    kind: disk === undefined ? "memory" : "directory",
     async open<T>(settings: StoreSettings<T>) {
       const { feature } = settings;
       const stored = () => disk?.textsOf(feature) ?? new Map<string, string>();

@@ -134,7 +134,7 @@ export const redisStores = ({
   };
 
   return {
-    place: "redis",
+    kind: "redis",
     async open<T>(settings: StoreSettings<T>) {
       const { feature, needsRedis } = settings;
       const key = PREFIX + feature;

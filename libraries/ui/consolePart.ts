@@ -35,7 +35,7 @@ type PageContent = {
   facts?: readonly Html[];
   /** Mistakes in the deployment, one sentence or two each: they stand behind the troubles. */
   notices?: readonly Html[];
-  troubles?: readonly Trouble[];
+  troubles?: readonly PageTrouble[];
   /** What helps callers while a dependency fails, by its name: a link or a button. */
   remedies?: Readonly<Record<string, Html>>;
   /** The sentence that stands for the troubles where there are none. The last part that has one decides. */
@@ -46,7 +46,7 @@ type PageContent = {
  * What needs an operator, in one line: what it is, since when (ISO 8601), what it means for callers, why it is so, and
  * what to press (a link or a button). `count`: how many troubles it stands for.
  */
-export type Trouble = {
+export type PageTrouble = {
   count?: number;
   what: string | Html;
   since?: string;

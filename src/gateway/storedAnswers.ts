@@ -27,13 +27,13 @@ export const openStoredAnswers = (
     async find(address) {
       const keys = keysOf(address);
       if (keys.length === 0) return undefined;
-      const found = await Promise.all(
+      const entries = await Promise.all(
         keys.map(async (cacheKey) => {
           const request = { cacheKey, owner: undefined, wanted: {} };
           return (await cache.lookUpShared(request)) ?? cache.lookUp(request, performance.now());
         }),
       );
-      return found.filter((one) => one !== undefined);
+      return entries.filter((entry) => entry !== undefined);
     },
     async remove(address) {
       const keys = keysOf(address).map(({ key }) => key);

@@ -4,7 +4,7 @@ import { editDistance } from "../../src/operation/index.ts";
  * A request of either interface that a pair of fixtures answers. `target` has no key; `key` is
  * one of the sample legacy's.
  */
-export type KnownRequest = { pair: string; method: string; target: string; body?: string; key?: string };
+export type FixtureRequest = { pair: string; method: string; target: string; body?: string; key?: string };
 
 /** The most characters of a request that are compared. */
 const MAX_COMPARED = 200;
@@ -13,19 +13,19 @@ const MAX_COMPARED = 200;
 const withoutKey = (target: string): string => target.replace(/(?<=[?&])api_key=[^&]*&?/g, "").replace(/[?&]$/, "");
 
 /** The number of characters by which a request differs from a known one; another method or body counts as a few. */
-const distance = (request: Omit<KnownRequest, "pair">, known: KnownRequest): number =>
+const distance = (request: Omit<FixtureRequest, "pair">, known: FixtureRequest): number =>
   editDistance(withoutKey(request.target).slice(0, MAX_COMPARED), known.target.slice(0, MAX_COMPARED)) +
   (request.method === known.method ? 0 : 4) +
   ((request.body ?? "") === (known.body ?? "") ? 0 : 2);
 
 /** The known requests that are most like this one: at most `most`, the closest first, each once. */
 export const closestPairs = (
-  request: Omit<KnownRequest, "pair">,
-  known: readonly KnownRequest[],
+  request: Omit<FixtureRequest, "pair">,
+  known: readonly FixtureRequest[],
   most: number,
-): KnownRequest[] => {
+): FixtureRequest[] => {
   const seen = new Set<string>();
-  const isNew = ({ method, target, body = "", key = "" }: KnownRequest): boolean => {
+  const isNew = ({ method, target, body = "", key = "" }: FixtureRequest): boolean => {
     const line = `${method} ${target} ${body} ${key}`;
     return !seen.has(line) && seen.add(line).size > 0;
   };

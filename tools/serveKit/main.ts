@@ -5,7 +5,7 @@ import { modernHandlers } from "../../fixtures/modernHandlers.ts";
 import { webRequest } from "../../fixtures/serveHandlers.ts";
 import { withXmlForms } from "../../fixtures/xmlForms.ts";
 import { kitUsage, readKitArguments } from "./arguments.ts";
-import type { KnownRequest } from "./closestPairs.ts";
+import type { FixtureRequest } from "./closestPairs.ts";
 import { serveKit } from "./serveKit.ts";
 
 const refuse = (message: string): never => {
@@ -27,7 +27,7 @@ else {
   }));
   try {
     const pairs = choices.flatMap(chosenPairs);
-    const known = pairs.flatMap((one): KnownRequest[] => {
+    const known = pairs.flatMap((one): FixtureRequest[] => {
       const { endpoint, example: name, ask } = one;
       const pair = `${endpoint}/${name}`;
       const query = ask.query === undefined ? "" : `?${ask.query}`;

@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { getResponse, type RequestHandler } from "msw";
 import { listen, type Listening } from "../../src/operation/index.ts";
-import { closestPairs, type KnownRequest } from "./closestPairs.ts";
+import { closestPairs, type FixtureRequest } from "./closestPairs.ts";
 
 /**
  * What the server answers with. `toWeb` makes the request of `fetch` of one of Node; it throws for one that it refuses.
  */
 type KitParts = {
   handlers: readonly RequestHandler[];
-  known: readonly KnownRequest[];
+  known: readonly FixtureRequest[];
   toWeb: (request: IncomingMessage, body: Buffer) => Request;
 };
 

@@ -1,7 +1,7 @@
 import { decodeHTML } from "entities";
 import type { Core } from "../../../src/gateway/index.ts";
 import { buildInfo, legacyTroubles, type WhenOff } from "../../../src/operation/index.ts";
-import type { PagePart, PageSection, Trouble } from "../../../libraries/ui/consolePart.ts";
+import type { PagePart, PageSection, PageTrouble } from "../../../libraries/ui/consolePart.ts";
 import { documentFrame, joinModules, readAsset, readStyle, sharedStyle } from "../../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { fillBar, section, timeAt } from "../../../libraries/ui/parts.ts";
@@ -205,7 +205,7 @@ const contentOf = (
 };
 
 /** For a tab: the most urgent trouble and how many there are, or the sentence of calm. */
-const titleOf = ([first, ...others]: readonly Trouble[], calm: Html): string => {
+const titleOf = ([first, ...others]: readonly PageTrouble[], calm: Html): string => {
   const left = others.reduce((sum, { count = 1 }) => sum + count, 0);
   const text = decodeHTML((first?.what ?? calm).replaceAll(/<[^>]*>/g, ""));
   return left === 0 ? text : `${text}, and ${left} more`;
@@ -213,7 +213,7 @@ const titleOf = ([first, ...others]: readonly Trouble[], calm: Html): string => 
 
 /** Whether clients get errors, and all troubles, one a line; without a trouble the sentence of calm. */
 const headline = (
-  troubles: readonly Trouble[],
+  troubles: readonly PageTrouble[],
   calm: Html,
   interfaces: readonly InterfaceTraffic[],
   now: Date,
@@ -233,7 +233,7 @@ const headline = (
     </ul>`;
 };
 
-const troubleItem = ({ what, since, effect, why, press }: Trouble, now: Date): Html =>
+const troubleItem = ({ what, since, effect, why, press }: PageTrouble, now: Date): Html =>
   html`<li>
     <p>
       <strong>${what}</strong

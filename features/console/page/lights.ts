@@ -1,6 +1,6 @@
 import type { Core } from "../../../src/gateway/index.ts";
 import type { DependencyState } from "../../../src/operation/index.ts";
-import type { Trouble } from "../../../libraries/ui/consolePart.ts";
+import type { PageTrouble } from "../../../libraries/ui/consolePart.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { timeAgo } from "../../../libraries/ui/parts.ts";
 import { enumerate, formatNumber } from "../../../libraries/ui/wording.ts";
@@ -72,7 +72,7 @@ const light = (
 export const dependencyTroubles = (
   { dependencies, meter, readCounts }: Watched,
   remedies: Readonly<Record<string, Html>>,
-): Trouble[] => {
+): PageTrouble[] => {
   const failed = dependencies.failed();
   const groups = Object.entries(Object.groupBy(failed, ({ trouble }) => trouble));
   const open = meter
@@ -104,7 +104,7 @@ const dependencyTrouble = (
   alike: Failed,
   remedies: Readonly<Record<string, Html>>,
   reads: string,
-): Trouble => ({
+): PageTrouble => ({
   what,
   since: alike.map((failure) => failure.since).toSorted()[0] ?? "",
   effect: alike.map(({ effect }) => effect).join("; ") + reads,
@@ -112,7 +112,7 @@ const dependencyTrouble = (
   press: alike.flatMap(({ name }) => remedies[name] ?? [])[0] ?? allDependencies,
 });
 
-const circuitTrouble = (backends: readonly string[], remedies: Readonly<Record<string, Html>>): Trouble => {
+const circuitTrouble = (backends: readonly string[], remedies: Readonly<Record<string, Html>>): PageTrouble => {
   const names = enumerate(backends).join("");
   return {
     what: `${names.charAt(0).toUpperCase()}${names.slice(1)} ${backends.length === 1 ? "fails" : "fail"}`,

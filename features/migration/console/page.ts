@@ -1,4 +1,4 @@
-import type { PagePart, Trouble } from "../../../libraries/ui/consolePart.ts";
+import type { PagePart, PageTrouble } from "../../../libraries/ui/consolePart.ts";
 import { joinModules, readStyle } from "../../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { counted, enumerate, timeOfDay } from "../../../libraries/ui/wording.ts";
@@ -59,7 +59,7 @@ const oneBucketNotice = (endpoint: string, { oneBucket, share }: StageView): Htm
 const MAX_NAMED = 3;
 
 /** The endpoints that need an operator, the most urgent first, with what callers notice of it. */
-const troublesOf = (stages: StagesView): Trouble[] => {
+const troublesOf = (stages: StagesView): PageTrouble[] => {
   const { troubled } = sortByTrouble(stages);
   const others = troubled.slice(MAX_NAMED);
   return [

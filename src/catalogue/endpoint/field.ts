@@ -151,11 +151,11 @@ export const range: Field<string> = {
 const readEach = <A>(
   entries: readonly A[],
   read: (entry: A) => FieldReading<number>,
-  place = (i: number): number[] => [i],
+  pathTo = (i: number): number[] => [i],
 ): FieldReading<number[]> => {
   const readings = entries.map(read);
   const problems = readings.flatMap((reading, i) =>
-    reading.ok ? [] : reading.problems.map((one) => ({ ...one, at: place(i) })),
+    reading.ok ? [] : reading.problems.map((one) => ({ ...one, at: pathTo(i) })),
   );
   return problems.length > 0
     ? refuse(...problems)
@@ -171,11 +171,11 @@ export const identifiers = (most: number, longest: number): Field<number[]> => {
   const each = <A>(
     entries: A[],
     read: (entry: A) => FieldReading<number>,
-    place: (i: number) => number[],
+    pathTo: (i: number) => number[],
   ): FieldReading<number[]> => {
     if (entries.length === 0) return refuse(tooFew(1));
     if (entries.length > most) return refuse(tooMany(most));
-    return then(readEach(entries, read, place), (ids) => {
+    return then(readEach(entries, read, pathTo), (ids) => {
       const value = [...new Set(ids.filter(exists))];
       return lengthOf(value) > longest ? refuse(tooLong(longest)) : accept(value);
     });

@@ -115,9 +115,9 @@ export const readBodyInput = (
   body: Buffer,
 ): InputReading => {
   if (!isUtf8(body)) return { errors: [inputError(["body"], notJson)] };
-  const given = givenInBody(utf8.decode(body), bodyObjects);
-  if ("errors" in given) return given;
-  return readInput(input, given.given, "body", { more: given.more, objects: Object.keys(bodyObjects) });
+  const fields = givenInBody(utf8.decode(body), bodyObjects);
+  if ("errors" in fields) return fields;
+  return readInput(input, fields.given, "body", { more: fields.more, objects: Object.keys(bodyObjects) });
 };
 
 /** It leaves out a byte order mark at the beginning (RFC 8259 8.1). */

@@ -36,7 +36,7 @@ type Handled = { reply: Reply; afterwards?: (() => void) | undefined; sent?: (is
 /** Answers one request of one route; `params` are the segments that the route names, as they were sent. */
 type RouteHandler = (received: Received, params: Readonly<Record<string, string>>) => Handled | Promise<Handled>;
 /** A route. `asksFor`: its endpoint, and the path before its pairs of filters; absent where it only refuses. */
-type Route = { handle: RouteHandler; asksFor?: { endpoint: PreparedEndpoint; pairsBelow: string | undefined } };
+type AppRoute = { handle: RouteHandler; asksFor?: { endpoint: PreparedEndpoint; pairsBelow: string | undefined } };
 
 /** The new interface, below each of its prefixes. */
 export const gatewayApp = (core: AppCore) => {
@@ -49,8 +49,8 @@ export const gatewayApp = (core: AppCore) => {
   /** `undefined` where the request belongs to legacy's own interface. */
   const answer = async (received: Received): Promise<Handled | undefined> => {
     const path = pathOf(received.target);
-    const [[found]] = router.match(received.method === "HEAD" ? "GET" : received.method, path);
-    if (found !== undefined) return found[0].handle(received, paramsOf(found[1]));
+    const [[[route, params = {}] = []]] = router.match(received.method === "HEAD" ? "GET" : received.method, path);
+    if (route !== undefined) return route.handle(received, paramsOf(params));
     const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
     if (prefix !== undefined) return refuse(core, received, notFoundBelow(prefix, path, candidates));
     return received.incoming === undefined ? refuse(core, received, notFound) : undefined;
@@ -151,9 +151,9 @@ const refuse = (core: AppCore, received: Received, { headers = [], ...error }: O
  * Routes each path, with and without a slash at its end, to its endpoints; other methods get 405, or
  * the answer to a preflight.
  */
-const routerOf = (known: readonly Pattern[], core: AppCore): TrieRouter<Route> => {
+const routerOf = (known: readonly Pattern[], core: AppCore): TrieRouter<AppRoute> => {
   const dialect = newInterface(core);
-  const router = new TrieRouter<Route>();
+  const router = new TrieRouter<AppRoute>();
   for (const prefix of core.settings.PREFIXES) {
     // Below "/" other methods are legacy's.
     for (const path of prefix === "/" ? [] : documentPaths(core))

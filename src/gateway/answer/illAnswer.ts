@@ -5,7 +5,7 @@ import type { UpstreamReply } from "../upstream/ask.ts";
 const LOOKED_AT = 1024;
 const MAX_SHOWN = 60;
 
-type GivenAnswer = Pick<UpstreamReply, "status" | "contentType" | "judgement" | "body">;
+type IllAnswer = Pick<UpstreamReply, "status" | "contentType" | "judgement" | "body">;
 
 /** Whether an answer is not legacy's own: it is to be reported. */
 export const isIll = ({ judgement }: Pick<UpstreamReply, "judgement">): boolean =>
@@ -18,7 +18,7 @@ export const isIll = ({ judgement }: Pick<UpstreamReply, "judgement">): boolean 
 export const reportIll = (
   observer: Pick<Observer, "event">,
   endpoint: string,
-  answer: GivenAnswer,
+  answer: IllAnswer,
   { key, isOfClient }: { key: string | undefined; isOfClient: boolean },
 ): void => {
   const isForOne = isOfClient && (answer.status === 429 || answer.judgement === "refused");
@@ -27,7 +27,7 @@ export const reportIll = (
 
 /** What a line says of an answer: a page may echo a key, which no line shows. */
 const describe = (
-  { status, contentType, judgement, body }: GivenAnswer,
+  { status, contentType, judgement, body }: IllAnswer,
   key: string | undefined,
 ): Record<string, unknown> => {
   const keys = key === undefined ? [] : [key];

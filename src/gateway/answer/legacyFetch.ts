@@ -49,7 +49,7 @@ const busy = (retryAfter: string | undefined): Outcome => ({
   retryAfter: retryAfterOf(retryAfter),
 });
 
-type SentRequest = FetchRequest & { legacy: LegacyRequest };
+type SendableRequest = FetchRequest & { legacy: LegacyRequest };
 
 /** Makes `fetchAnswer` of the core. */
 export const openFetchAnswer =
@@ -92,7 +92,7 @@ const fetchByPost: typeof fetchDocument = async (core, sent, as) => {
   return kind === "forbidden" ? refuse("The legacy interface answers this only with a key that may write.") : fetched;
 };
 
-const fetchDocument = async (core: ToFetch, sent: SentRequest, as: ReadTask["as"]): Promise<FetchedAnswer> => {
+const fetchDocument = async (core: ToFetch, sent: SendableRequest, as: ReadTask["as"]): Promise<FetchedAnswer> => {
   const { observer } = core;
   const { endpoint, legacy } = sent;
   const reply = await askAndRead(core, sent, legacy, readBy(core, sent, as), endpoint.format);
@@ -157,7 +157,7 @@ const outcomeAnswer = (
 
 const answerToError = async (
   core: ToFetch,
-  sent: SentRequest,
+  sent: SendableRequest,
   error: CodedError,
   status: number,
 ): Promise<FetchedAnswer> => {
@@ -178,7 +178,7 @@ const answerToError = async (
  * The answer by another request to legacy, where its error does not say what happened; `undefined` where
  * that does not say it either.
  */
-const recover = async (core: ToFetch, sent: SentRequest): Promise<FetchedAnswer | undefined> => {
+const recover = async (core: ToFetch, sent: SendableRequest): Promise<FetchedAnswer | undefined> => {
   const { endpoint, input } = sent;
   const look = endpoint.recover?.look(input);
   if (!look || "unsent" in look) return undefined;

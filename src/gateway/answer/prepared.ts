@@ -83,7 +83,7 @@ export const prepare = (
     hasMarkup: markupPaths(endpoint.output).length > 0,
     ...cacheKeyFor(name, endpoint),
   }));
-  for (const one of all) if (one.access) one.mustRead = mustReadOf(one.access, all);
+  for (const endpoint of all) if (endpoint.access) endpoint.mustRead = mustReadOf(endpoint.access, all);
   return all;
 };
 
@@ -96,9 +96,9 @@ const mustReadOf = (
   access: NonNullable<Endpoint["access"]>,
   all: readonly PreparedEndpoint[],
 ): NonNullable<PreparedEndpoint["mustRead"]> => {
-  const found = all.find(({ name }) => name === access.endpoint);
-  if (found === undefined) throw new Error(`There is no endpoint "${access.endpoint}" to ask for access.`);
-  return { endpoint: found, inputOf: (input) => access.input(input) };
+  const endpoint = all.find(({ name }) => name === access.endpoint);
+  if (endpoint === undefined) throw new Error(`There is no endpoint "${access.endpoint}" to ask for access.`);
+  return { endpoint, inputOf: (input) => access.input(input) };
 };
 
 /** One path of the interface and who answers which method there. */

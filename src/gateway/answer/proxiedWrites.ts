@@ -187,14 +187,14 @@ const idsIn = (
 ): NamedIds => {
   if (write.kind === undefined) return { all: [], isCertain: true, isNone: true };
   const reader = readerOf(write);
-  const found = [reader.inForm(query), reader.inForm(body()), reader.inParts(body()), reader.inXml(body())];
-  const given = [
+  const sources = [reader.inForm(query), reader.inForm(body()), reader.inParts(body()), reader.inXml(body())];
+  const texts = [
     ...segments.slice(1).filter((segment) => /^\d+$/.test(segment)),
-    ...found.flatMap(({ values }) => values.map(({ value }) => value.trim())),
+    ...sources.flatMap(({ values }) => values.map(({ value }) => value.trim())),
   ];
-  const all = [...new Set(given.filter(isId).map((id) => String(Number(id))))];
-  const isCertain = !isCut() && found.every(({ isWhole }) => isWhole) && given.every(isId) && all.length <= MAX_NAMED;
-  return { all: all.slice(0, MAX_NAMED), isCertain, isNone: given.length === 0 };
+  const all = [...new Set(texts.filter(isId).map((id) => String(Number(id))))];
+  const isCertain = !isCut() && sources.every(({ isWhole }) => isWhole) && texts.every(isId) && all.length <= MAX_NAMED;
+  return { all: all.slice(0, MAX_NAMED), isCertain, isNone: texts.length === 0 };
 };
 
 const isId = (text: string): boolean => /^\d{1,15}$/.test(text);

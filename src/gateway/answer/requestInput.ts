@@ -106,6 +106,6 @@ export const inputOfPath = (
 ): InputReading => {
   if (pairsBelow === undefined) return readInput(input, givenInPath(params), "path");
   const segments = pathOf(target).slice(pairsBelow.length).replace(/\/$/, "").split("/").slice(1);
-  const given = givenInPairs(segments);
-  return "errors" in given ? given : readInput(input, given.given, "path");
+  const pairs = givenInPairs(segments);
+  return "errors" in pairs ? pairs : readInput(input, pairs.given, "path");
 };

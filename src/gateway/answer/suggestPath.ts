@@ -17,31 +17,31 @@ export type Candidate = Pick<Pattern, "path" | "pairsBelow">;
  */
 export const suggestPath = (path: string, candidates: readonly Candidate[]): string | undefined => {
   if (path.length > MAX_PATH) return undefined;
-  const given = path.split("/").filter((segment) => segment !== "");
-  const found = candidates
-    .map((candidate) => suggestionOf(given, candidate))
-    .filter((one) => one !== undefined)
+  const segments = path.split("/").filter((segment) => segment !== "");
+  const suggestions = candidates
+    .map((candidate) => suggestionOf(segments, candidate))
+    .filter((suggestion) => suggestion !== undefined)
     .toSorted((a, b) => a.edits - b.edits);
-  return found[0]?.path;
+  return suggestions[0]?.path;
 };
 
 const suggestionOf = (
-  given: readonly string[],
+  segments: readonly string[],
   { path, pairsBelow }: Candidate,
 ): { path: string; edits: number } | undefined => {
   const wanted = (pairsBelow ?? path).replaceAll("{[^/]*}", "").split("/").slice(1);
   // A list takes its filters in pairs below it.
-  const rest = pairsBelow === undefined ? [] : given.slice(wanted.length);
-  if (given.length - rest.length !== wanted.length || rest.length % 2 === 1) return undefined;
+  const rest = pairsBelow === undefined ? [] : segments.slice(wanted.length);
+  if (segments.length - rest.length !== wanted.length || rest.length % 2 === 1) return undefined;
   let edits = 0;
-  const segments: string[] = [];
+  const suggested: string[] = [];
   for (const [i, segment] of wanted.entries()) {
-    const sent = given[i] as string;
+    const sent = segments[i] as string;
     const isNamed = segment.startsWith(":");
     const distance = isNamed ? 0 : editDistance(sent.toLowerCase(), segment.toLowerCase());
     edits += distance;
     if (distance > segment.length * MAX_SHARE || edits > MAX_EDITS) return undefined;
-    segments.push(isNamed ? sent : segment);
+    suggested.push(isNamed ? sent : segment);
   }
-  return { path: `/${[...segments, ...rest].join("/")}`, edits };
+  return { path: `/${[...suggested, ...rest].join("/")}`, edits };
 };

@@ -83,8 +83,8 @@ export const openUnconfirmedWrites = ({
      * make everything stale. A key that legacy did not accept within the last minute is verified in the background, and
      * no request waits for that.
      */
-    note(given: string | undefined, invalidate: Invalidate): Promise<void> | undefined {
-      const key = given?.trim();
+    note(sentKey: string | undefined, invalidate: Invalidate): Promise<void> | undefined {
+      const key = sentKey?.trim();
       if (key === undefined || !isKey(key)) return undefined;
       if (keys.isProven(keys.ownerOf(key))) return invalidate();
       if (waiting >= MAX_UNCONFIRMED) return undefined;

@@ -30,9 +30,9 @@ export const openKeptReplies = () => {
     const reply = write();
     if (count === MAX_KEPT || kind.length > MAX_KIND) return reply;
     count++;
-    const one = { coded: entry.coded, reply };
-    if (ofEntry === undefined) replies.set(entry, new Map([[kind, one]]));
-    else ofEntry.set(kind, one);
+    const toKeep = { coded: entry.coded, reply };
+    if (ofEntry === undefined) replies.set(entry, new Map([[kind, toKeep]]));
+    else ofEntry.set(kind, toKeep);
     return reply;
   };
 };

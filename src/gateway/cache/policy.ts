@@ -45,13 +45,13 @@ const freshFor = (fresh: number): Lifetimes => ({ fresh, staleWhileRevalidate: 0
 /** By status. An answer with any other must not be stored: an error, or a key that was refused. */
 const lifetimesByStatus = (declared: DeclaredLifetimes): Record<number, Lifetimes> => {
   const { fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl } = withDefaults(declared);
-  const found: Lifetimes = {
+  const ok: Lifetimes = {
     fresh: milliseconds(fresh),
     staleWhileRevalidate: milliseconds(staleWhileRevalidate),
     staleIfError: milliseconds(staleIfError),
   };
   const notFound = freshFor(milliseconds(notFoundTtl));
-  return { 200: found, 404: notFound, 410: notFound, 412: freshFor(milliseconds(preconditionTtl)) };
+  return { 200: ok, 404: notFound, 410: notFound, 412: freshFor(milliseconds(preconditionTtl)) };
 };
 
 /** Looks up the lifetimes of an endpoint's answers. An unfinished document changes as soon as a state does. */

@@ -79,7 +79,7 @@ export const openTieredEntries = ({
   const wasWritten = ({ groups, endpoint }: Pick<Entry, "groups" | "endpoint">, mark: number): boolean =>
     invalidations.written([...groups, `@${endpoint}`, EVERYTHING], mark);
 
-  const found = (request: CacheRequest, entry: Entry | undefined, at: number): FoundEntry | undefined =>
+  const withFreshness = (request: CacheRequest, entry: Entry | undefined, at: number): FoundEntry | undefined =>
     entry !== undefined && mayUse(request, entry)
       ? { entry, freshness: freshnessOf(entry, at, request.wanted, tier?.trusted()) }
       : undefined;
@@ -90,9 +90,9 @@ export const openTieredEntries = ({
    */
   const lookUp = (request: CacheRequest, at: number, shared?: Entry): FoundEntry | undefined => {
     const { cacheKey, owner } = request;
-    const own = owner === undefined ? undefined : found(request, store.get(entryKey(request, owner)), at);
+    const own = owner === undefined ? undefined : withFreshness(request, store.get(entryKey(request, owner)), at);
     if (own?.freshness === "fresh" || !mayUsePublic(request)) return own;
-    const common = found(request, shared ?? store.get(cacheKey.key), at);
+    const common = withFreshness(request, shared ?? store.get(cacheKey.key), at);
     return own !== undefined && (common === undefined || common.freshness === "not") ? own : common;
   };
 

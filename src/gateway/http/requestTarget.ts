@@ -68,12 +68,12 @@ export const readRequestTarget = ({
   const count = countHosts(rawHeaders);
   if (count > 1) return manyHosts;
   if (count === 0 && httpVersion !== "1.0") return noHost;
-  const given = headers.host === "" ? undefined : headers.host;
-  if (given !== undefined && given !== lastValid) {
-    if (!isHost(given)) return badHost;
-    lastValid = given;
+  const host = headers.host === "" ? undefined : headers.host;
+  if (host !== undefined && host !== lastValid) {
+    if (!isHost(host)) return badHost;
+    lastValid = host;
   }
-  if (url.startsWith("/") || (url === "*" && method === "OPTIONS")) return { ok: true, target: url, host: given };
+  if (url.startsWith("/") || (url === "*" && method === "OPTIONS")) return { ok: true, target: url, host };
   const absolute = readAbsoluteForm(url);
   return absolute === undefined ? noTarget : { ok: true, ...absolute };
 };

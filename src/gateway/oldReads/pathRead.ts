@@ -56,10 +56,10 @@ export const openPathReads = (
   }));
   /** What is known of a path below the interface's, without the form. */
   const findRead = (segments: readonly string[]): KnownRead | undefined => {
-    const [found] = readLegacyPath(patterns, segments);
-    if (found === undefined) return findOpaqueRead(opaqueReads, `/${segments.join("/")}`);
-    const endpoint = cached.get(found.pattern.endpoint.name);
-    const input = endpoint && inputOf(endpoint, found.texts);
+    const [match] = readLegacyPath(patterns, segments);
+    if (match === undefined) return findOpaqueRead(opaqueReads, `/${segments.join("/")}`);
+    const endpoint = cached.get(match.pattern.endpoint.name);
+    const input = endpoint && inputOf(endpoint, match.texts);
     if (endpoint?.cacheKey === undefined || input === undefined) return undefined;
     return {
       name: endpoint.name,
@@ -72,9 +72,9 @@ export const openPathReads = (
     const target = notPlain.test(path) ? undefined : readTarget(path);
     if (target === undefined) return undefined;
     const segments = withoutFormat(target);
-    const found = findRead(segments);
-    if (found === undefined) return undefined;
-    const { name, judging, isList, lifetimesOf, personal } = found;
+    const read = findRead(segments);
+    if (read === undefined) return undefined;
+    const { name, judging, isList, lifetimesOf, personal } = read;
     const form = target.segments[0] === "json" ? "json" : "xml";
     const endpoint = legacyName(name);
     const cacheKey = (scheme: Scheme): CacheKey => {
@@ -91,8 +91,8 @@ const findOpaqueRead = (
   path: string,
 ): KnownRead | undefined => {
   for (const { name, path: pattern, lifetimesOf, groups, isList = false } of opaqueReads) {
-    const [found, ...texts] = pattern.exec(path) ?? [];
-    if (found === undefined) continue;
+    const [match, ...texts] = pattern.exec(path) ?? [];
+    if (match === undefined) continue;
     const judging = { groups: (isFound: boolean) => groups(isFound, ...texts) };
     return { name, judging, isList, lifetimesOf, personal: false };
   }

@@ -31,18 +31,18 @@ export const openSubstitutes = (
    * Answer requests that wait for legacy, which may have frozen since: everybody's answer may stand in place of its
    * own. As members of a Set they would take half as long again.
    */
-  const waiting: { answerNow: () => void; place: number }[] = [];
+  const waiting: { answerNow: () => void; index: number }[] = [];
   outage.onChange((why) => {
     if (why !== undefined) for (const { answerNow } of waiting) answerNow();
   });
   const answerWhenLegacyFails = (req: IncomingMessage, res: ServerResponse, read: OldRead): void => {
     // The client has left before: nothing would take it out again.
     if (res.destroyed) return;
-    const one = { answerNow: () => void sendInPlace(req, res, read).catch(observer.fault), place: 0 };
-    one.place = waiting.push(one) - 1;
+    const waiter = { answerNow: () => void sendInPlace(req, res, read).catch(observer.fault), index: 0 };
+    waiter.index = waiting.push(waiter) - 1;
     res.once("close", () => {
-      const last = waiting.pop() as typeof one;
-      if (last !== one) waiting[(last.place = one.place)] = last;
+      const last = waiting.pop() as typeof waiter;
+      if (last !== waiter) waiting[(last.index = waiter.index)] = last;
     });
   };
 
@@ -66,22 +66,22 @@ export const openSubstitutes = (
     const { key, cacheKey, wanted } = read;
     if (wanted.noCache || wanted.noStore) return false;
     answerWhenLegacyFails(req, res, read);
-    return (given) => {
-      const judgement = given?.judgement;
-      if (given !== undefined && judgement === "own") {
-        if (given.status === 200) {
+    return (answer) => {
+      const judgement = answer?.judgement;
+      if (answer !== undefined && judgement === "own") {
+        if (answer.status === 200) {
           if (key !== undefined) keys.accepted(key);
           if (cacheKey.personal) prefetch(read).catch(observer.fault);
-        } else if (key !== undefined && refusedIn(given, mediaType(given.headers), WRONG_KEY)) keys.refused(key);
+        } else if (key !== undefined && refusedIn(answer, mediaType(answer.headers), WRONG_KEY)) keys.refused(key);
       }
-      const isNone = given === undefined || judgement === "ill";
-      if (given !== undefined && isIll(given)) {
-        const { status, headers } = given;
-        const body = decodedBeginning(given) ?? given.body;
-        const about = { status, contentType: mediaType(headers), judgement, body };
-        reportIll(observer, read.name, about, { key, isOfClient: true });
+      const isNone = answer === undefined || judgement === "ill";
+      if (answer !== undefined && isIll(answer)) {
+        const { status, headers } = answer;
+        const body = decodedBeginning(answer) ?? answer.body;
+        const illAnswer = { status, contentType: mediaType(headers), judgement, body };
+        reportIll(observer, read.name, illAnswer, { key, isOfClient: true });
       }
-      const isDead = judgement === "failed" && given?.status === 500 && given.body.length === 0;
+      const isDead = judgement === "failed" && answer?.status === 500 && answer.body.length === 0;
       if (isNone || judgement === "refused" || isDead)
         return (isNone ? sendInPlace : sendStored)(req, res, read).then((isSent) => {
           if (!isSent) counts.countPassed(cacheKey.endpoint);

@@ -18,8 +18,8 @@ const digest = (text: string): Buffer => hash("sha256", text, "buffer");
 
 /** Whether the request has one of these tokens. All of them are compared, in constant time. */
 const hasToken = (req: HonoRequest, tokens: readonly (string | undefined)[]): boolean => {
-  const given = digest(/^bearer\s+(.*)$/i.exec(req.header("authorization") ?? "")?.[1] ?? "");
-  return tokens.filter((token) => token !== undefined && timingSafeEqual(given, digest(token))).length > 0;
+  const sentDigest = digest(/^bearer\s+(.*)$/i.exec(req.header("authorization") ?? "")?.[1] ?? "");
+  return tokens.filter((token) => token !== undefined && timingSafeEqual(sentDigest, digest(token))).length > 0;
 };
 
 /**

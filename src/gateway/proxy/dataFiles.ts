@@ -17,8 +17,8 @@ export const dataFileSubstitutes =
     return (answer) => {
       if (answer === undefined) return undefined;
       const type = mediaType(answer.headers);
-      const given = firstValue(answer.headers, "content-length");
-      const length = given === undefined ? undefined : Number(given);
+      const contentLength = firstValue(answer.headers, "content-length");
+      const length = contentLength === undefined ? undefined : Number(contentLength);
       const beginning = decodedBeginning(answer);
       if (!isDatabaseErrorPage({ method, path, type, length, beginning }, files)) return undefined;
       if (res.destroyed) return undefined;

@@ -62,7 +62,7 @@ type PassThrough = {
   /** From here on the request counts as proxied; a loop is refused. */
   begin: Step;
   /** Passes the request to the upstream; there is no next step. */
-  pass: (...about: [...Parameters<Step>, substitute?: Substitute]) => void;
+  pass: (...args: [...Parameters<Step>, substitute?: Substitute]) => void;
 };
 
 /**
@@ -245,10 +245,10 @@ class Relay extends UpstreamRequest {
 
   #offer(answer: Beginning, substitute: Substitute): Promise<void | "answered"> | undefined {
     const { res, context } = this.#passage;
-    const given = res.headersSent
+    const substituted = res.headersSent
       ? Promise.resolve(true)
       : substitute({ ...answer, judgement: this.judge(answer, context.exchange.target) });
-    return given?.then((isAnswered) => (isAnswered || res.headersSent ? "answered" : undefined));
+    return substituted?.then((isAnswered) => (isAnswered || res.headersSent ? "answered" : undefined));
   }
 
   onReplaced(isWhole: boolean): void {
@@ -277,7 +277,7 @@ class Relay extends UpstreamRequest {
     upload?.destroy();
     if (this.#body) this.#body.cut();
     else {
-      const given = trouble === failure.kind && noAnswer.has(failure.kind) ? substitute?.(undefined) : undefined;
+      const substituted = trouble === failure.kind && noAnswer.has(failure.kind) ? substitute?.(undefined) : undefined;
       const refuseIt = (isAnswered = false): void => {
         if (isAnswered || res.headersSent || res.destroyed) return;
         const { isUnsent } = failure;
@@ -289,9 +289,9 @@ class Relay extends UpstreamRequest {
           if (!res.headersSent) refuse(res, { trouble: "fault", isUnsent });
         }
       };
-      if (given === undefined) refuseIt();
+      if (substituted === undefined) refuseIt();
       else
-        given.then(refuseIt, (error: unknown) => {
+        substituted.then(refuseIt, (error: unknown) => {
           report.fault(error);
           refuseIt();
         });

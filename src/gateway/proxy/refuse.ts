@@ -40,12 +40,12 @@ export const errorOf = ({ trouble, isUnsent = false }: RequestTrouble): OwnError
 /** Answers a trouble, with the headers `added`; only before any part of another answer was written. */
 export const refuse = (
   res: ServerResponse,
-  { added = [], ...about }: RequestTrouble & { added?: readonly string[] },
+  { added = [], ...requestTrouble }: RequestTrouble & { added?: readonly string[] },
 ): void => {
   // The rest of this body may never come, so the connection cannot carry another request.
-  if (about.trouble === "slowClient") res.shouldKeepAlive = false;
-  const error = { ...errorOf(about), headers: added };
+  if (requestTrouble.trouble === "slowClient") res.shouldKeepAlive = false;
+  const error = { ...errorOf(requestTrouble), headers: added };
   // Of any other trouble the body is being received, at a least rate (`Upload`).
-  if (about.trouble === "loop") sendOwnError(res, error);
+  if (requestTrouble.trouble === "loop") sendOwnError(res, error);
   else sendReply(res, ownReply(res, error));
 };

@@ -50,8 +50,8 @@ export const openProxyReport = (
       // What fails may do so on behalf of a connection, which another request may have opened.
       inContext(context, () => {
         if (kind === "fault") return observer.fault(error?.cause);
-        const about = { kind, method, path: withoutQuery(path), why: error?.message, level };
-        observer.event("pass_through_failed", about);
+        const members = { kind, method, path: withoutQuery(path), why: error?.message, level };
+        observer.event("pass_through_failed", members);
       });
     },
   };

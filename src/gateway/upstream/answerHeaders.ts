@@ -18,8 +18,8 @@ const ADVICE = ["Retry-After", "WWW-Authenticate", "Allow"];
 export const adviceIn = (headers: IncomingHttpHeaders): Record<string, string> => {
   const advice: Record<string, string> = {};
   for (const name of ADVICE) {
-    const given = headers[name.toLowerCase()];
-    if (given !== undefined) advice[name] = [...new Set([given].flat())].join(", ");
+    const value = headers[name.toLowerCase()];
+    if (value !== undefined) advice[name] = [...new Set([value].flat())].join(", ");
   }
   return advice;
 };
@@ -28,6 +28,6 @@ export const adviceIn = (headers: IncomingHttpHeaders): Record<string, string> =
  * The coding of an answer's body in small letters, empty where it has none. Several make one that nothing can decode.
  */
 export const contentCoding = (headers: IncomingHttpHeaders): string => {
-  const given = [headers["content-encoding"] ?? ""].flat().map((coding) => coding.trim().toLowerCase());
-  return [...new Set(given)].filter((coding) => coding !== "" && coding !== "identity").join(", ");
+  const codings = [headers["content-encoding"] ?? ""].flat().map((coding) => coding.trim().toLowerCase());
+  return [...new Set(codings)].filter((coding) => coding !== "" && coding !== "identity").join(", ");
 };

@@ -39,7 +39,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   /** An answer, be it one before the final one, has begun. */
   #isAnswered = false;
   /** Among those that are under way. */
-  #place = 0;
+  #index = 0;
   #controller: Dispatcher.DispatchController | undefined;
   /** The upstream may have received a part of it. */
   #isSent = false;
@@ -80,7 +80,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
 
   start(): void {
     // It keeps its place where it is sent once more.
-    if (!this.#hasPlace) this.#place = underWay.push(this) - 1;
+    if (!this.#hasPlace) this.#index = underWay.push(this) - 1;
     this.#hasPlace = true;
     this.#startedAt ??= performance.now();
     try {
@@ -149,7 +149,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     if (!this.#hasPlace) return;
     this.#hasPlace = false;
     const last = underWay.pop() as UpstreamRequest;
-    if (last !== this) underWay[(last.#place = this.#place)] = last;
+    if (last !== this) underWay[(last.#index = this.#index)] = last;
     this.upstream.semaphore.leave();
     this.upstream.health?.begun?.(this.request);
     this.onLeave(performance.now() - (this.#startedAt ?? 0));

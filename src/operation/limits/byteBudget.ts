@@ -83,9 +83,9 @@ export const openHolding = (budget: ByteBudget, isForClient = false) => {
     return true;
   };
   const release = (bytes = held): void => {
-    const given = Math.min(bytes, held);
-    held -= given;
-    budget.release(given);
+    const released = Math.min(bytes, held);
+    held -= released;
+    budget.release(released);
   };
   return {
     /** Takes so many bytes of the budget; false where they do not fit, or the holding is closed. */

@@ -22,7 +22,7 @@ const whyUnusable = (text: string): string | undefined => {
   const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (certificates.length === 0) return "has no certificate in it";
   try {
-    for (const one of certificates) void new X509Certificate(one);
+    for (const certificate of certificates) void new X509Certificate(certificate);
     return undefined;
   } catch {
     return "has a certificate in it that cannot be read";

@@ -33,7 +33,7 @@ export const readConfigurationFile = (path: string): { values: Record<string, un
   return { values };
 };
 
-// The parsers' messages quote the file, which may hold a key: only the place and the kind of an error are shown.
+// The parsers' messages quote the file, which may hold a key: only the position and the kind of an error are shown.
 
 const parseJson = (text: string): Parsed => {
   try {
@@ -51,8 +51,8 @@ const parseYaml = (text: string): Parsed => {
   const wrong = document.errors[0] ?? document.warnings[0];
   if (wrong !== undefined) {
     const [start] = wrong.linePos ?? [];
-    const place = start === undefined ? "" : `line ${start.line}, column ${start.col}: `;
-    return { why: ` (${place}${wrong.code.toLowerCase().replaceAll("_", " ")})` };
+    const position = start === undefined ? "" : `line ${start.line}, column ${start.col}: `;
+    return { why: ` (${position}${wrong.code.toLowerCase().replaceAll("_", " ")})` };
   }
   try {
     return { value: document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown };

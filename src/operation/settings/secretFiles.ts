@@ -9,10 +9,10 @@ export const readSecretFiles = (given: Map<string, GivenSetting>, secrets: Reado
   const errors: string[] = [];
   for (const secret of secrets) {
     const name = fileSettingOf(secret);
-    const found = given.get(name);
-    if (found === undefined) continue;
+    const fileSetting = given.get(name);
+    if (fileSetting === undefined) continue;
     given.delete(name);
-    const { value: path, from } = found;
+    const { value: path, from } = fileSetting;
     const allowed = "allowed is the path of a file with the secret";
     const read = typeof path === "string" && path !== "" ? readText(path, MAX_BYTES) : undefined;
     if (given.has(secret)) errors.push(`${name}: given ${from}, and ${secret} as well; allowed is one of them`);

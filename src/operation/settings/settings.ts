@@ -207,8 +207,8 @@ export const settingsSchemaOf = (fragments: readonly SettingsFragment[], isStric
 export const settingsByGroup = (fragments: readonly SettingsFragment[]): Record<string, z.ZodRawShape> => {
   const usual = new Set([...usualOfCore, ...fragments.flatMap((one) => one.usual ?? [])]);
   const groups: Record<string, Record<string, z.core.$ZodType>> = { "The usual ones": {} };
-  const given = fragments.map(({ group = "More", shape }) => [group, shape] as const);
-  for (const [group, shape] of [...Object.entries(coreGroups), ...given])
+  const ofFragments = fragments.map(({ group = "More", shape }) => [group, shape] as const);
+  for (const [group, shape] of [...Object.entries(coreGroups), ...ofFragments])
     for (const [name, field] of Object.entries(shape))
       (groups[usual.has(name) ? "The usual ones" : group] ??= {})[name] = field;
   return groups;

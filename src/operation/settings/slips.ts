@@ -29,13 +29,13 @@ export const slipWarnings = (
   environment: Readonly<Record<string, string | undefined>>,
   known: ReadonlySet<string>,
 ): string[] =>
-  Object.entries(environment).flatMap(([given, value]) => {
-    if (value === undefined || value === "" || known.has(given) || ordinary.has(given)) return [];
+  Object.entries(environment).flatMap(([name, value]) => {
+    if (value === undefined || value === "" || known.has(name) || ordinary.has(name)) return [];
     // A lower-case word such as `port` is a variable of a shell; `legacy_url` is not.
-    const suggested = given === given.toUpperCase() || given.includes("_") ? suggestSetting(given, known) : undefined;
+    const suggested = name === name.toUpperCase() || name.includes("_") ? suggestSetting(name, known) : undefined;
     return suggested === undefined
       ? []
-      : [`${given} in the environment is not a setting and has no effect: is ${suggested} meant?`];
+      : [`${name} in the environment is not a setting and has no effect: is ${suggested} meant?`];
   });
 
 /** Settings that there were before, and what holds in place of each. */
@@ -48,16 +48,16 @@ const former: Readonly<Record<string, string>> = {
 
 /**
  * Removes former settings from what the file has `given`, so that an old configuration still starts. The result has a
- * warning for each place where one stands.
+ * warning for each source that has one.
  */
 export const dropFormerSettings = (
   given: Map<string, GivenSetting>,
   environment: Readonly<Record<string, string | undefined>>,
 ): string[] =>
   Object.entries(former).flatMap(([name, now]) => {
-    const places = [given.get(name)?.from ?? "", environment[name] ? "in the environment" : ""];
+    const sources = [given.get(name)?.from ?? "", environment[name] ? "in the environment" : ""];
     given.delete(name);
-    return places
-      .filter((place) => place !== "")
-      .map((place) => `${name} ${place} is not a setting any more and has no effect: ${now}`);
+    return sources
+      .filter((source) => source !== "")
+      .map((source) => `${name} ${source} is not a setting any more and has no effect: ${now}`);
   });

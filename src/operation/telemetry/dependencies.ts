@@ -52,18 +52,18 @@ export const openDependencies = (meter: Pick<Meter, "gauge">) => {
     onChange: (listener: () => void): void => void listeners.push(listener),
     /** All of them, in the order in which they were added. */
     states: (): DependencyState[] =>
-      [...states.values()].map((one) => {
-        const only = meanings.get(one.name)?.lesser?.()?.only;
-        return only === undefined ? one : { ...one, only };
+      [...states.values()].map((dependency) => {
+        const only = meanings.get(dependency.name)?.lesser?.()?.only;
+        return only === undefined ? dependency : { ...dependency, only };
       }),
     isUsed,
     /** Those that fail now and are used, in the same order. */
     failed: (): FailedDependency[] =>
-      [...states.values()].flatMap((one) => {
-        const meaning = meanings.get(one.name);
-        return one.state === "ok" || meaning === undefined || !isUsed(one.name)
+      [...states.values()].flatMap((dependency) => {
+        const meaning = meanings.get(dependency.name);
+        return dependency.state === "ok" || meaning === undefined || !isUsed(dependency.name)
           ? []
-          : [{ ...one, ...meaning, ...meaning.lesser?.() }];
+          : [{ ...dependency, ...meaning, ...meaning.lesser?.() }];
       }),
   };
 };

@@ -58,10 +58,10 @@ export class HttpExchange {
 
   /** `request`: where one was read. */
   constructor(request?: IncomingMessage, readers: RequestReaders = strict) {
-    const given = request?.headers["x-request-id"];
+    const sentId = request?.headers["x-request-id"];
     const isTaken =
-      typeof given === "string" && requestId.test(given) && readers.trusted(request?.socket.remoteAddress ?? "");
-    this.id = isTaken ? given : `${start}-${(requests++).toString(36)}`;
+      typeof sentId === "string" && requestId.test(sentId) && readers.trusted(request?.socket.remoteAddress ?? "");
+    this.id = isTaken ? sentId : `${start}-${(requests++).toString(36)}`;
     this.#request = request;
     this.#readers = readers;
   }

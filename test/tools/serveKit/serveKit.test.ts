@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kitUsage, readKitArguments } from "../../../tools/serveKit/arguments.ts";
-import { closestPairs, type KnownRequest } from "../../../tools/serveKit/closestPairs.ts";
+import { closestPairs, type FixtureRequest } from "../../../tools/serveKit/closestPairs.ts";
 
 const main = join(import.meta.dirname, "../../../tools/serveKit/main.ts");
 const run = promisify(execFile);
@@ -93,7 +93,7 @@ test.each([
 });
 
 test("the closest pairs are named once each, with their keys", () => {
-  const known: KnownRequest[] = [
+  const known: FixtureRequest[] = [
     { pair: "a/one", method: "GET", target: "/v1/a/1" },
     { pair: "a/same", method: "GET", target: "/v1/a/1" },
     { pair: "a/keyed", method: "GET", target: "/v1/a/1", key: "AD" },
