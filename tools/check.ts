@@ -17,8 +17,8 @@ import { urlsToOwnListeners } from "./ownListeners.ts";
 import { plainText } from "./plainText.ts";
 
 type CheckSettings = {
-  settings: Pick<Settings, "PREFIXES" | "LEGACY_API_KEY" | "LEGACY_PATH" | "REDIS_URL" | "TRUSTED_PROXIES"> &
-    Partial<Pick<DataSettings, "DATA_DIR">>;
+  settings: Pick<Settings, "PREFIXES" | "LEGACY_API_KEY" | "LEGACY_PATH" | "TRUSTED_PROXIES"> &
+    Partial<Pick<DataSettings, "REDIS_URL" | "DATA_DIR">>;
   strict: boolean;
   print: (line: string) => void;
   /** Milliseconds for which the disk of `DATA_DIR` is waited for, where they differ from the default. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { fields, type Settings, type SettingsFragment } from "../../src/operation/index.ts";
+import type { DataSettings } from "../../libraries/stores/settings.ts";
+import { fields, type SettingsFragment } from "../../src/operation/index.ts";
 
 const shape = {
   RATE_LIMIT: z
@@ -17,4 +18,4 @@ const isOn = ({ RATE_LIMIT }: RateLimitSettings): boolean => RATE_LIMIT !== unde
 
 export const settings = { shape, group: "Rate limits", isOn } satisfies SettingsFragment;
 
-export type RateLimitSettings = Settings & z.infer<z.ZodObject<typeof shape>>;
+export type RateLimitSettings = DataSettings & z.infer<z.ZodObject<typeof shape>>;

@@ -2,7 +2,7 @@ import type { CheckReport } from "../../libraries/check/checkReport.ts";
 import type { Core, Feature, OpenSharedTier, TierOptions } from "../../src/gateway/index.ts";
 import { sharedCacheEvents } from "./events.ts";
 import { redisTier } from "./redisTier.ts";
-import type { Settings } from "../../src/operation/index.ts";
+import type { DataSettings } from "../../libraries/stores/settings.ts";
 
 const knownCalls = {
   get: ["hit", "miss", "late", "failed"],
@@ -20,7 +20,7 @@ type TierParts = { redisTimeout?: number; waitForOthers?: number };
 
 /** The second tier of the cache, in Redis. */
 const sharedTier = (
-  settings: Settings,
+  settings: DataSettings,
   { observer, meter, dependencies, longest }: TierOptions,
   { redisTimeout: timeout = TIMEOUT_MS, waitForOthers }: TierParts = {},
 ): OpenSharedTier => {

@@ -1,6 +1,6 @@
-import type { Settings } from "../../src/operation/index.ts";
+import type { DataSettings } from "../../libraries/stores/settings.ts";
 
-const isOn = ({ REDIS_URL }: Settings): boolean => REDIS_URL !== undefined;
+const isOn = ({ REDIS_URL }: DataSettings): boolean => REDIS_URL !== undefined;
 
-/** What the feature adds to the settings: nothing, `REDIS_URL` is the core's. */
+/** What the feature adds to the settings: nothing, `REDIS_URL` is the stores'. */
 export const settings = { shape: {}, isOn };

@@ -1,7 +1,23 @@
 import { z } from "zod";
 import type { Settings, SettingsFragment } from "../../src/operation/index.ts";
 
+/** Whether the Redis client accepts the URL, so that an error names the setting. */
+const isRedisUrl = (text: string): boolean => {
+  try {
+    const { pathname, username, password } = new URL(text);
+    for (const part of [username, password]) decodeURIComponent(part);
+    return /^rediss?:\/\/\S+$/.test(text) && /^\/?\d*$/.test(pathname);
+  } catch {
+    return false;
+  }
+};
+
 const shape = {
+  REDIS_URL: z
+    .string()
+    .refine(isRedisUrl, "a URL such as redis://127.0.0.1:6379/0, a % in its password written %25")
+    .optional()
+    .describe("URL of a Redis or Valkey that several gateways share"),
   DATA_DIR: z
     .string()
     .min(1)
@@ -11,7 +27,13 @@ const shape = {
     ),
 };
 
-/** What the stores add to the settings; `REDIS_URL`, which comes first, is the core's. */
-export const settings = { shape, group: "Cache and storage", usual: ["DATA_DIR"] } satisfies SettingsFragment;
+/** What the stores add to the settings. */
+export const settings = {
+  shape,
+  group: "Cache and storage",
+  usual: ["REDIS_URL", "DATA_DIR"],
+  secrets: ["REDIS_URL"],
+} satisfies SettingsFragment;
 
+/** All settings, with those of the stores. */
 export type DataSettings = Settings & z.infer<z.ZodObject<typeof shape>>;

@@ -177,9 +177,10 @@ const contentOf = (
   const remedies = Object.assign({ ...ownRemedies }, ...shown.map((part) => part.remedies)) as Record<string, Html>;
   const facts = shown.flatMap((part) => part.facts ?? []);
   const interfaces = interfacesOf(core);
+  const view = cacheView();
   const sections = [
-    trafficSection(core, interfaces, facts, address),
-    cacheSection(cacheView(), stored, now),
+    trafficSection({ traffic: core.traffic, shared: view.shared }, interfaces, facts, address),
+    cacheSection(view, stored, now),
     ...core.off.flatMap(offSection),
     ...shown.flatMap((part) => part.sections),
   ].toSorted((a, b) => a.order - b.order);

@@ -1,4 +1,5 @@
 import type { Core } from "../../../src/gateway/index.ts";
+import type { CacheView } from "../cacheView.ts";
 import { type NamedTraffic, RECENT_MINUTES, RECENT_TIMES, sumTraffic } from "../../../src/operation/index.ts";
 import type { PageSection } from "../../../libraries/ui/consolePart.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
@@ -27,7 +28,7 @@ export type InterfaceTraffic = {
  * shown, the others are folded. `facts` of all traffic come from features. `address`: of the new interface.
  */
 export const trafficSection = (
-  { traffic, settings }: Pick<Core, "traffic" | "settings">,
+  { traffic, shared }: Pick<Core, "traffic"> & Pick<CacheView, "shared">,
   interfaces: readonly InterfaceTraffic[],
   facts: readonly Html[],
   address: string,
@@ -35,7 +36,7 @@ export const trafficSection = (
   const perSecond = sumTraffic(interfaces.map(({ total }) => total)).rate;
   const rows = interfaces.flatMap((one) => one.rows);
   const idle = traffic.byEndpoint().filter(({ requests }) => requests === 0);
-  const ofWhom = settings.REDIS_URL === undefined ? "" : ", of this gateway alone";
+  const ofWhom = shared === undefined ? "" : ", of this gateway alone";
   return {
     order: 5,
     id: "traffic",

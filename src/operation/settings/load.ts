@@ -67,7 +67,7 @@ export const loadSettings = (
   ];
   if (errors.length > 0) return { errors };
   const exposed = Object.entries(file.values)
-    .filter(([name, value]) => secrets.has(name) && holdsSecret(name, value))
+    .filter(([name, value]) => secrets.has(name) && holdsSecret(value))
     .map(([name]) => name);
   const warnings = [
     ...readableByAll(path, exposed),

@@ -24,17 +24,6 @@ const lifetimes = z.record(
     .partial(),
 );
 
-/** Whether the Redis client accepts the URL, so that an error names the setting. */
-const isRedisUrl = (text: string): boolean => {
-  try {
-    const { pathname, username, password } = new URL(text);
-    for (const part of [username, password]) decodeURIComponent(part);
-    return /^rediss?:\/\/\S+$/.test(text) && /^\/?\d*$/.test(pathname);
-  } catch {
-    return false;
-  }
-};
-
 /**
  * The settings of the core by heading: their names in the environment and in the file, their bounds, what they are for.
  */
@@ -131,11 +120,6 @@ const coreGroups = {
       .describe(
         "Endpoints whose reads through legacy's own interface are answered from the cache, also while legacy is down: their names, or `all`, with a few other reads. The same bytes, sooner",
       ),
-    REDIS_URL: z
-      .string()
-      .refine(isRedisUrl, "a URL such as redis://127.0.0.1:6379/0, a % in its password written %25")
-      .optional()
-      .describe("URL of a Redis or Valkey that several gateways share"),
   },
   "The log": {
     LOG_LEVEL: z
@@ -194,8 +178,8 @@ export type SettingsFragment = {
  */
 export type WhenOff = { setting: string; effect: string; section?: { id: string; title: string; about: string } };
 
-const usualOfCore = ["PORT", "LEGACY_URL", "PREFIXES", "TRUSTED_PROXIES", "CACHE_LEGACY", "REDIS_URL"];
-const secretsOfCore = ["LEGACY_API_KEY", "REDIS_URL"];
+const usualOfCore = ["PORT", "LEGACY_URL", "PREFIXES", "TRUSTED_PROXIES", "CACHE_LEGACY"];
+const secretsOfCore = ["LEGACY_API_KEY"];
 
 /** All settings: the core's, and those that the fragments of features add. */
 export const settingsSchemaOf = (fragments: readonly SettingsFragment[], isStrict = true): z.ZodObject<z.ZodRawShape> =>
@@ -218,9 +202,11 @@ export const settingsByGroup = (fragments: readonly SettingsFragment[]): Record<
 export const secretSettings = (fragments: readonly SettingsFragment[]): ReadonlySet<string> =>
   new Set([...secretsOfCore, ...fragments.flatMap(({ secrets = [] }) => secrets)]);
 
-/** Whether a value of a secret setting holds a secret: a Redis URL without a password does not. */
-export const holdsSecret = (name: string, value: unknown): boolean =>
-  name !== "REDIS_URL" || URL.parse(String(value))?.password !== "";
+/** Whether a value of a secret setting holds a secret: `redis://host/0`, an address without a password, does not. */
+export const holdsSecret = (value: unknown): boolean => {
+  const { host = "", password, pathname = "", search } = URL.parse(String(value)) ?? {};
+  return host === "" || password !== "" || search !== "" || !/^\/?\d*$/.test(pathname);
+};
 
 /** Endpoints that a setting names, and that do not exist. */
 export const unknownEndpoints = (setting: string, given: object, known: readonly string[]): string[] =>
