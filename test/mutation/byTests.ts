@@ -22,6 +22,7 @@ export const openTests = async (): Promise<{
       "test/fixtures/fixtures.test.ts",
       "test/catalogue/rules/foreignTypes.test.ts",
       "test/fixtures/ruleCoverage.test.ts",
+      "test/transforms/getFlow.test.ts",
     ],
   });
   const specifications = await vitest.globTestSpecifications();
