@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { availableParallelism } from "node:os";
-import { legacyTargets, openGatewayErrorFormats, type ReadLegacyTarget } from "../catalogue/index.ts";
+import { legacyTargets, type ReadLegacyTarget } from "../catalogue/index.ts";
 import {
   buildInfo,
   type Dependencies,
@@ -379,7 +379,7 @@ const openDoor = (
     prefixes: settings.PREFIXES,
     corsOrigins: settings.CORS_ORIGINS,
     formats: errorFormats,
-    legacyFormatOf: openGatewayErrorFormats(readTarget, legacyPaths.files),
+    files: legacyPaths.files,
     readTarget,
     knowledge: legacyWrites,
   });

@@ -1,23 +1,24 @@
 import { pathOf } from "../endpoint/target.ts";
-import type { ReadLegacyTarget } from "./legacyTarget.ts";
+import type { LegacyTarget } from "./legacyTarget.ts";
 
 /**
  * How a client of legacy's server reads errors. `none`: it keeps any byte as its data file, so the error has no body.
  */
 export type GatewayErrorFormat = "json" | "xml" | "none";
 
-/** The format of errors for a request; `undefined`: it is neither for legacy's interface nor for a data file. */
-export type GatewayErrorFormatOf = (method: string | undefined, target: string) => GatewayErrorFormat | undefined;
-
-/** Opens the formats of errors. `files`: matches the paths of data files. */
-export const openGatewayErrorFormats =
-  (readTarget: ReadLegacyTarget, files: RegExp): GatewayErrorFormatOf =>
-  (method, target) => {
-    if (method === "GET" && files.test(pathOf(target))) return "none";
-    const legacy = readTarget(target);
-    if (legacy === undefined) return undefined;
-    return legacy.segments[0] === "json" ? "json" : "xml";
-  };
+/**
+ * The format of errors for a request; `undefined`: it is neither for legacy's interface nor for a data file. `legacy`:
+ * its target in that interface. `files`: matches the paths of data files.
+ */
+export const gatewayErrorFormat = (
+  { method, target }: { method: string; target: string },
+  legacy: Pick<LegacyTarget, "segments"> | undefined,
+  files: RegExp,
+): GatewayErrorFormat | undefined => {
+  if (method === "GET" && files.test(pathOf(target))) return "none";
+  if (legacy === undefined) return undefined;
+  return legacy.segments[0] === "json" ? "json" : "xml";
+};
 
 /** Legacy's code for a failing database: it has done nothing, and some clients ask again. */
 const UNDONE = "107";

@@ -3,7 +3,7 @@ import { exchangeOf, http } from "../../operation/index.ts";
 import {
   type Answer,
   gatewayError,
-  type GatewayErrorFormatOf,
+  gatewayErrorFormat,
   isLegacyRead,
   type LegacyWriteKnowledge,
   pathOf,
@@ -86,7 +86,8 @@ type OwnErrorsOptions = {
   prefixes: readonly string[];
   corsOrigins: readonly string[];
   formats: ErrorFormats;
-  legacyFormatOf: GatewayErrorFormatOf;
+  /** Matches the paths of data files. */
+  files: RegExp;
   readTarget: ReadLegacyTarget;
   knowledge: LegacyWriteKnowledge;
 };
@@ -98,19 +99,18 @@ type OwnErrorsOptions = {
  * what the router has left is legacy's.
  */
 export const openOwnErrors = (options: OwnErrorsOptions) => {
-  const { prefixes, corsOrigins, formats, legacyFormatOf, readTarget, knowledge } = options;
+  const { prefixes, corsOrigins, formats, files, readTarget, knowledge } = options;
   const others = prefixes.filter((prefix) => prefix !== "/");
 
   const legacyAnswer = (
     { method = "GET", target }: Pick<ErrorRequest, "method" | "target">,
     error: OwnError,
   ): (Answer & { type: string; retryAfter: number | undefined }) | undefined => {
-    const format = others.some((prefix) => isBelow(pathOf(target), prefix))
-      ? undefined
-      : legacyFormatOf(method, target);
+    if (others.some((prefix) => isBelow(pathOf(target), prefix))) return undefined;
+    const legacy = readTarget(target);
+    const format = gatewayErrorFormat({ method, target }, legacy, files);
     if (format === undefined) return undefined;
     const { status, detail, additional, mayRepeat = mayRepeatBy(status) } = error;
-    const legacy = readTarget(target);
     const isRead = legacy !== undefined && isLegacyRead(knowledge, method, withoutFormat(legacy));
     const isWorthIt = mayRepeat === "always" || (mayRepeat === "reads" && isRead);
     const written = { ...gatewayError(status, detail, isWorthIt), ...(additional === undefined ? {} : { additional }) };

@@ -8,7 +8,7 @@ import {
 } from "node:net";
 import { expect, onTestFinished } from "vitest";
 import { type PassThroughOptions, passThrough } from "../../../src/gateway/proxy/passThrough.ts";
-import { legacyTargets, openGatewayErrorFormats } from "../../../src/catalogue/index.ts";
+import { legacyTargets } from "../../../src/catalogue/index.ts";
 import { type ClientLimits, openHttpServer } from "../../../src/gateway/http/httpServer.ts";
 import { openOwnErrors } from "../../../src/gateway/http/ownErrors.ts";
 import { openErrorFormats } from "../../../src/gateway/http/problemDetails.ts";
@@ -90,7 +90,7 @@ const ownErrors = openOwnErrors({
   prefixes: ["/v1"],
   corsOrigins: ["*"],
   formats: openErrorFormats(["/v1"]),
-  legacyFormatOf: openGatewayErrorFormats(readTarget, legacyPaths.files),
+  files: legacyPaths.files,
   readTarget,
   knowledge: legacyWrites,
 });
