@@ -8,8 +8,6 @@ import type { Reply, WriteHeaders } from "../cache/reply.ts";
 
 /** A request for a path that is known: what it asks the cache for, and for whom. */
 export type KnownRequest = {
-  /** Of the new interface; `undefined` for a read of legacy's own, whose answers are stored for everybody alone. */
-  endpoint: string | undefined;
   cacheKey: CacheKey;
   /** The caller's key, hashed. */
   owner: string | undefined;
@@ -19,6 +17,8 @@ export type KnownRequest = {
 
 /** How reads of one interface are answered from memory. `Read`: what is known of a path. */
 export type Dialect<Read> = {
+  /** Its reads are those of legacy's own interface: of no endpoint, proxied, and stored for everybody alone. */
+  isOfLegacy: boolean;
   /** Bytes of one known path beside its text, as measured: two places in maps, and what is known. */
   bytes: number;
   /** Reads a request for a known path; `undefined`: its answer takes more than looking it up. */

@@ -43,14 +43,15 @@ export const openHitPath = (
       const exchange = exchangeOf(response);
       const asked = dialect.ask(request, exchange, known.read);
       if (asked === undefined) return next();
-      const { endpoint, cacheKey, owner, keyed } = asked;
+      const { cacheKey, owner, keyed } = asked;
+      const { isOfLegacy } = dialect;
       const { ours, proxied } = (conditions ??= conditionsOf(features));
-      if (endpoint === undefined) {
+      if (isOfLegacy) {
         for (const mayAnswer of proxied) if (!mayAnswer(exchange)) return next();
-      } else for (const mayAnswer of ours) if (!mayAnswer(endpoint, keyed, headers)) return next();
+      } else for (const mayAnswer of ours) if (!mayAnswer(cacheKey.endpoint, keyed, headers)) return next();
       const now = performance.now();
       const wanted = readDirectives(headers["cache-control"], headers.pragma);
-      const found = cache.lookUp({ cacheKey, owner: endpoint === undefined ? undefined : owner, wanted }, now);
+      const found = cache.lookUp({ cacheKey, owner: isOfLegacy ? undefined : owner, wanted }, now);
       if (found?.freshness !== "fresh") return next();
       const { entry } = found;
       // What everybody does not find may be the caller's own.
@@ -65,9 +66,9 @@ export const openHitPath = (
         const replyRequest = { method, acceptEncoding, ifNoneMatch, keyed, cors };
         return replyWith({ answer: entry, entry, how: HIT }, replyRequest, now, dialect.writeHeaders);
       });
-      exchange.endpoint = endpoint;
-      exchange.isProxied = endpoint === undefined;
-      exchange.isOldRead = exchange.isProxied;
+      exchange.endpoint = isOfLegacy ? undefined : cacheKey.endpoint;
+      exchange.isProxied = isOfLegacy;
+      exchange.isOldRead = isOfLegacy;
       exchange.cache = "hit";
       exchange.owner = owner;
       const isSent = sendWhole(response, reply);
@@ -88,21 +89,21 @@ export const newInterface = ({
   meter,
   settings,
 }: Pick<Core, "keys" | "meter" | "settings">): Dialect<CacheKey> => ({
+  isOfLegacy: false,
   bytes: 600,
   ask({ url = "", headers }, exchange, cacheKey) {
-    const { endpoint } = cacheKey;
     const end = url.indexOf("?");
     // The router refuses parameters that mean nothing.
     if (end !== -1 && keyAlone(url.slice(end)) === undefined) return undefined;
     const mayHaveKey = end !== -1 || headers.authorization !== undefined || headers["x-api-key"] !== undefined;
     const { key, refused } = (mayHaveKey ? exchange.caller?.credential : undefined) ?? {};
     if (refused) return undefined;
-    if (key === undefined) return { endpoint, cacheKey, owner: undefined, keyed: false };
+    if (key === undefined) return { cacheKey, owner: undefined, keyed: false };
     const owner = keys.ownerOf(key);
-    return keys.isProven(owner) ? { endpoint, cacheKey, owner, keyed: true } : undefined;
+    return keys.isProven(owner) ? { cacheKey, owner, keyed: true } : undefined;
   },
   cors: ({ headers }) => corsList(settings.CORS_ORIGINS, headers.origin),
-  count({ endpoint = "" }, reply, ms) {
-    if (reply !== undefined) meter.countHit(endpoint, reply.status, reply.body?.length ?? 0, ms);
+  count({ cacheKey }, reply, ms) {
+    if (reply !== undefined) meter.countHit(cacheKey.endpoint, reply.status, reply.body?.length ?? 0, ms);
   },
 });

@@ -11,17 +11,18 @@ export const legacyDialect = (
   { features, keys, trusted }: Pick<WholeCore, "features" | "keys" | "trusted">,
   counts: ReadCounts,
 ): Dialect<PathRead> => ({
+  isOfLegacy: true,
   bytes: 1000,
   ask(request, _, { cacheKeys }) {
     const sender = whoAsks(request, trusted);
     if (sender === undefined) return undefined;
     const cacheKey = cacheKeys[sender.scheme];
     const { isSomebody, key, isBrowser } = sender;
-    if (!isSomebody) return { endpoint: undefined, cacheKey, owner: undefined, keyed: false };
+    if (!isSomebody) return { cacheKey, owner: undefined, keyed: false };
     if (cacheKey.personal || isBrowser === true) return undefined;
     const owner = key === undefined ? undefined : keys.ownerOf(key);
     if (owner !== undefined && !keys.isProven(owner)) return undefined;
-    return { endpoint: undefined, cacheKey, owner, keyed: true };
+    return { cacheKey, owner, keyed: true };
   },
   cors: (_, exchange) => [...legacyCorsList, ...features.flatMap(({ proxy }) => proxy?.headers?.(exchange) ?? [])],
   writeHeaders,
