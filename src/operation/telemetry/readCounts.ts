@@ -20,7 +20,8 @@ const hitResults = ["hit", "stale"];
 const legacysStatuses = new Set([200, 206, 304, 412, 450]);
 
 /**
- * Dependencies that fail where legacy does not answer callers as it should.
+ * Dependencies that fail where legacy does not answer callers as it should. `legacy_probe` is none of them: it says
+ * that the gateway would not notice all failures.
  *
  * @example dependencies.failed().some(({ name }) => legacyTroubles.has(name))
  */
