@@ -91,16 +91,3 @@ test("a file with secrets that every user may read is named in a warning", () =>
   chmodSync(plain, 0o644);
   expect(warningsIn({ CONFIG: plain, ADMIN_TOKEN_FILE: fileWith("hush-hush-hush-hush") })).toEqual([]);
 });
-
-test.each([
-  ["redis://127.0.0.1:6379", 0],
-  ["redis://gateway@127.0.0.1:6379/1", 0],
-  ["redis://:hush@127.0.0.1:6379", 1],
-  ["rediss://gateway:hush@redis.example", 1],
-  ["${REDIS}:hush", 1],
-])("a file that every user may read, with the Redis URL %s: %i warnings", (REDIS_URL, warnings) => {
-  const CONFIG = fileWith(JSON.stringify({ REDIS_URL }));
-  chmodSync(CONFIG, 0o644);
-  // The environment wins.
-  expect(warningsIn({ CONFIG, REDIS_URL: "redis://127.0.0.1:6379" })).toHaveLength(warnings);
-});

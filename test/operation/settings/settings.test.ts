@@ -1,6 +1,5 @@
 import { hasFeatures } from "../../support/hasFeatures.ts";
 import { globSync, readFileSync } from "node:fs";
-import { createClient } from "@redis/client";
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { described } from "../../../src/operation/settings/describeIssue.ts";
@@ -157,28 +156,6 @@ describe("settings", () => {
     );
     expect(errors({ LEGACY_URL: "http://me:hush@legacy" })[0]).not.toContain("hush");
   });
-
-  test.each([
-    "redis://127.0.0.1:6379/x",
-    "redis://127.0.0.1:6379/0/1",
-    "redis://me:hush%zz@127.0.0.1:6379",
-    "redis://hush%:41@127.0.0.1:6379",
-    "redis://hush 127.0.0.1:6379",
-    "redis://hush:x",
-    "http://127.0.0.1:6379",
-  ])("REDIS_URL=%s is refused, and not shown", (REDIS_URL) => {
-    expect(errors({ REDIS_URL })).toEqual([
-      "REDIS_URL: (not shown) given in the environment; allowed is a URL such as redis://127.0.0.1:6379/0, a % in its password written %25",
-    ]);
-  });
-
-  test.each(["redis://127.0.0.1", "rediss://me:a%25b@redis.example:6380/", "redis://:hush@[::1]:6379/15"])(
-    "REDIS_URL=%s is accepted",
-    (REDIS_URL) => {
-      expect(settings({ REDIS_URL })).toMatchObject({ REDIS_URL });
-      expect(() => createClient({ url: REDIS_URL })).not.toThrow();
-    },
-  );
 });
 
 describe("every setting", () => {
