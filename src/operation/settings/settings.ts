@@ -202,10 +202,10 @@ export const settingsByGroup = (fragments: readonly SettingsFragment[]): Record<
 export const secretSettings = (fragments: readonly SettingsFragment[]): ReadonlySet<string> =>
   new Set([...secretsOfCore, ...fragments.flatMap(({ secrets = [] }) => secrets)]);
 
-/** Whether a value of a secret setting holds a secret: `redis://host/0`, an address without a password, does not. */
+/** Whether a value of a secret setting holds a secret: a Redis URL without a password does not. */
 export const holdsSecret = (value: unknown): boolean => {
-  const { host = "", password, pathname = "", search } = URL.parse(String(value)) ?? {};
-  return host === "" || password !== "" || search !== "" || !/^\/?\d*$/.test(pathname);
+  const url = URL.parse(String(value));
+  return !/^rediss?:$/.test(url?.protocol ?? "") || url?.password !== "";
 };
 
 /** Endpoints that a setting names, and that do not exist. */

@@ -37,3 +37,9 @@ test.each([
   // The environment wins.
   expect(warningsIn({ CONFIG, REDIS_URL: "redis://127.0.0.1:6379" })).toHaveLength(warnings);
 });
+
+test("the address of another server is a secret, also without a password", () => {
+  const CONFIG = fileWith('{"WEBHOOK_URL": "https://hooks.example/12345"}');
+  chmodSync(CONFIG, 0o644);
+  expect(warningsIn({ CONFIG })).toHaveLength(1);
+});
