@@ -23,7 +23,7 @@ const groupsOf = (depth: number): string[] => {
   return getFlow.cache?.groups({ flow_id: depth + 1 }, made.ours) ?? [];
 };
 
-test("getFlow: nested flows are read as deep as PHP writes JSON, and refused beyond the bound", () => {
+test("getFlow: flows are read as deep as PHP writes JSON, refused beyond the bound", () => {
   // PHP writes 512 levels: two for each flow.
   expect(transformed(256).ok).toBe(true);
   expect(transformed(340).ok).toBe(false);

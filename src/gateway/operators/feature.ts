@@ -45,4 +45,5 @@ const open = (core: Core, settings: OperatorsSettings): Feature => {
   };
 };
 
+/** Opens the operators' listener, which `features/index.ts` lists as the last feature. */
 export const feature = { open };

@@ -20,8 +20,8 @@ const hitResults = ["hit", "stale"];
 const legacysStatuses = new Set([200, 206, 304, 412, 450]);
 
 /**
- * Dependencies that fail where legacy does not answer callers as it should. `legacy_probe` is none of them: it says
- * that the gateway would not notice all failures.
+ * Dependencies that fail where legacy does not answer callers as it should. `legacy_probe` is not
+ * one of them: while it fails, legacy may answer callers well.
  *
  * @example dependencies.failed().some(({ name }) => legacyTroubles.has(name))
  */

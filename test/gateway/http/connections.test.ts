@@ -37,7 +37,7 @@ test("a refused connection whose client stays is closed after a second", async (
   expect(stays.bytesRead).toBeGreaterThan(0);
 });
 
-test("a stop answers all connections that wait to be accepted, where no turn of the event loop is short", async () => {
+test("a stop answers connections that wait, where no turn of the event loop is short", async () => {
   const { port, server } = await listeningGateway("http://127.0.0.1:9");
   let isBusy = true;
   const spin = (): void => {
