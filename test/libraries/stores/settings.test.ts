@@ -41,5 +41,7 @@ test.each([
 test("the address of another server is a secret, also without a password", () => {
   const CONFIG = fileWith('{"WEBHOOK_URL": "https://hooks.example/12345"}');
   chmodSync(CONFIG, 0o644);
-  expect(warningsIn({ CONFIG })).toHaveLength(1);
+  expect(warningsIn({ CONFIG, WEBHOOK_SECRET: "a".repeat(32) })).toEqual([
+    expect.stringContaining("which holds WEBHOOK_URL"),
+  ]);
 });
