@@ -18,8 +18,8 @@ import {
   verbatim,
   withDefault,
 } from "../src/catalogue/index.ts";
-import { idFilter, listBy } from "./filters.ts";
-import { noEvaluations } from "./outcomes.ts";
+import { idFilter, listBy, MAX_ROWS } from "./filters.ts";
+import { limitTooHigh, noEvaluations } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
 import { requireFilter, runFilters, runGroups } from "./runLists.ts";
 import { exampleParameter, listedParameters } from "./setupParameters.ts";
@@ -87,7 +87,7 @@ const evaluationList = <T>(
       per_fold: optionalField(flag),
       sort_order: optionalField(oneOf(["asc", "desc"])),
       // A limit counts as a filter: only one that is given does.
-      limit: optionalField(integerFrom(1, 10_000)),
+      limit: optionalField(integerFrom(1, MAX_ROWS)),
       offset: withDefault(integerFrom(0, Number.MAX_SAFE_INTEGER), 0),
     },
     format: "xml",
@@ -96,6 +96,7 @@ const evaluationList = <T>(
     // Without a filter legacy may sort all evaluations. Its lists of runs need the same tables, but for the results.
     shortestList: { method: "GET", path: "/run/list/limit/1" },
     notFound: noEvaluations,
+    errors: { 546: limitTooHigh },
     rejectEarly: requireFilter("540", narrowing, route, legacyList),
 
     wrappers: ["evaluations", "evaluation"],

@@ -37,8 +37,12 @@ export const datasetSizes = {
 
 export const datasetName = optionalField(matching(/^[A-Za-z0-9 _.,()-]{1,128}$/));
 
+/** The most rows of a page of runs, evaluations or setups: legacy refuses a higher limit (of runs since its API 1.2.6). */
+export const MAX_ROWS = 1000;
+
 /**
- * The fields of a list's page. A limit is always sent: legacy has none of its own, and refuses an offset without one.
+ * The fields of a list's page. A limit is always sent: legacy has no default, and refuses an offset without a limit.
+ * `most`: the highest limit. The default is for lists that legacy does not bound.
  */
 export const page = (most = 10_000) => ({
   limit: withDefault(integerFrom(1, most), 100),

@@ -11,8 +11,8 @@ import {
   timestamp,
   verbatim,
 } from "../src/catalogue/index.ts";
-import { idFilter, idList, listBy, page } from "./filters.ts";
-import { noRuns } from "./outcomes.ts";
+import { idFilter, idList, listBy, MAX_ROWS, page } from "./filters.ts";
+import { limitTooHigh, noRuns } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
 import { requireFilter, runFilters, runGroups } from "./runLists.ts";
 
@@ -28,11 +28,12 @@ export const listRuns = pagedList("POST /runs/list", {
     study: idFilter,
     // Runs whose evaluation failed are left out otherwise.
     show_errors: optionalField(flag),
-    ...page(),
+    ...page(MAX_ROWS),
   },
   legacy: ({ show_errors, ...filters }) =>
     listBy(["run", "list"], { ...filters, show_errors: show_errors ? String(show_errors) : undefined }),
   notFound: noRuns,
+  errors: { 516: limitTooHigh },
   rejectEarly: requireFilter("510", narrowing, "POST /runs/list", ["run", "list"]),
 
   // Legacy escapes a run's message and details in neither form.

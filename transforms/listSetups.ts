@@ -1,15 +1,16 @@
 import { collection, integer, object, optional } from "../src/catalogue/index.ts";
-import { idList, listBy, page, tagFilter } from "./filters.ts";
-import { noSetups } from "./outcomes.ts";
+import { idList, listBy, MAX_ROWS, page, tagFilter } from "./filters.ts";
+import { limitTooHigh, noSetups } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
 import { listedParameters } from "./setupParameters.ts";
 
 export const listSetups = pagedList("POST /setups/list", {
   summary: "The setups that match every filter, with the value of each parameter.",
   also: ["GET /setups/list", "GET /setup/list/{...filters}"],
-  input: { flow: idList, setup: idList, tag: tagFilter, ...page(1000) },
+  input: { flow: idList, setup: idList, tag: tagFilter, ...page(MAX_ROWS) },
   legacy: (filters) => listBy(["setup", "list"], filters),
   notFound: noSetups,
+  errors: { 676: limitTooHigh },
 
   wrappers: ["setups", "setup"],
   row: object({ setup_id: integer, flow_id: integer, parameter: optional(listedParameters) }),

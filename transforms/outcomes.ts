@@ -25,6 +25,12 @@ export const noRuns = notFound("512", "No results");
 export const noEvaluations = notFound("542", "No results");
 export const noSetups = notFound("674", "No results, please check the filter.");
 export const noStudies = notFound("599", "No studies according to the specified criteria.");
+/** A lower bound of legacy's than ours is told as ours is: at the field. */
+export const limitTooHigh: Outcome = {
+  kind: "refused",
+  message: "Requested result limit too high.",
+  errors: [{ loc: ["body", "limit"], msg: "Requested result limit too high.", type: "value_error.number.not_le" }],
+};
 export const unknownFlow: Outcome = { kind: "notFound", message: "Flow not found." };
 export const privateStudy: Outcome = { kind: "noAccess", code: "112", message: "No access granted" };
 export const legacyStudy: Outcome = { kind: "gone", message: "Legacy studies are no longer supported." };

@@ -5,6 +5,9 @@ import type { DatasetRow, CatalogueRow, RunRow, StudyRow } from "./catalogueRows
 import { isSameText, phpNotice } from "./textQuirks.ts";
 import { textIn, type Tree } from "./tree.ts";
 
+/** The highest limit of setups, runs and evaluations (as in API 1.2.6); of other lists any is legal. */
+const MAX_LIMIT = 1000;
+
 /** The given filters of a list; a repeated one has its last value. */
 type ListFilters = Partial<Record<string, string>>;
 
@@ -189,7 +192,8 @@ const parametersIn = ({ parameter }: Tree = {}): Tree[] =>
   ((parameter ?? []) as Tree[]).map((it) => Object.fromEntries(Object.entries(it).filter(([name]) => name !== "name")));
 
 const setups = list<Call["setups"][number]>("setup/list", {
-  refuse: (filters) => (Object.keys(filters).length === 0 ? 670 : Number(filters["limit"]) > 1000 ? 676 : undefined),
+  refuse: (filters) =>
+    Object.keys(filters).length === 0 ? 670 : Number(filters["limit"]) > MAX_LIMIT ? 676 : undefined,
   rows: (call) => call.setups,
   more: ({ id, document, tags = [] }) => ({
     setup_id: id,
@@ -221,7 +225,7 @@ const runColumns = ({ id, error_message = "", run_details = "" }: RunRow): Tree 
 const runs = list<RunRow>("run/list", {
   refuse(filters) {
     if (Object.keys(filters).every((name) => name === "offset" || name === "show_errors")) return 510;
-    return Number(filters["limit"]) > 10_000 ? 516 : undefined;
+    return Number(filters["limit"]) > MAX_LIMIT ? 516 : undefined;
   },
   rows: (call, filters) => call.runs.filter(({ error }) => error === undefined || filters["show_errors"] === "true"),
   more: runColumns,
@@ -230,7 +234,7 @@ const runs = list<RunRow>("run/list", {
 const evaluations: List<RunRow> = {
   refuse({ per_fold: perFold, sort_order: order, ...others }) {
     if (perFold !== undefined && perFold !== "true" && perFold !== "false") return 547;
-    if (Number(others["limit"]) > 10_000) return 546;
+    if (Number(others["limit"]) > MAX_LIMIT) return 546;
     if (order !== undefined && order !== "asc" && order !== "desc") return 549;
     return Object.keys(others).every((name) => name === "offset") ? 540 : undefined;
   },

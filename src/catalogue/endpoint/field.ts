@@ -26,6 +26,8 @@ export type Field<T> = {
   schema: z.ZodType;
   fromText(text: string): FieldReading<T>;
   fromJson(json: Json): FieldReading<T>;
+  /** Reads it from a path of the legacy interface, where legacy checks its bounds itself; default: `fromText`. */
+  fromLegacyText?(text: string): FieldReading<T>;
   /** False where nothing with this value can exist: then legacy is not asked. */
   possible?(value: T): boolean;
   /**
@@ -63,14 +65,15 @@ export const identifier: Field<number> = {
   possible: exists,
 };
 
-/** An integer within bounds. */
+/** An integer within bounds; in a path of the legacy interface it may be above `most`. */
 export const integerFrom = (least: number, most: number): Field<number> => {
-  const within = (value: number): FieldReading<number> =>
-    value < least ? refuse(below(least)) : value > most ? refuse(above(most)) : accept(value);
+  const atLeast = (value: number): FieldReading<number> => (value < least ? refuse(below(least)) : accept(value));
+  const within = (value: number): FieldReading<number> => (value > most ? refuse(above(most)) : atLeast(value));
   return {
     schema: z.int().min(least).max(most),
     fromText: (text) => then(integerText(text), within),
     fromJson: (json) => then(integerJson(json), within),
+    fromLegacyText: (text) => then(integerText(text), atLeast),
   };
 };
 

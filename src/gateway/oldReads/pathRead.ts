@@ -100,8 +100,8 @@ const findOpaqueRead = (
 };
 
 /**
- * The endpoint's input, without its defaults: legacy has others. `undefined` where the new interface refuses one of the
- * texts: what legacy reads in it is not known.
+ * The endpoint's input, without its defaults: legacy has others. `undefined` where a field cannot read its text: what
+ * legacy reads in it is not known.
  */
 const inputOf = (
   endpoint: PreparedEndpoint,
@@ -110,7 +110,7 @@ const inputOf = (
   const input: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(endpoint.input)) {
     const text = texts[name];
-    const reading = text === undefined ? undefined : field.fromText(text);
+    const reading = text === undefined ? undefined : (field.fromLegacyText?.(text) ?? field.fromText(text));
     if (reading?.ok === false) return undefined;
     input[name] = reading?.value;
   }

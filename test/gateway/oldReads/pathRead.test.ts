@@ -17,6 +17,7 @@ const clients: Record<string, readonly string[]> = {
     "xml/data/list/limit/10000/offset/0",
     "xml/data/list/tag/study_14/limit/10000/offset/10000/status/active",
     "json/data/list/number_instances/10..100/limit/1000",
+    "json/data/list/limit/100000",
   ],
   listQualities: ["xml/data/qualities/list"],
   getTask: ["xml/task/1", "json/task/1"],

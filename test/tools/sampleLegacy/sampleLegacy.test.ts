@@ -111,9 +111,9 @@ const refused = `
   task/999=151 task/list/type/99=482
   tasktype/0=240 tasktype/99=241
   run/0=235 run/99=236 run/abc=100 run/list/offset/0=510 run/list/task/a=511 run/list/task/99=512
-  run/list/nosuch/1=514 run/list/task/1/offset/1=515 run/list/limit/10001=516 run/trace/99=571 run/trace/3=572
+  run/list/nosuch/1=514 run/list/task/1/offset/1=515 run/list/limit/1001=516 run/trace/99=571 run/trace/3=572
   evaluation/list/per_fold/true=540 evaluation/list/run/a=541 evaluation/list/function/nosuch=542
-  evaluation/list/nosuch/1=544 evaluation/setup/list/run/1/offset/1=545 evaluation/list/limit/10001=546
+  evaluation/list/nosuch/1=544 evaluation/setup/list/run/1/offset/1=545 evaluation/list/limit/1001=546
   evaluation/list/run/1/per_fold/yes=547 evaluation/list/run/1/sort_order/up=549
   gamification/1=100
 `
