@@ -185,8 +185,9 @@ const answerBy =
   async (received, params) => {
     const { handler, noteLoop, meter, errorFormats, hitPath } = core;
     const { method, target, header, exchange, caller } = received;
-    if (isLoop(header("via"))) {
-      noteLoop(header("x-request-id"), endpoint.name);
+    const via = header("via");
+    if (via !== undefined && isLoop(via)) {
+      noteLoop(via, endpoint.name);
       return {
         reply: errorReply(core, received, { status: 502, detail: "The gateway's upstream is the gateway itself." }),
       };

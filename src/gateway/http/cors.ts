@@ -1,3 +1,5 @@
+import { headerPlace } from "./requestTarget.ts";
+
 /** The headers that the script of a page may read, besides those that the Fetch standard always shows. */
 export const EXPOSED_HEADERS =
   "Age, Allow, Cache-Group-Invalidation, Cache-Groups, Cache-Status, Deprecation, ETag, Gateway-Decision, Link, RateLimit, RateLimit-Policy, " +
@@ -54,22 +56,11 @@ export const legacyCorsList: readonly string[] = [
  * becomes one with both. An answer that legacy shows to no other origin stays as it is.
  */
 export const exposeProxied = (headers: string[]): void => {
-  let isShown = false;
-  let at = -1;
-  for (let i = 0; i + 1 < headers.length; i += 2) {
-    const { length } = headers[i] as string;
-    if (length !== ALLOW_ORIGIN.length && length !== EXPOSE.length) continue;
-    const name = (headers[i] as string).toLowerCase();
-    if (name === ALLOW_ORIGIN) isShown = true;
-    else if (name === EXPOSE) at = i + 1;
-  }
-  if (!isShown) return;
-  if (at < 0) return void headers.push(...exposedOfProxied);
-  const theirs = headers[at] as string;
+  if (headerPlace(headers, "access-control-allow-origin") === -1) return;
+  const at = headerPlace(headers, "access-control-expose-headers");
+  if (at === -1) return void headers.push(...exposedOfProxied);
+  const theirs = headers[at + 1] as string;
   const known = new Set(theirs.split(",").map((name) => name.trim().toLowerCase()));
   const missing = EXPOSED_OF_PROXIED.filter((name) => !known.has(name.toLowerCase()));
-  if (missing.length > 0) headers[at] = [theirs.trim(), ...missing].filter(Boolean).join(", ");
+  if (missing.length > 0) headers[at + 1] = [theirs.trim(), ...missing].filter(Boolean).join(", ");
 };
-
-const ALLOW_ORIGIN = "access-control-allow-origin";
-const EXPOSE = "access-control-expose-headers";

@@ -37,13 +37,14 @@ export const isHost = (text: string): boolean => {
 /** Clients repeat their Host from request to request: the last one that was valid is not checked again. */
 let lastValid = "";
 
-const countHosts = (rawHeaders: readonly string[]): number => {
-  let count = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string;
-    if (name.length === 4 && name.toLowerCase() === "host") count++;
-  }
-  return count;
+/**
+ * The place of a header's name in a flat list of names and values, from the place `from` on; -1 where it is not there.
+ * A value that reads like the name is not found. Case does not count.
+ */
+export const headerPlace = (flat: readonly string[], name: string, from = 0): number => {
+  for (let at = from; at + 1 < flat.length; at += 2)
+    if (flat[at]?.length === name.length && flat[at]?.toLowerCase() === name.toLowerCase()) return at;
+  return -1;
 };
 
 /** `http://host/path` -> `host` and `/path`; `undefined` where it is no http(s) URL with a valid authority. */
@@ -65,9 +66,9 @@ export const readRequestTarget = ({
   headers,
   rawHeaders,
 }: RequestHead): RequestTarget => {
-  const count = countHosts(rawHeaders);
-  if (count > 1) return manyHosts;
-  if (count === 0 && httpVersion !== "1.0") return noHost;
+  const at = headerPlace(rawHeaders, "host");
+  if (at !== -1 && headerPlace(rawHeaders, "host", at + 2) !== -1) return manyHosts;
+  if (at === -1 && httpVersion !== "1.0") return noHost;
   const host = headers.host === "" ? undefined : headers.host;
   if (host !== undefined && host !== lastValid) {
     if (!isHost(host)) return badHost;
@@ -140,7 +141,7 @@ export const readHead = (request: IncomingMessage): HeadRefusal | undefined => {
 
 /** The list keeps its length: Node reads as many headers of it as it has counted. */
 const setHost = ({ headers, rawHeaders }: IncomingMessage, host: string | undefined): void => {
-  const at = rawHeaders.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === "host");
+  const at = headerPlace(rawHeaders, "host");
   if (at !== -1) rawHeaders[at + 1] = host ?? "";
   if (host === undefined) delete headers.host;
   else headers.host = host;

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { headerPlace } from "../http/requestTarget.ts";
 import { forwardedHeaders, forwardingNames } from "../upstream/forwarding.ts";
 import type { Dispatcher } from "undici";
 
@@ -21,7 +22,7 @@ export const requestHeaders = (
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = raw[i] ?? "";
     if (isHopByHop(name) || isOurs(name) || isHost(name)) continue;
-    if (named?.has(name.toLowerCase()) === true || isNamedIn(own, name)) continue;
+    if (named?.has(name.toLowerCase()) === true || headerPlace(own, name) !== -1) continue;
     headers.push(name, raw[i + 1] ?? "");
   }
   if (sent !== undefined) headers.push("Host", sent);
@@ -36,12 +37,6 @@ export const requestHeaders = (
   for (const text of ours) headers.push(text);
   for (const text of own) headers.push(text);
   return headers;
-};
-
-const isNamedIn = (flat: readonly string[], name: string): boolean => {
-  for (let i = 0; i < flat.length; i += 2)
-    if (flat[i]?.length === name.length && flat[i]?.toLowerCase() === name.toLowerCase()) return true;
-  return false;
 };
 
 const isHost = (name: string): boolean => name.length === 4 && name.toLowerCase() === "host";

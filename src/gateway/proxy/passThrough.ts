@@ -77,10 +77,11 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
     begin(req, res, next) {
       const context = contextOf(res);
       context.exchange.isProxied = true;
-      if (!isLoop(req.headers.via)) return next();
+      const { via } = req.headers;
+      if (via === undefined || !isLoop(via)) return next();
       const { method = "GET", url: path = "/" } = req;
       refuse(res, { trouble: "loop", added: addedTo(context.exchange) });
-      options.noteLoop(req.headers["x-request-id"]?.toString());
+      options.noteLoop(via);
       report.failed({ method, path }, context, "loop");
     },
     pass(req, res, _next, substitute = options.substituteFor?.(req, res, req.url ?? "/")) {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { plainAddress } from "../../operation/index.ts";
 
 /** What the forwarding headers are made of. `host` is the client's Host header, `incoming` the request's headers. */
@@ -86,9 +86,17 @@ const token = (text: string): string =>
 /** This process's name in Via, different in each so that one gateway may stand behind another. */
 export const pseudonym = `catalog-gateway-${randomBytes(4).toString("hex")}`;
 
-/** Appends this gateway to an incoming Via; `version` is the request's HTTP version. */
-export const viaThis = (incoming: string | undefined, version = "1.1"): string =>
-  incoming === undefined || incoming === "" ? `${version} ${pseudonym}` : `${incoming}, ${version} ${pseudonym}`;
+/**
+ * Appends this gateway to an incoming Via; `version` is the request's HTTP version. Each request has a name of its own,
+ * which no client can guess: one that comes back is known by it.
+ */
+export const viaThis = (incoming: string | undefined, version = "1.1"): string => {
+  const own = `${version} ${pseudonym}-${randomUUID()}`;
+  return incoming === undefined || incoming === "" ? own : `${incoming}, ${own}`;
+};
+
+/** Whether the `Via` of an incoming request has the name of a request that this process sent with `own`. */
+export const hasComeBack = (via: string, own: string): boolean => via.includes(own.slice(own.lastIndexOf(" ") + 1));
 
 /** Whether a request has been through this process before. */
 export const isLoop = (via: string | undefined): boolean => via !== undefined && via.includes(pseudonym);

@@ -1,4 +1,5 @@
 import { contexts, type Dependencies, type Meter, type Observer } from "../../operation/index.ts";
+import { headerPlace } from "../http/requestTarget.ts";
 import { ask } from "./ask.ts";
 import { UpstreamFailure } from "./failure.ts";
 import { ownHeaders } from "./legacyClient.ts";
@@ -141,6 +142,6 @@ const badAnswersIn = (counts: Readonly<Record<string, number>>) => {
 /** `X-Forwarded-Proto` in a flat list of headers: a front may redirect what lacks it. */
 const schemeIn = (headers: unknown): string => {
   if (!Array.isArray(headers)) return "http";
-  const at = headers.findLastIndex((text: unknown) => String(text).toLowerCase() === "x-forwarded-proto");
+  const at = headerPlace(headers, "x-forwarded-proto");
   return at === -1 ? "http" : String(headers[at + 1]);
 };

@@ -1,8 +1,8 @@
 import type { Dependencies, Observer } from "../../operation/index.ts";
 import { isUnderWay } from "./upstreamRequest.ts";
 
-/** Notes a request that has been through this process before, by its `X-Request-Id`; `endpoint`: what it asks for. */
-export type NoteLoop = (requestId: string | undefined, endpoint?: string) => void;
+/** Notes a request that has been through this process before, by its `Via`; `endpoint`: what it asks for. */
+export type NoteLoop = (via: string, endpoint?: string) => void;
 
 /** Milliseconds for which operators are told of the last one. */
 const LASTS_MS = 300_000;
@@ -17,9 +17,9 @@ export const openLoops = (dependencies: Pick<Dependencies, "add">, observer: Obs
     effect: "LEGACY_URL or MODERN_URL leads here, and is to be corrected",
   });
   let lasting: NodeJS.Timeout | undefined;
-  return (requestId, endpoint) => {
+  return (via, endpoint) => {
     const members = endpoint === undefined ? {} : { endpoint };
-    if (requestId === undefined || !isUnderWay(requestId)) return observer.debug("loop_unproven", members);
+    if (!isUnderWay(via)) return observer.debug("loop_unproven", members);
     observer.event("request_loop", members);
     report(false, "a request that this gateway had sent came back");
     clearTimeout(lasting);

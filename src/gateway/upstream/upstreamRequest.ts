@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import { headerPlace } from "../http/requestTarget.ts";
 import {
   codeOf,
   type FailureKind,
@@ -9,6 +10,7 @@ import {
 } from "./failure.ts";
 import type { Judgement, LegacyTarget } from "../../catalogue/index.ts";
 import type { Beginning } from "./answerBeginning.ts";
+import { hasComeBack } from "./forwarding.ts";
 import type { Turn } from "./semaphore.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -21,8 +23,8 @@ export const MAX_INTERIM_ANSWERS = 20;
  */
 const underWay: UpstreamRequest[] = [];
 
-/** Whether a request with this `X-Request-Id` was sent to an upstream, and no answer has begun. */
-export const isUnderWay = (requestId: string): boolean => underWay.some((one) => one.hasId(requestId));
+/** Whether a request that an upstream has got, and has not begun to answer, has come back with this `Via`. */
+export const isUnderWay = (via: string): boolean => underWay.some((one) => one.isNamedIn(via));
 
 /**
  * One request on its way to an upstream: it waits for a place, is sent, once more where its connection was dead, and is
@@ -57,13 +59,13 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     this.#maySendAgain = request.body === null && (request.method === "GET" || request.method === "HEAD");
   }
 
-  /** Whether it has this `X-Request-Id`. Its headers are a flat list, with that of the gateway at its end. */
-  hasId(requestId: string): boolean {
-    // Its answer has shown the id to its client.
+  /** Whether this `Via` has its name. Its headers are a flat list. */
+  isNamedIn(via: string): boolean {
+    // Its answer may have shown the name to its client.
     if (this.#isAnswered) return false;
     const headers = this.request.headers as readonly string[];
-    const at = headers.findLastIndex((text) => text.toLowerCase() === "x-request-id");
-    return at !== -1 && headers[at + 1] === requestId;
+    const at = headerPlace(headers, "via");
+    return at !== -1 && hasComeBack(via, headers[at + 1] as string);
   }
 
   /** It is over without an answer, or without all of it. */

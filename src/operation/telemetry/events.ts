@@ -204,14 +204,14 @@ export const coreEvents: EventDefinitions = {
     msg: "A request came back to this gateway.",
     isOfRequest: true,
     notes:
-      "Its `X-Request-Id` is that of a request that this process has under way. Correct `LEGACY_URL` or `MODERN_URL`: one of them leads here.",
+      "Its `Via` names a request that this process has under way. Correct `LEGACY_URL` or `MODERN_URL`: one of them leads here.",
   },
   loop_unproven: {
     level: "debug",
     msg: "A request with this gateway's name in Via was refused.",
     isOfRequest: true,
     notes:
-      "Its `X-Request-Id` is none of a request that is under way. Anybody may have sent it, or a proxy between has changed the id of one that came back.",
+      "Its `Via` names no request that is under way. Anyone may have sent it, or a proxy between has changed the `Via` of one that came back.",
   },
   legacy_asked: {
     level: "debug",

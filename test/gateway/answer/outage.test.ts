@@ -8,7 +8,7 @@ import { until } from "../../support/waiting.ts";
 import { clock } from "../cache/support.ts";
 import { isProbeOfLegacy, listeningGateway } from "../http/support.ts";
 import { httpUpstream } from "../proxy/support.ts";
-import { measures } from "./support.ts";
+import { exchange, measures } from "./support.ts";
 
 /** The sample legacy, and how its outages begin (`undefined`: end). */
 const startSample = async (port?: number) => {
@@ -231,6 +231,23 @@ describe("no outage", () => {
     await core.outage.settled();
     expect([probes, core.outage.isOn()]).toEqual([["https"], false]);
   });
+
+  test.each(["Host", "X-Request-Id", "X-Forwarded-Host"])(
+    "a client's %s that reads x-forwarded-proto names no scheme to the probe",
+    async (name) => {
+      const probes: unknown[] = [];
+      const url = await legacyThat((request, response) => {
+        if (isProbeOfLegacy(request)) probes.push(request.headers["x-forwarded-proto"]);
+        return request.url?.includes("/data/") === true && page(response, 504);
+      });
+      const { port } = await gatewayOver(url, { TRUSTED_PROXIES: "127.0.0.1" });
+      const host = name === "Host" ? "" : "Host: a\r\n";
+      const lines = `${host}${name}: x-forwarded-proto\r\nX-Forwarded-Proto: https\r\nConnection: close\r\n\r\n`;
+      for (const id of [1, 2, 3]) await exchange(port, `GET /api/v1/json/data/${id}?x HTTP/1.1\r\n${lines}`);
+      await until(() => probes.length === 1);
+      expect(probes).toEqual(["https"]);
+    },
+  );
 
   test("a front redirects the probe alone: three requests overrule it", async () => {
     const { pass } = clock(["setTimeout", "clearTimeout"]);

@@ -1,6 +1,7 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { get } from "../proxy/support.ts";
+import { get, httpUpstream } from "../proxy/support.ts";
 import { listeningGateway, recordingUpstream } from "../http/support.ts";
 import { exchange, expectDetail, heldUpstream, keys, measures, questions, taggingRequest } from "./support.ts";
 import { startServer } from "../../../src/gateway/server.ts";
@@ -153,3 +154,27 @@ test.each(["/v1/evaluationmeasures/list", "/website"])(
     expect(loopOf(gateway)).toEqual({ errors: [], failing: [] });
   },
 );
+
+test("a stranger who knows our name and the id of a waiting request proves no loop", async () => {
+  const seen: IncomingMessage[] = [];
+  const held: ServerResponse[] = [];
+  const url = await httpUpstream((incoming, response) => {
+    seen.push(incoming);
+    if (incoming.url === "/slow") held.push(response);
+    else response.end();
+  });
+  const gateway = await listeningGateway(url);
+  await exchange(gateway.port, get("/quick"));
+  const via = String(seen[0]?.headers.via);
+  const slow = exchange(gateway.port, get("/slow"));
+  await until(() => held.length === 1);
+  const id = String(seen[1]?.headers["x-request-id"]);
+  expectDetail(await exchange(gateway.port, get("/x", `Via: ${via}`, `X-Request-Id: ${id}`)), 502);
+  expect(loopOf(gateway)).toEqual({ errors: [], failing: [] });
+  // The name that legacy was told of the waiting request proves it, through another gateway as well.
+  const through = `Via: ${String(seen[1]?.headers.via)}, 1.1 catalog-gateway-00000000`;
+  expectDetail(await exchange(gateway.port, get("/x", through, "X-Request-Id: of-another")), 502);
+  expect(loopOf(gateway).errors).toEqual([["request_loop", 1]]);
+  held[0]?.end();
+  await slow;
+});
