@@ -1,3 +1,4 @@
+import { errorCodeIn } from "../../src/catalogue/index.ts";
 import type { Feature } from "../../src/gateway/index.ts";
 
 /** Makes the scan read next the datasets that a write names. Tags matter only if the dataset is known to be private. */
@@ -17,15 +18,15 @@ export const readWritten =
 
 /** The beginning of an answer that says which dataset was uploaded. */
 const uploaded = /(?:"upload_data_set":\s*\{\s*"id":\s*"?|<oml:upload_data_set[^>]*>\s*<oml:id>)(\d{1,10})/;
-/** The beginning of an error. */
-const error =
-  /^\s*(?:\{\s*"error":\s*\{\s*"code":\s*"|(?:<\?xml[^>]*>\s*)?<oml:error\b[^>]*>\s*<oml:code>)(\d{1,6})(?:"|<\/oml:code>)/;
 
 /**
  * Whether legacy's answer to a write is an error after which nothing has changed. After 105 only
  * the search index failed.
  */
-const isRefusal = (text: string): boolean => numberIn(error, text).some((code) => code !== 105);
+const isRefusal = (text: string): boolean => {
+  const code = errorCodeIn(text);
+  return code !== undefined && code !== "105";
+};
 
 const numberIn = (pattern: RegExp, text: string): number[] => {
   const digits = pattern.exec(text)?.[1];

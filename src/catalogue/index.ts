@@ -59,7 +59,14 @@ export { transform } from "./endpoint/transform.ts";
 export { errorCodeIn, readEdges } from "./legacy/edges.ts";
 export { type FieldReader, fieldReader, keysInForm, legacyKeyOf } from "./legacy/formFields.ts";
 export { fateByCode, gatewayError, gatewayErrorFormat, writeLegacyError } from "./legacy/gatewayErrors.ts";
-export { isDatabaseErrorPage, isPage, type Judgement, judgementOf, needsDecoding } from "./legacy/judgement.ts";
+export {
+  isDatabaseErrorPage,
+  isFrontsError,
+  isPage,
+  type Judgement,
+  judgementOf,
+  needsDecoding,
+} from "./legacy/judgement.ts";
 export { isLegacyRead, isOneOf, isSafeMethod } from "./legacy/legacyReads.ts";
 export { type LegacyTarget, legacyTargets, type ReadLegacyTarget, withoutFormat } from "./legacy/legacyTarget.ts";
 export { legacyPattern, type LegacyPattern, readLegacyPath, segmentsOf, textsIn } from "./legacy/readLegacyPath.ts";

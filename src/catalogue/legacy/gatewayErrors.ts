@@ -21,7 +21,7 @@ export const gatewayErrorFormat = (
 };
 
 /** Legacy's code for a failing database: it has done nothing, and some clients ask again. */
-const UNDONE = "107";
+export const UNDONE = "107";
 
 /**
  * The code and the message of an error of the gateway's own. `mayRepeat`: nothing was done, and it is worth asking

@@ -1,3 +1,5 @@
+import { errorCodeIn } from "./edges.ts";
+import { fateByCode, UNDONE } from "./gatewayErrors.ts";
 import { type LegacyTarget, withoutFormat } from "./legacyTarget.ts";
 import { NOTICE } from "./reading.ts";
 
@@ -20,14 +22,14 @@ type JudgedAnswer = {
 
 const silentMethods = new Set(["HEAD", "TRACE", "OPTIONS"]);
 const pageStatuses = new Set([400, 403, 404]);
-/** A front has the others: 502, 503, 504, 429, redirections. */
+/** Only a front has these, whatever body comes with them. */
+const frontStatuses = new Set([429, 502, 503, 504]);
+/** Legacy's answers without a code have these. */
 const ownStatuses = new Set([200, 206, 412, 450, 500]);
 const ownTypes = /^(?:application\/json|text\/xml)\b/i;
 const ownBeginning = /^(?:\{|(?:<\?xml[^>]*>\s*)?<oml:)/;
 /** What may become such a beginning with the bytes that come next. */
 const shortBeginning = /^(?:<\?xml[^>]{0,60}(?:>\s*(?:<(?:o(?:ml?)?)?)?)?|<(?:\?x?m?|o(?:ml?)?)?)$/;
-const noDatabase =
-  /^(?:\{\s*"error"\s*:\s*\{\s*"code"\s*:\s*"107"|(?:<\?xml[^>]*>\s*)?<oml:error[^>]*>\s*<oml:code>107<)/;
 
 const textOf = (beginning: Buffer): string => beginning.toString("utf8", 0, 1024).trimStart();
 
@@ -42,6 +44,10 @@ export const isPage = (beginning: Buffer): boolean => /^<(?:!doctype|html)/i.tes
 /** Whether a coded body has to be decoded for the judgement: to decode costs as much as to pass the answer on. */
 export const needsDecoding = (status: number, type: string): boolean => status !== 200 || !ownTypes.test(type);
 
+/** True where the status says that an error with one of legacy's codes comes from a front. Else the code decides. */
+export const isFrontsError = (status: number, code: string): boolean =>
+  frontStatuses.has(status) && fateByCode(code) === undefined;
+
 /**
  * Judges an answer by its head and the beginning of its body; `undefined`: legacy cannot be judged by it. The first
  * rule that fits decides. A body that is cut before its length is no answer, but a failure of the request.
@@ -52,7 +58,9 @@ export const judgementOf = ({ method, target, status, type, beginning }: JudgedA
   if (beginning === undefined) return needsDecoding(status, type) ? undefined : "own";
   const text = textOf(beginning);
   const isNotice = text.startsWith(NOTICE);
-  if (noDatabase.test(text)) return "ill";
+  const code = errorCodeIn(text);
+  if (code === UNDONE) return "ill";
+  if (code !== undefined && fateByCode(code) === undefined) return frontStatuses.has(status) ? "ill" : "own";
   if (status === 500 && (text === "" || isNotice)) return "failed";
   if (pageStatuses.has(status) && isPage(beginning) && isOdd(target)) return "failed";
   if ((status === 401 || status === 403) && !isOdd(target)) return "refused";

@@ -1,7 +1,14 @@
 import { hash, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { monotonic } from "../../operation/index.ts";
-import { type ErrorTable, type LegacyRequest, type Outcome, outcomeOf, xmlReader } from "../../catalogue/index.ts";
+import {
+  type ErrorTable,
+  isFrontsError,
+  type LegacyRequest,
+  type Outcome,
+  outcomeOf,
+  xmlReader,
+} from "../../catalogue/index.ts";
 import type { Caller, LegacyClient } from "../upstream/legacyClient.ts";
 
 /** Harmless requests that show whether legacy accepts a key: one for any key, and one for keys that may write. */
@@ -53,7 +60,8 @@ export const openKeys = (
     const reply = await client(writes ? probes.writes : probes.reads, "json", caller, readXml);
     if ("failed" in reply) return reply.failed;
     const { reading, status } = reply;
-    const outcome = reading.is === "error" ? outcomeOf(reading, errors) : undefined;
+    const isError = reading.is === "error" && !isFrontsError(status, String(reading.code));
+    const outcome = isError ? outcomeOf(reading, errors) : undefined;
     // Only an answer of legacy's own says anything of a key.
     const isAnswer = outcome ? outcome.kind !== "unknown" : reading.is === "document" && status === 200;
     if (!isAnswer) return { kind: "broken", message: "The legacy interface could not be asked about the key." };

@@ -3,6 +3,7 @@ import {
   answerOf,
   type CodedError,
   fateByCode,
+  isFrontsError,
   isPage,
   type LegacyReading,
   type LegacyRequest,
@@ -215,11 +216,11 @@ type Unreadable = Extract<LegacyReading, { is: "unreadable" }>;
 type ReadReply<R> = LegacyAnswer<R | Unreadable> & { isIll: boolean; retryAfter?: string | undefined };
 
 /** The reading of an answer that would be the same in the other form: it is never asked for again. */
-const noForm: Unreadable = { is: "unreadable", why: "it is a page of a front" };
+const noForm: Unreadable = { is: "unreadable", why: "it is a front's" };
 
 /** Whether the other form would be answered alike: with a page, a redirection, or for want of room. */
-const isNoForm = ({ status, body }: LegacyReply): boolean =>
-  isBusy(status) || (status >= 300 && status < 400) || isPage(body);
+const isNoForm = ({ status, body, judgement }: LegacyReply): boolean =>
+  isBusy(status) || (status >= 300 && status < 400 && judgement === "ill") || isPage(body);
 
 /** A caller, and what the endpoint says of how its answers are read. */
 type ReadingCaller = Caller & {
@@ -246,7 +247,9 @@ const askAndRead = async <R extends Reading>(
     if (isNoForm(reply)) return { status, reading: noForm, retryAfter: advice?.["Retry-After"], isIll: isIll(reply) };
     const reading = read(reply);
     const result = reading instanceof Promise ? await reading : reading;
-    return "failure" in result ? readFailures[result.failure] : { status, reading: result, isIll: isIll(reply) };
+    if ("failure" in result) return readFailures[result.failure];
+    const isFronts = result.is === "error" && isFrontsError(status, String(result.code));
+    return { status, reading: isFronts ? noForm : result, isIll: isIll(reply) };
   };
   let reply = await askFor(format);
   // A POST is never sent twice.

@@ -9,6 +9,7 @@ import {
   fateByCode,
   type FieldReader,
   fieldReader,
+  isFrontsError,
   isLegacyRead,
   isOneOf,
   isSafeMethod,
@@ -213,22 +214,21 @@ export const fateOf = (answer: Beginning | undefined, refusals: ReadonlySet<numb
   if (status < 300) return isPage ? "unknown" : refusedIn(answer, type, refusals) ? "refused" : "written";
   if (status < 400) return "refused";
   if (isPage) return status < 500 ? "refused" : "unknown";
-  const text = beginningOf(answer);
-  const code = errorCodeIn(text);
+  const code = errorCodeOf(answer);
   const byGateway = fateByCode(code);
   if (byGateway !== undefined) return byGateway;
-  // Legacy's own errors have a code, whatever their status; only legacy sends 412 and 450.
-  const isOwn = status === 412 || status === 450 || hasCode.test(text);
+  // Legacy's errors have a code; only legacy sends 412 and 450.
+  const isOwn = status === 412 || status === 450 || (code !== undefined && !isFrontsError(status, code));
   if (!isOwn) return status < 500 ? "refused" : "unknown";
   return isXml(type) && refusals.has(Number(code)) ? "refused" : "written";
 };
-
-const hasCode = /^\s*\{\s*"error"\s*:\s*\{\s*"code"|^\s*(?:<\?xml[^>]{0,100}>\s*)?<oml:error/;
 
 const isXml = (type: string): boolean => type.startsWith("text/xml");
 
 /** Whether an answer is an XML error of legacy's with one of these codes. */
 export const refusedIn = (answer: Beginning, type: string, refusals: ReadonlySet<number>): boolean =>
-  isXml(type) && refusals.has(Number(errorCodeIn(beginningOf(answer))));
+  isXml(type) && refusals.has(Number(errorCodeOf(answer)));
 
-const beginningOf = (answer: Beginning): string => plainBody(answer).toString("latin1", 0, 4096);
+/** The code of legacy's error; `undefined` where the answer is no error. */
+const errorCodeOf = (answer: Beginning): string | undefined =>
+  errorCodeIn(plainBody(answer).toString("latin1", 0, 1024));

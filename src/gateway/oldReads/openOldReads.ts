@@ -4,6 +4,7 @@ import { pathOf } from "../../catalogue/index.ts";
 import { exchangeOf, monotonic, type ReadCounts, withTimeout } from "../../operation/index.ts";
 import type { HitPath } from "../answer/dialect.ts";
 import type { WholeCore } from "../answer/feature.ts";
+import { isIll } from "../answer/illAnswer.ts";
 import { readDirectives } from "../cache/cacheRequest.ts";
 import { isFailure } from "../cache/policy.ts";
 import { uncached } from "../cache/served.ts";
@@ -120,8 +121,12 @@ export const openOldReads = (
     });
     if (answered === true) return;
     if (answered !== false) return pass(answered);
-    counts.countPassed(read.cacheKey.endpoint);
-    pass();
+    const { endpoint } = read.cacheKey;
+    counts.countPassed(endpoint);
+    pass((answer) => {
+      if (answer !== undefined && isIll(answer)) counts.countHiddenFailure(endpoint, answer.status);
+      return undefined;
+    });
   };
 
   return {

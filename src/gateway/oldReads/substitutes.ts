@@ -84,8 +84,10 @@ export const openSubstitutes = (
       const isDead = judgement === "failed" && answer?.status === 500 && answer.body.length === 0;
       if (isNone || judgement === "refused" || isDead)
         return (isNone ? sendInPlace : sendStored)(req, res, read).then((isSent) => {
-          if (!isSent) counts.countPassed(cacheKey.endpoint);
-          return isSent;
+          if (isSent) return true;
+          counts.countPassed(cacheKey.endpoint);
+          if (answer !== undefined) counts.countHiddenFailure(cacheKey.endpoint, answer.status);
+          return false;
         });
       counts.countPassed(cacheKey.endpoint);
       return undefined;

@@ -16,8 +16,9 @@ type ReadsView = {
 /** Results of reads for which legacy was not asked. */
 const hitResults = ["hit", "stale"];
 
-/** Statuses of legacy's own answers to reads, an empty 500 aside, and of what the cache makes of them. */
-const legacysStatuses = new Set([200, 206, 304, 412, 450]);
+/** True for a status that only failed reads have. Legacy's errors may have any other. */
+const showsFailure = (status: number): boolean =>
+  status >= 500 || status === 429 || (status >= 300 && status < 400 && status !== 304);
 
 /**
  * Dependencies that fail where legacy does not answer callers as it should. `legacy_probe` is not
@@ -116,12 +117,12 @@ export const openReadCounts = ({ meter, dependencies, traffic }: ReadCountsParts
     /** Counts a failed read by its status, also where legacy answers it. */
     watch(name: string, res: ServerResponse): void {
       res.once("close", () => {
-        if (res.headersSent && !legacysStatuses.has(res.statusCode)) fail(name);
+        if (res.headersSent && showsFailure(res.statusCode)) fail(name);
       });
     },
-    /** The answer of a read fails, and its status does not show it: code 107, or a page with 200. */
+    /** A read has failed. This counts it where its status does not show it: code 107, or a page with 200. */
     countHiddenFailure(name: string, status: number): void {
-      if (legacysStatuses.has(status)) fail(name);
+      if (!showsFailure(status)) fail(name);
     },
     view: (): ReadsView => {
       const hits = counted(hitResults);

@@ -55,6 +55,12 @@ describe("an answer that shows that legacy is ill", () => {
       { status, body: nginxPage },
     ]),
     ["503 with JSON", { status: 503 }],
+    ...[429, 502, 503, 504].map((status): [string, GivenAnswer] => [
+      `an error of ${status}`,
+      { status, body: json("111") },
+    ]),
+    ["a document with 404", { status: 404 }],
+    ["an error of a gateway", { status: 410, body: json("9410") }],
     ...[301, 302, 307, 308].map((status): [string, GivenAnswer] => [
       `a redirection, ${status}`,
       { status, body: page },
@@ -126,8 +132,10 @@ describe("an answer that is legacy's own", () => {
     ["a part of a document", { status: 206, body: '{"data_set' }],
     ["an error", { status: 412, body: json("1071") }],
     ["an error in XML", { status: 412, type: "text/xml", body: xml("1071") }],
-    ["an error of 450", { status: 450, body: json("111") }],
-    ["an error of 500", { status: 500, body: json("473") }],
+    ...[200, 301, 400, 401, 403, 404, 409, 410, 422, 450, 500].flatMap((status): [string, GivenAnswer][] => [
+      [`an error of ${status}`, { status, body: json("111") }],
+      [`an error of ${status} in XML`, { status, type: "text/xml", body: xml("112") }],
+    ]),
     ["a document of number 107", { body: '{"flow":{"id":"107"}}' }],
     ["an answer of another type", { type: "text/html", body: "{}" }],
     ["the first bytes of a declaration", { type: "text/xml", body: '<?xml version="1.0"' }],

@@ -5,7 +5,8 @@ import { sampleCatalogue } from "../../../tools/sampleLegacy/catalogue.ts";
 import { clock } from "../cache/support.ts";
 import { recordingUpstream } from "../http/support.ts";
 import { samplePaths, startSample } from "./sample.ts";
-import { cachingOver, minute } from "./support.ts";
+import { ownCaller } from "../../../src/gateway/upstream/legacyClient.ts";
+import { alice, cachingOver, error, minute } from "./support.ts";
 
 const { key = "" } = sampleCatalogue.users[0] ?? {};
 
@@ -267,6 +268,67 @@ describe("a study of tags, which the new interface no longer has", () => {
     expect((await tag("two")).status).toBe(200);
     legacy.isDown = true;
     for (const path of forms) expect((await ask(path)).how).toContain("stale-if-error");
+  });
+});
+
+describe("an error of legacy is known by its code", () => {
+  const dataset = '{"data_set_description":{"id":"61","name":"iris","format":"ARFF"}}';
+  const [old, new_] = ["/api/v1/json/data/61", "/v1/datasets/61"];
+  /** A gateway that has stored a dataset for both interfaces, which legacy has withdrawn since, with this status. */
+  const withdrawn = async (code: number, status: number) => {
+    const { pass } = clock();
+    const legacy = { isWithdrawn: false };
+    const { url, seen } = await recordingUpstream(({ target }) => {
+      if (!target.includes("/data/61")) return undefined;
+      return legacy.isWithdrawn ? { status, body: error(code) } : { body: dataset };
+    });
+    const gateway = await cachingOver({ url });
+    for (const path of [old, new_]) expect((await gateway.ask(path)).how).toContain("stored");
+    legacy.isWithdrawn = true;
+    pass(120 * minute);
+    seen.splice(0);
+    return { ...gateway, seen };
+  };
+  const ill = ({ observer }: { observer: { counts: () => Record<string, number> } }) =>
+    observer.counts()["legacy_ill getDataset"];
+
+  test.each([
+    [111, 404, 404, "fwd=stale; stored; ttl=60"],
+    [111, 400, 404, "fwd=stale; stored; ttl=60"],
+    [111, 410, 404, "fwd=stale; stored; ttl=60"],
+    [112, 401, 403, "fwd=stale"],
+    [112, 403, 403, "fwd=stale"],
+    [112, 422, 403, "fwd=stale"],
+  ])("code %i is its answer with status %i too: what was stored has gone", async (code, status, ours, how) => {
+    const gateway = await withdrawn(code, status);
+    expect(await gateway.ask(old)).toMatchObject({ status, body: error(code), how });
+    expect(await gateway.ask(new_)).toMatchObject({ status: ours, how });
+    expect(ill(gateway)).toBeUndefined();
+    expect((await gateway.see("/metrics").then((page) => page.text())).split("\n")).toContain(
+      "catalog_gateway_old_reads_failed_total 0",
+    );
+  });
+
+  test.each([
+    [429, 503],
+    [502, 502],
+    [503, 503],
+    [504, 502],
+  ])("a front has status %i, with a code too: what is stored is served", async (status, ours) => {
+    const gateway = await withdrawn(111, status);
+    expect(await gateway.ask(old)).toMatchObject({ status: 200, body: dataset });
+    expect((await gateway.ask(new_)).status).toBe(200);
+    expect((await gateway.ask(new_, { "Cache-Control": "no-cache" })).status).toBe(ours);
+    expect(ill(gateway)).toBeGreaterThan(0);
+  });
+
+  test("a key that is refused with a front's status is not known as refused", async () => {
+    const { url } = await recordingUpstream(() => ({ status: 502, body: error(103) }));
+    const { ask, core } = await cachingOver({ url });
+    expect((await ask(new_, { "X-API-Key": alice })).status).toBe(502);
+    expect(core.keys.wasRefused(core.keys.ownerOf(alice))).toBe(false);
+    expect((await core.keys.verify({ ...ownCaller(1000), key: alice }, false))?.kind).toBe("broken");
+    expect(core.keys.wasRefused(core.keys.ownerOf(alice))).toBe(false);
   });
 });
 
