@@ -15,7 +15,7 @@ export type ResponseObserver = {
 
 /**
  * `onReplaced`: the client has got another answer. `isWhole`: the end of this one still comes;
- * otherwise it is given up.
+ * otherwise the handler gives it up.
  */
 type ReplaceableHandler = Dispatcher.DispatchHandler & { onReplaced?(isWhole: boolean): void };
 type Start = Parameters<NonNullable<ReplaceableHandler["onResponseStart"]>>;
@@ -53,12 +53,10 @@ export const heldAnswer = (
   };
   /** The end of the whole answer, without what comes before it. */
   let end: (() => void) | undefined;
-  const drop = (controller: Start[0]): void => {
+  const drop = (): void => {
     waiting = undefined;
     handler.onReplaced?.(isWhole);
     if (isWhole) end?.();
-    // The code says that the gateway gives it up, which is no fault.
-    else controller.abort(Object.assign(new Error("Another answer was given in its place."), { code: "ABORT_ERR" }));
   };
   const release = ([controller, status, headers, reason]: Start, body: Buffer, rest: () => void): void => {
     held = undefined;
@@ -68,7 +66,7 @@ export const heldAnswer = (
     controller.pause();
     done
       .then((result) => {
-        if (result === "answered") return drop(controller);
+        if (result === "answered") return drop();
         flush();
         return controller.resume();
       })

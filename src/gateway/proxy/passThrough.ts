@@ -202,10 +202,8 @@ class Relay extends UpstreamRequest {
     const { req, res, request, added, report } = this.#passage;
     const raw = replyHeaders(controller.rawHeaders, headers.connection, status);
     if (status < 200) {
-      // The request asked for no other protocol, and no other interim answer has such a status (RFC 9110 15.2).
-      if (status < 100 || status === 101) return this.fail("broken");
       // undici cannot be paused here, so that a client which reads nothing would have all of them kept in memory.
-      if (!this.isInterimAllowed() || res.writableLength > MAX_WAITING_BYTES) return this.fail("broken");
+      if (!this.isInterimAllowed(status) || res.writableLength > MAX_WAITING_BYTES) return this.fail("broken");
       if (req.httpVersion !== "1.0") res.writeInformation(status, raw);
       return;
     }
@@ -256,8 +254,10 @@ class Relay extends UpstreamRequest {
     const { context, report } = this.#passage;
     if (!this.isOver) report.over(context);
     this.isOver = true;
+    if (isWhole) return;
     // Its end would tell it.
-    if (!isWhole) this.upstream.health?.answered(this.request, this.judgement);
+    this.upstream.health?.answered(this.request, this.judgement);
+    this.giveUp(new UpstreamFailure("aborted", this.request));
   }
 
   protected override onLeave(ms: number): void {

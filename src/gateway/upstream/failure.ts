@@ -1,4 +1,10 @@
+import { createRequire } from "node:module";
+import type * as Undici from "undici";
 import { shownTarget, truncate } from "../../operation/index.ts";
+
+const { HTTPParserError, UndiciError } = createRequire(import.meta.resolve("undici"))(
+  "./lib/core/errors.js",
+) as typeof Undici.errors;
 
 /**
  * Every way in which a request to the upstream can fail. `fault`: code of the gateway has thrown,
@@ -65,16 +71,6 @@ const kindOfCode: Record<string, FailureKind> = {
   UND_ERR_BODY_TIMEOUT: "timeout",
   ETIMEDOUT: "timeout",
   UND_ERR_ABORTED: "aborted",
-  ABORT_ERR: "aborted",
-  ECONNREFUSED: "unreachable",
-  ECONNRESET: "unreachable", // while connecting; later it is `connectionReset`
-  EHOSTUNREACH: "unreachable",
-  ENETUNREACH: "unreachable",
-  EADDRNOTAVAIL: "unreachable",
-  ENOTFOUND: "unreachable",
-  EAI_AGAIN: "unreachable",
-  EMFILE: "unreachable",
-  ENFILE: "unreachable",
   UND_ERR_CLOSED: "unreachable",
   UND_ERR_DESTROYED: "unreachable",
 };
@@ -91,22 +87,20 @@ export const failureOf = (error: unknown, request: RequestLine): UpstreamFailure
   return new UpstreamFailure(kindOf(error), request, error);
 };
 
+const connectionErrors = new WeakMap<Error, "opening" | "open">();
+
+/**
+ * Notes an error of a connection that was being opened, or was open. undici reports such errors, its own, and what a
+ * handler throws in the same way; the code does not say which one it is.
+ */
+export const noteConnectionError = (error: Error, connection: "opening" | "open"): void =>
+  void connectionErrors.set(error, connection);
+
 const kindOf = (error: unknown): FailureKind => {
-  const code = codeOf(error);
-  const known = kindOfCode[code];
-  if (known !== undefined) return known;
-  if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) return "unreachable";
-  return isFault(error) ? "fault" : "broken";
-};
-
-/** Node's errors of connections and streams; its others are about what code of ours has called. */
-const ofConnections = /^ERR_(TLS|SSL|OSSL|SOCKET|STREAM_PREMATURE_CLOSE|STREAM_DESTROYED|UPSTREAM_RESET)/;
-
-/** Errors of the system and of undici have codes; those of its parser have `data` at least. JavaScript's have none. */
-const isFault = (error: unknown): boolean => {
-  const code = codeOf(error);
-  if (code !== "") return code.startsWith("ERR_") && !ofConnections.test(code);
-  return !(error instanceof Error && "data" in error);
+  const connection = connectionErrors.get(error as Error);
+  const isOfUndici = error instanceof UndiciError || error instanceof HTTPParserError;
+  if (connection === undefined && !isOfUndici) return "fault";
+  return kindOfCode[codeOf(error)] ?? (connection === "opening" ? "unreachable" : "broken");
 };
 
 /** Whether there was no connection to send the request on. */

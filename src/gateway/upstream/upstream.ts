@@ -7,7 +7,7 @@ import { type ByteBudget, type Observer, openByteBudget, shownTarget } from "../
 import { openSemaphore } from "./semaphore.ts";
 import type { Judgement, LegacyTarget } from "../../catalogue/index.ts";
 import type { Beginning } from "./answerBeginning.ts";
-import { connectionReset, type RequestLine, type UpstreamFailure } from "./failure.ts";
+import { connectionReset, noteConnectionError, type RequestLine, type UpstreamFailure } from "./failure.ts";
 
 /**
  * The parts of undici that the gateway uses, each from its own file: the package's index also loads fetch,
@@ -136,8 +136,11 @@ const connector = ({ connectTimeout: timeout, ca, health }: UpstreamSettings): U
   });
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
-      if (error !== null) return callback(error, null);
-      socket.on("error", renameReset);
+      if (error !== null) {
+        noteConnectionError(error, "opening");
+        return callback(error, null);
+      }
+      socket.on("error", onOpenError);
       // A connection that continues a TLS session may have no certificate.
       if (socket instanceof TLSSocket) health?.certified(socket.getPeerCertificate()?.valid_to ?? "");
       return callback(null, socket);
@@ -149,7 +152,8 @@ const connector = ({ connectTimeout: timeout, ca, health }: UpstreamSettings): U
  * onHttpSocketError), so that a cut answer would look whole. Under another code it fails the request. This listener
  * is there before undici's.
  */
-const renameReset = (error: NodeJS.ErrnoException): void => {
+const onOpenError = (error: NodeJS.ErrnoException): void => {
+  noteConnectionError(error, "open");
   if (error.code === "ECONNRESET") error.code = connectionReset;
 };
 

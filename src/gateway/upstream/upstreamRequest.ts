@@ -111,9 +111,12 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     this.upstream.health?.begun?.(this.request);
   }
 
-  /** Counts an answer with a status below 200; false where there are too many. */
-  protected isInterimAllowed(): boolean {
-    return ++this.#interimAnswers <= MAX_INTERIM_ANSWERS;
+  /**
+   * Counts an answer with a status below 200; false where there are too many, or where it is none: the request asked
+   * for no other protocol, and no status is below 100 (RFC 9110 15.2).
+   */
+  protected isInterimAllowed(status: number): boolean {
+    return status >= 100 && status !== 101 && ++this.#interimAnswers <= MAX_INTERIM_ANSWERS;
   }
 
   /**

@@ -160,13 +160,41 @@ test("an error at an exchange's end keeps no place, no memory and no other liste
   expect(observer.counts()["internal_error"]).toBeGreaterThan(1);
 });
 
-test.each(["101 Switching Protocols", "099 Odd", "000 Odd"])(
-  "a status %s of legacy's is 502, no fault",
-  async (line) => {
-    const { origin } = await rawUpstream((socket) => socket.end(`HTTP/1.1 ${line}\r\n\r\n`));
-    const { port, observer } = await listeningGateway(origin);
-    expect((await exchange(port, get("/x"))).status).toBe(502);
-    expect(observer.counts()["internal_error"]).toBeUndefined();
+test.each([
+  ["101 Switching Protocols", ""],
+  ["101 Switching Protocols", "Connection: Upgrade\r\nUpgrade: x\r\n"],
+  ["099 Odd", ""],
+  ["099 Odd", "Content-Length: 2\r\n"],
+  ["000 Odd", "Content-Length: 2\r\n"],
+])("a status %s of legacy's (%j) is a broken answer: 502, or what is stored", async (line, more) => {
+  const sound = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${measures.length}\r\n\r\n${measures}`;
+  let isOdd = false;
+  const { origin } = await rawUpstream((socket) => socket.write(isOdd ? `HTTP/1.1 ${line}\r\n${more}\r\n{}` : sound));
+  const lifetimes = { listEvaluationMeasures: { fresh: "0s", staleWhileRevalidate: "0s", staleIfError: "1h" } };
+  const { port, observer } = await listeningGateway(origin, { CACHE_LIFETIMES: JSON.stringify(lifetimes) });
+  await exchange(port, get(LIST));
+  isOdd = true;
+  const stored = await exchange(port, get(LIST));
+  expect([stored.status, stored.headers.get("cache-status")]).toEqual([200, expect.stringContaining("stale-if-error")]);
+  for (const path of ["/v1/estimationprocedure/list", "/x"]) expect((await exchange(port, get(path))).status).toBe(502);
+  expect(observer.counts()["internal_error"]).toBeUndefined();
+});
+
+test.each(["ECONNREFUSED", "EPIPE", "UND_ERR_SOCKET", "ERR_TLS_CERT_ALTNAME_INVALID"])(
+  "an error that the gateway throws is not legacy's fault, by the code %s",
+  async (code) => {
+    const onBody = () => {
+      throw Object.assign(new Error("planted"), { code });
+    };
+    const { port, core, observer } = await listeningGateway(
+      await openUpstream(),
+      {},
+      { features: [open(() => ({ proxy: { onBody } }))] },
+    );
+    expect((await exchange(port, ...write)).status).toBe(500);
+    expect(observer.counts()).toMatchObject({ internal_error: 1 });
+    expect(observer.counts()["pass_through_failed"]).toBeUndefined();
+    await until(() => core.load() === 0);
   },
 );
 
