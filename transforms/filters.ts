@@ -37,7 +37,7 @@ export const datasetSizes = {
 
 export const datasetName = optionalField(matching(/^[A-Za-z0-9 _.,()-]{1,128}$/));
 
-/** The most rows of a page of runs, evaluations or setups: legacy refuses a higher limit (of runs since its API 1.2.6). */
+/** The most rows of a page of runs, evaluations or setups: legacy refuses a higher limit since its API 1.2.6. */
 export const MAX_ROWS = 1000;
 
 /**

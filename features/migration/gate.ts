@@ -95,7 +95,7 @@ const whyNotYet = (
   if (requests < gate.requests) return `${requests} of ${gate.requests} distinct requests compared`;
   if (minutes < gate.minutes) return `${minutes.toFixed(1)} of ${gate.minutes} minutes`;
   const { lower } = wilson(good, conclusive);
-  if (lower < gate.parity) return `parity at least ${twoDecimals(lower)}, needed ${twoDecimals(gate.parity)}`;
+  if (lower < gate.parity) return `a parity of ${twoDecimals(lower)} is proven, ${twoDecimals(gate.parity)} is needed`;
   if (modern.asked > 0 && modern.failed / modern.asked > gate.errorRate)
     return `${twoDecimals(modern.failed / modern.asked)} of modern's answers fail, allowed ${twoDecimals(gate.errorRate)}`;
   const slow = slowerThan(gate.p95, modern.times) / Math.max(1, modern.times.length);

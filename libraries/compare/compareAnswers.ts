@@ -55,15 +55,21 @@ const differencesOf = (
 ): Difference[] => {
   const { add, isFull, differences } = collectDifferences();
   const isError = expected.status >= 400;
+  // An error and a document have no field in common: their statuses are the one cause.
+  const isOther = isError !== candidate.status >= 400;
   // A candidate that writes errors differently does so in all their fields: they have one cause.
-  const known = isError ? { cause: `error ${expected.status}` } : {};
+  const cause = isOther
+    ? `status ${candidate.status} in place of ${expected.status}`
+    : isError
+      ? `error ${expected.status}`
+      : undefined;
   const addDifference = ({ allowedBy, ...difference }: Omit<ComparedPlace, "form"> & { form: DifferenceForm }) => {
     const traced = origin?.(difference.at);
     const rule = allowedBy ?? traced?.rules.join(" + ");
     const entry = allowedBy === undefined ? ledger.allowing(endpoint, difference) : undefined;
     add({
       ...difference,
-      ...(entry ? {} : known),
+      ...(entry || cause === undefined ? {} : { cause }),
       kind: allowedBy === undefined ? (entry ? "expected" : "unexplained") : "explained",
       ...(traced?.legacy === undefined ? {} : { legacy: traced.legacy }),
       ...(rule === undefined || rule === "" ? {} : { rule }),
@@ -81,8 +87,7 @@ const differencesOf = (
   const types = [mediaType(expected), mediaType(candidate)] as const;
   if (differenceFormOf(...types)) outside("content-type", "value", ...types);
   if (candidate.body === undefined) outside("", "type", expected.body, candidate.text ?? "");
-  // An error and a document have no field in common; the status differs already.
-  else if (isError === candidate.status >= 400)
+  else if (!isOther)
     differ(
       isError ? undefined : output,
       expected.body,

@@ -67,8 +67,8 @@ export const resultOf = (differences: readonly Difference[]): DifferenceResult =
   );
 
 /** The key by which equal differences of several answers are counted as one. */
-export const differenceKey = ({ path, form, kind, rule, entry }: Omit<Difference, "count">): string =>
-  JSON.stringify([path, form, kind, rule, entry]);
+export const differenceKey = ({ path, form, kind, rule, cause, entry }: Omit<Difference, "count">): string =>
+  JSON.stringify([path, form, kind, rule, cause, entry]);
 
 /**
  * The most likely cause of a difference: the rule that explains it, or the ledger's entry. For an unexplained one it is

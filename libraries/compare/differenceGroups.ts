@@ -16,8 +16,8 @@ export const openDifferenceGroups = <Group extends { endpoint: string }>(max: nu
     if (known !== undefined) return known;
     const isOther = difference.path === OTHER_PATHS;
     if (!isOther && (perEndpoint.get(endpoint) ?? 0) >= max) {
-      const others = { ...difference, path: OTHER_PATHS, rule: undefined, entry: undefined };
-      return groupOf(endpoint, others, create);
+      const { rule: _rule, cause: _cause, entry: _entry, ...others } = difference;
+      return groupOf(endpoint, { ...others, path: OTHER_PATHS }, create);
     }
     const created = create(difference);
     groups.set(key, created);

@@ -38,7 +38,7 @@ export const compareCommand = (command: Command, tools: CommandTools): Command =
     .addOption(
       new Option(
         "--corpus <file>",
-        "traffic: an access log, JSON lines or one URL a line (default: examples of the endpoints)",
+        "traffic: an access log, JSON lines (a POST needs request_body) or one URL a line (default: examples of the endpoints)",
       ).conflicts("ids"),
     )
     .option("--limit <n>", "at most n requests: every endpoint, status and shape, the rarest first", numberFrom(1))

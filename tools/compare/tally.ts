@@ -122,9 +122,9 @@ export const openTally = () => {
       summary.compared++;
       summary[result]++;
       const shown = differences.map((difference) => {
-        const group = groups.of(endpoint, difference, ({ at: _at, cause: _cause, ...one }) => ({
+        const group = groups.of(endpoint, difference, ({ at: _at, ...first }) => ({
           endpoint,
-          ...one,
+          ...first,
           count: 0,
           answers: 0,
           curl,

@@ -91,7 +91,7 @@ const record = async (words: string[], options: RecordOptions, tools: RecordTool
       for (const variant of fresh) seen.add(variant);
       written++;
       const toSave = { name, endpoint, example: isOne ? exampleName : `${exampleName}-${written}`, recorded, about };
-      await saveCase(toSave, { folder: out, force, recording, scrub, print });
+      await saveCase(toSave, { errors: catalogue.errors, folder: out, force, recording, scrub, print });
     }
   } catch (error) {
     throw new Error(scrub.text((error as Error).message), { cause: error });

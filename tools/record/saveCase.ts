@@ -3,12 +3,16 @@ import { join } from "node:path";
 import {
   collectChanges,
   type Endpoint,
+  type ErrorTable,
   type Json,
   type LegacyReading,
   readLegacy,
+  type RuleChange,
   xmlReaderFor,
 } from "../../src/catalogue/index.ts";
 import { truncate } from "../../src/operation/index.ts";
+import type { GivenAnswer } from "../../libraries/compare/answers.ts";
+import { explainAnswer } from "../../libraries/compare/explainAnswer.ts";
 import type { Secrets } from "../../libraries/secrets/secrets.ts";
 import { type Exchange, type StoredCase, storedExchange } from "./exchange.ts";
 import type { Recorded, Recording } from "./recording.ts";
@@ -17,6 +21,7 @@ import type { Recorded, Recording } from "./recording.ts";
 type CaseToSave = { name: string; endpoint: Endpoint; example: string; recorded: Recorded; about: string | undefined };
 
 type SaveTools = {
+  errors: ErrorTable;
   folder: string;
   force: boolean;
   recording: Recording;
@@ -32,7 +37,7 @@ type SaveTools = {
  */
 export const saveCase = async (
   { name, endpoint, example, recorded, about }: CaseToSave,
-  { folder, force, recording, scrub, print }: SaveTools,
+  { errors, folder, force, recording, scrub, print }: SaveTools,
 ): Promise<void> => {
   const { ask, legacy } = recorded;
   const path = join(folder, `${name}.json`);
@@ -48,7 +53,7 @@ export const saveCase = async (
     `${path}: ${example}, ${ask.method} ${ask.path}`,
     ...legacy.map(({ request, response }) => `  ${request.method} ${request.path} -> ${response.status}`),
     "What the rules changed:",
-    ...formatChanges(endpoint, legacy),
+    ...formatChanges(changesOf({ endpoint, errors }, legacy, answer)),
     "The answer was written by the code under test: read it before you commit it.",
   ];
   for (const line of lines) print(line);
@@ -63,19 +68,35 @@ export const fixtureText = async (cases: Readonly<Record<string, StoredCase>>): 
 const MAX_VALUE = 61;
 const MAX_CHANGES = 100;
 
-/**
- * The changes by rules: `/creator  commaSeparated  "A, B" -> ["A","B"]`. Empty where legacy did
- * not answer with a document.
- */
-const formatChanges = (endpoint: Endpoint, legacy: readonly Exchange[]): string[] => {
-  const reading = lastReading(endpoint, legacy);
-  if (reading?.is !== "document") return [];
-  const { note, changes } = collectChanges();
-  endpoint.output.read(reading.document, note, reading.document);
+/** A change as a line: `/creator  commaSeparated  "A, B" -> ["A","B"]`. */
+const formatChanges = (changes: readonly RuleChange[]): string[] => {
   const lines = changes
     .slice(0, MAX_CHANGES)
     .map(({ at, rule, before, after }) => `  ${at || "/"}  ${rule}  ${formatJson(before)} -> ${formatJson(after)}`);
   return changes.length > MAX_CHANGES ? [...lines, `  … and ${changes.length - MAX_CHANGES} more`] : lines;
+};
+
+/** The changes by rules between legacy's last answer and ours. An error is changed as a whole. */
+const changesOf = (
+  { endpoint, errors }: { endpoint: Endpoint; errors: ErrorTable },
+  legacy: readonly Exchange[],
+  answer: GivenAnswer,
+): RuleChange[] => {
+  const last = legacy.at(-1);
+  const reading = lastReading(endpoint, legacy);
+  if (reading?.is === "document" && answer.status === 200) {
+    const { note, changes } = collectChanges();
+    endpoint.output.read(reading.document, note, reading.document);
+    return changes;
+  }
+  const exchange = last &&
+    reading && { request: last.request, format: "json" as const, status: last.response.status, reading };
+  return explainAnswer({ endpoint, errors }, exchange, answer).map(({ at, rule, legacy: before, expected: after }) => ({
+    at,
+    rule: rule ?? "no rule",
+    before,
+    after,
+  }));
 };
 
 const formatJson = (value: Json | undefined): string =>

@@ -70,7 +70,7 @@ const group = (key: string, found: readonly { difference: DifferenceView; item: 
 /** One difference at one path of one endpoint, folded, with its samples and the entry that would allow it. */
 export const differenceItem = (difference: DifferenceView): Html => {
   const { endpoint, path, kind, form, rule, entry, cause, requests, samples } = difference;
-  const key = JSON.stringify([endpoint, path, kind, form, rule, entry]);
+  const key = JSON.stringify([endpoint, path, kind, form, rule, cause, entry]);
   return html`<li
     class="difference"
     data-key="${key}"

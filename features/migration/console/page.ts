@@ -153,7 +153,7 @@ const moveDialog = (): Html =>
       <p class="trouble" role="alert" data-part="error"></p>
       <fieldset name="against" disabled>
         <p>
-          <label for="move-despite">Why all the same</label>
+          <label for="move-despite">Why anyway</label>
           <input id="move-despite" name="despite" required maxlength="500" />
         </p>
       </fieldset>

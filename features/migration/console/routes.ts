@@ -10,7 +10,8 @@ import { auditEntries } from "./auditEntries.ts";
 /** How differences are classified, the most urgent first. */
 export const classifications = ["unexplained", "expected", "drift", "explained"] as const;
 
-const line = z.string().max(500).trim().min(1);
+const needed = "a text of 1 to 500 characters is needed";
+const line = z.string(needed).max(500, needed).trim().min(1, needed);
 
 /** Who moves, why, and why against the evidence. */
 const who = { by: line, why: line, despite: line.optional() };
@@ -37,7 +38,7 @@ const moveAllowed =
   'allowed is {"stage": "legacy", "shadow", "canary" or "modern", "share": 0 to 100, "by": "who", "why": "..."}, and "despite": "..." for a step against the evidence; gates are set in STAGES';
 const noModern = { detail: "There is no modern backend: MODERN_URL is not set." };
 /** How to move against the evidence: `despite` is a member of the body. */
-const remedy = "To move it all the same, say why (despite).";
+const remedy = 'To move anyway, give the reason as "despite".';
 
 /** What becomes of a move that was not stored in time: see the store's `update`. */
 const takenBack = "If it is stored late, it may show for a moment and is taken back.";
@@ -51,7 +52,7 @@ export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pi
     try {
       return (await change())
         ? c.json(shown(migration.viewOf(endpoint)))
-        : c.json({ detail: "Somebody else has changed it just now." }, 409);
+        : c.json({ detail: `Another move came first: look at GET /stages/${endpoint}, then try again.` }, 409);
     } catch (error) {
       observer.event("stage_not_kept", { endpoint, why: (error as Error).message });
       return c.json({ detail: `It could not be stored. ${takenBack} Look at /audit before you try again.` }, 503);
@@ -92,9 +93,10 @@ export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pi
     const isHeld = (endpoint: string) => reason === undefined && opposed.has(endpoint);
     const isSomeFree = names.some((endpoint) => !isHeld(endpoint) && destination(endpoint) !== undefined);
     if (held.length > 0 && !(endpoints === "reads" && isSomeFree)) {
-      const reasons = held.map(({ endpoint, why: against }) => `${endpoint}: ${against}`).join("; ");
+      const byReason = [...Map.groupBy(held, ({ why: against }) => against)];
+      const reasons = byReason.map(([against, alike]) => `${alike.map((one) => one.endpoint).join(", ")}: ${against}`);
       const evidence = Object.fromEntries(held.map((one) => [one.endpoint, { to: one.to, ...one.evidence }]));
-      return c.json({ detail: `${reasons}. ${remedy}`, evidence }, 409);
+      return c.json({ detail: `${reasons.join("; ")}. ${remedy}`, evidence }, 409);
     }
     const unmoved = endpoints && {
       stayed: names.filter((endpoint) => migration.isRead(endpoint) && destination(endpoint) === undefined),

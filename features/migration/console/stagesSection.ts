@@ -214,7 +214,7 @@ const modernFailures = ({ errorRate, gate }: StageView): Html => {
 /** What was compared, as a sentence; empty where the objection to a step towards modern says it. */
 const evidenceOf = ({ against, parity: { compared, drift, lower } }: StageView): string =>
   against === undefined
-    ? `No difference is unexplained in ${counted(compared - drift, "compared request")}: parity 100 %, at least ${percent(lower)}.`
+    ? `No difference is unexplained in ${counted(compared - drift, "compared request")}: a parity of ${percent(lower)} is proven.`
     : "";
 
 /** Opens the dialog at the next step on the way to modern. */

@@ -64,11 +64,15 @@ test("the evidence holds up single reads, and the answer says which and why", as
   const { status, body } = await post(migrating, { stage: "canary", share: 5, ...reads });
   expect([status, body.moved, body.stayed]).toEqual([200, ["getSetup"], []]);
   expect(body.held).toMatchObject({
-    getDataset: expect.stringContaining("1 of 1 compared request unexplained") as string,
-    getTask: "nothing has been compared: put it in shadow first",
+    getDataset: expect.stringContaining("1 of 1 compared request differs without a reason") as string,
+    getTask: "nothing has been compared (put it in shadow first)",
   });
   const again = await post(migrating, { stage: "canary", share: 5, ...reads });
   expect([again.status, Object.keys(again.body.evidence)]).toEqual([409, Object.keys(body.held)]);
+  // Each reason comes once, behind all that it holds up.
+  expect(again.body.detail).toMatch(
+    /^getDataset: 1 of 1 compared [^;]+; listDatasets, [\w, ]+: nothing has been compared \(put it in shadow first\)\. To move/,
+  );
   const forced = await post(migrating, { stage: "canary", share: 5, ...reads, despite });
   expect(forced.body).toEqual({ moved: Object.keys(body.held), stayed: ["getSetup"], held: {} });
   expect(migrating.migration.stageOf("getDataset")).toMatchObject({ stage: "canary", share: 5 });

@@ -14,13 +14,12 @@ describe("a step towards modern", () => {
     for (const id of [1, 2, 3, 61]) await ask(`/datasets/${id}`);
     await compared("getDataset", 4);
     const moveDataset = (to: object) => move("getDataset", to);
-    const why =
-      "4 of 4 compared requests unexplained (parity 0 %, at least 0 %): mend modern, or allow it in the ledger";
+    const why = "4 of 4 compared requests differ without a reason (fix modern, or allow the differences in the ledger)";
     const refused = await moveDataset(canary);
     expect(refused).toMatchObject({
       status: 409,
       body: {
-        detail: `getDataset: ${why}. To move it all the same, say why (despite).`,
+        detail: `getDataset: ${why}. To move anyway, give the reason as "despite".`,
         evidence: { compared: 4, unexplained: 4 },
       },
     });
@@ -44,7 +43,7 @@ describe("a step towards modern", () => {
 
   test("a step towards modern is 409 until requests were compared and agree", async () => {
     const { ask, compared, move, migration } = await staged({});
-    expect(migration.viewOf("getDataset").against).toBe("nothing has been compared: put it in shadow first");
+    expect(migration.viewOf("getDataset").against).toBe("nothing has been compared (put it in shadow first)");
     expect(await move("getDataset", { stage: "shadow" })).toMatchObject({ status: 200 });
     expect(await move("getDataset", { stage: "modern" })).toMatchObject({
       status: 409,
@@ -91,7 +90,7 @@ test("one request is one piece of evidence, however often it is compared", async
   const { body } = await operate("GET", "/stages/listEvaluationMeasures");
   expect(body).toMatchObject({
     stage: "shadow",
-    gateSays: "held: parity at least 20.65 %, needed 50.00 %",
+    gateSays: "held: a parity of 20.65 % is proven, 50.00 % is needed",
     parity: { compared: 1, equal: 1 } satisfies Partial<Parity>,
   });
 });

@@ -97,7 +97,7 @@ describe("the gate", () => {
     [
       "parity that is not proven yet",
       { good: 100, conclusive: 100 },
-      "stays: held: parity at least 96.30 %, needed 98.00 %",
+      "stays: held: a parity of 96.30 % is proven, 98.00 % is needed",
     ],
     ["soon after a demotion", { sinceDemotion: 12 }, "stays: held: 18 minutes after a demotion are left"],
     [

@@ -131,6 +131,20 @@ describe("shadow", () => {
     ]);
   });
 
+  test("wrong statuses of one endpoint stand below the cause of each", async () => {
+    const { ask, compared, operate } = await staged(
+      { getDataset: { stage: "shadow" } },
+      { faults: [{ endpoint: "getDataset", fault: "otherStatus" }] },
+    );
+    for (const id of [61, 1_000_000, 1_000_001, 33]) await ask(`/datasets/${id}`);
+    await compared("getDataset", 4);
+    const { body } = await operate("GET", "/differences");
+    expect((body as DifferenceView[]).map(({ path, cause, requests }) => [path, cause, requests])).toEqual([
+      ["status", "error 404", 2],
+      ["status", "status 404 in place of 200", 2],
+    ]);
+  });
+
   test("a key that was used as a tag is in no command, as it is in no question", async () => {
     const { ask, migration, compared } = await staged(
       { listDatasets: { stage: "shadow" } },
@@ -374,6 +388,12 @@ describe("operators", () => {
     ["/stages/getDataset", { stage: "canary", share: 101 }, 422, "share: "],
     ["/stages/getDataset", { stage: "canary", share: 2.5 }, 422, "share: "],
     ["/stages/getDataset", { stage: "canary", by: "Ada", why: "a try", more: 1 }, 422, "more"],
+    [
+      "/stages/getDataset",
+      { stage: "canary", why: "a try" },
+      422,
+      "by: a text of 1 to 500 characters is needed; allowed is ",
+    ],
     ["/stages/getDataset", "canary", 422, "allowed is "],
   ])("%s %j is refused with what is allowed", async (path, json, status, detail) => {
     const { operate } = await staged({});

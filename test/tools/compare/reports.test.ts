@@ -1,5 +1,6 @@
 import { sharedStyle } from "../../../libraries/ui/documentFrame.ts";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { decodeHTMLStrict } from "entities";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
@@ -7,6 +8,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Report } from "../../../tools/compare/report/report.ts";
 import type { JsonObject } from "../../../src/catalogue/rules/rule.ts";
 import { hostileTexts } from "../../support/hostileText.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import { compare, openServers } from "./support.ts";
 
 const { serve, candidate, datasets, legacy } = openServers();
@@ -142,6 +144,27 @@ test("no value in the printed report can drive the terminal or break a line", ()
   expect(run.out).toMatch(/\ngetDataset +4 +2 +0 +0 +0 +2 +0 +0\n/);
   expect(run.out).toContain("another type; an integer was expected in getDataset");
   expect(run.out).toContain(`curl -si ${legacy()}/api/v1/json/data/61\ncurl -si http://`);
+});
+
+test("reports count wrong statuses by the cause of each", async () => {
+  const url = await serve(({ url: path = "" }, response) => {
+    response.writeHead(path.endsWith("/61") ? 500 : 200, { "Content-Type": "application/json" }).end("{}");
+  });
+  const { file, out } = await compare([...datasets(url, "14,61,999998,999999")]);
+  const causes = ["1 status 200 in place of 412", "1 status 500 in place of 200", "2 status 200 in place of 404"];
+  const reported = JSON.parse(file("report.json")) as Report;
+  expect(reported.differences.map(({ cause = "", answers }) => `${answers} ${cause}`).toSorted()).toEqual(causes);
+  expect(reported.causes.map(({ name, answers }) => `${answers} ${name}`).toSorted()).toEqual(causes);
+  for (const cause of causes)
+    for (const text of [out, file("report.html"), file("summary.md"), file("junit.xml")])
+      expect(text).toContain(cause.slice(2));
+});
+
+test("the terminal says what was left out of a corpus, and why", async () => {
+  const corpus = join(temporaryFolder(), "access.log");
+  writeFileSync(corpus, "GET /v1/evaluationmeasures/list\nGET /v1/nothing\nGET /v1/nowhere\nPOST /v1/datasets/tag\n");
+  const { out } = await compare(["--legacy", legacy(), "--corpus", corpus]);
+  expect(out.replaceAll(/ +/g, " ")).toContain("\nlines left out\n 2 not an endpoint\n 1 a write\n");
 });
 
 test("a candidate that invents paths fills neither memory nor report.html", async () => {

@@ -83,6 +83,29 @@ describe("the real requests to legacy are recorded", () => {
     expect(ask.key).toBe(args.includes("KEY") ? sampleKey : undefined);
   });
 
+  test.each([
+    [
+      "an error",
+      "getDataset 1000000",
+      [
+        "  status  error 111: notFound  412 -> 404",
+        '  /  error 111: notFound  {"error":{"code":"111","message":"Unknown dataset"}} -> {"detail":{"code":"111","message":"Unknown dataset"}}',
+      ],
+    ],
+    [
+      "a document that says no",
+      "findFlow name=no.such external_version=1",
+      [
+        "  status  rejectDocument  200 -> 404",
+        '  /  rejectDocument  {"flow_exists":{"exists":"false","id":"-1"}} -> {"detail":"Flow not found."}',
+      ],
+    ],
+    ["an id that cannot exist", "getDataset 0", ["  status  input  nothing -> 404"]],
+  ])("record prints what the rules changed of %s", async (_, args, lines) => {
+    const { out } = await recorded(`${at} ${args} as one`);
+    expect(out).toEqual(expect.arrayContaining(lines));
+  });
+
   test("record stores legacy's XML where its JSON is broken", async () => {
     const { legacy } = only((await recorded(`--legacy ${noisy.url}/ getDataset 25 as noisy`)).folder);
     expect(legacy.map(({ response }) => response.type)).toContain("xml");

@@ -147,13 +147,15 @@ const failureItem = ({ endpoint, kind, why, count, curl }: Report["failures"][nu
   </li>`;
 
 const differenceItem = (difference: ReportedDifference): Html => {
-  const { endpoint, path, kind, form, rule, entry, count, answers, curl } = difference;
+  const { endpoint, path, kind, form, rule, cause, entry, count, answers, curl } = difference;
   const text = [path, ...reasonsOf(difference)].join(" ");
   return html`<li data-endpoint="${endpoint}" data-kind="${kind}" data-form="${form}" data-text="${text}">
     <details>
       <summary>
         ${badge(kind)} <code>${formatPath(path)}</code> <b>${form}</b>
-        <span class="where">${endpoint} · ${counted(answers, "answer")}</span>
+        <span class="where"
+          >${endpoint} · ${counted(answers, "answer")}${cause === undefined ? "" : html` · ${cause}`}</span
+        >
       </summary>
       <p class="where">
         ${counted(count, "field")}${entry === undefined ? "" : html`, allowed by <code>${entry}</code>`}${rule === undefined ? "" : html`, ${kind === "explained" ? "by" : "made by"} <code>${rule}</code>`}

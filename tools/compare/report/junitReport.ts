@@ -65,6 +65,7 @@ const secondsOf = ({ latency }: Report, endpoint?: string): string => {
 
 const formatEvidence = (difference: ReportedDifference): string =>
   [
+    ...(difference.cause === undefined ? [] : [`cause      ${difference.cause}`]),
     ...(difference.rule === undefined ? [] : [`rule       ${difference.rule}`]),
     ...formatValues(difference, 2000).map(({ side, text }) => `${side.padEnd(10)} ${text}`),
     ...commandsOf(difference.curl),

@@ -60,7 +60,7 @@ export const markdownReport = (report: Report): string => {
         .filter(({ never, documents }) => never.length > 0 && documents > 0)
         .map(({ endpoint, path, never }) => [endpoint, formatPath(path), never.join(", ")]),
     ),
-    ...table("Lines not sent", ["reason", "lines"], Object.entries(skipped)),
+    ...table("Lines left out", ["reason", "lines"], Object.entries(skipped)),
   ];
   let room = MAX_CHARS;
   const fitting = blocks.filter((block) => (room -= block.length + 2) >= 0);
@@ -84,11 +84,12 @@ const unexplained = (differences: readonly ReportedDifference[]): string[] => {
 };
 
 const unexplainedDifference = (difference: ReportedDifference): string => {
-  const { endpoint, path, form, rule, answers, curl } = difference;
+  const { endpoint, path, form, rule, cause, answers, curl } = difference;
   const where = `${form} at ${code(truncate(formatPath(path), 120))}`;
   const by = rule === undefined ? "" : `, made by ${code(truncate(rule, 60))}`;
+  const why = cause === undefined ? "" : `: ${code(truncate(cause, 60))}`;
   return [
-    `**${where}** in ${code(truncate(endpoint, 60))}, ${counted(answers, "answer")}${by}`,
+    `**${where}** in ${code(truncate(endpoint, 60))}, ${counted(answers, "answer")}${by}${why}`,
     "",
     ...formatValues(difference, 160).map(({ side, text }) => `- ${side}: ${code(text)}`),
     "",

@@ -8,7 +8,7 @@ import { commandsOf, formatSides, formatSummary } from "./reportWording.ts";
 
 /** The report for a terminal, at most `width` wide. Only commands, which people copy, may be wider. */
 export const terminalReport = (report: Report, width: number, colour: boolean): string[] => {
-  const { summary, endpoints, causes, failures, made } = report;
+  const { summary, endpoints, causes, failures, skipped, made } = report;
   const style = (format: Parameters<typeof styleText>[0], text: string) =>
     colour ? styleText(format, text, { validateStream: false }) : text;
   const line = (text: string) => truncate(plainText(text), width);
@@ -41,6 +41,10 @@ export const terminalReport = (report: Report, width: number, colour: boolean): 
     ...section(
       ["endpoint", "answers", "not compared"],
       failures.map(({ why, count, endpoint }) => [endpoint, formatNumber(count), why]),
+    ),
+    ...section(
+      ["lines", "left out"],
+      Object.entries(skipped).map(([reason, lines]) => [formatNumber(lines), reason]),
     ),
     ...causes
       .filter(({ kind }) => kind === "unexplained")

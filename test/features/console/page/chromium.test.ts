@@ -70,7 +70,7 @@ describeInChromium("the operators' page", (open) => {
     await fill(page, { share: "20", why: "looks good", by: "Ada" });
     expect(await textOf(page, "#move .will")).toBe("Modern will answer 20 % of the callers, legacy the others.");
     expect(await textOf(page, "#move .evidence")).toMatch(
-      /^Against it: 1 of 1 compared request unexplained \(parity 0 %/,
+      /^Against it: 1 of 1 compared request differs without a reason/,
     );
     expect(await textOf(page, "#move")).not.toMatch(/[{}"]/);
     await fill(page, { despite: "it is known" });
@@ -101,7 +101,7 @@ describeInChromium("the operators' page", (open) => {
     await page.getByText("2 endpoints in shadow, nothing unexplained").click();
     await page.click(`${row("listEvaluationMeasures")} [data-move]`);
     expect(await textOf(page, "#move .evidence")).toBe(
-      "No difference is unexplained in 1 compared request: parity 100 %, at least 20.6 %.",
+      "No difference is unexplained in 1 compared request: a parity of 20.6 % is proven.",
     );
     expect(await page.isVisible("#move [name=despite]")).toBe(false);
     const refused = { detail: "listEvaluationMeasures: 1 of 2 unexplained.", evidence: {} };
