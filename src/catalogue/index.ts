@@ -56,16 +56,17 @@ export { elsewhere, extra, type InputError } from "./endpoint/problem.ts";
 export type { Result } from "./endpoint/result.ts";
 export { pathOf, queryOf } from "./endpoint/target.ts";
 export { transform } from "./endpoint/transform.ts";
-export { errorCodeIn, readEdges } from "./legacy/edges.ts";
 export { type FieldReader, fieldReader, keysInForm, legacyKeyOf } from "./legacy/formFields.ts";
 export { fateByCode, gatewayError, gatewayErrorFormat, writeLegacyError } from "./legacy/gatewayErrors.ts";
 export {
+  errorCodeIn,
   isDatabaseErrorPage,
   isFrontsError,
   isPage,
   type Judgement,
   judgementOf,
   needsDecoding,
+  readEdges,
 } from "./legacy/judgement.ts";
 export { isLegacyRead, isOneOf, isSafeMethod } from "./legacy/legacyReads.ts";
 export { type LegacyTarget, legacyTargets, type ReadLegacyTarget, withoutFormat } from "./legacy/legacyTarget.ts";

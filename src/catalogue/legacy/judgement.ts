@@ -1,7 +1,6 @@
-import { errorCodeIn } from "./edges.ts";
 import { fateByCode, UNDONE } from "./gatewayErrors.ts";
 import { type LegacyTarget, withoutFormat } from "./legacyTarget.ts";
-import { NOTICE } from "./reading.ts";
+import { type CodedError, NOTICE } from "./reading.ts";
 
 /**
  * What an answer says of legacy. `own`: legacy has answered, readable or not. `failed`: it fails for this request.
@@ -9,7 +8,17 @@ import { NOTICE } from "./reading.ts";
  */
 export type Judgement = "own" | "failed" | "refused" | "ill";
 
-/** The head of an answer, and what there is of its body: 1 KiB is looked at. */
+/** Bytes in which the beginning of an answer is looked for, and its end. */
+const BEGINNING = 1024;
+const END = 200;
+
+const coded =
+  /^\s*(?:\{\s*"error"\s*:\s*\{\s*"code"\s*:\s*"|(?:<\?xml[^>]{0,100}>\s*)?<oml:error[^>]{0,200}>\s*<oml:code>\s*)(\d{1,6})["\s<]/;
+
+/** The code of an error by the beginning of its text; `undefined` where it has none, or no number. */
+export const errorCodeIn = (beginning: string): string | undefined => coded.exec(beginning)?.[1];
+
+/** The head of an answer, and what there is of its body: `BEGINNING` bytes are looked at. */
 type JudgedAnswer = {
   method: string;
   /** What was asked; `undefined`: it lies outside of `LEGACY_PATH`. */
@@ -31,7 +40,7 @@ const ownBeginning = /^(?:\{|(?:<\?xml[^>]*>\s*)?<oml:)/;
 /** What may become such a beginning with the bytes that come next. */
 const shortBeginning = /^(?:<\?xml[^>]{0,60}(?:>\s*(?:<(?:o(?:ml?)?)?)?)?|<(?:\?x?m?|o(?:ml?)?)?)$/;
 
-const textOf = (beginning: Buffer): string => beginning.toString("utf8", 0, 1024).trimStart();
+const textOf = (beginning: Buffer): string => beginning.toString("utf8", 0, BEGINNING).trimStart();
 
 const isSchema = (target: LegacyTarget): boolean => withoutFormat(target)[0] === "xsd";
 
@@ -65,6 +74,21 @@ export const judgementOf = ({ method, target, status, type, beginning }: JudgedA
   if (pageStatuses.has(status) && isPage(beginning) && isOdd(target)) return "failed";
   if ((status === 401 || status === 403) && !isOdd(target)) return "refused";
   return ownStatuses.has(status) && (isNotice || ownBeginning.test(text) || shortBeginning.test(text)) ? "own" : "ill";
+};
+
+const jsonError = /^\s*\{\s*"error"\s*:/;
+/** JSON, legacy's XML, or a schema, before which comments may stand. */
+const beginnings = /^\s*(?:<\?xml[^>]{0,100}>\s*)?(?:(\{)|<(oml:[\w.-]+)[\s>]|<(?:!--|xs:))/;
+
+/** Reads an answer by its first and last bytes. A whole document ends as it began; an error's texts are not read. */
+export const readEdges = (body: Buffer): { is: "document" } | CodedError | { is: "unreadable" } => {
+  const beginning = body.toString("latin1", 0, BEGINNING);
+  const code = errorCodeIn(beginning);
+  if (code !== undefined) return { is: "error", code: Number(code), message: "" };
+  const [start, brace, root = "xs:schema"] = beginnings.exec(beginning) ?? [];
+  if (start === undefined || root === "oml:error" || jsonError.test(beginning)) return { is: "unreadable" };
+  const end = body.toString("latin1", Math.max(0, body.length - END)).trimEnd();
+  return { is: end.endsWith(brace === undefined ? `</${root}>` : "}") ? "document" : "unreadable" };
 };
 
 /** The head of an answer outside of `LEGACY_PATH`, and what there is of its body. `length`: its Content-Length. */

@@ -9,7 +9,9 @@ import type { PreparedEndpoint } from "./prepared.ts";
 /** Milliseconds for which a look at a shortest list answers for others, and at most until it is over. */
 const LOOK_EVERY = 1000;
 const LOOK_TIMEOUT = 5000;
-/** Milliseconds for which a look that found no row is remembered, and for which "no results" is fresh meanwhile. */
+/**
+ * Milliseconds for which it is remembered that legacy can list nothing, and for which "no results" is fresh meanwhile.
+ */
 const REMEMBERED = 60_000;
 const DOUBTED_FRESH = 5000;
 
@@ -17,10 +19,15 @@ const DOUBTED_FRESH = 5000;
 type ListRequest = { endpoint: PreparedEndpoint; input: Record<string, unknown>; client?: string | undefined };
 
 /**
- * Judges what was fetched: where a list has no rows, whether that is believed. `before`: the entry for
- * everybody that is stored.
+ * Judges what was fetched: a list without rows may not be believed. `before`: the public entry that is stored.
+ * `isForOwner`: the caller is not served that entry.
  */
-export type JudgeEmpty = (fetched: Fetched, request: ListRequest, before: Entry | undefined) => Promise<Fetched>;
+export type JudgeEmpty = (
+  fetched: Fetched,
+  request: ListRequest,
+  before: Entry | undefined,
+  isForOwner?: boolean,
+) => Promise<Fetched>;
 
 /**
  * Where a part of its database fails, legacy says "no results". A list that had rows and has none is believed only if
@@ -29,7 +36,7 @@ export type JudgeEmpty = (fetched: Fetched, request: ListRequest, before: Entry 
  */
 export const openEmptyLists = (ask: LegacyClient, observer: Pick<Observer, "event">): JudgeEmpty => {
   const looking = openSingleFlight<boolean>();
-  /** What the last look of each endpoint found, and when. */
+  /** What the last look of each endpoint found, and when. A list without filters is such a look, too. */
   const looks = new Map<string, { at: number; hasRow: boolean }>();
   const lastLook = (name: string, within: number): boolean | undefined => {
     const last = looks.get(name);
@@ -48,21 +55,25 @@ export const openEmptyLists = (ask: LegacyClient, observer: Pick<Observer, "even
   const isBelieved = async ({ endpoint, input, client }: ListRequest, before: Entry): Promise<boolean> => {
     const { name } = endpoint;
     const shortest = shortestListOf(endpoint);
-    // A write leaves lists of tags for legacy's failure, and may have removed the last tag.
-    if (isUnfiltered(endpoint, input)) return shortest === undefined && before.isOutdated === true;
+    if (isUnfiltered(endpoint, input)) {
+      // A write leaves lists of tags for legacy's failure, and may have removed the last tag.
+      if (shortest === undefined && before.isOutdated === true) return true;
+      looks.set(name, { at: performance.now(), hasRow: false });
+      return false;
+    }
     if (shortest === undefined) return true;
     const known = lastLook(name, LOOK_EVERY);
     return known ?? looking.get(name) ?? looking.launch(name, look(endpoint, shortest, client));
   };
 
-  return async (fetched, request, before) => {
+  return async (fetched, request, before, isForOwner = false) => {
     const { name } = request.endpoint;
     if ((fetched.judged ?? fetched.answer.status) !== 404) return fetched;
-    if (before?.status !== 200)
-      return lastLook(name, REMEMBERED) === false ? { ...fetched, freshAtMost: DOUBTED_FRESH } : fetched;
-    if (await isBelieved(request, before)) return fetched;
-    observer.event("empty_list", { endpoint: name });
-    return { ...fetched, judged: 503 };
+    if (before?.status === 200 && !(await isBelieved(request, before))) {
+      observer.event("empty_list", { endpoint: name });
+      if (!isForOwner) return { ...fetched, judged: 503 };
+    }
+    return lastLook(name, REMEMBERED) === false ? { ...fetched, freshAtMost: DOUBTED_FRESH } : fetched;
   };
 };
 

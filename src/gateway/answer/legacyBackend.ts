@@ -23,7 +23,9 @@ export const legacyBackend = (core: WholeCore, isUncached = false): Handler =>
         async (forOwner, isBackground, before) => {
           const caller = isBackground ? withoutClient(context, core.totalTimeout) : context;
           const fetched = await core.fetchAnswer(forOwner === undefined ? { ...caller, key: undefined } : caller);
-          return core.judgeEmpty(fetched, context, before);
+          if (forOwner === undefined || !cacheKey.personal) return core.judgeEmpty(fetched, context, before);
+          const shown = core.cache.lookUp({ cacheKey, owner: undefined, wanted: {} }, performance.now());
+          return core.judgeEmpty(fetched, context, shown?.entry, true);
         },
         () => core.authorize(context),
       ),

@@ -230,5 +230,5 @@ export const refusedIn = (answer: Beginning, type: string, refusals: ReadonlySet
   isXml(type) && refusals.has(Number(errorCodeOf(answer)));
 
 /** The code of legacy's error; `undefined` where the answer is no error. */
-const errorCodeOf = (answer: Beginning): string | undefined =>
+export const errorCodeOf = (answer: Beginning): string | undefined =>
   errorCodeIn(plainBody(answer).toString("latin1", 0, 1024));

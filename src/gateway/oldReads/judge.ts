@@ -1,5 +1,15 @@
-import { type Answer, answerOf, outcomeAt, outcomeOf, ownStatusOf, readEdges } from "../../catalogue/index.ts";
+import {
+  type Answer,
+  answerOf,
+  type CodedError,
+  type ErrorTable,
+  outcomeAt,
+  outcomeOf,
+  ownStatusOf,
+  readEdges,
+} from "../../catalogue/index.ts";
 import type { WholeCore } from "../answer/feature.ts";
+import type { PreparedEndpoint } from "../answer/prepared.ts";
 import type { CacheKey, Fetched } from "../cache/cacheRequest.ts";
 import type { Entry } from "../cache/entry.ts";
 import type { OldRead } from "./oldRead.ts";
@@ -49,10 +59,7 @@ const judgeDocument = async (
     performance.now() + totalTimeout,
   );
   if ("failure" in read) return { judged: 503, groups };
-  if (read.is === "error") {
-    const outcome = outcomeAt(endpoint, read, errors);
-    return { judged: answerOf(outcome, ownStatusOf(outcome, status)).status, groups };
-  }
+  if (read.is === "error") return { judged: judgeError(errors, endpoint, read, status), groups };
   if (read.is === "document" && status === 200) {
     if ("written" in read) {
       const { excerpt, unfinishedUntil } = read.written;
@@ -68,6 +75,29 @@ const judgeDocument = async (
     if (read.complete !== undefined) return { judged: 200, groups, ...read.complete };
   }
   return { judged: unreadable(core, endpoint.name, status), groups };
+};
+
+/** The status by which an endpoint's error is stored. */
+const judgeError = (errors: ErrorTable, endpoint: PreparedEndpoint, error: CodedError, status: number): number => {
+  const outcome = outcomeAt(endpoint, error, errors);
+  return answerOf(outcome, ownStatusOf(outcome, status)).status;
+};
+
+/**
+ * True where legacy says to a caller with a key or a session that a list is empty, and that is not believed. It is
+ * judged as to a caller without. `stored`: the public entry.
+ */
+export const isDoubted = async (
+  core: Pick<JudgingCore, "errors" | "judgeEmpty">,
+  { judging, client }: Pick<OldRead, "judging" | "client">,
+  { status, body, code }: Pick<OldAnswer, "status" | "body"> & { code: string },
+  stored: Entry | undefined,
+): Promise<boolean> => {
+  if (!("endpoint" in judging)) return false;
+  const error = { is: "error", code: Number(code), message: "" } as const;
+  const isEmpty = judgeError(core.errors, judging.endpoint, error, status) === 404;
+  const fetched = { answer: { status, body }, groups: [], judged: 404 };
+  return isEmpty && (await core.judgeEmpty(fetched, { ...judging, client }, stored)).judged === 503;
 };
 
 /**

@@ -4,7 +4,6 @@ import { pathOf } from "../../catalogue/index.ts";
 import { exchangeOf, monotonic, type ReadCounts, withTimeout } from "../../operation/index.ts";
 import type { HitPath } from "../answer/dialect.ts";
 import type { WholeCore } from "../answer/feature.ts";
-import { isIll } from "../answer/illAnswer.ts";
 import { readDirectives } from "../cache/cacheRequest.ts";
 import { isFailure } from "../cache/policy.ts";
 import { uncached } from "../cache/served.ts";
@@ -47,7 +46,7 @@ export const openOldReads = (
   const dialect = legacyDialect(core, counts);
   const cached = openCachedReads(core);
   const replies = openReplies(core, { cached, counts, dialect });
-  const substituteFor = openSubstitutes(core, { cached, counts, replies });
+  const substituteFor = openSubstitutes(core, { cached, replies });
   const moreShown = new LRUCache<string, true>(MORE_SHOWN);
 
   /** What a request asks for, and who asks; `undefined`: it has to pass. */
@@ -121,10 +120,8 @@ export const openOldReads = (
     });
     if (answered === true) return;
     if (answered !== false) return pass(answered);
-    const { endpoint } = read.cacheKey;
-    counts.countPassed(endpoint);
     pass((answer) => {
-      if (answer !== undefined && isIll(answer)) counts.countHiddenFailure(endpoint, answer.status);
+      replies.countPassed(read, answer);
       return undefined;
     });
   };

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { writeLegacyError } from "../../catalogue/index.ts";
+import { type Judgement, writeLegacyError } from "../../catalogue/index.ts";
 import { answerResultOf, exchangeOf, type ReadCounts } from "../../operation/index.ts";
 import type { Dialect } from "../answer/dialect.ts";
 import type { Core } from "../answer/feature.ts";
+import { isIll } from "../answer/illAnswer.ts";
 import { replyWith } from "../cache/reply.ts";
 import type { Served } from "../cache/served.ts";
 import { legacyCorsList } from "../http/cors.ts";
@@ -14,6 +15,8 @@ import type { PathRead } from "./pathRead.ts";
 
 /** What answers a read with is sent by. */
 export type Replies = ReturnType<typeof openReplies>;
+
+type JudgedAnswer = { status: number; judgement: Judgement | undefined };
 
 const wrongKey = writeLegacyError("xml", { code: "103", message: "Authentication failed" });
 /** What legacy says to a key that it does not know. */
@@ -73,6 +76,11 @@ export const openReplies = (
 
   return {
     send,
+    /** Counts a read that went to legacy by itself, and as failed where its answer is not from legacy. */
+    countPassed({ cacheKey: { endpoint } }: OldRead, answer: JudgedAnswer | undefined): void {
+      counts.countPassed(endpoint);
+      if (answer !== undefined && isIll(answer)) counts.countHiddenFailure(endpoint, answer.status);
+    },
     wasRefused,
     sendRefusal,
     sendStored,

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ReadCounts } from "../../operation/index.ts";
 import type { WholeCore } from "../answer/feature.ts";
 import { isIll, reportIll } from "../answer/illAnswer.ts";
-import { refusedIn } from "../answer/proxiedWrites.ts";
+import { errorCodeOf, refusedIn } from "../answer/proxiedWrites.ts";
 import type { Substitute } from "../proxy/passThrough.ts";
-import { decodedBeginning } from "../upstream/answerBeginning.ts";
+import { type Beginning, decodedBeginning } from "../upstream/answerBeginning.ts";
 import { mediaType } from "../upstream/answerHeaders.ts";
 import type { CachedReads } from "./cachedReads.ts";
+import { isDoubted } from "./judge.ts";
 import type { OldRead } from "./oldRead.ts";
 import type { Replies } from "./replies.ts";
 
@@ -22,8 +22,8 @@ const WRONG_KEY: ReadonlySet<number> = new Set([103]);
  * is asked for.
  */
 export const openSubstitutes = (
-  core: Pick<WholeCore, "keys" | "load" | "observer" | "outage">,
-  { cached, counts, replies }: { cached: CachedReads; counts: ReadCounts; replies: Replies },
+  core: Pick<WholeCore, "errors" | "judgeEmpty" | "keys" | "load" | "observer" | "outage">,
+  { cached, replies }: { cached: CachedReads; replies: Replies },
 ): ((req: IncomingMessage, res: ServerResponse, read: OldRead) => Substitute | false) => {
   const { keys, observer, outage } = core;
   const { sendInPlace, sendStored } = replies;
@@ -62,6 +62,14 @@ export const openSubstitutes = (
     }
   };
 
+  /** Sends the public rows in place of "no results", where that is not believed. */
+  const sendRows = async (req: IncomingMessage, res: ServerResponse, read: OldRead, answer: Beginning) => {
+    const code = read.isList ? errorCodeOf(answer) : undefined;
+    if (code === undefined) return false;
+    const stored = (await cached.findStored(read))?.entry;
+    return (await isDoubted(core, read, { ...answer, code }, stored)) && sendStored(req, res, read);
+  };
+
   return (req, res, read) => {
     const { key, cacheKey, wanted } = read;
     if (wanted.noCache || wanted.noStore) return false;
@@ -82,15 +90,15 @@ export const openSubstitutes = (
         reportIll(observer, read.name, illAnswer, { key, isOfClient: true });
       }
       const isDead = judgement === "failed" && answer?.status === 500 && answer.body.length === 0;
-      if (isNone || judgement === "refused" || isDead)
-        return (isNone ? sendInPlace : sendStored)(req, res, read).then((isSent) => {
-          if (isSent) return true;
-          counts.countPassed(cacheKey.endpoint);
-          if (answer !== undefined) counts.countHiddenFailure(cacheKey.endpoint, answer.status);
-          return false;
-        });
-      counts.countPassed(cacheKey.endpoint);
-      return undefined;
+      let sending: Promise<boolean> | undefined;
+      if (isNone) sending = sendInPlace(req, res, read);
+      else if (judgement === "refused" || isDead) sending = sendStored(req, res, read);
+      else if (judgement === "own" && answer.status !== 200) sending = sendRows(req, res, read, answer);
+      if (sending === undefined) replies.countPassed(read, answer);
+      return sending?.then((isSent) => {
+        if (!isSent) replies.countPassed(read, answer);
+        return isSent;
+      });
     };
   };
 };

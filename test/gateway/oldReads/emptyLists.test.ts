@@ -96,6 +96,66 @@ describe("a list that had rows is served while legacy can list nothing", () => {
   });
 });
 
+describe("a list that is asked with a key or a cookie", () => {
+  const ofOldClients = (lists: string[]) => lists.filter((path) => path.startsWith("/api/"));
+  const callers: [who: string, query: string, headers: Record<string, string>][] = [
+    ["a key", `?api_key=${keys.user}`, {}],
+    ["a cookie", "", { Cookie: "ci_session=a" }],
+    ["a browser's session", "", { Cookie: "ci_session=a", "Sec-Fetch-Site": "same-origin" }],
+  ];
+  const all: [form: string, lists: string[]][] = [...parts, ["table-dataset", both("data/list/limit/5")]];
+
+  test.each(all)("is the public one, while legacy can list nothing: %s", async (form, lists) => {
+    const { ask, load, fail, observer } = await gatewayOver();
+    const bodies = await load(ofOldClients(lists));
+    await fail(form);
+    for (const [path, body] of bodies)
+      for (const [who, query, headers] of callers)
+        expect([who, await ask(path + query, headers)]).toMatchObject([who, { status: 200, body }]);
+    expect(Object.keys(observer.counts()).join()).toMatch(/\bempty_list list/);
+  });
+
+  test("passes where it is believed to be empty, or nothing else is stored", async () => {
+    const { ask, load, fail, datasets } = await gatewayOver();
+    const paths = ofOldClients(flowers);
+    await load(paths);
+    for (const row of datasets) row.tags = [];
+    for (const path of paths)
+      for (const [, query, headers] of callers)
+        expect(await ask(path + query, headers)).toMatchObject({
+          status: 412,
+          body: expect.stringContaining("No results"),
+          how: "passed",
+        });
+    await fail("table-dataset");
+    const other = "/api/v1/json/data/list/data_id/1";
+    for (const [, query, headers] of callers) expect((await ask(other + query, headers)).how).toBe("passed");
+  });
+
+  test.each([
+    ["with rows of a public one", "data/list/data_id/1", false],
+    ["with rows of a public one without filters", "data/list/limit/5", false],
+    ["where a public one without filters has shown it", "data/list/data_id/1", true],
+  ])("on the new interface is fresh for 5 s, %s", async (_, list, isShown) => {
+    const { ask, pass, load, fail } = await gatewayOver();
+    const path = `/v1/${list}`;
+    await load([isShown ? "/v1/data/list/limit/5" : path]);
+    pass(2 * hour);
+    await fail("table-dataset");
+    if (isShown) await ask("/v1/data/list/limit/5");
+    const { status, how } = await ask(path, { "X-API-Key": keys.user });
+    expect([status, how]).toEqual([404, "fwd=uri-miss; stored; ttl=5"]);
+  });
+
+  test("on the new interface is fresh for a minute where it is believed to be empty", async () => {
+    const { ask, load, datasets } = await gatewayOver();
+    await load(["/v1/data/list/tag/flowers"]);
+    for (const row of datasets) row.tags = [];
+    const { status, how } = await ask("/v1/data/list/tag/flowers", { "X-API-Key": keys.user });
+    expect([status, how]).toEqual([404, "fwd=uri-miss; stored; ttl=60"]);
+  });
+});
+
 test("when legacy can list again, so does the gateway", async () => {
   const { ask, pass, load, fail } = await gatewayOver();
   await load(flowers);
