@@ -17,12 +17,13 @@ const memberKinds: Record<string, string> = {
  */
 export const opaqueReads: readonly OpaqueRead[] = [
   {
-    // openml-python asks it after each list of evaluations.
+    // openml-python asks it after each list of evaluations, in another order each time.
     name: "listUsers",
     path: /^\/user\/list\/user_id\/\d+(?:,\d+)*$/,
     lifetimes: { fresh: "1h", staleIfError: "7d" },
     groups: () => [collection("user")],
     isList: true,
+    isUnordered: true,
   },
   {
     // Tags make the members of a legacy study.

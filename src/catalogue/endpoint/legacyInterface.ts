@@ -49,4 +49,6 @@ export type OpaqueRead = {
   groups: (isFound: boolean, ...texts: string[]) => string[];
   /** It asks for rows, of which there may be none. */
   isList?: true;
+  /** The path's last segment names entries, whose order and repetitions change nothing in the answer. */
+  isUnordered?: true;
 };

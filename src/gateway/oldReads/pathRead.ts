@@ -1,4 +1,10 @@
-import { legacyPattern, type OpaqueRead, readLegacyPath, withoutFormat } from "../../catalogue/index.ts";
+import {
+  legacyPattern,
+  type LegacyTarget,
+  type OpaqueRead,
+  readLegacyPath,
+  withoutFormat,
+} from "../../catalogue/index.ts";
 import { isListing } from "../answer/emptyLists.ts";
 import type { WholeCore } from "../answer/feature.ts";
 import type { PreparedEndpoint } from "../answer/prepared.ts";
@@ -17,7 +23,7 @@ export type PathRead = {
   name: string;
   judging: ByEndpoint | ByBytes;
   form: "json" | "xml";
-  /** The path as the gateway asks for it: below `LEGACY_PATH`, nothing unescaped. */
+  /** The path as the gateway asks for it: below `LEGACY_PATH`, nothing unescaped, unordered entries in order. */
   path: string;
   cacheKeys: Readonly<Record<Scheme, CacheKey>>;
   /** It asks for rows, of which there may be none. */
@@ -25,7 +31,9 @@ export type PathRead = {
 };
 
 /** What a path's answers are, and how they may be stored. */
-type KnownRead = Pick<PathRead, "name" | "judging" | "isList"> & Pick<CacheKey, "lifetimesOf" | "personal">;
+type KnownRead = Pick<PathRead, "name" | "judging" | "isList"> &
+  Pick<CacheKey, "lifetimesOf" | "personal"> &
+  Pick<OpaqueRead, "isUnordered">;
 
 /** Reads what a path asks for; `undefined`: a request for it has to pass. */
 export type ReadPath = (path: string) => PathRead | undefined;
@@ -71,30 +79,41 @@ export const openPathReads = (
   return (path) => {
     const target = notPlain.test(path) ? undefined : readTarget(path);
     if (target === undefined) return undefined;
-    const segments = withoutFormat(target);
-    const read = findRead(segments);
+    const read = findRead(withoutFormat(target));
     if (read === undefined) return undefined;
-    const { name, judging, isList, lifetimesOf, personal } = read;
-    const form = target.segments[0] === "json" ? "json" : "xml";
+    const { name, judging, isList, isUnordered, lifetimesOf, personal } = read;
+    const asked = isUnordered === true ? inOrder(target) : target;
+    const segments = withoutFormat(asked);
+    const form = asked.segments[0] === "json" ? "json" : "xml";
     const endpoint = legacyName(name);
     const cacheKey = (scheme: Scheme): CacheKey => {
       const key = cacheKeyOf(endpoint, legacy, { form, scheme, segments });
       return { key, endpoint, lifetimesOf, personal };
     };
     const cacheKeys = { http: cacheKey("http"), https: cacheKey("https") };
-    return { name, judging, isList, form, path: target.path, cacheKeys };
+    return { name, judging, isList, form, path: asked.path, cacheKeys };
   };
+};
+
+/**
+ * The same target with the entries of its last segment in order, each once. Legacy is asked for that as well, so that
+ * the answer which all callers get does not depend on how the first of them wrote the path.
+ */
+const inOrder = ({ path, segments }: LegacyTarget): Pick<LegacyTarget, "path" | "segments"> => {
+  const last = segments.at(-1) ?? "";
+  const ordered = [...new Set(last.split(","))].toSorted().join(",");
+  return { path: path.slice(0, path.length - last.length) + ordered, segments: [...segments.slice(0, -1), ordered] };
 };
 
 const findOpaqueRead = (
   opaqueReads: readonly (OpaqueRead & Pick<CacheKey, "lifetimesOf">)[],
   path: string,
 ): KnownRead | undefined => {
-  for (const { name, path: pattern, lifetimesOf, groups, isList = false } of opaqueReads) {
+  for (const { name, path: pattern, lifetimesOf, groups, isList = false, isUnordered } of opaqueReads) {
     const [match, ...texts] = pattern.exec(path) ?? [];
     if (match === undefined) continue;
     const judging = { groups: (isFound: boolean) => groups(isFound, ...texts) };
-    return { name, judging, isList, lifetimesOf, personal: false };
+    return { name, judging, isList, isUnordered, lifetimesOf, personal: false };
   }
   return undefined;
 };

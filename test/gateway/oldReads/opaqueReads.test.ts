@@ -62,6 +62,19 @@ describe("a read that no endpoint has", () => {
       expect(await ask(target)).toMatchObject({ status: 200, body: firsts[i]?.body });
   });
 
+  test("a list of users is one entry, in whatever order its ids come, and how often", async () => {
+    const { legacy, ask } = await cachingOver(await startLegacy());
+    const users = (ids: string) => ask(`/api/v1/json/user/list/user_id/${ids}`);
+    const { body, how } = await users("16,2,1");
+    expect(how).toContain("stored");
+    legacy.isDown = true;
+    for (const ids of ["1,2,16", "2,16,1", "1,1,16,2,16"])
+      expect(await users(ids)).toMatchObject({ status: 200, body, how: expect.stringMatching(/^hit/) });
+    for (const ids of ["1,2", "1,2,6", "1,2,16,3", "12,16"]) expect((await users(ids)).status).toBe(502);
+    const asked = legacy.seen.find(({ target }) => target.includes("16"));
+    expect(asked?.target).toBe("/api/v1/json/user/list/user_id/1,16,2");
+  });
+
   test("a path of another spelling passes", async () => {
     const { ask } = await cachingOver(await startLegacy());
     for (const path of [
