@@ -54,7 +54,7 @@ import { openLegacyOutage } from "./upstream/legacyOutage.ts";
 import { openBackend } from "./upstream/openBackend.ts";
 import { openStoredAnswers } from "./storedAnswers.ts";
 import { observeCalls, type Upstream } from "./upstream/upstream.ts";
-import { upstreamSettings } from "./upstream/upstreamSettings.ts";
+import { answerTimeout, upstreamSettings } from "./upstream/upstreamSettings.ts";
 
 /** All settings; the legacy server is known, be it the sample. */
 type GatewaySettings = Settings & { LEGACY_URL: string };
@@ -72,11 +72,12 @@ export type GatewayParts = {
   /** How large answers are read, where it differs from the default. */
   reading?: Partial<ReaderSettings>;
   /**
-   * Requests that may wait for a connection to legacy, and milliseconds in which a client has to take some of an
-   * answer, where they differ from the default.
+   * Requests that may wait for a connection to legacy, milliseconds in which a client has to take some of an answer,
+   * and those in which an answer has to begin, where they differ from the default.
    */
   waiting?: number;
   sendTimeout?: number;
+  answerTimeout?: number;
   /** Wraps the requests to legacy for answers; those that verify keys are not among them. */
   aroundClient?: (client: LegacyClient) => LegacyClient;
   /** Nothing is taken from the cache or stored, and no request waits for the same one of another caller. */
@@ -371,7 +372,7 @@ const openDoor = (
   { legacyPaths, legacyWrites }: Catalogue,
   readTarget: ReadLegacyTarget,
   { memory, observer, dependencies }: Operation,
-  { sendTimeout = SEND_TIMEOUT }: GatewayParts,
+  { sendTimeout = SEND_TIMEOUT, answerTimeout: longest = answerTimeout(settings) }: GatewayParts,
 ) => {
   const trusted = trustedProxies(settings.TRUSTED_PROXIES);
   const errorFormats = openErrorFormats(settings.PREFIXES);
@@ -384,7 +385,12 @@ const openDoor = (
     knowledge: legacyWrites,
   });
   return {
-    clientLimits: { sendTimeout, memory, maxConnections: settings.MAX_CLIENT_CONNECTIONS },
+    clientLimits: {
+      sendTimeout,
+      answerTimeout: longest,
+      memory,
+      maxConnections: settings.MAX_CLIENT_CONNECTIONS,
+    },
     errorFormats,
     ownErrors,
     readTarget,

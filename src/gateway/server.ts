@@ -59,7 +59,7 @@ export const startServer = async (
   const exchanges = openExchanges(gateway.core, prefixes);
   const { untrustedProxies, guard } = gateway.core;
   const answer = inOrder(requestSteps(gateway, prefixes, exchanges.begin));
-  const { server, stalled, connections, hasWaiting } = openHttpServer(
+  const { server, watched, connections, hasWaiting } = openHttpServer(
     {
       // An upload may take longer than any fixed time; silence within one is bounded by the pass-through.
       requestTimeout: 0,
@@ -85,7 +85,7 @@ export const startServer = async (
     "Connections refused because of MAX_CLIENT_CONNECTIONS.",
     () => connections().refused,
   );
-  meter.total("slow_clients_total", "Connections reset because their clients took nothing.", () => stalled.resets);
+  meter.total("slow_clients_total", "Connections reset because their clients took nothing.", () => watched.resets);
   const listening = await listen(server, { host, port });
   return {
     port: listening.port,

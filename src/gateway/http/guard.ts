@@ -19,9 +19,12 @@ export const internalError = { status: 500, detail: "Internal Server Error" } as
 /** `report` gets each error. */
 export const openGuard = (report: (error: unknown) => void): Guard => {
   const fail = (response: ServerResponse, error: unknown): void => {
-    report(error);
-    if (!response.headersSent) sendLast(response, ownReply(response, internalError));
-    else if (!response.writableEnded) response.destroy();
+    try {
+      if (!response.headersSent) sendLast(response, ownReply(response, internalError));
+    } finally {
+      if (!response.writableEnded) response.destroy();
+      report(error);
+    }
   };
   return {
     fail,

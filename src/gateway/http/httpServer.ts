@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import {
   type ByteBudget,
   exchangeKey,
+  exchangeOf,
   type Holding,
   http,
   HttpExchange,
@@ -14,12 +15,14 @@ import type { Guard } from "./guard.ts";
 import { boundRest, type OwnError, type OwnErrors, ownErrorsKey, plainReply } from "./ownErrors.ts";
 import { boundConnections, refuseRequest, refuseSocket, refuseUnparsed } from "./refusal.ts";
 import { readHead } from "./requestTarget.ts";
-import { openStalledClients, type StalledClients } from "./stalledClients.ts";
+import { watchConnections } from "./watchedConnections.ts";
 
 /** Bounds on what clients may hold of a server. */
 export type ClientLimits = {
   /** Milliseconds in which a client has to take some of the bytes that wait for it. */
   sendTimeout: number;
+  /** Milliseconds for which nothing may move on a connection: longer than any answer may take to begin. */
+  answerTimeout: number;
   /** Bounds the bytes of whole answers that wait to be sent, over all connections. */
   memory: ByteBudget;
   maxConnections: number;
@@ -53,7 +56,7 @@ const unknownExpectation: OwnError = { status: 417, detail: "Expectation Failed"
  */
 export const openHttpServer = (
   options: ServerOptions,
-  { sendTimeout, memory, maxConnections }: ClientLimits,
+  { sendTimeout, answerTimeout, memory, maxConnections }: ClientLimits,
   listener: RequestListener,
   {
     trusted,
@@ -63,7 +66,6 @@ export const openHttpServer = (
     guard,
   }: ExchangeOptions & { ownErrors?: OwnErrors; guard?: Guard } = { trusted: () => false },
 ) => {
-  const stalled = openStalledClients(sendTimeout);
   const read: RequestListener = (request, response) => {
     // The connection has ended with a refusal: a request that follows it must not be acted on (RFC 9112 9.6).
     if (request.socket.writableEnded) return;
@@ -72,8 +74,7 @@ export const openHttpServer = (
     else if (request.url === "*") response.writeHead(204).end();
     else listener(request, response);
   };
-  const answer = guard?.guarded(read) ?? read;
-  const { inTurn, hasWaiting } = openPipelining();
+  const { inTurn, hasWaiting } = openPipelining(guard?.guarded ?? ((unguarded) => unguarded));
   const server = http.createServer(
     // Node refuses a request without a Host with an empty body: it is refused here, in our format.
     {
@@ -81,12 +82,12 @@ export const openHttpServer = (
       requireHostHeader: false,
       IncomingMessage: JoiningRequest,
       ServerResponse: responseNotedBy(
-        { stalled, memory, ownErrors },
+        { memory, ownErrors },
         readTarget ? { trusted, readTarget } : { trusted },
         onOver,
       ),
     },
-    inTurn(answer),
+    inTurn(read),
   );
   server.maxHeadersCount = MAX_HEADERS;
   const refuseOn = (socket: Duplex, refusal: OwnError): void => {
@@ -101,7 +102,7 @@ export const openHttpServer = (
     "checkContinue",
     inTurn((request, response) => {
       response.writeContinue();
-      answer(request, response);
+      read(request, response);
     }),
   );
   server.on(
@@ -110,7 +111,9 @@ export const openHttpServer = (
   );
   server.on("connect", (_, socket) => refuseOn(socket, { status: 400, detail: "This server is no proxy." }));
   const connections = boundConnections(server, maxConnections, refuseOn);
-  return { server, stalled, connections, hasWaiting };
+  const fail = guard?.fail ?? ((response: ServerResponse) => void response.destroy());
+  const watched = watchConnections(server, { sendTimeout, answerTimeout, fail });
+  return { server, watched, connections, hasWaiting };
 };
 
 const memoryKey = Symbol("memory");
@@ -151,20 +154,19 @@ export const sendWhole = (
 };
 
 /**
- * The class of responses. Each has its exchange, whose id it sends as `X-Request-Id`. While bytes wait for its client,
- * the client is watched; a response that is sent at once costs only a comparison.
+ * The class of responses. Each has its exchange, whose id it sends as `X-Request-Id`. The exchange is made when it is
+ * asked for: what a constructor throws reaches no guard.
  */
 const responseNotedBy = (
-  { stalled, memory, ownErrors }: { stalled: StalledClients; memory: ByteBudget; ownErrors: OwnErrors | undefined },
+  { memory, ownErrors }: { memory: ByteBudget; ownErrors: OwnErrors | undefined },
   readers: RequestReaders,
   onOver: NonNullable<ExchangeOptions["onOver"]>,
 ) =>
   class<Request extends IncomingMessage> extends http.ServerResponse<Request> {
-    readonly [exchangeKey]: HttpExchange;
+    #exchange: HttpExchange | undefined;
 
-    constructor(...args: ConstructorParameters<typeof http.ServerResponse<Request>>) {
-      super(...args);
-      this[exchangeKey] = new HttpExchange(args[0], readers);
+    get [exchangeKey](): HttpExchange {
+      return (this.#exchange ??= new HttpExchange(this.req, readers));
     }
 
     get [memoryKey](): ByteBudget {
@@ -198,15 +200,11 @@ const responseNotedBy = (
 
     override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
       this.#count(chunk, encoding);
-      const flows = super.write(chunk, encoding as BufferEncoding, callback as () => void);
-      // A response that waits behind another one of its connection has no socket of its own yet.
-      if (!flows) stalled.watch(this.req.socket);
-      return flows;
+      return super.write(chunk, encoding as BufferEncoding, callback as () => void);
     }
 
     override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
       super.end(chunk, encoding as BufferEncoding, callback as () => void);
-      if (this.writableLength > 0) stalled.watch(this.req.socket);
       this.#count(chunk, encoding);
       if (!this[exchangeKey].isDeferred) onOver(this[exchangeKey], this);
       return this;
@@ -261,7 +259,7 @@ class JoiningRequest extends http.IncomingMessage {
  * go through the response's buffer (1xx answers, a reset) needs the connection, and it bounds only the bytes of the
  * answers that wait, not their number.
  */
-const openPipelining = () => {
+const openPipelining = (guarded: Guard["guarded"]) => {
   /** Requests that wait, by connection; those behind `last` are ignored. */
   const queues = new WeakMap<Socket, { waiting: number; ignored: number; last: ServerResponse }>();
   /** Of all connections. */
@@ -269,6 +267,8 @@ const openPipelining = () => {
 
   const wait = (answer: RequestListener, request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
+    // Its time begins now, not with its turn.
+    exchangeOf(response);
     const queue = queues.get(socket) ?? { waiting: 0, ignored: 0, last: response };
     queues.set(socket, queue);
     if (queue.ignored > 0 || queue.waiting === MAX_PIPELINED) {
@@ -293,14 +293,15 @@ const openPipelining = () => {
   };
 
   return {
-    /** The same, but each request of a connection has to wait until the one before it is answered. */
-    inTurn:
-      (answer: RequestListener): RequestListener =>
-      (request, response) => {
+    /** The same, guarded, but each request of a connection has to wait until the one before it is answered. */
+    inTurn: (answer: RequestListener): RequestListener => {
+      const listener = guarded((request, response) => {
         // A response has no connection of its own while an earlier one of the same connection is not finished.
         if (response.socket !== null) answer(request, response);
-        else wait(answer, request, response);
-      },
+        else wait(listener, request, response);
+      });
+      return listener;
+    },
     hasWaiting: (socket: Socket): boolean => (queues.get(socket)?.waiting ?? 0) > 0,
   };
 };

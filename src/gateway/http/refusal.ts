@@ -40,13 +40,17 @@ const ofError: Record<string, OwnError> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: "Request Timeout" },
 };
 
+/** The response that a connection is used for; none where its last one is finished. Node alone knows it. */
+export const answeringOn = (socket: Duplex & { _httpMessage?: ServerResponse | null }): ServerResponse | undefined =>
+  socket._httpMessage ?? undefined;
+
 /** What is no HTTP gets its answer in our format too, but not in the place of an answer to the request before it. */
 export const refuseUnparsed = (
   error: Error & { code?: string },
-  socket: Duplex & { _httpMessage?: ServerResponse | null },
+  socket: Duplex,
   refuseOn: (socket: Duplex, refusal: OwnError) => void,
 ): void => {
-  const answering = socket._httpMessage;
+  const answering = answeringOn(socket);
   if (error.code === "ECONNRESET") socket.destroy();
   else if (answering?.req.complete) closeAfter(answering);
   // Nothing may be written into an answer that has begun.

@@ -59,7 +59,7 @@ export class AnswerBody {
 
   /**
    * Pauses the upstream until the client has taken all that waits. A client that takes nothing is cut off
-   * (http/stalledClients.ts).
+   * (http/watchedConnections.ts).
    */
   #pause(): void {
     if (this.#controller.paused) return;

@@ -1,4 +1,4 @@
-import type { UpstreamSettings } from "./upstream.ts";
+import { type UpstreamSettings, WAIT_TIMEOUT } from "./upstream.ts";
 import type { Settings } from "../../operation/index.ts";
 
 /** Milliseconds that connecting to a backend may take, TLS included. */
@@ -12,3 +12,10 @@ export const upstreamSettings = (settings: Settings) =>
     headersTimeout: settings.HEADERS_TIMEOUT_MS,
     bodyTimeout: settings.BODY_TIMEOUT_MS,
   }) satisfies Partial<UpstreamSettings>;
+
+/** Milliseconds for a read of legacy's interface that is collected: for a connection, the head and the body. */
+export const collectTimeout = ({ HEADERS_TIMEOUT_MS, BODY_TIMEOUT_MS }: Settings): number =>
+  WAIT_TIMEOUT + CONNECT_TIMEOUT + HEADERS_TIMEOUT_MS + BODY_TIMEOUT_MS;
+
+/** Milliseconds that no answer takes to begin, whatever it waits for, unless code of the gateway has failed. */
+export const answerTimeout = (settings: Settings): number => collectTimeout(settings) + settings.TOTAL_TIMEOUT_MS;

@@ -10,7 +10,12 @@ export const LARGE = 24 * 1024 * 1024;
 export const large = Buffer.alloc(LARGE, "x");
 
 /** Bounds that a test does not reach unless it means to. */
-export const roomyLimits: ClientLimits = { sendTimeout: 20_000, memory: openByteBudget(2 ** 28), maxConnections: 1000 };
+export const roomyLimits: ClientLimits = {
+  sendTimeout: 20_000,
+  answerTimeout: 60_000,
+  memory: openByteBudget(2 ** 28),
+  maxConnections: 1000,
+};
 
 /**
  * A server of ours over any listener, and the connections that it has taken: `/large` answers 24

@@ -1,12 +1,13 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openByteBudget } from "../../../src/operation/limits/byteBudget.ts";
+import type { FeatureModule } from "../../../src/gateway/answer/feature.ts";
 import { sendWhole } from "../../../src/gateway/http/httpServer.ts";
 import { openConnection } from "../answer/support.ts";
-import { get, httpUpstream } from "../proxy/support.ts";
+import { get, httpUpstream, request, send } from "../proxy/support.ts";
 import { listeningGateway } from "./support.ts";
 import { LARGE, large, open, staying, streaming, unreader } from "./openServer.ts";
-import { until } from "../../support/waiting.ts";
+import { settled, until } from "../../support/waiting.ts";
 import { pageOfMetrics, valueOf } from "../../support/metrics.ts";
 
 /** The time limit of these tests, in ms. The server looks at its clients once in it, when the test says so. */
@@ -25,31 +26,31 @@ const untilCut = (holds: () => boolean | Promise<boolean>) =>
 describe("a client that takes nothing", () => {
   test("a client that takes nothing is cut off in time, and its bytes are given back", async () => {
     const memory = openByteBudget(2 * LARGE);
-    const { port, stalled } = await open({ sendTimeout: LIMIT, memory }, (_, response) => {
+    const { port, watched } = await open({ sendTimeout: LIMIT, memory }, (_, response) => {
       sendWhole(response, { status: 200, headers: [], body: large });
     });
     unreader(port, staying("/"));
     await until(() => memory.held > 0);
     expect(memory.held).toBeGreaterThan(LARGE - 2 ** 17);
     await untilCut(() => memory.held === 0);
-    expect(stalled.resets).toBe(1);
+    expect(watched.resets).toBe(1);
   });
 
   test("a client that takes nothing is cut off although it goes on sending requests", async () => {
-    const { port, stalled } = await open({ sendTimeout: LIMIT });
+    const { port, watched } = await open({ sendTimeout: LIMIT });
     const socket = unreader(port, staying("/large"));
     await untilCut(() => {
       socket.write(staying("/"));
-      return stalled.resets > 0;
+      return watched.resets > 0;
     });
-    expect(stalled.resets).toBe(1);
+    expect(watched.resets).toBe(1);
   });
 
   test("a client that takes nothing of a stream is cut off", async () => {
-    const { port, stalled, connections } = await open({ sendTimeout: LIMIT }, streaming);
+    const { port, watched, connections } = await open({ sendTimeout: LIMIT }, streaming);
     unreader(port, staying("/"));
-    await untilCut(() => stalled.resets > 0 && connections().open === 0);
-    expect(stalled.resets).toBe(1);
+    await untilCut(() => watched.resets > 0 && connections().open === 0);
+    expect(watched.resets).toBe(1);
   });
 
   test.each([
@@ -66,6 +67,44 @@ describe("a client that takes nothing", () => {
       const metrics = await pageOfMetrics(gateway.core.meter);
       return expected.every((line) => metrics.includes(`\ncatalog_gateway_${line}\n`));
     });
+  });
+});
+
+/** More looks than in the time in which any answer has to begin. */
+const NEVER = 200_000 / LIMIT;
+
+describe("where what should answer has forgotten a request", () => {
+  const forgets: FeatureModule = {
+    open: () => ({
+      step: { before: "hitPath", answer: ({ url }, _, next) => (url === "/forgotten" ? undefined : next()) },
+    }),
+  };
+  const openForgetful = async () => {
+    const url = await httpUpstream((_, response) => response.end("legacy"));
+    return listeningGateway(url, {}, { sendTimeout: LIMIT, features: [forgets] });
+  };
+
+  test("its client is told, and the connection closed; the fault is counted", async () => {
+    const { port, observer } = await openForgetful();
+    let isOver = false;
+    const answer = send(port, staying("/forgotten")).finally(() => (isOver = true));
+    await until(() => {
+      pass(NEVER);
+      return isOver;
+    });
+    expect((await answer).text).toMatch(/^HTTP\/1\.1 500 [^]*{"detail":"Internal Server Error"}$/);
+    expect(observer.counts()["internal_error"]).toBe(1);
+  });
+
+  test("a body that comes puts that off, since its request may be answered at its end", async () => {
+    const { port, observer } = await openForgetful();
+    const socket = unreader(port, request("POST /forgotten", "Content-Length: 1000"));
+    for (let i = 0; i < 5; i++) {
+      socket.write("a");
+      await settled();
+      pass(NEVER / 2);
+    }
+    expect([socket.closed, observer.counts()["internal_error"]]).toEqual([false, undefined]);
   });
 });
 
@@ -162,10 +201,10 @@ const takeSlowly = async (port: number, request: string, part: { bytes: number; 
 };
 
 test("a slow client that takes its answer bit by bit gets all of it", async () => {
-  const { port, stalled } = await open({ sendTimeout: LIMIT });
+  const { port, watched } = await open({ sendTimeout: LIMIT });
   const part = { bytes: 1024 * 1024, limits: 0.1, ms: 1 };
   expect(await takeSlowly(port, get("/large"), part)).toBeGreaterThan(LARGE);
-  expect(stalled.resets).toBe(0);
+  expect(watched.resets).toBe(0);
 });
 
 test("answers that were taken leave nothing behind on their connection", async () => {
