@@ -54,7 +54,7 @@ import { openLegacyOutage } from "./upstream/legacyOutage.ts";
 import { openBackend } from "./upstream/openBackend.ts";
 import { openStoredAnswers } from "./storedAnswers.ts";
 import { observeCalls, type Upstream } from "./upstream/upstream.ts";
-import { answerTimeout, upstreamSettings } from "./upstream/upstreamSettings.ts";
+import { answerTimeout, collectTimeout, upstreamSettings } from "./upstream/upstreamSettings.ts";
 
 /** All settings; the legacy server is known, be it the sample. */
 type GatewaySettings = Settings & { LEGACY_URL: string };
@@ -72,8 +72,8 @@ export type GatewayParts = {
   /** How large answers are read, where it differs from the default. */
   reading?: Partial<ReaderSettings>;
   /**
-   * Requests that may wait for a connection to legacy, milliseconds in which a client has to take some of an answer,
-   * and those in which an answer has to begin, where they differ from the default.
+   * Where they differ from the default: requests that may wait for a connection to legacy. Milliseconds in which a
+   * client has to take some of an answer. Milliseconds in which an answer has to begin.
    */
   waiting?: number;
   sendTimeout?: number;
@@ -245,7 +245,12 @@ const openLegacy = (
     operation,
   );
   const { pools } = backend;
-  const settingsOfClient = { path, host, maxReply: settings.MAX_REPLY_BYTES };
+  const settingsOfClient = {
+    path,
+    host,
+    maxReply: settings.MAX_REPLY_BYTES,
+    collectTimeout: collectTimeout(settings),
+  };
   const client = legacyClient(backend, pools.answers, settingsOfClient);
   const fetchPath = pathFetcher(backend, pools.downloads, settingsOfClient);
   const close = async (): Promise<void> => {
@@ -299,6 +304,7 @@ const openAnswering = (
       entryBytes: maxEntryBytes(settings.CACHE_BYTES),
     }),
     openTier: openTier?.(settings, { meter, observer, dependencies, longest }),
+    timeout: answerTimeout(settings),
     count: meter.cache,
     onError,
   });
@@ -330,7 +336,13 @@ const openAnswering = (
   // The entries of an owner are in a group that is named after it.
   events.on("keyRefused", (owner) => cache.invalidateLocally(owner));
   legacy.outage.onChange((why) => why === undefined && cache.endPauses());
-  const keys = openKeys(legacy.client, keyProbes, errors, (owner) => events.emit("keyRefused", owner));
+  const keys = openKeys({
+    client: legacy.client,
+    probes: keyProbes,
+    errors,
+    timeout: answerTimeout(settings),
+    onRefused: (owner) => events.emit("keyRefused", owner),
+  });
   const unconfirmed = openUnconfirmedWrites({ keys, timeout, legacyBack: legacy.outage.ended, onError });
   const client = aroundClient(legacy.client);
   const serviceKey = openServiceKey(settings.LEGACY_API_KEY, dependencies);

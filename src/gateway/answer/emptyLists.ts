@@ -35,7 +35,7 @@ export type JudgeEmpty = (
  * counts as legacy's failure.
  */
 export const openEmptyLists = (ask: LegacyClient, observer: Pick<Observer, "event">): JudgeEmpty => {
-  const looking = openSingleFlight<boolean>();
+  const looking = openSingleFlight<boolean>(2 * LOOK_TIMEOUT);
   /** What the last look of each endpoint found, and when. A list without filters is such a look, too. */
   const looks = new Map<string, { at: number; hasRow: boolean }>();
   const lastLook = (name: string, within: number): boolean | undefined => {

@@ -9,6 +9,7 @@ import {
   outcomeOf,
   xmlReader,
 } from "../../catalogue/index.ts";
+import { openSingleFlight } from "../cache/singleFlight.ts";
 import type { Caller, LegacyClient } from "../upstream/legacyClient.ts";
 
 /** Harmless requests that show whether legacy accepts a key: one for any key, and one for keys that may write. */
@@ -23,15 +24,20 @@ export type Keys = ReturnType<typeof openKeys>;
 const MINUTE = 60_000;
 const MAX_KEYS = 10_000;
 
-/** Opens the store of verified keys. `onRefused` is called for every key that legacy refuses, with its salted hash. */
-export const openKeys = (
-  client: LegacyClient,
-  probes: KeyProbes,
-  errors: ErrorTable,
-  onRefused: (owner: string) => void = () => undefined,
+type KeysSettings = {
+  client: LegacyClient;
+  probes: KeyProbes;
+  errors: ErrorTable;
+  /** Milliseconds for one verification at most. */
+  timeout: number;
+  /** Called for every key that legacy refuses, with its salted hash. */
+  onRefused: (owner: string) => void;
+};
+
+/** Opens the store of verified keys. */
+export const openKeys = ({ client, probes, errors, timeout, onRefused }: KeysSettings) => {
   // Keys are remembered by a salted hash: a heap dump or a log does not show them.
-  salt: string = randomBytes(16).toString("hex"),
-) => {
+  const salt = randomBytes(16).toString("hex");
   // Legacy ignores the case of keys: all spellings of one have one owner.
   const digest = (key: string) => hash("sha256", salt + key.toLowerCase(), "base64");
   const known = new LRUCache<string, { writes?: Outcome | "allowed" }>({
@@ -54,7 +60,7 @@ export const openKeys = (
     onRefused(id);
   };
 
-  const inFlight = new Map<string, Promise<Outcome | undefined>>();
+  const verifications = openSingleFlight<Outcome | undefined>(timeout);
 
   const probe = async (caller: Caller, id: string, writes: boolean): Promise<Outcome | undefined> => {
     const reply = await client(writes ? probes.writes : probes.reads, "json", caller, readXml);
@@ -102,10 +108,7 @@ export const openKeys = (
       if (remembered?.writes) return Promise.resolve(remembered.writes === "allowed" ? undefined : remembered.writes);
       // Concurrent requests with the same key wait for one verification.
       const verification = `${id} ${writes}`;
-      const running =
-        inFlight.get(verification) ?? probe(caller, id, writes).finally(() => inFlight.delete(verification));
-      inFlight.set(verification, running);
-      return running;
+      return verifications.get(verification) ?? verifications.launch(verification, probe(caller, id, writes));
     },
   };
 };

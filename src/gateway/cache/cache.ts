@@ -18,6 +18,8 @@ type CacheEvent = "refreshed" | "refresh_failed" | "coalesced" | "dropped" | "no
 type CacheSettings = {
   store: Store;
   openTier?: OpenSharedTier | undefined;
+  /** Milliseconds for one fetch at most. */
+  timeout: number;
   count: (event: CacheEvent) => void;
   /** Called with failures in the background, which no client waits for. */
   onError: (error: unknown) => void;
@@ -43,10 +45,10 @@ type Fetching = {
 type FetchResult = { served: Served | NotForCache; groups: readonly string[]; mark: WriteMark; isForOne?: boolean };
 
 /** Opens the cache over a store, and over a shared tier where one is given. */
-export const openCache = ({ store, openTier, count, onError, now = monotonic.now }: CacheSettings) => {
-  const fetches = openSingleFlight<FetchResult>();
+export const openCache = ({ store, openTier, timeout, count, onError, now = monotonic.now }: CacheSettings) => {
+  const fetches = openSingleFlight<FetchResult>(timeout);
   const uncacheable = new LRUCache<string, true>({ max: 10_000, ttl: UNCACHEABLE_FOR, perf: monotonic });
-  const entries = openTieredEntries({ store, openTier, now, onInvalidated: () => count("dropped"), onError });
+  const entries = openTieredEntries({ store, openTier, timeout, now, onInvalidated: () => count("dropped"), onError });
 
   const fetchAndStore = async (fetching: Fetching): Promise<FetchResult> => {
     const { request, fetchAnswer, how, before, isBackground = false } = fetching;

@@ -30,12 +30,15 @@ const EVERYTHING = "*";
 export const openTieredEntries = ({
   store,
   openTier,
+  timeout,
   onInvalidated,
   onError,
   now,
 }: {
   store: Store;
   openTier: OpenSharedTier | undefined;
+  /** Milliseconds for a look into the shared tier at most. */
+  timeout: number;
   /** Called for each entry that is invalidated. */
   onInvalidated: () => void;
   onError: (error: unknown) => void;
@@ -43,7 +46,7 @@ export const openTieredEntries = ({
 }) => {
   const invalidations = openInvalidationLog({ now });
   const compression = openCompression(store, onError);
-  const lookups = openSingleFlight<Entry | undefined>();
+  const lookups = openSingleFlight<Entry | undefined>(timeout);
 
   /** In this gateway. */
   const invalidateHere = (invalidation: Invalidation): void => {

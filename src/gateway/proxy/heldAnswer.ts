@@ -102,9 +102,12 @@ export const heldAnswer = (
       pass(nothing, end);
     },
     onResponseError(controller, error) {
-      if (!wasObserved) over(undefined)?.catch(onFault);
-      waiting?.splice(0);
-      handler.onResponseError?.(controller, error);
+      try {
+        if (!wasObserved) over(undefined)?.catch(onFault);
+        waiting?.splice(0);
+      } finally {
+        handler.onResponseError?.(controller, error);
+      }
     },
   };
 };

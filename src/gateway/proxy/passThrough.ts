@@ -174,9 +174,9 @@ class Relay extends UpstreamRequest {
 
   /** With a head that is not the upstream's, another answer has been given in its place. */
   #giveUpReplaced(): void {
-    const { report, context, request } = this.#passage;
+    const { report, context } = this.#passage;
     report.over(context);
-    this.giveUp(new UpstreamFailure("aborted", request));
+    this.giveUp();
   }
 
   override onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -236,9 +236,10 @@ class Relay extends UpstreamRequest {
   override onResponseEnd(): void {
     const { context, report } = this.#passage;
     this.#judgeBy(nothing);
+    this.#body?.end();
+    // What throws until here cuts the answer.
     if (!this.isOver) report.over(context);
     this.isOver = true;
-    this.#body?.end();
     super.onResponseEnd();
   }
 
@@ -257,7 +258,7 @@ class Relay extends UpstreamRequest {
     if (isWhole) return;
     // Its end would tell it.
     this.upstream.health?.answered(this.request, this.judgement);
-    this.giveUp(new UpstreamFailure("aborted", this.request));
+    this.giveUp();
   }
 
   protected override onLeave(ms: number): void {
@@ -278,24 +279,20 @@ class Relay extends UpstreamRequest {
     upload?.destroy();
     if (this.#body) this.#body.cut();
     else {
-      const substituted = trouble === failure.kind && noAnswer.has(failure.kind) ? substitute?.(undefined) : undefined;
       const refuseIt = (isAnswered = false): void => {
-        if (isAnswered || res.headersSent || res.destroyed) return;
-        const { isUnsent } = failure;
-        try {
-          refuse(res, { trouble, isUnsent, added: trouble === "fault" ? [] : added });
-        } catch (error) {
-          report.fault(error);
-          // The headers of features may be what failed.
-          if (!res.headersSent) refuse(res, { trouble: "fault", isUnsent });
-        }
+        if (isAnswered || res.writableEnded || res.destroyed) return;
+        // Code of the gateway has thrown behind the head.
+        if (res.headersSent) res.destroy();
+        // The headers of features may be what has failed.
+        else refuse(res, { trouble, isUnsent: failure.isUnsent, added: trouble === "fault" ? [] : added });
       };
+      const substituted = trouble === failure.kind && noAnswer.has(failure.kind) ? substitute?.(undefined) : undefined;
       if (substituted === undefined) refuseIt();
       else
-        substituted.then(refuseIt, (error: unknown) => {
-          report.fault(error);
-          refuseIt();
-        });
+        substituted
+          .catch(report.fault)
+          .then((isAnswered) => refuseIt(isAnswered === true))
+          .catch((error: unknown) => this.onFailure(new UpstreamFailure("fault", request, error)));
     }
     report.failed(request, context, trouble, failure);
   }

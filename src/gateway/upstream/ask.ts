@@ -21,11 +21,8 @@ export type AskOptions = {
   headers: Record<string, string> | string[];
   body?: string | Buffer;
   maxBytes: number;
-  /**
-   * Milliseconds for everything: waiting, connecting, reading. Without it the upstream's own
-   * timeouts bound each of them.
-   */
-  totalTimeout?: number;
+  /** Milliseconds for everything: waiting, connecting, reading. */
+  totalTimeout: number;
   signal?: AbortSignal;
   exchange?: Pick<HttpExchange, "countCall"> | undefined;
   /** Takes the answer's bytes of the budget, and keeps them; without it they are given back with the answer. */
@@ -67,16 +64,20 @@ export const ask = async (upstream: Upstream, options: AskOptions): Promise<Upst
   const started = performance.now();
   const { method, path } = options;
   let end: { status: number; bytes: number } | { failure: string } = { failure: "broken" };
+  const { promise, resolve, reject } = Promise.withResolvers<UpstreamReply>();
+  const request = new CollectedRequest(upstream, options, resolve, reject);
+  // Only the end of the call clears it.
+  const deadline = setTimeout(() => request.endLate(), options.totalTimeout);
   try {
-    const reply = await new Promise<UpstreamReply>((resolve, reject) => {
-      new CollectedRequest(upstream, options, resolve, reject).begin();
-    });
+    request.begin();
+    const reply = await promise;
     end = { status: reply.status, bytes: reply.body.length };
     return reply;
   } catch (error) {
     if (error instanceof UpstreamFailure) end = { failure: error.kind };
     throw error;
   } finally {
+    clearTimeout(deadline);
     const ms = performance.now() - started;
     options.exchange?.countCall(ms);
     upstream.onCall?.({ method, path, ms, ...end });
@@ -87,7 +88,6 @@ class CollectedRequest extends UpstreamRequest {
   readonly #options: AskOptions;
   readonly #resolve: (reply: UpstreamReply) => void;
   readonly #reject: (error: unknown) => void;
-  #timer: NodeJS.Timeout | undefined;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #chunks: Buffer[] = [];
@@ -117,8 +117,6 @@ class CollectedRequest extends UpstreamRequest {
 
   begin(): void {
     if (this.#options.signal?.aborted === true) return this.fail("aborted");
-    const { totalTimeout } = this.#options;
-    if (totalTimeout !== undefined) this.#timer = setTimeout(this.#expire, totalTimeout);
     this.#options.signal?.addEventListener("abort", this.#abort);
     this.enter();
   }
@@ -174,29 +172,38 @@ class CollectedRequest extends UpstreamRequest {
     const status = this.#status;
     const headers = this.#headers;
     const judgement = this.judge({ status, headers, body });
-    super.onResponseEnd();
-    this.isOver = true;
-    if (this.#options.holding !== undefined) this.#taken = 0;
-    this.#release();
     const [contentType, coding] = [mediaType(headers), contentCoding(headers) || undefined];
     const ofHeaders = { contentType, coding, isOfGateway: isOfGateway(headers), advice: adviceIn(headers) };
+    super.onResponseEnd();
+    // What throws until here is its failure.
+    this.isOver = true;
     this.#resolve({ status, body, judgement, ...ofHeaders });
+    if (this.#options.holding !== undefined) this.#taken = 0;
+    this.#release();
   }
 
-  readonly #expire = (): void => this.fail("timeout");
+  /** Its time is over. It is told also where code of the gateway has ended it without a word. */
+  endLate(): void {
+    try {
+      this.fail("timeout");
+    } finally {
+      this.#reject(new UpstreamFailure("timeout", this.request));
+    }
+  }
+
   readonly #abort = (): void => this.fail("aborted");
 
   protected override onFailure(failure: UpstreamFailure): void {
+    this.#reject(failure.kind === "fault" ? failure.cause : failure);
     this.#chunks = [];
     this.#whole = undefined;
     this.#release();
-    this.#reject(failure.kind === "fault" ? failure.cause : failure);
   }
 
   /** Lets go of what is held until it is over. */
   #release(): void {
     if (this.#taken > 0) (this.#options.holding ?? this.upstream.memory).release(this.#taken);
-    clearTimeout(this.#timer);
+    this.#taken = 0;
     this.#options.signal?.removeEventListener("abort", this.#abort);
   }
 }

@@ -93,6 +93,8 @@ type LegacyClientSettings = {
   /** The Host that legacy is addressed by. */
   host: string;
   maxReply: number;
+  /** Milliseconds for one answer to a read that old clients share. */
+  collectTimeout: number;
 };
 
 /** A client for legacy's interface. While legacy fails, calls fail at once. */
@@ -144,10 +146,14 @@ export type FetchPath = (request: PathRequest) => Promise<UpstreamReply | undefi
 
 /**
  * Fetches paths of legacy's interface in the gateway's own name: what a client sent reaches neither legacy nor, by its
- * answer, another client. It takes as long as a proxied request may.
+ * answer, another client.
  */
 export const pathFetcher =
-  (backend: Pick<OpenBackend, "call">, upstream: Upstream, { host }: Pick<LegacyClientSettings, "host">): FetchPath =>
+  (
+    backend: Pick<OpenBackend, "call">,
+    upstream: Upstream,
+    { host, collectTimeout: totalTimeout }: Pick<LegacyClientSettings, "host" | "collectTimeout">,
+  ): FetchPath =>
   ({ path, form, scheme, client, holding, isBackground, maxBytes }) => {
     const attempt = {
       request: () => `GET ${path}`,
@@ -158,7 +164,9 @@ export const pathFetcher =
     const headers = ownHeaders(host, form, scheme);
     // Outside of the request's context, which would add its id and its trace.
     return contexts.run(undefined, () =>
-      backend.call(attempt, () => ask(upstream, { method: "GET", path, headers, maxBytes, holding, takesCoded: true })),
+      backend.call(attempt, () =>
+        ask(upstream, { method: "GET", path, headers, maxBytes, totalTimeout, holding, takesCoded: true }),
+      ),
     );
   };
 

@@ -100,9 +100,13 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
   };
   const askProbe = async (): Promise<void> => {
     const wasMistrusted = isMistrusted;
-    const probed = await probe(answeredLast ?? cause);
-    asking = undefined;
-    askedAt = performance.now();
+    let probed: Probed;
+    try {
+      probed = await probe(answeredLast ?? cause);
+    } finally {
+      asking = undefined;
+      askedAt = performance.now();
+    }
     try {
       conclude(probed, wasMistrusted);
     } finally {

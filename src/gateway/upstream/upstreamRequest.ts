@@ -68,7 +68,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     return at !== -1 && hasComeBack(via, headers[at + 1] as string);
   }
 
-  /** It is over without an answer, or without all of it. */
+  /** It is over without an answer, or without all of it. Called again where the first call has thrown. */
   protected abstract onFailure(failure: UpstreamFailure): void;
 
   /** Takes a place, at once or later. */
@@ -136,17 +136,23 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
 
   onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
     this.#controller = undefined;
-    if (!this.isOver && this.#maySendAgain && isBrokenConnection(error)) {
-      this.#maySendAgain = false;
-      // After this round of events the other dead connections of a restarted upstream are known as such.
-      setImmediate(() => this.start());
-      return;
+    try {
+      if (!this.isOver && this.#maySendAgain && isBrokenConnection(error)) {
+        this.#maySendAgain = false;
+        // After this round of events the other dead connections of a restarted upstream are known as such.
+        setImmediate(() => this.start());
+        return;
+      }
+      this.#leave();
+      const failure = failureOf(error, this.request);
+      if (this.isOver && failure.kind === "fault") this.upstream.onFault?.(error);
+      // What undici refuses never reached the upstream.
+      this.fail(failure, failure.kind !== "fault" && codeOf(error) !== "UND_ERR_INVALID_ARG");
+    } catch (fault) {
+      this.#leave();
+      if (this.isOver) this.upstream.onFault?.(fault);
+      this.fail(new UpstreamFailure("fault", this.request, fault), false);
     }
-    this.#leave();
-    const failure = failureOf(error, this.request);
-    if (this.isOver && failure.kind === "fault") this.upstream.onFault?.(error);
-    // What undici refuses never reached the upstream.
-    this.fail(failure, failure.kind !== "fault" && codeOf(error) !== "UND_ERR_INVALID_ARG");
   }
 
   /** undici has reported the end of its last attempt. */
@@ -163,20 +169,33 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   /** It has given its place back, `ms` after it got one. */
   protected onLeave(_ms: number): void {}
 
-  /** Ends it without an answer, unless it is over. `isItsFault`: the failure is due to the upstream. */
+  /**
+   * Ends it without an answer, unless it is over. `isItsFault`: the failure is due to the upstream. What throws before
+   * its caller is told is what the caller is told.
+   */
   protected fail(reason: FailureKind | UpstreamFailure, isItsFault = true): void {
     if (this.isOver) return;
-    const failure = typeof reason === "string" ? new UpstreamFailure(reason, this.request) : reason;
+    try {
+      const failure = typeof reason === "string" ? new UpstreamFailure(reason, this.request) : reason;
+      if (isItsFault) this.upstream.health?.failed(this.request, failure);
+      this.#tell(failure);
+    } catch (error) {
+      this.#tell(new UpstreamFailure("fault", this.request, error));
+    } finally {
+      this.giveUp();
+    }
+  }
+
+  #tell(failure: UpstreamFailure): void {
+    this.isOver = true;
     failure.isUnsent = !this.#isSent;
-    if (isItsFault) this.upstream.health?.failed(this.request, failure);
-    this.giveUp(failure);
     this.onFailure(failure);
   }
 
   /** Ends it: no caller waits for its answer any more. */
-  protected giveUp(reason: Error): void {
+  protected giveUp(): void {
     this.isOver = true;
     // One that waits leaves the queue; one that runs leaves the semaphore when undici reports its end.
-    if (!this.upstream.semaphore.withdraw(this)) this.#controller?.abort(reason);
+    if (!this.upstream.semaphore.withdraw(this)) this.#controller?.abort(new UpstreamFailure("aborted", this.request));
   }
 }

@@ -10,10 +10,11 @@ const path = "/v1/datasets/61";
 const patient = async () => {
   vi.useFakeTimers({ toFake: ["Date", "performance", "setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
-  const state = { hangs: false };
+  const state = { hangs: false, isLost: false };
   const document = { data_set_description: { id: "61", name: "a", format: "arff" } };
   const client: LegacyClient = (_request, _form, { deadline }, readXml) => {
     // The clock of the day is set back while a request is on its way.
+    if (state.isLost) return new Promise(() => undefined);
     if (state.hangs) vi.setSystemTime(Date.now() - 3_600_000);
     return state.hangs
       ? new Promise((resolve) => {
@@ -53,4 +54,15 @@ test("however many questions to legacy a request takes, all of them have one dea
   await vi.waitFor(() => expect(answers).toHaveLength(2));
   expect(Object.fromEntries(answers)).toEqual({ [path]: 504, "/v1/datasets/abc": 504 });
   await Promise.all(asked);
+});
+
+test("a fetch that never ends is a 500 to all who wait for it; the next one asks again", async () => {
+  const { ask, state } = await patient();
+  state.isLost = true;
+  const lost = [ask(path), ask(path)];
+  // Longer than all bounds of one answer together.
+  await vi.advanceTimersByTimeAsync(200_000);
+  expect(await Promise.all(lost)).toEqual([500, 500]);
+  state.isLost = false;
+  expect(await ask(path)).toBe(200);
 });

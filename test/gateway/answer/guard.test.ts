@@ -117,6 +117,22 @@ const places: [place: string, module: FeatureModule, path: string, status: numbe
     500,
   ],
   [
+    "what comes behind the head of a proxied answer",
+    open(() =>
+      before("passThrough", (req, res, next) => {
+        if (!isPlanted(req)) return next();
+        const writeHead = res.writeHead.bind(res) as (...about: unknown[]) => unknown;
+        vi.spyOn(res, "writeHead").mockImplementationOnce((...about: unknown[]) => {
+          writeHead(...about);
+          return planted();
+        });
+        next();
+      }),
+    ),
+    "/large",
+    0,
+  ],
+  [
     "the body of a proxied answer",
     open(() =>
       before("hitPath", (req, res, next) => {

@@ -17,6 +17,7 @@ const openWith = (entryBytes = MIB, tier?: Partial<SharedTier>) => {
   const cache = openCache({
     store,
     openTier: tier && (() => tierWith(tier)),
+    timeout: 60_000,
     count: () => undefined,
     onError: (error) => expect.unreachable(String(error)),
   });

@@ -20,7 +20,10 @@ const openOver = (get: () => Promise<Entry>) => {
   const store = openStore({ bytes: 100_000, entryBytes: 10_000 }, () => 1);
   const ignore = () => undefined;
   const hooks = { onInvalidation: ignore, onInvalidated: ignore, onError: ignore };
-  return { store, entries: openTieredEntries({ store, openTier: () => tierWith({ get }), ...hooks, now: () => 1 }) };
+  return {
+    store,
+    entries: openTieredEntries({ store, openTier: () => tierWith({ get }), timeout: 60_000, ...hooks, now: () => 1 }),
+  };
 };
 
 test.each<[string, Invalidation, boolean]>([

@@ -157,3 +157,15 @@ test("a key in the query is in no event and no answer of ours", async () => {
   for (const { text } of answers) expect(text).not.toContain(secret);
   expect(JSON.stringify(gateway.events)).not.toContain(secret);
 });
+
+test("an error in what notes a failure is a 500, and its place is free", async () => {
+  const { origin } = await nastyUpstream((socket) => socket.destroy());
+  const failed = (): never => {
+    throw new TypeError("planted");
+  };
+  const health = { answered: () => {}, failed, certified: () => {}, certificateExpiry: () => undefined };
+  const gateway = await openProxy(origin, { health });
+  expect((await send(gateway.port, get("/nasty"))).head).toMatch(/^HTTP\/1\.1 500 /);
+  expect(gateway.events).toEqual([{ fault: expect.objectContaining({ message: "planted" }) as Error }]);
+  await expectHealthy(gateway);
+});

@@ -53,7 +53,7 @@ test.each<[what: string, answer: Buffer, ofFetch: unknown, ofProxied?: unknown]>
   const times = { connectTimeout: 2000, headersTimeout: 8000, bodyTimeout: 8000 };
   const upstream = openUpstream({ origin: legacy.origin, connections: 1, ...times, health, judge });
   onTestFinished(() => upstream.pool.destroy());
-  const judged = await ask(upstream, { method: "GET", path, headers: {}, maxBytes: 1000 }).then(
+  const judged = await ask(upstream, { method: "GET", path, headers: {}, maxBytes: 1000, totalTimeout: 60_000 }).then(
     (reply) => reply.judgement,
     (error: unknown) => (error instanceof UpstreamFailure ? error.kind : error),
   );

@@ -1,22 +1,22 @@
 import type { ServerResponse } from "node:http";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { openByteBudget } from "../../../src/operation/limits/byteBudget.ts";
 import { type AskOptions, ask } from "../../../src/gateway/upstream/ask.ts";
 import { UpstreamFailure } from "../../../src/gateway/upstream/failure.ts";
-import { openUpstream } from "../../../src/gateway/upstream/upstream.ts";
+import { openUpstream, type UpstreamSettings } from "../../../src/gateway/upstream/upstream.ts";
 import { httpUpstream } from "../proxy/support.ts";
 import { until } from "../../support/waiting.ts";
 
 const KIB = 1024;
 
 /** An upstream whose answers wait to be written, and a budget for them. */
-const open = async (budget: number) => {
+const open = async (budget: number, settings: Partial<UpstreamSettings> = {}) => {
   const held: ServerResponse[] = [];
   const bodies: Buffer[] = [];
   const origin = await httpUpstream((_, response) => void held.push(response));
   const memory = openByteBudget(budget);
   const times = { connectTimeout: 2000, headersTimeout: 8000, bodyTimeout: 8000 };
-  const upstream = openUpstream({ origin, connections: 8, waiting: 10, ...times, memory });
+  const upstream = openUpstream({ origin, connections: 8, waiting: 10, ...times, memory, ...settings });
   onTestFinished(() => upstream.pool.destroy());
   const get = (options: Partial<AskOptions> = {}) =>
     ask(upstream, { method: "GET", path: "/", headers: {}, maxBytes: 2 ** 24, totalTimeout: 8000, ...options }).then(
@@ -113,7 +113,7 @@ test.each<[name: string, values: string[], expected: string]>([
   ["Content-Encoding", ["gzip", "br"], "broken"],
 ])("an answer with the %s %j is one of the type %s", async (name, values, expected) => {
   const { held, upstream, asked } = await open(200 * KIB);
-  const reply = ask(upstream, { method: "GET", path: "/", headers: {}, maxBytes: 100 }).then(
+  const reply = ask(upstream, { method: "GET", path: "/", headers: {}, maxBytes: 100, totalTimeout: 60_000 }).then(
     ({ contentType }) => contentType,
     (error: unknown) => (error instanceof UpstreamFailure ? error.kind : error),
   );
@@ -122,4 +122,39 @@ test.each<[name: string, values: string[], expected: string]>([
   const type = name === "Content-Type" ? [] : ["Content-Type", "text/plain"];
   held[0]?.writeHead(200, [...type, ...lines]).end("x");
   expect(await reply).toBe(expected);
+});
+
+describe("an error in code of the gateway", () => {
+  const planted = (): never => {
+    throw new TypeError("planted");
+  };
+  const noHealth = { answered: () => {}, failed: () => {}, certified: () => {}, certificateExpiry: () => undefined };
+  /** A signal that does not let go of its listener. */
+  const clinging = () =>
+    Object.assign(new AbortController().signal, {
+      removeEventListener: vi.fn<() => void>().mockImplementationOnce(planted),
+    });
+
+  test.each<[what: string, settings: Partial<UpstreamSettings>, options: Partial<AskOptions>, told: object]>([
+    ["what notes a failure", { health: { ...noHealth, failed: planted } }, {}, new TypeError("planted")],
+    ["what notes the end of a request", { health: { ...noHealth, begun: planted } }, {}, new TypeError("planted")],
+    ["what lets go of a request", {}, { signal: clinging() }, expect.objectContaining({ kind: "broken" }) as object],
+  ])("in %s is told to the caller of one that breaks off", async (_, settings, options, told) => {
+    const { held, upstream, get, asked } = await open(KIB, settings);
+    const reply = get({ method: "POST", ...options }).catch((error: unknown) => error);
+    await asked(1);
+    held[0]?.destroy();
+    expect(await reply).toEqual(told);
+    await until(() => upstream.semaphore.running === 0);
+  });
+
+  test("behind a whole answer takes it from no caller, and is reported", async () => {
+    const onFault = vi.fn<(error: unknown) => void>();
+    const { held, get, asked } = await open(KIB, { onFault });
+    const reply = get({ signal: clinging() });
+    await asked(1);
+    held[0]?.end("abc");
+    expect(await reply).toBe(3);
+    expect(onFault).toHaveBeenCalledOnce();
+  });
 });
