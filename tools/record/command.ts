@@ -10,7 +10,7 @@ import { readCorpus } from "../corpus/readCorpus.ts";
 import { readKeyVariable, readUrl } from "../optionValues.ts";
 import { plainText } from "../plainText.ts";
 import type { CommandTools } from "../runCommand.ts";
-import type { Exchange, FixtureAsk } from "./exchange.ts";
+import type { Exchange, FixtureAsk } from "../../fixtures/exchange.ts";
 import { openRecording, type Recorded, type Replay } from "./recording.ts";
 import { lastReading, saveCase } from "./saveCase.ts";
 

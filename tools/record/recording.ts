@@ -5,7 +5,7 @@ import type { Secrets } from "../../libraries/secrets/secrets.ts";
 import type { Catalogue } from "../../src/gateway/index.ts";
 import { legacySettings } from "../optionValues.ts";
 import { type CapturedExchange, openQuietGateway, type QuietGateway } from "../quietGateway.ts";
-import type { Exchange, FixtureAsk } from "./exchange.ts";
+import type { Exchange, FixtureAsk } from "../../fixtures/exchange.ts";
 
 /**
  * A legacy that answers by recorded exchanges, at the default path. `unexpected`: the requests

@@ -14,7 +14,8 @@ import { truncate } from "../../src/operation/index.ts";
 import type { GivenAnswer } from "../../libraries/compare/answers.ts";
 import { explainAnswer } from "../../libraries/compare/explainAnswer.ts";
 import type { Secrets } from "../../libraries/secrets/secrets.ts";
-import { type Exchange, type StoredCase, storedExchange } from "./exchange.ts";
+import { storedExchange } from "./exchange.ts";
+import type { Exchange, StoredCase } from "../../fixtures/exchange.ts";
 import type { Recorded, Recording } from "./recording.ts";
 
 /** One recording to be written. `name`: the endpoint's. */

@@ -1,4 +1,4 @@
-import { editDistance } from "../../src/operation/index.ts";
+import { editDistance } from "../../src/operation/settings/editDistance.ts";
 
 /**
  * A request of either interface that a pair of fixtures answers. `target` has no key; `key` is

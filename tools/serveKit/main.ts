@@ -2,7 +2,6 @@
 import { type Choice, chosenPairs } from "../../fixtures/chosenPairs.ts";
 import { legacyHandlers } from "../../fixtures/legacyHandlers.ts";
 import { modernHandlers } from "../../fixtures/modernHandlers.ts";
-import { webRequest } from "../../fixtures/serveHandlers.ts";
 import { withXmlForms } from "../../fixtures/xmlForms.ts";
 import { kitUsage, readKitArguments } from "./arguments.ts";
 import type { FixtureRequest } from "./closestPairs.ts";
@@ -48,7 +47,7 @@ else {
       ...modernHandlers(choice, prefix),
       ...legacyHandlers(choice, legacyPath),
     ]);
-    const kit = await serveKit({ handlers, known, toWeb: webRequest }, { host, port });
+    const kit = await serveKit(handlers, known, { host, port });
     console.log(
       `${pairs.length} pairs: the new interface at ${kit.url}${prefix}, the legacy one at ${kit.url}${legacyPath}`,
     );

@@ -1,16 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { getResponse, type RequestHandler } from "msw";
-import { listen, type Listening } from "../../src/operation/index.ts";
+import { webRequest } from "../../fixtures/webRequest.ts";
+import { listen, type Listening } from "../../src/operation/network/listen.ts";
 import { closestPairs, type FixtureRequest } from "./closestPairs.ts";
-
-/**
- * What the server answers with. `toWeb` makes the request of `fetch` of one of Node; it throws for one that it refuses.
- */
-type KitParts = {
-  handlers: readonly RequestHandler[];
-  known: readonly FixtureRequest[];
-  toWeb: (request: IncomingMessage, body: Buffer) => Request;
-};
 
 /** The most bytes of a request's body. */
 const MAX_KIT_BODY = 1024 * 1024;
@@ -19,19 +11,20 @@ const MAX_NAMED = 5;
 const corsHeaders = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };
 
 /**
- * Listens, and answers by the handlers.
+ * Listens, and answers by the handlers. `known`: the requests that they answer, which a 501 names.
  *
  * @throws If it cannot listen at the address.
  */
 export const serveKit = async (
-  { handlers, known, toWeb }: KitParts,
+  handlers: RequestHandler[],
+  known: readonly FixtureRequest[],
   address: { host: string; port: number },
 ): Promise<Listening> => {
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     if (incoming.method === "OPTIONS") return preflight(incoming, outgoing);
     const body = await readBody(incoming);
     if (body === undefined) return refuse(outgoing, 413, `The body has more than ${MAX_KIT_BODY} bytes.`);
-    const found = await firstAnswer(handlers, variantsOf(toWeb(incoming, body)));
+    const found = await getResponse(handlers, webRequest(incoming, body));
     if (found === undefined) return unknown(incoming, outgoing, body);
     outgoing.writeHead(found.status, { ...Object.fromEntries(found.headers), ...corsHeaders });
     outgoing.end(Buffer.from(await found.arrayBuffer()));
@@ -60,27 +53,6 @@ const readBody = async (incoming: IncomingMessage): Promise<Buffer | undefined> 
     if (length <= MAX_KIT_BODY) chunks.push(chunk);
   }
   return length > MAX_KIT_BODY ? undefined : Buffer.concat(chunks);
-};
-
-/** The forms of a request that the gateway answers alike: as it is, without a slash at its end, a HEAD as GET. */
-const variantsOf = (request: Request): Request[] => {
-  const url = new URL(request.url);
-  const bare = new URL(url);
-  bare.pathname = url.pathname.replace(/(?<=.)\/$/, "");
-  const urls = bare.href === url.href ? [url] : [url, bare];
-  const at = (one: URL): Request => (one === url ? request : new Request(one, request.clone()));
-  const same = urls.map(at);
-  return request.method === "HEAD"
-    ? [...same, ...urls.map((one) => new Request(one, { headers: request.headers }))]
-    : same;
-};
-
-const firstAnswer = async (handlers: readonly RequestHandler[], requests: Request[]): Promise<Response | undefined> => {
-  for (const request of requests) {
-    const response = await getResponse([...handlers], request);
-    if (response !== undefined) return response;
-  }
-  return undefined;
 };
 
 const withoutKey = (target: string): string => target.replaceAll(/([?&]api_key=)[^&]*/g, "$1...");

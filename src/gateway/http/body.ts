@@ -1,5 +1,6 @@
 import { type Holding, withTimeout } from "../../operation/index.ts";
 import { type Answer, plainAnswer, type Result } from "../../catalogue/index.ts";
+import { isJsonBody } from "./mediaType.ts";
 
 /**
  * `most`: bytes of one body. `timeout`: milliseconds until it has arrived. `holding` takes the bytes that are
@@ -28,7 +29,7 @@ export const readBody = async (
   if (body === "late") return refuse(plainAnswer(408, "The body took too long to come.", { Connection: "close" }));
   if (body === "crowded") return refuse(crowded);
   if (body === "tooLarge") return refuse(tooLarge(most));
-  if (body.length > 0 && !isJson(header("content-type")))
+  if (body.length > 0 && !isJsonBody(header("content-type")))
     return refuse(plainAnswer(415, "The body has to be JSON (application/json)."));
   return { ok: true, body };
 };
@@ -76,13 +77,3 @@ const collect = async (
   }
   return collected.subarray(0, size);
 };
-
-/** A body without a type is taken for JSON. */
-const isJson = (contentType: string | undefined): boolean =>
-  contentType === undefined ||
-  contentType === "" ||
-  /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType.trim());
-
-/** The media type alone: `application/json; charset=utf-8` -> `application/json`. */
-export const mediaTypeOf = (contentType: string): string =>
-  (contentType.split(";", 1)[0] as string).trim().toLowerCase();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Exchange, readPairs } from "../../../fixtures/pairs.ts";
+import type { Exchange } from "../../../fixtures/exchange.ts";
+import { readPairs } from "../../../fixtures/pairs.ts";
 import { parseJson } from "../../../src/catalogue/rules/parseJson.ts";
 import { sampleCatalogue } from "../../../tools/sampleLegacy/catalogue.ts";
 import { clock } from "../cache/support.ts";

@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Exchange, exchangeFrom, type StoredCase, storedExchange } from "../../../tools/record/exchange.ts";
+import { type Exchange, exchangeFrom, type StoredCase } from "../../../fixtures/exchange.ts";
+import { storedExchange } from "../../../tools/record/exchange.ts";
 import { fixtureText } from "../../../tools/record/saveCase.ts";
 
 const exchange = (body: string): Exchange => ({

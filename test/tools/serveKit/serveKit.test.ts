@@ -25,7 +25,7 @@ describe("the program", () => {
       data_set_description: { id: "61", creator: "R.A. Fisher" },
     });
     expect(await json("/api/v2/datasets/999999")).toMatchObject({ detail: { code: "111" } });
-    const headers = { "Content-Type": "application/json" };
+    const headers = { "Content-Type": "application/json", "X-API-Key": "AD000000000000000000000000000000" };
     const tag = { method: "POST", headers, body: '{"data_id": 217, "tag": "newtag"}' };
     const known = {
       pair: "tagDataset/first-tag",
@@ -58,7 +58,7 @@ describe("the program", () => {
 
   test("the kit's server refuses a body of more than a MiB, and goes on", async () => {
     const post = (length: number) =>
-      fetch(`${origin}/api/v2/datasets/list`, { method: "POST", body: "x".repeat(length) });
+      fetch(`${origin}/api/v2/datasets/list`, { method: "POST", body: Buffer.alloc(length, "x") });
     expect((await post(1024 ** 2 + 1)).status).toBe(413);
     expect((await post(1024 ** 2)).status).toBe(501);
   });

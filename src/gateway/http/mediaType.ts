@@ -1,0 +1,9 @@
+/** The media type alone: `application/json; charset=utf-8` -> `application/json`. */
+export const mediaTypeOf = (contentType: string): string =>
+  (contentType.split(";", 1)[0] as string).trim().toLowerCase();
+
+/** Whether a request's body is taken for JSON, by its `Content-Type`. Without that it is. */
+export const isJsonBody = (contentType: string | undefined): boolean =>
+  contentType === undefined ||
+  contentType === "" ||
+  /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType.trim());
