@@ -38,14 +38,10 @@ class WaitingFirst extends BaseSequencer {
 }
 
 export default defineConfig({
-  // The example of the kit's documentation is a test.
   resolve: {
-    alias: [
-      { find: "catalog-gateway-kit/fixtures", replacement: join(import.meta.dirname, "fixtures/index.ts") },
-      ...(isCore
-        ? [{ find: /^.*\/features\/index\.ts$/, replacement: join(import.meta.dirname, "test/support/noFeatures.ts") }]
-        : []),
-    ],
+    alias: isCore
+      ? [{ find: /^.*\/features\/index\.ts$/, replacement: join(import.meta.dirname, "test/support/noFeatures.ts") }]
+      : [],
   },
   test: {
     include: isUnit ? unitTests() : lane === "slow" ? slow : isCore ? ofCore : ["test/**/*.test.ts"],

@@ -1,10 +1,12 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, globSync, readFileSync, statSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { buildId } from "../../src/operation/index.ts";
 import { describeWithRedis, startRedis } from "../libraries/stores/redis/redisServer.ts";
-import { packGateway, runNpm } from "../support/package.ts";
+import { importsIn, packagesIn } from "../support/imports.ts";
+import { packGateway, packKit, runNpm } from "../support/package.ts";
 import { watchProgram } from "../support/program.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
@@ -14,15 +16,34 @@ runNpm(folder, "install", tarball);
 
 const installed = join(folder, "node_modules/catalog-gateway");
 const program = join(folder, "node_modules/.bin/catalog-gateway");
-const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as {
+type Manifest = {
   build: string;
   engines: { node: string };
+  dependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
 };
+const manifestIn = (path: string) => JSON.parse(readFileSync(join(path, "package.json"), "utf8")) as Manifest;
+const manifest = manifestIn(installed);
+
+// The kit, in the empty project of a client's author.
+const kitTarball = packKit();
+const project = temporaryFolder();
+const { devDependencies } = JSON.parse(readFileSync("package.json", "utf8")) as {
+  devDependencies: Record<string, string>;
+};
+writeFileSync(join(project, "package.json"), '{ "type": "module" }');
+runNpm(project, "install", kitTarball, ...["msw", "vitest"].map((name) => `${name}@${devDependencies[name]}`));
+const kit = join(project, "node_modules/catalog-gateway-kit");
+
 const megabytes = (bytes: number): number => bytes / 1024 ** 2;
 
-/** The Nodes to try, by their paths. `NODE_24` names the lowest that the package may run on: `.ci/run` sets it. */
-const lowest = process.env["NODE_24"];
-const nodes = [process.execPath, lowest].flatMap((path) => path ?? []);
+/**
+ * The Nodes to try, by their paths: this one, and the lowest that each package may run on. `.ci/run` sets `NODE_24` for
+ * the gateway's, `NODE_22` for the kit's.
+ */
+const { NODE_24, NODE_22 } = process.env;
+const nodes = [process.execPath, NODE_24].flatMap((path) => path ?? []);
+const nodesOfKit = [process.execPath, NODE_22].flatMap((path) => path ?? []);
 
 /** Runs a command of the package to its end. */
 const runToEnd = (node: string, ...args: string[]) => {
@@ -74,9 +95,21 @@ test("the licences of the files from other packages travel with them", () => {
   ]);
 });
 
-test.skipIf(lowest === undefined)("the lowest Node that the package names is the one that is tried", () => {
-  const { stdout } = spawnSync(lowest ?? "", ["-p", "process.versions.node"], { encoding: "utf8" });
-  expect(manifest.engines.node).toBe(`>=${stdout.trim()}`);
+describe.each([
+  ["the package", installed, NODE_24],
+  ["the kit", kit, NODE_22],
+])("%s", (_, path, lowest) => {
+  test.skipIf(lowest === undefined)("the lowest Node that it names is the one that is tried", () => {
+    const { stdout } = spawnSync(lowest ?? "", ["-p", "process.versions.node"], { encoding: "utf8" });
+    expect(manifestIn(path).engines.node).toBe(`>=${stdout.trim()}`);
+  });
+
+  test("its files import the packages that its manifest names, and no others", () => {
+    const files = globSync("{src,transforms,libraries,features,tools,fixtures}/**/*.{js,cjs}", { cwd: path });
+    const imports = files.flatMap((file) => importsIn(readFileSync(join(path, file), "utf8")));
+    const { dependencies, peerDependencies } = manifestIn(path);
+    expect(new Set(packagesIn(imports))).toEqual(new Set(Object.keys({ ...dependencies, ...peerDependencies })));
+  });
 });
 
 describe.each(nodes)("the package, run by %s", (node) => {
@@ -122,6 +155,59 @@ describe.each(nodes)("the package, run by %s", (node) => {
     child.kill("SIGTERM");
     expect(await ended).toBe(0);
     expect(output.error).not.toContain("Debugger");
+  });
+});
+
+test("the kit has at most 160 KB", () => {
+  expect(statSync(kitTarball).size).toBeLessThan(160_000);
+});
+
+const readme = readFileSync(join(kit, "README.md"), "utf8");
+const [, example = ""] = /^```ts\n(.*?)^```$/ms.exec(readme) ?? [];
+writeFileSync(join(project, "client.test.ts"), example);
+
+test("a client of the kit is type-checked without the types of Node", () => {
+  const client = `import { type Choice, type Exchange, labKeys, legacyHandlers, modernHandlers, type Pair } from "catalog-gateway-kit/fixtures";
+    import { readPairs, serveHandlers } from "catalog-gateway-kit/fixtures";
+    const choice: Choice = { endpoint: "getDataset" };
+    const pairs: Pair[] = readPairs("getDataset");
+    const exchanges: Exchange[] = pairs.flatMap(({ legacy }) => legacy);
+    const { url } = await serveHandlers(...legacyHandlers(exchanges), ...modernHandlers(choice));
+    export const all: (string | undefined)[] = [url, labKeys["0"]];
+    // @ts-expect-error -- there is no such choice
+    modernHandlers({ endpoints: "getDataset" });`;
+  writeFileSync(join(project, "client.ts"), client);
+  const options = ["--noEmit", "--strict", "--target", "esnext", "--module", "nodenext"];
+  const check = (...more: string[]) => {
+    const tsc = join(import.meta.dirname, "../../node_modules/typescript/bin/tsc");
+    return spawnSync(process.execPath, [tsc, ...options, ...more], { cwd: project, encoding: "utf8" }).stdout;
+  };
+  expect(check("--types", "", "client.ts")).toBe("");
+  // The declarations of vitest need more than a client of the kit.
+  expect(check("--skipLibCheck", "client.test.ts")).toBe("");
+});
+
+describe.each(nodesOfKit)("the kit, run by %s", (node) => {
+  const env = { PATH: process.env["PATH"], NO_COLOR: "1" };
+
+  test("the example of its README passes in an empty project", () => {
+    const args = [join(project, "node_modules/vitest/vitest.mjs"), "run"];
+    const { status, stdout, stderr } = spawnSync(node, args, { cwd: project, env, encoding: "utf8" });
+    expect([status, stdout, stderr]).toEqual([0, expect.stringMatching(/Tests +2 passed/), ""]);
+  });
+
+  test("its server answers both interfaces", async () => {
+    const args = [join(project, "node_modules/.bin/catalog-gateway-kit"), "serve", "--port", "0"];
+    const child = spawn(node, args, { cwd: project, env, stdio: ["ignore", "pipe", "inherit"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const [line] = (await once(child.stdout.setEncoding("utf8"), "data")) as [string];
+    const [origin = ""] = /http:\/\/127\.0\.0\.1:\d+/.exec(line) ?? [];
+    const answers = ["/v1/datasets/61", "/api/v1/json/data/61"].map(async (path) =>
+      (await fetch(origin + path)).json(),
+    );
+    expect(await Promise.all(answers)).toMatchObject([{ id: 61 }, { data_set_description: { id: "61" } }]);
+    child.kill("SIGTERM");
+    expect(await once(child, "exit")).toEqual([0, null]);
   });
 });
 

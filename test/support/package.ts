@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { globSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
+import { buildKit } from "../../tools/kit/buildKit.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -12,12 +13,19 @@ export const runNpm = (folder: string, ...args: string[]): void => {
 };
 let cache: string | undefined;
 
-/** Packs the gateway as `npm run pack` does, into a folder of its own. Returns the tarball's path. */
-export const packGateway = (): string => {
+/** Packs what is written into `dist`. Returns the tarball's path. */
+const pack = (write: (dist: string) => void): string => {
   const folder = mkdtempSync(join(temporaryFolder(), "pack-"));
   const dist = join(folder, "dist");
-  execFileSync(process.execPath, [join(root, "tools/pack/main.ts"), dist], { stdio: "pipe" });
+  write(dist);
   runNpm(folder, "pack", dist);
   const [tarball = ""] = globSync("*.tgz", { cwd: folder });
   return join(folder, tarball);
 };
+
+/** Packs the gateway as `npm run pack` does. */
+export const packGateway = (): string =>
+  pack((dist) => execFileSync(process.execPath, [join(root, "tools/pack/main.ts"), dist], { stdio: "pipe" }));
+
+/** Packs the kit as `npm run build:kit` writes it. */
+export const packKit = (): string => pack(buildKit);

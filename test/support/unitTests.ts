@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { importsIn } from "./imports.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -8,8 +9,6 @@ const outside =
   /^(node:(child_process|cluster|dgram|http|https|net|tls|worker_threads)|@redis\/client|playwright-core|undici)$/;
 const outsideOfSrc =
   /^src\/gateway\/(openGateway|server|http\/httpServer|operators\/adminServer|upstream\/upstream)\.ts$/;
-
-const imports = /^\s*(?:import|export)\s+(?!type\b)(?:[^"';]*?\bfrom\s+)?"([^"]+)"|\bimport\("([^"]+)"\)/gm;
 
 /**
  * Which modules of tests and fixtures reach outside of their process, by their own imports or those of their helpers.
@@ -20,8 +19,7 @@ const reachesOutside = (file: string): boolean => {
   if (before !== undefined) return before;
   // Where modules import one another.
   known.set(file, false);
-  const found = [...readFileSync(file, "utf8").matchAll(imports)].some(([, from = "", lazily = from]) => {
-    const name = from || lazily;
+  const found = importsIn(readFileSync(file, "utf8")).some((name) => {
     if (!name.startsWith(".")) return outside.test(name);
     const path = join(file, "..", name);
     const inProject = relative(root, path);

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import msw from "msw/package.json" with { type: "json" };
 import about from "../../package.json" with { type: "json" };
 import { compilePackage, root } from "../compile.ts";
 
@@ -14,19 +15,30 @@ export const kitManifest = {
   type: "module",
   exports: { "./fixtures": { types: "./fixtures/index.d.ts", default: "./fixtures/index.js" } },
   bin: { [NAME]: "./tools/serveKit/main.js" },
+  // Of the gateway only what imports no package: the compiler writes also what types name.
+  files: [
+    "fixtures",
+    "tools/serveKit/*.js",
+    "tools/sampleLegacy/tree.js",
+    "src/catalogue/endpoint/credential.js",
+    "src/catalogue/rules/parseJson.js",
+    "src/gateway/http/mediaType.js",
+    "src/operation/network/listen.js",
+    "src/operation/settings/editDistance.js",
+  ],
   peerDependencies: { msw: `^${about.devDependencies.msw}` },
-  engines: { node: ">=22" },
+  engines: msw.engines,
 };
 
 /**
- * Writes the package of fixtures and handlers into `kit/`. Returns a line that says how to pack it.
+ * Writes the package of fixtures and handlers into a folder. Returns a line that says how to pack it.
  *
  * @throws If it cannot be compiled or written.
  */
-export const buildKit = (): string => {
+export const buildKit = (folder = join(root, "kit")): string => {
   compilePackage({
     project: "tsconfig.kit.json",
-    folder: join(root, "kit"),
+    folder,
     assets: ["fixtures/*.json"],
     manifest: kitManifest,
     readme: join(import.meta.dirname, "package.md"),
