@@ -2,7 +2,7 @@
 export const mediaTypeOf = (contentType: string): string =>
   (contentType.split(";", 1)[0] as string).trim().toLowerCase();
 
-/** Whether a request's body is taken for JSON, by its `Content-Type`. Without that it is. */
+/** A request's body is taken for JSON if its `Content-Type` says so, or if it has none. */
 export const isJsonBody = (contentType: string | undefined): boolean =>
   contentType === undefined ||
   contentType === "" ||
