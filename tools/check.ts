@@ -1,5 +1,6 @@
 import type { CheckReport, Examples } from "../libraries/check/checkReport.ts";
 import { exampleTarget } from "../libraries/compare/canonicalRequest.ts";
+import { counted } from "../libraries/ui/wording.ts";
 import { type Endpoint, type Json, type LegacyRequest, type Unsent, xmlReader } from "../src/catalogue/index.ts";
 import {
   describeOldReads,
@@ -8,7 +9,7 @@ import {
   type LegacyFailed,
   type LegacyReply,
 } from "../src/gateway/index.ts";
-import { openHolding, type Settings } from "../src/operation/index.ts";
+import { once, openHolding, type Settings } from "../src/operation/index.ts";
 import type { DataSettings } from "../libraries/stores/settings.ts";
 import { checkDirectory } from "../libraries/stores/checkDirectory.ts";
 import type { DiskPatience } from "../libraries/stores/diskThread.ts";
@@ -28,8 +29,15 @@ type CheckSettings = {
 /** One line of the check. */
 type CheckRow = { result: "ok" | "FAIL" | "note"; name: string; found: string; advice?: string };
 
-/** The result of `--check`. `legacy`: legacy's answer in plain words. */
-type CheckResult = { ready: boolean; legacy: string; passed: number; failed: number; rows: CheckRow[] };
+/** The result of `--check`. `legacy`: legacy's answer in plain words. `absent`: the endpoints that legacy does not have. */
+type CheckResult = {
+  ready: boolean;
+  legacy: string;
+  passed: number;
+  failed: number;
+  absent: readonly string[];
+  rows: CheckRow[];
+};
 
 /**
  * Checks legacy, an example of each endpoint that reads, the settings, and what each feature checks. Prints a line for
@@ -67,7 +75,7 @@ export const check = async (
   };
   report.row(legacy.ok, "legacy", legacy.words, legacy.advice);
   if (legacy.ok) await noteGateway(gateway, report, base);
-  await checkExamples(gateway, report, base, legacyUrl);
+  const absent = await checkExamples(gateway, report, base, legacyUrl);
   if (legacy.ok) await checkFront(gateway, report, await sampleReads(gateway, report));
   await checkSettings(report, settings, (directory) =>
     checkDirectory(directory, {
@@ -82,11 +90,12 @@ export const check = async (
   for (const feature of core.features as readonly Feature<unknown, CheckReport>[]) await feature.check?.(report);
   report.row(true, "CACHE_LEGACY", describeOldReads(core));
   for (const { setting, effect } of core.off) report.row(true, setting, `not set: ${effect}`);
-  const result = resultOf(rows, plainText(legacy.words));
+  const result = resultOf(rows, plainText(legacy.words), absent);
   for (const line of summaryOf(result)) print(line);
   return result;
 };
 
+/** Asks legacy itself for the JSON form, whatever the gateway makes of it. */
 const askLegacy = ({ core }: Gateway, request: LegacyRequest) =>
   core.client(
     request,
@@ -157,12 +166,30 @@ const sampleReads = async (gateway: Gateway, { examples }: CheckReport): Promise
   return reads;
 };
 
-const checkExamples = async (gateway: Gateway, report: CheckReport, base: string, legacyUrl: string): Promise<void> => {
+/**
+ * Asks for every example. Returns the endpoints that legacy does not have, where others were read: no other part of the
+ * check asks for them.
+ */
+const checkExamples = async (
+  gateway: Gateway,
+  report: CheckReport,
+  base: string,
+  legacyUrl: string,
+): Promise<string[]> => {
+  const isAbsent = openAbsence(gateway);
+  /** The endpoints of which an example was read, and the requests that say that legacy does not have an endpoint. */
+  const read = new Set<string>();
+  const absent = new Map<string, LegacyRequest>();
   for (const [name, examples] of report.examples)
     for (const [example, input] of Object.entries(examples)) {
       const endpoint = gateway.core.catalogue.endpoints[name] as Endpoint;
       const answer = await askExample(report, endpoint, input, base);
       if (answer === undefined) continue;
+      const request = endpoint.legacy(input);
+      if (answer.status >= 500 && "path" in request && (await isAbsent(request))) {
+        absent.set(name, request);
+        continue;
+      }
       const other =
         answer.status === 502 ? await otherRecord(gateway, report, { endpoint, example, input }, base) : undefined;
       if (other) {
@@ -170,9 +197,45 @@ const checkExamples = async (gateway: Gateway, report: CheckReport, base: string
         report.examples.set(name, { ...report.examples.get(name), [example]: other.input });
       }
       const { status, found } = other ?? answer;
+      if (status === 200) read.add(name);
       // Only a 5xx is a failure: "not found" is an answer, too.
-      report.row(status < 500, `${name} ${example}`, found, adviceFor(endpoint.legacy(input), legacyUrl));
+      report.row(status < 500, `${name} ${example}`, found, adviceFor(request, legacyUrl));
     }
+  if (absent.size > 0 && read.size === 0) {
+    report.row(false, "endpoints", "legacy has none of them", "are LEGACY_URL and LEGACY_PATH right?");
+    return [];
+  }
+  for (const [name, request] of absent) {
+    const found = `this legacy does not have it: GET ${legacyUrl}/json${request.path}`;
+    if (read.has(name)) report.row(false, name, `${found}, and answers for others`, adviceFor(request, legacyUrl));
+    else {
+      report.note(name, found);
+      report.examples.delete(name);
+    }
+  }
+  return [...absent.keys()].filter((name) => !read.has(name));
+};
+
+/** Whether legacy's answer is its error for a function that it does not have (code 100). */
+const isUnknownFunction = ({ reading }: LegacyReply): boolean => reading.is === "error" && reading.code === 100;
+
+/** A route that no legacy has. */
+const MADE_UP: LegacyRequest = { method: "GET", path: "/made-up-route" };
+
+/** Opens the test whether legacy lacks a route: it says so by its error, or by the 404 that a made-up route gets. */
+const openAbsence = (gateway: Gateway): ((request: LegacyRequest) => Promise<boolean>) => {
+  /** A 404 without the path that it may name; `undefined` for any other answer. */
+  const notFoundOf = (reply: LegacyReply | LegacyFailed, { path }: LegacyRequest): string | undefined =>
+    "reading" in reply && reply.status === 404
+      ? `${reply.contentType} ${reply.body.toString("latin1", 0, MAX_LOOKED_AT).replaceAll(path, "")}`
+      : undefined;
+  const madeUp = once(async () => notFoundOf(await askLegacy(gateway, MADE_UP), MADE_UP));
+  return async (request) => {
+    const reply = await askLegacy(gateway, request);
+    if ("reading" in reply && isUnknownFunction(reply)) return true;
+    const notFound = notFoundOf(reply, request);
+    return notFound !== undefined && notFound === (await madeUp());
+  };
 };
 
 /** Where a GET asks for an example; `undefined` where only a POST can. */
@@ -243,18 +306,22 @@ const checkSettings = async (
     );
 };
 
-const resultOf = (rows: CheckRow[], legacy: string): CheckResult => {
+const resultOf = (rows: CheckRow[], legacy: string, absent: readonly string[]): CheckResult => {
   const count = (wanted: CheckRow["result"]) => rows.filter(({ result }) => result === wanted).length;
-  return { ready: count("FAIL") === 0, legacy, passed: count("ok"), failed: count("FAIL"), rows };
+  return { ready: count("FAIL") === 0, legacy, passed: count("ok"), failed: count("FAIL"), absent, rows };
 };
 
 /** The summary: legacy's answer, what passed, what failed, and what to do. */
-const summaryOf = ({ ready, legacy, passed, failed, rows }: CheckResult): string[] => {
-  if (ready) return ["", `READY: ${legacy}; all ${passed} checks passed`];
+const summaryOf = ({ ready, legacy, passed, failed, absent, rows }: CheckResult): string[] => {
+  const lacks =
+    absent.length === 0
+      ? ""
+      : `; this legacy does not have ${counted(absent.length, "endpoint")}: ${absent.join(", ")}`;
+  if (ready) return ["", `READY: ${legacy}; all ${passed} checks passed${lacks}`];
   const wrong = rows.filter(({ result }) => result === "FAIL");
   return [
     "",
-    `NOT READY: ${legacy}; ${passed} checks passed, ${failed} failed:`,
+    `NOT READY: ${legacy}${lacks}; ${passed} checks passed, ${failed} failed:`,
     ...wrong.map(({ name, found, advice }) => `  ${name}: ${advice ?? found}`),
   ];
 };
@@ -279,7 +346,7 @@ const describeLegacy = (url: string, reply: LegacyReply | LegacyFailed): LegacyS
   if (reading.is === "document" && status === 200) return { ok: true, words };
   const text = body.toString("latin1", 0, MAX_LOOKED_AT);
   const said = reading.is === "error" ? `: ${reading.message}` : "";
-  const isOwnError = said !== "" && !isOfLoop(text);
+  const isOwnError = said !== "" && !isUnknownFunction(reply) && !isOfLoop(text);
   return { ok: false, words: words + said, advice: isOwnError ? "look at legacy's log" : adviceOfLegacy(status, text) };
 };
 

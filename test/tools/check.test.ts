@@ -207,6 +207,65 @@ test("--check names a record that legacy cannot show, and takes another one", as
   expect(summary).toMatch(/^NOT READY: .*, 2 failed:\n {2}getRun one: /);
 });
 
+describe("--check of a legacy with fewer endpoints", () => {
+  const html = { "Content-Type": "text/html" };
+  const function100 = () => Response.json({ error: { code: "100", message: "Function not valid" } }, { status: 412 });
+  const page = (path: string) => new Response(`<html>${path} was not found`, { status: 404, headers: html });
+  const router = () => Response.json({ detail: "Not Found" }, { status: 404 });
+  const ofRuns = /^\/api\/v1\/(?:json|xml)\/(?:run|evaluation)\//;
+  const isMadeUp = (path: string) =>
+    !/\/(?:data|task|tasktype|flow|setup|study|run|evaluation\w*|estimationprocedure)\//.test(path);
+  const runs = ["getRun", "getRunTrace", "listRuns", "listRunTags", "listEvaluations", "listEvaluationsWithSetups"];
+
+  test.each<[title: string, absent: (path: string) => Response]>([
+    ["the code of an unknown function", function100],
+    ["the page of a route that is made up", page],
+    ["the answer of a router to a route that is made up", router],
+  ])("what it lacks is a note, counted apart, by %s", async (_, absent) => {
+    const url = await sampleBut((path) => (ofRuns.test(path) || isMadeUp(path) ? absent(path) : undefined));
+    // Modern answers for one of them: there is nothing to compare that with.
+    const modern = {
+      MODERN_URL: await answering(200, "application/json", "{}"),
+      STAGES: '{"getRun":{"stage":"modern"}}',
+    };
+    const { ready, rows, passed, summary } = await checked(url, modern);
+    const notes = rows.filter(({ found }) => found.startsWith("this legacy does not have it: "));
+    expect(rows.filter(({ result }) => result === "FAIL")).toEqual([]);
+    expect([ready, notes.map(({ result, name }) => `${result} ${name}`)]).toEqual([
+      true,
+      runs.map((name) => `note ${name}`),
+    ]);
+    expect(summary).toMatch(
+      new RegExp(`^READY: .*; all ${passed} checks passed; this legacy does not have 6 endpoints: ${runs.join(", ")}$`),
+    );
+  });
+
+  test.each<[title: string, answer: (path: string) => Response | undefined, name: string]>([
+    ["a page of its own", (path) => (ofRuns.test(path) ? page("/other") : undefined), "getRun one"],
+    [
+      "an unknown function, where other records are there",
+      (path) => (path.includes("/run/list/task/1000000") ? function100() : undefined),
+      "listRuns",
+    ],
+  ])("what it fails to answer is no note: %s", async (_, answer, name) => {
+    const { ready, rows } = await checked(await sampleBut(answer));
+    expect(ready).toBe(false);
+    expect(rows).toContainEqual(expect.objectContaining({ result: "FAIL", name }));
+  });
+
+  test("a legacy of which no endpoint is read is not ready", async () => {
+    const { ready, summary } = await checked(await sampleBut(function100));
+    expect([ready, summary]).toEqual([false, expect.stringContaining("  legacy: is LEGACY_PATH right?")]);
+    // The first request of all, which shows whether legacy is there, is the only one that is answered.
+    let asked = 0;
+    const once = await checked(await sampleBut(() => (asked++ === 0 ? undefined : function100())));
+    expect(once.ready).toBe(false);
+    expect(once.summary).toMatch(
+      /^NOT READY: [^;]+; \d+ checks passed, \d failed:\n {2}endpoints: are LEGACY_URL and LEGACY_PATH right\?$/m,
+    );
+  });
+});
+
 test("--check gives its verdict while the disk of DATA_DIR hangs", async () => {
   const directory = temporaryFolder();
   const pipe = join(directory, `.check-${process.pid}`);
