@@ -12,7 +12,7 @@ const REST = 1000;
 const take = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
-local known = tonumber(redis.call('GET', KEYS[1]) or now)
+local known = tonumber(redis.call('GET', KEYS[1])) or now
 -- More than a whole burst ahead: the clock of Redis was set back.
 if known - now > ARGV[2] + 1 then known = now end
 local full = math.max(known, now) + ARGV[1]

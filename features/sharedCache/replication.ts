@@ -5,18 +5,7 @@ import { withTimeout } from "../../src/operation/index.ts";
 import { parseJson } from "../../src/catalogue/index.ts";
 import { connectRedis } from "../../libraries/stores/redis.ts";
 import { openReplicationLease, type SharedTierEvent } from "./replicationLease.ts";
-import {
-  acknowledgementsOf,
-  ALL_ACKNOWLEDGEMENTS,
-  CALLS,
-  CHANNEL,
-  EPOCH,
-  EPOCHS,
-  EVERYTHING,
-  gatewayOf,
-  namesOf,
-  scripts,
-} from "./scripts.ts";
+import { channelsOf, EPOCH, EPOCHS, EVERYTHING, namesOf, scripts } from "./scripts.ts";
 
 /**
  * The message of a gateway to the others: its id, an invalidation, and the epoch that begins with it. An invalidation
@@ -75,20 +64,22 @@ export const openReplication = (
   owner: Parameters<OpenSharedTier>[0],
 ) => {
   const self = randomUUID();
+  const channels = channelsOf(url);
   /** Invalidations that Redis has not confirmed, in order. */
   let pending: Invalidation[] = [];
   /** Called for each gateway that has acknowledged the invalidation of an epoch. */
   const onAcknowledged = new Map<string, () => void>();
   const connection = connectRedis({
     url,
-    channels: [CHANNEL, CALLS, acknowledgementsOf(self)],
+    channels: [channels.invalidations, channels.calls, channels.acknowledgementsOf(self)],
     onListening: () => lease.beat(),
     onDeaf: () => lease.lose("the subscription broke"),
     onError: (error) => lease.failed(error),
+    onSetAside: (key) => onEvent("redis_key_set_aside", { key }),
     onMessage(text, channel) {
-      if (channel === CALLS) return onCall(text);
+      if (channel === channels.calls) return onCall(text);
       // An epoch, or the id of a gateway that answers a call.
-      if (channel !== CHANNEL) return (onAcknowledged.get(text) ?? lease.answered)(text);
+      if (channel !== channels.invalidations) return (onAcknowledged.get(text) ?? lease.answered)(text);
       const message = messageSchema.safeParse(parseJson(text)).data;
       if (message === undefined) return lease.miss("a message could not be read");
       const { from, epoch, drop } = message;
@@ -96,14 +87,14 @@ export const openReplication = (
       if (from === self) return onAcknowledged.get(epoch)?.();
       if (Object.keys(drop).length > 0) owner.onInvalidation(fromMessage(drop));
       else owner.onLost();
-      return connection.publish(acknowledgementsOf(from), epoch);
+      return connection.publish(channels.acknowledgementsOf(from), epoch);
     },
   });
 
   /** Another gateway waits for what this one has to send. */
   const onCall = (gateway: string): void => {
     if (gateway === self || !lease.called(gateway) || pending.length > 0) return;
-    connection.publish(acknowledgementsOf(gateway), self);
+    connection.publish(channels.acknowledgementsOf(gateway), self);
   };
 
   /**
@@ -117,7 +108,7 @@ export const openReplication = (
     known: readonly string[] = [],
   ): Promise<number> => {
     const message = JSON.stringify({ from: self, epoch, drop: toMessage(drop) } satisfies InvalidationMessage);
-    const about = [CHANNEL, message, epoch, ...known];
+    const about = [channels.invalidations, message, epoch, ...known];
     const receivers = await connection.run(scripts.invalidate, [EPOCH, EPOCHS, ...names], about);
     lease.confirmed(epoch);
     return Number(receivers);
@@ -129,10 +120,10 @@ export const openReplication = (
     onEvent,
     waitForOthers,
     async ask(epochs) {
-      const about = [randomUUID(), ALL_ACKNOWLEDGEMENTS, ...epochs];
+      const about = [randomUUID(), channels.allAcknowledgements, ...epochs];
       const reply = await connection.run(scripts.heartbeat, [EPOCH, EPOCHS], about);
-      const [epoch, channels, unknown] = reply as [Buffer | null, Buffer[], Buffer[]];
-      const listening = channels.map((channel) => gatewayOf(String(channel)));
+      const [epoch, listeners, unknown] = reply as [Buffer | null, Buffer[], Buffer[]];
+      const listening = listeners.map((channel) => channels.gatewayOf(String(channel)));
       return {
         epoch: epoch?.toString(),
         unknown: unknown.map(String),
@@ -146,7 +137,7 @@ export const openReplication = (
         if (pending[0] === drop) pending.shift();
       }
     },
-    callOthers: () => connection.publish(CALLS, self),
+    callOthers: () => connection.publish(channels.calls, self),
     distrust: () => owner.onLost(),
     async empty(epochs) {
       await announce({}, randomUUID(), [EVERYTHING], epochs);

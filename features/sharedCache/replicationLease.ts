@@ -2,7 +2,7 @@ import { ErrorReply } from "@redis/client";
 import { openOtherGateways } from "./otherGateways.ts";
 
 /** The events of the shared tier. */
-export type SharedTierEvent = "shared_tier_up" | "shared_tier_lost" | "shared_tier_error";
+export type SharedTierEvent = "shared_tier_up" | "shared_tier_lost" | "shared_tier_error" | "redis_key_set_aside";
 
 /** What Redis answers to a heartbeat. */
 type Heartbeat = {

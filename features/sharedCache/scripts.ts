@@ -1,4 +1,5 @@
 import type { Entry, Invalidation } from "../../src/gateway/index.ts";
+import { channelPrefix } from "../../libraries/stores/redis.ts";
 
 const PREFIX = "catalog-gateway:1:";
 
@@ -6,23 +7,29 @@ const PREFIX = "catalog-gateway:1:";
 export const EPOCH = `${PREFIX}epoch`;
 /** The key of the last epochs: a list. An epoch is in it if Redis holds nothing that was invalidated up to then. */
 export const EPOCHS = `${PREFIX}epochs`;
-/** The channel of invalidations. */
-export const CHANNEL = `${PREFIX}drops`;
-/** The channel on which a gateway asks the others whether they have invalidations to send. */
-export const CALLS = `${PREFIX}calls`;
 /** The prefix of the keys of groups' versions. */
 export const VERSIONS = `${PREFIX}v:`;
 /** The key of the version of the group that holds all entries. */
 export const EVERYTHING = `${VERSIONS}*`;
 /** The name of an entry. Builds do not read each other's entries: an answer of another build may differ. */
 export const entryName = (build: string, key: string): string => `${PREFIX}e:${build}:${key}`;
-const ACKNOWLEDGEMENTS = `${PREFIX}acks:`;
-/** The channel on which a gateway receives acknowledgements, and answers to its calls. */
-export const acknowledgementsOf = (gateway: string): string => ACKNOWLEDGEMENTS + gateway;
-/** The pattern of these channels: those that exist are those of the gateways that listen. */
-export const ALL_ACKNOWLEDGEMENTS = `${ACKNOWLEDGEMENTS}*`;
-/** The gateway of such a channel. */
-export const gatewayOf = (channel: string): string => channel.slice(ACKNOWLEDGEMENTS.length);
+
+/** The channels of the gateways on one database of a Redis. */
+export const channelsOf = (url: string) => {
+  const prefix = channelPrefix(url);
+  const acknowledgements = `${prefix}acks:`;
+  return {
+    invalidations: `${prefix}drops`,
+    /** A gateway asks the others whether they have invalidations to send. */
+    calls: `${prefix}calls`,
+    /** A gateway receives acknowledgements, and answers to its calls. */
+    acknowledgementsOf: (gateway: string): string => acknowledgements + gateway,
+    /** The pattern of these channels: those that exist are those of the gateways that listen. */
+    allAcknowledgements: `${acknowledgements}*`,
+    /** The gateway of such a channel. */
+    gatewayOf: (channel: string): string => channel.slice(acknowledgements.length),
+  };
+};
 
 /** Redis knows so many epochs: a gateway that has missed no more invalidations can tell that Redis has lost none. */
 const MAX_EPOCHS = 1000;

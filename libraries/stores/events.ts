@@ -20,6 +20,12 @@ export const storeEvents: EventDefinitions = {
     notes:
       "It was flushed or replaced. It is not filled again: what `feature` had stored begins anew (`stages`: see `stages_lost`).",
   },
+  redis_key_set_aside: {
+    level: "warn",
+    msg: "A key in Redis had another type than the gateway's, and was renamed.",
+    notes:
+      "Another program has written it. `key` is its name, now with `:set-aside` behind it. The gateway goes on as if there had been nothing.",
+  },
   store_unreadable: {
     level: "error",
     msg: "A stored value cannot be read.",

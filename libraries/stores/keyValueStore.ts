@@ -171,7 +171,7 @@ const describeIssues = ({ issues }: z.ZodError): string =>
     .map(({ path, message }) => `/${path.join("/")}: ${message}`)
     .join("; ");
 
-/** Called with the events `store_hangs`, `store_lost`, `store_up`, `store_emptied` and `store_unreadable`. */
+/** Called with the events of `storeEvents`. */
 export type OnStoreEvent = (event: string, about: Record<string, unknown>) => void;
 
 /** Reports when storing begins to fail, and when it works again. */

@@ -24,7 +24,7 @@ type RedisConnection = {
   close(): void;
 };
 
-/** What a connection is opened with. */
+/** The settings of a connection, and its listeners. */
 type ConnectionSettings = {
   url: string;
   channels: string[];
@@ -33,6 +33,8 @@ type ConnectionSettings = {
   /** The listening connection has broken: messages may be missed from now on. */
   onDeaf: () => void;
   onError?: (error: Error) => void;
+  /** A key had another type than a script expects, and was renamed. */
+  onSetAside: (key: string) => void;
 };
 
 /** Milliseconds for a connection to be made, and at most between two attempts. */
@@ -41,6 +43,39 @@ const RETRY = 500;
 const MAX_QUEUED_COMMANDS = 10_000;
 
 const bytes = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
+
+/**
+ * How the names of channels begin. A channel belongs to the whole Redis, whichever database a connection has selected:
+ * its name has the database's number.
+ */
+export const channelPrefix = (url: string): string => `catalog-gateway:1:${Number(new URL(url).pathname.slice(1))}:`;
+
+/**
+ * Goes around every script. Where a command finds a key of another type, another program has written it: the key gets
+ * another name, and the command is repeated. Otherwise each gateway would fail at this key until an operator deletes it.
+ * -> the keys that were renamed, and what the script returns
+ */
+const settingAside = (script: string): string => `
+local server = redis
+local renamed = {}
+local function try(...)
+  local reply = server.pcall(...)
+  if type(reply) ~= 'table' or not string.find(reply.err or '', '^WRONGTYPE') then return reply end
+  local key = select(2, ...)
+  server.call('RENAME', key, key .. ':set-aside')
+  renamed[#renamed + 1] = key
+  return server.pcall(...)
+end
+local redis = { pcall = try }
+function redis.call(...)
+  local reply = try(...)
+  -- The command fails again, and Redis raises the error in its own form.
+  if type(reply) == 'table' and reply.err then return server.call(...) end
+  return reply
+end
+local function run() ${script}
+end
+return { renamed, run() }`;
 
 /** Connects in the background. */
 export const connectRedis = (settings: ConnectionSettings): RedisConnection => {
@@ -57,7 +92,7 @@ export const connectRedis = (settings: ConnectionSettings): RedisConnection => {
   };
 };
 
-const openLink = ({ url, channels, ...callbacks }: ConnectionSettings): Omit<RedisConnection, "renew"> => {
+const openLink = ({ url, channels, onSetAside, ...callbacks }: ConnectionSettings): Omit<RedisConnection, "renew"> => {
   // The library changes the options that it gets.
   const options = () => ({
     url,
@@ -101,11 +136,17 @@ const openLink = ({ url, channels, ...callbacks }: ConnectionSettings): Omit<Red
   listener.on("error", deaf).on("reconnecting", deaf).on("end", deaf);
 
   return {
-    run: (script, keys, args) =>
-      commands.sendCommand(["EVAL", script, String(keys.length), ...keys, ...args], bytes).catch((error: unknown) => {
+    async run(script, keys, args) {
+      try {
+        const command = ["EVAL", settingAside(script), String(keys.length), ...keys, ...args];
+        const [renamed, reply] = (await commands.sendCommand(command, bytes)) as unknown as [Buffer[], unknown];
+        for (const key of renamed) onSetAside(key.toString());
+        return reply;
+      } catch (error) {
         if (!(error instanceof ClientOfflineError)) throw error;
         throw new Error(broken?.message ?? "it does not answer", { cause: error });
-      }),
+      }
+    },
     publish: (channel, message) => void commands.publish(channel, message).catch(onError),
     isListening: () => isSubscribed && listener.isReady,
     close() {

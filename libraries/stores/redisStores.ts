@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openSerialQueue } from "./serialQueue.ts";
 import { temporary, withTimeout } from "../../src/operation/index.ts";
-import { connectRedis, type RunScript } from "./redis.ts";
+import { channelPrefix, connectRedis, type RunScript } from "./redis.ts";
 import {
   openHealth,
   storeIn,
@@ -16,8 +16,6 @@ import {
 const PREFIX = "catalog-gateway:1:state:";
 /** The field that is another text after each change: the gateway that made it, and the number of its write. */
 const VERSION = "#";
-/** The channel of changes: the id of the gateway that made one. */
-const CHANNEL = `${PREFIX}changes`;
 
 /** Milliseconds between two reads of the changes of others: messages may be lost. */
 const INTERVAL = 5000;
@@ -26,10 +24,9 @@ const DELAY = 100;
 /** Milliseconds for which a feature waits for Redis at the start where it could do without. */
 const SHORT_PATIENCE = 1000;
 /**
- * How Redis begins to refuse a user, a password, a database or a key of another kind. Anything else,
- * such as `LOADING`, may pass.
+ * How Redis begins to refuse a user, a password or a database. Anything else, such as `LOADING`, may pass.
  */
-const WRONG_SETTING = /^(NOAUTH|NOPERM|WRONGPASS|WRONGTYPE|ERR DB)\b/;
+const WRONG_SETTING = /^(NOAUTH|NOPERM|WRONGPASS|ERR DB)\b/;
 /**
  * Milliseconds for which a claim holds, and the share of them that counts: work under way ends
  * before another gateway begins.
@@ -63,8 +60,9 @@ const scripts = {
   claim: `
     local owner = redis.call('GET', KEYS[1])
     if owner and owner ~= ARGV[1] then
-      -- The clock of Redis was set back: the claim of a gateway that is gone would hold for as long.
-      if redis.call('PTTL', KEYS[1]) > tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+      -- The clock of Redis was set back, or another program has written it: the claim would hold for long, or for ever.
+      local left = redis.call('PTTL', KEYS[1])
+      if left < 0 or left > tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
       return 0
     end
     redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
@@ -82,6 +80,8 @@ export const redisStores = ({
   patience = 5000,
 }: Pick<StoresSettings, "onEvent" | "timeout" | "patience"> & { url: string }): Stores => {
   const self = randomUUID();
+  /** The channel of changes: the id of the gateway that made one. */
+  const channel = `${channelPrefix(url)}state:changes`;
   /** What has changed in each store. */
   const reads: (() => Promise<void>)[] = [];
   const health = openHealth(onEvent);
@@ -90,12 +90,13 @@ export const redisStores = ({
   let isClosed = false;
   const redis = connectRedis({
     url,
-    channels: [CHANNEL],
+    channels: [channel],
     onMessage(from) {
       if (from !== self) lookSoon();
     },
     onListening: () => lookSoon(),
     onDeaf: () => lookSoon(),
+    onSetAside: (key) => onEvent("redis_key_set_aside", { key }),
   });
 
   const run: RunScript = async (...about) => {
@@ -111,7 +112,7 @@ export const redisStores = ({
     // A message from now on needs another read.
     timer = undefined;
     for (const read of reads) await read();
-    await run(scripts.touch, [CHANNEL], []);
+    await run(scripts.touch, [PREFIX], []);
   };
   const lookSoon = (): void => {
     if (isClosed) return;
@@ -146,7 +147,7 @@ export const redisStores = ({
         if (isClosed) throw new Error("the store is closed");
         const number = ++sent;
         const next = `${self}:${number}`;
-        const writing = run(scripts.write, [key], [version, field, text, next, CHANNEL, self]);
+        const writing = run(scripts.write, [key], [version, field, text, next, channel, self]);
         writing.catch(report);
         if (await take(await writing)) return false;
         [version, confirmed] = [next, number];

@@ -190,7 +190,14 @@ describeWithRedis("gateways with one Redis", () => {
     const redis = await startRedis();
     const events: string[] = [];
     const silent = () => undefined;
-    const about = { url: redis.url, channels: ["any"], onMessage: silent, onListening: silent, onDeaf: silent };
+    const about = {
+      url: redis.url,
+      channels: ["any"],
+      onMessage: silent,
+      onListening: silent,
+      onDeaf: silent,
+      onSetAside: silent,
+    };
     const connection = connectRedis(about);
     onTestFinished(() => connection.close());
     const shared = openSharedBuckets({
@@ -205,6 +212,9 @@ describeWithRedis("gateways with one Redis", () => {
     // The clock of Redis was an hour ahead when this caller came.
     await redis.talk(`SET catalog-gateway:2:rate:early ${Date.now() + 3_600_000}`);
     expect(await shared.take("early")).toBe(0);
+    // Another program has written these.
+    await redis.talk("SET catalog-gateway:2:rate:text foreign", "LPUSH catalog-gateway:2:rate:list foreign");
+    expect([await shared.take("text"), await shared.take("list")]).toEqual([0, 0]);
     events.splice(0);
     const waits = [await shared.take("a"), await shared.take("a"), await shared.take("a")];
     expect(waits).toEqual([0, 0, expect.toSatisfy((wait: number) => wait > 0 && wait <= 5000)]);

@@ -171,11 +171,11 @@ describeWithRedis("two gateways and a Redis", () => {
     { title: "behind connections that carry nothing", begin: ({ way }) => way.freeze("all") },
     { title: "behind a subscription that carries nothing", begin: ({ way }) => way.freeze("listeners") },
     { title: "closing subscriptions", begin: ({ redis }) => redis.talk("CLIENT KILL TYPE pubsub") },
-    { title: "sending garbage", begin: ({ redis }) => redis.talk("PUBLISH catalog-gateway:1:drops garbage") },
+    { title: "sending garbage", begin: ({ redis }) => redis.talk("PUBLISH catalog-gateway:1:0:drops garbage") },
     {
       title: "sending a later version's message",
       begin: ({ redis }) =>
-        redis.talk(`PUBLISH catalog-gateway:1:drops '{"from":"a","epoch":"b","drop":{"rows":[1]}}'`),
+        redis.talk(`PUBLISH catalog-gateway:1:0:drops '{"from":"a","epoch":"b","drop":{"rows":[1]}}'`),
     },
   ])("while Redis is $title, what the other changes is not served, nor afterwards", async (outage) => {
     const redis = await startRedis({ keeps: outage.keeps ?? true });

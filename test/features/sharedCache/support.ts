@@ -23,13 +23,14 @@ export const begin = (url: string, timeout = 2000, build = "b") => {
     drops: [] as Invalidation[],
     lost: 0,
     counts: [] as string[],
+    setAside: [] as unknown[],
   };
   const tier = redisTier({
     url,
     timeout,
     longest: 240_000,
     build,
-    onEvent: () => undefined,
+    onEvent: (event, about) => event === "redis_key_set_aside" && observed.setAside.push(about["key"]),
     count: (call, result) => observed.counts.push(`${call} ${result}`),
   })({ onInvalidation: (drop) => observed.drops.push(drop), onLost: () => observed.lost++ });
   onTestFinished(() => tier.close());

@@ -39,7 +39,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     await put(a, "a", "three");
     await until(() => b.changes.at(-1) === "a=three");
     // Both look again.
-    await redis.talk("PUBLISH catalog-gateway:1:state:changes somebody");
+    await redis.talk("PUBLISH catalog-gateway:1:0:state:changes somebody");
     await put(b, "c", "one");
     await until(() => a.changes.at(-1) === "c=one");
     expect([a.changes.length, b.changes.length]).toEqual([(before[0] ?? 0) + 1, (before[1] ?? 0) + 1]);
@@ -107,12 +107,15 @@ describeWithRedis("gateways that share a store on Redis", () => {
     await until(() => textOf(a) === "a=mended b=two");
   });
 
-  test("a key of another kind stops a start that needs Redis, but no gateway that runs", async () => {
-    const { redis, a } = await begin();
+  test("a key of another type is set aside, and hinders neither a start nor a gateway", async () => {
+    const { redis, a, b } = await begin();
     await redis.talk(`SET ${KEY} foreign`);
-    await expect(onRedis(redis.url, {}, { patience: 3000 })).rejects.toThrow("WRONGTYPE");
-    await until(() => a.events.length === 1);
-    expect([a.events[0], textOf(a)]).toEqual([expect.stringMatching(/^store_lost .*WRONGTYPE/), "a=one b=two"]);
+    const started = await onRedis(redis.url);
+    expect(await put(started, "a", "new")).toBe(true);
+    await until(() => [a, b].every((store) => textOf(store) === "a=new"));
+    const events = [a, b, started].flatMap((store) => store.events).filter((event) => !event.includes("store_emptied"));
+    expect(events).toEqual([`redis_key_set_aside {"key":"${KEY}"}`]);
+    expect(await redis.talk(`GET ${KEY}:set-aside`)).toContain("foreign");
   });
 
   test("without Redis nothing is updated, and each goes on with what it knows", async () => {
@@ -258,14 +261,24 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect([await first(), await second()]).toEqual([false, true]);
   });
 
-  test("a claim ends in time where the clock of Redis is set back", async () => {
+  test.each([
+    // As long as it would hold then.
+    ["the clock of Redis is set back", "PEXPIRE", "3600000"],
+    ["another program has written it", "SET", "foreign"],
+  ])("a claim ends in time where %s", async (_, command, value) => {
     const { redis, a, b } = await begin();
     expect(await a.stores.claim("scan")()).toBe(true);
     const claim = "catalog-gateway:1:state:claim:scan";
-    // As long as it would hold then.
-    await redis.talk(`PEXPIRE ${claim} 3600000`);
+    await redis.talk(`${command} ${claim} ${value}`);
     expect(await b.stores.claim("scan")()).toBe(false);
     expect(await redis.talk(`PTTL ${claim}`)).toMatch(/^:\d{1,5}\r/);
+  });
+
+  test("a claim of another type is set aside", async () => {
+    const { redis, a } = await begin();
+    await redis.talk("LPUSH catalog-gateway:1:state:claim:scan foreign");
+    expect(await a.stores.claim("scan")()).toBe(true);
+    expect(a.events).toEqual(['redis_key_set_aside {"key":"catalog-gateway:1:state:claim:scan"}']);
   });
 
   test("a start that needs Redis fails without it, or for a password, which is not shown", async () => {
