@@ -7,7 +7,7 @@ import type { DataSettings } from "../../libraries/stores/settings.ts";
 const knownCalls = {
   get: ["hit", "miss", "late", "failed"],
   set: ["stored", "overtaken", "failed"],
-  drop: ["done", "unacknowledged", "late", "failed"],
+  drop: ["done", "unacknowledged", "failed"],
 };
 
 /** Milliseconds that a request waits for Redis at most: legacy itself often takes longer. */
@@ -30,7 +30,9 @@ const sharedTier = (
     trouble: "Redis has been failing",
     effect: "what was cached is served only while legacy fails",
   });
-  report(false, "not connected yet");
+  const reportLost = (why: string): void =>
+    report(false, `other gateways may not see writes through this one, nor this one theirs: ${why}`);
+  reportLost("not connected yet");
   return redisTier({
     url: settings.REDIS_URL as string,
     timeout,
@@ -39,7 +41,7 @@ const sharedTier = (
     onEvent(event, about) {
       observer.event(event, about);
       if (event === "shared_tier_up") report(true);
-      if (event === "shared_tier_lost") report(false, `invalidations may be missed: ${String(about["why"])}`);
+      if (event === "shared_tier_lost") reportLost(String(about["why"]));
     },
     count: (call, result) => void calls(call, result).value++,
   });

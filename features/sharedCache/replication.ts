@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { Invalidation, OpenSharedTier } from "../../src/gateway/index.ts";
 import { withTimeout } from "../../src/operation/index.ts";
 import { parseJson } from "../../src/catalogue/index.ts";
 import { connectRedis } from "../../libraries/stores/redis.ts";
-import { openReplicationLease, type SharedTierEvent } from "./replicationLease.ts";
+import { LEASE_MS, openReplicationLease, type SharedTierEvent } from "./replicationLease.ts";
 import { channelsOf, EPOCH, EPOCHS, EVERYTHING, namesOf, scripts } from "./scripts.ts";
 
 /**
@@ -34,17 +35,17 @@ const messageSchema: z.ZodType<InvalidationMessage> = z.strictObject({
 const LISTS = "lists ";
 
 const toMessage = ({ lists, ...drop }: Invalidation): Invalidation =>
-  lists === undefined ? drop : { ...drop, groups: [...(drop.groups ?? []), ...lists.map((one) => LISTS + one)] };
+  lists === undefined ? drop : { ...drop, groups: [...(drop.groups ?? []), ...lists.map((list) => LISTS + list)] };
 
 const fromMessage = (drop: Invalidation): Invalidation => {
   const { groups = [] } = drop;
-  const marked = groups.filter((one) => one.startsWith(LISTS));
+  const marked = groups.filter((group) => group.startsWith(LISTS));
   if (marked.length === 0) return drop;
-  const lists = marked.map((one) => one.slice(LISTS.length));
-  return { ...drop, groups: groups.filter((one) => !marked.includes(one)), lists };
+  const lists = marked.map((group) => group.slice(LISTS.length));
+  return { ...drop, groups: groups.filter((group) => !marked.includes(group)), lists };
 };
 
-/** What gateways on one Redis share. */
+/** The settings of the replication between the gateways on one Redis. */
 export type ReplicationSettings = {
   url: string;
   /** Milliseconds that a request waits for Redis at most. */
@@ -57,6 +58,26 @@ export type ReplicationSettings = {
 
 /** More pending invalidations become a single one of everything. */
 const MAX_PENDING = 1000;
+/** Invalidations at most whose acknowledgements are counted. */
+const MAX_UNACKNOWLEDGED = 1000;
+
+/** An invalidation on its way: Redis confirms it, then each gateway acknowledges it. */
+type Delivery = {
+  drop: Invalidation;
+  /** When it began. */
+  since: number;
+  isRepeated: boolean;
+  confirmed: PromiseWithResolvers<void>;
+  acknowledged: PromiseWithResolvers<void>;
+};
+
+const newDelivery = (drop: Invalidation, since = performance.now()): Delivery => ({
+  drop,
+  since,
+  isRepeated: false,
+  confirmed: Promise.withResolvers(),
+  acknowledged: Promise.withResolvers(),
+});
 
 /** Sends invalidations between the gateways on one Redis. It connects in the background. */
 export const openReplication = (
@@ -65,10 +86,12 @@ export const openReplication = (
 ) => {
   const self = randomUUID();
   const channels = channelsOf(url);
-  /** Invalidations that Redis has not confirmed, in order. */
-  let pending: Invalidation[] = [];
+  /** Invalidations that Redis has refused, or not confirmed in time, in order: with the first of them a gap begins. */
+  let pending: Delivery[] = [];
+  /** When the first invalidation began that another gateway has not acknowledged in time, and none has been since. */
+  let unacknowledgedSince: number | undefined;
   /** Called for each gateway that has acknowledged the invalidation of an epoch. */
-  const onAcknowledged = new Map<string, () => void>();
+  const onAcknowledged = new LRUCache<string, () => void>({ max: MAX_UNACKNOWLEDGED });
   const connection = connectRedis({
     url,
     channels: [channels.invalidations, channels.calls, channels.acknowledgementsOf(self)],
@@ -131,10 +154,10 @@ export const openReplication = (
       };
     },
     async flush() {
-      for (let [drop] = pending; drop; [drop] = pending) {
-        await announce(drop, randomUUID());
+      for (let [delivery] = pending; delivery; [delivery] = pending) {
+        await send(delivery);
         // Meanwhile all of them may have become a single one.
-        if (pending[0] === drop) pending.shift();
+        if (pending[0] === delivery) pending.shift();
       }
     },
     callOthers: () => connection.publish(channels.calls, self),
@@ -144,44 +167,61 @@ export const openReplication = (
     },
   });
 
-  const attempt = async (drop: Invalidation, epoch: string) => {
-    if (pending.length > 0) return "late";
-    const until = performance.now() + timeout;
-    const { promise: acknowledged, resolve } = Promise.withResolvers<void>();
+  const send = async (delivery: Delivery): Promise<void> => {
+    const epoch = randomUUID();
     let [count, receivers] = [0, Infinity];
-    onAcknowledged.set(epoch, () => {
-      if (++count >= receivers) resolve();
-    });
-    const announced = await withTimeout(announce(drop, epoch), timeout);
-    if (announced === "late") return "late";
-    // Redis has invalidated it. Now every gateway has to acknowledge it; some may have done so already.
-    receivers = announced;
-    if (count >= receivers) return "done";
-    const done = await withTimeout(acknowledged, Math.max(1, until - performance.now()));
-    return done === "late" ? "unacknowledged" : "done";
+    const acknowledge = (acknowledgements: number): void => {
+      count += acknowledgements;
+      if (count < receivers) return;
+      onAcknowledged.delete(epoch);
+      unacknowledgedSince = undefined;
+      delivery.acknowledged.resolve();
+    };
+    onAcknowledged.set(epoch, () => acknowledge(1));
+    receivers = await announce(delivery.drop, epoch);
+    delivery.confirmed.resolve();
+    // Some may have acknowledged it already.
+    acknowledge(0);
   };
+  /** Sends it again with each heartbeat until Redis has confirmed it. Twice does no harm. */
+  const repeat = (delivery: Delivery): void => {
+    if (delivery.isRepeated) return;
+    delivery.isRepeated = true;
+    pending.push(delivery);
+    if (pending.length <= MAX_PENDING) return;
+    // The writes behind them may still be running.
+    const hold = Math.max(...pending.map(({ drop }) => drop.hold ?? 0));
+    pending = [newDelivery({ all: true, hold }, pending[0]?.since)];
+  };
+  /** Milliseconds until each gateway that has heard nothing since this moment has lost its lease. */
+  const leaseLeft = (since: number): number => Math.max(0, since + LEASE_MS - performance.now());
+
   return {
     run: connection.run,
-    /** Whether all invalidations up to a moment ago have arrived here. */
+    /** True if all invalidations up to a moment ago have arrived here. */
     isTrusted: () => lease.isHeld(),
     /** Invalidations of this gateway wait until Redis answers again. */
     isPending: () => pending.length > 0,
     /** Changes with every invalidation. */
     epoch: lease.epoch,
     /**
-     * Resolves when all gateways have acknowledged it, or with the reason why that is not known; it is then repeated.
+     * Resolves when all gateways have acknowledged it, or when the lease of those that have not is over. Only the first
+     * invalidations of a gap wait for that.
      */
-    async invalidate(drop: Invalidation): Promise<"done" | "unacknowledged" | "late" | "failed"> {
-      const epoch = randomUUID();
-      const result = await attempt(drop, epoch).catch(() => "failed" as const);
-      onAcknowledged.delete(epoch);
-      if (result !== "late" && result !== "failed") return result;
-      // Repeated until it has arrived; twice does no harm.
-      pending.push(drop);
-      // The writes behind them may still be running.
-      if (pending.length > MAX_PENDING)
-        pending = [{ all: true, hold: Math.max(...pending.map(({ hold = 0 }) => hold)) }];
-      return result;
+    async invalidate(drop: Invalidation): Promise<"done" | "unacknowledged" | "failed"> {
+      const delivery = newDelivery(drop);
+      const { since, confirmed, acknowledged } = delivery;
+      const gapSince = pending[0]?.since ?? since;
+      if (pending.length > 0) repeat(delivery);
+      else send(delivery).catch(() => repeat(delivery));
+      if ((await withTimeout(confirmed.promise, leaseLeft(gapSince))) === "late") {
+        repeat(delivery);
+        return "failed";
+      }
+      const left = Math.max(timeout, leaseLeft(unacknowledgedSince ?? since));
+      if ((await withTimeout(acknowledged.promise, left)) !== "late") return "done";
+      unacknowledgedSince ??= since;
+      return "unacknowledged";
     },
     close(): void {
       lease.close();

@@ -37,7 +37,7 @@ type ReplicationLeaseSettings = {
 /** Milliseconds between two heartbeats. */
 const INTERVAL = 300;
 /** Milliseconds that the lease lasts, from when the heartbeat was sent. */
-const TERM = 1500;
+export const LEASE_MS = 1500;
 /** Milliseconds without an answer until new connections are opened. */
 const PATIENCE = 3000;
 
@@ -58,7 +58,7 @@ const PATIENCE = 3000;
 export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
   const { isListening, ask, flush, callOthers, distrust, empty, renew, onEvent } = settings;
   // Another gateway loses Redis a term later at most, and then makes new connections in this time.
-  const { waitForOthers = TERM + PATIENCE } = settings;
+  const { waitForOthers = LEASE_MS + PATIENCE } = settings;
   const term = openTerm(() => performance.now());
   const others = openOtherGateways();
   let state: "new" | "up" | "lost" = "new";
@@ -255,7 +255,7 @@ export const openTerm = (now: () => number) => {
       if (isFirst && epoch !== undefined) announce(epoch);
       known ??= epoch;
       suspect = epoch;
-      until = sentAt + TERM;
+      until = sentAt + LEASE_MS;
       return "in time";
     },
   };

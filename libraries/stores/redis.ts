@@ -52,7 +52,7 @@ export const channelPrefix = (url: string): string => `catalog-gateway:1:${Numbe
 
 /**
  * Goes around every script. Where a command finds a key of another type, another program has written it: the key gets
- * another name, and the command is repeated. Otherwise each gateway would fail at this key until an operator deletes it.
+ * another name, and the command is repeated. Else each gateway would fail at this key until an operator deletes it.
  * -> the keys that were renamed, and what the script returns
  */
 const settingAside = (script: string): string => `

@@ -227,6 +227,51 @@ describeWithRedis("the tier on Redis", () => {
     expect([a.observed.drops, a.observed.lost, (await a.get("k"))?.body.toString()]).toEqual([[], 0, "[1]"]);
   });
 
+  /** From now on what waits for a time waits until the test lets it pass. */
+  const stopTimeouts = () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+  };
+
+  test("while Redis hangs, only the first invalidation waits for the others' lease", async () => {
+    const redis = await startRedis();
+    const [a, b] = [await open(redis.url, 50), await open(redis.url)];
+    redis.pause();
+    expect(await a.invalidate({ groups: ["dataset/61"] })).toBe(false);
+    expect(b.trusted()).toBe(false);
+    stopTimeouts();
+    const second = a.invalidate({ groups: ["dataset/62"] });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await second).toBe(false);
+    redis.resume();
+  });
+
+  test("while another gateway hangs, only the first invalidation waits for its lease", async () => {
+    const redis = await startRedis();
+    const path = await pathTo(redis.url);
+    const [a, b] = [await open(redis.url, 50), await open(path.url)];
+    path.freeze("all");
+    expect(await a.invalidate({ groups: ["dataset/61"] })).toBe(false);
+    expect(b.trusted()).toBe(false);
+    stopTimeouts();
+    const second = a.invalidate({ groups: ["dataset/62"] });
+    // Redis has confirmed it.
+    await heartbeats(redis, 4);
+    await vi.advanceTimersByTimeAsync(50);
+    await second;
+  });
+
+  test("an invalidation that waits is over as soon as all have acknowledged it", async () => {
+    const redis = await startRedis();
+    const [a, b] = [await open(redis.url, 50), await open(redis.url)];
+    redis.pause();
+    stopTimeouts();
+    const invalidating = a.invalidate({ groups: ["dataset/61"] });
+    await vi.advanceTimersByTimeAsync(1400);
+    redis.resume();
+    expect([await invalidating, b.observed.drops]).toEqual([true, [{ groups: ["dataset/61"] }]]);
+  });
+
   test("invalidations made while cut off reach the others; all keep the rest", async () => {
     const redis = await startRedis();
     const path = await pathTo(redis.url);
