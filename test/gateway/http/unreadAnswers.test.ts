@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openByteBudget } from "../../../src/operation/limits/byteBudget.ts";
-import type { FeatureModule } from "../../../src/gateway/answer/feature.ts";
+import type { Feature } from "../../../src/gateway/answer/feature.ts";
 import { sendWhole } from "../../../src/gateway/http/httpServer.ts";
 import { openConnection } from "../answer/support.ts";
 import { get, httpUpstream, send } from "../proxy/support.ts";
@@ -74,38 +74,32 @@ describe("a client that takes nothing", () => {
 const NEVER = 200_000 / LIMIT;
 
 describe("where what should answer has forgotten a request", () => {
-  const forgets: FeatureModule = {
-    open: () => ({
-      step: { before: "hitPath", answer: ({ url }, _, next) => (url === "/forgotten" ? undefined : next()) },
-    }),
-  };
   const openForgetful = async () => {
+    const forgotten = vi.fn<() => void>();
+    const step: Feature["step"] = { before: "hitPath", answer: forgotten };
     const url = await httpUpstream((_, response) => response.end("legacy"));
-    return listeningGateway(url, {}, { sendTimeout: LIMIT, features: [forgets] });
+    const parts = { sendTimeout: LIMIT, features: [{ open: () => ({ step }) }] };
+    return { ...(await listeningGateway(url, {}, parts)), forgotten };
   };
 
   test("its client is told, and the connection closed; the fault is counted", async () => {
-    const { port, observer } = await openForgetful();
-    let isOver = false;
-    const answer = send(port, staying("/forgotten")).finally(() => (isOver = true));
-    await until(() => {
-      pass(NEVER);
-      return isOver;
-    });
+    const { port, observer, forgotten } = await openForgetful();
+    const answer = send(port, staying("/"));
+    await until(() => forgotten.mock.calls.length === 1);
+    pass(NEVER);
     expect((await answer).text).toMatch(/^HTTP\/1\.1 500 [^]*{"detail":"Internal Server Error"}$/);
     expect(observer.counts()["internal_error"]).toBe(1);
   });
 
   test("a body that comes puts that off, since its request may be answered at its end", async () => {
-    const { port, observer } = await openForgetful();
-    const socket = unreader(
-      port,
-      staying("/forgotten").replace("GET", "POST").replace("\r\n", "\r\nContent-Length: 1000\r\n"),
-    );
+    const { port, observer, forgotten } = await openForgetful();
+    const head = staying("/").replace("GET", "POST").replace("\r\n", "\r\nContent-Length: 1000\r\n");
+    const socket = unreader(port, head);
+    await until(() => forgotten.mock.calls.length === 1);
     for (let i = 0; i < 5; i++) {
       socket.write("a");
       await settled();
-      pass(NEVER / 2);
+      pass(100_000 / LIMIT);
     }
     expect([socket.closed, observer.counts()["internal_error"]]).toEqual([false, undefined]);
   });
