@@ -11,10 +11,17 @@ export type StoredView = { url: string; answers?: StoredAnswer[] };
 
 /** An address as it may be shown: its path, without what may be a key. */
 export const shownAddress = (address: string): string =>
-  shownTarget(pathOf(address.slice(0, MAX_ADDRESS).replace(/^https?:\/\/[^/]*/i, "")));
+  shownTarget(
+    pathOf(
+      address
+        .trim()
+        .slice(0, MAX_ADDRESS)
+        .replace(/^https?:\/\/[^/]*/i, ""),
+    ),
+  );
 
 /** Looks up what is stored for everybody at this address: hostile input. */
 export const findStored = async ({ stored }: Pick<Core, "stored">, address: string): Promise<StoredView> => {
-  const found = address.length > MAX_ADDRESS ? undefined : await stored().find(address.trim());
+  const found = address.length > MAX_ADDRESS ? undefined : await stored().find(address);
   return { url: shownAddress(address), ...(found && { answers: found.map(storedAnswer) }) };
 };

@@ -14,7 +14,7 @@ export const openStoredAnswers = (
   { app, oldReads }: Readers,
 ): StoredAnswers => {
   const keysOf = (address: string): CacheKey[] => {
-    const path = pathOf(originForm(address));
+    const path = pathOf(originForm(address.trim()));
     const ours = app.readPath(path);
     if (ours === undefined) return Object.values(oldReads?.readPath(path)?.cacheKeys ?? {});
     const { cacheKey } = ours.endpoint;

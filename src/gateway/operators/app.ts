@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import { getRequestListener } from "@hono/node-server";
+import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
 import { accepts } from "hono/accepts";
 import { writeExposition } from "../../operation/index.ts";
@@ -23,7 +23,9 @@ export const operatorsApp = (
   app.use(guardMiddleware(guard, signIn));
   app.notFound((c) => c.json({ detail: "Not Found" }, 404));
   app.onError((error, c) => {
-    observer.fault(error);
+    const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
+    // A client that breaks off its body makes its reading fail: that is no fault.
+    if (incoming?.destroyed !== true || incoming.complete) observer.fault(error);
     return c.json({ detail: "Internal Server Error" }, 500);
   });
   app.get("/healthz", (c) => c.json({ status: "ok" }));

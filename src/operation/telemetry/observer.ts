@@ -128,8 +128,13 @@ const FAULT = "internal_error";
 
 /** The stack of an error. What its message quotes may be a key, which is not shown. */
 const stackOf = (error: unknown): string => {
-  const stack = error instanceof Error ? error.stack : undefined;
-  if (stack === undefined) return "What was thrown has no stack.";
+  let stack: unknown;
+  try {
+    stack = error instanceof Error ? error.stack : undefined;
+  } catch {
+    // A getter may throw.
+  }
+  if (typeof stack !== "string") return "What was thrown has no stack that can be read.";
   const end = stack.indexOf(FRAME);
   return end === -1 ? scrubRuns(stack) : scrubRuns(stack.slice(0, end)) + stack.slice(end);
 };

@@ -5,7 +5,7 @@ import { operated } from "./operated.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { consoleFor } from "./consoleFor.ts";
 import type { ConsolePart } from "../../../libraries/ui/consolePart.ts";
-import { exchange, expectDetail } from "../../gateway/answer/support.ts";
+import { exchange, expectDetail, openConnection } from "../../gateway/answer/support.ts";
 import { request, send } from "../../gateway/proxy/support.ts";
 import { pathTo } from "../../libraries/stores/redis/pathTo.ts";
 import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
@@ -28,6 +28,21 @@ test("malformed requests are refused in our format", async () => {
     "NONSENSE\r\n",
   ])
     expectDetail(await exchange(adminPort, head + rest), 400);
+});
+
+test("a client that breaks off its body is no fault of the gateway", async () => {
+  const { adminPort, core, see } = await operated();
+  const { socket, text, closed } = openConnection(adminPort);
+  const head = request("POST /purge", "Content-Type: application/json", "Content-Length: 100", "Expect: 100-continue");
+  socket.write(head.replace("front.example", "127.0.0.1"));
+  await until(() => text().includes(" 100 Continue"));
+  socket.write('{"all"');
+  await settled();
+  socket.resetAndDestroy();
+  await closed;
+  expect((await see("/healthz")).status).toBe(200);
+  await settled();
+  expect(core.observer.counts()).toEqual({});
 });
 
 test("the host of an absolute target counts", async () => {

@@ -39,7 +39,8 @@ test.each([
   expect(first).not.toHaveProperty("why");
   expect(await stored(`https://u:p@gateway.example${path}?api_key=${key}`)).toHaveLength(1);
   expect(await read(path)).toContain("hit");
-  const answer = await purge(`http://gateway.example${path}?api_key=${key}`);
+  expect(await stored(` ${path}\n`)).toHaveLength(1);
+  const answer = await purge(` http://gateway.example${path}?api_key=${key}\n`);
   expect([answer.status, await answer.json()]).toEqual([200, { purged: { url: path } }]);
   expect(await stored()).toEqual([]);
   expect(await read(path)).not.toContain("hit");

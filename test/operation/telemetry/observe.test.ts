@@ -62,6 +62,18 @@ test("a fault is logged once a second for each place, without what its message q
   expect(observer.counts()).toEqual({ internal_error: 7 });
 });
 
+test("an error whose stack cannot be read is logged and counted", async () => {
+  const { observer, lines } = opened();
+  const unreadable = () => {
+    throw new Error("planted");
+  };
+  observer.fault(Object.defineProperty(new Error("a"), "stack", { get: unreadable }));
+  observer.fault(Object.assign(new Error("b"), { stack: 5 }));
+  observer.fault(new Proxy({}, { getPrototypeOf: unreadable }));
+  expect(await lines(1)).toMatchObject([{ level: 50, error: "What was thrown has no stack that can be read." }]);
+  expect(observer.counts()).toEqual({ internal_error: 3 });
+});
+
 test.each([
   ["at open (file:///opt/gw/src/gateway/server.ts:3:4)", "gateway/server.ts:3:4"],
   ["at file:///opt/gw/features/webhook/feature.ts:3:4", "features/webhook/feature.ts:3:4"],
