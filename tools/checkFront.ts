@@ -2,6 +2,7 @@ import type { CheckReport } from "../libraries/check/checkReport.ts";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { request } from "undici";
+import { xmlReader } from "../src/catalogue/index.ts";
 import {
   contentCoding,
   type Gateway,
@@ -27,7 +28,7 @@ const MADE_UP_KEY = "x".repeat(32);
 
 /**
  * Checks what stands before legacy, which may treat requests in different ways: with and without `Via`, by the
- * gateway's probe, by the host that clients use, with a key that cannot exist.
+ * gateway's probe, by the host that clients use, with a key that cannot exist, and by POST.
  */
 export const checkFront = async (
   { core }: Gateway,
@@ -49,6 +50,13 @@ export const checkFront = async (
     await close();
   }
   const caller = { key: MADE_UP_KEY, headers: [], deadline: performance.now() + totalTimeout };
+  const posted = await core.client(catalogue.keyProbes.writes, "json", caller, xmlReader([]));
+  report.row(
+    !("failed" in posted),
+    "legacy, by POST",
+    "failed" in posted ? posted.why : "answered",
+    "let legacy, and what stands before it, answer a POST without an interim answer (100 Continue): behind it the answer to a write is lost",
+  );
   const refusal = await keys.verify(caller, false);
   report.row(
     refusal !== undefined,

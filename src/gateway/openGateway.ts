@@ -433,7 +433,7 @@ const openInterface = (
     noteLoop,
     observe: observePassThrough(core, catalogue.legacyWrites),
     headers: features.flatMap((one) => one.proxy?.headers ?? []),
-    substituteFor: dataFileSubstitutes(catalogue.legacyPaths.files),
+    substituteFor: dataFileSubstitutes(catalogue.legacyPaths.files, core.outage),
   });
   const app = gatewayApp({ ...core, handler: afterAccess(core, layered), hitPath });
   const oldReads = readCounts && openOldReads(core, { counts: readCounts, hitPath, legacy });

@@ -316,10 +316,19 @@ describe("--check finds a server before legacy that treats requests in different
   };
   const fine = ["ok legacy, with Via: answered as without it", "ok legacy's probe: answered as reads are"];
   const named = "ok LEGACY_HOST: legacy names itself legacy.example; for this Host it answers 200";
+  const posted = "ok legacy, by POST: answered";
   const keyed = expect.stringMatching(/^ok a key that cannot exist: not accepted/) as string;
 
   test("nothing is found where it treats all alike", async () => {
-    expect(await behind(() => undefined)).toMatchObject({ ready: true, lines: [...fine, named, keyed] });
+    expect(await behind(() => undefined)).toMatchObject({ ready: true, lines: [...fine, named, posted, keyed] });
+  });
+
+  test("it sends an interim answer to a POST, behind which no answer can be read", async () => {
+    const { ready, lines } = await behind(({ method, socket }) => {
+      if (method === "POST") socket.write("HTTP/1.1 100 Continue\r\n\r\n");
+    });
+    const found = /^FAIL legacy, by POST: .*\(no answer can be read behind an interim one, 100\)/;
+    expect([ready, lines.filter((line) => line.startsWith("FAIL"))]).toEqual([false, [expect.stringMatching(found)]]);
   });
 
   test("it drops the query string, so that each key counts as good", async () => {

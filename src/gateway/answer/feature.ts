@@ -231,7 +231,7 @@ export type WholeCore = Core & {
   serviceKey: ServiceKey | undefined;
   /** Asks legacy for a path of its own interface, for everybody. */
   fetchPath: FetchPath;
-  outage: Pick<Outage, "isOn" | "isInDoubt" | "settled" | "onChange">;
+  outage: Pick<Outage, "isOn" | "isLate" | "isInDoubt" | "settled" | "onChange">;
   /** Says what a list without rows counts for. */
   judgeEmpty: JudgeEmpty;
   errorFormats: ErrorFormats;

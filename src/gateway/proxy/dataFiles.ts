@@ -1,19 +1,36 @@
+import type { ServerResponse } from "node:http";
 import { isDatabaseErrorPage, pathOf } from "../../catalogue/index.ts";
 import { decodedBeginning } from "../upstream/answerBeginning.ts";
 import { firstValue, mediaType } from "../upstream/answerHeaders.ts";
+import type { Outage } from "../upstream/outage.ts";
 import type { PassThroughOptions } from "./passThrough.ts";
 import { sendOwnError } from "../http/ownErrors.ts";
 
+/** Milliseconds from one file that is asked for while legacy is late to the next. */
+const TRY_EVERY = 5000;
+
 /**
- * Answers 503 without a body where legacy, without its database, gives a text with status 200 in place of a data file:
- * clients would keep it as their data. `files`: matches the paths of data files.
+ * Answers a GET of a data file with 503, without a body: clients would keep that as their data. Where legacy, without
+ * its database, gives a text with status 200; and at once, while legacy fails because it is late: what stands before the
+ * gateway may have a copy. One request in five seconds goes on to a late legacy. `files`: matches the paths of data
+ * files.
  */
-export const dataFileSubstitutes =
-  (files: RegExp): NonNullable<PassThroughOptions["substituteFor"]> =>
-  (req, res, target) => {
+export const dataFileSubstitutes = (
+  files: RegExp,
+  { isLate }: Pick<Outage, "isLate">,
+): NonNullable<PassThroughOptions["substituteFor"]> => {
+  let triedAt = Number.NEGATIVE_INFINITY;
+  const refuse = (res: ServerResponse, detail: string): void =>
+    sendOwnError(res, { status: 503, detail, retryAfter: 5 });
+  return (req, res, target) => {
     const path = pathOf(target);
     const { method = "GET" } = req;
     if (method !== "GET" || !files.test(path)) return undefined;
+    if (isLate() && performance.now() - triedAt < TRY_EVERY) {
+      refuse(res, "Legacy takes too long to answer.");
+      return undefined;
+    }
+    if (isLate()) triedAt = performance.now();
     return (answer) => {
       if (answer === undefined) return undefined;
       const type = mediaType(answer.headers);
@@ -22,7 +39,8 @@ export const dataFileSubstitutes =
       const beginning = decodedBeginning(answer);
       if (!isDatabaseErrorPage({ method, path, type, length, beginning }, files)) return undefined;
       if (res.destroyed) return undefined;
-      sendOwnError(res, { status: 503, detail: "Legacy has no database.", retryAfter: 5 });
+      refuse(res, "Legacy has no database.");
       return Promise.resolve(true);
     };
   };
+};

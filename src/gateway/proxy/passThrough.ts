@@ -42,7 +42,9 @@ export type PassThroughOptions = {
   observe?: (exchange: HttpExchange, req: IncomingMessage) => ResponseObserver | undefined;
   /** Each gives a flat list of headers to add to the answer, whether the upstream's or ours. */
   headers: readonly ((exchange: HttpExchange) => readonly string[] | undefined)[];
-  /** What may stand in place of the answer, where the one who passes the request names nothing. */
+  /**
+   * What may stand in place of the answer, where the one who passes the request names nothing. It may answer at once.
+   */
   substituteFor?: (req: IncomingMessage, res: ServerResponse, target: string) => Substitute | undefined;
 };
 
@@ -85,6 +87,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
       report.failed({ method, path }, context, "loop");
     },
     pass(req, res, _next, substitute = options.substituteFor?.(req, res, req.url ?? "/")) {
+      if (res.headersSent) return;
       const { method = "GET", url: path = "/" } = req;
       const line = { method, path };
       const context = contextOf(res);
@@ -203,7 +206,7 @@ class Relay extends UpstreamRequest {
     const raw = replyHeaders(controller.rawHeaders, headers.connection, status);
     if (status < 200) {
       // undici cannot be paused here, so that a client which reads nothing would have all of them kept in memory.
-      if (!this.isInterimAllowed(status) || res.writableLength > MAX_WAITING_BYTES) return this.fail("broken");
+      if (!this.isInterimAllowed(status, headers) || res.writableLength > MAX_WAITING_BYTES) return this.fail("broken");
       if (req.httpVersion !== "1.0") res.writeInformation(status, raw);
       return;
     }

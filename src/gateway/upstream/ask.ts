@@ -123,7 +123,7 @@ class CollectedRequest extends UpstreamRequest {
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) {
-      if (!this.isInterimAllowed(status)) this.fail("broken");
+      if (!this.isInterimAllowed(status, headers)) this.fail("broken");
       return;
     }
     if (contentCoding(headers) !== "" && this.#options.takesCoded !== true) return this.fail("broken");

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import type * as Undici from "undici";
 import { shownTarget, truncate } from "../../operation/index.ts";
 
-const { HTTPParserError, UndiciError } = createRequire(import.meta.resolve("undici"))(
+const { HTTPParserError, SocketError, UndiciError } = createRequire(import.meta.resolve("undici"))(
   "./lib/core/errors.js",
 ) as typeof Undici.errors;
 
@@ -44,9 +44,10 @@ export class UpstreamFailure extends Error {
   /** The upstream cannot have received any part of the request. */
   isUnsent = false;
 
-  constructor(kind: FailureKind, request: RequestLine, cause?: unknown) {
+  /** `reason`: in place of the cause's code. */
+  constructor(kind: FailureKind, request: RequestLine, cause?: unknown, reason = codeOf(cause)) {
     super(
-      `${sentences[kind]}${codeOf(cause) && ` (${codeOf(cause)})`}: ${request.method} ${withoutQuery(request.path)}`,
+      `${sentences[kind]}${reason && ` (${reason})`}: ${request.method} ${withoutQuery(request.path)}`,
       cause === undefined ? undefined : { cause },
     );
     this.kind = kind;
@@ -79,12 +80,18 @@ const kindOfCode: Record<string, FailureKind> = {
 export const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 
-/** Any error of undici or Node -> the failure it stands for. */
-export const failureOf = (error: unknown, request: RequestLine): UpstreamFailure => {
+/**
+ * Any error of undici or Node -> the failure it stands for. `interim`: an interim answer behind which undici reads no
+ * other. It takes a 100 for such an error itself: the gateway has asked for none.
+ */
+export const failureOf = (error: unknown, request: RequestLine, interim?: string): UpstreamFailure => {
   if (error instanceof UpstreamFailure) return error;
   // undici's parser error quotes the answer, and an answer may echo the query.
   if (error instanceof Error && "data" in error) error.data = undefined;
-  return new UpstreamFailure(kindOf(error), request, error);
+  const kind = kindOf(error);
+  const unread = error instanceof SocketError && error.message === "bad response" ? "100" : interim;
+  if (kind !== "broken" || unread === undefined) return new UpstreamFailure(kind, request, error);
+  return new UpstreamFailure(kind, request, error, `no answer can be read behind an interim one, ${unread}`);
 };
 
 const connectionErrors = new WeakMap<Error, "opening" | "open">();

@@ -29,6 +29,7 @@ const AT_MOST_EVERY = 1000;
 const PAUSES = [1000, 2000, 5000];
 /** Milliseconds for the first byte of an answer. */
 const FIRST_BYTE = 5000;
+const LATE = "it takes too long to answer";
 /** Codes of errors by which the gateway itself lacks descriptors or ports, or closes. */
 const ownLack = new Set(["EMFILE", "ENFILE", "EADDRNOTAVAIL", "EADDRINUSE", "UND_ERR_CLOSED", "UND_ERR_DESTROYED"]);
 
@@ -193,6 +194,8 @@ export const openOutage = ({ isJudged, probe, onRefused, onProbeDiffers }: Outag
     },
     /** Legacy fails: what can wait is not sent. */
     isOn: (): boolean => why !== undefined,
+    /** It fails because it is late: a request would wait for its timeout. */
+    isLate: (): boolean => why === LATE,
     /** A request was not sent because of it. The probe goes by the same clock as requests do, not by a timer alone. */
     refused(): void {
       if (performance.now() >= nextAt) ask();
@@ -239,7 +242,7 @@ const probeResult = (probed: Probed): ProbeResult => {
   if (probed instanceof UpstreamFailure) {
     if (probed.kind === "unreachable")
       return ownLack.has(codeOf(probed.cause)) ? undefined : { fails: "it cannot be reached", isSure: true };
-    if (probed.kind === "timeout") return { fails: "it takes too long to answer", isSure: false };
+    if (probed.kind === "timeout") return { fails: LATE, isSure: false };
     return probed.kind === "broken" ? { fails: "it breaks off its answers", isSure: false } : undefined;
   }
   const { status, judgement } = probed;

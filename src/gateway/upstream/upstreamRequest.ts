@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { headerPlace } from "../http/requestTarget.ts";
 import {
@@ -48,6 +49,8 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   /** A GET or HEAD without a body is sent a second time, as long as no byte of an answer has come. */
   #maySendAgain: boolean;
   #interimAnswers = 0;
+  /** An interim answer behind which undici reads no other. */
+  #unreadable: string | undefined;
   #isJudged = false;
   protected judgement: Judgement | undefined;
   /** When it first got a place, on the clock of `performance.now()`. */
@@ -115,7 +118,8 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
    * Counts an answer with a status below 200; false where there are too many, or where it is none: the request asked
    * for no other protocol, and no status is below 100 (RFC 9110 15.2).
    */
-  protected isInterimAllowed(status: number): boolean {
+  protected isInterimAllowed(status: number, { connection }: IncomingHttpHeaders): boolean {
+    if (/\bclose\b/i.test(String(connection))) this.#unreadable = `${status} with Connection: close`;
     return status >= 100 && status !== 101 && ++this.#interimAnswers <= MAX_INTERIM_ANSWERS;
   }
 
@@ -144,7 +148,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
         return;
       }
       this.#leave();
-      const failure = failureOf(error, this.request);
+      const failure = failureOf(error, this.request, this.#unreadable);
       if (this.isOver && failure.kind === "fault") this.upstream.onFault?.(error);
       // What undici refuses never reached the upstream.
       this.fail(failure, failure.kind !== "fault" && codeOf(error) !== "UND_ERR_INVALID_ARG");

@@ -31,7 +31,7 @@ test("malformed requests are refused in our format", async () => {
 });
 
 test("a client that breaks off its body is no fault of the gateway", async () => {
-  const { adminPort, core, see } = await operated();
+  const { adminPort, observer, see } = await operated();
   const { socket, text, closed } = openConnection(adminPort);
   const head = request("POST /purge", "Content-Type: application/json", "Content-Length: 100", "Expect: 100-continue");
   socket.write(head.replace("front.example", "127.0.0.1"));
@@ -42,7 +42,7 @@ test("a client that breaks off its body is no fault of the gateway", async () =>
   await closed;
   expect((await see("/healthz")).status).toBe(200);
   await settled();
-  expect(core.observer.counts()).toEqual({});
+  expect(observer.counts()).toEqual({});
 });
 
 test("the host of an absolute target counts", async () => {

@@ -112,6 +112,34 @@ describe("legacy fails", () => {
     expect((await slow).status).toBe(504);
   });
 
+  test("a data file of a late legacy is 503 without a body, but one in five seconds", async () => {
+    const { pass } = clock(["setTimeout", "clearTimeout"]);
+    const asked: string[] = [];
+    const url = await httpUpstream(({ url: target = "" }) => void asked.push(target));
+    const { ask, core, port } = await gatewayOver(url);
+    const file = "/data/v1/download/61/iris.arff";
+    const first = [ask(file), ask("/v1/datasets/61")];
+    await until(() => asked.length === 2);
+    pass(5000);
+    await until(() => asked.length === 3);
+    pass(5000);
+    await until(() => core.outage.isLate());
+    asked.length = 0;
+    const tried = ask(file);
+    await until(() => asked.length === 1);
+    const { status, headers, body } = await ask(file);
+    expect([status, headers.get("retry-after"), body]).toEqual([503, "5", ""]);
+    pass(5000);
+    const again = ask(file);
+    await until(() => asked.filter((target) => target === file).length === 2);
+    // What is no GET of a file goes to legacy.
+    const posted = `POST ${file} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
+    const others = [exchange(port, posted), ask("/d/61")];
+    await until(() => asked.includes("/d/61") && asked.filter((target) => target === file).length === 3);
+    pass(60_000);
+    await Promise.all([...first, tried, again, ...others]);
+  });
+
   test("what has nothing stored is 503 unasked, but for one request a second", async () => {
     const { pass } = clock(["setTimeout", "clearTimeout"]);
     const legacy = await startSample();

@@ -103,9 +103,10 @@ describe("a write that cannot have been sent", () => {
 });
 
 describe("a write whose fate is unknown", () => {
-  test.each<[string, "down" | "erroring"]>([
+  test.each<[string, "down" | "erroring" | "continuing"]>([
     ["the connection breaks", "down"],
     ["500 without a word", "erroring"],
+    ["a 100 hides the answer", "continuing"],
   ])("a write whose fate is unknown leaves answers for where legacy fails: %s", async (_, mode) => {
     const { legacy, ask, as, post } = await filledGateway();
     await ask("/v1/datasets/abc", as(alice));

@@ -66,8 +66,11 @@ export const scriptedLegacy = async (address = "127.0.0.1") => {
   const legacy = {
     /** Without the gateway's probes. */
     asked: [] as string[],
-    /** `erroring`: each answer but that to the probe is an empty 500. */
-    mode: "healthy" as "healthy" | "erroring" | "down",
+    /**
+     * `erroring`: each answer but that to the probe is an empty 500. `continuing`: a 100 that was not asked for stands
+     * before each answer.
+     */
+    mode: "healthy" as "healthy" | "erroring" | "down" | "continuing",
     version: 1,
     /** The only caller that may see answers. */
     privateTo: undefined as string | undefined,
@@ -110,6 +113,7 @@ export const scriptedLegacy = async (address = "127.0.0.1") => {
         legacy.asked.push(
           `${request.method} ${path}${key === undefined ? "" : ` as ${key === alice ? "alice" : key === bob ? "bob" : key}`}`,
         );
+      if (legacy.mode === "continuing") response.writeContinue();
       const send = (status: number, type: string, body: string) =>
         response.writeHead(status, { "Content-Type": type }).end(body);
       if (legacy.page && request.method !== "GET") send(legacy.page.status, legacy.page.type, legacy.page.body);

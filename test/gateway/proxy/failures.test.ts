@@ -35,6 +35,21 @@ test.each([
   await expectHealthy(gateway);
 });
 
+test.each([
+  ["100", "HTTP/1.1 100 Continue\r\n\r\n"],
+  ["103 with Connection: close", "HTTP/1.1 103 Early Hints\r\nConnection: close\r\n\r\n"],
+])("an unasked interim answer %s hides the answer behind it, and the event says so", async (interim, bytes) => {
+  const { origin } = await nastyUpstream((socket) => socket.write(bytes + healthy));
+  const gateway = await openProxy(origin);
+  const { text } = await send(gateway.port, request("POST /write", "Content-Length: 1"), "x");
+  expect(text).toMatch(/^HTTP\/1\.1 502 /m);
+  const why = expect.stringContaining(
+    `(no answer can be read behind an interim one, ${interim}): POST /write`,
+  ) as unknown;
+  expect(gateway.events).toMatchObject([{ kind: "broken", why }]);
+  await expectHealthy(gateway);
+});
+
 const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nhalf";
 const sized = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf";
 test.each([
