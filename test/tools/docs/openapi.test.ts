@@ -48,7 +48,7 @@ test("OpenAPI's description of a field says what its rules do to it", () => {
     tags: { description: "In no particular order. `tag` in the legacy interface." },
   });
   expect(components.schemas["getDataset"]?.properties).toMatchObject({
-    parquet_url: { description: "Absent where it has no value. Present only where `format` is `arff`." },
+    parquet_url: { description: "Present only where `format` is `arff`." },
     format: { anyOf: [{ description: "In lower case." }, { type: "null" }] },
   });
 });
