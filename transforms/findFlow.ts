@@ -5,10 +5,13 @@ import {
   entity,
   get,
   integer,
+  type Json,
   member,
   object,
+  own,
   post,
   renamed,
+  type Rule,
   textUpTo,
   unwrapped,
 } from "../src/catalogue/index.ts";
@@ -48,6 +51,23 @@ const rewritten = [
   /[\u0000-\u001f\u007f]/,
 ];
 
+const isNo = (exists: Json | undefined): boolean =>
+  exists === false || exists === 0 || (typeof exists === "string" && /^(false|no|0)$/i.test(exists));
+
+/** An id that `exists` denies is that of no flow. */
+const unlessDenied = <T>(inner: Rule<T>): Rule<T> => ({
+  name: "unlessDenied",
+  does: "the id of a flow that `exists` denies -> `-1`",
+  schema: inner.schema,
+  inside: { "": inner },
+  over: ({ "": other = inner }) => unlessDenied(other),
+  read(legacy, note, parent) {
+    if (!isNo(own(parent, "exists"))) return inner.read(legacy, note, parent);
+    note.changed("unlessDenied", legacy, -1);
+    return -1;
+  },
+});
+
 export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", {
   summary: "The id of the flow with this name and external version.",
   also: ["GET /flows/exists/{name}/{external_version?}"],
@@ -58,14 +78,15 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
       return { unsent: "The legacy interface cannot be asked for this name: it would look for another." };
     return post("/flow/exists", { name, external_version });
   },
-  rejectDocument(legacy) {
-    return member(legacy, "flow_exists", "exists") === "false" ? unknownFlow : undefined;
+  rejectDocument(ours) {
+    const id = member(ours, "flow_id");
+    return typeof id === "number" && id <= 0 ? unknownFlow : undefined;
   },
   modern: {
     route: "GET /flows/exists/{name}/{external_version?}",
     problems: { "flow-not-found": unknownFlow },
   },
-  output: unwrapped("flow_exists", object({ flow_id: renamed("id", integer), exists: dropped })),
+  output: unwrapped("flow_exists", object({ flow_id: renamed("id", unlessDenied(integer)), exists: dropped })),
   excerpt: ["flow_id"],
 
   cache: { ...lasting, groups: (_, ours) => (ours ? entity("flow", ours.flow_id) : [collection("flow")]) },

@@ -43,6 +43,7 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
   input: { dataset_id: identifier },
   legacy: ({ dataset_id }) => get`/data/${dataset_id}`,
   notFound: unknownDataset,
+  echoes: { dataset_id: ["id"] },
   // PHP's notices for a dataset without a description row; the other fields are complete.
   harmlessNotices: [/^(Attempt to read|Trying to get) property ['"](version|description)['"] (on bool|of non-object)$/],
 

@@ -87,6 +87,7 @@ export const getFlow = endpoint("GET /flows/{flow_id}", {
   input: { flow_id: identifier },
   legacy: ({ flow_id }) => get`/flow/${flow_id}`,
   notFound: unknownFlowId,
+  echoes: { flow_id: ["id"] },
   modern: { problems: { "flow-not-found": unknownFlowId } },
   output: unwrapped("flow", flow),
   excerpt: ["subflows"],

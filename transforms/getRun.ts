@@ -81,6 +81,7 @@ export const getRun = endpoint("GET /run/{run_id}", {
   input: { run_id: identifier },
   legacy: ({ run_id }) => get`/run/${run_id}`,
   notFound: unknownRun,
+  echoes: { run_id: ["run_id"] },
   modern: { problems: { "run-not-found": unknownRun } },
 
   output: unwrapped(

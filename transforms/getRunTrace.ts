@@ -34,6 +34,7 @@ export const getRunTrace = endpoint("GET /run/trace/{run_id}", {
   input: { run_id: identifier },
   legacy: ({ run_id }) => get`/run/trace/${run_id}`,
   notFound: unknownTracedRun,
+  echoes: { run_id: ["run_id"] },
   // 572: the run has no trace.
   modern: { codes: [572] },
 

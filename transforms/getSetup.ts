@@ -21,6 +21,7 @@ export const getSetup = endpoint("GET /setup/{id}", {
   input: { id: identifier },
   legacy: ({ id }) => get`/setup/${id}`,
   notFound: unknownSetup,
+  echoes: { id: ["setup_parameters", "setup_id"] },
 
   output: object({
     setup_parameters: object({

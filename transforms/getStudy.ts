@@ -39,10 +39,11 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
   excerpt: ["id"],
   rejectEarly: ({ id_or_alias }) =>
     typeof id_or_alias === "number" && legacyStudies.has(id_or_alias) ? legacyStudy : undefined,
-  rejectDocument(legacy) {
-    const isByTag = !isUnset(member(legacy, "study", "tag"));
-    return isByTag || legacyStudies.has(numberOf(member(legacy, "study", "id"))) ? legacyStudy : undefined;
+  rejectDocument(ours) {
+    const isByTag = !isUnset(member(ours, "tag"));
+    return isByTag || legacyStudies.has(numberOf(member(ours, "id"))) ? legacyStudy : undefined;
   },
+  echoes: { id_or_alias: ["id"] },
 
   errors: { 603: legacyStudy },
   modern: {

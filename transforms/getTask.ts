@@ -62,6 +62,7 @@ export const getTask = endpoint("GET /tasks/{task_id}", {
   input: { task_id: identifier },
   legacy: ({ task_id }) => get`/task/${task_id}`,
   notFound: unknownTask,
+  echoes: { task_id: ["id"] },
   modern: { problems: { "task-not-found": unknownTask } },
   // PHP's notices for a task without inputs, in its versions 7 and 8.
   harmlessNotices: [

@@ -19,6 +19,7 @@ export const getTaskType = endpoint("GET /tasktype/{id}", {
   input: { id: identifier },
   legacy: ({ id }) => get`/tasktype/${id}`,
   notFound: unknownTaskType,
+  echoes: { id: ["task_type", "id"] },
   errors: { 240: unknownTaskType },
   modern: { problems: { "task-type-not-found": unknownTaskType } },
 

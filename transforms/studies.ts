@@ -37,6 +37,7 @@ const membership = (action: "attach" | "detach", summary: string) =>
     legacy: ({ study_id, entity_ids }) =>
       post(`/study/${study_id}/${action}`, { ids: [...new Set(entity_ids)].join(",") }),
     notFound: noStudyToAttachTo,
+    echoes: { study_id: ["study_id"] },
     rejectEarly: rejectLegacyStudy,
     errors: { 1042: legacyStudy },
     modern: {
@@ -61,6 +62,7 @@ export const updateStudyStatus = endpoint("POST /studies/status/update", {
   writes: ({ study_id }) => changed("study", [study_id]),
   legacy: ({ study_id, status }) => post("/study/status/update", { study_id, status }),
   notFound: noStudyToUpdate,
+  echoes: { study_id: ["study_id"] },
   rejectEarly: rejectLegacyStudy,
   modern: {
     problems: { "study-not-found": noStudyToUpdate, "study-legacy": legacyStudy, "study-private": privateStudy },

@@ -67,6 +67,7 @@ export const tagging = (action: "tag" | "untag", kind: Taggable) => {
     notFound: unknownEntity,
     // 473, 474: the entity has the tag already, perhaps in another case. 475: it has no such tag.
     modern: { codes: action === "tag" ? [473, 474] : [475] },
+    echoes: { [id]: [wrapper, "id"] },
     ...(kind === "data" ? { access: readableDataset } : {}),
     ...(shownAs === undefined ? {} : { recover: recoverBy(kind, shownAs, action) }),
     output: object({ [wrapper]: object({ id: integer, tag: anyOrder(list(text)) }) }),

@@ -18,6 +18,7 @@ export const updateDatasetStatus = endpoint("POST /datasets/status/update", {
   writes: ({ dataset_id }) => changed("dataset", [dataset_id]),
   legacy: ({ dataset_id, status }) => post("/data/status/update", { data_id: dataset_id, status }),
   notFound: noDatasetToUpdate,
+  echoes: { dataset_id: ["dataset_id"] },
   modern: { codes: [111] },
   output: unwrapped("data_status_update", object({ dataset_id: renamed("id", integer), status: text })),
   examples: { deactivate: { dataset_id: 1, status: "deactivated" } },

@@ -80,7 +80,7 @@ const compareExample = async (
     endpoint: name,
     output: endpoint.output,
     ledger,
-    whyUnserved: (answer: GivenAnswer) => whyUnserved(endpoint, { errors, ledger }, answer),
+    whyUnserved: (answer: GivenAnswer) => whyUnserved(endpoint, errors, read.input, answer),
   };
   const differences = compareAnswers(comparison, expected, parseAnswer(reply.status, reply.contentType, reply.text));
   const fired = differences.flatMap(({ entry }) => entry ?? []);

@@ -60,7 +60,6 @@ const open = async (
       ? undefined
       : (await import("../../libraries/modern/client.ts")).openModern(url, settings, {
           ...core,
-          ledger: () => migration.ledger(),
           isUsed: () => migration.isModernUsed(),
         });
   const identity = JSON.stringify(["modern", url, settings.MODERN_ROUTES]);

@@ -25,14 +25,22 @@ export const openModernBackend = (core: AnsweringCore, modern: Modern, migration
     const { endpoint, input, deadline } = context;
     if (deadline <= performance.now()) return { failed: "it took too long" };
     const started = performance.now();
-    const reply = await modern.client.ask(endpoint, canonicalRequest(endpoint, input, modern.routes[endpoint.name]), {
-      ...context,
-      deadline: Math.min(deadline, performance.now() + modern.timeout),
-    });
+    const request = canonicalRequest(endpoint, input, modern.routes[endpoint.name]);
+    const until = Math.min(deadline, performance.now() + modern.timeout);
+    const reply = await modern.client.ask({ endpoint, input }, request, { ...context, deadline: until });
     if (!("failed" in reply && reply.isUnasked))
       migration.track(endpoint.name).asked("modern", performance.now() - started, "failed" in reply);
     if ("failed" in reply) observer.event("modern_failed", { endpoint: endpoint.name, why: reply.failed });
     return reply;
+  };
+
+  /** Asks modern for a read. What is "not found" may be private: what the caller must be able to read shows it. */
+  const askToRead = async (context: Context): Promise<ModernReply> => {
+    const reply = await ask(context);
+    const { mustRead } = context.endpoint;
+    if (mustRead === undefined || "failed" in reply || reply.answer.status !== 404) return reply;
+    const shown = await ask({ ...context, endpoint: mustRead.endpoint, input: mustRead.inputOf(context.input) });
+    return "failed" in shown || shown.answer.status === 401 || shown.answer.status === 403 ? shown : reply;
   };
 
   const read = async (context: Context): Promise<Served | undefined> => {
@@ -41,7 +49,7 @@ export const openModernBackend = (core: AnsweringCore, modern: Modern, migration
     // A request may wait for the same fetch of another one. If that fails, the wait has used up its time as well.
     const own = { ...context, deadline: Math.min(context.deadline, performance.now() + modern.timeout) };
     const fetch = async (): Promise<Fetched> => {
-      const reply = await ask(own);
+      const reply = await askToRead(own);
       failed = "failed" in reply;
       if ("failed" in reply) return { answer: noAnswer, groups: [] };
       const { answer, document, unfinishedUntil } = reply;

@@ -103,7 +103,7 @@ export const openShadow = (
     canonical: CanonicalRequest,
     again: boolean,
   ): Promise<Difference[] | undefined> => {
-    const { endpoint } = request.context;
+    const { endpoint, input } = request.context;
     const [expected, candidate] = await bothAnswers(request, canonical, again);
     for (const reply of [expected, candidate]) if ("bytes" in reply) budget.spend(reply.bytes);
     // If legacy fails, there is no expectation. Failures of modern are counted by its track.
@@ -115,7 +115,7 @@ export const openShadow = (
       output: endpoint.output,
       ledger,
       origin: originOf(endpoint, expected),
-      whyUnserved: (answer: GivenAnswer) => whyUnserved(endpoint, { errors, ledger }, answer),
+      whyUnserved: (answer: GivenAnswer) => whyUnserved(endpoint, errors, input, answer),
     };
     return compareAnswers(comparison, expected, candidate);
   };

@@ -1,9 +1,9 @@
-import type { DifferenceForm, Endpoint, Json } from "../../src/catalogue/index.ts";
+import type { Endpoint, Json } from "../../src/catalogue/index.ts";
 import { mediaTypeOf } from "../../src/gateway/index.ts";
 import type { GivenAnswer } from "./answers.ts";
 import { collectDifferences } from "./collectDifferences.ts";
 import { type ComparedPlace, differ } from "./differ.ts";
-import { type Difference, differenceFormOf, UNSERVED } from "./difference.ts";
+import { type Difference, type DifferenceForm, differenceFormOf, UNSERVED } from "./difference.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** The largest answer, in bytes, that is compared while callers are served: a larger one would delay them. */

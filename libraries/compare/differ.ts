@@ -1,6 +1,5 @@
 import {
   childPointer,
-  type DifferenceForm,
   type Facets,
   facetsOf,
   isObject,
@@ -8,7 +7,7 @@ import {
   memberOf,
   type Rule,
 } from "../../src/catalogue/index.ts";
-import { differenceFormOf } from "./difference.ts";
+import { type DifferenceForm, differenceFormOf } from "./difference.ts";
 import { pairEntries } from "./pairing.ts";
 
 /**

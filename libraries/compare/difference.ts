@@ -1,5 +1,8 @@
-import type { DifferenceForm, Json } from "../../src/catalogue/index.ts";
+import type { Json } from "../../src/catalogue/index.ts";
 import { isDeepStrictEqual } from "node:util";
+
+/** How two answers differ at one place. `moved`: the same value at another place. */
+export type DifferenceForm = "status" | "missing" | "extra" | "type" | "value" | "order" | "moved";
 
 /**
  * Whether a difference is made by a named rule, allowed by the ledger, gone when it is checked again, or unexplained.

@@ -1,7 +1,6 @@
 import {
   childPointer,
   collectChanges,
-  type DifferenceForm,
   type Facets,
   facetsOf,
   isObject,
@@ -12,7 +11,7 @@ import {
   type Rule,
   type RuleChange,
 } from "../../src/catalogue/index.ts";
-import { differenceFormOf, isSame } from "./difference.ts";
+import { type DifferenceForm, differenceFormOf, isSame } from "./difference.ts";
 import type { Origin } from "./compareAnswers.ts";
 
 /** One step from the legacy value to ours at one place; without `rule` no rule explains it. */

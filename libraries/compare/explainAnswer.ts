@@ -8,18 +8,18 @@ import {
   type Json,
   type JsonObject,
   type Outcome,
+  fitOf,
   outcomeAt,
   ownStatusOf,
   pointerSteps,
-  transform,
 } from "../../src/catalogue/index.ts";
 import type { AnsweredExchange, GivenAnswer } from "./answers.ts";
 import { collectDifferences } from "./collectDifferences.ts";
 import { type Difference, differenceFormOf, isSame } from "./difference.ts";
 import { changesByPlace, changesIn, explain, lookUp } from "./explain.ts";
 
-/** What explains an answer. */
-type Explaining = { endpoint: Endpoint; errors: ErrorTable };
+/** What explains an answer. `input`: what was asked for, as far as it is known. */
+type Explaining = { endpoint: Endpoint; input?: Record<string, unknown>; errors: ErrorTable };
 
 /**
  * Compares our answer with legacy's own: every difference, with the rule that explains it. `exchange`: the last one
@@ -36,9 +36,7 @@ export const explainAnswer = (
   if (reading.is === "unreadable") return wholeAnswer({ kind: "unexplained" }, legacy, ours);
   if (reading.is === "error") return wholeAnswer(madeOfError(explaining, exchange, ours), legacy, ours);
   if (ours.status === 200 && status === 200) return explainDocument(explaining, reading.document, ours.body);
-  const rejected = explaining.endpoint.rejectDocument?.(reading.document);
-  if (rejected && isAnswer(answerOf(rejected), ours)) return wholeAnswer(explainedBy("rejectDocument"), legacy, ours);
-  return schemaMismatch(explaining, reading.document, legacy, ours);
+  return unfitDocument(explaining, reading.document, legacy, ours);
 };
 
 /** What legacy's answer says: its document, its error, or why it cannot be read. */
@@ -101,20 +99,23 @@ const explainDocument = ({ endpoint }: Explaining, legacy: JsonObject, ours: Jso
   return differences();
 };
 
-/** For a document of legacy that we did not answer with: it does not fit the schema, or the reason is unknown. */
-const schemaMismatch = (
-  { endpoint }: Explaining,
+/** For a document of legacy that we did not answer with: it is an outcome, does not fit, or the reason is unknown. */
+const unfitDocument = (
+  { endpoint, input = {} }: Explaining,
   document: JsonObject,
   legacy: GivenAnswer,
   ours: GivenAnswer,
 ): Difference[] => {
   const { note, changes } = collectChanges();
-  const transformed = transform(endpoint.output, document, note);
-  if (!("mismatch" in transformed)) return wholeAnswer({ kind: "unexplained" }, legacy, ours);
+  const fit = fitOf(endpoint, input, endpoint.output.read(document, note, document));
+  if (!("mismatch" in fit)) {
+    const isRejected = "outcome" in fit && isAnswer(answerOf(fit.outcome), ours);
+    return wholeAnswer(isRejected ? explainedBy("rejectDocument") : { kind: "unexplained" }, legacy, ours);
+  }
   const places = changesByPlace(changes);
   const { add, differences } = collectDifferences();
-  const made = { kind: "unexplained", cause: "legacy's document does not fit the schema" } as const;
-  for (const mismatchAt of transformed.mismatch) {
+  const made = { kind: "unexplained", cause: "legacy's document does not fit" } as const;
+  for (const mismatchAt of fit.mismatch) {
     const at = mismatchAt.slice(0, mismatchAt.lastIndexOf(": ")).replace(/^\/$/, "");
     const { legacy: value, rules } = lookUp(endpoint.output, document, places, pointerSteps(at));
     const rule = rules.join(" + ");

@@ -1,4 +1,3 @@
-import type { Misfit } from "../../src/catalogue/index.ts";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import type { FoundDifference } from "./collectDifferences.ts";
@@ -94,11 +93,3 @@ export const readLedger = (file: string, setting: string): { entries: LedgerEntr
     errors: parsed.error.issues.map(({ path, message }) => `${setting}: ${file}, /${path.join("/")}: ${message}`),
   };
 };
-
-/**
- * The place of the first misfit that the ledger of expected differences does not allow; `undefined`
- * where the document fits.
- */
-export const firstUnexpected = (endpoint: string, ledger: Ledger, misfits: readonly Misfit[]): string | undefined =>
-  misfits.find((misfit) => !misfit.forms.some((form) => ledger.allowing(endpoint, { ...misfit, form }) !== undefined))
-    ?.at;

@@ -1,6 +1,5 @@
 import { becomesAnother, type CanonicalRequest, formatRequest } from "../compare/canonicalRequest.ts";
 import { MAX_COMPARED_BYTES } from "../compare/compareAnswers.ts";
-import { type Ledger, firstUnexpected } from "../compare/ledger.ts";
 import {
   type Answer,
   answerOf,
@@ -35,15 +34,16 @@ export type ModernReply =
   | { failed: string; status?: number; /** The failure says nothing about modern. */ isUnasked?: boolean };
 
 /**
- * The parts of the gateway that modern's client uses. `ledger` gives the one in force: how modern's documents may
- * differ. `isUsed`: whether callers are answered by modern now.
+ * The parts of the gateway that modern's client uses. `isUsed`: whether callers are answered by modern now.
  */
 type ModernParts = Watch & {
   errors: ErrorTable;
-  reader: Pick<Reader, "checkModern">;
-  ledger: () => Ledger;
+  reader: Pick<Reader, "readModern">;
   isUsed: () => boolean;
 };
+
+/** An endpoint, and the input that modern is asked for. */
+type EndpointInput = { endpoint: NamedEndpoint; input: Record<string, unknown> };
 
 /** Asks the new implementation. */
 export type ModernClient = ReturnType<typeof openModern>["client"];
@@ -94,21 +94,21 @@ export const openModern = (
   /** The last read without a key that modern has answered. */
   let answered: CanonicalRequest = { method: "GET", path: "/" };
 
-  const ask = async (endpoint: NamedEndpoint, request: CanonicalRequest, caller: Caller): Promise<ModernReply> => {
+  const ask = async (asked: EndpointInput, request: CanonicalRequest, caller: Caller): Promise<ModernReply> => {
     if (becomesAnother(request)) return { ...otherPath, isUnasked: true };
     calledAt = performance.now();
     const call = async () => {
       const answer = await send(request, caller, false);
       // The reader takes the bytes.
       const { length } = answer.body;
-      const read = await readModern(endpoint, answer, parts, caller);
+      const read = await readModern(asked, answer, parts, caller);
       if (answer.status >= 500) throw new BackendFailure(`it answered ${answer.status}`);
       if (request.method === "GET" && caller.key === undefined && length <= MAX_COMPARED_BYTES) answered = request;
       return read;
     };
     try {
       // No other side answers a write, so it is sent even while the circuit is open.
-      const isWrite = endpoint.writes !== undefined;
+      const isWrite = asked.endpoint.writes !== undefined;
       const reply = await backend.call({ request: () => formatRequest(request), caller }, call, isWrite);
       return reply ?? { failed: "the circuit is open" };
     } catch (error) {
@@ -143,8 +143,8 @@ export const openModern = (
   return {
     client: {
       /** Asks once. An answer that is not served, or none, is `failed`. */
-      ask: (endpoint: NamedEndpoint, request: CanonicalRequest, caller: Caller) =>
-        runStep("modern", { endpoint: endpoint.name }, () => ask(endpoint, request, caller)),
+      ask: (asked: EndpointInput, request: CanonicalRequest, caller: Caller) =>
+        runStep("modern", { endpoint: asked.endpoint.name }, () => ask(asked, request, caller)),
       /**
        * Asks for a comparison, `again` past its caches. A failure does not open the circuit for callers; an answer
        * closes it, if no caller has asked for a while.
@@ -214,24 +214,22 @@ const textOf = ({ body, ...head }: UpstreamReply): ModernAnswer => ({
 /** The most bytes of an error. The interface has no larger one. */
 const MAX_ERROR_BYTES = 128 * 1024;
 
-/** Checks modern's answer against the schema of the endpoint's document and against its outcomes. */
+/** Reads modern's answer by the endpoint's rules, and checks that it is one of the endpoint's. */
 const readModern = async (
-  endpoint: NamedEndpoint,
+  { endpoint, input }: EndpointInput,
   reply: UpstreamReply,
-  { errors, ledger, reader }: Pick<ModernParts, "errors" | "ledger" | "reader">,
+  { errors, reader }: Pick<ModernParts, "errors" | "reader">,
   { deadline, holding, key }: Caller,
 ): Promise<ModernReply> => {
   const { status, contentType, body: bytes } = reply;
   if (status === 200) {
     if (!isJsonType(contentType)) return { failed: unservedReasons.notJsonType(contentType), status };
-    const checked = await reader.checkModern({ endpoint: endpoint.name }, bytes, deadline, holding);
-    if ("failure" in checked) return { failed: `its answer could not be read (${checked.failure})`, status };
-    if ("failed" in checked) return { ...checked, status };
-    // The write has been carried out: an answer that rules can read is served, whether or not the ledger expects it.
-    const misfits = endpoint.writes ? checked.misfits.filter(({ isRead }) => !isRead) : checked.misfits;
-    const misfit = firstUnexpected(endpoint.name, ledger(), misfits);
-    if (misfit !== undefined) return { failed: unservedReasons.doesNotFit(misfit), status };
-    const { answer, excerpt, unfinishedUntil } = checked.written;
+    const read = await reader.readModern({ endpoint: endpoint.name, input }, bytes, deadline, holding);
+    if ("failure" in read) return { failed: `its answer could not be read (${read.failure})`, status };
+    if ("failed" in read) return { ...read, status };
+    if ("outcome" in read) return { answer: answerOf(read.outcome) };
+    if ("mismatch" in read) return { failed: unservedReasons.doesNotFit(read.mismatch), status };
+    const { answer, excerpt, unfinishedUntil } = read.written;
     return { answer, document: excerpt, unfinishedUntil };
   }
   if (status < 400 || status >= 500 || bytes.length > MAX_ERROR_BYTES)

@@ -1,6 +1,5 @@
 import type { GivenAnswer } from "../compare/answers.ts";
-import { type Endpoint, type ErrorTable, fitOf } from "../../src/catalogue/index.ts";
-import { type Ledger, firstUnexpected } from "../compare/ledger.ts";
+import { type Endpoint, type ErrorTable, fitOfOurs } from "../../src/catalogue/index.ts";
 import { mediaTypeOf } from "../../src/gateway/index.ts";
 import { errorAnswer } from "./errorAnswer.ts";
 
@@ -14,14 +13,15 @@ export const unservedReasons = {
       ? "its answer has no content type"
       : `its answer is ${mediaTypeOf(contentType)}, not application/json`,
   notJson: "its answer is no JSON",
-  doesNotFit: (pointer: string): string => `its answer does not fit at ${pointer}`,
+  doesNotFit: ([place = ""]: readonly string[]): string => `its answer does not fit at ${place}`,
   notAnOutcome: (status: number): string => `its ${status} is no answer of this endpoint`,
 };
 
 /** Why such an answer of the new implementation would not be served; `undefined` where it would. */
 export const whyUnserved = (
-  endpoint: Endpoint & { name: string },
-  { errors, ledger }: { errors: ErrorTable; ledger: Ledger },
+  endpoint: Endpoint,
+  errors: ErrorTable,
+  input: Record<string, unknown>,
   { status, contentType = "", body }: GivenAnswer,
 ): string | undefined => {
   if (status !== 200) {
@@ -34,6 +34,6 @@ export const whyUnserved = (
   }
   if (!isJsonType(contentType)) return unservedReasons.notJsonType(contentType);
   if (body === undefined) return unservedReasons.notJson;
-  const misfit = firstUnexpected(endpoint.name, ledger, fitOf(endpoint.output, body).misfits);
-  return misfit === undefined ? undefined : unservedReasons.doesNotFit(misfit);
+  const fit = fitOfOurs(endpoint, input, body);
+  return "mismatch" in fit ? unservedReasons.doesNotFit(fit.mismatch) : undefined;
 };

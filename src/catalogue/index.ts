@@ -55,7 +55,7 @@ export type { LegacyError, Outcome, OutcomeKind } from "./endpoint/outcome.ts";
 export { elsewhere, extra, type InputError } from "./endpoint/problem.ts";
 export type { Result } from "./endpoint/result.ts";
 export { pathOf, queryOf } from "./endpoint/target.ts";
-export { transform } from "./endpoint/transform.ts";
+export { fitOf, transform } from "./endpoint/transform.ts";
 export { type FieldReader, fieldReader, keysInForm, legacyKeyOf } from "./legacy/formFields.ts";
 export { fateByCode, gatewayError, gatewayErrorFormat, writeLegacyError } from "./legacy/gatewayErrors.ts";
 export {
@@ -82,7 +82,7 @@ export {
 } from "./legacy/reading.ts";
 export { markupPaths, xmlReader, type XmlReader, xmlReaderFor } from "./legacy/xml.ts";
 export { type Facets, facetsOf, memberOf } from "./reading/facets.ts";
-export { type DifferenceForm, fitOf, type Misfit } from "./reading/fits.ts";
+export { fitOfOurs } from "./reading/fits.ts";
 export {
   type Jobs,
   type Read,

@@ -5,10 +5,10 @@ import { explainAnswer } from "../../libraries/compare/explainAnswer.ts";
 import { compareAnswers } from "../../libraries/compare/compareAnswers.ts";
 import { openLedger } from "../../libraries/compare/ledger.ts";
 import type { Endpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import { transform } from "../../src/catalogue/endpoint/transform.ts";
 import { readLegacy } from "../../src/catalogue/legacy/reading.ts";
 import { xmlReaderFor } from "../../src/catalogue/legacy/xml.ts";
-import { servingNote } from "../../src/catalogue/rules/notes.ts";
+import { fitOf } from "../../src/catalogue/endpoint/transform.ts";
+import { unnoted } from "../../src/catalogue/rules/notes.ts";
 import type { Json, JsonObject } from "../../src/catalogue/rules/rule.ts";
 import { catalogue } from "../../transforms/catalogue.ts";
 
@@ -52,12 +52,10 @@ const documentOf = (
     : {};
 };
 
-const note = servingNote(() => undefined);
-
 const answerOf = (endpoint: Endpoint, document: JsonObject): GivenAnswer => {
-  if (endpoint.rejectDocument?.(document)) return { status: 410, body: undefined };
-  const transformed = transform(endpoint.output, document, note);
-  return transformed.ok ? { status: 200, body: transformed.ours } : { status: 502, body: undefined };
+  const fit = fitOf(endpoint, {}, endpoint.output.read(document, unnoted, document));
+  if ("outcome" in fit) return { status: 410, body: undefined };
+  return fit.ok ? { status: 200, body: fit.ours } : { status: 502, body: undefined };
 };
 
 const reversed = (value: Json): Json => {

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { DifferenceForm } from "../../src/catalogue/reading/fits.ts";
+import type { DifferenceForm } from "../../libraries/compare/difference.ts";
 import { facetsOf, memberOf } from "../../src/catalogue/reading/facets.ts";
 import { childPointer, pointerSteps } from "../../src/catalogue/rules/pointer.ts";
 import { isObject, type Json, type JsonObject, type Rule } from "../../src/catalogue/rules/rule.ts";

@@ -53,14 +53,11 @@ export const openCandidateSide = (url: string, { totalTimeout, maxReply, keyIn, 
   };
 };
 
-/** The request that the gateway would send to the new implementation; the request itself if its input is not valid. */
-export type RouteAsModern = (request: CorpusRequest) => CanonicalRequest;
+/** The input of a request; `undefined` if it is not valid. */
+export type InputOfRequest = (request: CorpusRequest) => Record<string, unknown> | undefined;
 
-/** Makes the function that routes requests as the gateway does for modern. `routes`: MODERN_ROUTES, by endpoint. */
-export const modernRouter = (
-  endpoints: Readonly<Record<string, Endpoint>>,
-  routes: Readonly<Record<string, string>>,
-): RouteAsModern => {
+/** Makes the function that reads the input of a request as the gateway does. */
+export const inputReader = (endpoints: Readonly<Record<string, Endpoint>>): InputOfRequest => {
   const routed = routeTable(Object.entries(endpoints).map(([name, endpoint]) => ({ ...endpoint, name })));
 
   const inputOf = ({ input, bodyObjects = {} }: Endpoint, { path, body }: CorpusRequest): InputReading => {
@@ -72,6 +69,17 @@ export const modernRouter = (
   return (request) => {
     const endpoint = endpoints[request.endpoint];
     const read = endpoint && inputOf(endpoint, request);
-    return read && "input" in read ? canonicalRequest(endpoint, read.input, routes[request.endpoint]) : request;
+    return read && "input" in read ? read.input : undefined;
   };
 };
+
+/**
+ * Makes the function that routes requests as the gateway does for the new implementation: one whose input is not valid
+ * as it was made. `routes`: MODERN_ROUTES, by endpoint.
+ */
+export const modernRouter =
+  (endpoints: Readonly<Record<string, Endpoint>>, routes: Readonly<Record<string, string>>) =>
+  (request: CorpusRequest, input: Record<string, unknown> | undefined): CanonicalRequest => {
+    const endpoint = endpoints[request.endpoint];
+    return endpoint && input ? canonicalRequest(endpoint, input, routes[request.endpoint]) : request;
+  };

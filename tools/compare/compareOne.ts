@@ -18,7 +18,7 @@ import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
 import type { Catalogue } from "../../src/gateway/index.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { CapturedExchange, QuietGateway } from "../quietGateway.ts";
-import type { CandidateSide, RouteAsModern } from "./candidateSide.ts";
+import type { CandidateSide, InputOfRequest, modernRouter } from "./candidateSide.ts";
 
 /** Both sides, and what their answers are compared by. */
 type ComparedSides = {
@@ -26,7 +26,8 @@ type ComparedSides = {
   legacy: QuietGateway;
   candidate?: CandidateSide;
   /** Maps a request for the candidate; without it the candidate gets the request as it was made. */
-  asModern?: RouteAsModern;
+  asModern?: ReturnType<typeof modernRouter>;
+  inputOf: InputOfRequest;
   ledger: Ledger;
   addresses: Addresses;
   key: string | undefined;
@@ -47,7 +48,8 @@ export const compareOne = async (
   again = false,
 ): Promise<ComparedRequest> => {
   const { catalogue, legacy, candidate, addresses } = sides;
-  const sent = sides.asModern?.(request) ?? request;
+  const input = sides.inputOf(request);
+  const sent = sides.asModern?.(request, input) ?? request;
   const key = request.keyed ? sides.key : undefined;
   const [{ status, contentType, text, exchanges }, fromCandidate] = await Promise.all([
     legacy.ask(request, key),
@@ -65,7 +67,7 @@ export const compareOne = async (
 
   const endpoint = { ...defined, name: request.endpoint };
   const document = exchange && documentOf(exchange);
-  const expected = { endpoint, sent: formatRequest(request), ours, exchange, document };
+  const expected = { endpoint, input: input ?? {}, sent: formatRequest(request), ours, exchange, document };
   const made =
     unreadable(sides.ledger, expected) ??
     (candidateAnswer === undefined
@@ -94,6 +96,7 @@ const timed = async <T>(call: () => Promise<T>): Promise<{ result: T; ms: number
 /** The gateway's answer to one request, and what it was made of. */
 type GatewayAnswer = {
   endpoint: Endpoint & { name: string };
+  input: Record<string, unknown>;
   /** `GET /datasets/61`, with its body. */
   sent: string;
   ours: GivenAnswer;
@@ -157,9 +160,9 @@ const unreadable = (
 /** Without a candidate: compares the gateway's answer with legacy's own. */
 const explained = (
   { catalogue, ledger }: ComparedSides,
-  { endpoint, sent, ours, exchange, document }: GatewayAnswer,
+  { endpoint, input, sent, ours, exchange, document }: GatewayAnswer,
 ): Differing => {
-  const differences = explainAnswer({ endpoint, errors: catalogue.errors }, exchange, ours).map((difference) => {
+  const differences = explainAnswer({ endpoint, input, errors: catalogue.errors }, exchange, ours).map((difference) => {
     // A difference that no rule explains may be expected.
     const entry = difference.kind === "unexplained" ? ledger.allowing(endpoint.name, difference) : undefined;
     return entry ? { ...difference, kind: "expected" as const, entry: entry.id } : difference;
@@ -181,7 +184,7 @@ const explained = (
 /** Compares the candidate's answer with the gateway's. */
 const comparedWithCandidate = (
   { catalogue, ledger }: ComparedSides,
-  { endpoint, sent, ours, document }: GatewayAnswer,
+  { endpoint, input, sent, ours, document }: GatewayAnswer,
   candidate: GivenAnswer,
 ): Differing | Uncompared => {
   const { output, name } = endpoint;
@@ -190,7 +193,7 @@ const comparedWithCandidate = (
     output,
     ledger,
     ...(document ? { origin: originIn(output, document) } : {}),
-    whyUnserved: (answer: GivenAnswer) => whyUnserved(endpoint, { errors: catalogue.errors, ledger }, answer),
+    whyUnserved: (answer: GivenAnswer) => whyUnserved(endpoint, catalogue.errors, input, answer),
   };
   const differences = compareAnswers(comparison, ours, candidate);
   if (ours.status >= 500 && differences.length > 0) return failed(noExpectation(ours));

@@ -10,7 +10,7 @@ import { type KnownEndpoints, loadSettings, readCertificates, type Settings } fr
 import { legacySettings, readKeyVariable } from "../optionValues.ts";
 import { openQuietGateway } from "../quietGateway.ts";
 import type { CommandTools } from "../runCommand.ts";
-import { modernRouter, openCandidateSide, USER_AGENT } from "./candidateSide.ts";
+import { inputReader, modernRouter, openCandidateSide, USER_AGENT } from "./candidateSide.ts";
 import { compareOne } from "./compareOne.ts";
 import type { CompareOptions } from "./options.ts";
 import { showProgress } from "./progress.ts";
@@ -80,6 +80,7 @@ export const performComparison = async (
     ledger,
     addresses,
     key,
+    inputOf: inputReader(catalogue.endpoints),
     ...(candidate ? { candidate } : {}),
     ...(options.modern ? { asModern: modernRouter(catalogue.endpoints, settings.MODERN_ROUTES) } : {}),
   };

@@ -89,8 +89,8 @@ export type Definition<
   /** For an endpoint that writes: what it touches. It needs a key that may write. */
   writes?(input: Input): Touched;
   /**
-   * What a caller must be allowed to read in order to write, where the backends do not check: another endpoint and its
-   * input. Without that access the write is not sent.
+   * What a caller must be allowed to read, where the backends do not check or say it: another endpoint and its input.
+   * Without that access a write is not sent, and modern's "not found" of a read is "no access".
    */
   access?: { endpoint: string; input(input: Input): Record<string, unknown> };
   cache?: CachePolicy<Input, Excerpt>;
@@ -106,8 +106,10 @@ export type Definition<
   notFound?: Outcome;
   /** The outcome that the input alone decides, without a request to legacy. */
   rejectEarly?(input: Input): Outcome | undefined;
-  /** The outcome that legacy's document decides, instead of its transform. */
-  rejectDocument?(legacy: Json): Outcome | undefined;
+  /** The outcome in place of our document, which is not checked against its schema yet. */
+  rejectDocument?(ours: Json): Outcome | undefined;
+  /** Numbers of the input that our document repeats: by the field, the names of the member, one inside the other. */
+  echoes?: { readonly [Field in keyof F]?: readonly string[] };
   /**
    * For a legacy error that does not say what happened: the request that shows it, and the answer that
    * legacy should have given.

@@ -1,6 +1,9 @@
 import type { z } from "zod";
+import { member } from "../rules/compose.ts";
 import { unnoted } from "../rules/notes.ts";
 import type { Json, JsonObject, Note, Rule } from "../rules/rule.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Outcome } from "./outcome.ts";
 import type { Result } from "./result.ts";
 
 /**
@@ -12,9 +15,15 @@ type Transformed = Result<
   { mismatch: string[]; ours: Json | undefined; issues: readonly z.core.$ZodIssue[] }
 >;
 
-/** Turns one legacy document into ours, and checks it against the schema. Never throws. */
-export const transform = (output: Rule, legacy: JsonObject, note: Note = unnoted): Transformed => {
-  const ours = output.read(legacy, note, legacy);
+/**
+ * Turns one legacy document into ours, and checks it against the schema. Never throws.
+ *
+ * @example const transformed = transform(output, rowById.document([shown]))
+ */
+export const transform = (output: Rule, legacy: JsonObject, note: Note = unnoted): Transformed =>
+  checkSchema(output, output.read(legacy, note, legacy));
+
+const checkSchema = (output: Rule, ours: Json | undefined): Transformed => {
   const checked = output.schema.safeParse(ours);
   if (checked.success && ours !== undefined) return { ok: true, ours };
   const issues = checked.error?.issues ?? [];
@@ -22,3 +31,32 @@ export const transform = (output: Rule, legacy: JsonObject, note: Note = unnoted
 };
 
 const describeIssue = ({ path, code }: z.core.$ZodIssue): string => `/${path.join("/")}: ${code}`;
+
+/** What of an endpoint says whether a document fits. */
+export type Fitting = Pick<Endpoint, "output" | "echoes" | "rejectDocument">;
+
+/** The outcome that a document comes to; or our document; or where it does not fit. */
+export type Fit = { outcome: Outcome } | Transformed;
+
+/**
+ * Judges what the rules have read as the answer to this input, of either side: by the endpoint's outcomes, by its
+ * schema, and by what the input asks for.
+ */
+export const fitOf = (endpoint: Fitting, input: Record<string, unknown>, ours: Json | undefined): Fit => {
+  const outcome = ours === undefined ? undefined : endpoint.rejectDocument?.(ours);
+  if (outcome) return { outcome };
+  const checked = checkSchema(endpoint.output, ours);
+  const other = checked.ok ? otherThanAsked(endpoint, input, checked.ours) : undefined;
+  return other === undefined ? checked : { ok: false, mismatch: [other], ours: undefined, issues: [] };
+};
+
+/** The place at which a document answers another input: another id, or more rows than the limit. */
+const otherThanAsked = ({ echoes }: Fitting, input: Record<string, unknown>, ours: Json): string | undefined => {
+  for (const [field, names] of Object.entries<readonly string[] | undefined>(echoes ?? {}))
+    if (names && typeof input[field] === "number" && member(ours, ...names) !== input[field])
+      return `/${names.join("/")}: not as asked`;
+  const { limit } = input;
+  return Array.isArray(ours) && typeof limit === "number" && ours.length > limit
+    ? "/: more rows than asked"
+    : undefined;
+};

@@ -1,7 +1,7 @@
-import { fitOf, isComplete, type Misfit, withReadings } from "./fits.ts";
+import { fitOfOurs, isComplete } from "./fits.ts";
 import type { Answer } from "../endpoint/answer.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
-import { transform } from "../endpoint/transform.ts";
+import { fitOf } from "../endpoint/transform.ts";
 import { type LegacyReading, readLegacy } from "../legacy/reading.ts";
 import { type XmlReader, xmlReaderFor } from "../legacy/xml.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
@@ -71,7 +71,7 @@ export const readLegacyAnswer = (endpoint: Readable, { as, input }: ReadTask, bo
   const unknown = new Set<string>();
   const note = servingNote((field) => void (unknown.size < MAX_UNKNOWN && unknown.add(field.slice(0, MAX_NAME))));
   const converted = convert(endpoint, as, input, document, note);
-  return { is: "document", form, unknown: [...unknown], ...converted };
+  return { is: "document", form, unknown: "outcome" in converted ? [] : [...unknown], ...converted };
 };
 
 /** Most unknown fields that are noted of one answer, and most characters of a name. */
@@ -89,26 +89,23 @@ const convert = (
   if (recovered) return { outcome: recovered };
   const legacy = as === "recovered" ? endpoint.recover?.answer?.(input, document) : document;
   if (legacy === undefined) return { mismatch: ["/: missing"] };
-  const rejected = endpoint.rejectDocument?.(legacy);
-  if (rejected) return { outcome: rejected };
-  const transformed = transform(endpoint.output, legacy, note);
-  if (transformed.ok) return { written: write(endpoint, transformed.ours, as) };
-  const { mismatch, ours, issues } = transformed;
+  const fit = fitOf(endpoint, input, endpoint.output.read(legacy, note, legacy));
+  if ("outcome" in fit) return fit;
+  if (fit.ok) return { written: write(endpoint, fit.ours, as) };
+  const { mismatch, ours, issues } = fit;
   if (ours === undefined || !isComplete(endpoint.output, ours, issues)) return { mismatch };
   return { mismatch, complete: { unfinishedUntil: endpoint.cache?.unfinishedUntil?.(ours) } };
 };
 
-const write = (endpoint: Readable, ours: Json, as: ReadTask["as"]): Written => {
+const write = ({ cache, excerpt }: Readable, ours: Json, as: ReadTask["as"]): Written => {
   const body =
     as === "lines" && Array.isArray(ours) ? ours.map((row) => JSON.stringify(row)).join("\n") : JSON.stringify(ours);
-  return writtenAs(endpoint, ours, body);
+  return {
+    answer: { status: 200, body },
+    excerpt: excerptOf(ours, excerpt),
+    unfinishedUntil: cache?.unfinishedUntil?.(ours),
+  };
 };
-
-const writtenAs = ({ cache, excerpt }: Readable, ours: Json, body: string | Buffer): Written => ({
-  answer: { status: 200, body },
-  excerpt: excerptOf(ours, excerpt),
-  unfinishedUntil: cache?.unfinishedUntil?.(ours),
-});
 
 /** The members of these names, of an object or of each entry of a list; `null` for any other value. */
 const excerptOf = (ours: Json, names: readonly string[] = []): Json => {
@@ -124,16 +121,11 @@ const excerptOf = (ours: Json, names: readonly string[] = []): Json => {
  */
 export type Jobs = {
   legacy: { task: ReadTask; result: Read };
-  modern: { task: OfEndpoint; result: CheckedModern };
+  modern: { task: Omit<ReadTask, "as">; result: ReadModern };
 };
 
-type OfEndpoint = { endpoint: string };
-
-/**
- * A 200 of the new implementation: its misfits, and its document with what rules read there; or why
- * the body is not a document.
- */
-type CheckedModern = { misfits: Misfit[]; written: Written } | { failed: string };
+/** A 200 of the new implementation after reading; `failed`: why its body is not a document. */
+type ReadModern = Exclude<Converted, Unfit> | { mismatch: string[] } | { failed: string };
 
 /** What a thread is started with; it holds no secret. */
 export type ThreadData = {
@@ -144,7 +136,7 @@ export type ThreadData = {
 /** What a thread is sent. `deadline`: on the clock of `performance.now()`, which all threads share. */
 export type ThreadMessage = {
   of: keyof Jobs;
-  task: ReadTask | OfEndpoint;
+  task: Jobs[keyof Jobs]["task"];
   body: Uint8Array<ArrayBuffer>;
   deadline: number;
 };
@@ -156,12 +148,12 @@ const readers: {
   [K in keyof Jobs]: (e: Readable, task: Jobs[K]["task"], body: Buffer) => Jobs[K]["result"];
 } = {
   legacy: readLegacyAnswer,
-  modern: (endpoint, _, body) => {
+  modern: (endpoint, { input }, body) => {
     const document = parseJson(body.toString("utf8"));
     if (document === undefined) return { failed: "its answer is no JSON" };
-    const { misfits, readings } = fitOf(endpoint.output, document);
-    const ours = withReadings(document, readings);
-    return { misfits, written: writtenAs(endpoint, ours, readings.length === 0 ? body : JSON.stringify(ours)) };
+    const fit = fitOfOurs(endpoint, input, document);
+    if ("outcome" in fit) return fit;
+    return fit.ok ? { written: write(endpoint, fit.ours, "answer") } : { mismatch: fit.mismatch };
   },
 };
 

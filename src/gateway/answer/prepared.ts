@@ -40,7 +40,7 @@ export type PreparedEndpoint = Endpoint &
      * differ by it; default: this legacy.
      */
     cacheKey?: (input: Record<string, unknown>, backend?: string) => CacheKey;
-    /** The endpoint that has to show a caller what this one writes, and its input by this one's. */
+    /** The endpoint that has to show a caller what this one is about, and its input by this one's. */
     mustRead?: { endpoint: PreparedEndpoint; inputOf(input: Record<string, unknown>): Record<string, unknown> };
   };
 

@@ -23,7 +23,7 @@ export const afterAccess =
   ({ hooks, errors }: Pick<Core, "hooks" | "errors">, next: Handler): Handler =>
   async (context) => {
     const { mustRead } = context.endpoint;
-    if (mustRead === undefined) return next(context);
+    if (mustRead === undefined || context.endpoint.writes === undefined) return next(context);
     const { endpoint } = mustRead;
     const input = mustRead.inputOf(context.input);
     const { answer, how } = await next({ ...context, endpoint, input, legacy: endpoint.legacy(input), wanted: WANTED });

@@ -132,7 +132,7 @@ export const openReader = (settings: ReaderSettings) => {
     read: (task: Jobs["legacy"]["task"], ...of: BodyToRead) =>
       runStep("transform", { endpoint: task.endpoint }, () => run("legacy", task, ...of)),
     /** Reads an answer of the new implementation, for `libraries/modern`: in the same threads, within their bounds. */
-    checkModern: (task: Jobs["modern"]["task"], ...of: BodyToRead) => run("modern", task, ...of),
+    readModern: (task: Jobs["modern"]["task"], ...of: BodyToRead) => run("modern", task, ...of),
     /** `waiting`: bodies that wait for a thread. `bytes`: of these, and of those that are being read. */
     size: () => ({ threads: pool?.threads.length ?? 0, waiting: pool?.queueSize ?? 0, bytes }),
     close: async (): Promise<void> => pool?.destroy(),

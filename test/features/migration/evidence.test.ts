@@ -103,7 +103,8 @@ test("everything back to legacy can be undone, with one reason for all", async (
       getStudy: { stage: "shadow", share: 10 },
       findFlow: { stage: "modern" },
     },
-    { faults: [wrongType] },
+    // No rule makes a text of a number, so that legacy answers.
+    { faults: [{ ...wrongType, path: "/name" }] },
   );
   await ask("/datasets/61");
   await ask("/setup/1");

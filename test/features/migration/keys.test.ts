@@ -22,7 +22,7 @@ const open = async (reads: object = inModern, environment: Record<string, string
     return `${target} ${body}`.includes(known) ? { body: measures } : wrong;
   });
   const modern = await recordingUpstream(({ method, target }) => {
-    if (method === "POST") return { body: '{"data_tag":{"id":1,"tag":["a"]}}' };
+    if (method === "POST") return { body: '{"data_tag":{"id":61,"tag":["a"]}}' };
     return { body: target.startsWith("/datasets/") ? dataset : '["kappa"]' };
   });
   const { app } = await gatewayFor(legacy.url, { MODERN_URL: modern.url, STAGES: stages(reads), ...environment });
@@ -50,7 +50,7 @@ const open = async (reads: object = inModern, environment: Record<string, string
         app.request("/v1/datasets/tag", {
           method: "POST",
           headers: { "X-API-Key": key, "Content-Type": "application/json" },
-          body: '{"data_id":1,"tag":"a"}',
+          body: '{"data_id":61,"tag":"a"}',
         }),
       ),
   };

@@ -28,8 +28,8 @@ const post = (path: string, body: object) =>
 describe("over a stand-in with the reference's routes and shapes, modern answers", () => {
   test.each<[string, unknown]>([
     ["/datasets/61", { id: 61, name: "iris", version: 1 }],
-    ["/datasets/2", { id: 2, version_label: "" }],
-    ["/data/list/tag/flowers/limit/2", [{ did: 61, md5_checksum: "", format: "ARFF" }]],
+    ["/datasets/2", { id: 2, version_label: null }],
+    ["/data/list/tag/flowers/limit/2", [{ did: 61, md5_checksum: null, format: "arff" }]],
     ["/setup/1", { setup_parameters: { setup_id: 1 } }],
     ["/setups/2", { setup_parameters: { setup_id: 2 } }],
     ["/studies/99", { id: 99 }],

@@ -281,7 +281,7 @@ describe("modern", () => {
     { fault: "html" },
     { fault: "halfBody" },
     { fault: "redirect" },
-    { fault: "wrongType", path: "/id" },
+    { fault: "wrongType", path: "/name" },
     { fault: "late", ms: 5000 },
   ])("falls back to legacy where it is wrong: %j", async (fault) => {
     const { ask } = await staged(

@@ -25,7 +25,7 @@ const legacyAnswer = ({ method, target, body }: { method: string; target: string
   const given = `${target} ${body}`;
   if (![owner, stranger].some((key) => given.includes(key)))
     return given.includes("api_key") ? xmlError(103, "Authentication failed") : undefined;
-  const id = Number(/\/(6[12])\b/.exec(target)?.[1] ?? PUBLIC);
+  const id = Number(/[/=](6[12])\b/.exec(given)?.[1] ?? PUBLIC);
   const isStudy = target.includes("/study/");
   if (method === "GET" && target.includes("/evaluationmeasure")) return undefined;
   if (method === "GET" && id === PRIVATE && !given.includes(owner))
@@ -50,12 +50,12 @@ const modernAnswer = ({ method, target, body }: { method: string; target: string
     const { exampleAnswer } = endpoints[isStudy ? "getStudy" : "getDataset"];
     return json(200, { ...(exampleAnswer as object), id: Number(what) });
   }
-  const { study_id: id } = JSON.parse(body) as { study_id: number };
+  const { study_id: id, data_id } = JSON.parse(body) as { study_id: number; data_id: number };
   return json(
     200,
     isStudy
       ? { study_id: id, main_entity_type: "task", linked_entities: 1 }
-      : { [`data_${what}`]: { id: PUBLIC, tag: ["a"] } },
+      : { [`data_${what}`]: { id: data_id, tag: ["a"] } },
   );
 };
 

@@ -73,7 +73,7 @@ describe("a hit over a socket", () => {
       "/v1/datasets/6",
       "/v1/datasets/61",
       "/v1/setup/6",
-      "/v1/studies/6",
+      "/v1/studies/99",
       "/v1/flow/exists/a/bc",
       "/v1/flow/exists/ab/c",
       "/v1/data/list/tag/a",

@@ -47,7 +47,9 @@ const reasons: Record<string, readonly string[]> = {
     "listStudies name-with-legacy-element (xml)",
     "listTasks row-broken-in-both-forms (xml)",
   ],
+  "it is about another entity": ["getDataset another-dataset (json)"],
   "a member is missing, or its root": [
+    "findFlow neither-id-nor-denial (json)",
     "getDataset another-json (json)",
     "getDatasetFeatures another-json (json)",
     "getDatasetQualities another-json (json)",

@@ -1,4 +1,4 @@
-import type { DifferenceForm } from "../../../src/catalogue/index.ts";
+import type { DifferenceForm } from "../../../libraries/compare/difference.ts";
 import type { CurlPair } from "../../../libraries/compare/curls.ts";
 import type { NotCompared } from "../../../libraries/compare/results.ts";
 import type { Classification, Difference, ResultCounts } from "../../../libraries/compare/difference.ts";

@@ -1,0 +1,31 @@
+import { dropped } from "../rules/compose.ts";
+import type { Rule } from "../rules/rule.ts";
+
+const known = new WeakMap<Rule, Rule>();
+
+/**
+ * The same rules for a document in our own form, as the new implementation writes it: it has our names, and none of
+ * the objects that only wrap a value. Legacy's own names are dropped. All other rules read it as they read legacy's.
+ */
+export const inOurForm = (rule: Rule): Rule => {
+  const cached = known.get(rule);
+  if (cached) return cached;
+  const ours = rewritten(rule);
+  known.set(rule, ours);
+  return ours;
+};
+
+const rewritten = (rule: Rule): Rule => {
+  const { inside, from, wrapper } = rule;
+  // A document is nested, its tree of rules is not: what is repeated is rewritten when it is first read.
+  const repeated = () => inOurForm(rule.repeats?.() ?? rule);
+  if (rule.repeats) return { ...rule, read: (value, note, parent) => repeated().read(value, note, parent) };
+  if (inside === undefined) return rule;
+  const { "": inner } = inside;
+  if (inner && (from !== undefined || wrapper !== undefined)) return inOurForm(inner);
+  const ours = Object.fromEntries(Object.entries(inside).map(([place, other]) => [place, inOurForm(other)]));
+  for (const { from: legacys } of Object.values(inside)) if (legacys !== undefined) ours[legacys] ??= dropped;
+  // A rule may read more than those that it was made of.
+  const isSame = Object.keys(ours).every((place) => ours[place] === inside[place]);
+  return isSame ? rule : (rule.over?.(ours) ?? rule);
+};
