@@ -63,7 +63,7 @@ const inClone = (load: LoadCommand): LoadCommand =>
 /** What each command is, and how its options and its action are loaded: a start loads what serves, and nothing else. */
 const commands: Record<string, [about: string, load: LoadCommand]> = {
   serve: [
-    "run the gateway, as without a command; without LEGACY_URL over a sample legacy of its own",
+    "run the gateway, as without a command; LEGACY_URL=sample starts a sample legacy beside it",
     async (command) => (await import("./serveCommand.ts")).serveCommand(command),
   ],
   check: [

@@ -5,6 +5,7 @@ import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
 import type { RunningServer } from "./gateway/server.ts";
 import { withTimeout } from "./operation/limits/withTimeout.ts";
+import { SAMPLE } from "./operation/settings/fields.ts";
 import type { Settings } from "./operation/settings/settings.ts";
 import { isTemporary } from "./operation/settings/temporary.ts";
 import { openProcessMetrics } from "./operation/telemetry/processMetrics.ts";
@@ -53,11 +54,17 @@ const fail = ({ errors, code = 2 }: Refused): void => {
   process.exitCode = code;
 };
 
-const startUpstream = async (url: string | undefined) => {
-  if (url !== undefined) return { url, load: async () => undefined, close: async () => undefined, description: url };
+const startUpstream = async (url: string) => {
+  if (url !== SAMPLE) return { url, load: async () => undefined, close: async () => undefined, description: url };
   const { startSampleLegacy } = await import("../tools/sampleLegacy/startSampleLegacy.ts");
   const sample = await startSampleLegacy();
-  return { ...sample, description: `${sample.url} (the sample legacy, started beside: LEGACY_URL is not set)` };
+  return { ...sample, description: `${sample.url} (the sample legacy, started beside: all answers are invented)` };
+};
+
+/** The trouble that operators see for as long as the sample legacy is asked. */
+const INVENTED = {
+  trouble: "All answers are invented",
+  effect: "the sample legacy gives them, and anyone knows its keys: set LEGACY_URL to legacy's address",
 };
 
 /** Reads the settings and opens the gateway that they describe; or says why that cannot be. */
@@ -70,9 +77,9 @@ const open = async (isCheck: boolean) => {
   ]);
   const fragments = features.map(({ settings }) => settings);
   const loaded = loadSettings(process.env, catalogue.endpoints, fragments);
+  for (const warning of loaded.warnings) console.error(warning);
   if ("errors" in loaded) return loaded;
-  const { settings, warnings } = loaded;
-  for (const warning of warnings) console.error(warning);
+  const { settings } = loaded;
   const [{ openGateway }, { openObserver }, { modules, off }] = await Promise.all([
     import("./gateway/openGateway.ts"),
     import("./operation/telemetry/observer.ts"),
@@ -87,6 +94,7 @@ const open = async (isCheck: boolean) => {
     await upstream.close();
     return refusedBy(gateway);
   }
+  if (settings.LEGACY_URL === SAMPLE) gateway.core.dependencies.add("legacy_sample", INVENTED)(false);
   const close = async () => {
     await gateway.close();
     await upstream.close();

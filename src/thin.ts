@@ -7,30 +7,30 @@ import { openGateway } from "./gateway/openGateway.ts";
 import { feature as operators } from "./gateway/operators/feature.ts";
 import { settings as operatorsSettings } from "./gateway/operators/settings.ts";
 import { startServer } from "./gateway/server.ts";
+import { SAMPLE } from "./operation/settings/fields.ts";
 import { loadSettings } from "./operation/settings/load.ts";
 import { openObserver } from "./operation/telemetry/observer.ts";
 
 // The gateway alone: `src` and `transforms`, without features, libraries and tools. As `main.ts` it puts the floors
 // together, and imports what their doors do not name.
 const loaded = loadSettings(process.env, catalogue.endpoints, [operatorsSettings]);
-const url = "errors" in loaded ? undefined : loaded.settings.LEGACY_URL;
-if ("errors" in loaded || url === undefined) {
+for (const warning of loaded.warnings) console.error(warning);
+if ("errors" in loaded || loaded.settings.LEGACY_URL === SAMPLE) {
   const errors =
-    "errors" in loaded ? loaded.errors : ["LEGACY_URL: not given; allowed is the origin of legacy's server"];
+    "errors" in loaded
+      ? loaded.errors
+      : ["LEGACY_URL: no origin given; allowed is that of legacy, as no sample is here"];
   for (const error of errors) console.error(error);
   process.exit(2);
 }
-const { settings, warnings } = loaded;
-for (const warning of warnings) console.error(warning);
+const { settings } = loaded;
 const { HOST: host, PORT, PREFIXES: prefixes, LOG_LEVEL, DRAIN_DELAY_MS, DRAIN_TIMEOUT_MS } = settings;
-const gateway = await openGateway({ ...settings, LEGACY_URL: url }, catalogue, openObserver(LOG_LEVEL), {
-  features: [operators],
-});
+const gateway = await openGateway(settings, catalogue, openObserver(LOG_LEVEL), { features: [operators] });
 const server = await startServer(gateway, { host, port: PORT, prefixes });
 const address = urlOf(host, server.port);
 const started = await gateway.start(`${address}${prefixes[0] ?? ""}`);
 const listening = [
-  `catalog-gateway, without features, listens on ${address}, asks ${url}, serves ${prefixes.join(" ")}`,
+  `catalog-gateway, without features, listens on ${address}, asks ${settings.LEGACY_URL}, serves ${prefixes.join(" ")}`,
   ...started.flatMap(({ listensOn }) => listensOn ?? []),
 ];
 console.log(listening.join("; "));

@@ -9,7 +9,7 @@ import {
   type LegacyFailed,
   type LegacyReply,
 } from "../src/gateway/index.ts";
-import { once, openHolding, type Settings } from "../src/operation/index.ts";
+import { once, openHolding, SAMPLE, type Settings } from "../src/operation/index.ts";
 import type { DataSettings } from "../libraries/stores/settings.ts";
 import { checkDirectory } from "../libraries/stores/checkDirectory.ts";
 import type { DiskPatience } from "../libraries/stores/diskThread.ts";
@@ -18,7 +18,7 @@ import { urlsToOwnListeners } from "./ownListeners.ts";
 import { plainText } from "./plainText.ts";
 
 type CheckSettings = {
-  settings: Pick<Settings, "PREFIXES" | "LEGACY_API_KEY" | "LEGACY_PATH" | "TRUSTED_PROXIES"> &
+  settings: Pick<Settings, "PREFIXES" | "LEGACY_URL" | "LEGACY_API_KEY" | "LEGACY_PATH" | "TRUSTED_PROXIES"> &
     Partial<Pick<DataSettings, "REDIS_URL" | "DATA_DIR">>;
   strict: boolean;
   print: (line: string) => void;
@@ -57,7 +57,8 @@ export const check = async (
   const [prefix = "/"] = settings.PREFIXES;
   const base = prefix === "/" ? "" : prefix;
   const legacyUrl = core.settings.LEGACY_URL + settings.LEGACY_PATH;
-  const legacy = describeLegacy(legacyUrl, await askLegacy(gateway, core.catalogue.keyProbes.reads));
+  const shownUrl = settings.LEGACY_URL === SAMPLE ? `${legacyUrl} (the sample: all answers are invented)` : legacyUrl;
+  const legacy = describeLegacy(shownUrl, await askLegacy(gateway, core.catalogue.keyProbes.reads));
   const report: CheckReport = {
     strict,
     examples: legacy.ok ? await findExamples(gateway) : new Map(),

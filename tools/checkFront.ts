@@ -11,7 +11,6 @@ import {
   ownHeaders,
   upstreamSettings,
 } from "../src/gateway/index.ts";
-import { readCertificates } from "../src/operation/index.ts";
 
 /** A read of legacy's without a key. `path`: below `LEGACY_PATH` and the format. `text`: what legacy answers. */
 export type SampleRead = { path: string; text: string };
@@ -41,8 +40,14 @@ export const checkFront = async (
     const read = await checkVia(reads, ask, report);
     if (read !== undefined) {
       await checkProbe(catalogue.keyProbes.reads.path, read, ask, report);
-      const host = settings.LEGACY_HOST === undefined ? publicHostIn(reads, catalogue.legacyPaths.files) : undefined;
+      const { LEGACY_HOST: own } = settings;
+      const host = own === undefined ? publicHostIn(reads, catalogue.legacyPaths.files) : undefined;
       if (host !== undefined) await checkPublicHost(host, read, ask, report);
+      if (own !== undefined)
+        report.note(
+          "LEGACY_HOST",
+          `legacy is addressed as ${own}, and may redirect clients there: tell it its public name, if it is another one`,
+        );
     }
   } catch (error) {
     report.note("before legacy", `what stands there could not be asked: ${(error as Error).message}`);
@@ -68,9 +73,8 @@ export const checkFront = async (
 
 /** Asks legacy past the gateway's client, and says what came. */
 const openAsk = ({ settings, readTarget }: Gateway["core"]): { ask: Ask; close: () => Promise<void> } => {
-  const { LEGACY_URL: origin, LEGACY_CA, LEGACY_HOST, LEGACY_PATH } = settings;
-  const ca = readCertificates("LEGACY_CA", LEGACY_CA);
-  const { pool } = openUpstream({ ...upstreamSettings(settings), origin, ...ca });
+  const { LEGACY_URL: origin, LEGACY_CA: ca, LEGACY_HOST, LEGACY_PATH } = settings;
+  const { pool } = openUpstream({ ...upstreamSettings(settings), origin, ca });
   const judge = legacyJudge(readTarget);
   const base = `${LEGACY_PATH === "/" ? "" : LEGACY_PATH}/json`;
   return {

@@ -31,11 +31,7 @@ export type QuietGateway = Awaited<ReturnType<typeof openQuietGateway>>;
 const PREFIX = "/v1";
 
 /** Opens a gateway without features, so that it serves legacy's own lists and answers. */
-export const openQuietGateway = async (
-  settings: Settings & { LEGACY_URL: string },
-  catalogue: Catalogue,
-  userAgent: string,
-) => {
+export const openQuietGateway = async (settings: Settings, catalogue: Catalogue, userAgent: string) => {
   const captured = new AsyncLocalStorage<Pick<QuietAnswer, "exchanges" | "mismatch">>();
   const observer = {
     ...openObserver("silent"),

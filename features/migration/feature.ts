@@ -1,6 +1,6 @@
 import type { CheckReport } from "../../libraries/check/checkReport.ts";
 import { hash } from "node:crypto";
-import { type LedgerEntry, readNamedLedger } from "../../libraries/compare/ledger.ts";
+import { type LedgerEntry, ledgerOf } from "../../libraries/compare/ledger.ts";
 import { buildId } from "../../src/operation/index.ts";
 import type { Core, Feature } from "../../src/gateway/index.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
@@ -44,7 +44,7 @@ const open = async (
   parts: MigrationParts = {},
 ): Promise<Feature<ConsolePart> & { migration: Migration }> => {
   const { catalogue, isCheck, meter, observer, events, dependencies } = core;
-  const expected = parts.expected ?? ledgerOf(settings, catalogue.expectedDifferences);
+  const expected = parts.expected ?? ledgerOf(settings.EXPECTED_DIFFERENCES, catalogue.expectedDifferences);
   const { MODERN_URL: url } = settings;
   // Without a modern side Redis is only a cache, and the gateway starts without it.
   const stores = url === undefined ? memoryStores() : storesOf(core);
@@ -117,8 +117,7 @@ const open = async (
     },
     reload(next) {
       const { STAGES, EXPECTED_DIFFERENCES } = next as MigrationSettings;
-      const ledger = readNamedLedger(EXPECTED_DIFFERENCES, "EXPECTED_DIFFERENCES", catalogue.expectedDifferences);
-      return "errors" in ledger ? ledger : () => migration.configure(STAGES, ledger.entries);
+      return migration.configure(STAGES, ledgerOf(EXPECTED_DIFFERENCES, catalogue.expectedDifferences));
     },
     start: () =>
       Promise.resolve({
@@ -139,12 +138,6 @@ const NONE_SET = "Redis has none that was set at run time: those of STAGES hold"
 const STAGES_LOST = {
   trouble: "The stages that were set at run time have been lost",
   effect: "those of STAGES hold",
-};
-
-const ledgerOf = ({ EXPECTED_DIFFERENCES }: MigrationSettings, reference: string): LedgerEntry[] => {
-  const read = readNamedLedger(EXPECTED_DIFFERENCES, "EXPECTED_DIFFERENCES", reference);
-  if ("errors" in read) throw new Error(read.errors.join("\n"));
-  return read.entries;
 };
 
 const describeStages = (migration: Migration, isForKeysAlone: boolean): string => {

@@ -6,6 +6,7 @@ import {
   type Settings,
   type SettingsFragment,
   unknownEndpoints,
+  unusedCertificates,
 } from "../../src/operation/index.ts";
 import { configuredStageSchema } from "./stage.ts";
 
@@ -41,6 +42,7 @@ const errorsOf = (settings: MigrationSettings, endpoints: KnownEndpoints): strin
     ...wrongRoutes(settings, endpoints),
     ...wrongTimeout(settings),
     ...withoutModern(settings),
+    ...unusedCertificates("MODERN_CA", settings.MODERN_CA, "MODERN_URL", settings.MODERN_URL),
   ];
 };
 

@@ -75,8 +75,7 @@ type LegacySettings = Pick<Settings, "LEGACY_URL" | "LEGACY_PATH" | "LEGACY_HOST
 
 /** Which legacy the datasets are of. It is a hash, so that the address is not stored. */
 export const scopeOf = ({ LEGACY_URL, LEGACY_PATH, LEGACY_HOST }: LegacySettings): string => {
-  // The sample legacy has another port at each start, and is the same one.
-  const { origin, host } = LEGACY_URL === undefined ? { origin: "the sample legacy", host: "" } : new URL(LEGACY_URL);
+  const { origin, host } = new URL(LEGACY_URL);
   return hash("sha256", JSON.stringify([origin, LEGACY_PATH, LEGACY_HOST ?? host]), "base64url").slice(0, 16);
 };
 

@@ -1,10 +1,8 @@
-import { z } from "zod";
-import type { Settings, SettingsFragment } from "../../src/operation/index.ts";
+import type { z } from "zod";
+import { fields, type Settings, type SettingsFragment } from "../../src/operation/index.ts";
 
 const shape = {
-  LEGACY_ADMIN_KEY: z
-    .string()
-    .regex(/^[A-Za-z0-9]{1,64}$/, "1-64 letters and digits")
+  LEGACY_ADMIN_KEY: fields.key
     .optional()
     .describe("Key of an administrator, to find private datasets. Administrators are then listed them"),
 };

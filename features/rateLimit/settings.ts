@@ -16,6 +16,14 @@ const shape = {
 
 const isOn = ({ RATE_LIMIT }: RateLimitSettings): boolean => RATE_LIMIT !== undefined;
 
-export const settings = { shape, group: "Rate limits", isOn } satisfies SettingsFragment;
+const errorsOf = ({ RATE_LIMIT, RATE_LIMIT_EXEMPT }: RateLimitSettings): string[] =>
+  RATE_LIMIT === undefined
+    ? []
+    : RATE_LIMIT_EXEMPT.filter((network) => network.endsWith("/0")).map(
+        (network) =>
+          `RATE_LIMIT_EXEMPT: ${network} given, so RATE_LIMIT limits no caller; allowed are smaller networks, or no RATE_LIMIT`,
+      );
+
+export const settings = { shape, group: "Rate limits", isOn, errorsOf } satisfies SettingsFragment;
 
 export type RateLimitSettings = DataSettings & z.infer<z.ZodObject<typeof shape>>;

@@ -143,7 +143,7 @@ const open = async (
       });
     },
     close: () => callers.close(),
-    reload: (next) => () => {
+    reload(next) {
       inForce = configured(next as RetirementSettings);
       groups.clear();
     },

@@ -77,8 +77,18 @@ const shape = {
     ),
 };
 
+const errorsOf = ({ DEPRECATED, BROWNOUTS, PREFIXES }: RetirementSettings): string[] =>
+  Object.entries({ DEPRECATED, BROWNOUTS }).flatMap(([name, entries]) =>
+    entries
+      .filter((entry) => PREFIXES.some((prefix) => prefix !== "/" && `${entry.path}/`.startsWith(`${prefix}/`)))
+      .map(
+        (entry) => `${name}: ${entry.path} given, which PREFIXES has for the new interface; allowed are legacy's paths`,
+      ),
+  );
+
 export const settings = {
   shape,
+  errorsOf,
   group: "Migration and retirement",
   reloadable: ["DEPRECATED", "BROWNOUTS"],
 } satisfies SettingsFragment;

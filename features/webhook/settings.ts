@@ -1,18 +1,19 @@
 import { z } from "zod";
-import type { Settings, SettingsFragment } from "../../src/operation/index.ts";
+import { fields, type Settings, type SettingsFragment } from "../../src/operation/index.ts";
 
 const isWebhookUrl = (text: string): boolean =>
   /^https?:\/\/\S+$/.test(text) && URL.canParse(text) && new URL(text).username === "" && new URL(text).hash === "";
 
+const aUrl = "a URL such as https://hooks.example/gateway, without a user";
+
 const shape = {
   WEBHOOK_URL: z
-    .string()
-    .refine(isWebhookUrl, "a URL such as https://hooks.example/gateway, without a user")
+    .string(aUrl)
+    .refine(isWebhookUrl, aUrl)
     .optional()
     .describe("URL that gets moves, demotions and new unexplained differences, by POST"),
-  WEBHOOK_SECRET: z
-    .string()
-    .regex(/^(whsec_)?[A-Za-z0-9+/]{32,88}={0,2}$/, "24 to 64 random bytes in base64, with or without whsec_ before")
+  WEBHOOK_SECRET: fields
+    .text("24 to 64 random bytes in base64, with or without whsec_ before", /^(whsec_)?[A-Za-z0-9+/]{32,88}={0,2}$/)
     .optional()
     .describe(
       "Secret that signs the messages (Standard Webhooks): 24 to 64 random bytes in base64. Make one with `openssl rand -base64 32`; required with `WEBHOOK_URL`",
@@ -28,7 +29,7 @@ const errorsOf = ({ WEBHOOK_URL, WEBHOOK_SECRET }: WebhookSettings): string[] =>
     : [
         WEBHOOK_URL === undefined
           ? "WEBHOOK_SECRET: given without WEBHOOK_URL; allowed is both or neither"
-          : "WEBHOOK_URL: given without WEBHOOK_SECRET; allowed is both or neither: make one with `openssl rand -base64 32`",
+          : "WEBHOOK_URL: given without WEBHOOK_SECRET; allowed is both or neither: make one with openssl rand -base64 32",
       ];
 
 export const settings = {

@@ -1,3 +1,4 @@
+import { parseJson } from "../../src/catalogue/index.ts";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import type { FoundDifference } from "./collectDifferences.ts";
@@ -68,28 +69,17 @@ const pathPattern = (path: string): RegExp =>
   );
 
 /** The name of the public reference implementation's ledger. */
-const REFERENCE = "reference";
+export const REFERENCE = "reference";
 
-/**
- * Reads the ledger that a setting names: a file or `REFERENCE`; without a name it is empty. `reference`: the file
- * of the reference's ledger.
- */
-export const readNamedLedger = (named: string | undefined, setting: string, reference: string) =>
-  named === undefined ? { entries: [] } : readLedger(named === REFERENCE ? reference : named, setting);
-
-/** Reads a ledger's file. Its errors begin with the name of the setting. */
-export const readLedger = (file: string, setting: string): { entries: LedgerEntry[] } | { errors: string[] } => {
-  let json: unknown;
-  try {
-    json = JSON.parse(readFileSync(file, "utf8"));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const why = code === undefined ? "is not valid JSON" : `cannot be read (${code})`;
-    return { errors: [`${setting}: ${file} ${why}; allowed is a JSON list of entries`] };
-  }
+/** Reads the text of a ledger's file. */
+export const readLedger = (content: string): { value: LedgerEntry[] } | { errors: string[] } => {
+  const json = parseJson(content);
+  if (json === undefined) return { errors: ["it is not valid JSON"] };
   const parsed = ledgerSchema.safeParse(json);
-  if (parsed.success) return { entries: parsed.data };
-  return {
-    errors: parsed.error.issues.map(({ path, message }) => `${setting}: ${file}, /${path.join("/")}: ${message}`),
-  };
+  if (parsed.success) return { value: parsed.data };
+  return { errors: parsed.error.issues.map(({ path, message }) => `at /${path.join("/")}: ${message}`) };
 };
+
+/** The entries of the ledger that a setting names. `reference`: the file of the reference's ledger. */
+export const ledgerOf = (named: LedgerEntry[] | typeof REFERENCE | undefined, reference: string): LedgerEntry[] =>
+  named === REFERENCE ? ledgerSchema.parse(JSON.parse(readFileSync(reference, "utf8"))) : (named ?? []);

@@ -21,7 +21,7 @@ import {
   type UpstreamReply,
   type Watch,
 } from "../../src/gateway/index.ts";
-import { readCertificates, runStep, type Settings } from "../../src/operation/index.ts";
+import { runStep, type Settings } from "../../src/operation/index.ts";
 import { errorAnswer, type ModernAnswer } from "./errorAnswer.ts";
 import { isJsonType, unservedReasons } from "./whyUnserved.ts";
 
@@ -52,11 +52,7 @@ const CALLS_UNTIL_OPEN = 3;
 /** Milliseconds after the last request for a caller from which any answer shows that modern is back. */
 const QUIET_MS = 15_000;
 
-/**
- * Opens a client of modern with connections of its own, so that requests that wait for modern delay no others.
- *
- * @throws An Error that names MODERN_CA, if its file cannot be read.
- */
+/** Opens a client of modern with connections of its own, so that requests that wait for modern delay no others. */
 export const openModern = (
   url: string,
   settings: Settings & { MODERN_CA?: string | undefined; MODERN_TIMEOUT_MS: number },
@@ -66,7 +62,7 @@ export const openModern = (
     {
       name: "modern",
       origin: new URL(url).origin,
-      ...readCertificates("MODERN_CA", settings.MODERN_CA),
+      ca: settings.MODERN_CA,
       pools: ["answers"],
       meaning: {
         trouble: "Modern has been failing",

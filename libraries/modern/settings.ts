@@ -1,19 +1,16 @@
 import { becomesAnother } from "../compare/canonicalRequest.ts";
 import { z } from "zod";
-import { type KnownEndpoints, unknownEndpoints } from "../../src/operation/index.ts";
+import { readLedger, REFERENCE } from "../compare/ledger.ts";
+import { certificates, fields, type KnownEndpoints, unknownEndpoints } from "../../src/operation/index.ts";
 
-const route = z
-  .string()
-  .regex(
-    /^(GET|POST) (\/([A-Za-z0-9_.~-]+|\{\w+\??\}))+\/?$/,
-    "routes such as GET /flows/exists/{name}/{external_version}",
-  );
+const route = fields.text(
+  "routes such as GET /flows/exists/{name}/{external_version}",
+  /^(GET|POST) (\/([A-Za-z0-9_.~-]+|\{\w+\??\}))+\/?$/,
+);
 
 /** Settings about the new implementation that migration and the comparing command share. */
 export const comparedShape = {
-  MODERN_CA: z
-    .string()
-    .min(1)
+  MODERN_CA: certificates
     .optional()
     .describe(
       "File with the certificates (PEM) of the authorities that modern's must come from. A renewed file needs a restart. Without it: those that Node trusts",
@@ -24,9 +21,8 @@ export const comparedShape = {
     .describe(
       'Routes of modern, where they differ from the definitions: `{"findFlow": "GET /flows/exists/{name}/{external_version}"}`. With the method and the names of our first route',
     ),
-  EXPECTED_DIFFERENCES: z
-    .string()
-    .min(1)
+  EXPECTED_DIFFERENCES: fields
+    .file("the path of a JSON list of entries, or reference", readLedger, [REFERENCE])
     .optional()
     .describe(
       "The ledger of expected differences: a file, or `reference` for [that of the public reference](../transforms/expectedDifferences.json). Without it nothing is expected",

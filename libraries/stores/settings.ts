@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Settings, SettingsFragment } from "../../src/operation/index.ts";
+import { fields, type Settings, type SettingsFragment } from "../../src/operation/index.ts";
 
 /** Whether the Redis client accepts the URL, so that an error names the setting. */
 const isRedisUrl = (text: string): boolean => {
@@ -12,15 +12,16 @@ const isRedisUrl = (text: string): boolean => {
   }
 };
 
+const aUrl = "a URL such as redis://127.0.0.1:6379/0, a % in its password written %25";
+
 const shape = {
   REDIS_URL: z
-    .string()
-    .refine(isRedisUrl, "a URL such as redis://127.0.0.1:6379/0, a % in its password written %25")
+    .string(aUrl)
+    .refine(isRedisUrl, aUrl)
     .optional()
     .describe("URL of a Redis or Valkey that several gateways share"),
-  DATA_DIR: z
-    .string()
-    .min(1)
+  DATA_DIR: fields
+    .text("the path of a directory", /./)
     .optional()
     .describe(
       "Directory for what was set at run time, and for what the scan for private datasets found. Both then survive a restart. The start fails if it cannot be made or written to",

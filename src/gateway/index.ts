@@ -23,6 +23,7 @@ export type { Step } from "./http/step.ts";
 export { describeOldReads } from "./oldReads/describeOldReads.ts";
 export { type Gateway, openGateway } from "./openGateway.ts";
 export type { Reader } from "./threads/reader.ts";
+export { cannotListen } from "./server.ts";
 export { contentCoding } from "./upstream/answerHeaders.ts";
 export { ask, type UpstreamReply } from "./upstream/ask.ts";
 export { BackendFailure, isItsFault } from "./upstream/breaker.ts";

@@ -10,7 +10,6 @@ import {
   openMeter,
   openReadCounts,
   openTraffic,
-  readCertificates,
   type Settings,
   showSegments,
   trustedProxies,
@@ -56,9 +55,6 @@ import { openStoredAnswers } from "./storedAnswers.ts";
 import { observeCalls, type Upstream } from "./upstream/upstream.ts";
 import { answerTimeout, collectTimeout, upstreamSettings } from "./upstream/upstreamSettings.ts";
 
-/** All settings; the legacy server is known, be it the sample. */
-type GatewaySettings = Settings & { LEGACY_URL: string };
-
 /** A gateway that is put together: its interface, the proxy beside it, and its life from start to close. */
 export type Gateway = Awaited<ReturnType<typeof openGateway>>;
 
@@ -87,10 +83,10 @@ export type GatewayParts = {
 /**
  * Puts the gateway together, from the ground up; nothing is connected or listens yet.
  *
- * @throws With the setting's name, where certificates or a feature cannot be opened.
+ * @throws With the setting's name, where a feature cannot be opened.
  */
 export const openGateway = async (
-  settings: GatewaySettings,
+  settings: Settings,
   catalogue: Catalogue,
   observer: Observer,
   parts: GatewayParts = {},
@@ -157,15 +153,9 @@ export const openGateway = async (
       for (const feature of features) if (feature.start) started.push(await feature.start(address));
       return [...started, { line: describeOldReads(core) }];
     },
-    /**
-     * Puts changed settings in force, one feature after the other; what is wrong with any of them, and
-     * then nothing has changed.
-     */
-    reload: async (next: Settings): Promise<string[]> => {
-      const changes = features.flatMap(({ reload }) => reload?.(next) ?? []);
-      const errors = changes.flatMap((change) => ("errors" in change ? change.errors : []));
-      if (errors.length === 0) for (const change of changes) if (typeof change === "function") await change();
-      return errors;
+    /** Puts changed settings in force, one feature after the other. */
+    reload: async (next: Settings): Promise<void> => {
+      for (const feature of features) await feature.reload?.(next);
     },
     /**
      * Closes the features, waits for what legacy still answers, and closes everything else. Rejects with
@@ -178,7 +168,7 @@ export const openGateway = async (
 type Operation = ReturnType<typeof openOperation>;
 
 /** What runs the gateway: its metrics, what is said of its dependencies, its memory. */
-const openOperation = (settings: GatewaySettings, { endpoints }: Catalogue, observer: Observer) => {
+const openOperation = (settings: Settings, { endpoints }: Catalogue, observer: Observer) => {
   const meter = openMeter(
     () => observer.counts(),
     Object.entries(endpoints).map(([name, { cache }]) => ({ name, isCached: cache !== undefined })),
@@ -200,13 +190,9 @@ const openOperation = (settings: GatewaySettings, { endpoints }: Catalogue, obse
   return { observer, meter, traffic, dependencies, readCounts, events: new EventEmitter<CoreEvents>(), memory };
 };
 
-/**
- * Legacy: the connections to it, and the client that asks it for answers.
- *
- * @throws An Error that names `LEGACY_CA`, where its certificates cannot be read.
- */
+/** Legacy: the connections to it, and the client that asks it for answers. */
 const openLegacy = (
-  settings: GatewaySettings,
+  settings: Settings,
   { keyProbes }: Catalogue,
   readTarget: ReadLegacyTarget,
   operation: Operation & Pick<Core, "hooks">,
@@ -214,7 +200,7 @@ const openLegacy = (
 ) => {
   const path = settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH;
   const host = hostOf(settings);
-  const server = { origin: settings.LEGACY_URL, ...readCertificates("LEGACY_CA", settings.LEGACY_CA) };
+  const server = { origin: settings.LEGACY_URL, ca: settings.LEGACY_CA };
   const judge = legacyJudge(readTarget);
   const outage = openLegacyOutage(
     {
@@ -260,10 +246,10 @@ const openLegacy = (
   return { client, fetchPath, pools, outage, load: backend.load, close };
 };
 
-const hostOf = ({ LEGACY_HOST, LEGACY_URL }: GatewaySettings): string => LEGACY_HOST ?? new URL(LEGACY_URL).host;
+const hostOf = ({ LEGACY_HOST, LEGACY_URL }: Settings): string => LEGACY_HOST ?? new URL(LEGACY_URL).host;
 
 /** The endpoints as they are defined, with the settings that concern them. */
-const openEndpoints = (settings: GatewaySettings, catalogue: Catalogue) => {
+const openEndpoints = (settings: Settings, catalogue: Catalogue) => {
   const { endpoints, errors } = catalogue;
   const lifetimes = lifetimesInForce(endpoints, settings.CACHE_LIFETIMES);
   const { LEGACY_URL, LEGACY_PATH } = settings;
@@ -285,7 +271,7 @@ const PATHS_SHARE = 1 / 16;
 
 /** What makes answers: the reader of legacy's, the cache of ours, the keys of callers. */
 const openAnswering = (
-  settings: GatewaySettings,
+  settings: Settings,
   { keyProbes, module, opaqueReads }: Catalogue,
   opened: Operation &
     Pick<Core, "endpoints" | "lifetimes" | "errors" | "hooks"> & { legacy: ReturnType<typeof openLegacy> },
@@ -380,7 +366,7 @@ const SEND_TIMEOUT = 20_000;
 
 /** What the gateway knows of clients before it reads what they ask: bounds, proxies, how they want errors. */
 const openDoor = (
-  settings: GatewaySettings,
+  settings: Settings,
   { legacyPaths, legacyWrites }: Catalogue,
   readTarget: ReadLegacyTarget,
   { memory, observer, dependencies }: Operation,

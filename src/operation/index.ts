@@ -18,10 +18,10 @@ export { http } from "./network/nodeHttp.ts";
 export { HIDDEN, scrubAgent, showSegments, withoutUrlSecrets } from "./secrets/scrub.ts";
 export { threadEnvironment } from "./secrets/threadEnvironment.ts";
 export { truncate } from "./secrets/truncate.ts";
-export { readCertificates } from "./settings/certificates.ts";
+export { certificates, unusedCertificates } from "./settings/certificates.ts";
 export { described } from "./settings/describeIssue.ts";
 export { editDistance } from "./settings/editDistance.ts";
-export { fields } from "./settings/fields.ts";
+export { fields, SAMPLE } from "./settings/fields.ts";
 export { fileSettingOf } from "./settings/givenSetting.ts";
 export { loadSettings } from "./settings/load.ts";
 export {

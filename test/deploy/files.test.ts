@@ -29,9 +29,12 @@ const dockerfile = {
     from: from.split(" "),
     to,
   })),
-  environment: [...(/^ENV ([^]*?[^\\])$/m.exec(dockerfileText)?.[1] ?? "").matchAll(/(\w+)=/g)].map(([, name]) =>
-    String(name),
-  ),
+  environment: Object.fromEntries(
+    [...(/^ENV ([^]*?[^\\])$/m.exec(dockerfileText)?.[1] ?? "").matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [
+      name,
+      value,
+    ]),
+  ) as Record<string, string>,
 };
 
 type Container = {
@@ -84,7 +87,7 @@ test("every setting that they give exists", () => {
     ...[...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, all]) =>
       [...(all ?? "").matchAll(/(\w+)=/g)].map(([, name]) => name as string),
     ),
-    ...dockerfile.environment,
+    ...Object.keys(dockerfile.environment),
   ];
   expect(given.length).toBeGreaterThan(0);
   expect(given.filter((name) => !known.has(name))).toEqual([]);
@@ -115,6 +118,18 @@ test("every way to start the gateway gives Node the same options", () => {
   // A command of their own would replace that of the image.
   for (const container of [pod.containers[0], compose.services["gateway"]])
     for (const key of ["command", "entrypoint"]) expect(container).not.toHaveProperty(key);
+});
+
+test("every way to start the gateway is for production: a lost LEGACY_URL stops it", () => {
+  expect(dockerfile.environment).toMatchObject({ NODE_ENV: "production" });
+  expect(unit).toMatch(/^Environment=NODE_ENV=production /m);
+  expect(read("README.md")).toContain("NODE_ENV=production MALLOC_MMAP_THRESHOLD_=1048576 LEGACY_URL=");
+  // These run the image. Names without a value come from the shell.
+  for (const given of [
+    pod.containers[0].env.map(({ name }) => name),
+    Object.keys(compose.services["gateway"]?.environment ?? {}),
+  ])
+    expect([given.includes("LEGACY_URL"), given.includes("NODE_ENV")]).toEqual([true, false]);
 });
 
 test("every way to stop the gateway leaves it the time to drain", () => {
@@ -172,13 +187,16 @@ describe("the image", () => {
   });
   const run = ([program, ...args]: string[], settings: Record<string, string> = {}) => {
     expect(program).toBe("node");
-    const options = { cwd: join(folder, "package"), env: { PATH: process.env["PATH"], ...settings } };
+    const options = {
+      cwd: join(folder, "package"),
+      env: { PATH: process.env["PATH"], ...dockerfile.environment, ...settings },
+    };
     return watchProgram(spawn(process.execPath, args, { ...options, stdio: ["ignore", "pipe", "pipe"] }));
   };
 
   test("the gateway runs from what it has, and HEALTHCHECK and the probes see it", async () => {
     const [port, adminPort] = [await freePort(), await freePort()];
-    const settings = { PORT: String(port), ADMIN_PORT: String(adminPort) };
+    const settings = { PORT: String(port), ADMIN_PORT: String(adminPort), LEGACY_URL: "sample" };
     const { child, listening } = run(dockerfile.entrypoint, settings);
     onTestFinished(() => void child.kill("SIGKILL"));
     await listening();

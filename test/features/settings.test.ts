@@ -1,9 +1,16 @@
 import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { rootCertificates } from "node:tls";
+import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { settingsHelp } from "../../tools/settingsHelp.ts";
 import { settingsByGroup, settingsSchemaOf } from "../../src/operation/settings/settings.ts";
-import { errorsIn as errors, expectNamed, fileWith as file, settingsIn } from "../operation/settings/support.ts";
+import {
+  errorsIn as errors,
+  expectNamed,
+  fileWith as file,
+  settingsIn,
+  warningsIn,
+} from "../operation/settings/support.ts";
 import { fragments } from "../support/settings.ts";
 
 const dataset = (about: object | string) => ({ getDataset: about });
@@ -47,6 +54,95 @@ test("a public port without a port 10000 above it needs an ADMIN_PORT", () => {
   expect(errors({ PORT: "55536" })).toEqual([
     "ADMIN_PORT: nothing given, and PORT 55536 + 10000 is no port; allowed is an integer from 0 to 65535",
   ]);
+});
+
+const certificate = () => file(rootCertificates[0] ?? "", "ca.pem");
+const port = { PORT: "9000", ADMIN_PORT: "9000" };
+const long = { MODERN_TIMEOUT_MS: "30000", TOTAL_TIMEOUT_MS: "20000" };
+const gone = (path: string) => JSON.stringify([{ path, from: "2026-12-01T09:00:00Z", status: 410 }]);
+
+describe("settings that are right alone are refused where they are wrong together", () => {
+  test.each<[error: string, given: Record<string, string>]>([
+    ["PREFIXES: /old given", { PREFIXES: "/v1,/old", LEGACY_PATH: "/old" }],
+    ["PREFIXES: /old given", { PREFIXES: "/old", LEGACY_PATH: "/old/v2" }],
+    ["PREFIXES: /old/new given", { PREFIXES: "/old/new", LEGACY_PATH: "/old" }],
+    ["ADMIN_PORT: 9000 given", port],
+    ["ADMIN_PORT: 9000 given", { ...port, HOST: "0.0.0.0" }],
+    ["ADMIN_PORT: 9000 given", { ...port, HOST: "::" }],
+    ["ADMIN_PORT: 9000 given", { ...port, ADMIN_HOST: "localhost" }],
+    ["MEMORY_BYTES: 67108864 given", { MEMORY_BYTES: String(2 ** 26), MAX_REPLY_BYTES: String(2 ** 27) }],
+    ["CACHE_LEGACY: given with CACHE_BYTES 0", { CACHE_LEGACY: "all", CACHE_BYTES: "0" }],
+    ["MODERN_TIMEOUT_MS: 30000 given", { ...long, MODERN_URL: "http://127.0.0.1:9" }],
+    ["LEGACY_CA: given", { LEGACY_CA: certificate(), LEGACY_URL: "http://127.0.0.1:9" }],
+    ["MODERN_CA: given", { MODERN_CA: certificate(), MODERN_URL: "http://127.0.0.1:9" }],
+    ["RATE_LIMIT_EXEMPT: 0.0.0.0/0 given", { RATE_LIMIT: "5", RATE_LIMIT_EXEMPT: "10.0.0.1,0.0.0.0/0" }],
+    ["BROWNOUTS: /v2/data given", { BROWNOUTS: gone("/v2/data"), PREFIXES: "/v2" }],
+    ["DEPRECATED: /v2 given", { DEPRECATED: '[{"path": "/v2", "since": "2026-01-01"}]', PREFIXES: "/v2" }],
+  ])("%s: %j", (error, given) => {
+    expect(errors(given)).toEqual([expect.stringMatching(new RegExp(`^${error}.*; allowed (is|are) `))]);
+    for (const [name, value] of Object.entries(given)) {
+      expect([name, errors({ [name]: value })]).toEqual([name, []]);
+      // What is wrong by itself is not compared with the others.
+      const wrong = errors({ ...given, [name]: "\u0001" });
+      expect([...new Set(wrong.map((line) => line.split(/[:[]/, 1)[0]))]).toEqual([name]);
+    }
+  });
+
+  test.each<Record<string, string>>([
+    { PREFIXES: "/", LEGACY_PATH: "/old" },
+    { PREFIXES: "/v1", LEGACY_PATH: "/" },
+    { PREFIXES: "/old2,/o", LEGACY_PATH: "/old" },
+    { PORT: "0", ADMIN_PORT: "0" },
+    { ...port, ADMIN_HOST: "127.0.0.2" },
+    { ...port, HOST: "0.0.0.0", ADMIN_HOST: "::1" },
+    { RATE_LIMIT_EXEMPT: "0.0.0.0/0" },
+    { PREFIXES: "/", BROWNOUTS: gone("/api") },
+    { MODERN_CA: certificate(), MODERN_URL: "https://127.0.0.1:9", LEGACY_CA: certificate() },
+  ])("%j are right together", (given) => {
+    expect(errors(given)).toEqual([]);
+  });
+
+  test.each<[warning: string, given: Record<string, string>]>([
+    ["CACHE_BYTES: 8000000 given", { CACHE_LEGACY: "all", CACHE_BYTES: "8000000" }],
+    ["TRUSTED_PROXIES: 0.0.0.0/0 given", { TRUSTED_PROXIES: "0.0.0.0/0" }],
+    ["TRUSTED_PROXIES: ::/0 given", { TRUSTED_PROXIES: "10.0.0.1, ::/0" }],
+  ])("%s is a warning: %j", (warning, given) => {
+    expect(warningsIn(given)).toEqual([expect.stringMatching(new RegExp(`^${warning}.*; better (is|are) `))]);
+  });
+
+  test("what needs another setting is not refused where that one is not known", () => {
+    const WEBHOOK_URL = "https://hooks.example/x";
+    expect(errors({ WEBHOOK_URL, WEBHOOK_SECRET: "short" })).toEqual([expect.stringMatching(/^WEBHOOK_SECRET: /)]);
+    expect(errors({ WEBHOOK_URL, CONFIG: "/none" })).toEqual([expect.stringMatching(/^CONFIG: /)]);
+    expect(errors({ ADMIN_HOST: "0.0.0.0", ADMIN_TOKEN_FILE: "/none" })).toEqual([
+      expect.stringMatching(/^ADMIN_TOKEN_FILE: /),
+    ]);
+  });
+});
+
+test("one start names all that is wrong, in files, in the environment and together", () => {
+  const STAGES = '{"getDatset": {"stage": "shadow"}, "getSetup": {"stage": "canary"}}';
+  const CONFIG = file("PORT: eighty\nLEGACY_ULR: http://a\nLEGACY_API_KEY: 12345678\n", "config.yaml");
+  const given = {
+    CONFIG,
+    STAGES,
+    LEGACY_CA: "/none",
+    EXPECTED_DIFFERENCES: "/none",
+    ADMIN_TOKEN_FILE: file("\n"),
+    METRICS_TOKEN_FILE: "/none",
+    LOG_LEVEL: "loud",
+    CACHE_LEGACY: "getDataste",
+    PREFIXES: "/api",
+    WEBHOOK_URL: "https://hooks.example/x",
+    MEMORY_BYTES: "1024",
+  };
+  const found = errors(given);
+  const names = `ADMIN_TOKEN_FILE METRICS_TOKEN_FILE PORT LEGACY_CA LEGACY_API_KEY LOG_LEVEL EXPECTED_DIFFERENCES
+    LEGACY_ULR CACHE_LEGACY MEMORY_BYTES PREFIXES WEBHOOK_URL STAGES STAGES.getDatset.stage STAGES.getSetup.stage`;
+  expect(found.map((line) => line.split(": ", 1)[0])).toEqual(names.split(/\s+/));
+  for (const meant of ["LEGACY_URL", "getDataset"])
+    expect(found).toContainEqual(expect.stringMatching(new RegExp(`; is ${meant} meant\\?$`)));
+  expect(found[0]).toMatch(/ is empty; allowed is the path of a file with the secret$/);
 });
 
 test("deploy/gateway.example.yaml is valid, and has the usual settings and HOST", () => {
@@ -93,6 +189,11 @@ test("the help describes every setting once, the most used ones first", () => {
   expect(rows.slice(1, 10).join(" ")).toBe(usual);
   const names = ["CONFIG", ...Object.keys(settingsSchemaOf(fragments).shape)];
   expect([rows.length, new Set(rows)]).toEqual([names.length, new Set(names)]);
+});
+
+test("the help and the refusals of settings are plain text, not Markdown", () => {
+  expect(settingsHelp(fragments)).not.toMatch(/`|\]\(/);
+  expect(errors({ WEBHOOK_URL: "https://hooks.example/x" })[0]).not.toContain("`");
 });
 
 test("in the help, settings of the cache stand under one heading but the most used", () => {

@@ -1,12 +1,12 @@
 import { mkdirSync } from "node:fs";
 import { z } from "zod";
 import { observeFields } from "./fields.ts";
-import { type LedgerEntry, openLedger, readNamedLedger } from "../../libraries/compare/ledger.ts";
+import { type LedgerEntry, ledgerOf, openLedger } from "../../libraries/compare/ledger.ts";
 import type { Report } from "./report/report.ts";
 import { openTally } from "./tally.ts";
 import { comparedShape, wrongRoutes } from "../../libraries/modern/settings.ts";
 import { type Catalogue, upstreamSettings } from "../../src/gateway/index.ts";
-import { type KnownEndpoints, loadSettings, readCertificates, type Settings } from "../../src/operation/index.ts";
+import { type KnownEndpoints, loadSettings, SAMPLE, type Settings } from "../../src/operation/index.ts";
 import { legacySettings, readKeyVariable } from "../optionValues.ts";
 import { openQuietGateway } from "../quietGateway.ts";
 import type { CommandTools } from "../runCommand.ts";
@@ -46,7 +46,7 @@ export const performComparison = async (
   if (options.modern && options.candidate === undefined) throw new Error("--modern: given without --candidate");
   const settings = settingsOf(options, environment, catalogue);
   const key = readKeyVariable(options.key, environment, MIN_KEY);
-  const isNear = settings.LEGACY_URL === undefined || isLoopback(settings.LEGACY_URL);
+  const isNear = settings.LEGACY_URL === SAMPLE || isLoopback(settings.LEGACY_URL);
   const { rate = isNear ? 0 : 10, concurrency = isNear ? 8 : 2, candidate: candidateUrl } = options;
   const today = new Date().toISOString().slice(0, 10);
   const ledger = openLedger(entriesFor(options, settings, catalogue), today);
@@ -64,7 +64,7 @@ export const performComparison = async (
           ...upstreamSettings(settings),
           connections: concurrency,
           waiting: concurrency,
-          ...readCertificates("MODERN_CA", settings.MODERN_CA),
+          ca: settings.MODERN_CA,
           totalTimeout: settings.TOTAL_TIMEOUT_MS,
           maxReply: settings.MAX_REPLY_BYTES,
           keyIn: options.modern ? "query" : "header",
@@ -139,12 +139,11 @@ const entriesFor = (
   { expectedDifferences }: Catalogue,
 ): LedgerEntry[] => {
   if (expected === "none" || (expected === undefined && candidate === undefined)) return [];
-  const ledger =
-    expected === undefined
-      ? readNamedLedger(EXPECTED_DIFFERENCES, "EXPECTED_DIFFERENCES", expectedDifferences)
-      : readNamedLedger(expected, "--expected", expectedDifferences);
-  if ("errors" in ledger) throw new Error(ledger.errors.join("\n"));
-  return ledger.entries;
+  if (expected === undefined) return ledgerOf(EXPECTED_DIFFERENCES, expectedDifferences);
+  const { data, error } = comparedShape.EXPECTED_DIFFERENCES.safeParse(expected);
+  const wrong = error?.issues.map(({ message }) => `--expected: ${expected} given; allowed is ${message}`);
+  if (wrong !== undefined) throw new Error(wrong.join("\n"));
+  return ledgerOf(data, expectedDifferences);
 };
 
 /** Makes the function that removes these keys from a text, in upper and lower case. */
@@ -155,8 +154,8 @@ const scrubOf = (keys: readonly (string | undefined)[]): ((text: string) => stri
   return (text) => (known.length === 0 ? text : text.replaceAll(pattern, "(key)"));
 };
 
-const startLegacy = async (url: string | undefined) => {
-  if (url !== undefined) return { LEGACY_URL: url, close: async () => undefined };
+const startLegacy = async (url: string) => {
+  if (url !== SAMPLE) return { LEGACY_URL: url, close: async () => undefined };
   const { startSampleLegacy } = await import("../sampleLegacy/startSampleLegacy.ts");
   const { url: LEGACY_URL, close } = await startSampleLegacy();
   return { LEGACY_URL, close };

@@ -79,8 +79,7 @@ const quietGatewayOf = async (catalogue: Catalogue, url: string): Promise<QuietG
   const given = legacySettings(url);
   const loaded = loadSettings(given, catalogue.endpoints);
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
-  const settings = { ...loaded.settings, LEGACY_URL: given.LEGACY_URL };
-  return openQuietGateway(settings, catalogue, "catalog-gateway-record");
+  return openQuietGateway(loaded.settings, catalogue, "catalog-gateway-record");
 };
 
 const send = (gateway: QuietGateway, { method, path, key, json }: FixtureAsk) =>

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { cannotListen } from "../../src/gateway/index.ts";
 import { numberFrom } from "../optionValues.ts";
 import type { CommandTools } from "../runCommand.ts";
 import { type SampleOutage, outageForms, readOutage } from "./outages.ts";
@@ -22,6 +23,8 @@ export const sampleCommand = (command: Command, { print }: Pick<CommandTools, "p
       "\nPOST /outage/FORM begins one while it runs, DELETE /outage ends it; both from this machine.",
     )
     .action(async (options: { port: number; host: string; outage?: SampleOutage }) => {
-      const { url } = await startSampleLegacy(options);
+      const { url } = await startSampleLegacy(options).catch((error: NodeJS.ErrnoException) => {
+        throw cannotListen("--port, --host", options.host, options.port, error);
+      });
       print(`the sample legacy listens on ${url}: start the gateway with LEGACY_URL=${url}`);
     });

@@ -17,6 +17,7 @@ const lights = {
     legacy_speed: "slow",
     legacy_endpoints: "in part",
     legacy_probe: "unsure",
+    legacy_sample: "invented",
   },
   Modern: { modern: "failing" },
   Redis: { redis: "failing" },

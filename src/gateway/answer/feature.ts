@@ -145,8 +145,8 @@ export type Feature<Part = unknown, Report = never> = {
   console?: Part;
   /** For the command `check` alone, which knows its type. */
   check?: (report: Report) => Promise<void>;
-  /** Takes over changed settings: what is wrong with them, or a function that puts them in force. */
-  reload?: (settings: Settings) => { errors: string[] } | (() => Promise<void> | void);
+  /** Puts changed settings in force. */
+  reload?: (settings: Settings) => Promise<void> | void;
   /**
    * Begins what runs in the background. `address`: where the new interface is served, `http://127.0.0.1:8000/v1`.
    * `listensOn` joins the first line printed at start, `line` follows it.
@@ -179,7 +179,8 @@ export type StoredAnswers = {
  * core. A feature says with `Pick` what it takes of it.
  */
 export type Core = AnswerFunctions & {
-  settings: Settings & { LEGACY_URL: string };
+  /** `LEGACY_URL` is an origin, that of the sample legacy too. */
+  settings: Settings;
   catalogue: Catalogue;
   endpoints: readonly PreparedEndpoint[];
   /** How long answers are cached, by endpoint, as in force. */

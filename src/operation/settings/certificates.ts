@@ -1,30 +1,31 @@
 import { X509Certificate } from "node:crypto";
-import { readText } from "./readText.ts";
+import { fields, type ReadFile } from "./fields.ts";
 
-/** Bytes of a file with certificates at most. */
-const MAX_BYTES = 1024 ** 2;
-
-/**
- * The certificates (PEM) in the file that a setting names; `undefined` without one.
- *
- * @throws An Error that names the setting, if the file cannot be read or has none.
- */
-export const readCertificates = (setting: string, path: string | undefined): { ca?: string } => {
-  if (path === undefined) return {};
-  const read = readText(path, MAX_BYTES);
-  const why = "why" in read ? `cannot be read (${read.why})` : whyUnusable(read.text);
-  if (why !== undefined)
-    throw new Error(`${setting}: ${path} ${why}; allowed is the path of a file with certificates (PEM)`);
-  return "text" in read ? { ca: read.text } : {};
-};
-
-const whyUnusable = (text: string): string | undefined => {
-  const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  if (certificates.length === 0) return "has no certificate in it";
+const readCertificates = (pem: string): ReadFile<string> => {
+  const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (certificates.length === 0) return { errors: ["it has no certificate in it"] };
   try {
     for (const certificate of certificates) void new X509Certificate(certificate);
-    return undefined;
+    return { value: pem };
   } catch {
-    return "has a certificate in it that cannot be read";
+    return { errors: ["it has a certificate in it that cannot be read"] };
   }
 };
+
+/** The path of a file with certificates (PEM) of authorities; the value is its text. */
+export const certificates = fields.file("the path of a file with certificates (PEM)", readCertificates);
+
+/**
+ * The error of a setting that names authorities for a URL without TLS, if it is one.
+ *
+ * @example unusedCertificates("LEGACY_CA", settings.LEGACY_CA, "LEGACY_URL", settings.LEGACY_URL)
+ */
+export const unusedCertificates = (
+  name: string,
+  ca: string | undefined,
+  urlName: string,
+  url: string | undefined,
+): string[] =>
+  ca === undefined || url?.startsWith("http:") !== true
+    ? []
+    : [`${name}: given with ${urlName} ${url}, which has no certificate; allowed is an https URL, or no ${name}`];

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { HIDDEN, withoutUrlSecrets } from "../secrets/scrub.ts";
 import { fileSettingOf, type GivenSetting } from "./givenSetting.ts";
-import { suggestSetting } from "./slips.ts";
+import { suggestName } from "./slips.ts";
 
 /** The parts of a JSON Schema that messages are made of. */
 type Described = {
@@ -22,7 +22,7 @@ type Described = {
 export const described = (field: z.ZodType): Described => {
   const schema = z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Described;
   const [description = ""] = schema.description?.split(". ") ?? [];
-  return { ...schema, description: description.replaceAll("`", "") };
+  return { ...schema, description: description.replaceAll("`", "").replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1") };
 };
 
 type Shown = {
@@ -31,7 +31,7 @@ type Shown = {
   given: ReadonlyMap<string, GivenSetting>;
 };
 
-type SettingIssue = Pick<z.core.$ZodIssue, "code" | "message">;
+type SettingIssue = Pick<z.core.$ZodIssue, "code" | "message" | "path">;
 /** A value in a setting by its path, and what describes it. */
 type SettingPlace = { name: string; value: unknown; described: Described };
 
@@ -46,7 +46,7 @@ export const describeIssue = (issue: z.core.$ZodIssue, { schema, secrets, given 
   return placesOf(issue, value, schema.shape[name] as z.ZodType).map((place) => {
     const text = place.value === undefined ? "nothing" : JSON.stringify(place.value);
     const shown = secrets.has(name) ? HIDDEN : withoutUrlSecrets(text);
-    return `${place.name}: ${shown} given ${from}; allowed is ${allowedFor(place.described, issue)}`;
+    return `${place.name}: ${shown} given ${from}; allowed is ${allowedFor(place, issue)}`;
   });
 };
 
@@ -77,10 +77,8 @@ const innerOf = ({ properties, additionalProperties, items }: Described, step: P
   return properties?.[String(step)] ?? (typeof additionalProperties === "object" ? additionalProperties : undefined);
 };
 
-const allowedFor = (
-  { type, enum: values, minimum, maximum, description = "", ...more }: Described,
-  issue: SettingIssue,
-): string => {
+const allowedFor = ({ described: field, value }: SettingPlace, issue: SettingIssue): string => {
+  const { type, enum: values, minimum, maximum, description = "", ...more } = field;
   if (values) return `one of ${values.join(", ")}`;
   if (type === "boolean") return "true or false";
   const bounds = maximum === undefined ? "" : ` from ${minimum} to ${maximum}`;
@@ -91,12 +89,14 @@ const allowedFor = (
     return within || `an object with ${Object.keys(more.properties ?? {}).join(", ")}`;
   if (type === "array" && (issue.code === "invalid_type" || issue.code === "too_small"))
     return `a list${more.examples ? ` such as ${JSON.stringify(more.examples[0])}` : ""}: ${within}`;
-  return issue.message;
+  // Digits alone are a number in a file, which has lost those beyond the sixteenth.
+  const isUnquoted = type === "string" && typeof value === "number" && issue.path.length === 1;
+  return isUnquoted ? `${issue.message}: put it in quotes` : issue.message;
 };
 
 const nearest = (name: string, { schema, secrets }: Pick<Shown, "schema" | "secrets">): string => {
   const names = Object.keys(schema.shape);
-  const suggested = suggestSetting(name, new Set([...names, ...Array.from(secrets, fileSettingOf)]));
+  const suggested = suggestName(name, [...names, ...Array.from(secrets, fileSettingOf)]);
   if (suggested !== undefined) return `is ${suggested} meant?`;
   const near = names.filter((known) => known.includes(name.toUpperCase()) || name.toUpperCase().includes(known));
   return `allowed are ${(near.length > 0 ? near : names).join(", ")}`;

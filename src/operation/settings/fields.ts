@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { trustedProxies } from "../network/addresses.ts";
+import { readText } from "./readText.ts";
 
 const integer = (least: number, most: number, byDefault: number) => z.int().min(least).max(most).default(byDefault);
 /** Milliseconds, at most an hour. */
@@ -9,25 +10,57 @@ const count = (byDefault: number) => integer(1, 100_000, byDefault);
 /** Bytes, from 1 KiB to `most` (default: 1 GiB). */
 const bytes = (byDefault: number, most = 1024 ** 3) => integer(1024, most, byDefault);
 
-/** An origin, without a slash at its end. */
-const origin = z
-  .string()
-  .refine(
-    (text) => /^https?:\/\/[^/?#@]+\/?$/.test(text) && URL.canParse(text),
-    "an origin such as http://127.0.0.1:8080, without a path",
-  )
-  .transform((text) => text.replace(/\/$/, ""));
+/** A text of this pattern. An error says what is `allowed`, also where the value is no text. */
+const text = (allowed: string, pattern: RegExp) => z.string(allowed).regex(pattern, allowed);
+
+/** The value of `LEGACY_URL` that starts a sample legacy server beside the gateway. */
+export const SAMPLE = "sample";
+
+const anOrigin = `an origin such as http://127.0.0.1:8080, without a path, or ${SAMPLE}`;
+/** The origin of legacy, without a slash at its end, or `SAMPLE`. */
+const legacy = z
+  .string(anOrigin)
+  .refine((given) => given === SAMPLE || (/^https?:\/\/[^/?#@]+\/?$/.test(given) && URL.canParse(given)), anOrigin)
+  .overwrite((given) => given.replace(/\/$/, ""));
+const aUrl = "a URL such as http://127.0.0.1:9000 or http://127.0.0.1:9000/v1";
 /** A URL with or without a path, without a slash at its end. */
 const baseUrl = z
-  .string()
-  .refine(
-    (text) => /^https?:\/\/[^/?#@\s]+(\/[A-Za-z0-9_.~-]+)*\/?$/.test(text) && URL.canParse(text),
-    "a URL such as http://127.0.0.1:9000 or http://127.0.0.1:9000/v1",
-  )
-  .transform((text) => text.replace(/\/$/, ""));
-const host = z.string().regex(/^[A-Za-z0-9._:[\]-]+$/, "a host name or address");
+  .string(aUrl)
+  .refine((given) => /^https?:\/\/[^/?#@\s]+(\/[A-Za-z0-9_.~-]+)*\/?$/.test(given) && URL.canParse(given), aUrl)
+  .overwrite((given) => given.replace(/\/$/, ""));
+const host = text("a host name or address", /^[A-Za-z0-9._:[\]-]+$/);
 /** A path without a slash at its end, or `/`. */
-const prefix = z.string().regex(/^\/$|^(\/[A-Za-z0-9_.~-]+)+$/, "a path such as /v1, or /");
+const prefix = text("a path such as /v1, or /", /^\/$|^(\/[A-Za-z0-9_.~-]+)+$/);
+const key = text("1-64 letters and digits", /^[A-Za-z0-9]{1,64}$/);
+
+/** The most bytes of a file that a setting names. */
+const MAX_FILE = 1024 ** 2;
+
+/** A setting read from a file, or why the file cannot be used. */
+export type ReadFile<T> = { value: T } | { errors: string[] };
+
+/**
+ * The path of a file: the setting's value is what `read` makes of its text. An error says what is `allowed`, and what
+ * is wrong with this file. A text in `names` is no path, and stays as it is.
+ */
+const file = <T, const Name extends string = never>(
+  allowed: string,
+  read: (content: string) => ReadFile<T>,
+  names: readonly Name[] = [],
+) =>
+  z
+    .string(allowed)
+    .min(1, allowed)
+    .transform((path, context): T | Name => {
+      const name = names.find((known) => known === path);
+      if (name !== undefined) return name;
+      const found = readText(path, MAX_FILE);
+      const result = "why" in found ? { errors: [`it cannot be read (${found.why})`] } : read(found.text);
+      if ("value" in result) return result.value;
+      for (const error of result.errors) context.addIssue({ code: "custom", message: `${allowed}: ${error}` });
+      return z.NEVER;
+    });
+
 /** Addresses and networks such as `10.0.0.0/8`; default: none. */
 const networks = z
   .array(z.string())
@@ -45,4 +78,17 @@ const networks = z
   });
 
 /** What settings are made of. */
-export const fields = { integer, milliseconds, count, bytes, origin, baseUrl, host, prefix, networks };
+export const fields = {
+  integer,
+  milliseconds,
+  count,
+  bytes,
+  text,
+  legacy,
+  baseUrl,
+  host,
+  prefix,
+  key,
+  file,
+  networks,
+};

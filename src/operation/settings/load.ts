@@ -1,5 +1,6 @@
 import { type GivenSetting, fileSettingOf } from "./givenSetting.ts";
 import type { z } from "zod";
+import { SAMPLE } from "./fields.ts";
 import { parseJson } from "../../catalogue/index.ts";
 import { readableByAll, readConfigurationFile } from "./configurationFile.ts";
 import { described, describeIssue } from "./describeIssue.ts";
@@ -12,15 +13,18 @@ import {
   type Settings,
   type SettingsFragment,
   settingsSchemaOf,
-  unknownEndpoints,
 } from "./settings.ts";
-
-/** What is wrong with the configuration, one line each: the name, what was given, what is allowed. */
-type ConfigurationErrors = { errors: string[] };
+import { doubtful, wrongTogether } from "./together.ts";
 
 /**
- * Reads the settings from the file named by `CONFIG` and from the environment, which wins. `warnings` has one line for
- * each likely slip, for each former setting, and for a file with secrets that all may read.
+ * `errors` has one line for each wrong setting: its name, what was given, what is allowed. `warnings` has one for each
+ * likely slip and former setting, for a file with secrets that all may read, and for what is hardly meant.
+ */
+type LoadedSettings = { settings: Settings; warnings: string[] } | { errors: string[]; warnings: string[] };
+
+/**
+ * Reads the settings from the file named by `CONFIG` and from the environment, which wins. All errors are found at
+ * once, those in settings that are only wrong together among them.
  * `fragments`: the settings of features. Without `isStrict`, unknown settings are ignored: other
  * programs' features may have them.
  */
@@ -29,16 +33,16 @@ export const loadSettings = (
   endpoints: KnownEndpoints,
   fragments: readonly SettingsFragment[] = [],
   isStrict = true,
-): { settings: Settings; warnings: string[] } | ConfigurationErrors => {
+): LoadedSettings => {
   const schema = settingsSchemaOf(fragments, isStrict);
   const secrets = secretSettings(fragments);
   const path = environment["CONFIG"] ?? "";
   const file = path === "" ? { values: {} } : readConfigurationFile(path);
-  if ("errors" in file) return file;
+  const inFile = "values" in file ? file.values : {};
   // Without the names that every object has, such as `toString`.
   const fieldOf = (name: string) => (Object.hasOwn(schema.shape, name) ? (schema.shape[name] as z.ZodType) : undefined);
   const given = new Map<string, GivenSetting>(
-    Object.entries(file.values).map(([name, entry]) => {
+    Object.entries(inFile).map(([name, entry]) => {
       const value = fromFile(entry, fieldOf(name));
       return [name, { value, from: `in ${path}` }];
     }),
@@ -49,49 +53,53 @@ export const loadSettings = (
     const text = environment[name];
     if (text) given.set(name, { value: fromText(text, fieldOf(name)), from: "in the environment" });
   }
-  const wrong = readSecretFiles(given, secrets);
-  if (wrong.length > 0) return { errors: wrong };
-  const parsed = schema.safeParse(Object.fromEntries([...given].map(([name, { value }]) => [name, value])));
-  if (!parsed.success) {
-    const shown = { schema, secrets, given };
-    return { errors: [...new Set(parsed.error.issues.flatMap((issue) => describeIssue(issue, shown)))] };
-  }
-  const core = parsed.data as Settings;
+  const unread = readSecretFiles(given, secrets);
+  const { right, issues } = parseEach(schema, given);
+  const wrong = new Set([...unread.keys(), ...issues.flatMap(namesIn)]);
+  // Those of a file that cannot be read are not known.
+  if ("errors" in file) for (const name of names) if (!given.has(name)) wrong.add(name);
+  const core = right as Settings;
   const settings = Object.assign({}, ...fragments.map((one) => one.defaultsOf?.(core)), core) as Settings;
   const cached = Object.keys(endpoints).filter((name) => endpoints[name]?.cache !== undefined);
-  const errors = [
-    ...unknownEndpoints("CACHE_LIFETIMES", settings.CACHE_LIFETIMES, cached),
-    ...wrongReads(settings, cached),
+  const together = [
+    ...(environment["NODE_ENV"] === "production" && !given.has("LEGACY_URL") ? [NO_LEGACY] : []),
+    ...wrongTogether(settings, cached),
     ...fragments.flatMap(({ errorsOf }) => errorsOf?.(settings, endpoints) ?? []),
-    ...tooLarge(settings),
   ];
-  if (errors.length > 0) return { errors };
-  const exposed = Object.entries(file.values)
+  const errors = [
+    ...("errors" in file ? file.errors : []),
+    ...unread.values(),
+    ...new Set(issues.flatMap((issue) => describeIssue(issue, { schema, secrets, given }))),
+    // A setting that is wrong already has its default here, so what it is wrong with is not known.
+    ...together.filter((line) => !(line.match(/\b[A-Z_]{3,}\b/g) ?? []).some((name) => wrong.has(name))),
+  ];
+  const exposed = Object.entries(inFile)
     .filter(([name, value]) => secrets.has(name) && holdsSecret(value))
     .map(([name]) => name);
   const warnings = [
     ...readableByAll(path, exposed),
     ...formerWarnings,
     ...(isStrict ? slipWarnings(environment, new Set([...names, "CONFIG"])) : []),
+    ...doubtful(settings),
   ];
-  return { settings, warnings };
+  return errors.length > 0 ? { errors, warnings } : { settings, warnings };
 };
 
-const wrongReads = ({ CACHE_LEGACY: names, CACHE_BYTES }: Settings, endpoints: readonly string[]): string[] => [
-  ...unknownEndpoints("CACHE_LEGACY", Object.fromEntries(names.map((name) => [name, true])), [...endpoints, "all"]),
-  ...(names.length > 0 && CACHE_BYTES === 0
-    ? [
-        "CACHE_LEGACY: given with CACHE_BYTES 0, which caches nothing; allowed is any other CACHE_BYTES, or no CACHE_LEGACY",
-      ]
-    : []),
-];
+const NO_LEGACY = `LEGACY_URL: nothing given with NODE_ENV=production; allowed is the origin of the legacy server, or ${SAMPLE} for one that invents all answers`;
 
-const tooLarge = ({ MAX_REPLY_BYTES, MEMORY_BYTES }: Settings): string[] =>
-  MAX_REPLY_BYTES <= MEMORY_BYTES
-    ? []
-    : [
-        `MEMORY_BYTES: ${MEMORY_BYTES} given; allowed is at least MAX_REPLY_BYTES (${MAX_REPLY_BYTES}), so that one answer alone has room`,
-      ];
+/** The names of the settings that an issue is about. */
+const namesIn = (issue: z.core.$ZodIssue): string[] =>
+  issue.code === "unrecognized_keys" && issue.path.length === 0 ? issue.keys : [String(issue.path[0])];
+
+/** Settings as they were given, with the default in place of each that is wrong. */
+const parseEach = (schema: z.ZodObject<z.ZodRawShape>, given: ReadonlyMap<string, GivenSetting>) => {
+  const values = [...given].map(([name, { value }]) => [name, value] as const);
+  const parsed = schema.safeParse(Object.fromEntries(values));
+  if (parsed.success) return { right: parsed.data, issues: [] };
+  const { issues } = parsed.error;
+  const wrong = new Set(issues.flatMap(namesIn));
+  return { right: schema.parse(Object.fromEntries(values.filter(([name]) => !wrong.has(name)))), issues };
+};
 
 const numeric = (text: string): unknown => (/^[+-]?\d+$/.test(text) ? Number(text) : text);
 

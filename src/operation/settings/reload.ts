@@ -10,8 +10,8 @@ type Reloading = {
   fragments: readonly SettingsFragment[];
   settings: Settings;
   observer: Observer;
-  /** Builds the new state and exchanges it at once. If it has errors, returns them and changes nothing. */
-  apply: (settings: Settings) => Promise<string[]>;
+  /** Puts the settings in force. */
+  apply: (settings: Settings) => Promise<void>;
 };
 
 /**
@@ -26,11 +26,8 @@ export const openReload = ({ environment, endpoints, fragments, settings, observ
 
   const reload = async (): Promise<void> => {
     const loaded = loadSettings(environment, endpoints, fragments);
-    const errors = "errors" in loaded ? loaded.errors : await apply(loaded.settings);
-    if (errors.length > 0 || "errors" in loaded) {
-      observer.event("configuration_refused", { errors });
-      return;
-    }
+    if ("errors" in loaded) return observer.event("configuration_refused", { errors: loaded.errors });
+    await apply(loaded.settings);
     const changed = Object.keys({ ...inForce, ...loaded.settings }).filter(
       (name) => !isDeepStrictEqual(inForce[name as keyof Settings], loaded.settings[name as keyof Settings]),
     );

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { type Duration, isDuration } from "../../catalogue/index.ts";
-import { fields } from "./fields.ts";
+import { certificates } from "./certificates.ts";
+import { fields, SAMPLE } from "./fields.ts";
+import { suggestName } from "./slips.ts";
 
-const corsOrigin = z
-  .string()
-  .regex(
-    /^(\*|null|[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]+)$/,
-    "* or origins such as https://page.example, without a slash at the end",
-  );
+const corsOrigin = fields.text(
+  "* or origins such as https://page.example, without a slash at the end",
+  /^(\*|null|[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]+)$/,
+);
 const duration = z
   .custom<Duration>((text) => typeof text === "string" && isDuration(text), "durations such as 90s, 10m, 24h or 7d")
   .meta({ type: "string", pattern: "^[0-9]{1,6}[smhd]$" });
@@ -48,23 +48,23 @@ const coreGroups = {
     ),
   },
   "The legacy server": {
-    LEGACY_URL: fields.origin.optional().describe("Origin of the legacy server; without it a sample legacy is started"),
+    LEGACY_URL: fields.legacy
+      .default(SAMPLE)
+      .describe(
+        "Origin of the legacy server, or `sample` for one that is started beside the gateway and invents all answers. Required where `NODE_ENV` is `production`",
+      ),
     LEGACY_PATH: fields.prefix.default("/api/v1").describe("Path of legacy's interface, before `json` or `xml`"),
     LEGACY_HOST: fields.host
       .optional()
       .describe(
         "`Host` that legacy is addressed by. Without it: the client's for proxied requests, that of `LEGACY_URL` for the gateway's own",
       ),
-    LEGACY_CA: z
-      .string()
-      .min(1)
+    LEGACY_CA: certificates
       .optional()
       .describe(
         "File with the certificates (PEM) of the authorities that legacy's must come from. A renewed file needs a restart. Without it: those that Node trusts",
       ),
-    LEGACY_API_KEY: z
-      .string()
-      .regex(/^[A-Za-z0-9]{1,64}$/, "1-64 letters and digits")
+    LEGACY_API_KEY: fields.key
       .optional()
       .describe(
         "The gateway's own key, for what legacy answers only with one. Flow names with `=`, `+`, `/` and the like need it",
@@ -212,4 +212,8 @@ export const holdsSecret = (value: unknown): boolean => {
 export const unknownEndpoints = (setting: string, given: object, known: readonly string[]): string[] =>
   Object.keys(given)
     .filter((name) => !known.includes(name))
-    .map((name) => `${setting}: unknown endpoint ${JSON.stringify(name)} given; allowed are ${known.join(", ")}`);
+    .map((name) => {
+      const meant = suggestName(name, known);
+      const advice = meant === undefined ? `allowed are ${known.join(", ")}` : `is ${meant} meant?`;
+      return `${setting}: unknown endpoint ${JSON.stringify(name)} given; ${advice}`;
+    });

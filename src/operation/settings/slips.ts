@@ -15,10 +15,13 @@ const isOneOff = (a: string, b: string): boolean =>
 
 const singular = (name: string): string => name.replace(/IES$/, "Y").replace(/(?<=X)ES$|S$/, "");
 
-/** The setting that a name is likely to mean: `PREFXES` means `PREFIXES`. */
-export const suggestSetting = (given: string, known: ReadonlySet<string>): string | undefined => {
+/** The name that another one is likely to mean: `PREFXES` means `PREFIXES`, `getDatset` means `getDataset`. */
+export const suggestName = (given: string, known: Iterable<string>): string | undefined => {
   const name = given.toUpperCase();
-  return [...known].find((one) => isOneOff(name, one) || singular(name) === singular(one));
+  return [...known].find((other) => {
+    const upper = other.toUpperCase();
+    return isOneOff(name, upper) || singular(name) === singular(upper);
+  });
 };
 
 /**
@@ -32,7 +35,7 @@ export const slipWarnings = (
   Object.entries(environment).flatMap(([name, value]) => {
     if (value === undefined || value === "" || known.has(name) || ordinary.has(name)) return [];
     // A lower-case word such as `port` is a variable of a shell; `legacy_url` is not.
-    const suggested = name === name.toUpperCase() || name.includes("_") ? suggestSetting(name, known) : undefined;
+    const suggested = name === name.toUpperCase() || name.includes("_") ? suggestName(name, known) : undefined;
     return suggested === undefined
       ? []
       : [`${name} in the environment is not a setting and has no effect: is ${suggested} meant?`];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type LedgerEntry, readLedger } from "../../../libraries/compare/ledger.ts";
+import { type LedgerEntry, ledgerOf } from "../../../libraries/compare/ledger.ts";
 import { check } from "../../../tools/check.ts";
 import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { catalogue } from "../../../transforms/catalogue.ts";
@@ -10,8 +10,7 @@ import { until } from "../../support/waiting.ts";
 import { operatorsOf } from "../console/page/operators.ts";
 import { known, migrationOf } from "./support.ts";
 
-const shipped = readLedger(catalogue.expectedDifferences, "EXPECTED_DIFFERENCES");
-if ("errors" in shipped) throw new Error(shipped.errors.join("\n"));
+const shipped = ledgerOf("reference", catalogue.expectedDifferences);
 const lenient: LedgerEntry = { ...known, endpoint: "*", path: "/**", kind: "*" };
 
 let legacy: Awaited<ReturnType<typeof startSampleLegacy>>;
@@ -42,7 +41,7 @@ const itsOwn = () =>
 const checked = async (
   MODERN_URL: string,
   {
-    expected = shipped.entries,
+    expected = shipped,
     stages = {},
     strict = false,
     environment = {},
@@ -125,9 +124,9 @@ describe("--check", () => {
 });
 
 test.each([
-  ["counts a router's 404", router, shipped.entries, 3],
+  ["counts a router's 404", router, shipped, 3],
   ["counts a router's 404 where the ledger allows everything", router, [lenient], 3],
-  ["takes the endpoint's own problem for what is expected", itsOwn, shipped.entries, 0],
+  ["takes the endpoint's own problem for what is expected", itsOwn, shipped, 0],
 ])("a shadow %s", async (_, modern, expected, unexplained) => {
   const environment = { MODERN_URL: await modern(), STAGES: '{"findFlow":{"stage":"shadow"}}' };
   const gateway = await gatewayFor(legacy.url, environment, { expected, times: { recheck: 5, look: 20 } });

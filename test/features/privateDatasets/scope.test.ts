@@ -12,7 +12,6 @@ const LEGACY_URL = "https://legacy.example:8443";
 
 test("every legacy has its own, by its address, path and host name", () => {
   const all = [
-    {},
     { LEGACY_URL },
     { LEGACY_URL: "https://other.example:8443" },
     { LEGACY_URL, LEGACY_PATH: "/api/v2" },

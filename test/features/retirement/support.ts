@@ -1,4 +1,4 @@
-import { expect, onTestFinished, vi } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import type { ListClients } from "../../../features/retirement/callers.ts";
 import type { Brownout, Deprecation } from "../../../features/retirement/settings.ts";
 import { listeningGateway } from "../../gateway/http/support.ts";
@@ -69,7 +69,7 @@ export const gatewayOver = async (
   const clients = openedBy<Feature & { clients: ListClients }, "clients">(gateway, "clients") as ListClients;
   const reconfigure = async (changed: { DEPRECATED?: Deprecation[]; BROWNOUTS?: Brownout[] }) => {
     const given = { ...gateway.core.settings, DEPRECATED: [], BROWNOUTS: [], ...changed };
-    expect(await gateway.reload(given as typeof gateway.core.settings)).toEqual([]);
+    await gateway.reload(given);
   };
   return { ...gateway, clients, reconfigure, asked };
 };

@@ -9,6 +9,7 @@ import { get, httpUpstream, request } from "../proxy/support.ts";
 import { fragments } from "../../support/settings.ts";
 import { exchange, keys, measures, start, startByShell } from "./support.ts";
 import { until } from "../../support/waiting.ts";
+import { hasFeatures } from "../../support/hasFeatures.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 const file = (content: string): string => {
@@ -180,6 +181,37 @@ describe("--help and --check", () => {
   });
 });
 
+describe("the sample legacy", () => {
+  test("in production a lost LEGACY_URL stops the start and --check with 2", async () => {
+    const given = { NODE_ENV: "production", LEGACY_ULR: "http://127.0.0.1:9" };
+    for (const { code, out, error } of await Promise.all([run(given), run(given, "--check")]))
+      expect([code, out, error.split("\n")]).toEqual([
+        2,
+        "",
+        [expect.stringMatching(/ is LEGACY_URL meant\?$/), expect.stringMatching(/^LEGACY_URL: nothing given /), ""],
+      ]);
+  });
+
+  test("the start, the page, /readyz and --check say that it invents all answers", async () => {
+    const given = { NODE_ENV: "production", LEGACY_URL: "sample" };
+    const checked = run(given, "--check");
+    const { output, listening } = start(given);
+    await listening();
+    const operators = /operators: (\S+)/.exec(output.out)?.[1] ?? "";
+    const read = async (path: string) => (await fetch(operators + path)).text();
+    expect(output.out).toContain("(the sample legacy, started beside: all answers are invented)");
+    expect(await read("/readyz?verbose")).toContain('"name":"legacy_sample","state":"failed"');
+    // In the light of legacy, and among the troubles.
+    const page = await read("/");
+    expect(["All answers are invented", ">invented "].map((words) => page.includes(words))).toEqual([
+      hasFeatures,
+      hasFeatures,
+    ]);
+    const { code, out } = await checked;
+    expect([code, out]).toEqual([0, expect.stringMatching(/^READY: .*\(the sample: all answers are invented\)/m)]);
+  });
+});
+
 test("a port that is taken is 1, an address of another machine 2, with what it is", async () => {
   const taken = new URL(await httpUpstream(() => undefined)).port;
   const [port, host] = await Promise.all([run({ PORT: taken }), run({ HOST: "192.0.2.1" })]);
@@ -241,7 +273,7 @@ describe("npm start", () => {
     const url = await listening();
     await until(() => output.out.split("\n").length > 4);
     expect(output.out).toMatch(
-      /^catalog-gateway listens on http:\/\/127\.0\.0\.1:\d+, asks http:\/\/127\.0\.0\.1:\d+ \(the sample legacy, [^)]*LEGACY_URL is not set\), serves \/v1 \/api\/v2; operators: http:\/\/127\.0\.0\.1:\d+\nevery endpoint stays with legacy: MODERN_URL is not set\nthe new interface is described at \/v1\/docs and \/v1\/openapi\.json\nold clients get only errors while legacy is down: CACHE_LEGACY is not set\nadministrators are listed no private datasets but their own: LEGACY_ADMIN_KEY is not set\n$/,
+      /^catalog-gateway listens on http:\/\/127\.0\.0\.1:\d+, asks http:\/\/127\.0\.0\.1:\d+ \(the sample legacy, [^)]*all answers are invented\), serves \/v1 \/api\/v2; operators: http:\/\/127\.0\.0\.1:\d+\nevery endpoint stays with legacy: MODERN_URL is not set\nthe new interface is described at \/v1\/docs and \/v1\/openapi\.json\nold clients get only errors while legacy is down: CACHE_LEGACY is not set\nadministrators are listed no private datasets but their own: LEGACY_ADMIN_KEY is not set\n$/,
     );
     expect((await fetch(`${url}/v1/datasets/61`)).status).toBe(200);
     child.kill("SIGTERM");

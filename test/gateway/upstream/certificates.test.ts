@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readCertificates } from "../../../src/operation/settings/certificates.ts";
+import { errorsIn } from "../../operation/settings/support.ts";
 import { listeningGateway } from "../http/support.ts";
 import { check } from "../../../tools/check.ts";
 import { gatewayFor } from "../../support/gateway.ts";
@@ -47,14 +47,16 @@ describeWith("openssl", "a backend with a private authority", () => {
     await gateway.close();
   });
 
-  test("a file without a certificate is refused by the setting's name", async () => {
-    expect(() => readCertificates("LEGACY_CA", at("ca.key"))).toThrow(
-      `LEGACY_CA: ${at("ca.key")} has no certificate in it; allowed is the path of a file with certificates (PEM)`,
-    );
+  test("a file without a certificate is refused by the setting's name", () => {
     writeFileSync(at("broken.pem"), readFileSync(at("ca.pem"), "utf8").replace(/\n\w{4}/, "\nAAAA"));
-    expect(() => readCertificates("MODERN_CA", at("broken.pem"))).toThrow("MODERN_CA: ");
-    await expect(listeningGateway("https://localhost:1", { LEGACY_CA: "/no/such/file" })).rejects.toThrow(
-      "LEGACY_CA: /no/such/file cannot be read (ENOENT)",
-    );
+    const wrong = {
+      [at("ca.key")]: "it has no certificate in it",
+      [at("broken.pem")]: "it has a certificate in it that cannot be read",
+      "/no/such/file": "it cannot be read (ENOENT)",
+    };
+    for (const [path, why] of Object.entries(wrong))
+      expect(errorsIn({ LEGACY_URL: "https://localhost:1", LEGACY_CA: path })).toEqual([
+        `LEGACY_CA: "${path}" given in the environment; allowed is the path of a file with certificates (PEM): ${why}`,
+      ]);
   });
 });

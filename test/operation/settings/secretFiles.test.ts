@@ -54,6 +54,13 @@ describe("a secret from a file", () => {
     ]);
   });
 
+  test.each(["", "\n", "\r\n"])("a file that holds %j is said to be empty", (content) => {
+    const path = fileWith(content);
+    expect(errorsIn({ ADMIN_TOKEN_FILE: path })).toEqual([
+      `ADMIN_TOKEN_FILE: "${path}" given in the environment is empty; allowed is the path of a file with the secret`,
+    ]);
+  });
+
   test("only secret settings are read from a file of their own", () => {
     expect(errorsIn({ CONFIG: fileWith('{"PORT_FILE": "/x"}') })).toEqual([
       expect.stringMatching(/^PORT_FILE: unknown/),

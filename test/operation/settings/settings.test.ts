@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { described } from "../../../src/operation/settings/describeIssue.ts";
 import { settingsSchemaOf } from "../../../src/operation/settings/settings.ts";
-import { fragments } from "../../support/settings.ts";
+import { fragments, settingsOf } from "../../support/settings.ts";
 import { errorsIn as errors, expectNamed, fileWith as file, settingsIn as settings } from "./support.ts";
 
 /** The code without comments and texts: of a template what it fills in. */
@@ -110,7 +110,7 @@ describe("settings", () => {
 
   test.each([
     ["LOG_LEVEL", "loud", "one of debug, info, warn, error, silent"],
-    ["LEGACY_URL", "ftp://x", "an origin such as http://127.0.0.1:8080, without a path"],
+    ["LEGACY_URL", "ftp://x", "an origin such as http://127.0.0.1:8080, without a path, or sample"],
     ["LEGACY_URL", "http://x/path", "an origin such as http://127.0.0.1:8080, without a path"],
     ["PREFIXES", "v1", "a path such as /v1, or /"],
     ["PREFIXES", "v1,v2", "a path such as /v1, or /"],
@@ -148,6 +148,40 @@ describe("settings", () => {
     const found = errors({ CONFIG, LOG_LEVEL: "loud" });
     expect(found.map((line) => line.split(":")[0])).toEqual(["PORT", "LOG_LEVEL", "Prefix", "nothing"]);
     expect(found[2]).toContain("is PREFIXES meant?");
+  });
+
+  test("digits that a YAML file has as a number are refused: put them in quotes", () => {
+    const texts = ["HOST", "LEGACY_URL", "LEGACY_HOST", "LEGACY_CA", "LEGACY_API_KEY", "ADMIN_TOKEN", "METRICS_TOKEN"];
+    const found = errors({
+      CONFIG: file(texts.map((name) => `${name}: 12345678901234567890\n`).join(""), "config.yaml"),
+    });
+    expect(found.map((line) => line.split(":", 1)[0])).toEqual(texts);
+    for (const line of found) expect(line).toMatch(/ given in .*; allowed is .*: put it in quotes$/);
+    const quoted = file("LEGACY_API_KEY: '00012345678901234567890'\n", "config.yaml");
+    expect(settings({ CONFIG: quoted })).toMatchObject({ LEGACY_API_KEY: "00012345678901234567890" });
+  });
+
+  test("a value of another type is refused in our words, whatever the setting", () => {
+    for (const name of Object.keys(settingsSchemaOf(fragments).shape))
+      for (const value of [5, true, null, "", [5], {}, { getDataset: 5 }, [{}]])
+        for (const line of errors({ CONFIG: file(JSON.stringify({ [name]: value })) }))
+          expect(line).not.toMatch(/Invalid|expected/);
+  });
+
+  test("LEGACY_URL is required where NODE_ENV is production, if only to be the sample", () => {
+    const NODE_ENV = "production";
+    expect(settings({})).toMatchObject({ LEGACY_URL: "sample" });
+    expect(errors({ NODE_ENV })).toEqual([
+      expect.stringMatching(/^LEGACY_URL: nothing given with NODE_ENV=production; allowed is the origin .* or sample /),
+    ]);
+    for (const LEGACY_URL of ["sample", "http://127.0.0.1:9"])
+      expect(settings({ NODE_ENV, LEGACY_URL })).toMatchObject({ LEGACY_URL });
+    expect(settings({ NODE_ENV, CONFIG: file('{"LEGACY_URL": "sample"}') })).toMatchObject({ LEGACY_URL: "sample" });
+    // The name that it was given under stands beside the refusal.
+    expect(settingsOf({ NODE_ENV, LEGACY_ULR: "http://127.0.0.1:9" })).toMatchObject({
+      errors: [expect.stringMatching(/^LEGACY_URL: /)],
+      warnings: [expect.stringMatching(/^LEGACY_ULR .* is LEGACY_URL meant\?$/)],
+    });
   });
 
   test("errors never show a secret", () => {

@@ -24,6 +24,7 @@ test.each([
   const path = fileWith(JSON.stringify({ [given]: "x" }));
   expect(settingsOf({ CONFIG: path })).toEqual({
     errors: [`${given}: unknown setting in ${path}; is ${meant} meant?`],
+    warnings: [],
   });
 });
 

@@ -327,7 +327,11 @@ test.each<[title: string, detail: unknown, args: string[], differences: string[]
 describe("what cannot run ends with 2, and with what is allowed", () => {
   test.each<[string, string[], string]>([
     ["an unknown option", ["--nothing"], "unknown option '--nothing'"],
-    ["no ledger", ["--expected", "/nowhere/at/all"], "--expected: /nowhere/at/all cannot be read (ENOENT)"],
+    [
+      "no ledger",
+      ["--expected", "/nowhere/at/all"],
+      "--expected: /nowhere/at/all given; allowed is the path of a JSON list of entries, or reference: it cannot be read (ENOENT)",
+    ],
     ["no URL", ["--legacy", "legacy.example"], "legacy.example is no URL such as"],
     ["a password", ["--legacy", "http://me:hush@legacy.example"], "(not shown)@legacy.example is no URL"],
     ["an unknown endpoint", ["--endpoint", "getNothing"], "Allowed are getDataset, "],

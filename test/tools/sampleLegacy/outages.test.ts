@@ -182,6 +182,11 @@ test("--outage begins the sample with one, and --help names all forms", async ()
 
   const help = (await runTool(sampleCommand, ["--help"])).out.join("");
   for (const form of Object.keys(outageForms)) expect(help).toContain(`  ${form} `);
+  const taken = await runTool(sampleCommand, ["--port", new URL(url).port]);
+  expect([taken.code, taken.errors]).toEqual([
+    2,
+    [expect.stringMatching(/^--port, --host: 127\.0\.0\.1:\d+ cannot be .*EADDRINUSE.*; allowed is a free port/)],
+  ]);
   const { code, errors } = await runTool(sampleCommand, ["--port", "0", "--outage", "page-500"]);
   expect([code, errors]).toEqual([2, [expect.stringMatching('^"page-500" is no outage; allowed are database, ')]]);
 });
