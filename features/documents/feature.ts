@@ -112,8 +112,10 @@ const openApiOf = async (prefix: string, { catalogue: { module } }: Core): Promi
     env: threadEnvironment,
   });
   worker.unref();
-  // Rejects where the thread fails.
-  const [body] = (await once(worker, "message")) as [string];
+  const ended = new AbortController();
+  worker.once("exit", () => ended.abort());
+  // Rejects where the thread fails, or ends without a word.
+  const [body] = (await once(worker, "message", { signal: ended.signal })) as [string];
   return {
     type: OPENAPI_TYPE,
     body,

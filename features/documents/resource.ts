@@ -31,23 +31,18 @@ const MIN_CODED = 860;
 
 /** Makes the resource with its first request, and each coding with the first request that takes it. */
 export const openResource = (make: () => Promise<Resource> | Resource): SendResource => {
-  const codings = new Map<Coding, Promise<Buffer | undefined>>();
   const made = once(async () => {
     const resource = await make();
     const body = bytesOf(resource.body);
     return { ...resource, body, tag: tagOf(body) };
   });
-  /** The body in a coding; `undefined` where that is not shorter. */
-  const coded = (body: Buffer, coding: Coding | undefined): Promise<Buffer | undefined> | undefined => {
-    if (coding === undefined || body.length < MIN_CODED) return undefined;
-    const known = codings.get(coding) ?? compress(body, coding);
-    codings.set(coding, known);
-    return known;
-  };
+  /** Makes the body in a coding; `undefined` where that is not shorter. */
+  const madeIn = (coding: Coding) => once(async () => compress((await made()).body, coding));
+  const coded = { br: madeIn("br"), gzip: madeIn("gzip") };
   return async (request, response, cors) => {
     const { type, headers, body: plain, tag } = await made();
     const [coding] = acceptedCodings(headerOf(request, "accept-encoding"));
-    const encoded = await coded(plain, coding);
+    const encoded = coding === undefined || plain.length < MIN_CODED ? undefined : await coded[coding]();
     const list = [
       "ETag",
       etagOf({ tag }, encoded && coding),

@@ -1,6 +1,18 @@
-import { expect, test } from "vitest";
+import type { gzip } from "node:zlib";
+import { expect, test, vi } from "vitest";
 import { listeningGateway, recordingUpstream } from "../../gateway/http/support.ts";
 import { openApiErrors } from "../../libraries/openapi/schemas.ts";
+
+/** Compressions that fail from now on. */
+const failing = vi.hoisted(() => ({ compressions: 0 }));
+vi.mock("node:zlib", async (original) => {
+  const zlib = await original<typeof import("node:zlib")>();
+  const planted = ((...about: Parameters<typeof gzip>) => {
+    if (failing.compressions-- > 0) throw new Error("planted");
+    zlib.gzip(...about);
+  }) as typeof gzip;
+  return { ...zlib, gzip: planted };
+});
 
 type Document = {
   servers: unknown;
@@ -13,9 +25,9 @@ const link =
 
 const opened = async (environment: Record<string, string> = {}) => {
   const { url: upstream, seen } = await recordingUpstream();
-  const { url } = await listeningGateway(upstream, { DOCUMENTS: "true", ...environment });
+  const { url, core } = await listeningGateway(upstream, { DOCUMENTS: "true", ...environment });
   const get = (path: string, init?: RequestInit) => fetch(url + path, { redirect: "manual", ...init });
-  return { get, seen };
+  return { get, seen, core };
 };
 
 test("openapi.json is that of the deployment: its prefixes and limits", async () => {
@@ -75,6 +87,23 @@ test("large documents are compressed as the client accepts it", async () => {
   const [br = 0, gzip = 0, identity = 0] = await Promise.all(lengths);
   expect(br).toBeLessThan(identity / 3);
   expect(gzip).toBeLessThan(identity / 3);
+});
+
+test("a document that could not be compressed is compressed for the next client", async () => {
+  const { get } = await opened();
+  const statusOf = async () => (await get("/v1/problems", { headers: { "Accept-Encoding": "gzip" } })).status;
+  failing.compressions = 1;
+  expect([await statusOf(), await statusOf()]).toEqual([500, 200]);
+});
+
+test("a document whose thread ends without a word is made again for the next client", async () => {
+  const { get, core } = await opened();
+  const { catalogue } = core;
+  const { module } = catalogue;
+  catalogue.module = "data:text/javascript,process.exit()";
+  const first = get("/v1/openapi.json");
+  const { status } = await first.finally(() => Object.assign(catalogue, { module }));
+  expect([status, (await get("/v1/openapi.json")).status]).toEqual([500, 200]);
 });
 
 test("pages allow no script, style or request of another place", async () => {
