@@ -10,10 +10,10 @@ import { sendOwnError } from "../http/ownErrors.ts";
 const TRY_EVERY = 5000;
 
 /**
- * Answers a GET of a data file with 503, without a body: clients would keep that as their data. Where legacy, without
- * its database, gives a text with status 200; and at once, while legacy fails because it is late: what stands before the
- * gateway may have a copy. One request in five seconds goes on to a late legacy. `files`: matches the paths of data
- * files.
+ * Answers a GET of a data file with 503, without a body, which clients would keep as their data. That is where legacy,
+ * without its database, gives a text with status 200; and at once, while legacy fails because it is late, since what
+ * stands before the gateway may have a copy. One request in five seconds goes on to a late legacy. `files`: matches the
+ * paths of data files.
  */
 export const dataFileSubstitutes = (
   files: RegExp,

@@ -95,7 +95,7 @@ export const viaThis = (incoming: string | undefined, version = "1.1"): string =
   return incoming === undefined || incoming === "" ? own : `${incoming}, ${own}`;
 };
 
-/** Whether the `Via` of an incoming request has the name of a request that this process sent with `own`. */
+/** True where the `Via` of an incoming request has the name of the request that was sent with `own`. */
 export const hasComeBack = (via: string, own: string): boolean => via.includes(own.slice(own.lastIndexOf(" ") + 1));
 
 /** Whether a request has been through this process before. */

@@ -24,8 +24,8 @@ export const MAX_INTERIM_ANSWERS = 20;
  */
 const underWay: UpstreamRequest[] = [];
 
-/** Whether a request that an upstream has got, and has not begun to answer, has come back with this `Via`. */
-export const isUnderWay = (via: string): boolean => underWay.some((one) => one.isNamedIn(via));
+/** True where a request that an upstream has got, and has not begun to answer, has come back with this `Via`. */
+export const isUnderWay = (via: string): boolean => underWay.some((request) => request.isNamedIn(via));
 
 /**
  * One request on its way to an upstream: it waits for a place, is sent, once more where its connection was dead, and is
@@ -62,7 +62,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     this.#maySendAgain = request.body === null && (request.method === "GET" || request.method === "HEAD");
   }
 
-  /** Whether this `Via` has its name. Its headers are a flat list. */
+  /** True where this `Via` has its name. Its headers are a flat list. */
   isNamedIn(via: string): boolean {
     // Its answer may have shown the name to its client.
     if (this.#isAnswered) return false;
@@ -115,8 +115,8 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   }
 
   /**
-   * Counts an answer with a status below 200; false where there are too many, or where it is none: the request asked
-   * for no other protocol, and no status is below 100 (RFC 9110 15.2).
+   * Counts an answer with a status below 200; false where there are too many, or its status cannot be: the request asked
+   * for no other protocol (101), and no status is below 100 (RFC 9110 15.2).
    */
   protected isInterimAllowed(status: number, { connection }: IncomingHttpHeaders): boolean {
     if (/\bclose\b/i.test(String(connection))) this.#unreadable = `${status} with Connection: close`;
