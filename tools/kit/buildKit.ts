@@ -25,6 +25,7 @@ export const kitManifest = {
     "src/gateway/http/mediaType.js",
     "src/operation/network/listen.js",
     "src/operation/settings/editDistance.js",
+    "src/operation/settings/slips.js",
   ],
   peerDependencies: { msw: `^${about.devDependencies.msw}` },
   engines: msw.engines,
