@@ -5,7 +5,7 @@ import { parseJson } from "../../catalogue/index.ts";
 import { readableByAll, readConfigurationFile } from "./configurationFile.ts";
 import { described, describeIssue } from "./describeIssue.ts";
 import { readSecretFiles } from "./secretFiles.ts";
-import { dropFormerSettings, slipWarnings } from "./slips.ts";
+import { slipWarnings } from "./slips.ts";
 import {
   holdsSecret,
   type KnownEndpoints,
@@ -18,7 +18,7 @@ import { doubtful, wrongTogether } from "./together.ts";
 
 /**
  * `errors` has one line for each wrong setting: its name, what was given, what is allowed. `warnings` has one for each
- * likely slip and former setting, for a file with secrets that all may read, and for what is hardly meant.
+ * likely slip, for a file with secrets that all may read, and for what is hardly meant.
  */
 type LoadedSettings = { settings: Settings; warnings: string[] } | { errors: string[]; warnings: string[] };
 
@@ -47,7 +47,6 @@ export const loadSettings = (
       return [name, { value, from: `in ${path}` }];
     }),
   );
-  const formerWarnings = dropFormerSettings(given, environment);
   const names = [...Object.keys(schema.shape), ...Array.from(secrets, fileSettingOf)];
   for (const name of names) {
     const text = environment[name];
@@ -78,7 +77,6 @@ export const loadSettings = (
     .map(([name]) => name);
   const warnings = [
     ...readableByAll(path, exposed),
-    ...formerWarnings,
     ...(isStrict ? slipWarnings(environment, new Set([...names, "CONFIG"])) : []),
     ...doubtful(settings),
   ];

@@ -1,5 +1,4 @@
 import { editDistance } from "./editDistance.ts";
-import type { GivenSetting } from "./givenSetting.ts";
 
 /** Variables that platforms and images set, and that are one slip away from a setting. */
 const ordinary: ReadonlySet<string> = new Set(["PREFIX", "STAGE", "HOSTS", "PORTS"]);
@@ -39,28 +38,4 @@ export const slipWarnings = (
     return suggested === undefined
       ? []
       : [`${name} in the environment is not a setting and has no effect: is ${suggested} meant?`];
-  });
-
-/** Settings that there were before, and what holds in place of each. */
-const former: Readonly<Record<string, string>> = {
-  CONNECT_TIMEOUT_MS: "a connection to a backend may take 5 s",
-  LEGACY_STUDIES: "the unsupported studies are those of the specification",
-  READER_THREADS: "2 threads at most read large answers, one for each core at most",
-  SLOW_REQUEST_MS: "a request is slow whose answer has not begun after 1 s",
-};
-
-/**
- * Removes former settings from what the file has `given`, so that an old configuration still starts. The result has a
- * warning for each source that has one.
- */
-export const dropFormerSettings = (
-  given: Map<string, GivenSetting>,
-  environment: Readonly<Record<string, string | undefined>>,
-): string[] =>
-  Object.entries(former).flatMap(([name, now]) => {
-    const sources = [given.get(name)?.from ?? "", environment[name] ? "in the environment" : ""];
-    given.delete(name);
-    return sources
-      .filter((source) => source !== "")
-      .map((source) => `${name} ${source} is not a setting any more and has no effect: ${now}`);
   });

@@ -42,9 +42,10 @@ test("the configuration file is read again when it changes and at SIGHUP", async
     await until(() => output.error.includes(message));
     expect(await stage()).toMatchObject({ stage: "canary", share: 5 });
   }
-  write({ STAGES: { getDataset: { stage: "legacy" } }, MAX_CONNECTIONS: 10 });
+  write({ STAGES: { getDataset: { stage: "legacy" } }, TRUSTED_PROXIES: "0.0.0.0/0" });
   child.kill("SIGHUP");
   await until(async () => (await stage()).stage === "legacy");
+  await until(() => output.error.includes('"warnings":["TRUSTED_PROXIES: 0.0.0.0/0 given'));
 });
 
 test.each<[Record<string, string>, string]>([

@@ -9,7 +9,6 @@ import { get, httpUpstream, request } from "../proxy/support.ts";
 import { fragments } from "../../support/settings.ts";
 import { exchange, keys, measures, start, startByShell } from "./support.ts";
 import { until } from "../../support/waiting.ts";
-import { hasFeatures } from "../../support/hasFeatures.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 const file = (content: string): string => {
@@ -203,10 +202,7 @@ describe("the sample legacy", () => {
     expect(await read("/readyz?verbose")).toContain('"name":"legacy_sample","state":"failed"');
     // In the light of legacy, and among the troubles.
     const page = await read("/");
-    expect(["All answers are invented", ">invented "].map((words) => page.includes(words))).toEqual([
-      hasFeatures,
-      hasFeatures,
-    ]);
+    for (const words of ["All answers are invented", ">invented "]) expect(page).toContain(words);
     const { code, out } = await checked;
     expect([code, out]).toEqual([0, expect.stringMatching(/^READY: .*\(the sample: all answers are invented\)/m)]);
   });

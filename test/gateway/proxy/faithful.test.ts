@@ -54,10 +54,12 @@ test("the request's line and headers arrive with their case, order and repetitio
   expect(lines.slice(3, 8)).toEqual(["x-B: 2", "X-a: 1", "x-b: 3", "Cookie: k=v; l", "Accept-Encoding: gzip, zstd"]);
 });
 
-test("Host is the client's, unless one is set", async () => {
-  const { origin, requests } = await reply("HTTP/1.1 204 No Content\r\n\r\n");
-  await send((await openProxy(origin)).port, get("/"));
-  await send((await openProxy(origin, { host: "inner.example" })).port, get("/"));
+test("Host is the client's, unless one is set; where legacy redirects to is its own word", async () => {
+  const location = "Location: http://inner.example/dir/";
+  const { origin, requests } = await reply(`HTTP/1.1 301 Moved\r\n${location}\r\nContent-Length: 0\r\n\r\n`);
+  await send((await openProxy(origin)).port, get("/dir"));
+  const { head } = await send((await openProxy(origin, { host: "inner.example" })).port, get("/dir"));
+  expect(head).toContain(`${location}\r\n`);
   expect(requests[0]).toMatch(/^host: front\.example\r$/im);
   expect(requests[1]).toMatch(/^host: inner\.example\r$/im);
   expect(requests[1]).not.toMatch(/^host: front/im);
