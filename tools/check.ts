@@ -29,7 +29,7 @@ type CheckSettings = {
 /** One line of the check. */
 type CheckRow = { result: "ok" | "FAIL" | "note"; name: string; found: string; advice?: string };
 
-/** The result of `--check`. `legacy`: legacy's answer in plain words. `absent`: the endpoints that legacy does not have. */
+/** The result of `--check`. `legacy`: its answer in plain words. `absent`: the endpoints that legacy does not have. */
 type CheckResult = {
   ready: boolean;
   legacy: string;

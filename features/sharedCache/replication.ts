@@ -56,10 +56,8 @@ export type ReplicationSettings = {
   onEvent: (event: SharedTierEvent, about: Record<string, unknown>) => void;
 };
 
-/** More pending invalidations become a single one of everything. */
+/** More pending invalidations become a single invalidation of everything. */
 const MAX_PENDING = 1000;
-/** Invalidations at most whose acknowledgements are counted. */
-const MAX_UNACKNOWLEDGED = 1000;
 
 /** An invalidation on its way: Redis confirms it, then each gateway acknowledges it. */
 type Delivery = {
@@ -91,7 +89,7 @@ export const openReplication = (
   /** When the first invalidation began that another gateway has not acknowledged in time, and none has been since. */
   let unacknowledgedSince: number | undefined;
   /** Called for each gateway that has acknowledged the invalidation of an epoch. */
-  const onAcknowledged = new LRUCache<string, () => void>({ max: MAX_UNACKNOWLEDGED });
+  const onAcknowledged = new LRUCache<string, () => void>({ max: MAX_PENDING });
   const connection = connectRedis({
     url,
     channels: [channels.invalidations, channels.calls, channels.acknowledgementsOf(self)],
