@@ -117,7 +117,12 @@ const largeDatasets = async (memory: number) => {
     request.url?.includes("/data/") === true
       ? response.end(
           JSON.stringify({
-            data_set_description: { id: "1", name: "a", format: "arff", description: "x".repeat(UNREAD) },
+            data_set_description: {
+              id: /\d+$/.exec(request.url)?.[0],
+              name: "a",
+              format: "arff",
+              description: "x".repeat(UNREAD),
+            },
           }),
         )
       : response.end('{"evaluation_measures":{"measures":{"measure":"kappa"}}}'),
