@@ -5,6 +5,7 @@ import { endpoints } from "./index.ts";
 import { legacyErrors } from "./legacyErrors.ts";
 import {
   legacyAmendments,
+  legacyFormReads,
   legacyPaths,
   legacyReads,
   legacyRefusals,
@@ -27,6 +28,7 @@ export const catalogue = {
     refusals: legacyRefusals,
   },
   opaqueReads,
+  formReads: legacyFormReads,
   /** The file of the public reference implementation's ledger of expected differences. */
   expectedDifferences: fileURLToPath(new URL("./expectedDifferences.json", import.meta.url)),
   /** Harmless requests that show whether legacy accepts a key: a short list, and a tag without a name or an entity. */

@@ -40,6 +40,14 @@ export const legacyReads: readonly RegExp[] = [
   /^\/task\/inputs\/\d+$/,
 ];
 
+/**
+ * Reads that legacy also takes as a POST of a form, by their paths: the form's fields, whose values a GET has as further
+ * segments. A GET finds no name with `=` or `/`, so openml-python posts.
+ */
+export const legacyFormReads: ReadonlyMap<string, readonly string[]> = new Map([
+  ["/flow/exists", ["name", "external_version"]],
+]);
+
 /** GETs that write: a reset deletes the record that a run was evaluated. */
 export const legacyWritingGets: readonly RegExp[] = [/^\/run\/reset\/\d+$/];
 

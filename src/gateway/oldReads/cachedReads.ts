@@ -79,6 +79,8 @@ export const openCachedReads = (core: CachingCore) => {
         return { answer: unstored, groups: [], judged: 503 };
       }
       const fetched = await judge(core, read, answer, before);
+      // Legacy said to this caller's key that it may not post.
+      if (read.posted !== undefined && (fetched.judged === 401 || fetched.judged === 403)) return "notForCache";
       if (read.cacheKey.lifetimesOf(fetched.judged ?? status) === undefined) return { ...fetched, answer: unstored };
       // An entry has more bytes than its body.
       if (!cache.fits(read.cacheKey.key, { ...fetched, body })) passing.set(read.cacheKey.key, true, TOO_LARGE);

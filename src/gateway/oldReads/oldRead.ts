@@ -6,6 +6,8 @@ import type { ReadSender } from "./whoAsks.ts";
 export type OldRead = PathRead &
   ReadSender & {
     cacheKey: CacheKey;
+    /** The form of a read that came by POST. Legacy answers it only with the caller's key, but alike with any. */
+    posted?: string;
     /** The key, hashed. */
     owner: string | undefined;
     /** The client's address. */

@@ -12,10 +12,11 @@ import { ownCaller } from "../upstream/legacyClient.ts";
 import { openCachedReads } from "./cachedReads.ts";
 import { legacyDialect } from "./dialect.ts";
 import type { OldRead } from "./oldRead.ts";
-import { openPathReads, type ReadPath } from "./pathRead.ts";
+import { openFormReads, type ReadForm } from "./formRead.ts";
+import { openPathReads, type PathRead, type ReadPath } from "./pathRead.ts";
 import { openReplies } from "./replies.ts";
 import { openSubstitutes } from "./substitutes.ts";
-import { whoAsks } from "./whoAsks.ts";
+import { type ReadSender, whoAsks } from "./whoAsks.ts";
 
 /**
  * Paths whose answer for everybody was no 200: where more may be shown they pass at once, else legacy
@@ -28,6 +29,8 @@ const MORE_SHOWN = { max: 1000, ttl: 60_000, perf: monotonic };
  * gets what everybody gets.
  */
 const VERIFY_MS = 2000;
+
+type ReadingForm = NonNullable<ReturnType<ReadForm>>;
 
 /** What reads of old clients are opened with. `legacy` identifies the legacy server. */
 type OldReadParts = { counts: ReadCounts; hitPath: HitPath; legacy: string };
@@ -49,33 +52,32 @@ export const openOldReads = (
   const substituteFor = openSubstitutes(core, { cached, replies });
   const moreShown = new LRUCache<string, true>(MORE_SHOWN);
 
-  /** What a request asks for, and who asks; `undefined`: it has to pass. */
-  const readOf = (req: IncomingMessage, res: ServerResponse): OldRead | undefined => {
-    const sender = whoAsks(req, core.trusted);
-    if (sender === undefined) return undefined;
-    const exchange = exchangeOf(res);
-    const path = pathOf(req.url ?? "/");
+  /** Reads what a GET asks for; `undefined`: it has to pass. */
+  const readGet = (path: string): PathRead | undefined => {
     const known = hitPath.recall(path, dialect);
     const read = known ?? readPath(path);
-    if (read === undefined) return undefined;
-    if (known === undefined) hitPath.learn(path, dialect, read);
-    return {
-      ...read,
-      ...sender,
-      cacheKey: read.cacheKeys[sender.scheme],
-      owner: sender.key === undefined ? undefined : keys.ownerOf(sender.key),
-      client: exchange.caller?.address ?? "",
-      wanted: readDirectives(req.headers["cache-control"], req.headers.pragma),
-    };
+    if (known === undefined && read !== undefined) hitPath.learn(path, dialect, read);
+    return read;
   };
+
+  const oldRead = (req: IncomingMessage, res: ServerResponse, path: PathRead, sender: ReadSender): OldRead => ({
+    ...path,
+    ...sender,
+    cacheKey: path.cacheKeys[sender.scheme],
+    owner: sender.key === undefined ? undefined : keys.ownerOf(sender.key),
+    client: exchangeOf(res).caller?.address ?? "",
+    wanted: readDirectives(req.headers["cache-control"], req.headers.pragma),
+  });
 
   /**
    * What legacy says of the key. While it fails, it says nothing: `unknown`. `late`: not in time, and it has not
    * accepted it within the hour.
    */
-  const verdictOn = async ({ key, owner, client }: OldRead): Promise<"accepted" | "refused" | "unknown" | "late"> => {
+  const verdictOn = async (read: OldRead): Promise<"accepted" | "refused" | "unknown" | "late"> => {
+    const { key, owner, client, posted } = read;
     if (key === undefined || owner === undefined) return "accepted";
-    const verifying = keys.verify({ ...ownCaller(core.totalTimeout), client, key }, false);
+    // Legacy takes a POST only with a key that may write.
+    const verifying = keys.verify({ ...ownCaller(core.totalTimeout), client, key }, posted !== undefined);
     const refusal = await withTimeout(verifying, VERIFY_MS);
     if (refusal === "late" && outage.isOn()) return "unknown";
     if (refusal === "late") return keys.wasAccepted(owner) ? "accepted" : "late";
@@ -103,7 +105,7 @@ export const openOldReads = (
     const { status } = served.answer;
     // What everybody does not find may be the caller's own. Where legacy failed, it has not said what everybody finds.
     const isFailed = served.isUnasked === true || !cached.isOfLegacy(served.answer);
-    const mayHide = isSomebody && status !== 200 && !isFailed;
+    const mayHide = isSomebody && status !== 200 && !isFailed && read.posted === undefined;
     if (mayHide && !outage.isOn()) {
       moreShown.set(cacheKey.key, true);
       return substituteFor(req, res, read);
@@ -126,14 +128,35 @@ export const openOldReads = (
     });
   };
 
+  const begin = (req: IncomingMessage, res: ServerResponse, read: OldRead, pass: Pass): void => {
+    exchangeOf(res).isOldRead = true;
+    counts.watch(read.cacheKey.endpoint, res);
+    answerOrPass(req, res, read, pass).catch((error: unknown) => core.guard.fail(res, error));
+  };
+
+  const readForm = openFormReads(core, readPath);
+  const answerForm = async (req: IncomingMessage, res: ServerResponse, reading: ReadingForm, pass: Pass) => {
+    const form = await reading;
+    if (form === undefined) return pass();
+    for (const { proxy } of core.features) proxy?.onBody?.(req, form.posted);
+    // Node leaves a body alone that was looked at, also where the request does not pass.
+    res.once("close", () => req.resume());
+    begin(req, res, { ...oldRead(req, res, form.path, form.sender), posted: form.posted }, pass);
+  };
+
   return {
     readPath,
     answer(req, res, pass) {
-      const read = readOf(req, res);
-      if (read === undefined) return false;
-      exchangeOf(res).isOldRead = true;
-      counts.watch(read.cacheKey.endpoint, res);
-      answerOrPass(req, res, read, pass).catch((error: unknown) => core.guard.fail(res, error));
+      const reading = readForm(req);
+      if (reading !== undefined) {
+        answerForm(req, res, reading, pass).catch((error: unknown) => core.guard.fail(res, error));
+        return true;
+      }
+      const sender = whoAsks(req, core.trusted);
+      if (sender === undefined) return false;
+      const path = readGet(pathOf(req.url ?? "/"));
+      if (path === undefined) return false;
+      begin(req, res, oldRead(req, res, path, sender), pass);
       return true;
     },
   };

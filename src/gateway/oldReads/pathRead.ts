@@ -26,6 +26,8 @@ export type PathRead = {
   /** The path as the gateway asks for it: below `LEGACY_PATH`, nothing unescaped, unordered entries in order. */
   path: string;
   cacheKeys: Readonly<Record<Scheme, CacheKey>>;
+  /** The values that a form has in place of the path's last segments: the read is a POST. */
+  values: readonly string[];
   /** It asks for rows, of which there may be none. */
   isList: boolean;
 };
@@ -35,8 +37,8 @@ type KnownRead = Pick<PathRead, "name" | "judging" | "isList"> &
   Pick<CacheKey, "lifetimesOf" | "personal"> &
   Pick<OpaqueRead, "isUnordered">;
 
-/** Reads what a path asks for; `undefined`: a request for it has to pass. */
-export type ReadPath = (path: string) => PathRead | undefined;
+/** Reads what a path asks for, with the `values` of a form. `undefined`: a request for it has to pass. */
+export type ReadPath = (path: string, values?: readonly string[]) => PathRead | undefined;
 
 /** Escapes and steps upwards: legacy reads them in ways of its own. */
 const notPlain = /%|\/\.\.?(?:\/|$)/;
@@ -76,10 +78,10 @@ export const openPathReads = (
       ...endpoint.cacheKey(input),
     };
   };
-  return (path) => {
+  return (path, values = []) => {
     const target = notPlain.test(path) ? undefined : readTarget(path);
     if (target === undefined) return undefined;
-    const read = findRead(withoutFormat(target));
+    const read = findRead([...withoutFormat(target), ...values]);
     if (read === undefined) return undefined;
     const { name, judging, isList, isUnordered, lifetimesOf, personal } = read;
     const asked = isUnordered === true ? inOrder(target) : target;
@@ -87,11 +89,12 @@ export const openPathReads = (
     const form = asked.segments[0] === "json" ? "json" : "xml";
     const endpoint = legacyName(name);
     const cacheKey = (scheme: Scheme): CacheKey => {
-      const key = cacheKeyOf(endpoint, legacy, { form, scheme, segments });
+      // Legacy rewrites some values of a form, and no segments.
+      const key = cacheKeyOf(endpoint, legacy, { form, scheme, segments, ...(values.length > 0 && { values }) });
       return { key, endpoint, lifetimesOf, personal };
     };
     const cacheKeys = { http: cacheKey("http"), https: cacheKey("https") };
-    return { name, judging, isList, form, path: asked.path, cacheKeys };
+    return { name, judging, isList, form, path: asked.path, values, cacheKeys };
   };
 };
 

@@ -13,28 +13,36 @@ export type Scheme = "http" | "https";
 export type ReadSender = { scheme: Scheme; isSomebody: boolean; key?: string; isBrowser?: boolean };
 
 /** Who asks legacy's own interface; `undefined`: the request has to pass, whatever its path. */
-export const whoAsks = (
-  { method, headers, socket, url = "/" }: IncomingMessage,
-  trusted: (address: string) => boolean,
-): ReadSender | undefined => {
-  if (method !== "GET" || isPersonal(headers)) return undefined;
-  const encrypted = "encrypted" in socket;
-  const scheme = schemeOf({ remoteAddress: socket.remoteAddress, encrypted, incoming: headers, trusted });
-  if (scheme !== "http" && scheme !== "https") return undefined;
+export const whoAsks = (request: IncomingMessage, trusted: (address: string) => boolean): ReadSender | undefined => {
+  const { method, headers, url = "/" } = request;
+  const scheme = method === "GET" && !hasBody(headers) ? schemeOfOldRead(request, trusted) : undefined;
+  if (scheme === undefined) return undefined;
   const query = url.slice(pathOf(url).length);
-  const { cookie = "", "sec-fetch-site": site, origin, referer } = headers;
+  const { cookie = "" } = headers;
   // Legacy takes an empty key of a GET for none.
   const key = query === "" ? "" : keyAlone(query);
   if (key === "" && cookie === "") return { scheme, isSomebody: false };
   if (key === undefined || (key !== "" && !isKey(key))) return undefined;
-  const isBrowser = cookie !== "" && (site ?? origin ?? referer) !== undefined;
-  return { scheme, isSomebody: true, isBrowser, ...(key !== "" && { key }) };
+  return { scheme, isSomebody: true, isBrowser: isOfBrowser(headers), ...(key !== "" && { key }) };
 };
 
-/** Whether other headers change what legacy answers, or to whom; or there is a body. */
+/** True for a request with a cookie that a browser sent. */
+export const isOfBrowser = ({ cookie = "", "sec-fetch-site": site, origin, referer }: IncomingHttpHeaders): boolean =>
+  cookie !== "" && (site ?? origin ?? referer) !== undefined;
+
+/** The scheme of a read. `undefined`: other headers than a cookie may change what legacy answers, or to whom. */
+export const schemeOfOldRead = (
+  { headers, socket }: IncomingMessage,
+  trusted: (address: string) => boolean,
+): Scheme | undefined => {
+  if (isPersonal(headers)) return undefined;
+  const encrypted = "encrypted" in socket;
+  const scheme = schemeOf({ remoteAddress: socket.remoteAddress, encrypted, incoming: headers, trusted });
+  return scheme === "http" || scheme === "https" ? scheme : undefined;
+};
+
 const isPersonal = (headers: IncomingHttpHeaders): boolean =>
-  headers.authorization !== undefined ||
-  headers["x-api-key"] !== undefined ||
-  headers.range !== undefined ||
-  headers["transfer-encoding"] !== undefined ||
-  (headers["content-length"] ?? "0") !== "0";
+  headers.authorization !== undefined || headers["x-api-key"] !== undefined || headers.range !== undefined;
+
+const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";

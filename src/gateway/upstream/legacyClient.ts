@@ -117,7 +117,8 @@ export const legacyClient =
 
 /**
  * A path of legacy's interface, as its clients ask for it. `scheme`: that of the client's request. `client`: its
- * address. `isBackground`: its client has another answer. `maxBytes`: of the answer.
+ * address. `isBackground`: its client has another answer. `maxBytes`: of the answer. `posted`: a urlencoded form, by
+ * which legacy is asked in place of a GET.
  */
 type PathRequest = {
   path: string;
@@ -127,6 +128,7 @@ type PathRequest = {
   holding: Holding;
   isBackground: boolean;
   maxBytes: number;
+  posted?: string;
 };
 
 /** The headers of a request in the gateway's own name. */
@@ -154,19 +156,20 @@ export const pathFetcher =
     upstream: Upstream,
     { host, collectTimeout: totalTimeout }: Pick<LegacyClientSettings, "host" | "collectTimeout">,
   ): FetchPath =>
-  ({ path, form, scheme, client, holding, isBackground, maxBytes }) => {
+  ({ path, form, scheme, client, holding, isBackground, maxBytes, posted }) => {
+    const method = posted === undefined ? "GET" : "POST";
     const attempt = {
-      request: () => `GET ${path}`,
+      request: () => `${method} ${path}`,
       caller: { client },
       isPatient: true,
       mayTry: !isBackground,
     } as const;
     const headers = ownHeaders(host, form, scheme);
+    if (posted !== undefined) headers.push("content-type", "application/x-www-form-urlencoded");
+    const sent = { method, path, headers, ...(posted !== undefined && { body: posted }) };
     // Outside of the request's context, which would add its id and its trace.
     return contexts.run(undefined, () =>
-      backend.call(attempt, () =>
-        ask(upstream, { method: "GET", path, headers, maxBytes, totalTimeout, holding, takesCoded: true }),
-      ),
+      backend.call(attempt, () => ask(upstream, { ...sent, maxBytes, totalTimeout, holding, takesCoded: true })),
     );
   };
 

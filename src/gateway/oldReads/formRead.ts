@@ -1,0 +1,77 @@
+import { isAscii } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import { isKey, pathOf, queryOf, withoutFormat } from "../../catalogue/index.ts";
+import { withTimeout } from "../../operation/index.ts";
+import type { WholeCore } from "../answer/feature.ts";
+import type { PathRead, ReadPath } from "./pathRead.ts";
+import { isOfBrowser, type ReadSender, schemeOfOldRead } from "./whoAsks.ts";
+
+/** Bytes of a form that is read, and milliseconds in which it has to come. */
+const MAX_BYTES = 16 * 1024;
+const TIMEOUT = 2000;
+
+/** A read that came as a form. `posted`: the form, in ASCII. */
+type FormRead = { path: PathRead; sender: ReadSender; posted: string };
+
+/**
+ * Reads a POST whose form has the values that the path of a GET has. The form stays in the request, which may still
+ * pass. `undefined`: it has to.
+ */
+export type ReadForm = (req: IncomingMessage) => Promise<FormRead | undefined> | undefined;
+
+/** Opens the reading of forms. */
+export const openFormReads = (
+  { catalogue, readTarget, trusted }: Pick<WholeCore, "catalogue" | "readTarget" | "trusted">,
+  readPath: ReadPath,
+): ReadForm => {
+  const fieldsOf = (target: string): readonly string[] | undefined => {
+    const legacy = readTarget(target);
+    const path = legacy && `/${withoutFormat(legacy).join("/")}`;
+    return path === undefined ? undefined : catalogue.formReads.get(path);
+  };
+  return (req) => {
+    const { url = "/" } = req;
+    const scheme = isSmallForm(req) && queryOf(url) === "" ? schemeOfOldRead(req, trusted) : undefined;
+    const fields = scheme && fieldsOf(url);
+    if (scheme === undefined || fields === undefined) return undefined;
+    return wholeBody(req).then((body) => {
+      const { key, values } = valuesIn(body, fields) ?? {};
+      const path = key === undefined ? undefined : readPath(pathOf(url), values);
+      return (
+        path && { path, sender: { scheme, isSomebody: true, isBrowser: isOfBrowser(req.headers), key }, posted: body }
+      );
+    });
+  };
+};
+
+const isSmallForm = ({ method, headers }: IncomingMessage): boolean =>
+  method === "POST" &&
+  /^application\/x-www-form-urlencoded *(?:;|$)/i.test(headers["content-type"] ?? "") &&
+  headers["content-encoding"] === undefined &&
+  Number(headers["content-length"]) <= MAX_BYTES;
+
+/** The body, which is put back; empty where it is no ASCII, or has not come in time. */
+const wholeBody = async (req: IncomingMessage): Promise<string> => {
+  const whole = new Promise<void>((resolve) => {
+    if (req.complete) resolve();
+    else req.once("whole", resolve);
+  });
+  if ((await withTimeout(whole, TIMEOUT)) === "late") return "";
+  const body = req.read() as Buffer | null;
+  if (body === null) return "";
+  req.unshift(body);
+  return isAscii(body) ? body.toString("latin1") : "";
+};
+
+/**
+ * The key, and the values of these fields. `undefined` where the form has any other field, or has one twice, or where a
+ * value is no UTF-8: what legacy reads in it is not known.
+ */
+const valuesIn = (body: string, fields: readonly string[]): { key: string; values: string[] } | undefined => {
+  // A question mark before it would be left out.
+  const given = new URLSearchParams(`&${body}`);
+  const key = given.get("api_key");
+  const values = fields.flatMap((field) => given.get(field) ?? []);
+  if (key === null || !isKey(key) || values.length < fields.length || given.size > fields.length + 1) return undefined;
+  return values.some((value) => value.includes("\uFFFD")) ? undefined : { key, values };
+};
