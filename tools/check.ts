@@ -217,7 +217,7 @@ const checkExamples = async (
   return [...absent.keys()].filter((name) => !read.has(name));
 };
 
-/** Whether legacy's answer is its error for a function that it does not have (code 100). */
+/** True for legacy's error for a function that it does not have. */
 const isUnknownFunction = ({ reading }: LegacyReply): boolean => reading.is === "error" && reading.code === 100;
 
 /** A route that no legacy has. */
