@@ -41,8 +41,8 @@ export const legacyReads: readonly RegExp[] = [
 ];
 
 /**
- * Reads that legacy also takes as a POST of a form, by their paths: the form's fields, whose values a GET has as further
- * segments. A GET finds no name with `=` or `/`, so openml-python posts.
+ * Reads that legacy also takes as a POST, by their paths: the form's fields, whose values a GET has as segments. A GET
+ * finds no name with `=` or `/`, so openml-python posts.
  */
 export const legacyFormReads: ReadonlyMap<string, readonly string[]> = new Map([
   ["/flow/exists", ["name", "external_version"]],

@@ -22,7 +22,7 @@ export type Catalogue = {
   legacyWrites: LegacyWriteKnowledge;
   /** Reads of the legacy interface that no endpoint has, and that may be stored. */
   opaqueReads: readonly OpaqueRead[];
-  /** Reads that legacy also takes as a POST of a form, by their paths: the form's fields, which a GET has as segments. */
+  /** Reads that legacy also takes as a POST, by their paths: the form's fields, which a GET has as segments. */
   formReads: ReadonlyMap<string, readonly string[]>;
   /**
    * The URL of the module that exports the same `endpoints`, for the threads that read large answers; without it
