@@ -18,16 +18,8 @@ const DOUBTED_FRESH = 5000;
 /** What was asked for. `client`: the address for whom. */
 type ListRequest = { endpoint: PreparedEndpoint; input: Record<string, unknown>; client?: string | undefined };
 
-/**
- * Judges what was fetched: a list without rows may not be believed. `before`: the public entry that is stored.
- * `isForOwner`: the caller is not served that entry.
- */
-export type JudgeEmpty = (
-  fetched: Fetched,
-  request: ListRequest,
-  before: Entry | undefined,
-  isForOwner?: boolean,
-) => Promise<Fetched>;
+/** Judges what was fetched: a list without rows may not be believed. `before`: the public entry that is stored. */
+export type JudgeEmpty = (fetched: Fetched, request: ListRequest, before: Entry | undefined) => Promise<Fetched>;
 
 /**
  * Where a part of its database fails, legacy says "no results". A list that had rows and has none is believed only if
@@ -66,12 +58,12 @@ export const openEmptyLists = (ask: LegacyClient, observer: Pick<Observer, "even
     return known ?? looking.get(name) ?? looking.launch(name, look(endpoint, shortest, client));
   };
 
-  return async (fetched, request, before, isForOwner = false) => {
+  return async (fetched, request, before) => {
     const { name } = request.endpoint;
     if ((fetched.judged ?? fetched.answer.status) !== 404) return fetched;
     if (before?.status === 200 && !(await isBelieved(request, before))) {
       observer.event("empty_list", { endpoint: name });
-      if (!isForOwner) return { ...fetched, judged: 503 };
+      return { ...fetched, judged: 503 };
     }
     return lastLook(name, REMEMBERED) === false ? { ...fetched, freshAtMost: DOUBTED_FRESH } : fetched;
   };
