@@ -53,7 +53,7 @@ import { openLegacyOutage } from "./upstream/legacyOutage.ts";
 import { openBackend } from "./upstream/openBackend.ts";
 import { openStoredAnswers } from "./storedAnswers.ts";
 import { observeCalls, type Upstream } from "./upstream/upstream.ts";
-import { answerTimeout, collectTimeout, upstreamSettings } from "./upstream/upstreamSettings.ts";
+import { answerTimeout, collectTimeout, sharedTimeout, upstreamSettings } from "./upstream/upstreamSettings.ts";
 
 /** A gateway that is put together: its interface, the proxy beside it, and its life from start to close. */
 export type Gateway = Awaited<ReturnType<typeof openGateway>>;
@@ -290,7 +290,7 @@ const openAnswering = (
       entryBytes: maxEntryBytes(settings.CACHE_BYTES),
     }),
     openTier: openTier?.(settings, { meter, observer, dependencies, longest }),
-    timeout: answerTimeout(settings),
+    timeout: sharedTimeout(settings),
     count: meter.cache,
     onError,
   });
@@ -326,7 +326,7 @@ const openAnswering = (
     client: legacy.client,
     probes: keyProbes,
     errors,
-    timeout: answerTimeout(settings),
+    timeout: sharedTimeout(settings),
     onRefused: (owner) => events.emit("keyRefused", owner),
   });
   const unconfirmed = openUnconfirmedWrites({ keys, timeout, legacyBack: legacy.outage.ended, onError });

@@ -17,5 +17,11 @@ export const upstreamSettings = (settings: Settings) =>
 export const collectTimeout = ({ HEADERS_TIMEOUT_MS, BODY_TIMEOUT_MS }: Settings): number =>
   WAIT_TIMEOUT + CONNECT_TIMEOUT + HEADERS_TIMEOUT_MS + BODY_TIMEOUT_MS;
 
-/** Milliseconds that no answer takes to begin, whatever it waits for, unless code of the gateway has failed. */
-export const answerTimeout = (settings: Settings): number => collectTimeout(settings) + settings.TOTAL_TIMEOUT_MS;
+/** Milliseconds that nothing takes for which several requests wait, unless code of the gateway has failed. */
+export const sharedTimeout = (settings: Settings): number => collectTimeout(settings) + settings.TOTAL_TIMEOUT_MS;
+
+/**
+ * Milliseconds that no answer takes to begin, whatever it waits for, unless code of the gateway has failed. An old read
+ * passes after it was collected in vain, so legacy may be asked twice.
+ */
+export const answerTimeout = (settings: Settings): number => sharedTimeout(settings) + collectTimeout(settings);

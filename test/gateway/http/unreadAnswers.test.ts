@@ -71,7 +71,7 @@ describe("a client that takes nothing", () => {
 });
 
 /** More looks than in the time in which any answer has to begin. */
-const NEVER = 200_000 / LIMIT;
+const NEVER = 300_000 / LIMIT;
 
 describe("where what should answer has forgotten a request", () => {
   const openForgetful = async () => {
@@ -103,6 +103,24 @@ describe("where what should answer has forgotten a request", () => {
     }
     expect([socket.closed, observer.counts()["internal_error"]]).toEqual([false, undefined]);
   });
+});
+
+test("an old read that passes after legacy was slow twice is answered", async () => {
+  const begun: (() => void)[] = [];
+  const url = await httpUpstream(({ headers }, response) => {
+    const isCollected = headers["user-agent"] === "catalog-gateway";
+    begun.push(() => response.writeHead(isCollected ? 302 : 200, { Location: "/elsewhere" }).end("legacy"));
+  });
+  const environment = { CACHE_LEGACY: "all", HEADERS_TIMEOUT_MS: "600000" };
+  const { port, observer } = await listeningGateway(url, environment, { sendTimeout: LIMIT });
+  const answer = send(port, get("/api/v1/json/data/61"));
+  for (const request of [1, 2]) {
+    await until(() => begun.length === request);
+    pass(590_000 / LIMIT);
+    begun.at(-1)?.();
+  }
+  expect((await answer).text).toMatch(/^HTTP\/1\.1 200 [^]*legacy/);
+  expect(observer.counts()["internal_error"]).toBeUndefined();
 });
 
 /** More than the system takes for a client that has read nothing yet. */
