@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { withoutUrlSecrets } from "../src/operation/index.ts";
+import { suggestName, withoutUrlSecrets } from "../src/operation/index.ts";
 
 /**
  * Makes the reader of an option: an integer from `least` to `most`; if 0 is allowed, also with up to three decimals.
@@ -22,8 +22,9 @@ export const numberFrom =
 export const severalOf =
   (names: readonly string[]) =>
   (name: string, before: string[] = []): string[] => {
-    if (!names.includes(name)) throw new InvalidArgumentError(`Allowed are ${names.join(", ")}.`);
-    return [...before, name];
+    if (names.includes(name)) return [...before, name];
+    const meant = suggestName(name, names);
+    throw new InvalidArgumentError(meant === undefined ? `Allowed are ${names.join(", ")}.` : `Is ${meant} meant?`);
   };
 
 /**

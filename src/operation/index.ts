@@ -34,6 +34,7 @@ export {
   unknownEndpoints,
   type WhenOff,
 } from "./settings/settings.ts";
+export { suggestName } from "./settings/slips.ts";
 export { temporary } from "./settings/temporary.ts";
 export { buildId, buildInfo } from "./telemetry/buildId.ts";
 export {

@@ -2,6 +2,7 @@ import { exampleTarget } from "../../libraries/compare/canonicalRequest.ts";
 import type { Command } from "commander";
 import { observeFields, type SeenFields } from "../compare/fields.ts";
 import { type Endpoint, readInput } from "../../src/catalogue/index.ts";
+import { suggestName } from "../../src/operation/index.ts";
 import { isLongKey, MIN_KEY_LENGTH, openSecrets } from "../../libraries/secrets/secrets.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import { idRequests, readIds } from "../corpus/madeRequests.ts";
@@ -121,9 +122,13 @@ const requestsOf = (
     if (name !== undefined || ids !== undefined) throw new Error("--corpus: allowed beside it is only: as NAME");
     return readCorpus(corpus, trafficMapper(endpoints));
   }
-  const endpoint = name !== undefined && readingEndpoints(tools).includes(name) ? endpoints[name] : undefined;
-  if (name === undefined || endpoint === undefined)
-    throw new Error(`${name ?? "no endpoint"}: allowed are those that read: ${readingEndpoints(tools).join(", ")}`);
+  const reading = readingEndpoints(tools);
+  const endpoint = name !== undefined && reading.includes(name) ? endpoints[name] : undefined;
+  if (name === undefined || endpoint === undefined) {
+    const meant = suggestName(name ?? "", reading);
+    const advice = meant === undefined ? `allowed are those that read: ${reading.join(", ")}` : `is ${meant} meant?`;
+    throw new Error(`${name ?? "no endpoint"}: ${advice}`);
+  }
   if (ids === undefined) return [{ endpoint: name, method: "GET", path: targetOf(endpoint, given), keyed, shape: "" }];
   if (given.length > 0 || idRequests({ name: endpoint }, [1]).next().done)
     throw new Error(`--ids: allowed is an endpoint that answers for one id: --ids 1..50 getDataset as NAME`);

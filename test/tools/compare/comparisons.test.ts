@@ -335,6 +335,7 @@ describe("what cannot run ends with 2, and with what is allowed", () => {
     ["no URL", ["--legacy", "legacy.example"], "legacy.example is no URL such as"],
     ["a password", ["--legacy", "http://me:hush@legacy.example"], "(not shown)@legacy.example is no URL"],
     ["an unknown endpoint", ["--endpoint", "getNothing"], "Allowed are getDataset, "],
+    ["a typing error in an endpoint", ["--endpoint", "getDatset"], "Is getDataset meant?"],
     ["no ids", ["--ids", "a..b"], "--ids: allowed are"],
     ["no corpus", ["--corpus", "/nowhere/at/all"], "/nowhere/at/all cannot be read: ENOENT"],
     ["no variable", ["--key", "NOT_SET_AT_ALL"], "--key: no environment variable"],

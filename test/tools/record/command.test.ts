@@ -186,7 +186,8 @@ test("record exits with 1 for an answer that does not fit, written only with --f
 
 describe("errors of the command line exit with 2, and say what is allowed", () => {
   test.each([
-    ["getDatasets 61 as iris", "getDatasets: allowed are those that read: getDataset, listDatasets"],
+    ["getDatasets 61 as iris", "getDatasets: is getDataset meant?"],
+    ["datasets 61 as iris", "datasets: allowed are those that read: getDataset, listDatasets"],
     ["toString 61 as iris", "toString: allowed are"],
     ["tagDataset data_id=61 tag=a as tagged", "tagDataset: allowed are those that read"],
     ["getDataset iris as iris", "dataset_id: value is not a valid integer; allowed are dataset_id (required)"],
