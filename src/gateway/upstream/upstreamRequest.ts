@@ -115,8 +115,8 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   }
 
   /**
-   * Counts an answer with a status below 200; false where there are too many, or its status cannot be: the request asked
-   * for no other protocol (101), and no status is below 100 (RFC 9110 15.2).
+   * Counts an answer with a status below 200; false where there are too many, or its status cannot be: the request
+   * asked for no other protocol (101), and no status is below 100 (RFC 9110 15.2).
    */
   protected isInterimAllowed(status: number, { connection }: IncomingHttpHeaders): boolean {
     if (/\bclose\b/i.test(String(connection))) this.#unreadable = `${status} with Connection: close`;
