@@ -56,6 +56,8 @@ const gatewayWith = async (reading: Partial<ReaderSettings>, environment: Record
   const close = () => (closing ??= gateway.close());
   onTestFinished(close);
   const { reader, dependencies, meter } = gateway.core;
+  // A page of more rows than its limit does not fit.
+  const ask = async (tag: string) => gateway.app.request(`/v1/data/list/limit/10000/tag/${tag}`);
   return {
     close,
     memory: async () => ({
@@ -63,8 +65,8 @@ const gatewayWith = async (reading: Partial<ReaderSettings>, environment: Record
       refused: await valueOf(meter, "crowded_total"),
     }),
     reader,
-    ask: async (tag: string) => gateway.app.request(`/v1/data/list/limit/10000/tag/${tag}`),
-    statusOf: async (tag: string) => (await gateway.app.request(`/v1/data/list/tag/${tag}`)).status,
+    ask,
+    statusOf: async (tag: string) => (await ask(tag)).status,
     isUp: () => dependencies.states().find(({ name }) => name === "reader_threads")?.state === "ok",
     failures: () => gateway.observer.counts()["large_answer_failed listDatasets"] ?? 0,
   };
