@@ -30,6 +30,29 @@ export const datasetBody = (): Buffer =>
     }),
   );
 
+/** A legacy study of about 3 KB, for requests by any alias: an answer to a request by an id has to have that id. */
+export const studyBody = (): Buffer =>
+  Buffer.from(
+    JSON.stringify({
+      study: {
+        id: "301",
+        alias: "bench-study",
+        main_entity_type: "task",
+        name: "Bench study",
+        description: "A description as long as many are, about what was measured and how. ".repeat(30),
+        visibility: "public",
+        status: "active",
+        creation_date: "2020-05-06 07:08:09",
+        creator: "1",
+        data: { data_id: ["61", "301"] },
+        tasks: { task_id: ["1", "59"] },
+        flows: [],
+        setups: [],
+        runs: [],
+      },
+    }),
+  );
+
 const qualities = [
   "MajorityClassSize",
   "MaxNominalAttDistinctValues",

@@ -1,5 +1,5 @@
 import { ask } from "./ask.ts";
-import { datasetBody, listBody } from "./bodies.ts";
+import { listBody, studyBody } from "./bodies.ts";
 import { SERVER_CORE, UPSTREAM_CORE } from "./cores.ts";
 import { startGateway } from "./gateway.ts";
 import { reportMissingTools } from "./leftOut.ts";
@@ -10,7 +10,7 @@ import { type BenchOptions, type Contender, race, reportRace } from "./race.ts";
 /** `{n}` stands for the number 1 in a hit, and for a number of its own in a miss. */
 const list = (rows: number) => ({ body: listBody(rows), path: `/v1/data/list/limit/${rows}/offset/{n}` });
 const cases = [
-  { name: "3 KB", body: datasetBody(), path: "/v1/datasets/{n}" },
+  { name: "3 KB", body: studyBody(), path: "/v1/studies/s{n}" },
   { name: "30 KB", ...list(39) },
   { name: "200 KB", ...list(263) },
 ];

@@ -1,5 +1,5 @@
 import { ask } from "./ask.ts";
-import { datasetBody, listBody } from "./bodies.ts";
+import { listBody, studyBody } from "./bodies.ts";
 import { UPSTREAM_CORE, SERVER_CORE } from "./cores.ts";
 import { startGateway } from "./gateway.ts";
 import { reportMissingTools } from "./leftOut.ts";
@@ -16,9 +16,9 @@ const FLOOR = "passed through, JSON parsed and written";
 const cases = [
   {
     name: "3 KB",
-    body: datasetBody(),
-    path: "/v1/datasets/{n}",
-    legacyPath: "/api/v1/json/data/{n}",
+    body: studyBody(),
+    path: "/v1/studies/s{n}",
+    legacyPath: "/api/v1/json/study/s{n}",
     aims: { "passed through": { cpu: "2.2 at most", p99: "2 at most" }, [FLOOR]: {} },
   },
   {
