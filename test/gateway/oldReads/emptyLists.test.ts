@@ -147,7 +147,7 @@ describe("a list that is asked with a key or a cookie", () => {
     },
   );
 
-  test("on the new interface is fresh for 5 s where a public list without filters has shown it", async () => {
+  test("on the new interface is fresh for 5 s where an unfiltered list has shown it", async () => {
     const { ask, pass, load, fail } = await gatewayOver();
     await load(["/v1/data/list/limit/5"]);
     pass(2 * hour);
