@@ -59,7 +59,7 @@ type ScannerSettings = {
   ask: AskLegacy;
   rowById: RowById;
   /** The ids of all datasets that legacy lists without a key. */
-  fetchListed: () => Promise<Iterable<number>>;
+  fetchListed: () => Promise<readonly number[]>;
   /** The share of the connections to legacy that callers use. */
   load: () => number;
   onEvent: (event: string, about: Record<string, unknown>) => void;
@@ -162,6 +162,9 @@ export const openScanner = (settings: ScannerSettings) => {
   const readList = async () => {
     const ids = await fetchListed();
     const progress = scanResults.progress();
+    // Where a part of its database fails, legacy lists nothing, and shows none of the known rows.
+    if (ids.length === 0 && !progress.listed.isEmpty())
+      throw new LegacyFailure("its public list is empty, and was not");
     listedNow = openIdSet();
     for (const id of ids) {
       if (id > MAX_ID) continue;

@@ -10,6 +10,7 @@ import {
   uncached,
   withoutClient,
 } from "../../src/gateway/index.ts";
+import { answerOf, type Outcome } from "../../src/catalogue/index.ts";
 import { LegacyFailure } from "./askLegacy.ts";
 
 type Input = Record<string, unknown>;
@@ -24,8 +25,10 @@ const wholeOf = (input: Input) => ({ ...input, offset: 0, limit: MAX_ROWS });
 /** What lists take of the core. */
 export type ListParts = Pick<
   Core,
-  "authorize" | "cache" | "errors" | "fetchAnswer" | "fetchReadable" | "keys" | "meter" | "totalTimeout"
+  "authorize" | "cache" | "errors" | "fetchAnswer" | "fetchReadable" | "judgeEmpty" | "keys" | "meter" | "totalTimeout"
 >;
+
+const doubted: Outcome = { kind: "unavailable", message: "The list is empty, and was not." };
 
 /** One request for a whole list: by the endpoint's rules, each row a line; 200 with no line for an empty list. */
 const fetchWhole = async (
@@ -57,8 +60,8 @@ export const fetchListedIds = async (
 };
 
 /**
- * Gives the whole list that legacy has for a caller with a key, each row a line. It is cached for its minute, until
- * `version` changes. `isBypass`: neither from the cache nor stored.
+ * Gives the whole list that legacy has for a caller with a key, each row a line; 503 for an empty list that is not
+ * believed. It is cached for its minute, until `version` changes. `isBypass`: neither from the cache nor stored.
  */
 export const wholeLists =
   (core: ListParts, endpoint: PreparedEndpoint, version: () => number) =>
@@ -72,10 +75,16 @@ export const wholeLists =
     // Half of the time: where legacy cannot give the whole list, it is asked for its own page.
     // No client is sent the whole list: how much waits for clients is no reason to refuse it.
     const by = withoutClient(caller, (caller.deadline - performance.now()) / 2);
-    const fetch = async (): Promise<Fetched> => ({
-      answer: await fetchWhole(core, endpoint, input, by),
-      groups: [...(endpoint.cache?.groups(input) ?? []), PRIVATE_GROUP],
-    });
+    const fetch = async (): Promise<Fetched> => {
+      const answer = await fetchWhole(core, endpoint, input, by);
+      const fetched = { answer, groups: [...(endpoint.cache?.groups(input) ?? []), PRIVATE_GROUP] };
+      if (answer.status !== 200 || bytesOf(answer.body).length > 0) return fetched;
+      const cacheKey = endpoint.cacheKey?.(filters);
+      const stored = cacheKey && core.cache.lookUp({ cacheKey, owner: undefined, wanted: {} }, performance.now());
+      const asked = { endpoint, input: filters, client: caller.client };
+      const { judged } = await core.judgeEmpty({ ...fetched, judged: 404 }, asked, stored?.entry);
+      return judged === 503 ? { ...fetched, answer: answerOf(doubted) } : fetched;
+    };
     const page = isBypass ? undefined : endpoint.cacheKey?.(input);
     if (page === undefined) return uncached((await fetch()).answer, "bypass");
     const cacheKey = { ...page, key: `${page.key} whole ${version()}`, lifetimesOf: freshOnly(page.lifetimesOf) };

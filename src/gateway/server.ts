@@ -64,8 +64,6 @@ export const startServer = async (
       // An upload may take longer than any fixed time; silence within one is bounded by the pass-through.
       requestTimeout: 0,
       headersTimeout: 60_000,
-      // Longer than load balancers keep an idle connection: the side that closes first must not be ours.
-      keepAliveTimeout: 75_000,
       optimizeEmptyRequests: true,
     },
     gateway.core.clientLimits,

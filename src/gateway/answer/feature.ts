@@ -198,6 +198,8 @@ export type Core = AnswerFunctions & {
 
   reader: Reader;
   cache: Cache;
+  /** Says what a list without rows counts for. */
+  judgeEmpty: JudgeEmpty;
   /** Looks up what is stored for an address, once all features are open. */
   stored: () => StoredAnswers;
   /** Counts the reads of old clients; absent without `CACHE_LEGACY`. */
@@ -233,8 +235,6 @@ export type WholeCore = Core & {
   /** Asks legacy for a path of its own interface, for everybody. */
   fetchPath: FetchPath;
   outage: Pick<Outage, "isOn" | "isLate" | "isInDoubt" | "settled" | "onChange">;
-  /** Says what a list without rows counts for. */
-  judgeEmpty: JudgeEmpty;
   errorFormats: ErrorFormats;
   ownErrors: OwnErrors;
   /** Reads the target of a request to legacy's interface. */

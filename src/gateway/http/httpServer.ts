@@ -78,6 +78,8 @@ export const openHttpServer = (
   const server = http.createServer(
     // Node refuses a request without a Host with an empty body: it is refused here, in our format.
     {
+      // Longer than load balancers keep an idle connection: the side that closes first must not be ours.
+      keepAliveTimeout: 75_000,
       ...options,
       requireHostHeader: false,
       IncomingMessage: JoiningRequest,

@@ -60,6 +60,33 @@ describe("a list that says that it may lack something", () => {
     expect(await list(administrator)).toMatchObject(whole);
   });
 
+  test.each(["status/all", "status/all/tag/demo"])(
+    "where legacy calls a list empty that had rows: %s",
+    async (filters) => {
+      const { list, bed } = await through();
+      const before = await list(administrator, filters);
+      const { ids } = await list(nobody, filters);
+      await fetch(`${bed.url}/outage/table-dataset`, { method: "POST" });
+      expect(await list(secondAdministrator, filters)).toMatchObject({ ids, isIncomplete: true });
+      await fetch(`${bed.url}/outage/`, { method: "DELETE" });
+      expect(await list(secondAdministrator, filters)).toMatchObject({ ids: before.ids, isIncomplete: false });
+    },
+  );
+
+  test("a scan whose list is empty and had rows fails, and takes out no private row", async () => {
+    const front = await fronted();
+    const { list, state } = await over(front, {}, { scan: { pause: 1, retry: 1 } });
+    front.replace(/xml\/data\/list/);
+    await until(() => front.held.length > 0);
+    await fetch(`${front.bed.url}/outage/table-dataset`, { method: "POST" });
+    front.release();
+    await until(() => state()?.trouble === "its public list is empty, and was not");
+    expect(state()?.rows).toBe(3);
+    await fetch(`${front.bed.url}/outage/`, { method: "DELETE" });
+    await until(() => state()?.trouble === undefined);
+    expect(await list(administrator)).toMatchObject({ ids: whole.ids });
+  });
+
   test("where it is not known what a filter requires of a row", async () => {
     const filters = endpoints.listDatasets.rowById?.filters as Partial<RowFilters>;
     const { tag } = filters;

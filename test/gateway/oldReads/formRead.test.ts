@@ -70,6 +70,7 @@ describe("POST flow/exists is answered as a GET is", () => {
   });
 
   test("a flow that does not exist is asked for again after an upload", async () => {
+    clock();
     const { url } = await recordingUpstream(({ target }) =>
       target.endsWith("exists")
         ? { body: '{"flow_exists":{"exists":"false","id":"-1"}}' }
