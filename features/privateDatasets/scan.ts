@@ -158,13 +158,24 @@ export const openScanner = (settings: ScannerSettings) => {
     return false;
   };
 
+  /**
+   * Asks for a dataset that the last list had. Where a part of its database fails, legacy lists none and shows none.
+   *
+   * @throws A `LegacyFailure` unless that dataset is gone or private.
+   */
+  const checkEmptied = async ({ highest, listed }: ReturnType<ScanResults["progress"]>): Promise<void> => {
+    let id = 1;
+    while (id <= highest && !listed.has(id)) id++;
+    if (id > highest) return;
+    const { is } = await readDataset(ask, rowById, id);
+    if (is !== "none" && is !== "private") throw new LegacyFailure("its public list is empty, and was not");
+  };
+
   /** Fetches the public list, and takes its ids into the progress, which is returned. */
   const readList = async () => {
     const ids = await fetchListed();
     const progress = scanResults.progress();
-    // Where a part of its database fails, legacy lists nothing, and shows none of the known rows.
-    if (ids.length === 0 && !progress.listed.isEmpty())
-      throw new LegacyFailure("its public list is empty, and was not");
+    if (ids.length === 0) await checkEmptied(progress);
     listedNow = openIdSet();
     for (const id of ids) {
       if (id > MAX_ID) continue;

@@ -14,7 +14,6 @@ type IdSet = ReturnType<typeof openIdSet>;
 export const openIdSet = (text = "") => {
   let bytes = Buffer.from(text, "base64");
   return {
-    isEmpty: (): boolean => bytes.every((byte) => byte === 0),
     has: (id: number): boolean => ((bytes[id >> 3] ?? 0) & (1 << (id & 7))) !== 0,
     add(id: number): void {
       const at = id >> 3;

@@ -62,7 +62,10 @@ export const startRecordedLegacy = async () => {
   );
   const answerTo = (path: string): SampleAnswer => {
     // The recording of dataset 40981 is a copy of 292's. What says another id than was asked for is not stored.
-    const body = recorded.get(nameOf(path))?.toString().replace(/("id": *)"292"/, `$1"${basename(path)}"`);
+    const body = recorded
+      .get(nameOf(path))
+      ?.toString()
+      .replace(/("id": *)"292"/, `$1"${basename(path)}"`);
     if (body === undefined) return refusedAnswer({ error: path.includes("/list/") ? 372 : 111 }, "json");
     if (!path.startsWith("/data/")) return scriptAnswer("error" in JSON.parse(body) ? 412 : 200, "json", body);
     const file = scriptAnswer(200, "json", body);
