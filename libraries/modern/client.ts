@@ -1,4 +1,4 @@
-import { becomesAnother, type CanonicalRequest, formatRequest } from "../compare/canonicalRequest.ts";
+import { becomesAnother, type CanonicalRequest } from "../compare/canonicalRequest.ts";
 import { MAX_COMPARED_BYTES } from "../compare/compareAnswers.ts";
 import {
   type Answer,
@@ -70,11 +70,7 @@ export const openModern = (
         isUsed: parts.isUsed,
       },
       // Legacy answers reads while the circuit is open, so that a few failures of one caller are enough to open it.
-      opensAfter: {
-        seconds: 10 + (CALLS_UNTIL_OPEN * settings.MODERN_TIMEOUT_MS) / 1000,
-        calls: CALLS_UNTIL_OPEN,
-        callers: 1,
-      },
+      failuresUntilOpen: CALLS_UNTIL_OPEN,
     },
     settings,
     parts,
@@ -105,7 +101,7 @@ export const openModern = (
     try {
       // No other side answers a write, so it is sent even while the circuit is open.
       const isWrite = asked.endpoint.writes !== undefined;
-      const reply = await backend.call({ request: () => formatRequest(request), caller }, call, isWrite);
+      const reply = await backend.call(call, { always: isWrite });
       return reply ?? { failed: "the circuit is open" };
     } catch (error) {
       if (error instanceof UpstreamFailure || error instanceof BackendFailure)

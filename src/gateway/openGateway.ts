@@ -321,7 +321,7 @@ const openAnswering = (
 
   // The entries of an owner are in a group that is named after it.
   events.on("keyRefused", (owner) => cache.invalidateLocally(owner));
-  legacy.outage.onChange((why) => why === undefined && cache.endPauses());
+  legacy.outage.onChange(({ is }) => is !== "failing" && cache.endPauses());
   const keys = openKeys({
     client: legacy.client,
     probes: keyProbes,

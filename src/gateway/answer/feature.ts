@@ -29,7 +29,7 @@ import type { CallerIdentity, Layer } from "./context.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { FoundEntry } from "../cache/tieredEntries.ts";
 import type { FetchPath, LegacyClient } from "../upstream/legacyClient.ts";
-import type { Outage } from "../upstream/outage.ts";
+import type { LegacyWatch } from "../upstream/watchLegacy.ts";
 import type { Reader } from "../threads/reader.ts";
 import type { Keys } from "./keys.ts";
 import type { JudgeEmpty } from "./emptyLists.ts";
@@ -234,7 +234,7 @@ export type WholeCore = Core & {
   serviceKey: ServiceKey | undefined;
   /** Asks legacy for a path of its own interface, for everybody. */
   fetchPath: FetchPath;
-  outage: Pick<Outage, "isOn" | "isLate" | "isInDoubt" | "settled" | "onChange">;
+  outage: Pick<LegacyWatch, "isOn" | "isLate" | "isInDoubt" | "settled" | "onChange">;
   errorFormats: ErrorFormats;
   ownErrors: OwnErrors;
   /** Reads the target of a request to legacy's interface. */

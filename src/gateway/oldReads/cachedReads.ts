@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { type Answer, xmlReader } from "../../catalogue/index.ts";
+import type { Answer } from "../../catalogue/index.ts";
 import { monotonic, openHolding } from "../../operation/index.ts";
 import type { WholeCore } from "../answer/feature.ts";
 import { isIll, reportIll } from "../answer/illAnswer.ts";
@@ -9,7 +9,6 @@ import { maxEntryBytes } from "../cache/store.ts";
 import { errorOf } from "../proxy/refuse.ts";
 import { isItsFault } from "../upstream/breaker.ts";
 import { UpstreamFailure } from "../upstream/failure.ts";
-import { ownCaller } from "../upstream/legacyClient.ts";
 import { judge } from "./judge.ts";
 import type { OldRead } from "./oldRead.ts";
 
@@ -17,13 +16,11 @@ type CachingCore = Pick<
   WholeCore,
   | "cache"
   | "catalogue"
-  | "client"
   | "errors"
   | "fetchPath"
   | "judgeEmpty"
   | "memory"
   | "observer"
-  | "outage"
   | "ownErrors"
   | "reader"
   | "settings"
@@ -54,11 +51,7 @@ export const openCachedReads = (core: CachingCore) => {
     const holding = openHolding(core.memory);
     try {
       const reply = await core.fetchPath({ ...read, holding, isBackground, maxBytes });
-      if (reply === undefined) {
-        if (core.outage.isOn()) return unasked(read);
-        probe(read).catch(observer.fault);
-        return "notForCache";
-      }
+      if (reply === undefined) return unasked(read);
       const { status, contentType: type, body, judgement, coding, advice = {} } = reply;
       if (isIll(reply)) reportIll(observer, read.name, reply, { key: undefined, isOfClient: false });
       // A front may treat the client's own request otherwise. A redirection is nothing without the
@@ -117,11 +110,6 @@ export const openCachedReads = (core: CachingCore) => {
     const answer = core.ownErrors.answerTo(request, { status: 503, detail: "The legacy interface is failing." });
     return { answer, groups: [], isForOne: true, isUnasked: true };
   };
-
-  /** Old clients alone have to close an open circuit, too: by a small request, since theirs may take minutes. */
-  const probe = ({ client }: OldRead): Promise<unknown> =>
-    core.client(core.catalogue.keyProbes.reads, "json", { ...ownCaller(core.totalTimeout), client }, readXml);
-  const readXml = xmlReader([]);
 
   return {
     unasked,

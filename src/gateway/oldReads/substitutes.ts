@@ -32,8 +32,8 @@ export const openSubstitutes = (
    * own. As members of a Set they would take half as long again.
    */
   const waiting: { answerNow: () => void; index: number }[] = [];
-  outage.onChange((why) => {
-    if (why !== undefined) for (const { answerNow } of waiting) answerNow();
+  outage.onChange(({ is }) => {
+    if (is === "failing") for (const { answerNow } of waiting) answerNow();
   });
   const answerWhenLegacyFails = (req: IncomingMessage, res: ServerResponse, read: OldRead): void => {
     // The client has left before: nothing would take it out again.

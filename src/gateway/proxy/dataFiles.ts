@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { isDatabaseErrorPage, pathOf } from "../../catalogue/index.ts";
 import { decodedBeginning } from "../upstream/answerBeginning.ts";
 import { firstValue, mediaType } from "../upstream/answerHeaders.ts";
-import type { Outage } from "../upstream/outage.ts";
+import type { LegacyWatch } from "../upstream/watchLegacy.ts";
 import type { PassThroughOptions } from "./passThrough.ts";
 import { sendOwnError } from "../http/ownErrors.ts";
 
@@ -17,7 +17,7 @@ const TRY_EVERY = 5000;
  */
 export const dataFileSubstitutes = (
   files: RegExp,
-  { isLate }: Pick<Outage, "isLate">,
+  { isLate }: Pick<LegacyWatch, "isLate">,
 ): NonNullable<PassThroughOptions["substituteFor"]> => {
   let triedAt = Number.NEGATIVE_INFINITY;
   const refuse = (res: ServerResponse, detail: string): void =>

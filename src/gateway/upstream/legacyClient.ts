@@ -102,13 +102,10 @@ export const legacyClient =
   (backend: Pick<OpenBackend, "call">, upstream: Upstream, settings: LegacyClientSettings): LegacyClient =>
   (request, form, caller, readXml) =>
     runStep("legacy", { "http.request.method": request.method }, async () => {
-      const describe = () => `${request.method} ${request.path} ${new URLSearchParams(request.form).toString()}`;
       try {
         // A write that is not sent has changed nothing. One that fails may have been carried out.
         const mayTry = caller.isBackground !== true && request.method === "GET";
-        const answered = await backend.call({ request: describe, caller, mayTry }, () =>
-          send(upstream, settings, request, form, caller, readXml),
-        );
+        const answered = await backend.call(() => send(upstream, settings, request, form, caller, readXml), { mayTry });
         return answered ?? circuitOpen;
       } catch (error) {
         return failedBy(error);
@@ -156,20 +153,16 @@ export const pathFetcher =
     upstream: Upstream,
     { host, collectTimeout: totalTimeout }: Pick<LegacyClientSettings, "host" | "collectTimeout">,
   ): FetchPath =>
-  ({ path, form, scheme, client, holding, isBackground, maxBytes, posted }) => {
+  ({ path, form, scheme, holding, isBackground, maxBytes, posted }) => {
     const method = posted === undefined ? "GET" : "POST";
-    const attempt = {
-      request: () => `${method} ${path}`,
-      caller: { client },
-      isPatient: true,
-      mayTry: !isBackground,
-    } as const;
     const headers = ownHeaders(host, form, scheme);
     if (posted !== undefined) headers.push("content-type", "application/x-www-form-urlencoded");
     const sent = { method, path, headers, ...(posted !== undefined && { body: posted }) };
     // Outside of the request's context, which would add its id and its trace.
     return contexts.run(undefined, () =>
-      backend.call(attempt, () => ask(upstream, { ...sent, maxBytes, totalTimeout, holding, takesCoded: true })),
+      backend.call(() => ask(upstream, { ...sent, maxBytes, totalTimeout, holding, takesCoded: true }), {
+        mayTry: !isBackground,
+      }),
     );
   };
 

@@ -1,11 +1,11 @@
 import { contexts, type Dependencies, type Meter, type Observer } from "../../operation/index.ts";
-import { headerPlace } from "../http/requestTarget.ts";
 import { ask } from "./ask.ts";
 import { UpstreamFailure } from "./failure.ts";
 import { ownHeaders } from "./legacyClient.ts";
 import { openLegacyTroubles } from "./legacyTroubles.ts";
-import { openOutage, type Outage, type Probed, type SentRequest } from "./outage.ts";
+import type { Probed } from "./legacyHealth.ts";
 import { openUpstream, type UpstreamSettings } from "./upstream.ts";
+import { type LegacyWatch, watchLegacy } from "./watchLegacy.ts";
 
 /**
  * How legacy is probed. `upstream`: as requests reach it. `path`: of the probe. `host`: the Host
@@ -18,8 +18,7 @@ type LegacyOutageSettings = {
   isJudged: (target: string) => boolean;
 };
 
-/** Milliseconds for a probe, and bytes of its answer. */
-const PROBE_TIMEOUT = 5000;
+/** Bytes of a probe's answer. */
 const PROBE_BYTES = 1024 ** 2;
 
 /** What the failure of a legacy means that answers no endpoint, and whose own interface is retired. */
@@ -44,7 +43,7 @@ type Telemetry = {
 export const openLegacyOutage = (
   { upstream: settings, path, host, isJudged }: LegacyOutageSettings,
   { checksKeysAlone, dependencies, observer, meter }: Telemetry,
-): Omit<Outage, "close"> & { close: () => Promise<void> } => {
+): Omit<LegacyWatch, "close"> & { close: () => Promise<void> } => {
   // Behind other requests a probe would show that the gateway has no room, not that legacy fails.
   const upstream = openUpstream({ ...settings, connections: 1 });
   const lesser = () => (checksKeysAlone() ? KEYS_ALONE : undefined);
@@ -63,24 +62,22 @@ export const openLegacyOutage = (
     effect: "of its failures only a refused connection and code 107 are noticed",
   });
 
-  let isRefused = false;
   const troubles = openLegacyTroubles(
     {
       calls: () => meter.callTimes("legacy"),
       badAnswers: () => badAnswersIn(observer.counts()),
-      isFailing: () => outage.isOn() || isRefused,
+      isFailing: () => outage.health().is === "failing" || outage.health().is === "refusing",
       checksKeysAlone,
     },
     dependencies,
   );
 
-  const probe = async ({ headers: sent }: SentRequest): Promise<Probed> => {
-    const headers = ownHeaders(host, "json", schemeIn(sent));
-    const bounds = { maxBytes: PROBE_BYTES, totalTimeout: PROBE_TIMEOUT };
+  const probe = async (scheme: "http" | "https", totalTimeout: number): Promise<Probed> => {
+    const headers = ownHeaders(host, "json", scheme);
     try {
       // Outside of the request's context, which would add its id and its trace.
       const { status, judgement } = await contexts.run(undefined, () =>
-        ask(upstream, { method: "GET", path, headers, takesCoded: true, ...bounds }),
+        ask(upstream, { method: "GET", path, headers, takesCoded: true, maxBytes: PROBE_BYTES, totalTimeout }),
       );
       return { status, judgement };
     } catch (error) {
@@ -89,28 +86,22 @@ export const openLegacyOutage = (
       return new UpstreamFailure("fault", { method: "GET", path }, error);
     }
   };
-  const outage = openOutage({
-    isJudged,
-    probe,
-    onRefused(status) {
-      isRefused = status !== undefined;
-      troubles.beginAnew();
-      reportAccess(status === undefined, status === undefined ? undefined : `status ${status}`);
-      if (status !== undefined) observer.event("legacy_refuses", { status });
-    },
-    onProbeDiffers(differs) {
-      reportProbe(!differs, differs ? "requests get legacy's own answers, and the probe does not" : undefined);
-      if (differs) observer.event("legacy_probe_differs", {});
-    },
-  });
-  let since: number | undefined;
-  outage.onChange((why) => {
-    report(why === undefined, why);
+  const outage = watchLegacy({ isJudged, probe });
+  let since = 0;
+  outage.onChange((health, before) => {
+    const { is, differs } = health;
+    report(is !== "failing", is === "failing" ? health.why : undefined);
+    reportAccess(is !== "refusing", is === "refusing" ? `status ${health.status}` : undefined);
+    const isTold = differs?.isSure === true;
+    reportProbe(!isTold, isTold ? "requests get legacy's own answers, and the probe does not" : undefined);
     troubles.beginAnew();
-    if (why === undefined)
-      observer.event("legacy_back", { failedFor: Math.round(performance.now() - (since ?? performance.now())) });
-    else if (since === undefined) observer.event("legacy_failing", { why });
-    since = why === undefined ? undefined : (since ?? performance.now());
+    if (is === "refusing") observer.event("legacy_refuses", { status: health.status });
+    if (isTold && before.differs?.isSure !== true) observer.event("legacy_probe_differs", {});
+    if (before.is === "failing" && is !== "failing")
+      observer.event("legacy_back", { failedFor: Math.round(performance.now() - since) });
+    if (is !== "failing" || before.is === "failing") return;
+    since = performance.now();
+    observer.event("legacy_failing", { why: health.why });
   });
   return {
     ...outage,
@@ -137,11 +128,4 @@ const badAnswersIn = (counts: Readonly<Record<string, number>>) => {
       bad.unreadable[endpoint] = (bad.unreadable[endpoint] ?? 0) + count;
   }
   return bad;
-};
-
-/** `X-Forwarded-Proto` in a flat list of headers: a front may redirect what lacks it. */
-const schemeIn = (headers: unknown): string => {
-  if (!Array.isArray(headers)) return "http";
-  const at = headerPlace(headers, "x-forwarded-proto");
-  return at === -1 ? "http" : String(headers[at + 1]);
 };

@@ -7,10 +7,10 @@ import type {
   Observer,
   Settings,
 } from "../../operation/index.ts";
-import { type Attempt, openBreaker, type OpensAfter } from "./breaker.ts";
-import type { Outage } from "./outage.ts";
+import { openBreaker } from "./breaker.ts";
 import { type Judge, observeCalls, openUpstream, openUpstreamHealth, type Upstream } from "./upstream.ts";
 import { upstreamSettings } from "./upstreamSettings.ts";
+import type { LegacyWatch } from "./watchLegacy.ts";
 
 /** What watches the calls to a backend. */
 export type Watch = { memory: ByteBudget; meter: Meter; dependencies: Dependencies; observer: Observer };
@@ -25,9 +25,10 @@ type BackendOptions<Pool extends string> = {
   pools: readonly Pool[];
   /** Requests at most that wait for a connection, in each pool. */
   waiting?: number | undefined;
-  opensAfter?: OpensAfter;
+  /** Failures in a row that open its circuit, where no outage does. */
+  failuresUntilOpen?: number;
   /** Says whether it fails; without it, its last answers do. */
-  outage?: Omit<Outage, "close">;
+  outage?: Omit<LegacyWatch, "close">;
   judge?: Judge;
   /** What operators are told while its last answers fail. Absent where an outage tells them. */
   meaning?: FailureMeaning;
@@ -42,7 +43,7 @@ export type OpenBackend = ReturnType<typeof openBackend>;
  * @throws A TypeError where the origin is no URL.
  */
 export const openBackend = <Pool extends string>(
-  { name, origin, ca, pools: names, waiting, opensAfter, outage, judge, meaning }: BackendOptions<Pool>,
+  { name, origin, ca, pools: names, waiting, failuresUntilOpen = 3, outage, judge, meaning }: BackendOptions<Pool>,
   settings: Settings,
   { memory, meter, dependencies, observer }: Watch,
 ) => {
@@ -70,24 +71,22 @@ export const openBackend = <Pool extends string>(
   const breaker = openBreaker((change, openFor = 0) => {
     if (change === "opened") observer.event("circuit_opened", { backend: name });
     else observer.event("circuit_closed", { backend: name, openFor: Math.round(openFor) });
-  }, opensAfter);
-  outage?.onChange((why) => why === undefined && breaker.close());
+  }, failuresUntilOpen);
   const circuit = () => (outage?.isOn() === true ? (outage.isAsking() ? "half_open" : "open") : breaker.circuit());
   meter.addBackend({ name, circuit, certificateExpiry: health.certificateExpiry });
   return {
     pools,
     /**
      * Makes the call where the circuit lets it, or `always`, and counts it. `undefined`: it fails, or the circuit is
-     * open, and no call was made.
+     * open, and no call was made. `mayTry`: it may be sent while the backend fails, since nothing is stored for it.
      *
      * @throws As the call does.
      */
-    async call<T>(attempt: Attempt, call: () => Promise<T>, always = false): Promise<T | undefined> {
+    async call<T>(call: () => Promise<T>, { mayTry = false, always = false } = {}): Promise<T | undefined> {
       const started = performance.now();
       let result: CallResult = "failed";
       try {
-        let answer =
-          outage?.isOn() === true ? await callInOutage(outage, attempt, call) : await breaker.execute(attempt, call);
+        let answer = outage === undefined ? await breaker.execute(call) : await callUnless(outage, mayTry, call);
         if (answer === undefined && always) answer = await call();
         result = answer === undefined ? "circuit_open" : "answered";
         return answer;
@@ -108,7 +107,7 @@ export const openBackend = <Pool extends string>(
 };
 
 /** What an outage hears of the requests of an upstream. */
-const healthBy = ({ sent, begun, answered, failed }: Pick<Outage, "sent" | "begun" | "answered" | "failed">) => ({
+const healthBy = ({ sent, begun, answered, failed }: Pick<LegacyWatch, "sent" | "begun" | "answered" | "failed">) => ({
   sent,
   begun,
   answered,
@@ -116,11 +115,12 @@ const healthBy = ({ sent, begun, answered, failed }: Pick<Outage, "sent" | "begu
 });
 
 /** While the backend fails only a request that may try is sent, one a second at most. */
-const callInOutage = async <T>(
-  outage: Pick<Outage, "refused" | "tryOne">,
-  { mayTry }: Attempt,
+const callUnless = async <T>(
+  outage: Pick<LegacyWatch, "isOn" | "refused" | "tryOne">,
+  mayTry: boolean,
   call: () => Promise<T>,
 ): Promise<T | undefined> => {
+  if (!outage.isOn()) return call();
   outage.refused();
-  return mayTry === true ? outage.tryOne(call) : undefined;
+  return mayTry ? outage.tryOne(call) : undefined;
 };

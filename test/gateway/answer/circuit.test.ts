@@ -28,13 +28,3 @@ test("one client's ids that break legacy are 502 to it, and no other client wait
   }
   expect((await exchange(port, from(list, "192.0.2.9"))).status).toBe(200);
 });
-
-test("five requests that break legacy, by three clients, give it time", async () => {
-  const legacy = await breaking();
-  const { port } = await listeningGateway(legacy.url, behindProxy);
-  for (let i = 0; i < 5; i++) await exchange(port, from(`/v1/datasets/90${i}`, `192.0.2.${i % 3}`));
-  const asked = legacy.asked.length;
-  const { status, headers } = await exchange(port, from(list, "192.0.2.9"));
-  expect([status, headers.get("retry-after")]).toEqual([503, expect.stringMatching(/^\d+$/)]);
-  expect(legacy.asked).toHaveLength(asked);
-});

@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Judgement } from "../../../src/catalogue/legacy/judgement.ts";
 import { type FailureKind, UpstreamFailure } from "../../../src/gateway/upstream/failure.ts";
-import { openOutage, type Probed } from "../../../src/gateway/upstream/outage.ts";
+import type { LegacyHealth, Probed } from "../../../src/gateway/upstream/legacyHealth.ts";
+import { watchLegacy } from "../../../src/gateway/upstream/watchLegacy.ts";
 
 const website = { method: "GET", path: "/" };
 const newRead = () => ({ method: "GET", path: "/api/v1/json/data/61" });
@@ -19,13 +20,22 @@ const open = () => {
   vi.advanceTimersByTime(1000);
   const asked: ((probed: Probed) => void)[] = [];
   const said: unknown[] = [];
-  const outage = openOutage({
+  const outage = watchLegacy({
     isJudged: (target) => target.startsWith("/api/"),
     probe: () => new Promise((resolve) => void asked.push(resolve)),
-    onRefused: (status) => void said.push({ refuses: status }),
-    onProbeDiffers: (differs) => void said.push({ differs }),
   });
-  outage.onChange((why) => void said.push(why));
+  // As it was said before, one thing at a time.
+  const partsOf = ({ is, differs, ...rest }: LegacyHealth) => ({
+    refuses: is === "refusing" ? (rest as { status: number }).status : undefined,
+    differs: differs?.isSure === true,
+    why: is === "failing" ? (rest as { why: string }).why : undefined,
+  });
+  outage.onChange((health, before) => {
+    const [now, then] = [partsOf(health), partsOf(before)];
+    if (now.differs !== then.differs) said.push({ differs: now.differs });
+    if (now.refuses !== then.refuses) said.push({ refuses: now.refuses });
+    if (now.why !== then.why) said.push(now.why);
+  });
   /** An answer to a request that was sent at once. */
   const answer = (judgement: Judgement | undefined, times = 1): void => {
     for (let i = 0; i < times; i++) {
@@ -266,12 +276,13 @@ describe("a probe that is treated otherwise than requests", () => {
     outage.close();
   });
 
-  test("is not believed until legacy itself has answered it", async () => {
+  test("is not believed while requests get legacy's own answers, until it gets one", async () => {
     const { outage, said, answer, probed, pass } = await overruled();
     for (const result of [{ status: 502, judgement: "ill" } as const, failureOf("timeout")]) {
       pass(5000);
-      await probed(result);
       answer("ill", 9);
+      answer("own");
+      await probed(result);
       expect(outage.isOn()).toBe(false);
     }
     pass(5000);

@@ -1,0 +1,163 @@
+import type { Judgement } from "../../catalogue/index.ts";
+import { withTimeout } from "../../operation/index.ts";
+import { headerPlace } from "../http/requestTarget.ts";
+import type { UpstreamFailure } from "./failure.ts";
+import {
+  afterEvent,
+  FIRST_BYTE,
+  type HealthEvent,
+  isOwnLack,
+  type LegacyHealth,
+  type Probed,
+  type SentRequest,
+  unknownHealth,
+} from "./legacyHealth.ts";
+
+/** What says how legacy is. */
+export type LegacyWatch = ReturnType<typeof watchLegacy>;
+
+type WatchSettings = {
+  /** Whether a target is one of legacy's interface: it is not judged by a late answer of the website. */
+  isJudged: (target: string) => boolean;
+  /** Sends the probe. It never rejects. */
+  probe: (scheme: "http" | "https", timeout: number) => Promise<Probed>;
+};
+
+/** Keeps how legacy is: tells `afterEvent` of requests, and does what its answer asks for. */
+export const watchLegacy = ({ isJudged, probe }: WatchSettings) => {
+  let health = unknownHealth;
+  let end = Promise.withResolvers<void>();
+  let sentSince = new WeakSet<SentRequest>();
+  let asking: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  const listeners: ((health: LegacyHealth, before: LegacyHealth) => void)[] = [];
+
+  const note = (event: HealthEvent): void => {
+    const before = health;
+    health = afterEvent(before, event, performance.now());
+    if (health.probe !== before.probe) follow(health.probe);
+    if (health.is === "well" && before.is === "well" && health.differs === before.differs) return;
+    if (wordsFor(health) === wordsFor(before)) return;
+    if (health.is === "failing" && before.is !== "failing") {
+      end = Promise.withResolvers();
+      sentSince = new WeakSet();
+    }
+    if (health.is !== "failing") end.resolve();
+    for (const listener of listeners) listener(health, before);
+  };
+  const follow = (next: LegacyHealth["probe"]): void => {
+    clearTimeout(timer);
+    if (isClosed || next === undefined) return;
+    if (next.is === "asked") asking ??= ask();
+    else timer = setTimeout(() => note({ type: "due" }), next.at - performance.now()).unref();
+  };
+  const ask = async (): Promise<void> => {
+    let probed: Probed | undefined;
+    try {
+      probed = await probe(schemeIn(health.example?.headers), health.patience);
+    } finally {
+      asking = undefined;
+      note({ type: "probed", probed });
+    }
+  };
+
+  /** When requests were sent whose answers have not begun, the oldest first. */
+  const waiting = new Map<SentRequest, number>();
+  let late: NodeJS.Timeout | undefined;
+  const findLate = (): void => {
+    late = undefined;
+    for (const [request, sentAt] of waiting) {
+      const left = Math.max(sentAt, health.ownAt) + FIRST_BYTE - performance.now();
+      if (left > 0) return void (late = setTimeout(findLate, Math.ceil(left)).unref());
+      waiting.delete(request);
+      if (isJudged(request.path)) note({ type: "silence", request });
+    }
+  };
+
+  return {
+    /** A request is on its way. */
+    sent(request: SentRequest): void {
+      waiting.set(request, performance.now());
+      late ??= setTimeout(findLate, FIRST_BYTE).unref();
+      if (health.is === "failing") sentSince.add(request);
+    },
+    /** Its answer has begun, or none will come. */
+    begun(request: SentRequest): void {
+      const sentAt = waiting.get(request);
+      waiting.delete(request);
+      if (health.patience === FIRST_BYTE || sentAt === undefined) return;
+      if (performance.now() - sentAt < FIRST_BYTE && isJudged(request.path)) note({ type: "quick" });
+    },
+    /** Its whole answer has come; `undefined`: legacy cannot be judged by it. */
+    answered(request: SentRequest, judgement: Judgement | undefined): void {
+      if (judgement === "own") note({ type: "own", request, isNew: sentSince.has(request) });
+      else if (judgement !== undefined) note({ type: "miss", request });
+    },
+    /** It has no answer, or not all of it. */
+    failed(request: SentRequest, failure: UpstreamFailure): void {
+      if (failure.kind === "unreachable") {
+        if (!isOwnLack(failure)) note({ type: "unreachable", request });
+      } else if ((failure.kind === "timeout" || failure.kind === "broken") && isJudged(request.path))
+        note({ type: "miss", request });
+    },
+    health: (): LegacyHealth => health,
+    /** Legacy fails: what can wait is not sent. */
+    isOn: (): boolean => health.is === "failing",
+    /** It fails because it is late: a request would wait for its timeout. */
+    isLate: (): boolean => health.is === "failing" && health.because === "late",
+    /** A request was not sent because of it. The probe goes by the same clock as requests do, not by a timer alone. */
+    refused(): void {
+      if (health.probe?.is === "due" && performance.now() >= health.probe.at) note({ type: "due" });
+    },
+    tryOne: openTries(),
+    /** The probe is under way. */
+    isAsking: (): boolean => health.probe?.is === "asked",
+    /** The same, and it may show that legacy fails: what needs legacy waits until it has `settled`. */
+    isInDoubt: (): boolean => health.is === "suspected",
+    /** Resolves when the probe that is under way is over, or late; at once where there is none. */
+    settled: async (): Promise<void> => void (asking && (await withTimeout(asking, FIRST_BYTE))),
+    /** Resolves when legacy is back; `undefined` where it does not fail. */
+    ended: (): Promise<void> | undefined => (health.is === "failing" ? end.promise : undefined),
+    /** Calls this whenever how legacy is has changed, or why. */
+    onChange: (listener: (health: LegacyHealth, before: LegacyHealth) => void): void => void listeners.push(listener),
+    close(): void {
+      isClosed = true;
+      clearTimeout(timer);
+      clearTimeout(late);
+    },
+  };
+};
+
+/** What operators are told. A suspicion is not. */
+const wordsFor = (health: LegacyHealth): string => {
+  const why = health.is === "failing" ? health.why : health.is === "refusing" ? health.status : "";
+  return `${why} ${health.differs?.isSure === true}`;
+};
+
+/**
+ * Makes a call while legacy fails, lest the probe be wrong: once a second, or in five while the last one is under way.
+ * A frozen legacy would keep one for each second.
+ */
+const openTries = () => {
+  let triedAt = Number.NEGATIVE_INFINITY;
+  let trying: Promise<unknown> | undefined;
+  return <T>(call: () => Promise<T>): Promise<T> | undefined => {
+    if (performance.now() - triedAt < (trying === undefined ? 1000 : FIRST_BYTE)) return undefined;
+    triedAt = performance.now();
+    const running = call();
+    const over = (): void => {
+      if (trying === running) trying = undefined;
+    };
+    trying = running;
+    running.then(over, over);
+    return running;
+  };
+};
+
+/** `X-Forwarded-Proto` in a flat list of headers, by which a front may redirect. */
+const schemeIn = (headers: unknown): "http" | "https" => {
+  if (!Array.isArray(headers)) return "http";
+  const at = headerPlace(headers, "x-forwarded-proto");
+  return at !== -1 && headers[at + 1] === "https" ? "https" : "http";
+};
