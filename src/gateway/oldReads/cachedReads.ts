@@ -21,6 +21,7 @@ type CachingCore = Pick<
   | "judgeEmpty"
   | "memory"
   | "observer"
+  | "outage"
   | "ownErrors"
   | "reader"
   | "settings"
@@ -53,6 +54,8 @@ export const openCachedReads = (core: CachingCore) => {
       const reply = await core.fetchPath({ ...read, holding, isBackground, maxBytes });
       if (reply === undefined) return unasked(read);
       const { status, contentType: type, body, judgement, coding, advice = {} } = reply;
+      // While legacy fails, a page in its place is no answer.
+      if (judgement === "ill" && core.outage.isOn()) return unasked(read);
       if (isIll(reply)) reportIll(observer, read.name, reply, { key: undefined, isOfClient: false });
       // A front may treat the client's own request otherwise. A redirection is nothing without the
       // headers that are not kept.

@@ -5,6 +5,7 @@ import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redi
 import { casesOf } from "../../support/cases.ts";
 import { pageOfMetrics } from "../../support/metrics.ts";
 import { until } from "../../support/waiting.ts";
+import { httpUpstream } from "../proxy/support.ts";
 import { samplePaths, startSample } from "./sample.ts";
 import { caching, cachingOver, json, minute } from "./support.ts";
 
@@ -81,6 +82,20 @@ test("a list that shows more to a key passes, and is everybody's while legacy fa
   const { status, how, headers, body: shown } = await ask(keyed);
   expect([status, shown, headers.get("cache-control")]).toEqual([200, body, "private, no-cache"]);
   expect(how).toMatch(/^hit/);
+});
+
+test("while legacy fails, a page in its place is no answer to an old client", async () => {
+  const asked: string[] = [];
+  const url = await httpUpstream(({ url: path = "" }, response) => {
+    asked.push(path);
+    response.writeHead(200, { "Content-Type": "text/html" }).end("<html>Back soon</html>");
+  });
+  const { ask, core } = await cachingOver({ url });
+  for (let i = 0; i < 3; i++) expect((await ask(other(i))).body).toContain("Back soon");
+  await until(() => core.outage.isOn());
+  // The request that is sent each second.
+  const { status, body } = await ask(other(9));
+  expect([asked.includes(other(9)), status, JSON.parse(body)]).toMatchObject([true, 503, { error: { code: "107" } }]);
 });
 
 /** Asks a gateway for the body at each path of the sample; what was stored of those that are there. */
