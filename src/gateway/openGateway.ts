@@ -49,6 +49,7 @@ import { openUntrustedProxies } from "./upstream/forwarding.ts";
 import { openLoops } from "./upstream/loops.ts";
 import { type LegacyClient, legacyClient, pathFetcher } from "./upstream/legacyClient.ts";
 import { legacyJudge } from "./upstream/legacyJudge.ts";
+import { legacyParts } from "./upstream/legacyParts.ts";
 import { openLegacyOutage } from "./upstream/legacyOutage.ts";
 import { openBackend } from "./upstream/openBackend.ts";
 import { openStoredAnswers } from "./storedAnswers.ts";
@@ -193,7 +194,7 @@ const openOperation = (settings: Settings, { endpoints }: Catalogue, observer: O
 /** Legacy: the connections to it, and the client that asks it for answers. */
 const openLegacy = (
   settings: Settings,
-  { keyProbes }: Catalogue,
+  catalogue: Catalogue,
   readTarget: ReadLegacyTarget,
   operation: Operation & Pick<Core, "hooks">,
   { waiting }: GatewayParts,
@@ -211,7 +212,7 @@ const openLegacy = (
         judge,
         onCall: observeCalls(operation.observer, "legacy_asked"),
       },
-      path: `${path}/json${keyProbes.reads.path}`,
+      path: `${path}/json${catalogue.keyProbes.reads.path}`,
       host,
       isJudged: (target) => readTarget(target) !== undefined,
     },
@@ -226,6 +227,10 @@ const openLegacy = (
       waiting,
       outage,
       judge,
+      parts: {
+        partOf: legacyParts(catalogue, readTarget),
+        onRefused: (endpoint) => operation.observer.event("legacy_part_hangs", { endpoint }),
+      },
     },
     settings,
     operation,

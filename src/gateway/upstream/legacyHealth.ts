@@ -83,7 +83,7 @@ export const unknownHealth: LegacyHealth = {
   patience: FIRST_BYTE,
 };
 
-/** How legacy is after an event. Nothing else decides it; `docs/operate.md` has it as a table. */
+/** How legacy is after an event. Nothing else decides it; `legacyHealth.test.ts` has it as a table. */
 export const afterEvent = (before: LegacyHealth, event: HealthEvent, now: number): LegacyHealth => {
   const isFirst = before.ownAt === Number.NEGATIVE_INFINITY && "request" in event;
   const health = isFirst ? { ...before, example: event.request } : before;

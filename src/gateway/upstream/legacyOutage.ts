@@ -123,7 +123,8 @@ const badAnswersIn = (counts: Readonly<Record<string, number>>) => {
   for (const [kind, count] of Object.entries(counts)) {
     const [event, endpoint] = kind.split(" ");
     if (endpoint === undefined) continue;
-    if (event === "legacy_ill" || event === "empty_list") bad.ill[endpoint] = (bad.ill[endpoint] ?? 0) + count;
+    if (event === "legacy_ill" || event === "empty_list" || event === "legacy_part_hangs")
+      bad.ill[endpoint] = (bad.ill[endpoint] ?? 0) + count;
     if (event === "legacy_unreadable" || event === "legacy_cache_unreadable")
       bad.unreadable[endpoint] = (bad.unreadable[endpoint] ?? 0) + count;
   }

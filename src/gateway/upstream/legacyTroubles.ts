@@ -6,7 +6,7 @@ type CountsByEndpoint = Readonly<Record<string, number>>;
 /** All counts are those since the start. `calls`: to legacy. */
 type LegacyTroublesSettings = {
   calls: () => CallTimes;
-  /** Answers that were not of legacy itself or lacked all rows of a list, and those that could not be read. */
+  /** Answers that were not of legacy itself, lacked all rows of a list or did not come, and unreadable ones. */
   badAnswers: () => { ill: CountsByEndpoint; unreadable: CountsByEndpoint };
   /** Legacy fails: that is said alone. */
   isFailing: () => boolean;
@@ -96,5 +96,5 @@ const describeBad = (bad: readonly EndpointCount[]): string => {
   const named = bad.toSorted((a, b) => b.count - a.count).slice(0, MAX_NAMED);
   const left = bad.length - named.length;
   const names = named.map(({ endpoint, count }) => `${endpoint} ${count}`).join(", ");
-  return `answers ${recently} that are not of legacy itself, lack all rows, or cannot be read: ${names}${left > 0 ? ` and ${left} more endpoints` : ""}`;
+  return `answers ${recently} that are not of legacy itself, lack all rows, cannot be read, or do not come: ${names}${left > 0 ? ` and ${left} more endpoints` : ""}`;
 };

@@ -8,6 +8,7 @@ import type {
   Settings,
 } from "../../operation/index.ts";
 import { openBreaker } from "./breaker.ts";
+import type { PartSettings } from "./parts.ts";
 import { type Judge, observeCalls, openUpstream, openUpstreamHealth, type Upstream } from "./upstream.ts";
 import { upstreamSettings } from "./upstreamSettings.ts";
 import type { LegacyWatch } from "./watchLegacy.ts";
@@ -30,6 +31,7 @@ type BackendOptions<Pool extends string> = {
   /** Says whether it fails; without it, its last answers do. */
   outage?: Omit<LegacyWatch, "close">;
   judge?: Judge;
+  parts?: PartSettings;
   /** What operators are told while its last answers fail. Absent where an outage tells them. */
   meaning?: FailureMeaning;
 };
@@ -43,7 +45,18 @@ export type OpenBackend = ReturnType<typeof openBackend>;
  * @throws A TypeError where the origin is no URL.
  */
 export const openBackend = <Pool extends string>(
-  { name, origin, ca, pools: names, waiting, failuresUntilOpen = 3, outage, judge, meaning }: BackendOptions<Pool>,
+  {
+    name,
+    origin,
+    ca,
+    pools: names,
+    waiting,
+    failuresUntilOpen = 3,
+    outage,
+    judge,
+    parts,
+    meaning,
+  }: BackendOptions<Pool>,
   settings: Settings,
   { memory, meter, dependencies, observer }: Watch,
 ) => {
@@ -63,6 +76,7 @@ export const openBackend = <Pool extends string>(
       memory,
       health,
       judge,
+      parts,
       onCall: observeCalls(observer, `${name}_asked`),
       onFault: observer.fault,
     });

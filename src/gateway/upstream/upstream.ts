@@ -7,6 +7,7 @@ import { type ByteBudget, type Observer, openByteBudget, shownTarget } from "../
 import { openSemaphore } from "./semaphore.ts";
 import type { Judgement, LegacyTarget } from "../../catalogue/index.ts";
 import type { Beginning } from "./answerBeginning.ts";
+import { openParts, type PartSettings } from "./parts.ts";
 import { connectionReset, noteConnectionError, type RequestLine, type UpstreamFailure } from "./failure.ts";
 
 /**
@@ -65,6 +66,8 @@ export type UpstreamSettings = {
   /** Notes what requests and connections show of the upstream. */
   health?: UpstreamHealth;
   judge?: Judge | undefined;
+  /** A part that hangs holds at most half of the connections; without it, parts are not told apart. */
+  parts?: PartSettings | undefined;
   /** Called with an error of the gateway's own that no request waits for any more. */
   onFault?: ((error: unknown) => void) | undefined;
   /** Called with each call when it is over. */
@@ -87,7 +90,7 @@ export const WAIT_TIMEOUT = 10_000;
  */
 export const openUpstream = (settings: UpstreamSettings) => {
   const url = new URL(settings.origin);
-  const { connections, waiting = MAX_WAITING, waitTimeout = WAIT_TIMEOUT } = settings;
+  const { connections, waiting = MAX_WAITING, waitTimeout = WAIT_TIMEOUT, parts } = settings;
   const pool = new Pool(url.origin, {
     connections,
     factory: (origin, options) => new PooledClient(origin, options),
@@ -108,6 +111,7 @@ export const openUpstream = (settings: UpstreamSettings) => {
   return {
     pool,
     semaphore,
+    parts: parts && openParts(connections, parts),
     memory: settings.memory ?? openByteBudget(Number.POSITIVE_INFINITY),
     bodyTimeout: settings.bodyTimeout,
     health: settings.health,

@@ -46,7 +46,9 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   #controller: Dispatcher.DispatchController | undefined;
   /** The upstream may have received a part of it. */
   #isSent = false;
-  /** A GET or HEAD without a body is sent a second time, as long as no byte of an answer has come. */
+  /** A GET or HEAD without a body. */
+  readonly #isSafe: boolean;
+  /** It is sent a second time, as long as no byte of an answer has come. */
   #maySendAgain: boolean;
   #interimAnswers = 0;
   /** An interim answer behind which undici reads no other. */
@@ -55,11 +57,14 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   protected judgement: Judgement | undefined;
   /** When it first got a place, on the clock of `performance.now()`. */
   #startedAt: number | undefined;
+  /** The part of the upstream that it asks, once that was looked at. */
+  #part: string | undefined;
 
   constructor(upstream: Upstream, request: Dispatcher.DispatchOptions & RequestLine) {
     this.upstream = upstream;
     this.request = request;
-    this.#maySendAgain = request.body === null && (request.method === "GET" || request.method === "HEAD");
+    this.#isSafe = request.body === null && (request.method === "GET" || request.method === "HEAD");
+    this.#maySendAgain = this.#isSafe;
   }
 
   /** True where this `Via` has its name. Its headers are a flat list. */
@@ -76,16 +81,46 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
 
   /** Takes a place, at once or later. */
   protected enter(): void {
-    if (!this.isOver && !this.upstream.semaphore.enter(this)) this.fail("overloaded");
+    if (this.isOver) return;
+    if (this.#isHeldBack() || !this.upstream.semaphore.enter(this)) this.fail("overloaded");
+  }
+
+  get part(): string {
+    return (this.#part ??= this.upstream.parts?.partOf(this.request) ?? "");
+  }
+
+  get startedAt(): number {
+    return this.#startedAt ?? performance.now();
+  }
+
+  /**
+   * Whether its part of the upstream hangs and holds half of the connections. What is beyond those gives them back: a
+   * write is under way for good.
+   */
+  #isHeldBack(): boolean {
+    const { parts, semaphore } = this.upstream;
+    if (parts?.isBusy(semaphore.running) !== true) return false;
+    const full = parts.findFull(underWay.filter((one) => one.upstream === this.upstream && !one.#isAnswered));
+    if (full === undefined) return false;
+    for (const request of full.beyond) if (request.#isSafe) request.fail("overloaded");
+    const isOfIt = full.part === this.part;
+    if (isOfIt) parts.onRefused(full.part);
+    return isOfIt;
   }
 
   expire(): void {
     this.fail("overloaded");
   }
 
-  start(): void {
+  start(): boolean {
     // It keeps its place where it is sent once more.
-    if (!this.#hasPlace) this.#index = underWay.push(this) - 1;
+    if (!this.#hasPlace) {
+      if (this.#isHeldBack()) {
+        this.fail("overloaded");
+        return false;
+      }
+      this.#index = underWay.push(this) - 1;
+    }
     this.#hasPlace = true;
     this.#startedAt ??= performance.now();
     try {
@@ -95,6 +130,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     } catch (error) {
       this.onResponseError(null, error as Error);
     }
+    return true;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -112,6 +148,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     this.#isAnswered = true;
     this.#maySendAgain = false;
     this.upstream.health?.begun?.(this.request);
+    this.upstream.parts?.begun(this);
   }
 
   /**

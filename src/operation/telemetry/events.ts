@@ -74,7 +74,7 @@ export const coreEvents: EventDefinitions = {
     level: "error",
     msg: "The circuit opened: the backend is failing.",
     notes:
-      "Requests are answered without this `backend` (legacy or modern) for five seconds, then one tries it. Look at that backend.",
+      "Three calls in a row failed. Legacy answers reads in place of this `backend` for five seconds, then one call tries it. Look at that backend.",
   },
   circuit_closed: {
     level: "info",
@@ -136,6 +136,13 @@ export const coreEvents: EventDefinitions = {
     isOfRequest: true,
     notes:
       "Status 401, 403 or 429, with the members of `legacy_ill`. Where all clients get it, the event `legacy_refuses` or `legacy_failing` says so.",
+  },
+  legacy_part_hangs: {
+    level: "warn",
+    msg: "A part of legacy hangs; a request for it was refused.",
+    isOfRequest: true,
+    notes:
+      "For five seconds no request for this `endpoint` (of proxied requests also `write`, `file`, `website` or `read`) got a first byte. They hold half of the connections, so that others are answered. Look at its queries, or its table.",
   },
   json_broken: {
     level: "warn",

@@ -154,7 +154,7 @@ test.each([250, 1000])(
   },
 );
 
-// The table of docs/operate.md: each state and each event. `late refuted`: legacy has answered since the probe was sent.
+// The transition table: each state and each event. `late refuted`: legacy has answered since the probe was sent.
 const T = 100_000;
 const asked = { is: "asked", at: T - 100 } as const;
 const differs = { since: T - 50_000, isSure: false };

@@ -82,7 +82,7 @@ test.each(["page-504/data/features", "empty-500/data/features"])(
     for (const id of [1, 2, 3]) await ask(`/api/v1/json/data/features/${id}`);
     pass(5000);
     expect((await shownBy(see)).heading).toMatch(
-      /^(?:Clients get errors|No client gets an error) .*?Legacy has been failing at some endpoints since \d\d:\d\d UTC : .* not of legacy itself, lack all rows, or cannot be read: getDatasetFeatures 3\) What fails$/,
+      /^(?:Clients get errors|No client gets an error) .*?Legacy has been failing at some endpoints since \d\d:\d\d UTC : .* not of legacy itself, lack all rows, cannot be read, or do not come: getDatasetFeatures 3\) What fails$/,
     );
     await fetch(`${legacy.direct}/outage`, { method: "DELETE" });
     pass(5 * minute);
