@@ -10,7 +10,6 @@ import {
 } from "../../src/catalogue/index.ts";
 import {
   ask as askUpstream,
-  BackendFailure,
   type Caller,
   isItsFault,
   openBackend,
@@ -23,6 +22,7 @@ import {
 } from "../../src/gateway/index.ts";
 import { runStep, type Settings } from "../../src/operation/index.ts";
 import { errorAnswer, type ModernAnswer } from "./errorAnswer.ts";
+import { ModernFailure, watchModern } from "./watchModern.ts";
 import { isJsonType, unservedReasons } from "./whyUnserved.ts";
 
 /**
@@ -48,7 +48,6 @@ type EndpointInput = { endpoint: NamedEndpoint; input: Record<string, unknown> }
 /** Asks the new implementation. */
 export type ModernClient = ReturnType<typeof openModern>["client"];
 
-const CALLS_UNTIL_OPEN = 3;
 /** Milliseconds after the last request for a caller from which any answer shows that modern is back. */
 const QUIET_MS = 15_000;
 
@@ -58,19 +57,25 @@ export const openModern = (
   settings: Settings & { MODERN_CA?: string | undefined; MODERN_TIMEOUT_MS: number },
   parts: ModernParts,
 ) => {
+  const health = watchModern({
+    report: parts.dependencies.add("modern", {
+      trouble: "Modern has been failing",
+      effect: "legacy answers the reads, and writes in canary and modern are answered 502",
+      isUsed: parts.isUsed,
+    }),
+    onCircuit(change, openFor = 0) {
+      const members = { backend: "modern" };
+      if (change === "opened") parts.observer.event("circuit_opened", members);
+      else parts.observer.event("circuit_closed", { ...members, openFor: Math.round(openFor) });
+    },
+  });
   const backend = openBackend(
     {
       name: "modern",
       origin: new URL(url).origin,
       ca: settings.MODERN_CA,
       pools: ["answers"],
-      meaning: {
-        trouble: "Modern has been failing",
-        effect: "legacy answers the reads, and writes in canary and modern are answered 502",
-        isUsed: parts.isUsed,
-      },
-      // Legacy answers reads while the circuit is open, so that a few failures of one caller are enough to open it.
-      failuresUntilOpen: CALLS_UNTIL_OPEN,
+      health,
     },
     settings,
     parts,
@@ -94,17 +99,17 @@ export const openModern = (
       // The reader takes the bytes.
       const { length } = answer.body;
       const read = await readModern(asked, answer, parts, caller);
-      if (answer.status >= 500) throw new BackendFailure(`it answered ${answer.status}`);
+      if (answer.status >= 500) throw new ModernFailure(`it answered ${answer.status}`);
       if (request.method === "GET" && caller.key === undefined && length <= MAX_COMPARED_BYTES) answered = request;
       return read;
     };
     try {
       // No other side answers a write, so it is sent even while the circuit is open.
       const isWrite = asked.endpoint.writes !== undefined;
-      const reply = await backend.call(call, { always: isWrite });
+      const reply = await backend.call(call, isWrite);
       return reply ?? { failed: "the circuit is open" };
     } catch (error) {
-      if (error instanceof UpstreamFailure || error instanceof BackendFailure)
+      if (error instanceof UpstreamFailure || error instanceof ModernFailure)
         return { failed: error.message, isUnasked: !isItsFault(error) };
       throw error;
     }
@@ -118,7 +123,7 @@ export const openModern = (
     if (becomesAnother(request)) return otherPath;
     try {
       const reply = await send(request, caller, again, Math.min(maxReply, MAX_COMPARED_BYTES));
-      if (reply.status < 500 && performance.now() - calledAt >= QUIET_MS) backend.closeCircuit();
+      if (reply.status < 500 && performance.now() - calledAt >= QUIET_MS) health.close();
       return textOf(reply);
     } catch (error) {
       if (error instanceof UpstreamFailure) return { failed: error.message };
@@ -128,7 +133,7 @@ export const openModern = (
 
   // Where modern answers no caller any more, nothing else would show that it is back.
   const looking = setInterval(() => {
-    if (!backend.isFailing() || performance.now() - calledAt < QUIET_MS) return;
+    if (!health.isFailing() || performance.now() - calledAt < QUIET_MS) return;
     look(answered, ownCaller(settings.MODERN_TIMEOUT_MS), true).catch(parts.observer.fault);
   }, QUIET_MS).unref();
 

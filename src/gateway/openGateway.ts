@@ -225,7 +225,7 @@ const openLegacy = (
       // What transforms read, and what passes through: uploads, and everything else.
       pools: ["answers", "downloads", "uploads"],
       waiting,
-      outage,
+      health: outage,
       judge,
       parts: {
         partOf: legacyParts(catalogue, readTarget),

@@ -7,8 +7,7 @@ import type { CacheRequest, Fetched, NotForCache } from "../cache/cacheRequest.t
 import type { Entry } from "../cache/entry.ts";
 import { maxEntryBytes } from "../cache/store.ts";
 import { errorOf } from "../proxy/refuse.ts";
-import { isItsFault } from "../upstream/breaker.ts";
-import { UpstreamFailure } from "../upstream/failure.ts";
+import { isItsFault, UpstreamFailure } from "../upstream/failure.ts";
 import { judge } from "./judge.ts";
 import type { OldRead } from "./oldRead.ts";
 

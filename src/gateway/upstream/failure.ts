@@ -54,6 +54,11 @@ export class UpstreamFailure extends Error {
   }
 }
 
+const itsFault: ReadonlySet<FailureKind> = new Set(["unreachable", "timeout", "broken"]);
+
+/** True where an error is the upstream's fault. A request that was aborted, never sent, or has a large answer is not. */
+export const isItsFault = (error: unknown): boolean => error instanceof UpstreamFailure && itsFault.has(error.kind);
+
 /** Characters of a path that a message names. */
 const MAX_PATH = 200;
 

@@ -8,8 +8,7 @@ import {
 } from "../../catalogue/index.ts";
 import { ask, type UpstreamReply } from "./ask.ts";
 import { viaThis } from "./forwarding.ts";
-import { isItsFault } from "./breaker.ts";
-import { type FailureKind, UpstreamFailure } from "./failure.ts";
+import { type FailureKind, isItsFault, UpstreamFailure } from "./failure.ts";
 import type { OpenBackend } from "./openBackend.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -104,8 +103,8 @@ export const legacyClient =
     runStep("legacy", { "http.request.method": request.method }, async () => {
       try {
         // A write that is not sent has changed nothing. One that fails may have been carried out.
-        const mayTry = caller.isBackground !== true && request.method === "GET";
-        const answered = await backend.call(() => send(upstream, settings, request, form, caller, readXml), { mayTry });
+        const isNeeded = caller.isBackground !== true && request.method === "GET";
+        const answered = await backend.call(() => send(upstream, settings, request, form, caller, readXml), isNeeded);
         return answered ?? circuitOpen;
       } catch (error) {
         return failedBy(error);
@@ -160,9 +159,7 @@ export const pathFetcher =
     const sent = { method, path, headers, ...(posted !== undefined && { body: posted }) };
     // Outside of the request's context, which would add its id and its trace.
     return contexts.run(undefined, () =>
-      backend.call(() => ask(upstream, { ...sent, maxBytes, totalTimeout, holding, takesCoded: true }), {
-        mayTry: !isBackground,
-      }),
+      backend.call(() => ask(upstream, { ...sent, maxBytes, totalTimeout, holding, takesCoded: true }), !isBackground),
     );
   };
 

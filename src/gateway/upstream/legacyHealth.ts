@@ -41,6 +41,7 @@ type Memory = {
 /** All that is known of legacy. What is to be done follows from it: `probe` says when to probe. */
 export type LegacyHealth = Is & Memory;
 
+/** What happens to a request or to the probe, or the time of the next probe (`due`). */
 export type HealthEvent =
   /** A request got an answer of legacy itself. `isNew`: it was sent since legacy has been failing. */
   | { type: "own"; request: SentRequest; isNew: boolean }
@@ -70,6 +71,7 @@ const MAX_PATIENCE = 30_000;
  */
 const MAX_QUIET = 60_000;
 
+/** Legacy before its first request. */
 export const unknownHealth: LegacyHealth = {
   is: "well",
   misses: 0,
@@ -124,7 +126,7 @@ const askSoon = (health: LegacyHealth, now: number): LegacyHealth => {
 const ask = (health: LegacyHealth, now: number): LegacyHealth => {
   if (health.probe?.is === "asked") return health;
   const asked: LegacyHealth = { ...health, probe: { is: "asked", at: now } };
-  // Nobody waits for a probe that is not believed.
+  // A probe that is not believed holds no request up.
   return health.is === "well" && health.differs === undefined ? { ...asked, is: "suspected" } : asked;
 };
 
@@ -135,8 +137,7 @@ const afterOwn = (health: Extract<LegacyHealth, { is: "failing" }>, isNew: boole
     const probe = health.probe?.is === "due" ? undefined : health.probe;
     return { ...become(health, { is: "well" }), probe, patience: Math.min(2 * health.patience, MAX_PATIENCE) };
   }
-  if (!isNew) return health;
-  const owns = health.owns + 1;
+  const owns = isNew ? health.owns + 1 : health.owns;
   // A write may be the first to find legacy back: the reads after it need not wait for the next pause.
   if (owns < ROW) return askSoon({ ...health, owns }, now);
   const differs = { since: now, isSure: false };
@@ -191,6 +192,8 @@ type ProbeResult = "own" | "nothing" | { status: number } | { why: string; becau
 
 /** Codes of errors by which the gateway itself lacks descriptors or ports, or closes. */
 const ownLack = new Set(["EMFILE", "ENFILE", "EADDRNOTAVAIL", "EADDRINUSE", "UND_ERR_CLOSED", "UND_ERR_DESTROYED"]);
+
+/** True where the gateway itself lacks what a connection needs, or closes. */
 export const isOwnLack = ({ cause }: UpstreamFailure): boolean => ownLack.has(codeOf(cause));
 
 const resultOf = (probed: Probed | undefined): ProbeResult => {

@@ -63,8 +63,10 @@ export type UpstreamSettings = {
   bodyTimeout: number;
   /** Bounds the bytes of answers that are being collected, shared with other upstreams (default: no bound). */
   memory?: ByteBudget;
-  /** Notes what requests and connections show of the upstream. */
+  /** Notes what requests show of the upstream. */
   health?: UpstreamHealth;
+  /** A connection has shown a certificate that is valid until then, as TLS writes it (`Jan  1 00:00:00 2030 GMT`). */
+  onCertificate?: (validTo: string) => void;
   judge?: Judge | undefined;
   /** A part that hangs holds at most half of the connections; without it, parts are not told apart. */
   parts?: PartSettings | undefined;
@@ -130,7 +132,11 @@ export const openUpstream = (settings: UpstreamSettings) => {
 };
 
 /** Opens connections to one upstream: HTTP/1.1 only, both address families tried, `timeout` in ms. */
-const connector = ({ connectTimeout: timeout, ca, health }: UpstreamSettings): Undici.buildConnector.connector => {
+const connector = ({
+  connectTimeout: timeout,
+  ca,
+  onCertificate,
+}: UpstreamSettings): Undici.buildConnector.connector => {
   const connect = buildConnector({
     timeout,
     ...(ca === undefined ? {} : { ca }),
@@ -146,7 +152,7 @@ const connector = ({ connectTimeout: timeout, ca, health }: UpstreamSettings): U
       }
       socket.on("error", onOpenError);
       // A connection that continues a TLS session may have no certificate.
-      if (socket instanceof TLSSocket) health?.certified(socket.getPeerCertificate()?.valid_to ?? "");
+      if (socket instanceof TLSSocket) onCertificate?.(socket.getPeerCertificate()?.valid_to ?? "");
       return callback(null, socket);
     });
 };
@@ -193,7 +199,7 @@ subscribe("undici:request:trailers", (message) => {
     connectionOf.get(request)?.destroy();
 });
 
-/** What requests and connections show of an upstream. */
+/** Notes what requests show of an upstream. */
 export type UpstreamHealth = {
   /** A request is on its way, without a body or with all of it. */
   sent?(request: RequestLine): void;
@@ -203,36 +209,4 @@ export type UpstreamHealth = {
   answered(request: RequestLine, judgement: Judgement | undefined): void;
   /** A request got no answer, or not all of it. */
   failed(request: RequestLine, failure: UpstreamFailure): void;
-  /** It has shown a certificate that is valid until then, as TLS writes it (`Jan  1 00:00:00 2030 GMT`). */
-  certified(validTo: string): void;
-  /** Seconds since the epoch at which its certificate expires; `undefined`: none was seen. */
-  certificateExpiry: () => number | undefined;
-};
-
-/**
- * Answers that took too long or broke off, one after the other, that mean an outage: one alone
- * may be due to its request.
- */
-const FAILURES = 3;
-
-/** Opens the health of an upstream that counts as up. `report`: whether it is up, and what failed. */
-export const openUpstreamHealth = (report: (isUp: boolean, why?: string) => void): UpstreamHealth => {
-  let failures = 0;
-  let expiry: number | undefined;
-  return {
-    answered() {
-      failures = 0;
-      report(true);
-    },
-    failed(_, { kind }) {
-      if (kind === "unreachable") report(false, "it cannot be reached");
-      else if ((kind === "timeout" || kind === "broken") && ++failures >= FAILURES)
-        report(false, kind === "timeout" ? "it takes too long to answer" : "it breaks off its answers");
-    },
-    certified(validTo) {
-      const time = Date.parse(validTo);
-      if (!Number.isNaN(time)) expiry = time / 1000;
-    },
-    certificateExpiry: () => expiry,
-  };
 };

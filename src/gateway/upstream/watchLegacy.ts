@@ -62,6 +62,7 @@ export const watchLegacy = ({ isJudged, probe }: WatchSettings) => {
     }
   };
 
+  const tryOne = openTries();
   /** When requests were sent whose answers have not begun, the oldest first. */
   const waiting = new Map<SentRequest, number>();
   let late: NodeJS.Timeout | undefined;
@@ -106,14 +107,19 @@ export const watchLegacy = ({ isJudged, probe }: WatchSettings) => {
     isOn: (): boolean => health.is === "failing",
     /** It fails because it is late: a request would wait for its timeout. */
     isLate: (): boolean => health.is === "failing" && health.because === "late",
-    /** A request was not sent because of it. The probe goes by the same clock as requests do, not by a timer alone. */
-    refused(): void {
+    circuit: () => (health.is !== "failing" ? "closed" : health.probe?.is === "asked" ? "half_open" : "open"),
+    /**
+     * Makes a call. `undefined`: legacy fails, and no call was made. Of those that are needed then, one a second is.
+     *
+     * @throws As the call does.
+     */
+    async execute<T>(call: () => Promise<T>, isNeeded: boolean): Promise<T | undefined> {
+      if (health.is !== "failing") return call();
+      // The probe goes by the same clock as requests do, not by a timer alone.
       if (health.probe?.is === "due" && performance.now() >= health.probe.at) note({ type: "due" });
+      return isNeeded ? tryOne(call) : undefined;
     },
-    tryOne: openTries(),
-    /** The probe is under way. */
-    isAsking: (): boolean => health.probe?.is === "asked",
-    /** The same, and it may show that legacy fails: what needs legacy waits until it has `settled`. */
+    /** The probe is under way and may show that legacy fails: what needs legacy waits until it has `settled`. */
     isInDoubt: (): boolean => health.is === "suspected",
     /** Resolves when the probe that is under way is over, or late; at once where there is none. */
     settled: async (): Promise<void> => void (asking && (await withTimeout(asking, FIRST_BYTE))),

@@ -17,8 +17,6 @@ const openNotes = () => {
   const health: UpstreamHealth = {
     answered: (_, judgement) => void notes.push(judgement ?? "nothing"),
     failed: (_, { kind }) => void notes.push(kind),
-    certified: () => undefined,
-    certificateExpiry: () => undefined,
   };
   return { notes, health };
 };
