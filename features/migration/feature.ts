@@ -87,7 +87,6 @@ const open = async (
     modern && (await import("./layer.ts")).openLayer(core, settings, modern, migration, parts.times?.recheck ?? 1000);
   meterStages(meter, migration.view, () => layer?.shed() ?? 0);
   events.on("legacyAnswer", ({ endpoint, ms, status }) => migration.track(endpoint).asked("legacy", ms, status >= 500));
-  const { legacyChecksKeysAlone } = core.hooks;
   return {
     migration,
     replaces() {
@@ -99,7 +98,7 @@ const open = async (
     },
     console: {
       routes: (app) => addMigrationRoutes(app, migration, observer),
-      page: async () => (await import("./console/page.ts")).migrationPage(migration, legacyChecksKeysAlone),
+      page: async () => (await import("./console/page.ts")).migrationPage(migration),
     },
     ...(url !== undefined && { backend: identity }),
     ...(layer && {
@@ -111,8 +110,6 @@ const open = async (
     async check(report: CheckReport) {
       const { checkMigration } = await import("./check.ts");
       const { endpoints } = catalogue;
-      if (legacyChecksKeysAlone())
-        report.note("legacy", "only checks keys: every endpoint is in modern, and legacy's interface is gone for good");
       return checkMigration({ core, migration, modern, stages: settings.STAGES, endpoints }, report);
     },
     reload(next) {
@@ -121,7 +118,7 @@ const open = async (
     },
     start: () =>
       Promise.resolve({
-        line: describeStages(migration, legacyChecksKeysAlone()) + (isShared && !isAnySet() ? `; ${NONE_SET}` : ""),
+        line: describeStages(migration) + (isShared && !isAnySet() ? `; ${NONE_SET}` : ""),
       }),
     async close() {
       await layer?.idle();
@@ -140,8 +137,8 @@ const STAGES_LOST = {
   effect: "those of STAGES hold",
 };
 
-const describeStages = (migration: Migration, isForKeysAlone: boolean): string => {
-  if (isForKeysAlone) return "modern answers every endpoint, and legacy only checks keys";
+const describeStages = (migration: Migration): string => {
+  if (migration.isModernEverywhere()) return "modern answers every endpoint";
   if (!migration.hasModern) return "every endpoint stays with legacy: MODERN_URL is not set";
   const moved = Object.entries(migration.view()).filter(([, { stage }]) => stage !== "legacy");
   const stages = moved.map(([name, stage]) => `${name} ${stageText(stage)}`).join("; ");

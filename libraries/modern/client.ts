@@ -58,11 +58,11 @@ export const openModern = (
   parts: ModernParts,
 ) => {
   const health = watchModern({
-    report: parts.dependencies.add("modern", {
+    report: parts.dependencies.add("modern", () => ({
       trouble: "Modern has been failing",
       effect: "legacy answers the reads, and writes in canary and modern are answered 502",
-      isUsed: parts.isUsed,
-    }),
+      isUsed: parts.isUsed(),
+    })),
     onCircuit(change, openFor = 0) {
       const members = { backend: "modern" };
       if (change === "opened") parts.observer.event("circuit_opened", members);

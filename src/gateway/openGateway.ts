@@ -216,7 +216,7 @@ const openLegacy = (
       host,
       isJudged: (target) => readTarget(target) !== undefined,
     },
-    { ...operation, checksKeysAlone: operation.hooks.legacyChecksKeysAlone },
+    operation,
   );
   const backend = openBackend(
     {

@@ -83,7 +83,7 @@ const scriptOf = (parts: readonly PagePart[]): string =>
 
 type ShownCore = Pick<
   Core,
-  "off" | "settings" | "untrustedProxies" | "traffic" | "dependencies" | "meter" | "readCounts"
+  "off" | "settings" | "untrustedProxies" | "traffic" | "dependencies" | "meter" | "readCounts" | "hooks"
 >;
 
 /** What an operator may look at while a dependency fails; features add to it. */
@@ -186,7 +186,9 @@ const contentOf = (
   ].toSorted((a, b) => a.order - b.order);
   const troubles = [...dependencyTroubles(core, remedies), ...shown.flatMap((part) => part.troubles ?? [])];
   const notices = [...noticesOf(core), ...shown.flatMap((part) => part.notices ?? [])];
-  const calm = shown.findLast((part) => part.calm !== undefined)?.calm ?? calmSentence(core);
+  const alone = core.hooks.keysAlone();
+  const sentence = shown.findLast((part) => part.calm !== undefined)?.calm ?? calmSentence(core);
+  const calm = alone === undefined ? sentence : html`${sentence}; ${alone.calm}`;
   const content = html`${skipLink(sections[0])}
     <header id="overview" data-live>
       <p class="where">

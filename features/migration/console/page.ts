@@ -14,11 +14,8 @@ const fileUrl = (file: string): URL => new URL(file, import.meta.url);
 
 const scripts = ["../../../libraries/ui/client/filter.js", "client/move.js"];
 
-/**
- * Stages, differences, the audit log and the ledger, with the dialogs that move endpoints. `legacyChecksKeysAlone`: its
- * own interface is gone for good, too.
- */
-export const migrationPage = (migration: Migration, legacyChecksKeysAlone: () => boolean): PagePart => ({
+/** Stages, differences, the audit log and the ledger, with the dialogs that move endpoints. */
+export const migrationPage = (migration: Migration): PagePart => ({
   style: readStyle(fileUrl("migration.css")),
   script: joinModules(scripts.map(fileUrl)),
   dialogs: moveDialog(),
@@ -29,7 +26,7 @@ export const migrationPage = (migration: Migration, legacyChecksKeysAlone: () =>
     const returned = returnToLegacy(stages, audit);
     return {
       troubles: hasModern ? troublesOf(stages) : [],
-      calm: hasModern ? calmSentence(stages, returned, legacyChecksKeysAlone(), now) : undefined,
+      calm: hasModern ? calmSentence(stages, returned, now) : undefined,
       remedies: { modern: html`<span class="scripted">${legacyButton()}</span>` },
       notices: Object.entries(stages).flatMap(([endpoint, view]) => oneBucketNotice(endpoint, view)),
       sections: [
@@ -92,13 +89,13 @@ const noticed = ({ stage, share }: StageView): string =>
       ? `${share} % of the callers get modern’s answer`
       : "no caller gets modern’s answer yet";
 
-const calmSentence = (stages: StagesView, returned: Move | undefined, isForKeysAlone: boolean, now: Date): Html => {
+const calmSentence = (stages: StagesView, returned: Move | undefined, now: Date): Html => {
   if (returned !== undefined)
     return html`Legacy has answered everything since ${timeOfDay(returned.at, now)}, by ${returned.by}: ${returned.why}`;
   const views = Object.values(stages);
   const moved = views.filter(({ stage }) => stage === "modern").length;
   return moved === views.length
-    ? html`Modern answers everything${isForKeysAlone ? ", and legacy only checks keys" : ""}`
+    ? html`Modern answers everything`
     : html`Nothing unexplained; ${moved} of ${counted(views.length, "endpoint")} moved`;
 };
 

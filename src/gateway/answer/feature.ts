@@ -268,16 +268,24 @@ export type FeatureModule = {
 
 /** What the core asks its features while it serves, and waits for. */
 type Hooks = Required<Pick<Feature, "decide" | "onWrite">> & {
-  /** Whether features replace all that legacy answers: it then only checks keys. */
-  legacyChecksKeysAlone: () => boolean;
+  /** What is said of a legacy that only checks keys, since features replace all that it answers. */
+  keysAlone: () => typeof KEYS_ALONE | undefined;
+};
+
+const KEYS_ALONE = {
+  only: "keys",
+  trouble: "Legacy, which only checks keys, has been failing",
+  effect: "callers with a key that it has not accepted within the last hour are answered 503",
+  calm: "legacy only checks keys",
+  line: "legacy only checks keys: no endpoint needs it, and old clients are answered 410",
 };
 
 /** Calls the same member of each feature; `features` may grow until the first request. */
 export const hooksOf = (features: readonly Feature[]): Hooks => ({
   decide: (...asked) => features.find(({ decide }) => decide)?.decide?.(...asked) ?? legacyDecision,
   onWrite: (write) => allOf(features.map((one) => one.onWrite?.(write))),
-  legacyChecksKeysAlone() {
+  keysAlone() {
     const replaced = new Set(features.map((one) => one.replaces?.()));
-    return replaced.has("endpoints") && replaced.has("interface");
+    return replaced.has("endpoints") && replaced.has("interface") ? KEYS_ALONE : undefined;
   },
 });

@@ -2,7 +2,8 @@ import type { Core } from "../answer/feature.ts";
 
 /** Says what `CACHE_LEGACY` does for old clients, or that it is not set. */
 export const describeOldReads = ({ settings, hooks }: Pick<Core, "settings" | "hooks">): string => {
-  if (hooks.legacyChecksKeysAlone()) return "old clients are answered 410: legacy's interface is gone for good";
+  const alone = hooks.keysAlone();
+  if (alone !== undefined) return alone.line;
   const names = settings.CACHE_LEGACY;
   if (names.length === 0) return "old clients get only errors while legacy is down: CACHE_LEGACY is not set";
   const covered = names.includes("all")

@@ -1,4 +1,4 @@
-import { contexts, type Dependencies, type Meter, type Observer } from "../../operation/index.ts";
+import { contexts, type Dependencies, type FailureMeaning, type Meter, type Observer } from "../../operation/index.ts";
 import { ask } from "./ask.ts";
 import { UpstreamFailure } from "./failure.ts";
 import { ownHeaders } from "./legacyClient.ts";
@@ -21,16 +21,9 @@ type LegacyOutageSettings = {
 /** Bytes of a probe's answer. */
 const PROBE_BYTES = 1024 ** 2;
 
-/** What the failure of a legacy means that answers no endpoint, and whose own interface is retired. */
-const KEYS_ALONE = {
-  only: "keys",
-  trouble: "Legacy, which only checks keys, has been failing",
-  effect: "callers with a key that it has not accepted within the last hour are answered 503",
-};
-
-/** `checksKeysAlone`: whether legacy is needed for nothing else now. */
 type Telemetry = {
-  checksKeysAlone: () => boolean;
+  /** The meaning of its failure where legacy only checks keys now. */
+  hooks: { keysAlone: () => FailureMeaning | undefined };
   dependencies: Pick<Dependencies, "add">;
   observer: Pick<Observer, "event" | "fault" | "counts">;
   meter: Pick<Meter, "callTimes">;
@@ -42,21 +35,20 @@ type Telemetry = {
  */
 export const openLegacyOutage = (
   { upstream: settings, path, host, isJudged }: LegacyOutageSettings,
-  { checksKeysAlone, dependencies, observer, meter }: Telemetry,
+  { hooks: { keysAlone }, dependencies, observer, meter }: Telemetry,
 ): Omit<LegacyWatch, "close"> & { close: () => Promise<void> } => {
   // Behind other requests a probe would show that the gateway has no room, not that legacy fails.
   const upstream = openUpstream({ ...settings, connections: 1 });
-  const lesser = () => (checksKeysAlone() ? KEYS_ALONE : undefined);
-  const report = dependencies.add("legacy", {
-    lesser,
+  const failing = {
     trouble: "Legacy has been failing",
     effect: "what is not cached and needs it is answered 502, 503 or 504",
-  });
-  const reportAccess = dependencies.add("legacy_access", {
-    lesser,
+  };
+  const refusing = {
     trouble: "Legacy, or what stands before it, has been refusing the gateway",
     effect: "what is not cached and needs it is answered 502",
-  });
+  };
+  const report = dependencies.add("legacy", () => keysAlone() ?? failing);
+  const reportAccess = dependencies.add("legacy_access", () => keysAlone() ?? refusing);
   const reportProbe = dependencies.add("legacy_probe", {
     trouble: "Legacy has been answering the gateway's probe otherwise than requests",
     effect: "of its failures only a refused connection and code 107 are noticed",
@@ -67,7 +59,7 @@ export const openLegacyOutage = (
       calls: () => meter.callTimes("legacy"),
       badAnswers: () => badAnswersIn(observer.counts()),
       isFailing: () => outage.health().is === "failing" || outage.health().is === "refusing",
-      checksKeysAlone,
+      keysAlone,
     },
     dependencies,
   );

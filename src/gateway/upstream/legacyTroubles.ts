@@ -1,4 +1,4 @@
-import { type CallTimes, type Dependencies, RECENT_MINUTES } from "../../operation/index.ts";
+import { type CallTimes, type Dependencies, type FailureMeaning, RECENT_MINUTES } from "../../operation/index.ts";
 import type { UpstreamFailure } from "./failure.ts";
 
 type CountsByEndpoint = Readonly<Record<string, number>>;
@@ -10,7 +10,7 @@ type LegacyTroublesSettings = {
   badAnswers: () => { ill: CountsByEndpoint; unreadable: CountsByEndpoint };
   /** Legacy fails: that is said alone. */
   isFailing: () => boolean;
-  checksKeysAlone: () => boolean;
+  keysAlone: () => FailureMeaning | undefined;
 };
 
 /** Milliseconds between two looks. */
@@ -35,7 +35,7 @@ const recently = `in the last ${RECENT_MINUTES} minutes`;
  * fails at some endpoints. It looks at what is counted anyway, every five seconds: a request costs nothing more.
  */
 export const openLegacyTroubles = (
-  { calls, badAnswers, isFailing, checksKeysAlone }: LegacyTroublesSettings,
+  { calls, badAnswers, isFailing, keysAlone }: LegacyTroublesSettings,
   dependencies: Pick<Dependencies, "add">,
 ) => {
   const reportSpeed = dependencies.add("legacy_speed", {
@@ -46,11 +46,11 @@ export const openLegacyTroubles = (
     trouble: "Legacy has been full",
     effect: "requests that find no room are answered 503",
   });
-  const reportEndpoints = dependencies.add("legacy_endpoints", {
+  const reportEndpoints = dependencies.add("legacy_endpoints", () => ({
     trouble: "Legacy has been failing at some endpoints",
     effect: "what they have not cached is wrong, or answered 502 or 503",
-    isUsed: () => !checksKeysAlone(),
-  });
+    isUsed: keysAlone() === undefined,
+  }));
   let refused = 0;
   const sample = () => ({ ...calls(), refused, ...badAnswers() });
   let samples = [sample()];

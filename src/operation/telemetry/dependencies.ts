@@ -9,15 +9,9 @@ export type DependencyState = { name: string; state: "ok" | "failed"; since: str
 /**
  * What operators are told while a dependency fails, before and behind the time: `Redis has been failing` since
  * 15:50, `stages cannot be moved`. Dependencies that fail alike have the same `trouble`. `isUsed`: whether it serves
- * callers now (default: it does). `lesser`: what it is used for, and what its failure means, where that is less than
- * usual now.
+ * callers now (default: it does). `only`: what it is used for now, where that is less than usual.
  */
-export type FailureMeaning = {
-  trouble: string;
-  effect: string;
-  isUsed?: (() => boolean) | undefined;
-  lesser?: () => { only: string; trouble: string; effect: string } | undefined;
-};
+export type FailureMeaning = { trouble: string; effect: string; isUsed?: boolean; only?: string };
 
 type FailedDependency = DependencyState & FailureMeaning;
 
@@ -27,15 +21,19 @@ export type Dependencies = ReturnType<typeof openDependencies>;
 /** Opens an empty list. */
 export const openDependencies = (meter: Pick<Meter, "gauge">) => {
   const states = new Map<string, DependencyState>();
-  const meanings = new Map<string, FailureMeaning>();
+  const meanings = new Map<string, FailureMeaning | (() => FailureMeaning)>();
   const listeners: (() => void)[] = [];
-  const isUsed = (name: string): boolean => meanings.get(name)?.isUsed?.() ?? true;
+  const meaningOf = (name: string): FailureMeaning | undefined => {
+    const meaning = meanings.get(name);
+    return typeof meaning === "function" ? meaning() : meaning;
+  };
+  const isUsed = (name: string): boolean => meaningOf(name)?.isUsed ?? true;
   meter.gauge("dependency_up", "Whether a dependency works, as it was seen last: 1 or 0.", () =>
     [...states.values()].map(({ name, state }) => ({ labels: { dependency: name }, value: state === "ok" ? 1 : 0 })),
   );
   return {
-    /** Adds one, which counts as ok until a failure is reported: `why` says what failed. */
-    add(name: string, meaning: FailureMeaning) {
+    /** Adds one, which counts as ok until a failure is reported: `why` says what failed. A meaning may change. */
+    add(name: string, meaning: FailureMeaning | (() => FailureMeaning)) {
       meanings.set(name, meaning);
       states.set(name, { name, state: "ok", since: new Date().toISOString() });
       return (isOk: boolean, why?: string): void => {
@@ -53,17 +51,15 @@ export const openDependencies = (meter: Pick<Meter, "gauge">) => {
     /** All of them, in the order in which they were added. */
     states: (): DependencyState[] =>
       [...states.values()].map((dependency) => {
-        const only = meanings.get(dependency.name)?.lesser?.()?.only;
+        const only = meaningOf(dependency.name)?.only;
         return only === undefined ? dependency : { ...dependency, only };
       }),
     isUsed,
     /** Those that fail now and are used, in the same order. */
     failed: (): FailedDependency[] =>
       [...states.values()].flatMap((dependency) => {
-        const meaning = meanings.get(dependency.name);
-        return dependency.state === "ok" || meaning === undefined || !isUsed(dependency.name)
-          ? []
-          : [{ ...dependency, ...meaning, ...meaning.lesser?.() }];
+        const meaning = dependency.state === "failed" ? meaningOf(dependency.name) : undefined;
+        return meaning === undefined || meaning.isUsed === false ? [] : [{ ...dependency, ...meaning }];
       }),
   };
 };
