@@ -92,6 +92,7 @@ const lastOf = (values: { value: string }[]): string | undefined => values.at(-1
  * of several. `body`: its beginning. `undefined`: it has no key; an empty key and `0` do not count.
  */
 export const legacyKeyOf = (query: string, contentType: string | undefined, body: string): string | undefined => {
+  if (query === "" && body === "") return undefined;
   const key = (lastOf(reader.inForm(query).values) ?? keyInBody(contentType ?? "", body))?.trim();
   return key === "" || key === "0" ? undefined : key;
 };

@@ -17,5 +17,8 @@ export const isLegacyRead = (
 };
 
 /** Whether one of these patterns matches the path of these segments. */
-export const isOneOf = (paths: readonly RegExp[], segments: readonly string[]): boolean =>
-  paths.some((one) => one.test(`/${segments.join("/")}`));
+export const isOneOf = (paths: readonly RegExp[], segments: readonly string[]): boolean => {
+  const path = `/${segments.join("/")}`;
+  for (const pattern of paths) if (pattern.test(path)) return true;
+  return false;
+};

@@ -21,7 +21,16 @@ export type ReadLegacyTarget = (target: string) => LegacyTarget | undefined;
  * Legacy leaves these out: no segment at all, and one that would lead upwards (CodeIgniter 3,
  * `_remove_relative_directory`).
  */
-const segmentsOf = (path: string): string[] => path.split("/").filter((segment) => segment !== "" && segment !== "..");
+const segmentsOf = (path: string): string[] => {
+  const segments: string[] = [];
+  for (const segment of path.split("/")) if (segment !== "" && segment !== "..") segments.push(segment);
+  return segments;
+};
+
+const isBelow = (path: readonly string[], beginning: readonly string[]): boolean => {
+  for (let i = 0; i < beginning.length; i++) if (path[i] !== beginning[i]) return false;
+  return true;
+};
 
 /**
  * Reads targets as legacy does (CodeIgniter 3, `_parse_request_uri`): its script's name is taken off, a path that is
@@ -50,7 +59,7 @@ export const legacyTargets = (legacyPath: string, { interfaces, frontController 
     const below = located(target);
     if (below === undefined) return undefined;
     const all = segmentsOf(below.path);
-    const beginning = beginnings.find((one) => one.every((segment, i) => segment === all[i]));
+    const beginning = beginnings.find((segments) => isBelow(all, segments));
     if (beginning === undefined) return undefined;
     const segments = all.slice(beginning.length);
     return { path: [prefix, ...segments].join("/") || "/", segments, query: below.query };

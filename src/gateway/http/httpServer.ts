@@ -185,19 +185,17 @@ const responseNotedBy = (
       // Node's parser takes this trailer for a header, and refuses the connection's next request.
       if (this.req.rawTrailers.length > 0 && this.req.trailers["connection"] !== undefined)
         this.shouldKeepAlive = false;
-      if (Array.isArray(first)) {
-        // A hit has the same list each time: its id is added for this call only, which costs less than a copy.
-        first.push("X-Request-Id", id);
-        try {
-          return super.writeHead(status, first as string[]);
-        } finally {
-          first.length -= 2;
-        }
+      const reason = typeof first === "string" ? first : undefined;
+      const headers = typeof first === "object" ? first : second;
+      if (!Array.isArray(headers))
+        return super.writeHead(status, reason, { ...(headers as object), "X-Request-Id": id });
+      // A hit has the same list each time: its id is added for this call only, which costs less than a copy.
+      headers.push("X-Request-Id", id);
+      try {
+        return super.writeHead(status, reason, headers as string[]);
+      } finally {
+        headers.length -= 2;
       }
-      const headers = Array.isArray(second)
-        ? (second.concat("X-Request-Id", id) as string[])
-        : { ...(second ?? (typeof first === "object" ? first : undefined)), "X-Request-Id": id };
-      return super.writeHead(status, typeof first === "string" ? first : undefined, headers);
     }
 
     override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {

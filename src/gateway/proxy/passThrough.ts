@@ -167,8 +167,9 @@ class Relay extends UpstreamRequest {
   begin(): void {
     const { res, upload } = this.#passage;
     res.on("close", () => {
+      if (this.isOver) return;
       if (this.#body !== undefined || !res.headersSent) this.fail("aborted");
-      else if (!this.isOver) this.#giveUpReplaced();
+      else this.#giveUpReplaced();
     });
     upload?.on("slow", () => this.fail("timeout", false)).on("stalled", () => this.fail("timeout"));
     if (upload?.isSmall) upload.whenWhole(() => this.enter());
@@ -269,10 +270,12 @@ class Relay extends UpstreamRequest {
     const { exchange } = context;
     upload?.destroy();
     exchange.countCall(ms);
+    const { onCall } = this.upstream;
+    if (onCall === undefined) return;
     const { method, path } = request;
     const end = this.#body ? { status: res.statusCode, bytes: exchange.bytes } : { failure: "no answer" };
     // This runs on behalf of a connection, which another request may have opened.
-    inContext(context, () => this.upstream.onCall?.({ method, path, ms, ...end }));
+    inContext(context, () => onCall({ method, path, ms, ...end }));
   }
 
   protected override onFailure(failure: UpstreamFailure): void {

@@ -28,6 +28,8 @@ export const adviceIn = (headers: IncomingHttpHeaders): Record<string, string> =
  * The coding of an answer's body in small letters, empty where it has none. Several make one that nothing can decode.
  */
 export const contentCoding = (headers: IncomingHttpHeaders): string => {
-  const codings = [headers["content-encoding"] ?? ""].flat().map((coding) => coding.trim().toLowerCase());
+  const sent = headers["content-encoding"];
+  if (sent === undefined) return "";
+  const codings = [sent].flat().map((coding) => coding.trim().toLowerCase());
   return [...new Set(codings)].filter((coding) => coding !== "" && coding !== "identity").join(", ");
 };

@@ -9,53 +9,63 @@ export type PartSettings = {
 };
 
 /** A request with a connection, whose answer has not begun. `startedAt`: on the clock of `performance.now()`. */
-type WaitingRequest = { readonly part: string; readonly startedAt: number };
+type WaitingRequest = { readonly request: RequestLine; readonly startedAt: number };
 
 /** Milliseconds without a first byte after which a part hangs. */
 const SILENCE = 5000;
+/** Milliseconds from one look at the waiting requests to the next. */
+const LOOK_EVERY = 1000;
 
 /** The connections of a backend by its parts. */
 export type Parts = ReturnType<typeof openParts>;
 
 /**
- * Finds parts of a backend that hang, so that each holds at most half of the connections, and the other parts are
- * answered. Parts are looked at only while half of the connections are in use: before, none can hold more.
+ * Finds a part of a backend that hangs, so that it holds at most half of the connections, and the other parts are
+ * answered. A request costs nothing more until others have waited for a second.
  */
-export const openParts = (connections: number, settings: PartSettings) => {
+export const openParts = (connections: number, { partOf, onRefused }: PartSettings) => {
   const half = Math.max(1, Math.floor(connections / 2));
-  let busySince: number | undefined;
-  /** When an answer of each part has begun last, since the connections are busy. */
+  /** When the first byte of each part has come last, as far as it was noted. */
   const lastBytes = new Map<string, number>();
-
-  const hangs = (part: string, [oldest]: readonly WaitingRequest[], since: number): boolean => {
-    const silentSince = Math.max(lastBytes.get(part) ?? since, oldest?.startedAt ?? Number.POSITIVE_INFINITY);
-    return performance.now() - silentSince >= SILENCE;
-  };
+  /** A request has waited for a second: each first byte is noted. */
+  let isNoting = false;
+  let lookAt = 0;
+  /** The part that hangs and holds half of the connections. */
+  let full: string | undefined;
 
   return {
-    ...settings,
-    /** Whether half of the connections are in use. It is told before each request. */
-    isBusy(running: number): boolean {
-      if (running < half) {
-        if (busySince !== undefined) lastBytes.clear();
-        busySince = undefined;
-        return false;
-      }
-      busySince ??= performance.now();
-      return true;
-    },
+    half,
     /** An answer has begun. */
-    begun(request: { readonly part: string }): void {
-      if (busySince !== undefined) lastBytes.set(request.part, performance.now());
+    begun({ request, startedAt }: WaitingRequest): void {
+      const now = performance.now();
+      if (!isNoting && now - startedAt < LOOK_EVERY) return;
+      const part = partOf(request);
+      lastBytes.set(part, now);
+      if (part === full) full = undefined;
     },
-    /** The part that hangs and holds half of the connections, with its requests beyond those, the oldest first. */
-    findFull<R extends WaitingRequest>(waiting: readonly R[]): { part: string; beyond: R[] } | undefined {
-      for (const [part, requests] of Map.groupBy(waiting, (request) => request.part)) {
-        if (requests.length < half) continue;
+    /** Looks at the requests that wait, once a second, and finds those that are to give back their connections. */
+    look<R extends WaitingRequest>(waitingNow: () => R[]): R[] {
+      const now = performance.now();
+      if (now < lookAt) return [];
+      lookAt = now + LOOK_EVERY;
+      const waiting = waitingNow();
+      isNoting = waiting.some(({ startedAt }) => now - startedAt >= LOOK_EVERY);
+      if (!isNoting) lastBytes.clear();
+      full = undefined;
+      for (const [part, requests] of isNoting ? Map.groupBy(waiting, ({ request }) => partOf(request)) : []) {
         const sorted = requests.toSorted((a, b) => a.startedAt - b.startedAt);
-        if (hangs(part, sorted, busySince ?? Number.POSITIVE_INFINITY)) return { part, beyond: sorted.slice(half) };
+        const silentSince = Math.max(sorted[0]?.startedAt ?? now, lastBytes.get(part) ?? 0);
+        if (sorted.length < half || now - silentSince < SILENCE) continue;
+        full = part;
+        return sorted.slice(half);
       }
-      return undefined;
+      return [];
+    },
+    /** True where a request has to be refused. */
+    isFull(request: RequestLine): boolean {
+      if (full === undefined || partOf(request) !== full) return false;
+      onRefused(full);
+      return true;
     },
   };
 };

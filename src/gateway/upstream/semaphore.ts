@@ -1,7 +1,7 @@
 /** One request for a place. */
 export type Turn = {
-  /** Called when it gets a place; false: it does not want it any more, and gives it to the next one. */
-  start(): boolean;
+  /** Called when it gets a place. */
+  start(): void;
   /** Called in place of `start`, when it has waited too long. */
   expire(): void;
 };
@@ -26,20 +26,6 @@ export const openSemaphore = ({ places, queue, waitTimeout }: SemaphoreSettings)
     return waiting.delete(turn);
   };
 
-  /**
-   * Ends a turn that runs, and starts the next one. A set of those that run would hold each up in memory: this path
-   * is hot.
-   */
-  const leave = (): void => {
-    for (const [turn, timer] of waiting) {
-      clearTimeout(timer);
-      waiting.delete(turn);
-      if (turn.start()) return;
-    }
-    running--;
-    notifyIdle();
-  };
-
   return {
     /** Takes a turn out of the queue; false where it does not wait. */
     withdraw,
@@ -47,7 +33,7 @@ export const openSemaphore = ({ places, queue, waitTimeout }: SemaphoreSettings)
     enter(turn: Turn): boolean {
       if (running < places) {
         running++;
-        if (!turn.start()) leave();
+        turn.start();
         return true;
       }
       if (waiting.size >= queue) return false;
@@ -57,7 +43,21 @@ export const openSemaphore = ({ places, queue, waitTimeout }: SemaphoreSettings)
       waiting.set(turn, setTimeout(expire, waitTimeout));
       return true;
     },
-    leave,
+    /**
+     * Ends a turn that runs, and starts the next one. A set of those that run would hold each up in memory: this path
+     * is hot.
+     */
+    leave(): void {
+      const [next] = waiting;
+      if (next === undefined) {
+        running--;
+        return notifyIdle();
+      }
+      const [turn, timer] = next;
+      clearTimeout(timer);
+      waiting.delete(turn);
+      turn.start();
+    },
     /** Resolves when no turn runs or waits. */
     idle: () =>
       new Promise<void>((resolve) => {

@@ -33,7 +33,7 @@ export const isUnderWay = (via: string): boolean => underWay.some((request) => r
  */
 export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Turn {
   protected readonly upstream: Upstream;
-  protected readonly request: Dispatcher.DispatchOptions & RequestLine;
+  readonly request: Dispatcher.DispatchOptions & RequestLine;
   /** Gets what undici reports. */
   protected handler: Dispatcher.DispatchHandler = this;
   /** Its whole answer has come, or it has failed. */
@@ -46,25 +46,20 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   #controller: Dispatcher.DispatchController | undefined;
   /** The upstream may have received a part of it. */
   #isSent = false;
-  /** A GET or HEAD without a body. */
-  readonly #isSafe: boolean;
-  /** It is sent a second time, as long as no byte of an answer has come. */
+  /** A GET or HEAD without a body is sent a second time, as long as no byte of an answer has come. */
   #maySendAgain: boolean;
   #interimAnswers = 0;
   /** An interim answer behind which undici reads no other. */
   #unreadable: string | undefined;
   #isJudged = false;
   protected judgement: Judgement | undefined;
-  /** When it first got a place, on the clock of `performance.now()`. */
-  #startedAt: number | undefined;
-  /** The part of the upstream that it asks, once that was looked at. */
-  #part: string | undefined;
+  /** When it first got a place, on the clock of `performance.now()`; until then 0. */
+  startedAt = 0;
 
   constructor(upstream: Upstream, request: Dispatcher.DispatchOptions & RequestLine) {
     this.upstream = upstream;
     this.request = request;
-    this.#isSafe = request.body === null && (request.method === "GET" || request.method === "HEAD");
-    this.#maySendAgain = this.#isSafe;
+    this.#maySendAgain = request.body === null && (request.method === "GET" || request.method === "HEAD");
   }
 
   /** True where this `Via` has its name. Its headers are a flat list. */
@@ -85,44 +80,33 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     if (this.#isHeldBack() || !this.upstream.semaphore.enter(this)) this.fail("overloaded");
   }
 
-  get part(): string {
-    return (this.#part ??= this.upstream.parts?.partOf(this.request) ?? "");
-  }
-
-  get startedAt(): number {
-    return this.#startedAt ?? performance.now();
-  }
-
   /**
-   * Whether its part of the upstream hangs and holds half of the connections. What is beyond those gives them back: a
-   * write is under way for good.
+   * True where its part of the upstream hangs and holds half of the connections. Reads beyond those give them back; a
+   * write that was sent goes on.
    */
   #isHeldBack(): boolean {
     const { parts, semaphore } = this.upstream;
-    if (parts?.isBusy(semaphore.running) !== true) return false;
-    const full = parts.findFull(underWay.filter((one) => one.upstream === this.upstream && !one.#isAnswered));
-    if (full === undefined) return false;
-    for (const request of full.beyond) if (request.#isSafe) request.fail("overloaded");
-    const isOfIt = full.part === this.part;
-    if (isOfIt) parts.onRefused(full.part);
-    return isOfIt;
+    if (parts === undefined || semaphore.running < parts.half) return false;
+    const waiting = () => underWay.filter((sent) => sent.upstream === this.upstream && !sent.#isAnswered);
+    for (const beyond of parts.look(waiting)) if (beyond.#maySendAgain) beyond.fail("overloaded");
+    return parts.isFull(this.request);
   }
 
   expire(): void {
     this.fail("overloaded");
   }
 
-  start(): boolean {
+  start(): void {
     // It keeps its place where it is sent once more.
     if (!this.#hasPlace) {
       if (this.#isHeldBack()) {
         this.fail("overloaded");
-        return false;
+        return this.upstream.semaphore.leave();
       }
       this.#index = underWay.push(this) - 1;
     }
     this.#hasPlace = true;
-    this.#startedAt ??= performance.now();
+    this.startedAt ||= performance.now();
     try {
       // A connection that hangs counts; a body that drips does not.
       if (this.request.body === null) this.upstream.health?.sent?.(this.request);
@@ -130,7 +114,6 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     } catch (error) {
       this.onResponseError(null, error as Error);
     }
-    return true;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -204,7 +187,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     if (last !== this) underWay[(last.#index = this.#index)] = last;
     this.upstream.semaphore.leave();
     this.upstream.health?.begun?.(this.request);
-    this.onLeave(performance.now() - (this.#startedAt ?? 0));
+    this.onLeave(performance.now() - this.startedAt);
   }
 
   /** It has given its place back, `ms` after it got one. */
