@@ -5,7 +5,7 @@ export class ModernFailure extends Error {
   override name = "ModernFailure";
 }
 
-/** `report`: whether modern is up, and what failed. `onCircuit`: it has opened, or closed after so many milliseconds. */
+/** `report`: whether modern is up, and what failed. `onCircuit`: it opened, or closed after so many milliseconds. */
 type ModernListeners = {
   report: (isUp: boolean, why?: string) => void;
   onCircuit: (change: "opened" | "closed", openFor?: number) => void;
@@ -21,44 +21,48 @@ const RETRY = 5000;
  * legacy answers reads meanwhile, so that a few failures of one caller are enough.
  */
 export const watchModern = ({ report, onCircuit }: ModernListeners) => {
-  let isUp = true;
+  /** Requests in a row without an answer, and what became of the last of three. */
   let misses = 0;
-  const tell = (...state: [boolean, string?]): void => {
-    [isUp] = state;
-    report(...state);
-  };
-
+  let down: string | undefined;
+  /** Calls for callers in a row that failed. */
   let failures = 0;
   let openedAt: number | undefined;
   let tryAt = 0;
   let trying = 0;
+  const isFailing = (): boolean => down !== undefined || openedAt !== undefined;
+  const tell = (): void => report(!isFailing(), down ?? (openedAt === undefined ? undefined : "its last calls failed"));
+
   const close = (): void => {
     failures = 0;
     if (openedAt === undefined) return;
     onCircuit("closed", performance.now() - openedAt);
     openedAt = undefined;
+    tell();
   };
   const fail = (): void => {
     tryAt = performance.now() + RETRY;
     if (++failures < ROW || openedAt !== undefined) return;
     openedAt = performance.now();
     onCircuit("opened");
+    tell();
   };
 
   return {
     /** A request got a whole answer. */
     answered(): void {
       misses = 0;
-      tell(true);
+      down = undefined;
+      tell();
     },
     /** A request got no answer, or not all of it. */
     failed(_: RequestLine, { kind }: Pick<UpstreamFailure, "kind">): void {
-      if (kind === "unreachable") tell(false, "it cannot be reached");
+      if (kind === "unreachable") down = "it cannot be reached";
       else if ((kind === "timeout" || kind === "broken") && ++misses >= ROW)
-        tell(false, kind === "timeout" ? "it takes too long to answer" : "it breaks off its answers");
+        down = kind === "timeout" ? "it takes too long to answer" : "it breaks off its answers";
+      tell();
     },
     /** Its circuit is open, or the last requests did not reach it or its answers broke off. */
-    isFailing: (): boolean => !isUp || openedAt !== undefined,
+    isFailing,
     /** Closes the circuit: modern has answered a request that was not made by `execute`. */
     close,
     /** `half_open`: a call finds out whether modern is back. */

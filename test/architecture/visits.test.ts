@@ -29,9 +29,9 @@ const functionsOf = ({ visited }: Line): number => Object.values(visited).flat()
 /** The most files and functions of the project that a request runs: a tenth more than it did when this was written. */
 const most = {
   hit: [17, 42],
-  miss: [75, 292],
+  miss: [76, 290],
   passThrough: [35, 149],
-  write: [83, 342],
+  write: [84, 338],
 } as const;
 
 test("a hit, a miss, a pass-through and a write run no more functions than they did", async () => {

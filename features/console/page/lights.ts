@@ -3,7 +3,7 @@ import type { DependencyState } from "../../../src/operation/index.ts";
 import type { PageTrouble } from "../../../libraries/ui/consolePart.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { timeAgo } from "../../../libraries/ui/parts.ts";
-import { enumerate, formatNumber } from "../../../libraries/ui/wording.ts";
+import { formatNumber } from "../../../libraries/ui/wording.ts";
 
 /**
  * The lights in their order: the dependencies that each stands for, the most serious first, and what it says while they
@@ -24,33 +24,29 @@ const lights = {
   Store: { store: "failing", stages: "lost" },
 } as const satisfies Record<string, Record<string, string>>;
 
-type Watched = Pick<Core, "dependencies" | "meter" | "readCounts">;
+type Watched = Pick<Core, "dependencies" | "readCounts">;
 
 /** One light for each of them that is configured: its state, and for how long. */
-export const lightsBar = ({ dependencies, meter }: Pick<Watched, "dependencies" | "meter">, now: Date): Html => {
+export const lightsBar = ({ dependencies }: Pick<Watched, "dependencies">, now: Date): Html => {
   const states = new Map(dependencies.states().map((state) => [state.name, state]));
-  const open = meter.openCircuits();
   const items = Object.entries<Readonly<Record<string, string>>>(lights).flatMap(([title, words]) => {
     const own = Object.keys(words).flatMap((name) => states.get(name) ?? []);
     const [main = ""] = Object.keys(words);
-    return states.has(main) ? [light(title, words, own, { open, isUsed: dependencies.isUsed }, now)] : [];
+    return states.has(main) ? [light(title, words, own, dependencies, now)] : [];
   });
   return html`<ul class="lights" aria-label="What the gateway uses">
     ${items}
   </ul>`;
 };
 
-type Use = { open: readonly string[]; isUsed: (name: string) => boolean };
-
 const light = (
   title: string,
   words: Readonly<Record<string, string>>,
   own: readonly DependencyState[],
-  { open, isUsed }: Use,
+  { isUsed }: Pick<Core["dependencies"], "isUsed">,
   now: Date,
 ): Html => {
   const failed = own.find(({ state }) => state === "failed");
-  const circuit = failed ? undefined : own.find(({ name }) => open.includes(name));
   // The latest change: since then all of them have been well.
   const since =
     failed?.since ??
@@ -59,35 +55,24 @@ const light = (
       .toSorted()
       .at(-1) ??
     "";
-  const [state, word] = failed
-    ? [isUsed(failed.name) ? "trouble" : "drift", words[failed.name]]
-    : circuit
-      ? [isUsed(circuit.name) ? "trouble" : "drift", "cut off"]
-      : ["explained", "ok"];
+  const [state, word] = failed ? [isUsed(failed.name) ? "trouble" : "drift", words[failed.name]] : ["explained", "ok"];
   return html`<li data-key="${title}">
-    <strong>${title}</strong> <span class="${state}">${word} ${circuit ? "" : timeAgo(since, now, "now")}</span>
+    <strong>${title}</strong> <span class="${state}">${word} ${timeAgo(since, now, "now")}</span>
   </li>`;
 };
 
-/** What fails that callers need: dependencies, since when and what it means, and backends whose circuit is open. */
+/** The dependencies that fail and that callers need: since when, and what it means. */
 export const dependencyTroubles = (
-  { dependencies, meter, readCounts }: Watched,
+  { dependencies, readCounts }: Watched,
   remedies: Readonly<Record<string, Html>>,
 ): PageTrouble[] => {
-  const failed = dependencies.failed();
-  const groups = Object.entries(Object.groupBy(failed, ({ trouble }) => trouble));
-  const open = meter
-    .openCircuits()
-    .filter((backend) => dependencies.isUsed(backend) && failed.every(({ name }) => name !== backend));
+  const groups = Object.entries(Object.groupBy(dependencies.failed(), ({ trouble }) => trouble));
   // Said once, of the most serious trouble of legacy.
   const ofLegacy = groups.findIndex(([, alike]) => alike?.some(({ name }) => name in lights["Legacy"]));
   const reads = readsSince(readCounts);
-  return [
-    ...groups.map(([trouble, alike = []], i) =>
-      dependencyTrouble(trouble, alike, remedies, i === ofLegacy ? reads : ""),
-    ),
-    ...(open.length > 0 ? [circuitTrouble(open, remedies)] : []),
-  ];
+  return groups.map(([trouble, alike = []], i) =>
+    dependencyTrouble(trouble, alike, remedies, i === ofLegacy ? reads : ""),
+  );
 };
 
 /** What has become of the reads of old clients since legacy is in trouble. */
@@ -112,15 +97,5 @@ const dependencyTrouble = (
   why: alike.flatMap(({ why }) => why ?? []).join("; "),
   press: alike.flatMap(({ name }) => remedies[name] ?? [])[0] ?? allDependencies,
 });
-
-const circuitTrouble = (backends: readonly string[], remedies: Readonly<Record<string, Html>>): PageTrouble => {
-  const names = enumerate(backends).join("");
-  return {
-    what: `${names.charAt(0).toUpperCase()}${names.slice(1)} ${backends.length === 1 ? "fails" : "fail"}`,
-    effect: "most calls failed, so it gets one request at a time",
-    why: "the circuit breaker is open",
-    press: backends.flatMap((name) => remedies[name] ?? [])[0] ?? allDependencies,
-  };
-};
 
 const allDependencies = html`<a href="/readyz?verbose">All dependencies</a>`;

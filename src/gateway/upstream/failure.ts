@@ -56,7 +56,7 @@ export class UpstreamFailure extends Error {
 
 const itsFault: ReadonlySet<FailureKind> = new Set(["unreachable", "timeout", "broken"]);
 
-/** True where an error is the upstream's fault. A request that was aborted, never sent, or has a large answer is not. */
+/** True where an error is the upstream's fault. That of a request that was aborted or not sent is not. */
 export const isItsFault = (error: unknown): boolean => error instanceof UpstreamFailure && itsFault.has(error.kind);
 
 /** Characters of a path that a message names. */

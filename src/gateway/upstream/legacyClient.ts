@@ -105,7 +105,7 @@ export const legacyClient =
         // A write that is not sent has changed nothing. One that fails may have been carried out.
         const isNeeded = caller.isBackground !== true && request.method === "GET";
         const answered = await backend.call(() => send(upstream, settings, request, form, caller, readXml), isNeeded);
-        return answered ?? circuitOpen;
+        return answered ?? legacyFails;
       } catch (error) {
         return failedBy(error);
       }
@@ -136,7 +136,7 @@ export const ownHeaders = (host: string, form: "json" | "xml", scheme: string): 
 };
 
 /**
- * Asks legacy for a path, for everybody. `undefined`: legacy fails, or the circuit is open. A coded answer stays coded.
+ * Asks legacy for a path, for everybody. `undefined`: legacy fails. A coded answer stays coded.
  *
  * @throws An `UpstreamFailure` without an answer.
  */
@@ -240,9 +240,9 @@ const failures: Record<FailureKind, Outcome> = {
   fault: { kind: "broken", message: "The gateway failed." },
 };
 
-const circuitOpen: LegacyFailed = {
+const legacyFails: LegacyFailed = {
   failed: { kind: "unavailable", message: "The legacy interface is failing. Try again later." },
-  why: "the circuit is open",
+  why: "legacy fails",
   isUnsent: true,
   // The next request for the same may find legacy back.
   isForOne: true,

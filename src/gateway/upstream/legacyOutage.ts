@@ -51,7 +51,7 @@ export const openLegacyOutage = (
   const reportAccess = dependencies.add("legacy_access", () => keysAlone() ?? refusing);
   const reportProbe = dependencies.add("legacy_probe", {
     trouble: "Legacy has been answering the gateway's probe otherwise than requests",
-    effect: "of its failures only a refused connection and code 107 are noticed",
+    effect: "its failures are noticed later: when requests have had no answer for a while either",
   });
 
   const troubles = openLegacyTroubles(
@@ -64,7 +64,7 @@ export const openLegacyOutage = (
     dependencies,
   );
 
-  const probe = async (scheme: "http" | "https", totalTimeout: number): Promise<Probed> => {
+  const probe = async (scheme: "http" | "https", totalTimeout: number): Promise<Probed | undefined> => {
     const headers = ownHeaders(host, "json", scheme);
     try {
       // Outside of the request's context, which would add its id and its trace.
@@ -75,7 +75,7 @@ export const openLegacyOutage = (
     } catch (error) {
       if (error instanceof UpstreamFailure) return error;
       observer.fault(error);
-      return new UpstreamFailure("fault", { method: "GET", path }, error);
+      return undefined;
     }
   };
   const outage = watchLegacy({ isJudged, probe });

@@ -56,7 +56,7 @@ export const openBackend = <Pool extends string>(
   return {
     pools,
     /**
-     * Makes a call, where the backend does not fail or the call `isNeeded`, and counts it. `undefined`: it was not made.
+     * Makes a call, unless the backend fails and the call is not needed, and counts it. `undefined`: it was not made.
      *
      * @throws As the call does.
      */

@@ -19,8 +19,8 @@ export type LegacyWatch = ReturnType<typeof watchLegacy>;
 type WatchSettings = {
   /** Whether a target is one of legacy's interface: it is not judged by a late answer of the website. */
   isJudged: (target: string) => boolean;
-  /** Sends the probe. It never rejects. */
-  probe: (scheme: "http" | "https", timeout: number) => Promise<Probed>;
+  /** Sends the probe. `undefined`: code of the gateway has thrown. */
+  probe: (scheme: "http" | "https", timeout: number) => Promise<Probed | undefined>;
 };
 
 /** Keeps how legacy is: tells `afterEvent` of requests, and does what its answer asks for. */

@@ -74,7 +74,7 @@ export const coreEvents: EventDefinitions = {
     level: "error",
     msg: "The circuit opened: the backend is failing.",
     notes:
-      "Three calls in a row failed. Legacy answers reads in place of this `backend` for five seconds, then one call tries it. Look at that backend.",
+      "Three calls to this `backend` in a row failed. Legacy answers reads for five seconds, then one call tries it. Look at that backend.",
   },
   circuit_closed: {
     level: "info",
@@ -108,7 +108,7 @@ export const coreEvents: EventDefinitions = {
     msg: "Legacy gave no answer.",
     isOfRequest: true,
     notes:
-      "A connection failed, took too long, found a full pool or an open circuit; `why` says which. Where the pool is full or the circuit open, the level is warn. Look at legacy if it goes on.",
+      "A connection failed, took too long, found a full pool, or was not sent since legacy fails; `why` says which. Of these two the level is warn. Look at legacy if it goes on.",
   },
   legacy_unreadable: {
     level: "error",

@@ -286,8 +286,8 @@ test("a backend that answers, but whose circuit is open, is a trouble", async ()
   );
   for (let i = 1; i < 9; i++) await one.ask(`/tasks/${i}`, { "X-Forwarded-For": `192.0.2.${i}` });
   const { markup } = await operatorsOf(one);
-  expect(textOf(headingOf(await markup())).trim()).toBe(
-    "No client gets an error Failed in the last 5 minutes: 0 of 8 requests of new clients Modern fails : most calls failed, so it gets one request at a time (the circuit breaker is open) Everything back to legacy",
+  expect(textOf(headingOf(await markup())).trim()).toMatch(
+    /^No client gets an error .* Modern has been failing since \S+ UTC : legacy answers the reads, .* \(its last calls failed\) Everything back to legacy$/,
   );
 });
 
