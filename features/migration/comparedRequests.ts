@@ -22,10 +22,10 @@ export const comparedSchema = z
   .regex(/^(?:[\w-]{8}[0-4][0-9a-z]{8})*$/);
 
 /**
- * A request's latest result that is no drift, and its time in milliseconds since the epoch. `isOwn`: this
- * process has compared it.
+ * A request's latest result that is no drift, and its time in milliseconds since the epoch. `since`: the time of the
+ * first such result in a row. `isOwn`: this process has compared it.
  */
-type LatestResult = { result: DifferenceResult; at: number; isOwn?: true };
+type LatestResult = { result: DifferenceResult; at: number; since: number; isOwn?: true };
 
 /**
  * The distinct requests of an endpoint that were compared. One that is compared often is still one piece of evidence.
@@ -51,7 +51,8 @@ export const openComparedRequests = (now: () => number = Date.now) => {
       if (known !== undefined && result === "drift") return;
       // Later than the result that it replaces, also if the clock was set back.
       requests.delete(id);
-      requests.set(id, { result, at: Math.max(now(), (known?.at ?? 0) + 1), isOwn: true });
+      const at = Math.max(now(), (known?.at ?? 0) + 1);
+      requests.set(id, { result, at, since: known?.result === result ? known.since : at, isOwn: true });
       if (requests.size > MAX_COMPARED) requests.delete(requests.keys().next().value ?? "");
       changed();
     },
@@ -76,6 +77,12 @@ export const openComparedRequests = (now: () => number = Date.now) => {
       counted.set(since, counts);
       return counts;
     },
+    /** Since when a request has differed without a reason: milliseconds since the epoch; `Infinity` where none does. */
+    differsSince(): number {
+      let first = Infinity;
+      for (const { result, since } of requests.values()) if (result === "unexplained" && since < first) first = since;
+      return first;
+    },
     /** Changes with each result of this process. */
     version: () => version,
     toText: (): string =>
@@ -90,7 +97,7 @@ export const openComparedRequests = (now: () => number = Date.now) => {
         const at = Number.parseInt(text.slice(i + ID + 1, i + ENTRY), 36);
         const known = requests.get(id);
         const isNews = known === undefined || (result !== "drift" && (known.result === "drift" || known.at < at));
-        if (isNews) requests.set(id, { result, at });
+        if (isNews) requests.set(id, { result, at, since: known?.result === result ? known.since : at });
       }
       requests = new Map([...requests].toSorted(([, a], [, b]) => a.at - b.at).slice(-MAX_COMPARED));
       counted = new Map();

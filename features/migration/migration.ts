@@ -4,14 +4,14 @@ import type { Core } from "../../src/gateway/index.ts";
 import { openComparedRequests } from "./comparedRequests.ts";
 import { type Bucketing, decide, type StageDecision } from "./decide.ts";
 import { type ComparedAnswer, openDifferences } from "./differences.ts";
-import { type GateDecision, decideGate } from "./gate.ts";
+import { decideGate, decideWithoutGate, describeGate, type GateDecision } from "./gate.ts";
 import { openGates } from "./gates.ts";
 import { openLedgerInForce } from "./ledgerInForce.ts";
 import { countComparisons } from "./metrics.ts";
 import { openNotices } from "./notices.ts";
 import { objectionTo } from "./objection.ts";
 import { type EvidenceStore, openSavedEvidence } from "./savedEvidence.ts";
-import { type ConfiguredStage, isForward, type Stage, type StageInForce } from "./stage.ts";
+import { callersOf, type ConfiguredStage, isForward, type Stage, type StageInForce } from "./stage.ts";
 import { openStages, type StageStore } from "./stages.ts";
 import { openTrack, type Track } from "./track.ts";
 import type { Parity, StagesView, StageView } from "./views.ts";
@@ -108,7 +108,9 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
 
   const gateDecision = (endpoint: string): GateDecision | undefined => {
     const [gate, at] = [stages.gateOf(endpoint), stageOf(endpoint)];
-    return gate && decideGate(gate, at, trackOf(endpoint).evidence(at));
+    if (gate === "none") return undefined;
+    const evidence = trackOf(endpoint).evidence(at);
+    return gate === undefined ? decideWithoutGate(at, evidence) : decideGate(gate, at, evidence);
   };
   const gates = openGates({
     endpoints: names,
@@ -142,15 +144,18 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
     const { configured: _, ...stage } = stageOf(endpoint);
     const [track, decision] = [trackOf(endpoint), gateDecision(endpoint)];
     const { hits, errors, ...recent } = traffic.of(endpoint);
+    const gate = stages.gateOf(endpoint);
     return {
       ...stage,
-      gate: stages.gateOf(endpoint),
+      gate: gate === "none" ? undefined : gate,
+      inCanary: describeGate(gate),
       gateSays: decision?.reason,
       isGateFailing: decision?.isFailing,
       against: hasModern ? objection(endpoint) : undefined,
       former: stages.undoable(endpoint)?.from,
       parity: track.parity(),
       parityInStage: track.parityInStage(stageOf(endpoint)),
+      wrongSince: callersOf(stage) === 0 ? undefined : track.differsSince(stageOf(endpoint)),
       ...recent,
       serverErrors: errors,
       hitRatio: recent.requests === 0 ? undefined : hits / recent.requests,

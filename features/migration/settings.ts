@@ -22,7 +22,7 @@ const shape = {
     .record(z.string(), configuredStageSchema)
     .default({})
     .describe(
-      'Stages by endpoint: `{"getDataset": {"stage": "shadow", "share": 10, "gate": {"parity": 0.999}}}`. They are `legacy`, `shadow`, `canary` and `modern`',
+      'Stages by endpoint: `{"getDataset": {"stage": "shadow", "share": 10, "gate": {"parity": 0.999}}}`. They are `legacy`, `shadow`, `canary` and `modern`. A canary without a gate only goes back; `"gate": "none"`: it does not',
     ),
   FORCE_BACKEND: z
     .boolean()

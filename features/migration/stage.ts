@@ -41,8 +41,13 @@ export const stageSchema = z.strictObject({ stage: z.enum(stageNames), share: sh
 /** A stage with its share. */
 export type Stage = z.infer<typeof stageSchema>;
 
+/** A gate as `STAGES` has it. Without one a canary only goes back; `none`: nothing takes it back. */
+export type ConfiguredGate = Gate | "none" | undefined;
+
 /** An endpoint as `STAGES` has it. */
-export const configuredStageSchema = stageSchema.extend({ gate: gateSchema.optional() });
+export const configuredStageSchema = stageSchema.extend({
+  gate: z.union([z.literal("none"), gateSchema], '"none", or an object such as {"parity": 0.99}').optional(),
+});
 
 /** A configured stage, with the gate of its endpoint. */
 export type ConfiguredStage = z.infer<typeof configuredStageSchema>;
@@ -81,7 +86,8 @@ export const isSameStage = (one: Stage, other: Stage): boolean =>
   one.stage === other.stage && one.share === other.share;
 
 /** The share (0-100) of callers that modern answers; the stage `modern` is one step beyond canary's 100. */
-const callersOf = ({ stage, share }: Stage): number => (stage === "modern" ? 101 : stage === "canary" ? share : 0);
+export const callersOf = ({ stage, share }: Stage): number =>
+  stage === "modern" ? 101 : stage === "canary" ? share : 0;
 
 /** Whether a move gives modern more of the callers. Legacy to shadow gives it none. */
 export const isForward = (from: Stage, to: Stage): boolean => callersOf(to) > callersOf(from);

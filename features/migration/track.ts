@@ -21,6 +21,9 @@ export const openTrack = (requests: ComparedRequests) => {
   /** 1 for each comparison without an unexplained difference. */
   const results: number[] = [];
   const buckets = new Set<number>();
+  /** Minutes in which most of modern's answers failed, and what came in the latest minute. */
+  let failedMinutes = 0;
+  let minute = { at: 0, answers: 0, failed: 0 };
   let calls = 0;
   const startedAt = Date.now();
   const openedAt = performance.now();
@@ -35,7 +38,16 @@ export const openTrack = (requests: ComparedRequests) => {
   return {
     /** A side has answered after `ms` milliseconds, or failed. */
     asked(side: "legacy" | "modern", ms: number, failed: boolean): void {
-      if (side === "modern") addRecent(failures, failed ? 1 : 0);
+      if (side === "modern") {
+        addRecent(failures, failed ? 1 : 0);
+        const at = Math.floor(performance.now() / 60_000);
+        if (at !== minute.at) {
+          if (hasFailed(minute)) failedMinutes++;
+          minute = { at, answers: 0, failed: 0 };
+        }
+        minute.answers++;
+        if (failed) minute.failed++;
+      }
       if (!failed) addRecent(times[side], ms);
     },
     /** Both sides were compared on one request, identified by `id`. */
@@ -60,12 +72,22 @@ export const openTrack = (requests: ComparedRequests) => {
       movedAt = performance.now();
       calls = 0;
       buckets.clear();
+      failedMinutes = 0;
+      minute = { at: 0, answers: 0, failed: 0 };
       for (const list of [results, failures, times.modern]) list.length = 0;
     },
     /** Of all requests that count. */
     parity: (): Parity => parityOf(requests.counts()),
     /** Since the endpoint moved last. */
     parityInStage: (at: StageInForce): Parity => parityOf(requests.counts(beginOf(at))),
+    /**
+     * Since when callers of this stage may have got what differs without a reason (ISO 8601); `undefined` where nothing
+     * does.
+     */
+    differsSince(at: StageInForce): string | undefined {
+      const since = Math.max(requests.differsSince(), Date.parse(at.since));
+      return since === Infinity ? undefined : new Date(since).toISOString();
+    },
     latency(side: "legacy" | "modern"): Latency {
       const [p50, p95] = [quantile(times[side], 0.5), quantile(times[side], 0.95)];
       return p50 === undefined || p95 === undefined ? undefined : { p50, p95 };
@@ -76,6 +98,7 @@ export const openTrack = (requests: ComparedRequests) => {
       minutes: (performance.now() - Math.max(openedAt, moveOf(at))) / 60_000,
       recent: { good: sum(results), conclusive: results.length },
       modern: { asked: failures.length, failed: sum(failures), times: times.modern },
+      failedMinutes: failedMinutes + (hasFailed(minute) ? 1 : 0),
       // A gate moves an endpoint to shadow only down. A hold does not end with a restart, nor begin
       // again in another gateway.
       ...(at.by === "gate" && at.stage === "shadow"
@@ -84,6 +107,12 @@ export const openTrack = (requests: ComparedRequests) => {
     }),
   };
 };
+
+/** The least number of answers by which a minute counts as failed. */
+const MIN_ANSWERS = 3;
+
+const hasFailed = ({ answers, failed }: { answers: number; failed: number }): boolean =>
+  answers >= MIN_ANSWERS && failed > answers / 2;
 
 // Drift is a change between two requests, not evidence on either side.
 const evidenceOf = ({

@@ -19,6 +19,10 @@ export type StageView = StageInForce & {
   parityInStage: Parity;
   /** When it moves by itself, as `STAGES` has it. */
   gate?: Gate | undefined;
+  /** What moves it by itself once it is in canary, in words. */
+  inCanary: string;
+  /** Since when callers may get wrong answers (ISO 8601): modern answers some, and differs without a reason. */
+  wrongSince?: string | undefined;
   /** What speaks against a step towards modern: such a move needs a reason `despite`. */
   against?: string;
   /** Where it was before the last move of many endpoints, if it was part of it and has not moved since. */

@@ -228,8 +228,10 @@ const headline = (
       ${failures > 0 ? sentence : ""}`;
   // Troubles without a beginning are differences. They harm no client: what failed is over.
   const lasts = troubles.some(({ since }) => since !== undefined);
-  const verdict = failures === 0 ? "No client gets an error" : `Clients ${lasts ? "get" : "got"} errors`;
-  return html`<h1 class="${failures > 0 && lasts ? "trouble" : "drift"}">${verdict}</h1>
+  const harmed = troubles.find(({ harm }) => harm !== undefined);
+  const errors = failures === 0 ? "No client gets an error" : `Clients ${lasts ? "get" : "got"} errors`;
+  const verdict = harmed === undefined ? errors : harmed.what;
+  return html`<h1 class="${harmed !== undefined || (failures > 0 && lasts) ? "trouble" : "drift"}">${verdict}</h1>
     ${sentence}
     <ul class="troubles">
       ${troubles.map((trouble) => troubleItem(trouble, now))}

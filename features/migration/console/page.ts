@@ -3,12 +3,19 @@ import { joinModules, readStyle } from "../../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { counted, enumerate, timeOfDay } from "../../../libraries/ui/wording.ts";
 import type { Migration } from "../migration.ts";
-import { type Move, type StageName, stageNames, stageText } from "../stage.ts";
+import { callersOf, type Move, type StageName, stageNames, stageText } from "../stage.ts";
 import type { StagesView, StageView } from "../views.ts";
 import { liveDifferencesSection } from "./differencesSection.ts";
 import { auditSection, ledgerSection } from "./recordSections.ts";
 import { classifications } from "./routes.ts";
-import { legacyButton, returnToLegacy, sortByTrouble, stagesSection } from "./stagesSection.ts";
+import {
+  legacyButton,
+  type NamedView,
+  returnToLegacy,
+  shadowButton,
+  sortByTrouble,
+  stagesSection,
+} from "./stagesSection.ts";
 
 const fileUrl = (file: string): URL => new URL(file, import.meta.url);
 
@@ -60,14 +67,7 @@ const troublesOf = (stages: StagesView): PageTrouble[] => {
   const { troubled } = sortByTrouble(stages);
   const others = troubled.slice(MAX_NAMED);
   return [
-    ...troubled.slice(0, MAX_NAMED).map(({ endpoint, view, troubles }) => ({
-      what: html`${endpoint}: ${troubles[0] ?? ""}`,
-      effect: noticed(view),
-      press:
-        view.parity.unexplained > 0
-          ? html`<a href="#endpoint=${endpoint}&amp;kind=unexplained">What differs</a>`
-          : html`<a href="#stage-${endpoint}">The gate</a>`,
-    })),
+    ...troubled.slice(0, MAX_NAMED).map(troubleOf),
     ...(others.length === 0
       ? []
       : [
@@ -81,13 +81,31 @@ const troublesOf = (stages: StagesView): PageTrouble[] => {
   ];
 };
 
-/** What callers notice of an endpoint whose modern side differs. */
-const noticed = ({ stage, share }: StageView): string =>
-  stage === "modern"
-    ? "every caller gets modern’s answer"
-    : stage === "canary"
-      ? `${share} % of the callers get modern’s answer`
-      : "no caller gets modern’s answer yet";
+/** An endpoint that needs an operator. Where modern answers callers, what nothing explains is a wrong answer. */
+const troubleOf = ({ endpoint, view, troubles: [trouble = ""] }: NamedView): PageTrouble => {
+  const differs = html`<a href="#endpoint=${endpoint}&amp;kind=unexplained">What differs</a>`;
+  if (view.wrongSince === undefined)
+    return {
+      what: html`${endpoint}: ${trouble}`,
+      effect: noticed(view),
+      press: view.parity.unexplained > 0 ? differs : html`<a href="#stage-${endpoint}">The gate</a>`,
+    };
+  const harm = `${shareOf(view)} % of the callers of ${endpoint} may get wrong answers`;
+  return {
+    what: `Up to ${harm}`,
+    harm: `up to ${harm}`,
+    since: view.wrongSince,
+    effect: trouble,
+    press: html`<span class="scripted">${shadowButton(endpoint)}</span> ${differs}`,
+  };
+};
+
+/** The percentage of the callers that modern answers. */
+const shareOf = (view: StageView): number => Math.min(100, callersOf(view));
+
+/** What callers notice of an endpoint whose modern side differs or fails. */
+const noticed = (view: StageView): string =>
+  shareOf(view) === 0 ? "no caller gets modern’s answer yet" : `${shareOf(view)} % of the callers get modern’s answer`;
 
 const calmSentence = (stages: StagesView, returned: Move | undefined, now: Date): Html => {
   if (returned !== undefined)

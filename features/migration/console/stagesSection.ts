@@ -20,18 +20,22 @@ const troublesOf = ({ stage, parity: { unexplained }, gateSays = "", isGateFaili
   return troubles;
 };
 
-type NamedView = { endpoint: string; view: StageView; troubles: readonly string[] };
+/** An endpoint, and why it needs an operator. */
+export type NamedView = { endpoint: string; view: StageView; troubles: readonly string[] };
 
 /**
- * The endpoints that need an operator, those with the most unexplained answers first; then others that are moved; then
+ * The endpoints that need an operator, those that harm callers and have the most unexplained answers first; then others that are moved; then
  * those in legacy, by use.
  */
 export const sortByTrouble = (stages: StagesView): Record<"troubled" | "moved" | "inLegacy", NamedView[]> => {
   const all = Object.entries(stages).map(([endpoint, view]) => ({ endpoint, view, troubles: troublesOf(view) }));
   const troubled = all.filter(({ troubles }) => troubles.length > 0);
   const others = all.filter(({ troubles }) => troubles.length === 0);
+  const isWrong = ({ view }: NamedView): number => (view.wrongSince === undefined ? 0 : 1);
   return {
-    troubled: troubled.toSorted((a, b) => b.view.parity.unexplained - a.view.parity.unexplained),
+    troubled: troubled.toSorted(
+      (a, b) => isWrong(b) - isWrong(a) || b.view.parity.unexplained - a.view.parity.unexplained,
+    ),
     moved: others.filter(({ view }) => view.stage !== "legacy"),
     inLegacy: others.filter(({ view }) => view.stage === "legacy").toSorted((a, b) => b.view.rate - a.view.rate),
   };
@@ -171,6 +175,7 @@ const row = ({ endpoint, view, troubles }: NamedView, now: Date): Html =>
     data-share="${view.share}"
     data-evidence="${evidenceOf(view)}"
     data-against="${view.against ?? ""}"
+    data-canary="${view.inCanary}"
   >
     <th scope="row">${endpoint}</th>
     <td class="stage-cell">${stageMark(view)}${sinceNote(view, now)}${gateNote(view, troubles)}</td>
@@ -230,6 +235,12 @@ const moveButton = (endpoint: string, view: StageView): Html => {
     Move<span class="unseen"> ${endpoint}</span>
   </button>`;
 };
+
+/** Opens the dialog at the stage in which modern answers no caller, and both sides are compared. */
+export const shadowButton = (endpoint: string): Html =>
+  html`<button type="button" data-move="${endpoint}" data-stage="shadow" data-share="100" aria-haspopup="dialog">
+    Back to shadow<span class="unseen">: ${endpoint}</span>
+  </button>`;
 
 const parityCell = (endpoint: string, { stage, parity: found }: StageView): Html => {
   const conclusive = found.compared - found.drift;

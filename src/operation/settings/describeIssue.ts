@@ -62,7 +62,7 @@ const placesOf = ({ path, ...issue }: z.core.$ZodIssue, value: unknown, field: z
     if (inner === undefined || isEntry) break;
     place.value = (place.value as Record<PropertyKey, unknown> | undefined)?.[step];
     place.name += typeof step === "number" ? `[${step}]` : `.${String(step)}`;
-    place.described = inner;
+    place.described = ofValue(inner, place.value);
   }
   if (issue.code !== "unrecognized_keys") return [place];
   return issue.keys.map((key) => ({
@@ -71,6 +71,10 @@ const placesOf = ({ path, ...issue }: z.core.$ZodIssue, value: unknown, field: z
     described: { enum: Object.keys(place.described.properties ?? {}) },
   }));
 };
+
+/** Of alternatives such as a word or an object, what describes the object where the value is one. */
+const ofValue = (inner: Described, value: unknown): Described =>
+  inner.anyOf?.find(({ type }) => type === "object" && typeof value === "object") ?? inner;
 
 const innerOf = ({ properties, additionalProperties, items }: Described, step: PropertyKey): Described | undefined => {
   if (typeof step === "number") return items?.type === "object" ? items : undefined;

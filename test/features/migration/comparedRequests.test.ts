@@ -72,6 +72,20 @@ test("a gate counts the requests that were compared since the move", () => {
   expect(requests.counts(movedAt)).toMatchObject({ compared: 2 });
 });
 
+test("requests have differed since the first of those that still do", () => {
+  const requests = opened();
+  const begun = clock;
+  for (const request of ["one", "two", "one"]) requests.add(request, "unexplained");
+  expect(requests.differsSince()).toBe(begun);
+  requests.add("one", "equal");
+  expect(requests.differsSince()).toBe(begun + 1);
+  requests.add("two", "equal");
+  expect(requests.differsSince()).toBe(Infinity);
+  const again = clock;
+  requests.add("one", "unexplained");
+  expect(requests.differsSince()).toBe(again);
+});
+
 test("the ledger allows what this process has seen, and says so to the others", () => {
   const [one, other] = [opened(), opened()];
   one.add("/datasets/61", "unexplained");

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { bucketOf, decide } from "../../../features/migration/decide.ts";
-import { type Evidence, decideGate, wilson } from "../../../features/migration/gate.ts";
+import { decideGate, decideWithoutGate, type Evidence, wilson } from "../../../features/migration/gate.ts";
 import { gateSchema, type Stage } from "../../../features/migration/stage.ts";
 import { decisionHeader } from "../../../src/gateway/cache/reply.ts";
 
@@ -70,6 +70,7 @@ describe("the gate", () => {
     conclusive: 400,
     recent: { good: 200, conclusive: 200 },
     modern: { asked: 200, failed: 0, times: times(50) },
+    failedMinutes: 0,
   };
   const said = (stage: Stage, change: Partial<Evidence> = {}) => {
     const { reason: says, to } = decideGate(gate, stage, { ...fine, ...change });
@@ -136,6 +137,18 @@ describe("the gate", () => {
     expect(said(canary(5), change)).toContain(expected);
   });
 
+  test.each<[at: Stage, Partial<Evidence>, to: string | undefined]>([
+    [canary(50), { good: 400, conclusive: 402 }, undefined],
+    [canary(50), { good: 400, conclusive: 403 }, "shadow: 3 distinct requests differ without a reason"],
+    [canary(50), { failedMinutes: 1 }, undefined],
+    [canary(50), { failedMinutes: 2 }, "shadow: most of modern's answers failed in 2 different minutes"],
+    [{ stage: "shadow", share: 100 }, { good: 0, failedMinutes: 9 }, undefined],
+    [{ stage: "modern", share: 100 }, { good: 0, failedMinutes: 9 }, undefined],
+  ])("without a gate in STAGES: %j, %j", (at, change, expected) => {
+    const { to, reason } = decideWithoutGate(at, { ...fine, ...change }) ?? {};
+    expect(to && `${to.stage}: ${reason}`).toBe(expected);
+  });
+
   test("a worse modern stays in shadow, where it answers no caller", () => {
     expect(said({ stage: "shadow", share: 10 }, { recent: { good: 0, conclusive: 200 } })).toContain(
       "stays: held: parity at most",
@@ -158,6 +171,7 @@ describe("the gate", () => {
             conclusive,
             recent: { good: Math.max(0, latest - bad), conclusive: latest },
             modern: { asked: 200, failed, times: times(p95) },
+            failedMinutes: 0,
           };
           const { to } = decideGate(gate, canary(5), evidence);
           expect(to?.stage === "canary" ? wilson(evidence.good, conclusive).lower : 1).toBeGreaterThanOrEqual(

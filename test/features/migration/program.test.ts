@@ -52,6 +52,10 @@ test.each<[Record<string, string>, string]>([
   [{ MODERN_URL: "modern.example" }, "MODERN_URL: "],
   [{ STAGES: '{"getDataset":{"stage":"beta"}}' }, "STAGES.getDataset.stage: "],
   [{ STAGES: '{"getDataset":{"stage":"shadow","gate":{"parity":2}}}' }, "STAGES.getDataset.gate.parity: "],
+  [
+    { STAGES: '{"getDataset":{"stage":"canary","gate":"never"}}' },
+    'STAGES.getDataset.gate: "never" given in the environment; allowed is "none", or an object such as {"parity": 0.99}',
+  ],
   [{ MODERN_TIMEOUT_MS: "60000" }, "MODERN_TIMEOUT_MS: 60000 given; allowed is less than TOTAL_TIMEOUT_MS (60000)"],
   [{ FORCE_BACKEND: "perhaps" }, 'FORCE_BACKEND: "perhaps" given in the environment; allowed is true or false'],
 ])("%j is refused", (environment, message) => {

@@ -419,6 +419,53 @@ describe("operators", () => {
   });
 });
 
+describe("a canary that modern answers wrongly", () => {
+  const wrongFor = async (gate?: "none") => {
+    const opened = await staged(
+      { getDataset: { stage: "canary", share: 100, ...(gate && { gate }) } },
+      {
+        environment: { MIRROR_RATE: "1000", CACHE_BYTES: "0" },
+        faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/name" }],
+      },
+    );
+    // Two requests, each of them twice, are two distinct ones.
+    for (const [count, id] of [61, 61, 2, 2].entries()) {
+      await opened.ask(`/datasets/${id}`);
+      await opened.compared("getDataset", count + 1);
+    }
+    expect(opened.migration.stageOf("getDataset").stage).toBe("canary");
+    await opened.ask("/datasets/3");
+    await opened.compared("getDataset", 5);
+    return opened;
+  };
+
+  test("without a gate it goes back to shadow at three distinct requests that differ", async () => {
+    const { migration } = await wrongFor();
+    await until(() => migration.stageOf("getDataset").stage === "shadow");
+    expect(migration.audit()).toMatchObject([
+      { by: "gate", why: "3 distinct requests differ without a reason", from: { stage: "canary" } },
+    ]);
+    expect(migration.viewOf("getDataset")).toMatchObject({ gate: undefined, wrongSince: undefined });
+  });
+
+  test("with the gate none it stays, and says since when callers may get wrong answers", async () => {
+    const { migration, move } = await wrongFor("none");
+    const { since } = migration.stageOf("getDataset");
+    expect(migration.viewOf("getDataset")).toMatchObject({
+      stage: "canary",
+      inCanary: expect.stringContaining("none"),
+    });
+    const { wrongSince = "" } = migration.viewOf("getDataset");
+    expect([wrongSince >= since, Date.parse(wrongSince) <= Date.now()]).toEqual([true, true]);
+    // More callers get wrong answers from this move on.
+    await move("getDataset", { stage: "modern", share: 100, despite });
+    const moved = migration.viewOf("getDataset");
+    expect(moved.wrongSince).toBe(moved.since);
+    await move("getDataset", { stage: "canary", share: 0 });
+    expect(migration.viewOf("getDataset").wrongSince).toBeUndefined();
+  });
+});
+
 test("the gate moves an endpoint up by evidence, and down at once by a regression", async () => {
   const gate = { parity: 0.5, requests: 5, minutes: 0, errorRate: 0.5, p95: 5000, hold: 60 };
   const { ask, migration, modern } = await staged(

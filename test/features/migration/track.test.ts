@@ -36,3 +36,16 @@ test("a stored move counts from when it was made, and the evidence from the star
   vi.advanceTimersByTime(10 * minute);
   expect(evidence()).toMatchObject({ minutes: 10, sinceDemotion: 70 });
 });
+
+test("a minute has failed if most of at least three answers of modern have", () => {
+  const { track, evidence } = trackAt();
+  /** Answers of one minute: 1 for each that failed. */
+  const pass = (...answers: (0 | 1)[]) => {
+    vi.advanceTimersByTime(minute);
+    for (const failed of answers) track.asked("modern", 1, failed === 1);
+    return evidence().failedMinutes;
+  };
+  expect([pass(1, 1), pass(1, 0, 1, 0), pass(1, 1, 0), pass(0, 0, 0, 1), pass(1, 1, 1)]).toEqual([0, 0, 1, 1, 2]);
+  track.moved();
+  expect(pass()).toBe(0);
+});

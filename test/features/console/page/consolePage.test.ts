@@ -278,6 +278,26 @@ test("three endpoints in trouble have a line, behind what fails", async () => {
   );
 });
 
+test("a wrong answer is said with its share, its beginning and the way back", async () => {
+  const one = await staged(
+    { getDataset: { stage: "canary", share: 50, gate: "none" } },
+    { faults: [wrongType], environment: { FORCE_BACKEND: "true" } },
+  );
+  const { markup } = await operatorsOf(one);
+  await one.ask("/datasets/61", { "Gateway-Backend": "legacy" });
+  await one.compared("getDataset", 1);
+  const page = await markup();
+  const harm = "Up to 50 % of the callers of getDataset may get wrong answers";
+  expect(textOf(headingOf(page)).trim()).toMatch(
+    new RegExp(
+      `^${harm} .*${harm} since \\d\\d:\\d\\d UTC : 1 request differs, and nothing explains it Back to shadow : getDataset What differs$`,
+      "i",
+    ),
+  );
+  expect(page).toMatch(/<button[^>]*data-move="getDataset"[^>]*data-stage="shadow"/);
+  expect(page).toContain('data-canary="nothing takes it back: its gate is none"');
+});
+
 test("a backend that answers, but whose circuit is open, is a trouble", async () => {
   const modern = await httpUpstream((_, response) => response.writeHead(500).end());
   const one = await staged(
