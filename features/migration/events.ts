@@ -32,6 +32,7 @@ export const migrationEvents: EventDefinitions = {
   stages_lost: {
     level: "error",
     msg: "Redis has lost stages that were set at run time; those of the configuration hold.",
-    notes: "Redis was flushed or replaced. `endpoints` names them: move them again where they should differ.",
+    notes:
+      "Redis was flushed or replaced. `had` says which `endpoints` had which stage. The page has a button that sets them again, as does `POST /stages` with `lost`.",
   },
 };

@@ -52,8 +52,16 @@ const open = async (
   const isShared = stores.kind === "redis";
   const reportStages = url === undefined ? undefined : dependencies.add("stages", STAGES_LOST);
   const isAnySet = () => store.entries().size > 0;
-  if (isShared && !isAnySet()) reportStages?.(true, NONE_SET);
-  store.onChange(() => isAnySet() && reportStages?.(true));
+  const report = (): void => {
+    const lost = Object.keys(catalogue.endpoints).flatMap((name) => {
+      const had = migration.lost(name);
+      return had === undefined ? [] : `${name} had ${stageText(had)}`;
+    });
+    const others = lost.length - MAX_NAMED;
+    const named = lost.slice(0, MAX_NAMED).join("; ") + (others > 0 ? `; and ${others} more` : "");
+    if (lost.length > 0) reportStages?.(false, named);
+    else reportStages?.(true, isShared && !isAnySet() ? NONE_SET : undefined);
+  };
   // Only what these settings need is loaded.
   const opened =
     url === undefined
@@ -71,14 +79,16 @@ const open = async (
     evidence: await openEvidenceStore(stores),
     isShared,
     onLost(endpoints) {
-      observer.event("stages_lost", { endpoints });
-      reportStages?.(false, "Redis has lost those that were set: those of STAGES hold");
+      const had = Object.fromEntries(endpoints.map((name) => [name, migration.lost(name)]));
+      observer.event("stages_lost", { endpoints, had });
     },
-    onSet: () => reportStages?.(true),
+    onSet: report,
     hasModern: url !== undefined,
     evidenceOf: isCheck || url === undefined ? "" : hash("sha256", `${buildId()} ${identity}`, "base64url"),
     ...parts.times,
   });
+  report();
+  store.onChange(report);
   const modern: Modern | undefined =
     url === undefined || opened === undefined
       ? undefined
@@ -130,6 +140,9 @@ const open = async (
 
 /** What is said where Redis has no stage: it may have lost them. */
 const NONE_SET = "Redis has none that was set at run time: those of STAGES hold";
+
+/** Lost stages that are said; the page's button has all. */
+const MAX_NAMED = 3;
 
 /** What is said where Redis had some, and has lost them. */
 const STAGES_LOST = {

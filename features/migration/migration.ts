@@ -153,6 +153,7 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
       isGateFailing: decision?.isFailing,
       against: hasModern ? objection(endpoint) : undefined,
       former: stages.undoable(endpoint)?.from,
+      lost: stages.lost(endpoint),
       parity: track.parity(),
       parityInStage: track.parityInStage(stageOf(endpoint)),
       wrongSince: callersOf(stage) === 0 ? undefined : track.differsSince(stageOf(endpoint)),
@@ -216,6 +217,7 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
       return why === undefined ? undefined : { why, evidence: trackOf(endpoint).parity() };
     },
     undoable: (endpoint: string) => stages.undoable(endpoint),
+    lost: (endpoint: string) => stages.lost(endpoint),
     isRead: (endpoint: string) => endpoints[endpoint]?.writes === undefined,
     move: gates.move,
     /** Puts new stages and a new ledger in force. */

@@ -65,8 +65,9 @@ export const openStages = ({
   let stages = new Map<string, StageInForce>();
   /** Configured stages in force that the store does not have yet. */
   const unwritten = new Map<string, StageInForce>();
-  /** What the store had when it was read last. */
+  /** What the store had when it was read last, and what Redis has lost of it. */
   let stored = store.entries();
+  const lost = new Map<string, z.infer<typeof recordSchema>>();
 
   const configuredStage = (endpoint: string): Stage => stageAndShare(configured[endpoint] ?? defaultStage);
   const configuredText = (endpoint: string): string => JSON.stringify(configuredStage(endpoint));
@@ -109,15 +110,17 @@ export const openStages = ({
   /** Reads all stages again, exchanges them at once, and reports those that have moved. */
   const refresh = (): void => {
     const before = stages;
-    const lost = endpoints.filter((name) => stored.has(name) && store.get(name) === undefined);
+    const isGone = (name: string) => endpoints.includes(name) && store.get(name) === undefined;
+    const gone = new Map([...stored].filter(([name]) => isGone(name)));
+    for (const [name, record] of gone) lost.set(name, record);
     stored = store.entries();
     destination = lastDestination();
-    stages = new Map(endpoints.map((name) => [name, inForce(name, lost.includes(name) ? afterLoss : unmoved)]));
+    stages = new Map(endpoints.map((name) => [name, inForce(name, gone.has(name) ? afterLoss : unmoved)]));
     for (const [name, to] of stages) {
       const from = before.get(name);
       if (from && hasMoved(from, to)) onMove(name, from, to);
     }
-    if (lost.length > 0) onLost(lost);
+    if (gone.size > 0) onLost([...gone.keys()]);
   };
 
   /** Stores a stage and its line of the audit log, unless another gateway has moved the endpoint meanwhile. */
@@ -127,7 +130,8 @@ export const openStages = ({
     const seen = store.get(endpoint)?.stage.since;
     const isStored = await store.update(endpoint, (latest) =>
       latest?.stage.since === seen
-        ? { stage: to, moves: [move, ...(latest?.moves ?? [])].slice(0, MAX_MOVES) }
+        ? // The moves that Redis has lost come back with the next one.
+          { stage: to, moves: [move, ...((latest ?? lost.get(endpoint))?.moves ?? [])].slice(0, MAX_MOVES) }
         : undefined,
     );
     if (isStored) onStored(move);
@@ -192,6 +196,12 @@ export const openStages = ({
     undoable(endpoint: string): Move | undefined {
       const move = undoableMove(endpoint);
       return move !== undefined && destination !== undefined && isSameStage(move.to, destination) ? move : undefined;
+    },
+    /** The stage that was set for this endpoint, if Redis has lost it, and another one holds that nobody has set since. */
+    lost(endpoint: string): Stage | undefined {
+      const stage = lost.get(endpoint)?.stage;
+      const isBack = store.get(endpoint) !== undefined;
+      return stage === undefined || isBack || isSameStage(of(endpoint), stage) ? undefined : stageAndShare(stage);
     },
     /** All moves, the newest first. */
     audit: (): AuditMove[] =>

@@ -27,6 +27,8 @@ export type StageView = StageInForce & {
   against?: string;
   /** Where it was before the last move of many endpoints, if it was part of it and has not moved since. */
   former?: Pick<StageInForce, "stage" | "share">;
+  /** Where it was set, if Redis has lost that, and it has not moved since. */
+  lost?: Pick<StageInForce, "stage" | "share"> | undefined;
   /**
    * Of the last five minutes: requests, also a second, those with a 5xx, and the share (0-1) that the cache answered;
    * absent without a request.

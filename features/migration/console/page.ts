@@ -10,6 +10,7 @@ import { auditSection, ledgerSection } from "./recordSections.ts";
 import { classifications } from "./routes.ts";
 import {
   legacyButton,
+  lostButton,
   type NamedView,
   returnToLegacy,
   shadowButton,
@@ -34,7 +35,10 @@ export const migrationPage = (migration: Migration): PagePart => ({
     return {
       troubles: hasModern ? troublesOf(stages) : [],
       calm: hasModern ? calmSentence(stages, returned, now) : undefined,
-      remedies: { modern: html`<span class="scripted">${legacyButton()}</span>` },
+      remedies: {
+        modern: html`<span class="scripted">${legacyButton()}</span>`,
+        stages: html`<span class="scripted">${lostButton(stages)}</span>`,
+      },
       notices: Object.entries(stages).flatMap(([endpoint, view]) => oneBucketNotice(endpoint, view)),
       sections: [
         ...(hasModern

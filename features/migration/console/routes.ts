@@ -19,21 +19,21 @@ const who = { by: line, why: line, despite: line.optional() };
 const moveSchema = stageSchema.extend(who);
 const allSchema = z
   .strictObject({
-    stage: z.enum([...stageNames, "former"]),
+    stage: z.enum([...stageNames, "former", "lost"]),
     share: shareSchema.optional(),
     endpoints: z.literal("reads").optional(),
     ...who,
   })
   .refine(
     ({ stage, share, endpoints }) =>
-      stage === "legacy" || stage === "former"
+      stage === "legacy" || stage === "former" || stage === "lost"
         ? share === undefined && endpoints === undefined
         : endpoints !== undefined,
-    { path: ["stage"], error: "legacy and former move all endpoints, the other stages those that read" },
+    { path: ["stage"], error: "legacy, former and lost move all endpoints, the other stages those that read" },
   );
 
 const allAllowed =
-  'allowed is {"stage": "legacy" or "former", "by": "who", "why": "..."} or {"stage": "shadow", "canary" or "modern", "share": 0 to 100, "endpoints": "reads", "by": "who", "why": "..."}, and "despite": "..." for steps against the evidence';
+  'allowed is {"stage": "legacy", "former" or "lost", "by": "who", "why": "..."} or {"stage": "shadow", "canary" or "modern", "share": 0 to 100, "endpoints": "reads", "by": "who", "why": "..."}, and "despite": "..." for steps against the evidence';
 const moveAllowed =
   'allowed is {"stage": "legacy", "shadow", "canary" or "modern", "share": 0 to 100, "by": "who", "why": "..."}, and "despite": "..." for a step against the evidence; gates are set in STAGES';
 const noModern = { detail: "There is no modern backend: MODERN_URL is not set." };
@@ -109,7 +109,8 @@ export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pi
       by,
       why,
       (endpoint) => ({
-        all: stage === "former" ? migration.undoable(endpoint)?.all : now,
+        // Stages that are set again are no move of many, which could be undone.
+        all: stage === "former" ? migration.undoable(endpoint)?.all : stage === "lost" ? undefined : now,
         ...(opposed.has(endpoint) ? { despite: reason } : {}),
       }),
     );
@@ -164,9 +165,10 @@ const readBody = <T extends z.ZodType>(
 
 /** Where a move of many endpoints brings each; `undefined` where it stays. Reads that are further stay. */
 const destinationsOf =
-  ({ stageOf, undoable, isRead }: Migration, { stage, share = 100, endpoints }: z.infer<typeof allSchema>) =>
+  ({ stageOf, undoable, lost, isRead }: Migration, { stage, share = 100, endpoints }: z.infer<typeof allSchema>) =>
   (endpoint: string): Stage | undefined => {
     if (stage === "former") return undoable(endpoint)?.from;
+    if (stage === "lost") return lost(endpoint);
     const [at, to] = [stageOf(endpoint), { stage, share }];
     if (endpoints === undefined) return at.stage === "legacy" ? undefined : to;
     return !isRead(endpoint) || isSameStage(at, to) || isForward(to, at) ? undefined : to;

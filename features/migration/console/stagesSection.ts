@@ -122,23 +122,31 @@ export const legacyButton = (): Html =>
   });
 
 const formerButton = (stages: StagesView): Html => {
-  const former = Object.entries(stages).flatMap(([endpoint, view]) =>
-    view.former === undefined ? [] : [{ endpoint, view, to: view.former }],
-  );
-  const [first] = former;
+  const first = Object.values(stages).find(({ former }) => former !== undefined);
   if (first === undefined) return html``;
-  const undone = first.view.stage === "legacy" ? "Everything back to legacy" : `All reads to ${stageText(first.view)}`;
-  const moves = former.map(({ endpoint, to }) => `${endpoint}: ${stageText(to)}`);
-  const opposed = former.filter(({ view, to }) => view.against !== undefined && isForward(view, to));
+  const undone = first.stage === "legacy" ? "Everything back to legacy" : `All reads to ${stageText(first)}`;
+  return returnButton(stages, "former", `Undo “${undone}”`);
+};
+
+/** Sets the stages again that Redis has lost. */
+export const lostButton = (stages: StagesView): Html => returnButton(stages, "lost", "Set them again");
+
+const returnButton = (stages: StagesView, stage: "former" | "lost", title: string): Html => {
+  const returning = Object.entries(stages).flatMap(([endpoint, view]) => {
+    const { [stage]: to } = view;
+    return to === undefined ? [] : [{ endpoint, view, to }];
+  });
+  const moves = returning.map(({ endpoint, to }) => `${endpoint}: ${stageText(to)}`);
+  const opposed = returning.filter(({ view, to }) => view.against !== undefined && isForward(view, to));
   return allButton({
-    stage: "former",
-    title: `Undo “${undone}”`,
+    stage,
+    title,
     will: ["These endpoints will be where they were before:", ...moves].join("\n"),
     objections: opposed.map(({ endpoint, view }) => `${endpoint}: ${view.against}`),
   });
 };
 
-type AllButton = { stage: "legacy" | "former"; title: string; will: string; objections: readonly string[] };
+type AllButton = { stage: "legacy" | "former" | "lost"; title: string; will: string; objections: readonly string[] };
 
 /** A button that opens the dialog for all endpoints. `objections`: what was compared that speaks against it. */
 const allButton = ({ stage, title, will, objections }: AllButton): Html =>

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import { until } from "../../support/waiting.ts";
+import { operatorsOf } from "../console/page/operators.ts";
 import { despite, staged, type Staged } from "./support.ts";
 
 const wrong = { endpoint: "getDataset", fault: "otherValue" } as const;
@@ -90,7 +91,8 @@ describeWithRedis("two gateways with one Redis", () => {
     expect(await a.startLine()).toBe(`${line}; ${none}`);
     expect(a.dependency()).toMatchObject({ state: "ok", why: none });
     expect(await a.move("getDataset", { stage: "canary", share: 25, ...who })).toMatchObject({ status: 200 });
-    await until(() => b.at().share === 25);
+    expect(await a.move("getSetup", { stage: "shadow", share: 10, ...who })).toMatchObject({ status: 200 });
+    await until(() => b.at().share === 25 && b.at("getSetup").share === 10);
     expect(b.dependency()).toEqual({ name: "stages", state: "ok", since: expect.any(String) as string });
 
     await redis.talk("FLUSHALL");
@@ -99,11 +101,34 @@ describeWithRedis("two gateways with one Redis", () => {
       expect(at()).toMatchObject({ by: "configuration", why: "Redis has lost the stage that was set" });
       expect(at("getStudy")).toMatchObject({ stage: "shadow" });
       expect(observer.counts()["stages_lost"]).toBe(1);
-      expect(dependency()).toMatchObject({ state: "failed", why: expect.stringContaining("Redis has lost") as string });
+      const why = "getDataset had canary, 25 % of callers; getSetup had shadow, 10 % mirrored";
+      await until(() => dependency()?.state === "failed");
+      expect(dependency()).toMatchObject({ why });
     }
+    // A move of one of them, to wherever, leaves the other lost.
     expect(await b.move("getDataset", { stage: "canary", share: 5, ...who })).toMatchObject({ status: 200 });
     await until(() => a.at().share === 5);
-    for (const { dependency } of [a, b]) expect(dependency()).toMatchObject({ state: "ok" });
+    for (const { dependency } of [a, b])
+      expect(dependency()).toMatchObject({ state: "failed", why: "getSetup had shadow, 10 % mirrored" });
+    expect(await (await operatorsOf(a)).markup()).toMatch(
+      /have been lost<\/strong[^]*getSetup had shadow, 10 % mirrored[^]*data-all="lost"[^>]*data-will="[^"]*:\s+getSetup: shadow, 10 % mirrored"/,
+    );
+    expect(await b.operate("POST", "/stages", { ...who, stage: "lost" })).toEqual({
+      status: 200,
+      body: { moved: ["getSetup"] },
+    });
+    await until(() => a.at("getSetup").share === 10);
+    for (const { dependency, migration } of [a, b]) {
+      expect(dependency()).toMatchObject({ state: "ok" });
+      expect(dependency()?.why).toBeUndefined();
+      // What was moved before the loss is in the audit log again.
+      expect(migration.audit().map(({ endpoint, to }) => `${endpoint} ${to.share}`)).toEqual([
+        "getSetup 10",
+        "getDataset 5",
+        "getSetup 10",
+        "getDataset 25",
+      ]);
+    }
   });
 
   test("each counts what the other has compared, and a mended request once", async () => {
