@@ -51,15 +51,16 @@ const open = async (
   const store = parts.store ?? (await openStageStore(stores));
   const isShared = stores.kind === "redis";
   const reportStages = url === undefined ? undefined : dependencies.add("stages", STAGES_LOST);
+  const names = Object.keys(catalogue.endpoints);
   const isAnySet = () => store.entries().size > 0;
-  const report = (): void => {
-    const lost = Object.keys(catalogue.endpoints).flatMap((name) => {
-      const had = migration.lost(name);
-      return had === undefined ? [] : `${name} had ${stageText(had)}`;
+  const reportLost = (): void => {
+    const lost = Map.groupBy(names, (name) => {
+      const stage = migration.lost(name);
+      return stage && stageText(stage);
     });
-    const others = lost.length - MAX_NAMED;
-    const named = lost.slice(0, MAX_NAMED).join("; ") + (others > 0 ? `; and ${others} more` : "");
-    if (lost.length > 0) reportStages?.(false, named);
+    lost.delete(undefined);
+    const had = [...lost].map(([stage, alike]) => `${alike.join(", ")} had ${stage}`);
+    if (had.length > 0) reportStages?.(false, had.join("; "));
     else reportStages?.(true, isShared && !isAnySet() ? NONE_SET : undefined);
   };
   // Only what these settings need is loaded.
@@ -82,13 +83,13 @@ const open = async (
       const had = Object.fromEntries(endpoints.map((name) => [name, migration.lost(name)]));
       observer.event("stages_lost", { endpoints, had });
     },
-    onSet: report,
+    onSet: reportLost,
     hasModern: url !== undefined,
     evidenceOf: isCheck || url === undefined ? "" : hash("sha256", `${buildId()} ${identity}`, "base64url"),
     ...parts.times,
   });
-  report();
-  store.onChange(report);
+  reportLost();
+  store.onChange(reportLost);
   const modern: Modern | undefined =
     url === undefined || opened === undefined
       ? undefined
@@ -102,7 +103,7 @@ const open = async (
     replaces() {
       // A check asks legacy, whatever the stages are: it looks at those of the configuration.
       const isEverywhere = isCheck
-        ? Object.keys(catalogue.endpoints).every((name) => settings.STAGES[name]?.stage === "modern")
+        ? names.every((name) => settings.STAGES[name]?.stage === "modern")
         : migration.isModernEverywhere();
       return isEverywhere ? "endpoints" : undefined;
     },
@@ -140,9 +141,6 @@ const open = async (
 
 /** What is said where Redis has no stage: it may have lost them. */
 const NONE_SET = "Redis has none that was set at run time: those of STAGES hold";
-
-/** Lost stages that are said; the page's button has all. */
-const MAX_NAMED = 3;
 
 /** What is said where Redis had some, and has lost them. */
 const STAGES_LOST = {

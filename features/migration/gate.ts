@@ -1,4 +1,4 @@
-import type { ConfiguredGate, Gate, Stage } from "./stage.ts";
+import type { Gate, Stage } from "./stage.ts";
 
 /** What comparisons and answers have shown since an endpoint moved last. */
 export type Evidence = {
@@ -64,31 +64,23 @@ export const decideGate = (gate: Gate, at: Stage, evidence: Evidence): GateDecis
     : { reason: `held: ${missing}`, isFailing };
 };
 
-/** What takes a canary back to shadow that has no gate in `STAGES`: distinct requests that differ, and failed minutes. */
+/** Distinct requests that differ, and failed minutes, that take a canary without a gate in `STAGES` back to shadow. */
 const MAX_DIFFERING = 3;
 const MAX_FAILED_MINUTES = 2;
 
 /** Decides for an endpoint without a gate in `STAGES`: a canary goes back where modern is wrong or fails. */
-export const decideWithoutGate = (at: Stage, evidence: Evidence): GateDecision | undefined => {
+export const decideWithoutGate = (
+  at: Stage,
+  { good, conclusive, failedMinutes }: Evidence,
+): GateDecision | undefined => {
   if (at.stage !== "canary") return undefined;
-  const differing = evidence.conclusive - evidence.good;
-  const reason =
-    differing >= MAX_DIFFERING
-      ? `${differing} distinct requests differ without a reason`
-      : evidence.failedMinutes >= MAX_FAILED_MINUTES
-        ? `most of modern's answers failed in ${evidence.failedMinutes} different minutes`
-        : undefined;
-  return reason === undefined
-    ? { reason: `held: ${describeGate(undefined)}`, isFailing: false }
-    : { reason, to: { stage: "shadow", share: 100 }, isFailing: true };
-};
-
-/** What moves a canary with this gate, as a sentence for the operator who sets the stage. */
-export const describeGate = (gate: ConfiguredGate): string => {
-  if (gate === "none") return "nothing takes it back: its gate is none";
-  if (gate !== undefined)
-    return gate.paused ? "its gate is paused" : "its gate moves it up and down by what is compared";
-  return `${MAX_DIFFERING} distinct requests that differ without a reason take it back to shadow, or ${MAX_FAILED_MINUTES} minutes in which most of modern's answers fail; nothing promotes it`;
+  const to: Stage = { stage: "shadow", share: 100 };
+  const differing = conclusive - good;
+  if (differing >= MAX_DIFFERING)
+    return { reason: `${differing} distinct requests differ without a reason`, to, isFailing: true };
+  if (failedMinutes >= MAX_FAILED_MINUTES)
+    return { reason: `most of modern's answers failed in ${failedMinutes} different minutes`, to, isFailing: true };
+  return { reason: `held: it goes back at ${MAX_DIFFERING} requests that differ, and never up`, isFailing: false };
 };
 
 /** Whether modern was demoted just now, or is worse than the gate asks without proof so far. */

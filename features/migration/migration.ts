@@ -4,7 +4,7 @@ import type { Core } from "../../src/gateway/index.ts";
 import { openComparedRequests } from "./comparedRequests.ts";
 import { type Bucketing, decide, type StageDecision } from "./decide.ts";
 import { type ComparedAnswer, openDifferences } from "./differences.ts";
-import { decideGate, decideWithoutGate, describeGate, type GateDecision } from "./gate.ts";
+import { decideGate, decideWithoutGate, type GateDecision } from "./gate.ts";
 import { openGates } from "./gates.ts";
 import { openLedgerInForce } from "./ledgerInForce.ts";
 import { countComparisons } from "./metrics.ts";
@@ -148,7 +148,6 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
     return {
       ...stage,
       gate: gate === "none" ? undefined : gate,
-      inCanary: describeGate(gate),
       gateSays: decision?.reason,
       isGateFailing: decision?.isFailing,
       against: hasModern ? objection(endpoint) : undefined,

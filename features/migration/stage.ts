@@ -41,10 +41,7 @@ export const stageSchema = z.strictObject({ stage: z.enum(stageNames), share: sh
 /** A stage with its share. */
 export type Stage = z.infer<typeof stageSchema>;
 
-/** A gate as `STAGES` has it. Without one a canary only goes back; `none`: nothing takes it back. */
-export type ConfiguredGate = Gate | "none" | undefined;
-
-/** An endpoint as `STAGES` has it. */
+/** An endpoint as `STAGES` has it. A canary without a gate goes back by itself; with `none` nothing takes it back. */
 export const configuredStageSchema = stageSchema.extend({
   gate: z.union([z.literal("none"), gateSchema], '"none", or an object such as {"parity": 0.99}').optional(),
 });

@@ -65,7 +65,7 @@ export const openStages = ({
   let stages = new Map<string, StageInForce>();
   /** Configured stages in force that the store does not have yet. */
   const unwritten = new Map<string, StageInForce>();
-  /** What the store had when it was read last, and what Redis has lost of it. */
+  /** The records of the store when it was read last, and those that Redis has lost. */
   let stored = store.entries();
   const lost = new Map<string, z.infer<typeof recordSchema>>();
 
@@ -197,7 +197,7 @@ export const openStages = ({
       const move = undoableMove(endpoint);
       return move !== undefined && destination !== undefined && isSameStage(move.to, destination) ? move : undefined;
     },
-    /** The stage that was set for this endpoint, if Redis has lost it, and another one holds that nobody has set since. */
+    /** The stage that was set for this endpoint, if Redis has lost it: another stage is in force, and was not set since. */
     lost(endpoint: string): Stage | undefined {
       const stage = lost.get(endpoint)?.stage;
       const isBack = store.get(endpoint) !== undefined;

@@ -19,8 +19,6 @@ export type StageView = StageInForce & {
   parityInStage: Parity;
   /** When it moves by itself, as `STAGES` has it. */
   gate?: Gate | undefined;
-  /** What moves it by itself once it is in canary, in words. */
-  inCanary: string;
   /** Since when callers may get wrong answers (ISO 8601): modern answers some, and differs without a reason. */
   wrongSince?: string | undefined;
   /** What speaks against a step towards modern: such a move needs a reason `despite`. */

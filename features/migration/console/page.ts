@@ -87,14 +87,15 @@ const troublesOf = (stages: StagesView): PageTrouble[] => {
 
 /** An endpoint that needs an operator. Where modern answers callers, what nothing explains is a wrong answer. */
 const troubleOf = ({ endpoint, view, troubles: [trouble = ""] }: NamedView): PageTrouble => {
+  const share = Math.min(100, callersOf(view));
   const differs = html`<a href="#endpoint=${endpoint}&amp;kind=unexplained">What differs</a>`;
   if (view.wrongSince === undefined)
     return {
       what: html`${endpoint}: ${trouble}`,
-      effect: noticed(view),
+      effect: share === 0 ? "no caller gets modern’s answer yet" : `${share} % of the callers get modern’s answer`,
       press: view.parity.unexplained > 0 ? differs : html`<a href="#stage-${endpoint}">The gate</a>`,
     };
-  const harm = `${shareOf(view)} % of the callers of ${endpoint} may get wrong answers`;
+  const harm = `${share} % of the callers of ${endpoint} may get wrong answers`;
   return {
     what: `Up to ${harm}`,
     harm: `up to ${harm}`,
@@ -103,13 +104,6 @@ const troubleOf = ({ endpoint, view, troubles: [trouble = ""] }: NamedView): Pag
     press: html`<span class="scripted">${shadowButton(endpoint)}</span> ${differs}`,
   };
 };
-
-/** The percentage of the callers that modern answers. */
-const shareOf = (view: StageView): number => Math.min(100, callersOf(view));
-
-/** What callers notice of an endpoint whose modern side differs or fails. */
-const noticed = (view: StageView): string =>
-  shareOf(view) === 0 ? "no caller gets modern’s answer yet" : `${shareOf(view)} % of the callers get modern’s answer`;
 
 const calmSentence = (stages: StagesView, returned: Move | undefined, now: Date): Html => {
   if (returned !== undefined)
@@ -125,7 +119,8 @@ const calmSentence = (stages: StagesView, returned: Move | undefined, now: Date)
 const effects: Record<StageName, string> = {
   legacy: "Legacy will answer every caller; modern will not be asked.",
   shadow: "Legacy will answer every caller; {share} % of the requests will be mirrored to modern and compared.",
-  canary: "Modern will answer {share} % of the callers, legacy the others.",
+  canary:
+    "Modern will answer {share} % of the callers, legacy the others. Unless STAGES has a gate for it, 3 requests that differ without a reason take it back to shadow, or 2 minutes in which most of modern’s answers fail.",
   modern: "Modern will answer every caller; {share} % of the requests will be mirrored to legacy and compared.",
 };
 

@@ -2,6 +2,7 @@ import type { PageSection } from "../../../libraries/ui/consolePart.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { rowsTable, timeAgo, timeAt } from "../../../libraries/ui/parts.ts";
 import { counted, duration, formatNumber, percent } from "../../../libraries/ui/wording.ts";
+import { MAX_COMPARED } from "../comparedRequests.ts";
 import { nextStep } from "../gate.ts";
 import { isForward, type Move, type StageName, stageNames, stageText } from "../stage.ts";
 import { RECENT_ANSWERS } from "../track.ts";
@@ -31,11 +32,9 @@ export const sortByTrouble = (stages: StagesView): Record<"troubled" | "moved" |
   const all = Object.entries(stages).map(([endpoint, view]) => ({ endpoint, view, troubles: troublesOf(view) }));
   const troubled = all.filter(({ troubles }) => troubles.length > 0);
   const others = all.filter(({ troubles }) => troubles.length === 0);
-  const isWrong = ({ view }: NamedView): number => (view.wrongSince === undefined ? 0 : 1);
+  const urgency = ({ view }: NamedView) => view.parity.unexplained + (view.wrongSince === undefined ? 0 : MAX_COMPARED);
   return {
-    troubled: troubled.toSorted(
-      (a, b) => isWrong(b) - isWrong(a) || b.view.parity.unexplained - a.view.parity.unexplained,
-    ),
+    troubled: troubled.toSorted((a, b) => urgency(b) - urgency(a)),
     moved: others.filter(({ view }) => view.stage !== "legacy"),
     inLegacy: others.filter(({ view }) => view.stage === "legacy").toSorted((a, b) => b.view.rate - a.view.rate),
   };
@@ -183,7 +182,6 @@ const row = ({ endpoint, view, troubles }: NamedView, now: Date): Html =>
     data-share="${view.share}"
     data-evidence="${evidenceOf(view)}"
     data-against="${view.against ?? ""}"
-    data-canary="${view.inCanary}"
   >
     <th scope="row">${endpoint}</th>
     <td class="stage-cell">${stageMark(view)}${sinceNote(view, now)}${gateNote(view, troubles)}</td>

@@ -72,7 +72,7 @@ const placesOf = ({ path, ...issue }: z.core.$ZodIssue, value: unknown, field: z
   }));
 };
 
-/** Of alternatives such as a word or an object, what describes the object where the value is one. */
+/** The description of the object, where a word or an object is allowed and an object was given. */
 const ofValue = (inner: Described, value: unknown): Described =>
   inner.anyOf?.find(({ type }) => type === "object" && typeof value === "object") ?? inner;
 

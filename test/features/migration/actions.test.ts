@@ -63,6 +63,6 @@ test("the configuration pauses and changes a gate, and its endpoint does not mov
   });
   await migration.configure({ getDataset: { stage: "shadow", share: 100 } }, []);
   expect(migration.viewOf("getDataset")).toMatchObject({ stage: "canary", gate: undefined });
-  expect(migration.viewOf("getDataset").gateSays).toContain("nothing promotes it");
+  expect(migration.viewOf("getDataset").gateSays).toContain("it goes back at 3 requests that differ");
   expect(migration.audit()).toHaveLength(1);
 });

@@ -46,8 +46,7 @@ const showMove = () => {
   const { will } = fields.stage.selectedOptions[0].dataset;
   fields.share.disabled = stage === "legacy";
   setText(partOf(dialog, "now"), now ? `Now: ${formatStage(now)}` : "");
-  const gate = stage === "canary" && now && `In canary: ${now.canary}.`;
-  const effect = [will.replace("{share}", share), gate, wanted.will].filter(Boolean).join("\n");
+  const effect = [will.replace("{share}", share), wanted.will].filter(Boolean).join("\n");
   setText(partOf(dialog, "will"), isSame ? "It is there already." : effect);
   setText(partOf(dialog, "confirm"), `Move to ${formatStage({ stage, share })}`);
   partOf(dialog, "confirm").disabled = isSame;

@@ -295,7 +295,6 @@ test("a wrong answer is said with its share, its beginning and the way back", as
     ),
   );
   expect(page).toMatch(/<button[^>]*data-move="getDataset"[^>]*data-stage="shadow"/);
-  expect(page).toContain('data-canary="nothing takes it back: its gate is none"');
 });
 
 test("a backend that answers, but whose circuit is open, is a trouble", async () => {
