@@ -19,17 +19,17 @@ const open = async (
   settings: RateLimitSettings,
 ): Promise<Feature<ConsolePart>> => {
   const { meter, observer, keys } = core;
-  const { RATE_LIMIT: rate = 1, REDIS_URL: url } = settings;
-  const burst = (rate * BURST_MS) / 1000;
-  const isExempt = trustedProxies(settings.RATE_LIMIT_EXEMPT);
-  const buckets = openBuckets(rate);
+  const { REDIS_URL: url } = settings;
+  let { RATE_LIMIT: rate = 0 } = settings;
+  let isExempt = trustedProxies(settings.RATE_LIMIT_EXEMPT);
+  const burst = (): number => (rate * BURST_MS) / 1000;
+  const buckets = openBuckets();
   const { run } = storesOf(core);
   const shared =
     run === undefined
       ? undefined
       : (await import("./sharedBuckets.ts")).openSharedBuckets({
           run,
-          rate,
           onLost: (why) => observer.event("rate_limit_redis_lost", { why }),
           onUp: () => observer.event("rate_limit_redis_up", {}),
         });
@@ -65,7 +65,7 @@ const open = async (
   const refuse = (response: ServerResponse, wait: number): void => {
     refused++;
     const retryAfter = Math.max(1, Math.ceil(wait / 1000));
-    const policy = ["RateLimit-Policy", `"caller";q=${burst};w=${BURST_MS / 1000}`];
+    const policy = ["RateLimit-Policy", `"caller";q=${burst()};w=${BURST_MS / 1000}`];
     const headers = [...policy, "RateLimit", `"caller";r=0;t=${retryAfter}`];
     const detail = "Too many requests: see Retry-After.";
     sendOwnError(response, { status: 429, detail, retryAfter, headers });
@@ -86,28 +86,38 @@ const open = async (
     const { caller: sender } = exchangeOf(response);
     const caller = sender && limitedAs(sender);
     if (caller === undefined) return next();
-    const wait = buckets.take(caller.own, performance.now());
+    const wait = buckets.take(caller.own, performance.now(), rate);
     if (wait > 0) return refuse(response, wait);
     if (shared === undefined) return next();
-    limitShared(shared.take(caller.shared()), request, response, next).catch((error: unknown) =>
+    limitShared(shared.take(caller.shared(), rate), request, response, next).catch((error: unknown) =>
       core.guard.fail(response, error),
     );
   };
 
-  return {
-    step: { before: "hitPath", answer: limit },
+  const step = { before: "hitPath", answer: limit } as const;
+  // Without a limit a request passes no step.
+  const limiting: Feature<ConsolePart> = {
+    ...(rate > 0 && { step }),
     console: {
       page: async () => ({
         show: () => ({
           sections: [],
-          facts: [html`<strong>${formatNumber(refused)}</strong> over the rate limit`],
+          facts: rate === 0 ? [] : [html`<strong>${formatNumber(refused)}</strong> over the rate limit`],
         }),
       }),
     },
-    start: async () => ({
-      line: `each caller may send ${rate} requests a second, ${burst} at once: RATE_LIMIT is set`,
-    }),
+    reload(next) {
+      const changed = next as RateLimitSettings;
+      ({ RATE_LIMIT: rate = 0 } = changed);
+      isExempt = trustedProxies(changed.RATE_LIMIT_EXEMPT);
+      limiting.step = rate > 0 ? step : undefined;
+    },
+    start: async () =>
+      rate === 0
+        ? {}
+        : { line: `each caller may send ${rate} requests a second, ${burst()} at once: RATE_LIMIT is set` },
   };
+  return limiting;
 };
 
 export const feature = { open, events: rateLimitEvents };

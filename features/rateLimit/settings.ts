@@ -14,8 +14,6 @@ const shape = {
   RATE_LIMIT_EXEMPT: fields.networks.describe("Addresses and networks whose requests are not limited"),
 };
 
-const isOn = ({ RATE_LIMIT }: RateLimitSettings): boolean => RATE_LIMIT !== undefined;
-
 const errorsOf = ({ RATE_LIMIT, RATE_LIMIT_EXEMPT }: RateLimitSettings): string[] =>
   RATE_LIMIT === undefined
     ? []
@@ -24,6 +22,11 @@ const errorsOf = ({ RATE_LIMIT, RATE_LIMIT_EXEMPT }: RateLimitSettings): string[
           `RATE_LIMIT_EXEMPT: ${network} given, so RATE_LIMIT limits no caller; allowed are smaller networks, or no RATE_LIMIT`,
       );
 
-export const settings = { shape, group: "Rate limits", isOn, errorsOf } satisfies SettingsFragment;
+export const settings = {
+  shape,
+  group: "Rate limits",
+  reloadable: ["RATE_LIMIT", "RATE_LIMIT_EXEMPT"],
+  errorsOf,
+} satisfies SettingsFragment;
 
 export type RateLimitSettings = DataSettings & z.infer<z.ZodObject<typeof shape>>;

@@ -24,7 +24,6 @@ return 0
 
 type SharedBucketsSettings = {
   run: RunScript;
-  rate: number;
   onLost: (why: string) => void;
   onUp: () => void;
   /** Milliseconds that a request waits for Redis. */
@@ -32,15 +31,15 @@ type SharedBucketsSettings = {
 };
 
 /** Opens the same buckets in Redis, for all gateways together. Failures of the connection show in the calls. */
-export const openSharedBuckets = ({ run, rate, onLost, onUp, timeout = 50 }: SharedBucketsSettings) => {
-  const args = [String(1000 / rate), String(BURST_MS)];
+export const openSharedBuckets = ({ run, onLost, onUp, timeout = 50 }: SharedBucketsSettings) => {
   let restUntil = performance.now() + REST;
   let isLost = false;
   return {
     /** Takes one token; gives 0, or the milliseconds until there is one; `undefined`: Redis did not say in time. */
-    async take(caller: string): Promise<number | undefined> {
+    async take(caller: string, rate: number): Promise<number | undefined> {
       if (performance.now() < restUntil) return undefined;
       try {
+        const args = [String(1000 / rate), String(BURST_MS)];
         const wait = await withTimeout(run(take, [PREFIX + caller], args), timeout);
         if (wait === "late") throw new Error(`no answer within ${timeout} ms`);
         if (isLost) onUp();

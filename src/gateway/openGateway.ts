@@ -157,6 +157,7 @@ export const openGateway = async (
     /** Puts changed settings in force, one feature after the other. */
     reload: async (next: Settings): Promise<void> => {
       for (const feature of features) await feature.reload?.(next);
+      core.events.emit("reloaded");
     },
     /**
      * Closes the features, waits for what legacy still answers, and closes everything else. Rejects with

@@ -57,8 +57,10 @@ export const startServer = async (
 ): Promise<RunningServer> => {
   let stopping = false;
   const exchanges = openExchanges(gateway.core, prefixes);
-  const { untrustedProxies, guard } = gateway.core;
-  const answer = inOrder(requestSteps(gateway, prefixes, exchanges.begin));
+  const { untrustedProxies, guard, events } = gateway.core;
+  const join = () => inOrder(requestSteps(gateway, prefixes, exchanges.begin));
+  let answer = join();
+  events.on("reloaded", () => (answer = join()));
   const { server, watched, connections, hasWaiting } = openHttpServer(
     {
       // An upload may take longer than any fixed time; silence within one is bounded by the pass-through.

@@ -104,8 +104,8 @@ export type Documents = {
  * page. `Report`: what its part of `--check` works with, which the command alone calls: the core never does.
  */
 export type Feature<Part = unknown, Report = never> = {
-  /** Answers requests in the order of `requestSteps` (server.ts), or hands them on. */
-  step?: { before: StepPlace; answer: Step };
+  /** Answers requests in the order of `requestSteps` (server.ts), or hands them on. A reload may add it or take it away. */
+  step?: { before: StepPlace; answer: Step } | undefined;
   documents?: Documents;
   layer?: Layer;
   /**
@@ -162,6 +162,8 @@ export type CoreEvents = {
   legacyAnswer: [LegacyAnswered];
   /** Legacy has refused a key: its salted hash. */
   keyRefused: [owner: string];
+  /** All features have taken changed settings. */
+  reloaded: [];
   /** A feature has a notice for operators. Without the feature `webhook` this has no listener. */
   notice: [Notice];
 };

@@ -128,6 +128,27 @@ describe("more requests than the rate limit allows", () => {
     await legacy.close();
   });
 
+  test("a reload begins to limit, changes the limit and ends it", async () => {
+    const { url } = await recordingUpstream(() => undefined);
+    const gateway = await listeningGateway(url);
+    const reload = (changed: object) => gateway.reload({ ...gateway.core.settings, ...changed });
+    const statuses = (count: number, from?: string) =>
+      Promise.all(
+        Array.from(
+          { length: count },
+          async () => (await ask(gateway.port, measures, { ...(from && { from }) })).status,
+        ),
+      );
+    expect(await statuses(30)).toEqual([...burst, ...burst, ...burst]);
+    await reload({ RATE_LIMIT: 1 });
+    expect((await statuses(12)).toSorted((a, b) => a - b)).toEqual([...burst, 429, 429]);
+    await reload({ RATE_LIMIT: 2, RATE_LIMIT_EXEMPT: ["127.0.0.3"] });
+    expect((await statuses(21, "127.0.0.2")).toSorted((a, b) => a - b)).toEqual([...burst, ...burst, 429]);
+    expect(await statuses(30, "127.0.0.3")).toEqual([...burst, ...burst, ...burst]);
+    await reload({ RATE_LIMIT: undefined });
+    expect(await statuses(30)).toEqual([...burst, ...burst, ...burst]);
+  });
+
   test("requests with an empty key count for the address", async () => {
     const { statuses, core } = await limited();
     expect([...(await statuses(6)), ...(await statuses(5, `${measures}?api_key=`))]).toEqual([...burst, 429]);
@@ -203,26 +224,26 @@ describeWithRedis("gateways with one Redis", () => {
     const shared = openSharedBuckets({
       run: (...command) => connection.run(...command),
       timeout: 1000,
-      // Two tokens, and another one after five seconds.
-      rate: 0.2,
       onLost: (why) => events.push(`lost: ${why}`),
       onUp: () => events.push("up"),
     });
-    await until(async () => (await shared.take("first")) !== undefined);
+    /** From buckets of two tokens, which gain another one in five seconds. */
+    const take = (caller: string) => shared.take(caller, 0.2);
+    await until(async () => (await take("first")) !== undefined);
     // The clock of Redis was an hour ahead when this caller came.
     await redis.talk(`SET catalog-gateway:2:rate:early ${Date.now() + 3_600_000}`);
-    expect(await shared.take("early")).toBe(0);
+    expect(await take("early")).toBe(0);
     // Another program has written these.
     await redis.talk("SET catalog-gateway:2:rate:text foreign", "LPUSH catalog-gateway:2:rate:list foreign");
-    expect([await shared.take("text"), await shared.take("list")]).toEqual([0, 0]);
+    expect([await take("text"), await take("list")]).toEqual([0, 0]);
     events.splice(0);
-    const waits = [await shared.take("a"), await shared.take("a"), await shared.take("a")];
+    const waits = [await take("a"), await take("a"), await take("a")];
     expect(waits).toEqual([0, 0, expect.toSatisfy((wait: number) => wait > 0 && wait <= 5000)]);
     redis.pause();
-    await until(async () => (await shared.take("a")) === undefined && events.length === 1);
+    await until(async () => (await take("a")) === undefined && events.length === 1);
     expect(events).toEqual(["lost: no answer within 1000 ms"]);
     redis.resume();
-    await until(async () => (await shared.take("b")) !== undefined);
+    await until(async () => (await take("b")) !== undefined);
     expect(events).toEqual(["lost: no answer within 1000 ms", "up"]);
   });
 });
