@@ -4,7 +4,7 @@ import { HIDDEN } from "../../src/operation/index.ts";
 import type { Stores } from "../../libraries/stores/keyValueStore.ts";
 
 /** The caller of requests without a key, or with one that legacy has not accepted. */
-const ANONYMOUS = "nobody";
+export const ANONYMOUS = "nobody";
 /**
  * Most entries with a key, with the same key, and without one. Clients may invent keys and user agents: that
  * pushes no other key off.
@@ -86,7 +86,7 @@ class CallerCounts {
 /**
  * A request of the legacy interface. `key`: in small letters. `isAccepted`: legacy has answered it, so it took the key.
  */
-type CallerRequest = { key: string | undefined; isAccepted: boolean; agent: string | undefined; path: string };
+export type CallerRequest = { key: string | undefined; isAccepted: boolean; agent: string | undefined; path: string };
 
 /** One caller of the legacy interface, by a hash of the credential, the user agent and the path. */
 export type ClientView = {
@@ -124,6 +124,10 @@ export const openCallers = async ({ open }: Pick<Stores, "open">) => {
   };
   const isListed = (caller: string): boolean =>
     pending.has(caller) || saving.has(caller) || stored().some((entry) => entry.caller === caller);
+  const callerOf = (key: string, isAccepted: boolean): string => {
+    const caller = hashOf(key);
+    return isAccepted || isListed(caller) ? caller : ANONYMOUS;
+  };
 
   const save = async (): Promise<void> => {
     if (pending.entries.size === 0) return;
@@ -142,9 +146,10 @@ export const openCallers = async ({ open }: Pick<Stores, "open">) => {
   flushing.unref();
 
   return {
+    /** The caller with this key, as it is listed. */
+    callerOf,
     count({ key, isAccepted, agent, path }: CallerRequest): void {
-      const keyed = key === undefined ? ANONYMOUS : hashOf(key);
-      const caller = isAccepted || isListed(keyed) ? keyed : ANONYMOUS;
+      const caller = key === undefined ? ANONYMOUS : callerOf(key, isAccepted);
       const now = Date.now();
       pending.add({ caller, agent: listedAgent(agent, key), path, count: 1, first: now, last: now });
     },
@@ -176,7 +181,7 @@ const keyLike = /(?<![0-9a-z])[0-9a-f]{32}(?![0-9a-z])/gi;
  * A user agent that can be listed: at most 200 characters, without control characters and keys. It runs for each
  * proxied request, for which `scrubAgent` takes too long.
  */
-const listedAgent = (agent = "", key = ""): string => {
+export const listedAgent = (agent = "", key = ""): string => {
   let shown = agent.replaceAll(/\p{Cc}/gu, "").replaceAll(keyLike, HIDDEN);
   if (key.length > 3 && shown.toLowerCase().includes(key))
     shown = shown.replaceAll(new RegExp(RegExp.escape(key), "gi"), HIDDEN);

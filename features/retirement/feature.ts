@@ -6,10 +6,11 @@ import { exchangeOf, type HttpExchange } from "../../src/operation/index.ts";
 import { storesOf } from "../../libraries/stores/storesOf.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { brownoutAnswer } from "./brownoutAnswer.ts";
-import { type ListClients, openCallers } from "./callers.ts";
+import { ANONYMOUS, type CallerRequest, listedAgent, type ListClients, openCallers } from "./callers.ts";
 import { clientsCsv } from "./console/clientGroups.ts";
 import { deprecationHeaders } from "./deprecationHeaders.ts";
 import { retirementEvents } from "./events.ts";
+import { openFloodWatch, SAMPLED } from "./flood.ts";
 import type { RetirementSettings } from "./settings.ts";
 
 /** Paths whose group is remembered; a longer one is read each time. */
@@ -32,10 +33,10 @@ const byLength = (a: { path: string }, b: { path: string }): number => b.path.le
 
 /** Deprecation headers and brown-outs for legacy paths, and a list of the callers of the legacy interface. */
 const open = async (
-  core: Pick<Core, "features" | "meter" | "observer">,
+  core: Pick<Core, "events" | "features" | "meter" | "observer">,
   settings: RetirementSettings,
 ): Promise<Feature<ConsolePart> & { clients: ListClients }> => {
-  const { meter, observer } = core;
+  const { events, meter, observer } = core;
   const { LEGACY_PATH } = settings;
   const legacyPath = LEGACY_PATH === "/" ? "" : LEGACY_PATH;
   const callers = await openCallers(storesOf(core));
@@ -84,6 +85,28 @@ const open = async (
     return find(on, exchange);
   };
 
+  const floods = openFloodWatch((flood) => {
+    observer.event("flood", flood);
+    events.emit("notice", { type: "traffic.flood", at: new Date().toISOString(), ...flood });
+  });
+  /** Requests until the next that is counted, at a random place of 16: callers may take turns. */
+  let untilCounted = SAMPLED;
+  let place = SAMPLED - 1;
+  /** Counts a request of either interface for all that are not counted. */
+  const countForFlood = (exchange: HttpExchange, { key, isAccepted, agent }: Omit<CallerRequest, "path">): void => {
+    const next = Math.floor(Math.random() * SAMPLED);
+    untilCounted = SAMPLED - place + next;
+    place = next;
+    const { status, cache = "", upstreamCalls, backend } = exchange;
+    // The rate limit has refused it.
+    if (status === 429 && upstreamCalls === 0) return;
+    const known = key === undefined ? ANONYMOUS : callers.callerOf(key, isAccepted);
+    const caller = known === ANONYMOUS ? `${exchange.caller?.address} ${listedAgent(agent, key)}`.trim() : known;
+    // The cache asks in its own name for what it lacks.
+    const asked = Math.max(upstreamCalls, ["miss", "revalidated"].includes(cache) ? 1 : 0);
+    floods.count(caller, backend === "modern" ? 0 : asked);
+  };
+
   /** Whether the whole interface of legacy is gone for good. */
   const isInterfaceGone = (): boolean =>
     inForce.brownouts.some(
@@ -103,7 +126,7 @@ const open = async (
           }),
         );
       },
-      page: async () => (await import("./console/page.ts")).retirementPage(clients),
+      page: async () => (await import("./console/page.ts")).retirementPage(clients, floods.flood),
     },
     step: {
       before: "passThrough",
@@ -125,24 +148,37 @@ const open = async (
       onBody: (req, body) => void bodies.set(req, body),
     },
     onExchange(exchange, response) {
-      const { isProxied, status, cache, owner } = exchange;
-      if (!isProxied || response === undefined) return;
+      if (response === undefined) return;
+      const { isProxied, status, cache, owner, endpoint } = exchange;
       const { method, headers } = response.req;
-      const asked = askedBy(exchange);
-      if (asked === undefined) return;
+      const agent = headers["user-agent"];
+      const isGood = status >= 200 && status < 300;
+      const isCounted = --untilCounted === 0;
+      const asked = isProxied ? askedBy(exchange) : undefined;
+      if (asked === undefined) {
+        if (!isCounted) return;
+        const key = exchange.caller?.credential.key?.toLowerCase();
+        // Any key comes to the website, and to documents.
+        return countForFlood(exchange, { key, isAccepted: isGood && endpoint !== undefined, agent });
+      }
       const key = legacyKeyOf(asked.query, headers["content-type"], bodies.get(response.req) ?? "");
       // In an outage the cache answers any key.
       const isMadeUp = key !== undefined && cache !== undefined && owner === undefined;
-      callers.count({
+      const request: CallerRequest = {
         // Legacy ignores the case of keys.
         key: key?.toLowerCase(),
         // A web server answers TRACE by itself.
-        isAccepted: status >= 200 && status < 300 && method !== "TRACE" && !isMadeUp,
-        agent: headers["user-agent"],
+        isAccepted: isGood && method !== "TRACE" && !isMadeUp,
+        agent,
         path: asked.group,
-      });
+      };
+      callers.count(request);
+      if (isCounted) countForFlood(exchange, request);
     },
-    close: () => callers.close(),
+    close() {
+      floods.close();
+      return callers.close();
+    },
     reload(next) {
       inForce = configured(next as RetirementSettings);
       groups.clear();

@@ -1,9 +1,10 @@
-import type { PagePart, PageSection } from "../../../libraries/ui/consolePart.ts";
+import type { PagePart, PageSection, PageTrouble } from "../../../libraries/ui/consolePart.ts";
 import { joinModules } from "../../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { rowsTable, timeAgo, timeAt } from "../../../libraries/ui/parts.ts";
-import { counted, formatNumber } from "../../../libraries/ui/wording.ts";
+import { counted, formatNumber, percent, rate } from "../../../libraries/ui/wording.ts";
 import type { ClientView, ListClients } from "../callers.ts";
+import type { Flood } from "../flood.ts";
 import { type ClientGroup, groupClients, matchesSearch } from "./clientGroups.ts";
 
 /** Groups that are not folded, and clients of one group. */
@@ -11,17 +12,27 @@ const FIRST = 10;
 const MAX_CLIENTS = 20;
 const MAX_SEARCH = 200;
 
-/** The section of callers of the legacy interface, and their number. */
-export const retirementPage = (list: ListClients): PagePart => ({
+/** The section of callers of the legacy interface, and their number; and the caller that sends most requests. */
+export const retirementPage = (list: ListClients, floodNow: () => Flood | undefined): PagePart => ({
   script: joinModules([new URL("client/clients.js", import.meta.url)]),
   show(now, query) {
     const clients = list();
     const callers = new Set(clients.map(({ caller, agent }) => `${caller} ${agent}`)).size;
     const search = (query.get("clients") ?? "").slice(0, MAX_SEARCH);
+    const flood = floodNow();
     return {
+      troubles: flood === undefined ? [] : [floodTrouble(flood)],
       sections: clients.length === 0 ? [] : [clientsSection(clients, callers, search, now)],
     };
   },
+});
+
+const floodTrouble = (flood: Flood): PageTrouble => ({
+  what: `One caller sends ${percent(flood.share)} of all requests`,
+  since: flood.since,
+  effect: html`<code>${flood.caller}</code> sends ${rate(flood.rate)} a second. Set
+    <code>RATE_LIMIT=${flood.limit}</code>, and reload`,
+  press: html`<a href="#traffic">Traffic</a>`,
 });
 
 /** The day on which the first of them called. */
