@@ -185,6 +185,13 @@ export const openStages = ({
 
   const of = (endpoint: string) => stages.get(endpoint) as StageInForce;
 
+  /** The stage that was set for this endpoint, if Redis has lost it: another stage is in force, and was not set since. */
+  const lostStage = (endpoint: string): Stage | undefined => {
+    const stage = lost.get(endpoint)?.stage;
+    const isBack = store.get(endpoint) !== undefined;
+    return stage === undefined || isBack || isSameStage(of(endpoint), stage) ? undefined : stageAndShare(stage);
+  };
+
   return {
     of,
     /** The gate of the configuration. */
@@ -197,12 +204,7 @@ export const openStages = ({
       const move = undoableMove(endpoint);
       return move !== undefined && destination !== undefined && isSameStage(move.to, destination) ? move : undefined;
     },
-    /** The stage that was set for this endpoint, if Redis has lost it: another stage is in force, and was not set since. */
-    lost(endpoint: string): Stage | undefined {
-      const stage = lost.get(endpoint)?.stage;
-      const isBack = store.get(endpoint) !== undefined;
-      return stage === undefined || isBack || isSameStage(of(endpoint), stage) ? undefined : stageAndShare(stage);
-    },
+    lost: lostStage,
     /** All moves, the newest first. */
     audit: (): AuditMove[] =>
       [...store.entries().values()]
@@ -210,13 +212,13 @@ export const openStages = ({
         .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
         .slice(0, MAX_MOVES),
     /**
-     * Moves one endpoint. Where it has this stage and share already, nothing changes.
+     * Moves one endpoint. Where it has this stage and share already, nothing changes, unless Redis has lost another one.
      *
      * @returns False if another move came first.
      * @throws If the store does not confirm the write.
      */
     async move(endpoint: string, to: Stage, by: string, why: string, note?: MoveNote): Promise<boolean> {
-      if (isSameStage(of(endpoint), to)) return true;
+      if (isSameStage(of(endpoint), to) && lostStage(endpoint) === undefined) return true;
       const moved = await storeMove(endpoint, of(endpoint), stageFromNow(to, endpoint, by, why), note);
       if (moved) unwritten.delete(endpoint);
       refresh();

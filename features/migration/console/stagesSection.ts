@@ -25,8 +25,8 @@ const troublesOf = ({ stage, parity: { unexplained }, gateSays = "", isGateFaili
 export type NamedView = { endpoint: string; view: StageView; troubles: readonly string[] };
 
 /**
- * The endpoints that need an operator, those that harm callers and have the most unexplained answers first; then others that are moved; then
- * those in legacy, by use.
+ * The endpoints that need an operator, those that harm callers first, then by unexplained answers; then others that are
+ * moved; then those in legacy, by use.
  */
 export const sortByTrouble = (stages: StagesView): Record<"troubled" | "moved" | "inLegacy", NamedView[]> => {
   const all = Object.entries(stages).map(([endpoint, view]) => ({ endpoint, view, troubles: troublesOf(view) }));
@@ -182,6 +182,7 @@ const row = ({ endpoint, view, troubles }: NamedView, now: Date): Html =>
     data-share="${view.share}"
     data-evidence="${evidenceOf(view)}"
     data-against="${view.against ?? ""}"
+    ${view.lost === undefined ? "" : html`data-lost`}
   >
     <th scope="row">${endpoint}</th>
     <td class="stage-cell">${stageMark(view)}${sinceNote(view, now)}${gateNote(view, troubles)}</td>

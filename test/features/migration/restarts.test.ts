@@ -92,7 +92,8 @@ describeWithRedis("two gateways with one Redis", () => {
     expect(a.dependency()).toMatchObject({ state: "ok", why: none });
     expect(await a.move("getDataset", { stage: "canary", share: 25, ...who })).toMatchObject({ status: 200 });
     expect(await a.move("getSetup", { stage: "shadow", share: 10, ...who })).toMatchObject({ status: 200 });
-    await until(() => b.at().share === 25 && b.at("getSetup").share === 10);
+    expect(await a.move("getTask", { stage: "shadow", share: 10, ...who })).toMatchObject({ status: 200 });
+    await until(() => b.at().share === 25 && b.at("getTask").share === 10);
     expect(b.dependency()).toEqual({ name: "stages", state: "ok", since: expect.any(String) as string });
 
     await redis.talk("FLUSHALL");
@@ -101,13 +102,15 @@ describeWithRedis("two gateways with one Redis", () => {
       expect(at()).toMatchObject({ by: "configuration", why: "Redis has lost the stage that was set" });
       expect(at("getStudy")).toMatchObject({ stage: "shadow" });
       expect(observer.counts()["stages_lost"]).toBe(1);
-      const why = "getDataset had canary, 25 % of callers; getSetup had shadow, 10 % mirrored";
+      const why = "getDataset had canary, 25 % of callers; getSetup, getTask had shadow, 10 % mirrored";
       await until(() => dependency()?.state === "failed");
       expect(dependency()).toMatchObject({ why });
     }
     // A move of one of them, to wherever, leaves the other lost.
     expect(await b.move("getDataset", { stage: "canary", share: 5, ...who })).toMatchObject({ status: 200 });
-    await until(() => a.at().share === 5);
+    // So does one to where the endpoint is already: it need not be set again.
+    expect(await b.move("getTask", { stage: "legacy", ...who })).toMatchObject({ status: 200 });
+    await until(() => a.at().share === 5 && a.at("getTask").by === "me");
     for (const { dependency } of [a, b])
       expect(dependency()).toMatchObject({ state: "failed", why: "getSetup had shadow, 10 % mirrored" });
     expect(await (await operatorsOf(a)).markup()).toMatch(
@@ -124,7 +127,9 @@ describeWithRedis("two gateways with one Redis", () => {
       // What was moved before the loss is in the audit log again.
       expect(migration.audit().map(({ endpoint, to }) => `${endpoint} ${to.share}`)).toEqual([
         "getSetup 10",
+        "getTask 100",
         "getDataset 5",
+        "getTask 10",
         "getSetup 10",
         "getDataset 25",
       ]);

@@ -42,7 +42,8 @@ const showMove = () => {
   if (fields.to.disabled) return showEvidence(dialog, fields, "", wanted.against);
   const stage = fields.stage.value;
   const share = fields.share.value || "0";
-  const isSame = stage === now?.stage && (stage === "legacy" || share === now.share);
+  // A stage that Redis has lost is given up by a move to where the endpoint is.
+  const isSame = now?.lost === undefined && stage === now?.stage && (stage === "legacy" || share === now.share);
   const { will } = fields.stage.selectedOptions[0].dataset;
   fields.share.disabled = stage === "legacy";
   setText(partOf(dialog, "now"), now ? `Now: ${formatStage(now)}` : "");
