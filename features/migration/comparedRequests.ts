@@ -77,7 +77,7 @@ export const openComparedRequests = (now: () => number = Date.now) => {
       counted.set(since, counts);
       return counts;
     },
-    /** Since when a request has differed without a reason: milliseconds since the epoch; `Infinity` without such a request. */
+    /** The time since which a request differs without a reason: milliseconds since the epoch; else `Infinity`. */
     differsSince(): number {
       let first = Infinity;
       for (const { result, since } of requests.values()) if (result === "unexplained" && since < first) first = since;
