@@ -91,8 +91,8 @@ test("an undo takes back the last move of many alone", async () => {
 });
 
 test.each([
-  [{ stage: "shadow" }, "stage: legacy and former move all endpoints, the other stages those that read; allowed is "],
-  [{ stage: "legacy", endpoints: "reads" }, "stage: legacy and former move all endpoints"],
+  [{ stage: "shadow" }, "stage: legacy, former and lost move all endpoints, the other stages those that read; allowed is "],
+  [{ stage: "legacy", endpoints: "reads" }, "stage: legacy, former and lost move all endpoints"],
   [{ stage: "shadow", endpoints: "writes" }, "endpoints: "],
   [{ stage: "canary", share: 101, endpoints: "reads" }, "share: "],
 ])("a move of many that is asked for as %j is refused by the field's name", async (body, detail) => {
