@@ -91,7 +91,10 @@ test("an undo takes back the last move of many alone", async () => {
 });
 
 test.each([
-  [{ stage: "shadow" }, "stage: legacy, former and lost move all endpoints, the other stages those that read; allowed is "],
+  [
+    { stage: "shadow" },
+    "stage: legacy, former and lost move all endpoints, the other stages those that read; allowed is ",
+  ],
   [{ stage: "legacy", endpoints: "reads" }, "stage: legacy, former and lost move all endpoints"],
   [{ stage: "shadow", endpoints: "writes" }, "endpoints: "],
   [{ stage: "canary", share: 101, endpoints: "reads" }, "share: "],

@@ -68,7 +68,9 @@ describeInChromium("the operators' page", (open) => {
     expect(await page.isDisabled("#move [type=submit]")).toBe(true);
     await page.selectOption("#move select", "canary");
     await fill(page, { share: "20", why: "looks good", by: "Ada" });
-    expect(await textOf(page, "#move .will")).toMatch(/^Modern will answer 20 % of the callers, legacy the others\. Unless STAGES has a gate/);
+    expect(await textOf(page, "#move .will")).toMatch(
+      /^Modern will answer 20 % of the callers, legacy the others\. Unless STAGES has a gate/,
+    );
     expect(await textOf(page, "#move .evidence")).toMatch(
       /^Against it: 1 of 1 compared request differs without a reason/,
     );
