@@ -185,7 +185,7 @@ export const openStages = ({
 
   const of = (endpoint: string) => stages.get(endpoint) as StageInForce;
 
-  /** The stage that was set for this endpoint, if Redis has lost it: another stage is in force, and was not set since. */
+  /** The stage that was set for this endpoint, if Redis has lost it: another one is in force, and was not set since. */
   const lostStage = (endpoint: string): Stage | undefined => {
     const stage = lost.get(endpoint)?.stage;
     const isBack = store.get(endpoint) !== undefined;
@@ -212,7 +212,7 @@ export const openStages = ({
         .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
         .slice(0, MAX_MOVES),
     /**
-     * Moves one endpoint. Where it has this stage and share already, nothing changes, unless Redis has lost another one.
+     * Moves one endpoint. Where it has this stage and share already, nothing changes, unless Redis has lost another.
      *
      * @returns False if another move came first.
      * @throws If the store does not confirm the write.

@@ -7,13 +7,13 @@ export const BURST_MS = 10_000;
 const MAX_CALLERS = 100_000;
 
 /**
- * Opens a token bucket for each caller, full at first. Each is one number, the time at which it is full again (GCRA, the
- * generic cell rate algorithm): a token taken puts that off by the time for one.
+ * Opens a token bucket for each caller, full at first. Each is one number, the time at which it is full again (GCRA,
+ * the generic cell rate algorithm): a token taken puts that off by the time for one.
  */
 export const openBuckets = () => {
   const fullAt = new LRUCache<string, number>({ max: MAX_CALLERS });
   return {
-    /** Takes one token; gives 0, or the milliseconds until there is one. `rate`: tokens that a bucket gains a second. */
+    /** Takes one token; gives 0, or the milliseconds until there is one. `rate`: tokens that it gains a second. */
     take(caller: string, now: number, rate: number): number {
       const next = Math.max(fullAt.get(caller) ?? now, now) + 1000 / rate;
       const wait = next - now - BURST_MS;

@@ -6,9 +6,9 @@ const MIN_REQUESTS = 600;
 const MIN_LIMIT = 5;
 
 /**
- * A caller that sends more than half of all requests, and more than a tenth of those that legacy gets. `caller`: its hash
- * in `/clients`, or its address and user agent. `since`: ISO 8601. `rate`: requests a second. `share`: of all requests (0
- * to 1). `limit`: the RATE_LIMIT that holds it back and spares the others.
+ * A caller that sends more than half of all requests, and more than a tenth of those that legacy gets. `caller`: its
+ * hash in `/clients`, or its address and user agent. `since`: ISO 8601. `rate`: requests a second. `share`: of all
+ * requests (0 to 1). `limit`: the RATE_LIMIT that holds it back and spares the others.
  */
 export type Flood = { caller: string; since: string; rate: number; share: number; limit: number };
 

@@ -44,8 +44,8 @@ type PageContent = {
 
 /**
  * What needs an operator, in one line: what it is, since when (ISO 8601), what it means for callers, why it is so, and
- * what to press (a link or a button). `count`: how many troubles it stands for. `harm`: what clients get by it that is no
- * error, as a part of the headline: `up to 50 % of the callers of getDataset may get wrong answers`.
+ * what to press (a link or a button). `count`: how many troubles it stands for. `harm`: what clients get by it that is
+ * no error, as a part of the headline: `up to 50 % of the callers of getDataset may get wrong answers`.
  */
 export type PageTrouble = {
   count?: number;

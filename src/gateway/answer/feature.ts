@@ -104,7 +104,7 @@ export type Documents = {
  * page. `Report`: what its part of `--check` works with, which the command alone calls: the core never does.
  */
 export type Feature<Part = unknown, Report = never> = {
-  /** Answers requests in the order of `requestSteps` (server.ts), or hands them on. A reload may add it or take it away. */
+  /** Answers requests in the order of `requestSteps` (server.ts), or hands them on. A reload may add or remove it. */
   step?: { before: StepPlace; answer: Step } | undefined;
   documents?: Documents;
   layer?: Layer;
