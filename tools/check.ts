@@ -3,6 +3,7 @@ import { exampleTarget } from "../libraries/compare/canonicalRequest.ts";
 import { counted } from "../libraries/ui/wording.ts";
 import { type Endpoint, type Json, type LegacyRequest, type Unsent, xmlReader } from "../src/catalogue/index.ts";
 import {
+  contentOf,
   describeOldReads,
   type Feature,
   type Gateway,
@@ -336,8 +337,8 @@ type LegacyState = { ok: boolean; words: string; advice?: string };
 /** `url`: where legacy's interface is, with its path. */
 const describeLegacy = (url: string, reply: LegacyReply | LegacyFailed): LegacyState => {
   if ("failed" in reply) {
-    const advice = /\([A-Z_]*(CERT|UNABLE_TO)[A-Z_]*\)/.test(reply.why)
-      ? "its certificate is not trusted: name its authority's by LEGACY_CA, or correct the host in LEGACY_URL"
+    const advice = reply.why.includes("not trusted")
+      ? "its certificate is not trusted: name its authority's by LEGACY_CA"
       : "is LEGACY_URL right, and is legacy up?";
     return { ok: false, words: `legacy at ${url} gives no answer: ${reply.why}`, advice };
   }
@@ -346,8 +347,9 @@ const describeLegacy = (url: string, reply: LegacyReply | LegacyFailed): LegacyS
   const words = `legacy at ${url} answers ${status} ${type}`;
   if (reading.is === "document" && status === 200) return { ok: true, words };
   const text = body.toString("latin1", 0, MAX_LOOKED_AT);
-  const said = reading.is === "error" ? `: ${reading.message}` : "";
-  const isOwnError = said !== "" && !isUnknownFunction(reply) && !isOfLoop(text);
+  const said =
+    reading.is === "error" ? `: ${reading.message}` : reading.is === "document" ? "" : `, ${contentOf(body)}`;
+  const isOwnError = reading.is === "error" && !isUnknownFunction(reply) && !isOfLoop(text);
   return { ok: false, words: words + said, advice: isOwnError ? "look at legacy's log" : adviceOfLegacy(status, text) };
 };
 

@@ -33,6 +33,7 @@ const sharedTier = (
   const reportLost = (why: string): void =>
     report(false, `other gateways may not see writes through this one, nor this one theirs: ${why}`);
   reportLost("not connected yet");
+  let isUp = false;
   return redisTier({
     url: settings.REDIS_URL as string,
     timeout,
@@ -40,8 +41,9 @@ const sharedTier = (
     longest,
     onEvent(event, about) {
       observer.event(event, about);
-      if (event === "shared_tier_up") report(true);
-      if (event === "shared_tier_lost") reportLost(String(about["why"]));
+      isUp = event === "shared_tier_up" || (isUp && event !== "shared_tier_lost");
+      if (isUp) report(true);
+      else if (typeof about["why"] === "string") reportLost(about["why"]);
     },
     count: (call, result) => void calls(call, result).value++,
   });

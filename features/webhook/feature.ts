@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from "node:crypto";
+import { connectionCause } from "../../src/operation/index.ts";
 import type { Core, Feature } from "../../src/gateway/index.ts";
 import { webhookEvents } from "./events.ts";
 import type { WebhookSettings } from "./settings.ts";
@@ -49,7 +50,7 @@ const open = (
       return answer.ok ? undefined : `it answered ${answer.status}`;
     } catch (error) {
       const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException };
-      return cause?.code ?? cause?.message ?? name;
+      return connectionCause(cause) ?? cause?.code ?? cause?.message ?? name;
     }
   };
 

@@ -58,6 +58,7 @@ export const openModern = (
   parts: ModernParts,
 ) => {
   const health = watchModern({
+    url,
     report: parts.dependencies.add("modern", () => ({
       trouble: "Modern has been failing",
       effect: "legacy answers the reads, and writes in canary and modern are answered 502",
@@ -99,7 +100,7 @@ export const openModern = (
       // The reader takes the bytes.
       const { length } = answer.body;
       const read = await readModern(asked, answer, parts, caller);
-      if (answer.status >= 500) throw new ModernFailure(`it answered ${answer.status}`);
+      if (answer.status >= 500) throw new ModernFailure(`it answers with status ${answer.status}`);
       if (request.method === "GET" && caller.key === undefined && length <= MAX_COMPARED_BYTES) answered = request;
       return read;
     };

@@ -1,13 +1,18 @@
+import { neverAnswered, type Reason } from "../../src/operation/index.ts";
 import { isItsFault, type RequestLine, type UpstreamFailure } from "../../src/gateway/index.ts";
 
 /** An answer by which modern says that it cannot answer. */
 export class ModernFailure extends Error {
   override name = "ModernFailure";
+  get reason(): Reason {
+    return { why: this.message };
+  }
 }
 
 /** `report`: whether modern is up, and what failed. `onCircuit`: it opened, or closed after so many milliseconds. */
 type ModernListeners = {
-  report: (isUp: boolean, why?: string) => void;
+  url: string;
+  report: (isUp: boolean, why?: string, details?: string) => void;
   onCircuit: (change: "opened" | "closed", openFor?: number) => void;
 };
 
@@ -20,17 +25,23 @@ const RETRY = 5000;
  * Keeps how modern is. Its circuit opens after three calls in a row that failed, and closes with the first answer:
  * legacy answers reads meanwhile, so that a few failures of one caller are enough.
  */
-export const watchModern = ({ report, onCircuit }: ModernListeners) => {
+export const watchModern = ({ url, report, onCircuit }: ModernListeners) => {
   /** Requests in a row without an answer, and what became of the last of three. */
   let misses = 0;
-  let down: string | undefined;
-  /** Calls for callers in a row that failed. */
+  let down: Reason | undefined;
+  /** Calls for callers in a row that failed, and why the last one did. */
   let failures = 0;
+  let lastReason: Reason | undefined;
+  let hasAnswered = false;
   let openedAt: number | undefined;
   let tryAt = 0;
   let trying = 0;
   const isFailing = (): boolean => down !== undefined || openedAt !== undefined;
-  const tell = (): void => report(!isFailing(), down ?? (openedAt === undefined ? undefined : "its last calls failed"));
+  const tell = (): void => {
+    const reason = down ?? (openedAt === undefined ? undefined : lastReason);
+    const shown = reason === undefined || hasAnswered ? reason : neverAnswered(reason, "MODERN_URL", url);
+    report(!isFailing(), shown?.why, shown?.details);
+  };
 
   const close = (): void => {
     failures = 0;
@@ -39,7 +50,8 @@ export const watchModern = ({ report, onCircuit }: ModernListeners) => {
     openedAt = undefined;
     tell();
   };
-  const fail = (): void => {
+  const fail = ({ reason }: Pick<UpstreamFailure, "reason">): void => {
+    lastReason = reason;
     tryAt = performance.now() + RETRY;
     if (++failures < ROW || openedAt !== undefined) return;
     openedAt = performance.now();
@@ -50,15 +62,15 @@ export const watchModern = ({ report, onCircuit }: ModernListeners) => {
   return {
     /** A request got a whole answer. */
     answered(): void {
+      hasAnswered = true;
       misses = 0;
       down = undefined;
       tell();
     },
     /** A request got no answer, or not all of it. */
-    failed(_: RequestLine, { kind }: Pick<UpstreamFailure, "kind">): void {
-      if (kind === "unreachable") down = "it cannot be reached";
-      else if ((kind === "timeout" || kind === "broken") && ++misses >= ROW)
-        down = kind === "timeout" ? "it takes too long to answer" : "it breaks off its answers";
+    failed(_: RequestLine, { kind, reason }: Pick<UpstreamFailure, "kind" | "reason">): void {
+      if (kind === "unreachable") down = reason;
+      else if ((kind === "timeout" || kind === "broken") && ++misses >= ROW) down = reason;
       tell();
     },
     /** Its circuit is open, or the last requests did not reach it or its answers broke off. */
@@ -84,7 +96,7 @@ export const watchModern = ({ report, onCircuit }: ModernListeners) => {
         close();
         return answer;
       } catch (error) {
-        if (error instanceof ModernFailure || isItsFault(error)) fail();
+        if (error instanceof ModernFailure || isItsFault(error)) fail(error);
         throw error;
       } finally {
         if (isTry) trying--;

@@ -23,8 +23,7 @@ const open = async (
     onEvent(event, about) {
       observer.event(event, about);
       if (event === "store_up") report?.(true);
-      // Its reason may name an address.
-      if (event === "store_lost") report?.(false, "it cannot be written: the event store_lost says why");
+      if (event === "store_lost") report?.(false, String(about["why"]));
     },
   });
   return { stores, close: () => stores.close() };

@@ -1,4 +1,5 @@
 import { ClientOfflineError, createClient, RESP_TYPES } from "@redis/client";
+import { connectionCause } from "../../src/operation/index.ts";
 
 /**
  * Runs a Lua script. Texts come back as bytes.
@@ -106,7 +107,7 @@ const openLink = ({ url, channels, onSetAside, ...callbacks }: ConnectionSetting
   let broken: Error | undefined;
   const onError = (error: unknown) => {
     if (isClosed) return;
-    broken = error as Error;
+    broken = new Error(connectionCause(error) ?? (error as Error).message, { cause: error });
     callbacks.onError?.(broken);
   };
   const deaf = () => {

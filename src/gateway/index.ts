@@ -26,6 +26,7 @@ export type { Reader } from "./threads/reader.ts";
 export { cannotListen } from "./server.ts";
 export { contentCoding } from "./upstream/answerHeaders.ts";
 export { ask, type UpstreamReply } from "./upstream/ask.ts";
+export { contentOf } from "./upstream/contentOf.ts";
 export { isItsFault, type RequestLine, UpstreamFailure } from "./upstream/failure.ts";
 export { subnetOf } from "./upstream/forwarding.ts";
 export {

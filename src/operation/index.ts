@@ -13,6 +13,7 @@ export { monotonic } from "./limits/monotonic.ts";
 export { once } from "./limits/once.ts";
 export { withTimeout } from "./limits/withTimeout.ts";
 export { plainAddress, trustedProxies } from "./network/addresses.ts";
+export { connectionCause, describeReason, neverAnswered, type Reason } from "./network/connectionCause.ts";
 export { listen, type Listening, urlOf } from "./network/listen.ts";
 export { http } from "./network/nodeHttp.ts";
 export { HIDDEN, scrubAgent, showSegments, withoutUrlSecrets } from "./secrets/scrub.ts";

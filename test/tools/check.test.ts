@@ -81,7 +81,7 @@ describe("the summary says in plain words what legacy answers, and what to do", 
   test("--check says so where nothing listens at LEGACY_URL", async () => {
     const { summary, lines } = await checked("http://127.0.0.1:1");
     expect(summary).toMatch(
-      /^NOT READY: legacy at http:\/\/127\.0\.0\.1:1\/api\/v1 gives no answer: .*\(ECONNREFUSED\)/,
+      /^NOT READY: legacy at http:\/\/127\.0\.0\.1:1\/api\/v1 gives no answer: .*\(ECONNREFUSED: connection refused, nothing listens on its port\)/,
     );
     expect(summary).toContain("  legacy: is LEGACY_URL right, and is legacy up?");
     expect(lines.join("\n")).toMatch(/^FAIL +legacy +/m);

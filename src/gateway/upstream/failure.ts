@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type * as Undici from "undici";
-import { shownTarget, truncate } from "../../operation/index.ts";
+import { connectionCause, describeReason, type Reason, shownTarget, truncate } from "../../operation/index.ts";
 
 const { HTTPParserError, SocketError, UndiciError } = createRequire(import.meta.resolve("undici"))(
   "./lib/core/errors.js",
@@ -34,9 +34,16 @@ const sentences: Record<FailureKind, string> = {
   fault: "The gateway failed",
 };
 
+/** What operators are told of an upstream that fails like this. */
+const whys: Partial<Record<FailureKind, string>> = {
+  unreachable: "it cannot be reached",
+  timeout: "it takes too long to answer",
+  broken: "it breaks off its answers",
+};
+
 /**
- * The error of a failed request to the upstream. Its message has the cause's code, the method and the path, not the
- * query, which may hold a key.
+ * The error of a failed request to the upstream. Its message has the cause's code and words, the method and the path,
+ * not the query, which may hold a key.
  */
 export class UpstreamFailure extends Error {
   override readonly name = "UpstreamFailure";
@@ -44,20 +51,28 @@ export class UpstreamFailure extends Error {
   /** The upstream cannot have received any part of the request. */
   isUnsent = false;
 
-  /** `reason`: in place of the cause's code. */
-  constructor(kind: FailureKind, request: RequestLine, cause?: unknown, reason = codeOf(cause)) {
+  /** `reason`: in place of the cause's code and words. */
+  constructor(kind: FailureKind, request: RequestLine, cause?: unknown, reason?: string) {
+    const shown = reason ?? describeReason({ why: codeOf(cause), details: connectionCause(cause) });
     super(
-      `${sentences[kind]}${reason && ` (${reason})`}: ${request.method} ${withoutQuery(request.path)}`,
+      `${sentences[kind]}${shown && ` (${shown})`}: ${request.method} ${withoutQuery(request.path)}`,
       cause === undefined ? undefined : { cause },
     );
     this.kind = kind;
+  }
+
+  /** Why the upstream fails, and in words by which an operator can act, where they are known. */
+  get reason(): Reason {
+    const details = this.cause instanceof HTTPParserError ? "they are no sound HTTP" : connectionCause(this.cause);
+    return { why: whys[this.kind] ?? sentences[this.kind], details };
   }
 }
 
 const itsFault: ReadonlySet<FailureKind> = new Set(["unreachable", "timeout", "broken"]);
 
 /** True where an error is the upstream's fault. That of a request that was aborted or not sent is not. */
-export const isItsFault = (error: unknown): boolean => error instanceof UpstreamFailure && itsFault.has(error.kind);
+export const isItsFault = (error: unknown): error is UpstreamFailure =>
+  error instanceof UpstreamFailure && itsFault.has(error.kind);
 
 /** Characters of a path that a message names. */
 const MAX_PATH = 200;

@@ -1,8 +1,9 @@
 import type { Judgement } from "../../catalogue/index.ts";
+import type { Reason } from "../../operation/index.ts";
 import { codeOf, type RequestLine, UpstreamFailure } from "./failure.ts";
 
-/** What the probe came to: an answer and its judgement, or none. */
-export type Probed = { status: number; judgement: Judgement | undefined } | UpstreamFailure;
+/** What the probe came to: an answer and its judgement, or none. `details`: what the answer has, in words. */
+export type Probed = { status: number; judgement: Judgement | undefined; details?: string } | UpstreamFailure;
 
 /** A request as it is sent to legacy. */
 export type SentRequest = RequestLine & { headers?: unknown };
@@ -13,7 +14,7 @@ export type SentRequest = RequestLine & { headers?: unknown };
  */
 type Is =
   | { is: "well" | "suspected" }
-  | { is: "failing"; why: string; because: Because; owns: number }
+  | ({ is: "failing"; because: Because; owns: number } & Reason)
   | { is: "refusing"; status: number };
 
 /** `certain`: no request can have another answer. `answer`: not legacy's own. `late`: none came. */
@@ -188,7 +189,7 @@ const probeLater = (health: LegacyHealth, now: number): LegacyHealth => {
   return { ...health, unanswered: health.unanswered + 1, probe: { is: "due", at: now + pause } };
 };
 
-type ProbeResult = "own" | "nothing" | { status: number } | { why: string; because: Because };
+type ProbeResult = "own" | "nothing" | { status: number } | (Reason & { because: Because });
 
 /** Codes of errors by which the gateway itself lacks descriptors or ports, or closes. */
 const ownLack = new Set(["EMFILE", "ENFILE", "EADDRNOTAVAIL", "EADDRINUSE", "UND_ERR_CLOSED", "UND_ERR_DESTROYED"]);
@@ -199,17 +200,17 @@ export const isOwnLack = ({ cause }: UpstreamFailure): boolean => ownLack.has(co
 const resultOf = (probed: Probed | undefined): ProbeResult => {
   if (probed === undefined) return "nothing";
   if (probed instanceof UpstreamFailure) {
-    if (probed.kind === "unreachable")
-      return isOwnLack(probed) ? "nothing" : { why: "it cannot be reached", because: "certain" };
-    if (probed.kind === "timeout") return { why: "it takes too long to answer", because: "late" };
-    return probed.kind === "broken" ? { why: "it breaks off its answers", because: "answer" } : "nothing";
+    const { kind, reason } = probed;
+    if (kind === "unreachable") return isOwnLack(probed) ? "nothing" : { ...reason, because: "certain" };
+    if (kind === "timeout") return { ...reason, because: "late" };
+    return kind === "broken" ? { ...reason, because: "answer" } : "nothing";
   }
-  const { status, judgement } = probed;
+  const { status, judgement, details } = probed;
   if (judgement === "own") return "own";
   if (judgement === "refused") return { status };
   if (judgement === undefined) return "nothing";
   // Of what is ill, only legacy itself has this status.
   return status === 412
-    ? { why: "it has no database", because: "certain" }
-    : { why: `it answers with status ${status}`, because: "answer" };
+    ? { why: "it has no database", details: "it is stopped, or takes no connections", because: "certain" }
+    : { why: `it answers with status ${status}`, details, because: "answer" };
 };

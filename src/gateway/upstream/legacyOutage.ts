@@ -1,8 +1,16 @@
-import { contexts, type Dependencies, type FailureMeaning, type Meter, type Observer } from "../../operation/index.ts";
+import {
+  contexts,
+  type Dependencies,
+  type FailureMeaning,
+  type Meter,
+  neverAnswered,
+  type Observer,
+} from "../../operation/index.ts";
 import { ask } from "./ask.ts";
 import { UpstreamFailure } from "./failure.ts";
 import { ownHeaders } from "./legacyClient.ts";
 import { openLegacyTroubles } from "./legacyTroubles.ts";
+import { contentOf } from "./contentOf.ts";
 import type { Probed } from "./legacyHealth.ts";
 import { openUpstream, type UpstreamSettings } from "./upstream.ts";
 import { type LegacyWatch, watchLegacy } from "./watchLegacy.ts";
@@ -68,10 +76,10 @@ export const openLegacyOutage = (
     const headers = ownHeaders(host, "json", scheme);
     try {
       // Outside of the request's context, which would add its id and its trace.
-      const { status, judgement } = await contexts.run(undefined, () =>
+      const { status, judgement, body } = await contexts.run(undefined, () =>
         ask(upstream, { method: "GET", path, headers, takesCoded: true, maxBytes: PROBE_BYTES, totalTimeout }),
       );
-      return { status, judgement };
+      return { status, judgement, details: contentOf(body) };
     } catch (error) {
       if (error instanceof UpstreamFailure) return error;
       observer.fault(error);
@@ -82,7 +90,10 @@ export const openLegacyOutage = (
   let since = 0;
   outage.onChange((health, before) => {
     const { is, differs } = health;
-    report(is !== "failing", is === "failing" ? health.why : undefined);
+    const isNew = health.ownAt === Number.NEGATIVE_INFINITY;
+    const known = is === "failing" ? health : undefined;
+    const reason = known && isNew ? neverAnswered(known, "LEGACY_URL", settings.origin) : known;
+    report(is !== "failing", reason?.why, reason?.details);
     reportAccess(is !== "refusing", is === "refusing" ? `status ${health.status}` : undefined);
     const isTold = differs?.isSure === true;
     reportProbe(!isTold, isTold ? "requests get legacy's own answers, and the probe does not" : undefined);
@@ -93,7 +104,7 @@ export const openLegacyOutage = (
       observer.event("legacy_back", { failedFor: Math.round(performance.now() - since) });
     if (is !== "failing" || before.is === "failing") return;
     since = performance.now();
-    observer.event("legacy_failing", { why: health.why });
+    observer.event("legacy_failing", { why: reason?.why, details: reason?.details });
   });
   return {
     ...outage,

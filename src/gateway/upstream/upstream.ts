@@ -7,8 +7,9 @@ import { type ByteBudget, type Observer, openByteBudget, shownTarget } from "../
 import { openSemaphore } from "./semaphore.ts";
 import type { Judgement, LegacyTarget } from "../../catalogue/index.ts";
 import type { Beginning } from "./answerBeginning.ts";
+import { findExpiryDate } from "./expiryDate.ts";
+import { codeOf, connectionReset, noteConnectionError, type RequestLine, type UpstreamFailure } from "./failure.ts";
 import { openParts, type PartSettings } from "./parts.ts";
-import { connectionReset, noteConnectionError, type RequestLine, type UpstreamFailure } from "./failure.ts";
 
 /**
  * The parts of undici that the gateway uses, each from its own file: the package's index also loads fetch,
@@ -148,7 +149,10 @@ const connector = ({
     connect(options, (...[error, socket]) => {
       if (error !== null) {
         noteConnectionError(error, "opening");
-        return callback(error, null);
+        if (codeOf(error) !== "CERT_HAS_EXPIRED") return callback(error, null);
+        const { hostname: host, servername } = options;
+        const server = { host, port: Number(options.port || 443), servername, timeout };
+        return findExpiryDate(server, (expiredOn) => callback(Object.assign(error, { expiredOn }), null));
       }
       socket.on("error", onOpenError);
       // A connection that continues a TLS session may have no certificate.

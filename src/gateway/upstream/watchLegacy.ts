@@ -1,5 +1,5 @@
 import type { Judgement } from "../../catalogue/index.ts";
-import { withTimeout } from "../../operation/index.ts";
+import { describeReason, withTimeout } from "../../operation/index.ts";
 import { headerPlace } from "../http/requestTarget.ts";
 import type { UpstreamFailure } from "./failure.ts";
 import {
@@ -137,7 +137,7 @@ export const watchLegacy = ({ isJudged, probe }: WatchSettings) => {
 
 /** What operators are told. A suspicion is not. */
 const wordsFor = (health: LegacyHealth): string => {
-  const why = health.is === "failing" ? health.why : health.is === "refusing" ? health.status : "";
+  const why = health.is === "failing" ? describeReason(health) : health.is === "refusing" ? health.status : "";
   return `${why} ${health.differs?.isSure === true}`;
 };
 

@@ -1,10 +1,11 @@
+import type { Reason } from "../network/connectionCause.ts";
 import type { Meter } from "./meter.ts";
 
 /**
- * What the gateway uses, as it was seen last. `since`: ISO 8601, when this state began. `why`: what failed. `only`:
- * what it is used for, where that is less than usual.
+ * What the gateway uses, as it was seen last. `since`: ISO 8601, when this state began. `why`: what failed; `details`:
+ * in words by which an operator can act. `only`: what it is used for, where that is less than usual.
  */
-export type DependencyState = { name: string; state: "ok" | "failed"; since: string; why?: string; only?: string };
+export type DependencyState = Partial<Reason> & { name: string; state: "ok" | "failed"; since: string; only?: string };
 
 /**
  * What operators are told while a dependency fails, before and behind the time: `Redis has been failing` since
@@ -32,17 +33,18 @@ export const openDependencies = (meter: Pick<Meter, "gauge">) => {
     [...states.values()].map(({ name, state }) => ({ labels: { dependency: name }, value: state === "ok" ? 1 : 0 })),
   );
   return {
-    /** Adds one, which counts as ok until a failure is reported: `why` says what failed. A meaning may change. */
+    /** Adds one, which counts as ok until a failure is reported, with its `Reason`. A meaning may change. */
     add(name: string, meaning: FailureMeaning | (() => FailureMeaning)) {
       meanings.set(name, meaning);
       states.set(name, { name, state: "ok", since: new Date().toISOString() });
-      return (isOk: boolean, why?: string): void => {
+      return (isOk: boolean, why?: string, details?: string): void => {
         const state = isOk ? "ok" : "failed";
         const known = states.get(name);
         // Every answer of legacy comes here: only a change costs something.
-        if (known?.state === state && known.why === why) return;
+        if (known?.state === state && known.why === why && known.details === details) return;
         const since = known?.state === state ? known.since : new Date().toISOString();
-        states.set(name, { name, state, since, ...(why === undefined ? {} : { why }) });
+        const reason = { ...(why !== undefined && { why }), ...(details !== undefined && { details }) };
+        states.set(name, { name, state, since, ...reason });
         for (const listener of listeners) listener();
       };
     },

@@ -85,7 +85,7 @@ export const coreEvents: EventDefinitions = {
     level: "error",
     msg: "Legacy fails: the probe says so.",
     notes:
-      "`why` says how. What is stored is served, other reads are answered 503, and the probe is asked every five seconds. Look at legacy, its database and what stands before it.",
+      "`why` and `details` say how. What is stored is served, other reads are answered 503, and the probe is asked every five seconds. Look at legacy, its database and what stands before it.",
   },
   legacy_back: {
     level: "info",

@@ -5,6 +5,7 @@ import { listeningGateway } from "../http/support.ts";
 import { check } from "../../../tools/check.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { describeWith } from "../../support/needs.ts";
+import { until } from "../../support/waiting.ts";
 import { startPrivateBackend } from "./privateAuthority.ts";
 
 describeWith("openssl", "a backend with a private authority", () => {
@@ -45,6 +46,21 @@ describeWith("openssl", "a backend with a private authority", () => {
     const { rows } = await check(gateway, { settings, strict: false, print: () => undefined });
     expect(rows[0]).toMatchObject({ result: "FAIL", advice: expect.stringMatching(/not trusted.*LEGACY_CA/) });
     await gateway.close();
+  });
+
+  test("the reason of a failure says since when a certificate has expired", async () => {
+    const expired = await startPrivateBackend(-1);
+    const { url, core } = await listeningGateway(`https://localhost:${expired.port}`, {
+      LEGACY_CA: expired.at("ca.pem"),
+    });
+    expect((await fetch(`${url}/v1/evaluationmeasures/list`)).status).toBe(502);
+    await until(() => core.outage.isOn());
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    expect(core.dependencies.failed()[0]).toMatchObject({
+      why: "it cannot be reached",
+      details: expect.stringMatching(`^its certificate has expired, on ${yesterday} .* is LEGACY_URL .https:`),
+    });
+    expired.close();
   });
 
   test("a file without a certificate is refused by the setting's name", () => {

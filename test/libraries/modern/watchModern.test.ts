@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type FailureKind, UpstreamFailure } from "../../../src/gateway/upstream/failure.ts";
-import { watchModern } from "../../../libraries/modern/watchModern.ts";
+import { ModernFailure, watchModern } from "../../../libraries/modern/watchModern.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -9,8 +9,9 @@ const request = { method: "GET", path: "/" };
 
 const open = () => {
   const said: string[] = [];
-  const states: [boolean, string?][] = [];
+  const states: [boolean, string?, string?][] = [];
   const modern = watchModern({
+    url: "http://modern.example/v1",
     report: (...state) => void states.push(state),
     onCircuit: (change) => void said.push(change),
   });
@@ -37,8 +38,10 @@ test.each<[what: string, kinds: (FailureKind | undefined)[], circuit: string]>([
   ["what is not its fault", ["overloaded", "crowded", "aborted", "tooLarge", "overloaded"], "closed"],
 ])("after %s the circuit is: %s %s", async (_, kinds, circuit) => {
   const { modern, states, calls } = open();
+  modern.answered();
   await calls(...kinds);
-  expect([modern.circuit(), states]).toEqual([circuit, circuit === "open" ? [[false, "its last calls failed"]] : []]);
+  const state = circuit === "open" ? [false, "it cannot be reached", undefined] : [true, undefined, undefined];
+  expect([modern.circuit(), states.at(-1)]).toEqual([circuit, state]);
 });
 
 test("after five seconds one call looks whether modern is back; writes are sent", async () => {
@@ -52,6 +55,19 @@ test("after five seconds one call looks whether modern is back; writes are sent"
   expect(said).toEqual(["opened", "closed"]);
 });
 
+test("a modern that answers errors is down while its circuit is open", async () => {
+  const { modern, states, call } = open();
+  const answer = async () => {
+    modern.answered();
+    throw new ModernFailure("it answers with status 500");
+  };
+  for (let i = 0; i < 3; i++) await modern.execute(answer, false).catch(() => undefined);
+  expect(states.at(-1)).toEqual([false, "it answers with status 500", undefined]);
+  vi.advanceTimersByTime(5000);
+  await call();
+  expect(states.at(-1)).toEqual([true, undefined, undefined]);
+});
+
 test("modern is down when it cannot be reached, or failed three times in a row", () => {
   const { modern, states } = open();
   const fail = (kind: FailureKind) => modern.failed(request, new UpstreamFailure(kind, request));
@@ -61,8 +77,15 @@ test("modern is down when it cannot be reached, or failed three times in a row",
   fail("timeout");
   expect(states.every(([isUp]) => isUp)).toBe(true);
   fail("timeout");
-  expect([states.at(-1), modern.isFailing()]).toEqual([[false, "it takes too long to answer"], true]);
+  expect([states.at(-1), modern.isFailing()]).toEqual([[false, "it takes too long to answer", undefined], true]);
   modern.answered();
   fail("unreachable");
-  expect(states.at(-1)).toEqual([false, "it cannot be reached"]);
+  expect(states.at(-1)).toEqual([false, "it cannot be reached", undefined]);
+});
+
+test("until modern has answered, the reason asks whether MODERN_URL is right", () => {
+  const { modern, states } = open();
+  modern.failed(request, new UpstreamFailure("unreachable", request));
+  const question = "it has not answered since the start: is MODERN_URL (http://modern.example/v1) right?";
+  expect(states).toEqual([[false, "it cannot be reached", question]]);
 });

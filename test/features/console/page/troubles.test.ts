@@ -4,7 +4,8 @@ import { readOutage } from "../../../../tools/sampleLegacy/outages.ts";
 import { startSampleLegacy } from "../../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { clock } from "../../../gateway/cache/support.ts";
 import { listeningGateway } from "../../../gateway/http/support.ts";
-import { httpUpstream } from "../../../gateway/proxy/support.ts";
+import { httpUpstream, rawUpstream } from "../../../gateway/proxy/support.ts";
+import { freePort } from "../../../support/freePort.ts";
 import { until } from "../../../support/waiting.ts";
 import { startSample } from "../../../gateway/oldReads/sample.ts";
 import { cachingOver, startLegacy } from "../../../gateway/oldReads/support.ts";
@@ -34,12 +35,43 @@ test("after three misses the page says what fails, and since when", async () => 
   for (const id of [2, 3, 4]) await ask(`/api/v1/json/data/${id}`);
   await until(() => core.outage.isOn());
   expect((await ask("/api/v1/json/data/61")).status).toBe(200);
-  await until(async () => (await shownBy(see)).heading.includes("it has no database"));
+  await until(async () => (await shownBy(see)).heading.includes("it has no database: it is stopped, or takes"));
   const { heading, reads } = await shownBy(see);
   expect(heading).toMatch(
     /^(?:Clients get errors|No client gets an error) .*?Legacy has been failing since \d\d:\d\d UTC : what is not cached/,
   );
   expect(reads).toMatch(/^1 came from the cache, 3 failed$/);
+});
+
+const nginx = "<html><head><title>Welcome to nginx!</title></head></html>";
+const website = () => httpUpstream((_, response) => response.setHeader("Content-Type", "text/html").end(nginx));
+
+test.each<[what: string, url: () => Promise<string>, reason: string]>([
+  [
+    "no server",
+    async () => `http://127.0.0.1:${await freePort()}`,
+    "it cannot be reached: connection refused, nothing listens on its port",
+  ],
+  [
+    "a server without TLS",
+    async () => (await website()).replace("http", "https"),
+    "it cannot be reached: it speaks no TLS on this port",
+  ],
+  [
+    "a server that speaks another protocol",
+    async () => (await rawUpstream((socket) => socket.end("SSH-2.0-OpenSSH_9.6\r\n"))).origin,
+    "it breaks off its answers: they are no sound HTTP",
+  ],
+  ["another website", website, "it answers with status 200: a page that is not legacy's, “Welcome to nginx!”"],
+])("a LEGACY_URL that leads to %s is said, and asked about", async (_, urlOf, reason) => {
+  const url = await urlOf();
+  const { port, core, ...gateway } = await listeningGateway(url);
+  for (const id of [2, 3, 4]) await fetch(`http://127.0.0.1:${port}/v1/datasets/${id}`);
+  await until(() => core.outage.isOn());
+  const { markup } = await operatorsOf({ gateway: { core, ...gateway } });
+  expect(shownOn(await markup()).heading).toContain(
+    `(${reason}; it has not answered since the start: is LEGACY_URL (${url}) right?)`,
+  );
 });
 
 test("a refused gateway is in the heading, with the status", async () => {
