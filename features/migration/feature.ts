@@ -109,7 +109,7 @@ const open = async (
     },
     console: {
       routes: (app) => addMigrationRoutes(app, migration, observer),
-      page: async () => (await import("./console/page.ts")).migrationPage(migration),
+      page: async () => (await import("./console/page.ts")).migrationPage(migration, url),
     },
     ...(url !== undefined && { backend: identity }),
     ...(layer && {

@@ -36,6 +36,8 @@ type PageContent = {
   /** Mistakes in the deployment, one sentence or two each: they stand behind the troubles. */
   notices?: readonly Html[];
   troubles?: readonly PageTrouble[];
+  /** Where dependencies are, by their names. */
+  urls?: Readonly<Record<string, string>>;
   /** What helps callers while a dependency fails, by its name: a link or a button. */
   remedies?: Readonly<Record<string, Html>>;
   /** The sentence that stands for the troubles where there are none. The last part that has one decides. */
@@ -63,8 +65,10 @@ export type PageSection = {
   order: number;
   id: string;
   title: string;
-  /** The number of its entries: in the table of contents, and beside the title. */
-  count: number;
+  /** The number of its entries, where that says something: in the table of contents, and beside the title. */
+  count?: number;
+  /** It has nothing to show, and is folded. */
+  isEmpty?: boolean;
   /** One line about what it shows. */
   about: string;
   content: Html;

@@ -1,17 +1,32 @@
 import { type ResultName, comparisonResults } from "../compare/results.ts";
 import type { CurlPair } from "../compare/curls.ts";
+import type { PageSection } from "./consolePart.ts";
 import { html, type Html } from "./html.ts";
 import { formatNumber, minute, percent } from "./wording.ts";
 
-type Section = { id: string; title: string; count: number; about: string; content: Html | Html[] };
+type Section = Omit<PageSection, "order" | "content"> & { content: Html | Html[] };
 
-/** One section of a page: its heading, a line about it, and its content. */
-export const section = ({ id, title, count, about, content }: Section): Html =>
-  html`<section id="${id}" aria-labelledby="${id}-title">
-    <h2 id="${id}-title" tabindex="-1">${title} <span class="count">${formatNumber(count)}</span></h2>
-    <p class="about">${about}</p>
-    ${content}
+/** A title, and behind it the number of entries where there is one. */
+export const titleOf = ({ title, count }: Pick<Section, "title" | "count">): Html =>
+  html`${title}${count === undefined ? "" : html` <span class="count">${formatNumber(count)}</span>`}`;
+
+/** One section of a page: its heading, a line about it, and its content, which is folded where it is empty. */
+export const section = (shown: Section): Html => {
+  const { id, about, content, isEmpty } = shown;
+  const heading = html`<h2 id="${id}-title" tabindex="-1">${titleOf(shown)}</h2>`;
+  const rest = html`<p class="about">${about}</p>
+    ${content}`;
+  return html`<section id="${id}" aria-labelledby="${id}-title">
+    ${
+      isEmpty
+        ? html`<details data-key="empty">
+            <summary>${heading}</summary>
+            ${rest}
+          </details>`
+        : [heading, rest]
+    }
   </section>`;
+};
 
 /** The most rows of a table: the page is requested every two seconds. */
 const MAX_ROWS = 100;

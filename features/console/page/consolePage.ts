@@ -4,7 +4,7 @@ import { buildInfo, legacyTroubles, type WhenOff } from "../../../src/operation/
 import type { PagePart, PageSection, PageTrouble } from "../../../libraries/ui/consolePart.ts";
 import { documentFrame, joinModules, readAsset, readStyle, sharedStyle } from "../../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
-import { fillBar, section, timeAt } from "../../../libraries/ui/parts.ts";
+import { fillBar, section, timeAt, titleOf } from "../../../libraries/ui/parts.ts";
 import { bytes, counted, formatNumber, timeOfDay } from "../../../libraries/ui/wording.ts";
 import type { CacheView } from "../cacheView.ts";
 import type { StoredView } from "../storedView.ts";
@@ -97,7 +97,6 @@ const cacheSection = (cache: CacheView, stored: StoredView | undefined, now: Dat
   order: 60,
   id: "cache",
   title: "Cache",
-  count: cache.entries,
   about: "Answers in the memory of this gateway, and how long those of each endpoint hold.",
   content: html`${storedForm(stored, now)} ${cacheSize(cache, now)} ${lifetimesTable(cache)}`,
 });
@@ -161,7 +160,7 @@ const noticesOf = ({ untrustedProxies }: Pick<Core, "untrustedProxies">): Html[]
 const offSection = ({ setting, effect, section: about }: WhenOff): PageSection[] => {
   if (about === undefined) return [];
   const content = html`<p class="none"><code>${setting}</code> is not set: ${effect}.</p>`;
-  return [{ ...about, order: 100, count: 0, content }];
+  return [{ ...about, order: 100, isEmpty: true, content }];
 };
 
 type Rendering = { now: Date; query: URLSearchParams; address: string; about: Html; stored: StoredView | undefined };
@@ -175,6 +174,10 @@ const contentOf = (
 ): { title: string; content: Html } => {
   const shown = parts.map((part) => part.show(now, query, address));
   const remedies = Object.assign({ ...ownRemedies }, ...shown.map((part) => part.remedies)) as Record<string, Html>;
+  const urls = Object.assign({ legacy: core.settings.LEGACY_URL }, ...shown.map((part) => part.urls)) as Record<
+    string,
+    string
+  >;
   const facts = shown.flatMap((part) => part.facts ?? []);
   const interfaces = interfacesOf(core);
   const view = cacheView();
@@ -192,7 +195,8 @@ const contentOf = (
   const content = html`${skipLink(sections[0])}
     <header id="overview" data-live>
       <p class="where">
-        ${about}, as of <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
+        ${about}${Object.entries(urls).map(([name, url]) => html`, ${name} at <code>${url}</code>`)}, as of
+        <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
       </p>
       ${lightsBar(core, now)} ${headline(troubles, calm, interfaces, now)}
       ${notices.map((notice) => html`<p class="notice" role="note">${notice}</p>`)}
@@ -204,11 +208,11 @@ const contentOf = (
       </ul>
     </nav>
     <main id="main" data-live>${sections.map(section)}</main>`;
-  return { title: titleOf(troubles, calm), content };
+  return { title: tabTitle(troubles, calm), content };
 };
 
 /** For a tab: the most urgent trouble and how many there are, or the sentence of calm. */
-const titleOf = ([first, ...others]: readonly PageTrouble[], calm: Html): string => {
+const tabTitle = ([first, ...others]: readonly PageTrouble[], calm: Html): string => {
   const left = others.reduce((sum, { count = 1 }) => sum + count, 0);
   const text = decodeHTML((first?.what ?? calm).replaceAll(/<[^>]*>/g, ""));
   return left === 0 ? text : `${text}, and ${left} more`;
@@ -259,9 +263,9 @@ const connection = (): Html =>
     <button type="button" id="sign-out" class="scripted" hidden>Sign out</button>
   </div>`;
 
-const contentsItem = ({ id, title, count }: PageSection): Html =>
+const contentsItem = (shown: PageSection): Html =>
   html`<li>
-    <a href="#${id}">${title} <span class="count">${formatNumber(count)}</span></a>
+    <a href="#${shown.id}">${titleOf(shown)}</a>
   </li>`;
 
 const signInForm = (): Html =>

@@ -1,5 +1,5 @@
 import type { Core } from "../../../src/gateway/index.ts";
-import type { DependencyState } from "../../../src/operation/index.ts";
+import { type DependencyState, describeReason } from "../../../src/operation/index.ts";
 import type { PageTrouble } from "../../../libraries/ui/consolePart.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { timeAgo } from "../../../libraries/ui/parts.ts";
@@ -61,7 +61,7 @@ const light = (
   </li>`;
 };
 
-/** The dependencies that fail and that callers need: since when, and what it means. */
+/** The dependencies that fail and that callers need, since when, and what it means. */
 export const dependencyTroubles = (
   { dependencies, readCounts }: Watched,
   remedies: Readonly<Record<string, Html>>,
@@ -94,7 +94,7 @@ const dependencyTrouble = (
   what,
   since: alike.map((failure) => failure.since).toSorted()[0] ?? "",
   effect: alike.map(({ effect }) => effect).join("; ") + reads,
-  why: alike.flatMap(({ why }) => why ?? []).join("; "),
+  why: [...new Set(alike.map(describeReason))].join("; "),
   press: alike.flatMap(({ name }) => remedies[name] ?? [])[0] ?? allDependencies,
 });
 

@@ -34,14 +34,12 @@ export const trafficSection = (
   address: string,
 ): PageSection => {
   const perSecond = sumTraffic(interfaces.map(({ total }) => total)).rate;
-  const rows = interfaces.flatMap((one) => one.rows);
   const idle = traffic.byEndpoint().filter(({ requests }) => requests === 0);
   const ofWhom = shared === undefined ? "" : ", of this gateway alone";
   return {
     order: 5,
     id: "traffic",
     title: "Traffic",
-    count: rows.length,
     about: `The last ${RECENT_MINUTES} minutes${ofWhom}. The p95 is that of the last ${RECENT_TIMES} answers that were not cached.`,
     content: html`<p class="facts">
         ${[html`<strong>${rate(perSecond)}</strong> requests a second`, ...facts].map((fact) => html`<span>${fact}</span>`)}

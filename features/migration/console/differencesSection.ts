@@ -32,6 +32,7 @@ export const liveDifferencesSection = (
     id: "differences",
     title: "Differences",
     count: differences.length,
+    isEmpty: differences.length === 0,
     about:
       "What modern, or a rule, answers otherwise: by cause, the most frequent first, and below each where it shows. Counted are distinct requests to this gateway since its start.",
     content: html`${filterForm(

@@ -23,7 +23,7 @@ const fileUrl = (file: string): URL => new URL(file, import.meta.url);
 const scripts = ["../../../libraries/ui/client/filter.js", "client/move.js"];
 
 /** Stages, differences, the audit log and the ledger, with the dialogs that move endpoints. */
-export const migrationPage = (migration: Migration): PagePart => ({
+export const migrationPage = (migration: Migration, url?: string): PagePart => ({
   style: readStyle(fileUrl("migration.css")),
   script: joinModules(scripts.map(fileUrl)),
   dialogs: moveDialog(),
@@ -33,10 +33,11 @@ export const migrationPage = (migration: Migration): PagePart => ({
     const differences = classifications.flatMap((kind) => migration.differences(kind));
     const returned = returnToLegacy(stages, audit);
     return {
+      ...(url !== undefined && { urls: { modern: url } }),
       troubles: hasModern ? troublesOf(stages) : [],
       calm: hasModern ? calmSentence(stages, returned, now) : undefined,
       remedies: {
-        modern: html`<span class="scripted">${legacyButton()}</span>`,
+        modern: html`<span class="scripted">${legacyButton(stages)}</span>`,
         stages: html`<span class="scripted">${lostButton(stages)}</span>`,
       },
       notices: Object.entries(stages).flatMap(([endpoint, view]) => oneBucketNotice(endpoint, view)),

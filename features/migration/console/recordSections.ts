@@ -15,6 +15,7 @@ export const auditSection = (audit: readonly AuditMove[]): PageSection => {
     id: "audit",
     title: "Audit log",
     count: entries.length,
+    isEmpty: entries.length === 0,
     about: "Who moved what, when and why: operators, the configuration, and the gates by themselves.",
     content: rowsTable({
       rows: entries,
@@ -75,7 +76,7 @@ export const ledgerSection = (expected: readonly LedgerEntry[], now: Date): Page
     order: 50,
     id: "ledger",
     title: "Ledger",
-    count: expected.length,
+    isEmpty: expected.length === 0,
     about: "Differences that are meant to be, for now: where, why, whose, and until when.",
     content: html`<details class="ledger" data-key="entries">
       <summary>All entries${over === 0 ? "" : html` <span class="kind drift">${over} over</span>`}</summary>

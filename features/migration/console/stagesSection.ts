@@ -66,7 +66,6 @@ export const stagesSection = (
     order: 10,
     id: "stages",
     title: "Stages",
-    count: Object.keys(stages).length,
     about: `Who answers each endpoint. Compared are distinct requests${ofWhom}; the p95 is that of the last ${RECENT_ANSWERS} answers of each side.`,
     content: html`${isNew && !isMoved ? beginning() : ""} ${returned ? sinceWhen(returned) : ""}
     ${allButtons(stages, isMoved)} ${troubled.length > 0 ? stagesTable(troubled, now) : ""}
@@ -96,7 +95,9 @@ const sinceWhen = ({ at, by, why }: Move): Html =>
 
 /** What moves all endpoints at once: back to legacy, the reads towards modern, and back from there. */
 const allButtons = (stages: StagesView, isMoved: boolean): Html =>
-  html`<p class="all-buttons scripted">${isMoved ? legacyButton() : ""} ${formerButton(stages)} ${readsButton()}</p>`;
+  html`<p class="all-buttons scripted">
+    ${isMoved ? legacyButton(stages) : ""} ${formerButton(stages)} ${readsButton()}
+  </p>`;
 
 /** Opens the dialog with a choice of stages. */
 const readsButton = (): Html =>
@@ -111,14 +112,17 @@ const readsButton = (): Html =>
     Move all reads
   </button>`;
 
-/** Moves every endpoint back to legacy. */
-export const legacyButton = (): Html =>
-  allButton({
+/** Moves every endpoint back to legacy, and says before from where. */
+export const legacyButton = (stages: StagesView): Html => {
+  const moved = Object.entries(stages).filter(([, { stage }]) => stage !== "legacy");
+  const moves = moved.map(([endpoint, from]) => `${endpoint}: ${stageText(from)}`);
+  return allButton({
     stage: "legacy",
     title: "Everything back to legacy",
-    will: "Legacy will answer all callers, and modern will get none of their requests.",
+    will: ["Legacy will answer all callers of these endpoints, and modern will get no request:", ...moves].join("\n"),
     objections: [],
   });
+};
 
 const formerButton = (stages: StagesView): Html => {
   const first = Object.values(stages).find(({ former }) => former !== undefined);

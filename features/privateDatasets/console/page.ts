@@ -14,7 +14,6 @@ export const privateDatasetsPage = (view: () => PrivateRowsView): PagePart => ({
 const privateRowsSection = (view: PrivateRowsView, now: Date): PageSection => ({
   order: 70,
   ...settings.whenOff.section,
-  count: view.rows,
   content: html`${progress(view)} ${facts(view, now)}`,
 });
 

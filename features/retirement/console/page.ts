@@ -55,7 +55,7 @@ const clientsSection = (clients: readonly ClientView[], callers: number, search:
     order: 40,
     id: "clients",
     title: "Clients",
-    count: groups.length,
+    isEmpty: groups.length === 0,
     about: `Who still calls the legacy interface: ${counted(callers, "caller")} since ${firstDay(clients)}, by program and by what they ask for.`,
     content: html`${tools(search)} ${table(matching.slice(0, FIRST))}
     ${

@@ -13,7 +13,7 @@ import { address, headingOf, markupOf, operatorsOf, textOf, underWay } from "./o
 const sectionsOf = (page: string) => [...page.matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id);
 
 test("without a script all is in its order, and every control has its label", async () => {
-  const { markup } = await underWay();
+  const { markup, ...one } = await underWay();
   const page = await markup();
   expect(sectionsOf(page)).toEqual("traffic stages differences audit clients ledger cache private-rows".split(" "));
   const text = textOf(page);
@@ -24,7 +24,7 @@ test("without a script all is in its order, and every control has its label", as
     "requests cached p95 failed New interface 4 0 % 0",
     "Old clients 1 – 0",
     "1 caller since",
-    `at ${address} , started ${began}`,
+    `at ${address} , started ${began} , legacy at ${one.legacy.url} , modern at ${one.modern.url} , as of`,
     "shadow , 100 % mirrored held: 1 of 500 distinct requests compared",
     "0 % ≥ 0 % of 1 · 1 unexplained",
     "modern , 100 % checked",
@@ -48,6 +48,10 @@ test("without a script all is in its order, and every control has its label", as
   );
   for (const [svg] of markupOf(page).matchAll(/<svg[^>]*>/g))
     expect(svg).toMatch(/role="img"\s+aria-label="[^"]+"|aria-hidden/);
+  expect(page).not.toContain('data-key="empty"');
+  expect(page).toMatch(
+    /data-all="legacy"\s+data-will="Legacy will answer all callers of [^"]*\ngetDataset: shadow, 100 % mirrored\n[^"]*getStudy: modern, 100 % checked/,
+  );
   const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
   expect(new Set(ids).size).toBe(ids.length);
   for (const [, id] of page.matchAll(/<(?:select|input|textarea)\s+id="([^"]+)"/g))
@@ -200,7 +204,7 @@ test("the heading says what fails, since when, and its effect, most urgent first
   await until(async () => textOf(headingOf(await markup())).includes("failing"));
   const page = await markup();
   expect(textOf(headingOf(page)).trim()).toMatch(
-    /^(?:Clients get errors|No client gets an error) .*?Legacy has been failing since \d\d:\d\d UTC : what is not cached and needs it is answered 502, 503 or 504 \(it cannot be reached\) What fails getDataset: 1 request differs/,
+    /^(?:Clients get errors|No client gets an error) .*?Legacy has been failing since \d\d:\d\d UTC : what is not cached and needs it is answered 502, 503 or 504 \(it cannot be reached: connection refused, nothing listens on its port\) What fails getDataset: 1 request differs/,
   );
   expect(textOf(page)).toContain("Legacy failing now Modern ok now");
 });
@@ -217,7 +221,7 @@ describeWithRedis("with Redis", () => {
     expect(text).toContain("distinct requests of all gateways");
     await redis.kill();
     await until(async () =>
-      /^ *(?:Clients get errors|No client gets an error) .*?Redis has been failing since \d\d:\d\d UTC : what was cached is served only while legacy fails; stages, the audit log and the list of clients are not stored.* The cache *$/.test(
+      /^ *(?:Clients get errors|No client gets an error) .*?Redis has been failing since \d\d:\d\d UTC : what was cached is served only while legacy fails; stages, the audit log and the list of clients are not stored[^(]* \([^)]*connection refused, nothing listens on its port[^)]*\) The cache *$/.test(
         textOf(headingOf(await markup())),
       ),
     );
@@ -239,8 +243,16 @@ test("after the return to legacy the page says when, who and why, and can undo i
   expect(page).toContain("getStudy: nothing has been compared");
 });
 
-test("empty sections say so", async () => {
-  const text = textOf(await (await operatorsOf(await staged({}, {}))).markup());
+test("empty sections are folded and say so; differences and moves have a number", async () => {
+  const page = await (await operatorsOf(await staged({}, {}))).markup();
+  const text = textOf(page);
+  expect([...page.matchAll(/<section id="([^"]+)"[^>]*>\s*<details data-key="empty"/g)].map(([, id]) => id)).toEqual([
+    "differences",
+    "audit",
+    "ledger",
+    "private-rows",
+  ]);
+  expect(text).toContain("Traffic Stages Differences 0 Audit log 0 Ledger Cache Private datasets");
   for (const sentence of ["No difference has been seen.", "Nothing has been moved yet.", "No difference is expected."])
     expect(text).toContain(sentence);
 });
@@ -297,7 +309,7 @@ test("a wrong answer is said with its share, its beginning and the way back", as
   expect(page).toMatch(/<button[^>]*data-move="getDataset"[^>]*data-stage="shadow"/);
 });
 
-test("a backend that answers, but whose circuit is open, is a trouble", async () => {
+test("a modern that answers errors is a trouble, with their status", async () => {
   const modern = await httpUpstream((_, response) => response.writeHead(500).end());
   const one = await staged(
     { getTask: { stage: "modern", share: 0 } },
@@ -306,7 +318,7 @@ test("a backend that answers, but whose circuit is open, is a trouble", async ()
   for (let i = 1; i < 9; i++) await one.ask(`/tasks/${i}`, { "X-Forwarded-For": `192.0.2.${i}` });
   const { markup } = await operatorsOf(one);
   expect(textOf(headingOf(await markup())).trim()).toMatch(
-    /^No client gets an error .* Modern has been failing since \S+ UTC : legacy answers the reads, .* \(its last calls failed\) Everything back to legacy$/,
+    /^No client gets an error .* Modern has been failing since \d\d:\d\d UTC : legacy answers the reads, .* \(it answers with status 500\) Everything back to legacy$/,
   );
 });
 
