@@ -46,7 +46,7 @@ const sendBeside: Parameters<typeof sendTraffic>[3] = (send, count, agent) => {
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const run = async ({ rate }: { rate: number }): Promise<void> => {
+const run = async ({ rate, outages: fails }: { rate: number; outages: boolean }): Promise<void> => {
   const stopping = new AbortController();
   const { signal } = stopping;
   // SIGHUP comes when the terminal is closed. A process that a signal kills would leave its gateway running.
@@ -78,12 +78,7 @@ const run = async ({ rate }: { rate: number }): Promise<void> => {
   await watch(page, modern, signal);
   if (!signal.aborted) {
     print("listEvaluationMeasures goes back to shadow by its gate; getDatasetQualities climbs to modern.");
-    print("Legacy fails in two forms, for ten seconds each. Old clients go on:");
-    for (const [form, what] of outages) {
-      await fetch(`${legacy.url}/outage/${form}`, { method: "POST" });
-      print(`  ${what.padEnd(36)} ${await askInOutage(client, signal)}`);
-    }
-    await fetch(`${legacy.url}/outage`, { method: "DELETE" });
+    if (fails) await showOutages(legacy.url, client, signal);
     print("The traffic goes on. Ctrl-C ends it.");
   }
   await sending;
@@ -91,6 +86,15 @@ const run = async ({ rate }: { rate: number }): Promise<void> => {
   await modern.close();
   await modernLegacy.close();
   await legacy.close();
+};
+
+const showOutages = async (legacy: string, client: string, signal: AbortSignal): Promise<void> => {
+  print("Legacy fails in two forms, for ten seconds each. Old clients go on:");
+  for (const [form, what] of outages) {
+    await fetch(`${legacy}/outage/${form}`, { method: "POST" });
+    print(`  ${what.padEnd(36)} ${await askInOutage(client, signal)}`);
+  }
+  await fetch(`${legacy}/outage`, { method: "DELETE" });
 };
 
 /** Asks what old clients ask, for ten seconds, and says what they got. */
@@ -143,6 +147,7 @@ const command = openCommandLine("npm run demo --")
     `A migration to look at: the sample legacy, a stand-in for the new implementation with ${plantedFaults.length} faults planted in it, clients of both interfaces, and the gateway between them with its operators' page, until Ctrl-C. It prints each fault when the comparison has found it. Then legacy fails in two forms, for ten seconds each.`,
   )
   .option("--rate <n>", "requests a second", numberFrom(1, 200), 20)
+  .option("--no-outages", "legacy does not fail")
   .addHelpText("after", "\nPORT and ADMIN_PORT are those of the gateway (8000 and 18000); 0 takes a free one.")
   .action(run);
 await runCommand(command, process.argv.slice(2), {

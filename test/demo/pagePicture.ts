@@ -38,15 +38,16 @@ const withVersion = (png: Buffer, version: string): Buffer => {
   return Buffer.concat([png.subarray(0, 33), around.subarray(0, 4), chunk, around.subarray(4), png.subarray(33)]);
 };
 
-/** Takes README's picture of this page, unless the committed one shows the same page. */
+/** Whether README's picture shows another page than this one. */
+export const isPictureOutdated = (): boolean => versionIn(readFileSync(picture)) !== versionOfPage();
+
+/** Takes README's picture of this page. */
 export const takePicture = async (url: string): Promise<void> => {
-  const version = versionOfPage();
-  if (versionIn(readFileSync(picture)) === version) return;
   const browser = await chromium.launch({ executablePath: programPath("chromium") ?? "", args: ["--no-sandbox"] });
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 1000 }, colorScheme: "light" });
     await page.goto(url);
-    writeFileSync(picture, withVersion(await page.screenshot(), version));
+    writeFileSync(picture, withVersion(await page.screenshot(), versionOfPage()));
   } finally {
     await browser.close();
   }
