@@ -13,6 +13,7 @@ export const features: readonly FeatureDefinition[] = [
   { ...(await import("./accessLog/settings.ts")), load: () => import("./accessLog/feature.ts") },
   { ...(await import("./tracing/settings.ts")), load: () => import("./tracing/feature.ts") },
   { ...(await import("./documents/settings.ts")), load: () => import("./documents/feature.ts") },
+  { settings: { shape: {} }, load: () => import("./incidents/feature.ts") },
   { settings: { shape: {} }, load: () => import("./console/feature.ts") },
   // The core's own listener of operators: it begins to listen when all others have started.
   {

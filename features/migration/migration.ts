@@ -159,7 +159,6 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
       ...recent,
       serverErrors: errors,
       hitRatio: recent.requests === 0 ? undefined : hits / recent.requests,
-      spark: traffic.curve(endpoint),
       latency: { legacy: track.latency("legacy"), modern: track.latency("modern") },
       errorRate: track.errorRate(),
       oneBucket: stage.stage === "canary" ? track.oneBucket() : undefined,

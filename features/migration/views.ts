@@ -40,7 +40,6 @@ export type StageView = StageInForce & {
   /** The share (0-1) of requests to modern that failed, were too slow or got an answer that does not fit. */
   errorRate: number;
   /** Requests in each of the last 180 minutes, the oldest first. */
-  spark: number[];
   /** Why the gate promotes now, or why it does not; absent without a gate. */
   gateSays?: string | undefined;
   /** Requests of this canary, if all of its callers fall into one bucket: its share then moves all of them or none. */

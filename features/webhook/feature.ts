@@ -87,7 +87,7 @@ const open = (
     attempt(id, JSON.stringify({ type, timestamp: at, data }));
   });
   return {
-    start: async () => ({ line: "moves, new unexplained differences and floods are posted to WEBHOOK_URL" }),
+    start: async () => ({ line: "moves, new unexplained differences, floods and incidents are posted to WEBHOOK_URL" }),
     async close() {
       stopping.abort();
       if (waiting.size > 0) observer.event("webhook_lost", { messages: waiting.size });

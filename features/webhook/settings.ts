@@ -11,7 +11,7 @@ const shape = {
     .string(aUrl)
     .refine(isWebhookUrl, aUrl)
     .optional()
-    .describe("URL that gets moves, demotions, new unexplained differences and floods, by POST"),
+    .describe("URL that gets moves, demotions, new unexplained differences, floods and incidents, by POST"),
   WEBHOOK_SECRET: fields
     .text("24 to 64 random bytes in base64, with or without whsec_ before", /^(whsec_)?[A-Za-z0-9+/]{32,88}={0,2}$/)
     .optional()

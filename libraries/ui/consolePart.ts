@@ -42,18 +42,21 @@ type PageContent = {
   remedies?: Readonly<Record<string, Html>>;
   /** The sentence that stands for the troubles where there are none. The last part that has one decides. */
   calm?: Html | undefined;
+  /** When many clients got errors last (ISO 8601). */
+  failedUntil?: string | undefined;
 };
 
 /**
- * What needs an operator, in one line: what it is, since when (ISO 8601), what it means for callers, why it is so, and
- * what to press (a link or a button). `count`: how many troubles it stands for. `harm`: what clients get by it that is
- * no error, as a part of the headline: `up to 50 % of the callers of getDataset may get wrong answers`.
+ * What needs an operator, in one line: what it is, since when or when last (ISO 8601), what it means for callers, why
+ * it is so, and what to press (a link or a button). `count`: how many troubles it stands for. `harm`: what clients get
+ * by it that is no error, as a part of the headline: `up to 50 % of the callers of getDataset may get wrong answers`.
  */
 export type PageTrouble = {
   count?: number;
   what: string | Html;
   harm?: string;
   since?: string;
+  last?: string | undefined;
   effect: string | Html;
   why?: string;
   press: Html;

@@ -1,3 +1,5 @@
+import type { NamedTraffic } from "../../src/operation/index.ts";
+
 let english: Intl.NumberFormat | undefined;
 
 /** 1204 -> `1,204` */
@@ -21,6 +23,25 @@ export const minute = (iso: string): string => iso.replace(/^(.{10})T(\d\d:\d\d)
 /** `15:50 UTC`, of another day than `now` with the day. */
 export const timeOfDay = (iso: string, now: Date): string =>
   minute(iso).replace(`${now.toISOString().slice(0, 10)} `, "");
+
+/** `17:24:02 UTC` */
+export const secondOfDay = (iso: string): string => `${iso.slice(11, 19)} UTC`;
+
+/** Names that are said of what fails. */
+const MAX_FAILING = 3;
+
+/** What fails most: `writes of old clients 240 of 240, getDataset 64 of 410`. */
+export const whatFails = (rows: readonly NamedTraffic[]): string => {
+  const failing = rows.filter(({ errors }) => errors > 0).toSorted((a, b) => b.errors - a.errors);
+  const named = failing
+    .slice(0, MAX_FAILING)
+    .map(({ name, errors, requests }) => `${nameInWords(name)} ${formatNumber(errors)} of ${formatNumber(requests)}`);
+  const left = failing.length - named.length;
+  return [...named, ...(left > 0 ? [`${formatNumber(left)} more`] : [])].join(", ");
+};
+
+/** What requests of this name are: `legacy getDataset` -> `getDataset of old clients` */
+const nameInWords = (name: string): string => name.replace(/^legacy (.*)$/, "$1 of old clients");
 
 /** 0.9987 -> `99.8 %`: rounded down, so that only all of it reads as 100 %; `–` for NaN and infinite shares. */
 export const percent = (share: number): string =>

@@ -118,6 +118,7 @@ export const openGateway = async (
     fetchPath: legacy.fetchPath,
     outage: legacy.outage,
     load: legacy.load,
+    legacyTroubles: legacy.outage.troubles,
     features,
     hooks,
     ...door,
@@ -188,8 +189,7 @@ const openOperation = (settings: Settings, { endpoints }: Catalogue, observer: O
   );
   meter.total("crowded_total", "Answers and bodies refused because of MEMORY_BYTES.", () => memory.refused);
   const traffic = openTraffic(meter, Object.keys(endpoints));
-  const readCounts = settings.CACHE_LEGACY.length === 0 ? undefined : openReadCounts({ meter, dependencies, traffic });
-  return { observer, meter, traffic, dependencies, readCounts, events: new EventEmitter<CoreEvents>(), memory };
+  return { observer, meter, traffic, dependencies, events: new EventEmitter<CoreEvents>(), memory };
 };
 
 /** Legacy: the connections to it, and the client that asks it for answers. */
@@ -204,6 +204,7 @@ const openLegacy = (
   const host = hostOf(settings);
   const server = { origin: settings.LEGACY_URL, ca: settings.LEGACY_CA };
   const judge = legacyJudge(readTarget);
+  const partOf = legacyParts(catalogue, readTarget);
   const outage = openLegacyOutage(
     {
       upstream: {
@@ -216,6 +217,7 @@ const openLegacy = (
       path: `${path}/json${catalogue.keyProbes.reads.path}`,
       host,
       isJudged: (target) => readTarget(target) !== undefined,
+      partOf,
     },
     operation,
   );
@@ -229,7 +231,7 @@ const openLegacy = (
       health: outage,
       judge,
       parts: {
-        partOf: legacyParts(catalogue, readTarget),
+        partOf,
         onRefused: (endpoint) => operation.observer.event("legacy_part_hangs", { endpoint }),
       },
     },
@@ -414,7 +416,7 @@ const openInterface = (
   legacy: string,
   isUncached?: boolean,
 ) => {
-  const { settings, catalogue, features, meter, observer, readCounts, trusted, noteLoop } = core;
+  const { settings, catalogue, features, meter, observer, trusted, noteLoop } = core;
   const hitPath = openHitPath(core, settings.CACHE_BYTES * PATHS_SHARE);
   const layered = features.reduce((next, { layer }) => layer?.(next) ?? next, legacyBackend(core, isUncached));
   const proxy = passThrough(downloads, uploads, {
@@ -428,6 +430,9 @@ const openInterface = (
     substituteFor: dataFileSubstitutes(catalogue.legacyPaths.files, core.outage),
   });
   const app = gatewayApp({ ...core, handler: afterAccess(core, layered), hitPath });
-  const oldReads = readCounts && openOldReads(core, { counts: readCounts, hitPath, legacy });
+  const oldReads =
+    settings.CACHE_LEGACY.length === 0
+      ? undefined
+      : openOldReads(core, { counts: openReadCounts(meter), hitPath, legacy });
   return { app, hitPath, proxy, oldReads };
 };

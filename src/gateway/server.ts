@@ -1,4 +1,4 @@
-import { pathOf } from "../catalogue/index.ts";
+import { isLegacyRead, pathOf, withoutFormat } from "../catalogue/index.ts";
 import { Server as NetServer } from "node:net";
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import { openHttpServer } from "./http/httpServer.ts";
@@ -9,10 +9,12 @@ import {
   listen,
   requestBegins,
   type RequestContext,
+  requestKinds,
   temporary,
   traceContextOf,
 } from "../operation/index.ts";
 import type { StepPlace, WholeCore } from "./answer/feature.ts";
+import type { Catalogue } from "./answer/prepared.ts";
 import type { Gateway } from "./openGateway.ts";
 import { isBelowAny } from "./http/requestTarget.ts";
 import type { Step } from "./http/step.ts";
@@ -141,11 +143,28 @@ const inOrder = (steps: readonly Step[]): RequestListener =>
     () => undefined,
   );
 
+/** Whether an answer with a 5xx is a failure: a malformed request gets 501 or 505, and its client may have left. */
+const isFailed = ({ status, isRefused, isDeferred }: HttpExchange, response?: ServerResponse): boolean =>
+  (!isRefused || status === 503) && (!isDeferred || response?.writableFinished === true);
+
+/** Names what a request asks for that is counted by no endpoint. */
+const requestKindsOf =
+  ({ legacyPaths, legacyWrites }: Pick<Catalogue, "legacyPaths" | "legacyWrites">) =>
+  ({ isProxied, target, url = "/" }: HttpExchange, response?: ServerResponse): string => {
+    if (!isProxied) return requestKinds.refused;
+    if (target === undefined) return legacyPaths.files.test(pathOf(url)) ? requestKinds.file : requestKinds.website;
+    const { method = "GET" } = response?.req ?? {};
+    const isRead = method === "GET" || method === "HEAD" || isLegacyRead(legacyWrites, method, withoutFormat(target));
+    return isRead ? requestKinds.read : requestKinds.write;
+  };
+
 /** Milliseconds between two lines about refused requests. */
 const SUMMARY = 60_000;
 
 /** Calls the features with each exchange that is over, and counts the requests that are refused. */
-const openExchanges = ({ trusted, readTarget, meter, observer, features }: WholeCore, prefixes: readonly string[]) => {
+const openExchanges = (core: WholeCore, prefixes: readonly string[]) => {
+  const { trusted, readTarget, meter, observer, features } = core;
+  const kindOf = requestKindsOf(core.catalogue);
   const ends = features.flatMap(({ onExchange }) => onExchange ?? []);
   /** Refused requests by status, since the last line. */
   let refused: Record<number, number> = {};
@@ -173,8 +192,11 @@ const openExchanges = ({ trusted, readTarget, meter, observer, features }: Whole
       refused[exchange.status] = (refused[exchange.status] ?? 0) + 1;
       summary ??= setTimeout(report, SUMMARY).unref();
     }
-    const isProxied = exchange.isProxied && !exchange.isOldRead;
-    if (isProxied && response?.headersSent === true) meter.countProxied(response.statusCode);
+    const hasFailed = exchange.hasFailed || (exchange.status >= 500 && isFailed(exchange, response));
+    let name = exchange.endpoint ?? exchange.oldRead;
+    if (name === undefined && (hasFailed || (exchange.isProxied && response?.headersSent === true)))
+      meter.countsOf((name = kindOf(exchange, response))).requests++;
+    if (hasFailed && name !== undefined) meter.countFailed(name);
     for (const onExchange of ends) {
       try {
         onExchange(exchange, response);

@@ -64,13 +64,21 @@ export {
   answerResultOf,
   type CacheStatus,
   type CallResult,
-  type CallTimes,
   type Meter,
   openMeter,
+  requestKinds,
 } from "./telemetry/meter.ts";
 export { type Observer, openObserver } from "./telemetry/observer.ts";
-export { legacyTroubles, openReadCounts, type ReadCounts } from "./telemetry/readCounts.ts";
+export { openReadCounts, type ReadCounts } from "./telemetry/readCounts.ts";
 export { RECENT_TIMES } from "./telemetry/recentTimes.ts";
 export { callerOfRequest, headerOf, RequestCaller } from "./telemetry/requestCaller.ts";
 export { observeSteps, requestBegins, runStep, steps } from "./telemetry/steps.ts";
-export { type NamedTraffic, openTraffic, RECENT_MINUTES, sumTraffic, type Traffic } from "./telemetry/traffic.ts";
+export {
+  isTrouble,
+  type NamedTraffic,
+  openTraffic,
+  type Outcomes,
+  RECENT_MINUTES,
+  sumTraffic,
+  type Traffic,
+} from "./telemetry/traffic.ts";

@@ -71,10 +71,9 @@ test("a scrape has the state of each dependency", async () => {
     const states = families.find(({ name }) => name === "catalog_gateway_dependency_up");
     return states?.values.map(({ labels }) => labels["dependency"]);
   });
-  const ofLegacy = ["legacy", "legacy_access", "legacy_probe", "legacy_speed", "legacy_room", "legacy_endpoints"];
   expect(named).toEqual([
-    [...ofLegacy, "redis", "reader_threads", "upstream_urls", "store"],
-    [...ofLegacy, "reader_threads", "upstream_urls", "stages", "modern"],
+    ["legacy", "redis", "reader_threads", "upstream_urls", "store"],
+    ["legacy", "reader_threads", "upstream_urls", "stages", "modern"],
   ]);
 });
 

@@ -1,23 +1,16 @@
-import { decodeHTML } from "entities";
 import type { Core } from "../../../src/gateway/index.ts";
-import { buildInfo, legacyTroubles, type WhenOff } from "../../../src/operation/index.ts";
-import type { PagePart, PageSection, PageTrouble } from "../../../libraries/ui/consolePart.ts";
+import { buildInfo, type WhenOff } from "../../../src/operation/index.ts";
+import type { PagePart, PageSection } from "../../../libraries/ui/consolePart.ts";
 import { documentFrame, joinModules, readAsset, readStyle, sharedStyle } from "../../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { fillBar, section, timeAt, titleOf } from "../../../libraries/ui/parts.ts";
 import { bytes, counted, formatNumber, timeOfDay } from "../../../libraries/ui/wording.ts";
 import type { CacheView } from "../cacheView.ts";
 import type { StoredView } from "../storedView.ts";
+import { headline } from "./headline.ts";
 import { storedForm } from "./storedForm.ts";
-import { dependencyTroubles, lightsBar } from "./lights.ts";
-import {
-  calmSentence,
-  failuresOf,
-  failuresSentence,
-  interfacesOf,
-  type InterfaceTraffic,
-  trafficSection,
-} from "./trafficSection.ts";
+import { causesOf, lightsBar, trafficLink } from "./lights.ts";
+import { calmSentence, interfacesOf, trafficSection } from "./trafficSection.ts";
 
 /** The operators' page: its headers, and how it is rendered for each request. */
 export type ConsolePage = ReturnType<typeof openConsolePage>;
@@ -83,12 +76,12 @@ const scriptOf = (parts: readonly PagePart[]): string =>
 
 type ShownCore = Pick<
   Core,
-  "off" | "settings" | "untrustedProxies" | "traffic" | "dependencies" | "meter" | "readCounts" | "hooks"
+  "off" | "settings" | "untrustedProxies" | "traffic" | "dependencies" | "meter" | "legacyTroubles" | "hooks"
 >;
 
 /** What an operator may look at while a dependency fails; features add to it. */
 const ownRemedies: Readonly<Record<string, Html>> = {
-  ...Object.fromEntries(Array.from(legacyTroubles, (name) => [name, html`<a href="#traffic">What fails</a>`])),
+  legacy: trafficLink,
   redis: html`<a href="#cache">The cache</a>`,
 };
 
@@ -187,18 +180,23 @@ const contentOf = (
     ...core.off.flatMap(offSection),
     ...shown.flatMap((part) => part.sections),
   ].toSorted((a, b) => a.order - b.order);
-  const troubles = [...dependencyTroubles(core, remedies), ...shown.flatMap((part) => part.troubles ?? [])];
+  const troubles = [...causesOf(core, remedies), ...shown.flatMap((part) => part.troubles ?? [])];
   const notices = [...noticesOf(core), ...shown.flatMap((part) => part.notices ?? [])];
   const alone = core.hooks.keysAlone();
   const sentence = shown.findLast((part) => part.calm !== undefined)?.calm ?? calmSentence(core);
   const calm = alone === undefined ? sentence : html`${sentence}; ${alone.calm}`;
+  const failedUntil = shown
+    .flatMap((part) => part.failedUntil ?? [])
+    .toSorted()
+    .at(-1);
+  const head = headline(core.traffic, { troubles, calm, failedUntil }, now);
   const content = html`${skipLink(sections[0])}
     <header id="overview" data-live>
       <p class="where">
         ${about}${Object.entries(urls).map(([name, url]) => html`, ${name} at <code>${url}</code>`)}, as of
         <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
       </p>
-      ${lightsBar(core, now)} ${headline(troubles, calm, interfaces, now)}
+      ${lightsBar(core, now)} ${head.content}
       ${notices.map((notice) => html`<p class="notice" role="note">${notice}</p>`)}
     </header>
     ${connection()}
@@ -208,49 +206,8 @@ const contentOf = (
       </ul>
     </nav>
     <main id="main" data-live>${sections.map(section)}</main>`;
-  return { title: tabTitle(troubles, calm), content };
+  return { title: head.title, content };
 };
-
-/** For a tab: the most urgent trouble and how many there are, or the sentence of calm. */
-const tabTitle = ([first, ...others]: readonly PageTrouble[], calm: Html): string => {
-  const left = others.reduce((sum, { count = 1 }) => sum + count, 0);
-  const text = decodeHTML((first?.what ?? calm).replaceAll(/<[^>]*>/g, ""));
-  return left === 0 ? text : `${text}, and ${left} more`;
-};
-
-/** Whether clients get errors, and all troubles, one a line; without a trouble the sentence of calm. */
-const headline = (
-  troubles: readonly PageTrouble[],
-  calm: Html,
-  interfaces: readonly InterfaceTraffic[],
-  now: Date,
-): Html => {
-  const failures = failuresOf(interfaces);
-  const sentence = html`<p class="about">${failuresSentence(interfaces)}</p>`;
-  if (troubles.length === 0)
-    return html`<h1>${calm}</h1>
-      ${failures > 0 ? sentence : ""}`;
-  // Troubles without a beginning are differences. They harm no client: what failed is over.
-  const lasts = troubles.some(({ since }) => since !== undefined);
-  const harmed = troubles.find(({ harm }) => harm !== undefined);
-  const errors = failures === 0 ? "No client gets an error" : `Clients ${lasts ? "get" : "got"} errors`;
-  const verdict = harmed === undefined ? errors : harmed.what;
-  return html`<h1 class="${harmed !== undefined || (failures > 0 && lasts) ? "trouble" : "drift"}">${verdict}</h1>
-    ${sentence}
-    <ul class="troubles">
-      ${troubles.map((trouble) => troubleItem(trouble, now))}
-    </ul>`;
-};
-
-const troubleItem = ({ what, since, effect, why, press }: PageTrouble, now: Date): Html =>
-  html`<li>
-    <p>
-      <strong>${what}</strong
-      >${since === undefined ? "" : html` since <time datetime="${since}">${timeOfDay(since, now)}</time>`}:
-      ${effect}${why ? html` <span class="where">(${why})</span>` : ""}
-    </p>
-    <p class="press">${press}</p>
-  </li>`;
 
 const skipLink = ({ id, title }: Pick<PageSection, "id" | "title"> = { id: "main", title: "content" }): Html =>
   html`<a class="skip" href="#${id}">Skip to the ${title.toLowerCase()}</a>`;

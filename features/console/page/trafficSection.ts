@@ -1,6 +1,12 @@
 import type { Core } from "../../../src/gateway/index.ts";
 import type { CacheView } from "../cacheView.ts";
-import { type NamedTraffic, RECENT_MINUTES, RECENT_TIMES, sumTraffic } from "../../../src/operation/index.ts";
+import {
+  isTrouble,
+  type NamedTraffic,
+  RECENT_MINUTES,
+  RECENT_TIMES,
+  sumTraffic,
+} from "../../../src/operation/index.ts";
 import type { PageSection } from "../../../libraries/ui/consolePart.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { counted, duration, formatNumber, percent, rate } from "../../../libraries/ui/wording.ts";
@@ -9,15 +15,11 @@ import { counted, duration, formatNumber, percent, rate } from "../../../librari
 const FIRST = 6;
 const FIRST_FAILING = 12;
 
-/** The share of answers with a 5xx that is no trouble yet: the objective of deploy/alerts.yaml. */
-const MAX_ERROR_RATIO = 0.001;
-
 type Figures = Omit<NamedTraffic, "name">;
-/** The recent traffic of one interface. `clients`: what its clients are called. */
-export type InterfaceTraffic = {
+/** The recent traffic of one interface. */
+type InterfaceTraffic = {
   key: string;
   title: string;
-  clients: string;
   rows: NamedTraffic[];
   total: Figures;
   isCached: boolean;
@@ -66,14 +68,12 @@ const firstRequest = (address: string): Html =>
 export const interfacesOf = ({ traffic, settings }: Pick<Core, "traffic" | "settings">): InterfaceTraffic[] => {
   const isCached = settings.CACHE_LEGACY.length > 0;
   const ours = traffic.byEndpoint().filter(({ requests }) => requests > 0);
-  const proxied = { name: "all else, by legacy alone", ...traffic.proxied() };
   const reads = traffic.reads().map(({ name, ...one }) => ({ name: name.replace(/^legacy /, ""), ...one }));
-  const old = [...reads, ...(isCached ? [proxied] : [])].filter(({ requests }) => requests > 0);
+  const old = [...reads, ...traffic.others()].filter(({ requests }) => requests > 0);
   return [
     {
       key: "ours",
       title: "New interface",
-      clients: "new clients",
       rows: ours,
       total: sumTraffic(ours),
       isCached: true,
@@ -81,9 +81,8 @@ export const interfacesOf = ({ traffic, settings }: Pick<Core, "traffic" | "sett
     {
       key: "old",
       title: "Old clients",
-      clients: "old clients",
       rows: old,
-      total: isCached ? sumTraffic(old) : proxied,
+      total: sumTraffic(old),
       isCached,
     },
   ]
@@ -137,33 +136,18 @@ const figuresRow = (name: string, figures: Figures | undefined, isCached: boolea
       <th scope="rowgroup" colspan="5">${name}</th>
     </tr>`;
   const { requests, hits, errors, p95 } = figures;
-  const isMuch = errors > MAX_ERROR_RATIO * requests;
   return html`<tr class="${isRow ? "" : "whole"}" data-key="${isRow ? name : "whole"}">
     <th scope="${isRow ? "row" : "rowgroup"}">${name}</th>
     <td>${formatNumber(requests)}</td>
     <td>${isCached ? percent(hits / requests) : "–"}</td>
     <td>${p95 === undefined ? "" : duration(p95)}</td>
-    <td class="${isMuch ? "trouble" : "quiet"}">${formatNumber(errors)}</td>
+    <td class="${isTrouble(figures) ? "trouble" : "quiet"}">${formatNumber(errors)}</td>
   </tr>`;
-};
-
-/** How many requests have failed for clients of either interface. */
-export const failuresOf = (interfaces: readonly InterfaceTraffic[]): number =>
-  sumTraffic(interfaces.map(({ total }) => total)).errors;
-
-/** `Failed in the last 5 minutes: 25 of 328 requests of new clients, 0 of 200 of old clients` */
-export const failuresSentence = (interfaces: readonly InterfaceTraffic[]): string => {
-  if (interfaces.length === 0) return `No request in the last ${RECENT_MINUTES} minutes`;
-  const shares = interfaces.map(
-    ({ clients, total: { errors, requests } }, i) =>
-      `${formatNumber(errors)} of ${formatNumber(requests)}${i === 0 ? " requests" : ""} of ${clients}`,
-  );
-  return `Failed in the last ${RECENT_MINUTES} minutes: ${shares.join(", ")}`;
 };
 
 /** In calm: the share that the cache answers, of old clients' reads or else of all requests. */
 export const calmSentence = ({ traffic }: Pick<Core, "traffic">): Html => {
-  const [reads, ours] = [sumTraffic(traffic.reads()), traffic.all()];
+  const [reads, ours] = [sumTraffic(traffic.reads()), sumTraffic(traffic.byEndpoint())];
   if (reads.requests > 0) return html`The cache answers ${percent(reads.hits / reads.requests)} of old clients’ reads`;
   if (ours.requests > 0) return html`The cache answers ${percent(ours.hits / ours.requests)} of requests`;
   return traffic.hasBegun()

@@ -10,7 +10,6 @@ import {
   type HttpExchange,
   type Meter,
   type Observer,
-  type ReadCounts,
   type Settings,
   type Traffic,
   type WhenOff,
@@ -29,6 +28,7 @@ import type { CallerIdentity, Layer } from "./context.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { FoundEntry } from "../cache/tieredEntries.ts";
 import type { FetchPath, LegacyClient } from "../upstream/legacyClient.ts";
+import type { LegacyTrouble } from "../upstream/legacyFaults.ts";
 import type { LegacyWatch } from "../upstream/watchLegacy.ts";
 import type { Reader } from "../threads/reader.ts";
 import type { Keys } from "./keys.ts";
@@ -164,7 +164,7 @@ export type CoreEvents = {
   keyRefused: [owner: string];
   /** All features have taken changed settings. */
   reloaded: [];
-  /** A feature has a notice for operators. Without the feature `webhook` this has no listener. */
+  /** A feature has a notice for operators. */
   notice: [Notice];
 };
 
@@ -204,11 +204,11 @@ export type Core = AnswerFunctions & {
   judgeEmpty: JudgeEmpty;
   /** Looks up what is stored for an address, once all features are open. */
   stored: () => StoredAnswers;
-  /** Counts the reads of old clients; absent without `CACHE_LEGACY`. */
-  readCounts: ReadCounts | undefined;
   keys: Keys;
   /** Milliseconds for one request, all of its requests to legacy together. */
   totalTimeout: number;
+  /** What is wrong with the answers of a legacy that does not fail. */
+  legacyTroubles: () => LegacyTrouble[];
   /** The share of the connections to legacy that requests use or wait for: 0 where there are none. */
   load: () => number;
 

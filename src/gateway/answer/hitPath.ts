@@ -68,7 +68,7 @@ export const openHitPath = (
       });
       exchange.endpoint = isOfLegacy ? undefined : cacheKey.endpoint;
       exchange.isProxied = isOfLegacy;
-      exchange.isOldRead = isOfLegacy;
+      exchange.oldRead = isOfLegacy ? cacheKey.endpoint : undefined;
       exchange.cache = "hit";
       exchange.owner = owner;
       const isSent = sendWhole(response, reply);
@@ -104,6 +104,8 @@ export const newInterface = ({
   },
   cors: ({ headers }) => corsList(settings.CORS_ORIGINS, headers.origin),
   count({ cacheKey }, reply, ms) {
-    if (reply !== undefined) meter.countHit(cacheKey.endpoint, reply.status, reply.body?.length ?? 0, ms);
+    const { endpoint } = cacheKey;
+    if (reply === undefined) meter.countAnswer(endpoint, { backend: "gateway", status: 503, how: {}, ms, bytes: 0 });
+    else meter.countHit(endpoint, reply.status, reply.body?.length ?? 0, ms);
   },
 });

@@ -1,4 +1,5 @@
 import type { RequestListener, ServerResponse } from "node:http";
+import { exchangeOf } from "../../operation/index.ts";
 import { ownReply } from "./ownErrors.ts";
 import { sendLast } from "./refusal.ts";
 
@@ -22,7 +23,10 @@ export const openGuard = (report: (error: unknown) => void): Guard => {
     try {
       if (!response.headersSent) sendLast(response, ownReply(response, internalError));
     } finally {
-      if (!response.writableEnded) response.destroy();
+      if (!response.writableEnded) {
+        exchangeOf(response).hasFailed = true;
+        response.destroy();
+      }
       report(error);
     }
   };

@@ -122,15 +122,15 @@ export const openOldReads = (
     });
     if (answered === true) return;
     if (answered !== false) return pass(answered);
-    pass((answer) => {
-      replies.countPassed(read, answer);
+    pass(() => {
+      replies.countPassed(read);
       return undefined;
     });
   };
 
   const begin = (req: IncomingMessage, res: ServerResponse, read: OldRead, pass: Pass): void => {
-    exchangeOf(res).isOldRead = true;
-    counts.watch(read.cacheKey.endpoint, res);
+    exchangeOf(res).oldRead = read.cacheKey.endpoint;
+    counts.begin(read.cacheKey.endpoint);
     answerOrPass(req, res, read, pass).catch((error: unknown) => core.guard.fail(res, error));
   };
 

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Judgement, writeLegacyError } from "../../catalogue/index.ts";
+import { writeLegacyError } from "../../catalogue/index.ts";
 import { answerResultOf, exchangeOf, type ReadCounts } from "../../operation/index.ts";
 import type { Dialect } from "../answer/dialect.ts";
 import type { Core } from "../answer/feature.ts";
-import { isIll } from "../answer/illAnswer.ts";
 import { replyWith } from "../cache/reply.ts";
 import type { Served } from "../cache/served.ts";
 import { legacyCorsList } from "../http/cors.ts";
@@ -15,8 +14,6 @@ import type { PathRead } from "./pathRead.ts";
 
 /** What answers a read with is sent by. */
 export type Replies = ReturnType<typeof openReplies>;
-
-type JudgedAnswer = { status: number; judgement: Judgement | undefined };
 
 const wrongKey = writeLegacyError("xml", { code: "103", message: "Authentication failed" });
 /** What legacy says to a key that it does not know. */
@@ -37,6 +34,7 @@ export const openReplies = (
     const isNotLegacys = served.entry === undefined && !cached.isOfLegacy(served.answer);
     const result = isNotLegacys ? "error" : answerResultOf(status, served.how);
     exchange.cache = result;
+    exchange.hasFailed = isNotLegacys;
     // A made-up key is no caller.
     exchange.owner = read.owner !== undefined && keys.wasAccepted(read.owner) ? read.owner : undefined;
     const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch } = req.headers;
@@ -45,7 +43,6 @@ export const openReplies = (
     const reply = replyWith(served, request, performance.now(), dialect.writeHeaders);
     const isSent = sendWhole(res, reply);
     counts.count(read.cacheKey.endpoint, isSent ? result : "error", performance.now() - exchange.started);
-    if (isNotLegacys) counts.countHiddenFailure(read.cacheKey.endpoint, status);
   };
 
   /** Legacy has refused its key within the hour, and has not accepted it since. */
@@ -76,11 +73,8 @@ export const openReplies = (
 
   return {
     send,
-    /** Counts a read that went to legacy by itself, and as failed where its answer is not from legacy. */
-    countPassed({ cacheKey: { endpoint } }: OldRead, answer: JudgedAnswer | undefined): void {
-      counts.countPassed(endpoint);
-      if (answer !== undefined && isIll(answer)) counts.countHiddenFailure(endpoint, answer.status);
-    },
+    /** Counts a read that went to legacy by itself. */
+    countPassed: ({ cacheKey }: OldRead): void => counts.countPassed(cacheKey.endpoint),
     wasRefused,
     sendRefusal,
     sendStored,

@@ -94,9 +94,9 @@ export const openSubstitutes = (
       if (isNone) sending = sendInPlace(req, res, read);
       else if (judgement === "refused" || isDead) sending = sendStored(req, res, read);
       else if (judgement === "own" && answer.status !== 200) sending = sendRows(req, res, read, answer);
-      if (sending === undefined) replies.countPassed(read, answer);
+      if (sending === undefined) replies.countPassed(read);
       return sending?.then((isSent) => {
-        if (!isSent) replies.countPassed(read, answer);
+        if (!isSent) replies.countPassed(read);
         return isSent;
       });
     };

@@ -10,15 +10,22 @@ import { guardMiddleware, type GuardSettings, type SignIn } from "./guard.ts";
 const OPEN_METRICS = "application/openmetrics-text";
 const TEXT = "text/plain";
 
+type ReadCore = Pick<Core, "observer" | "dependencies" | "meter" | "isStopping" | "legacyTroubles" | "traffic">;
+
 /**
  * What operators' programs ask: whether the gateway lives, whether it is ready, and its metrics. `signIn` answers
  * `GET /` without the token.
  */
 export const operatorsApp = (
-  { observer, dependencies, meter, isStopping }: Pick<Core, "observer" | "dependencies" | "meter" | "isStopping">,
+  { observer, dependencies, meter, isStopping, legacyTroubles, traffic }: ReadCore,
   guard: GuardSettings,
   signIn?: SignIn,
 ): Hono => {
+  const details = () => ({
+    dependencies: dependencies.states(),
+    legacyTroubles: legacyTroubles(),
+    lastMinute: traffic.lastMinute().filter(({ requests }) => requests > 0),
+  });
   const app = new Hono();
   app.use(guardMiddleware(guard, signIn));
   app.notFound((c) => c.json({ detail: "Not Found" }, 404));
@@ -32,7 +39,7 @@ export const operatorsApp = (
   app.get("/readyz", (c) => {
     // A dependency that fails leaves the gateway ready: the cache still answers.
     const status = isStopping() ? "stopping" : "ready";
-    const verbose = c.req.query("verbose") === undefined ? {} : { dependencies: dependencies.states() };
+    const verbose = c.req.query("verbose") === undefined ? {} : details();
     return c.json({ status, ...verbose }, status === "ready" ? 200 : 503);
   });
   app.get("/metrics", async (c) => {

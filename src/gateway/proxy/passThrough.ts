@@ -240,6 +240,8 @@ class Relay extends UpstreamRequest {
   override onResponseEnd(): void {
     const { context, report } = this.#passage;
     this.#judgeBy(nothing);
+    // A front may limit one client alone.
+    if (this.judgement === "ill" && this.judgedStatus !== 429) context.exchange.hasFailed = true;
     this.#body?.end();
     // What throws until here cuts the answer.
     if (!this.isOver) report.over(context);
@@ -261,7 +263,7 @@ class Relay extends UpstreamRequest {
     this.isOver = true;
     if (isWhole) return;
     // Its end would tell it.
-    this.upstream.health?.answered(this.request, this.judgement);
+    this.upstream.health?.answered(this.request, this.judgement, this.judgedStatus);
     this.giveUp();
   }
 
@@ -283,12 +285,18 @@ class Relay extends UpstreamRequest {
     const isBad = codeOf(failure.cause) === "UND_ERR_INVALID_ARG";
     const trouble = isBad ? "badRequest" : upload?.isSlow === true ? "slowClient" : failure.kind;
     upload?.destroy();
-    if (this.#body) this.#body.cut();
-    else {
+    const { exchange } = context;
+    if (this.#body) {
+      exchange.hasFailed = failure.kind !== "aborted";
+      this.#body.cut();
+    } else {
       const refuseIt = (isAnswered = false): void => {
         if (isAnswered || res.writableEnded || res.destroyed) return;
         // Code of the gateway has thrown behind the head.
-        if (res.headersSent) res.destroy();
+        if (res.headersSent) {
+          exchange.hasFailed = true;
+          res.destroy();
+        }
         // The headers of features may be what has failed.
         else refuse(res, { trouble, isUnsent: failure.isUnsent, added: trouble === "fault" ? [] : added });
       };

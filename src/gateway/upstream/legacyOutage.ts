@@ -5,11 +5,12 @@ import {
   type Meter,
   neverAnswered,
   type Observer,
+  type Traffic,
 } from "../../operation/index.ts";
 import { ask } from "./ask.ts";
-import { UpstreamFailure } from "./failure.ts";
+import { type RequestLine, UpstreamFailure } from "./failure.ts";
 import { ownHeaders } from "./legacyClient.ts";
-import { openLegacyTroubles } from "./legacyTroubles.ts";
+import { legacyFaults, type LegacyTrouble, openLegacyFaults } from "./legacyFaults.ts";
 import { contentOf } from "./contentOf.ts";
 import type { Probed } from "./legacyHealth.ts";
 import { openUpstream, type UpstreamSettings } from "./upstream.ts";
@@ -24,7 +25,21 @@ type LegacyOutageSettings = {
   path: string;
   host: string;
   isJudged: (target: string) => boolean;
+  partOf: (request: RequestLine) => string;
 };
+
+const refusing = {
+  name: "refusing",
+  trouble: "Legacy, or what stands before it, refuses the gateway",
+  effect: "what is not cached and needs it is answered 502",
+};
+const differing: LegacyTrouble = {
+  name: "unsure",
+  trouble: "Legacy answers the gateway's probe otherwise than requests",
+  effect: "its failures are noticed later: when requests have had no answer for a while either",
+  why: "requests get answers of legacy itself, and the probe does not",
+};
+const troubleNames = [refusing.name, differing.name, ...legacyFaults];
 
 /** Bytes of a probe's answer. */
 const PROBE_BYTES = 1024 ** 2;
@@ -33,8 +48,15 @@ type Telemetry = {
   /** The meaning of its failure where legacy only checks keys now. */
   hooks: { keysAlone: () => FailureMeaning | undefined };
   dependencies: Pick<Dependencies, "add">;
-  observer: Pick<Observer, "event" | "fault" | "counts">;
-  meter: Pick<Meter, "callTimes">;
+  observer: Pick<Observer, "event" | "fault" | "onEvent">;
+  meter: Pick<Meter, "gauge">;
+  traffic: Pick<Traffic, "recent" | "sinceNow">;
+};
+
+/** What says how legacy is. `troubles`: what is wrong while it does not fail. */
+type LegacyOutage = Omit<LegacyWatch, "close"> & {
+  troubles: () => LegacyTrouble[];
+  close: () => Promise<void>;
 };
 
 /**
@@ -42,35 +64,28 @@ type Telemetry = {
  * used by the probe alone.
  */
 export const openLegacyOutage = (
-  { upstream: settings, path, host, isJudged }: LegacyOutageSettings,
-  { hooks: { keysAlone }, dependencies, observer, meter }: Telemetry,
-): Omit<LegacyWatch, "close"> & { close: () => Promise<void> } => {
+  { upstream: settings, path, host, isJudged, partOf }: LegacyOutageSettings,
+  { hooks: { keysAlone }, dependencies, observer, meter, traffic }: Telemetry,
+): LegacyOutage => {
   // Behind other requests a probe would show that the gateway has no room, not that legacy fails.
   const upstream = openUpstream({ ...settings, connections: 1 });
   const failing = {
     trouble: "Legacy has been failing",
     effect: "what is not cached and needs it is answered 502, 503 or 504",
   };
-  const refusing = {
-    trouble: "Legacy, or what stands before it, has been refusing the gateway",
-    effect: "what is not cached and needs it is answered 502",
-  };
   const report = dependencies.add("legacy", () => keysAlone() ?? failing);
-  const reportAccess = dependencies.add("legacy_access", () => keysAlone() ?? refusing);
-  const reportProbe = dependencies.add("legacy_probe", {
-    trouble: "Legacy has been answering the gateway's probe otherwise than requests",
-    effect: "its failures are noticed later: when requests have had no answer for a while either",
+  const faults = openLegacyFaults({ observer, traffic });
+  const troubles = (): LegacyTrouble[] => {
+    const health = outage.health();
+    // These are said alone.
+    if (health.is === "failing") return [];
+    if (health.is === "refusing") return [{ ...refusing, ...keysAlone(), why: `status ${health.status}` }];
+    return [...(health.differs?.isSure === true ? [differing] : []), ...faults.troubles()];
+  };
+  meter.gauge("legacy_trouble", "1 for what is wrong with the answers of a legacy that does not fail.", () => {
+    const told = new Set(troubles().map(({ name }) => name));
+    return troubleNames.map((name) => ({ labels: { trouble: name }, value: told.has(name) ? 1 : 0 }));
   });
-
-  const troubles = openLegacyTroubles(
-    {
-      calls: () => meter.callTimes("legacy"),
-      badAnswers: () => badAnswersIn(observer.counts()),
-      isFailing: () => outage.health().is === "failing" || outage.health().is === "refusing",
-      keysAlone,
-    },
-    dependencies,
-  );
 
   const probe = async (scheme: "http" | "https", totalTimeout: number): Promise<Probed | undefined> => {
     const headers = ownHeaders(host, "json", scheme);
@@ -86,50 +101,33 @@ export const openLegacyOutage = (
       return undefined;
     }
   };
-  const outage = watchLegacy({ isJudged, probe });
+  const outage = watchLegacy({ isJudged, probe, onFault: (fault, request) => faults.note(fault, partOf(request)) });
   let since = 0;
+  let outcomes = traffic.sinceNow();
   outage.onChange((health, before) => {
     const { is, differs } = health;
     const isNew = health.ownAt === Number.NEGATIVE_INFINITY;
     const known = is === "failing" ? health : undefined;
     const reason = known && isNew ? neverAnswered(known, "LEGACY_URL", settings.origin) : known;
+    faults.forget();
     report(is !== "failing", reason?.why, reason?.details);
-    reportAccess(is !== "refusing", is === "refusing" ? `status ${health.status}` : undefined);
-    const isTold = differs?.isSure === true;
-    reportProbe(!isTold, isTold ? "requests get legacy's own answers, and the probe does not" : undefined);
-    troubles.beginAnew();
     if (is === "refusing") observer.event("legacy_refuses", { status: health.status });
-    if (isTold && before.differs?.isSure !== true) observer.event("legacy_probe_differs", {});
-    if (before.is === "failing" && is !== "failing")
-      observer.event("legacy_back", { failedFor: Math.round(performance.now() - since) });
+    if (differs?.isSure === true && before.differs?.isSure !== true) observer.event("legacy_probe_differs", {});
+    if (before.is === "failing" && is !== "failing") {
+      const { errors: failed, hits: cached } = outcomes();
+      observer.event("legacy_back", { failedFor: Math.round(performance.now() - since), failed, cached });
+    }
     if (is !== "failing" || before.is === "failing") return;
     since = performance.now();
+    outcomes = traffic.sinceNow();
     observer.event("legacy_failing", { why: reason?.why, details: reason?.details });
   });
   return {
     ...outage,
-    failed(request, failure) {
-      troubles.failed(failure);
-      outage.failed(request, failure);
-    },
+    troubles,
     async close() {
-      troubles.close();
       outage.close();
       await upstream.close();
     },
   };
-};
-
-/** `{ "legacy_ill getDataset": 3 }` -> `{ ill: { getDataset: 3 }, unreadable: {} }` */
-const badAnswersIn = (counts: Readonly<Record<string, number>>) => {
-  const bad = { ill: {} as Record<string, number>, unreadable: {} as Record<string, number> };
-  for (const [kind, count] of Object.entries(counts)) {
-    const [event, endpoint] = kind.split(" ");
-    if (endpoint === undefined) continue;
-    if (event === "legacy_ill" || event === "empty_list" || event === "legacy_part_hangs")
-      bad.ill[endpoint] = (bad.ill[endpoint] ?? 0) + count;
-    if (event === "legacy_unreadable" || event === "legacy_cache_unreadable")
-      bad.unreadable[endpoint] = (bad.unreadable[endpoint] ?? 0) + count;
-  }
-  return bad;
 };

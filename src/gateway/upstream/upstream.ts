@@ -210,7 +210,7 @@ export type UpstreamHealth = {
   /** Its answer has begun, or none will come. */
   begun?(request: RequestLine): void;
   /** A whole answer has come. `judgement`: what it shows, where answers are judged. */
-  answered(request: RequestLine, judgement: Judgement | undefined): void;
+  answered(request: RequestLine, judgement: Judgement | undefined, status: number): void;
   /** A request got no answer, or not all of it. */
   failed(request: RequestLine, failure: UpstreamFailure): void;
 };

@@ -53,6 +53,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   #unreadable: string | undefined;
   #isJudged = false;
   protected judgement: Judgement | undefined;
+  protected judgedStatus = 0;
   /** When it first got a place, on the clock of `performance.now()`; until then 0. */
   startedAt = 0;
 
@@ -150,11 +151,12 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   protected judge(answer: Beginning, target?: LegacyTarget): Judgement | undefined {
     if (!this.#isJudged) this.judgement = this.upstream.judge?.(this.request, answer, target);
     this.#isJudged = true;
+    this.judgedStatus = answer.status;
     return this.judgement;
   }
 
   onResponseEnd(): void {
-    this.upstream.health?.answered(this.request, this.judgement);
+    this.upstream.health?.answered(this.request, this.judgement, this.judgedStatus);
     this.#leave();
   }
 

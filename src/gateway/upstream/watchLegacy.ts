@@ -1,7 +1,8 @@
 import type { Judgement } from "../../catalogue/index.ts";
 import { describeReason, withTimeout } from "../../operation/index.ts";
 import { headerPlace } from "../http/requestTarget.ts";
-import type { UpstreamFailure } from "./failure.ts";
+import type { FailureKind, UpstreamFailure } from "./failure.ts";
+import type { LegacyFault } from "./legacyFaults.ts";
 import {
   afterEvent,
   FIRST_BYTE,
@@ -21,10 +22,12 @@ type WatchSettings = {
   isJudged: (target: string) => boolean;
   /** Sends the probe. `undefined`: code of the gateway has thrown. */
   probe: (scheme: "http" | "https", timeout: number) => Promise<Probed | undefined>;
+  /** A request got no answer as it should, or has waited five seconds for its first byte. */
+  onFault?: (fault: LegacyFault, request: SentRequest) => void;
 };
 
 /** Keeps how legacy is: tells `afterEvent` of requests, and does what its answer asks for. */
-export const watchLegacy = ({ isJudged, probe }: WatchSettings) => {
+export const watchLegacy = ({ isJudged, probe, onFault }: WatchSettings) => {
   let health = unknownHealth;
   let end = Promise.withResolvers<void>();
   let sentSince = new WeakSet<SentRequest>();
@@ -72,6 +75,7 @@ export const watchLegacy = ({ isJudged, probe }: WatchSettings) => {
       const left = Math.max(sentAt, health.ownAt) + FIRST_BYTE - performance.now();
       if (left > 0) return void (late = setTimeout(findLate, Math.ceil(left)).unref());
       waiting.delete(request);
+      onFault?.("slow", request);
       if (isJudged(request.path)) note({ type: "silence", request });
     }
   };
@@ -87,16 +91,21 @@ export const watchLegacy = ({ isJudged, probe }: WatchSettings) => {
     begun(request: SentRequest): void {
       const sentAt = waiting.get(request);
       waiting.delete(request);
-      if (health.patience === FIRST_BYTE || sentAt === undefined) return;
-      if (performance.now() - sentAt < FIRST_BYTE && isJudged(request.path)) note({ type: "quick" });
+      if (sentAt === undefined) return;
+      if (performance.now() - sentAt >= FIRST_BYTE) onFault?.("slow", request);
+      else if (health.patience !== FIRST_BYTE && isJudged(request.path)) note({ type: "quick" });
     },
     /** Its whole answer has come; `undefined`: legacy cannot be judged by it. */
-    answered(request: SentRequest, judgement: Judgement | undefined): void {
+    answered(request: SentRequest, judgement: Judgement | undefined, status?: number): void {
       if (judgement === "own") note({ type: "own", request, isNew: sentSince.has(request) });
       else if (judgement !== undefined) note({ type: "miss", request });
+      // A front may limit one client alone.
+      if (judgement === "ill" && status !== 429) onFault?.("ill", request);
     },
     /** It has no answer, or not all of it. */
     failed(request: SentRequest, failure: UpstreamFailure): void {
+      const fault = ofFailure[failure.kind];
+      if (fault !== undefined) onFault?.(fault, request);
       if (failure.kind === "unreachable") {
         if (!isOwnLack(failure)) note({ type: "unreachable", request });
       } else if ((failure.kind === "timeout" || failure.kind === "broken") && isJudged(request.path))
@@ -134,6 +143,8 @@ export const watchLegacy = ({ isJudged, probe }: WatchSettings) => {
     },
   };
 };
+
+const ofFailure: Partial<Record<FailureKind, LegacyFault>> = { broken: "cut", overloaded: "full", crowded: "full" };
 
 /** What operators are told. A suspicion is not. */
 const wordsFor = (health: LegacyHealth): string => {

@@ -90,7 +90,8 @@ export const coreEvents: EventDefinitions = {
   legacy_back: {
     level: "info",
     msg: "Legacy is back.",
-    notes: "It had been failing for `failedFor` milliseconds.",
+    notes:
+      "It had been failing for `failedFor` milliseconds. Meanwhile, and in the minute before that was known, `failed` requests failed; the cache answered `cached`.",
   },
   legacy_refuses: {
     level: "error",

@@ -38,8 +38,10 @@ export class HttpExchange {
   isDeferred = false;
   /** It was passed through to legacy, or would have been. */
   isProxied = false;
-  /** It is a read of legacy's interface that CACHE_LEGACY covers, and is counted by what it asks for. */
-  isOldRead = false;
+  /** What a read of legacy's interface that CACHE_LEGACY covers asks for: it is counted by that. */
+  oldRead: string | undefined;
+  /** Its client got only a part of an answer, or something that is no answer of a backend. */
+  hasFailed = false;
   endpoint: string | undefined;
   /** How the answer came about, as the metrics name it: `hit`, `miss`, `stale` ... */
   cache: string | undefined;

@@ -23,9 +23,6 @@ type MeteredBackend = {
 /** How a call to a backend ended; `circuit_open`: it was not made. */
 export type CallResult = "answered" | "failed" | "circuit_open";
 
-/** Calls to a backend since the start; `slow`: those that took more than `SLOW_SECONDS`. */
-export type CallTimes = { made: number; slow: number };
-
 /** How an answer came about, in the words of Cache-Status (RFC 9211). */
 export type CacheStatus = {
   /** From an entry, without asking a backend. */
@@ -44,10 +41,20 @@ export type CacheStatus = {
 type MeteredAnswer = { backend: string; status: number; how: CacheStatus; ms: number; bytes: number };
 
 /**
- * Answers since the start; `hits`: from the cache, fresh or stale; `errors`: with a 5xx. `misses`: how long those took
- * for which a backend was asked; absent without any.
+ * Requests since the start; `hits`: from the cache, fresh or stale; `errors`: their clients got a 5xx, a part of an
+ * answer, or something that is no answer of a backend. `misses`: how long those took for which a backend was asked;
+ * absent without any.
  */
 export type AnswerCounts = { requests: number; hits: number; errors: number; misses?: RecentTimes };
+
+/** The kinds of requests of old clients that are counted by no endpoint; and requests that are of neither interface. */
+export const requestKinds = {
+  read: "other reads of old clients",
+  write: "writes of old clients",
+  file: "data files",
+  website: "the website",
+  refused: "requests that were refused",
+} as const;
 
 /** Counts what happens, for `/metrics`. */
 export type Meter = ReturnType<typeof openMeter>;
@@ -82,8 +89,6 @@ export const answerResultOf = (status: number, { hit, fwd, collapsed, detail }: 
  * bound makes a hundred lines.
  */
 const durations = [0.001, 0.01, 0.05, 0.2, 1, 5, 20];
-/** Seconds from which on a call is slow: one of these bounds. */
-const SLOW_SECONDS = 5;
 
 /** The label of a status: exact for a 5xx, `2xx` for all of its class else, so that an endpoint has few series. */
 const statusLabel = (status: number): string => (status >= 500 ? String(status) : `${Math.trunc(status / 100)}xx`);
@@ -150,8 +155,6 @@ export const openMeter = (events: () => Record<string, number>, endpoints: reado
   };
 };
 
-const noAnswers: Readonly<AnswerCounts> = { requests: 0, hits: 0, errors: 0 };
-
 const samplesOf = (value: LookedUp): readonly Sample[] => (typeof value === "number" ? [{ labels: {}, value }] : value);
 
 /** Events whose alert names the endpoint: a series that begins with its first event would show no increase. */
@@ -189,32 +192,35 @@ const meterAnswers = (meter: Registry, endpoints: readonly MeteredEndpoint[]) =>
   for (const event of cacheEvents) events(event);
   const hits = results("hit");
   const ownTook = took("", "gateway");
-  /** An endpoint's traffic, and what its answers with a status count in: looked up once. */
-  const byEndpoint = new Map<string, AnswerCounts & { byStatus: Map<number, CounterChild> }>();
-  const proxied: AnswerCounts = { ...noAnswers };
+  let failedAt: string | undefined;
+  /** By endpoint, read of old clients, or kind; with what answers of an endpoint with a status count in. */
+  const counts = new Map<string, AnswerCounts & { byStatus: Map<number, CounterChild> }>();
+  const countsOf = (name: string) => {
+    let known = counts.get(name);
+    if (known === undefined) counts.set(name, (known = { requests: 0, hits: 0, errors: 0, byStatus: new Map() }));
+    return known;
+  };
   const count = (endpoint: string, status: number, isHit: boolean): AnswerCounts => {
-    let traffic = byEndpoint.get(endpoint);
-    if (traffic === undefined) byEndpoint.set(endpoint, (traffic = { ...noAnswers, byStatus: new Map() }));
+    const traffic = counts.get(endpoint) ?? countsOf(endpoint);
     traffic.requests++;
     if (isHit) traffic.hits++;
-    if (status >= 500) traffic.errors++;
     let child = traffic.byStatus.get(status);
     if (child === undefined) traffic.byStatus.set(status, (child = requests(endpoint, statusLabel(status))));
     child.value++;
     return traffic;
   };
   return {
-    /** The answers of an endpoint until now; without one, those that `countProxied` counts. */
-    traffic: (endpoint?: string): Readonly<AnswerCounts> =>
-      endpoint === undefined ? proxied : (byEndpoint.get(endpoint) ?? noAnswers),
-    /**
-     * A client got an answer of the legacy interface with this status, legacy's or the gateway's: to another request
-     * than a read that `CACHE_LEGACY` covers.
-     */
-    countProxied(status: number): void {
-      proxied.requests++;
-      if (status >= 500) proxied.errors++;
+    /** What came of all requests, by endpoint, by read of old clients, or by kind. */
+    counts: counts as ReadonlyMap<string, Readonly<AnswerCounts>>,
+    /** That of this name, to count in. */
+    countsOf: countsOf as (name: string) => AnswerCounts,
+    /** A request of this name has failed for its client. */
+    countFailed(name: string): void {
+      countsOf(name).errors++;
+      failedAt = new Date().toISOString();
     },
+    /** When a client got an error last (ISO 8601). */
+    lastFailed: (): string | undefined => failedAt,
     /** The hit path answered, in so many milliseconds. */
     countHit(endpoint: string, status: number, bytes: number, ms: number): void {
       count(endpoint, status, true);
@@ -223,7 +229,7 @@ const meterAnswers = (meter: Registry, endpoints: readonly MeteredEndpoint[]) =>
       sent.value += bytes;
     },
     countAnswer(endpoint: string, { backend, status, how, ms, bytes }: MeteredAnswer): void {
-      const traffic = count(endpoint, status, how.hit === true);
+      const traffic = count(endpoint, status, how.hit === true || how.detail === "stale-if-error");
       const isAnswered = status < 500 && how.hit !== true && backend !== "gateway";
       if (isAnswered) (traffic.misses ??= openRecentTimes()).add(ms);
       results(answerResultOf(status, how)).value++;
@@ -272,10 +278,6 @@ const meterBackends = (meter: Registry) => {
     countCall(backend: string, result: CallResult, ms: number): void {
       calls(backend, result).value++;
       if (result !== "circuit_open") took(backend).observe(ms / 1000);
-    },
-    callTimes(backend: string): CallTimes {
-      const made = took(backend).count();
-      return { made, slow: made - took(backend).count(SLOW_SECONDS) };
     },
   };
 };

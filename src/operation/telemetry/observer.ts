@@ -77,6 +77,8 @@ export const openObserver = (level: string, fd = 2) => {
     return true;
   };
 
+  const listeners: ((name: string, endpoint: string | undefined) => void)[] = [];
+
   /** Counts an event; how often it has happened. */
   const count = (kind: string): number => {
     const times = (counted.get(kind) ?? 0) + 1;
@@ -103,6 +105,7 @@ export const openObserver = (level: string, fd = 2) => {
       // Fields are named outside: past the bound new ones are neither kept nor logged.
       if (field !== "" && !counted.has(kind) && counted.size >= MAX_KINDS) return;
       const times = count(kind);
+      for (const listener of listeners) listener(name, members.endpoint);
       if ((times > 1 && field !== "") || !isToBeLogged(name, MAX_LINES)) return;
       write(name, { ...members, count: times }, given);
     },
@@ -116,6 +119,8 @@ export const openObserver = (level: string, fd = 2) => {
       const place = placeOf(stack);
       if (isToBeLogged(FAULT, 1, place)) write(FAULT, { error: stack, place, ...members, count: times });
     },
+    /** Calls this with each event, logged or not. */
+    onEvent: (listener: (name: string, endpoint: string | undefined) => void): void => void listeners.push(listener),
     /** How often each event happened, by `name endpoint`. */
     counts: (): Record<string, number> => Object.fromEntries(counted),
     /** Lines that were dropped because the reader of the log was too slow, or that could not be written. */

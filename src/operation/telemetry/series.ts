@@ -84,11 +84,6 @@ export class HistogramChild {
     this.#sum += value;
   }
 
-  /** How many values were seen; with `bound`, one of the upper bounds, those up to it. */
-  count(bound = Number.POSITIVE_INFINITY): number {
-    return this.#counts.reduce((sum, count, i) => ((this.#bounds[i] ?? Infinity) <= bound ? sum + count : sum), 0);
-  }
-
   samples(): Sample[] {
     const [name, labels] = [this.#name, this.#labels];
     let count = 0;

@@ -1,15 +1,25 @@
-import type { AnswerCounts, Meter } from "./meter.ts";
+import { type AnswerCounts, type Meter, requestKinds } from "./meter.ts";
 
-/** Minutes that figures of recent traffic cover; in the first of them there are fewer. */
+/** Minutes that figures of recent traffic cover; since the start there may be fewer. */
 export const RECENT_MINUTES = 5;
 /** Minutes that a curve covers. */
 const CURVE_MINUTES = 180;
+
+const SAMPLE_EVERY = 5000;
+const SAMPLES_A_MINUTE = 60_000 / SAMPLE_EVERY;
+
+/** Failures within a minute from which on they are a trouble, if their share is larger: see deploy/alerts.yaml. */
+const MIN_ERRORS = 3;
+const MAX_ERROR_RATIO = 0.001;
+
+/** What came of requests since the start. */
+export type Outcomes = Omit<AnswerCounts, "misses">;
 
 /**
  * What clients were answered in the last minutes. `rate`: requests a second. `p95`: milliseconds within which 95 % of
  * the latest misses were answered.
  */
-type RecentTraffic = Omit<AnswerCounts, "misses"> & { rate: number; p95?: number | undefined };
+type RecentTraffic = Outcomes & { rate: number; p95?: number | undefined };
 
 /** Recent traffic of what a name stands for. */
 export type NamedTraffic = RecentTraffic & { name: string };
@@ -17,37 +27,84 @@ export type NamedTraffic = RecentTraffic & { name: string };
 /** The recent traffic of this gateway. */
 export type Traffic = ReturnType<typeof openTraffic>;
 
-/** Takes a sample of what the metrics count each minute: a request costs nothing more. */
-export const openTraffic = ({ traffic }: Pick<Meter, "traffic">, endpoints: readonly string[]) => {
-  const byEndpoint = new Map(endpoints.map((name) => [name, openSamples(() => traffic(name))]));
-  const proxied = openSamples(() => traffic());
-  const reads = new Map<string, ReturnType<typeof openSamples>>();
+const kinds: ReadonlySet<string> = new Set(Object.values(requestKinds));
+
+/** Takes a sample of what is counted every five seconds: a request costs nothing more. */
+export const openTraffic = ({ counts }: Pick<Meter, "counts">, endpoints: readonly string[]) => {
+  const ours = new Set(endpoints);
+  const sample = () => ({
+    at: performance.now(),
+    counts: new Map([...counts].map(([name, known]) => [name, { ...known }])),
+  });
+  const samples = [sample()];
+  const sum = (): Outcomes => sumOutcomes([...counts.values()]);
+  const minutes = [sum()];
+  let taken = 0;
   const timer = setInterval(() => {
-    for (const samples of [...byEndpoint.values(), ...reads.values(), proxied]) samples.take();
-  }, 60_000).unref();
-  const samplesOf = (endpoint: string) => byEndpoint.get(endpoint) as ReturnType<typeof openSamples>;
+    samples.push(sample());
+    if (samples.length > RECENT_MINUTES * SAMPLES_A_MINUTE + 1) samples.shift();
+    if (++taken % SAMPLES_A_MINUTE === 0) minutes.push(sum());
+    if (minutes.length > CURVE_MINUTES) minutes.shift();
+  }, SAMPLE_EVERY).unref();
+
+  const of = (name: string, inMinutes = RECENT_MINUTES): RecentTraffic => {
+    const first = samples.at(-inMinutes * SAMPLES_A_MINUTE - 1) ?? samples[0];
+    const seconds = Math.max(1, (performance.now() - (first?.at ?? 0)) / 1000);
+    const last = counts.get(name) ?? none;
+    const outcomes = difference(last, first?.counts.get(name) ?? none);
+    return { ...outcomes, rate: outcomes.requests / seconds, p95: last.misses?.quantile(0.95) };
+  };
+  /** By endpoint, read of old clients or kind. */
+  const recent = (inMinutes = RECENT_MINUTES): NamedTraffic[] =>
+    [...ours.union(counts)].map((name) => ({ name, ...of(name, inMinutes) }));
   return {
-    of: (endpoint: string): RecentTraffic => samplesOf(endpoint).recent(),
-    /** Of all endpoints together. */
-    all: (): RecentTraffic => sumTraffic([...byEndpoint.values()].map((samples) => samples.recent())),
+    of: (endpoint: string): RecentTraffic => of(endpoint),
+    recent: (): NamedTraffic[] => recent(),
+    lastMinute: (): NamedTraffic[] => recent(1),
     /** Of each endpoint. */
-    byEndpoint: (): NamedTraffic[] => named(byEndpoint),
-    /** Of reads of old clients, by what they ask for: those that were added. */
-    reads: (): NamedTraffic[] => named(reads),
-    addReads: (name: string, counts: () => Readonly<AnswerCounts>): void => void reads.set(name, openSamples(counts)),
-    /** Of the legacy interface, without these reads. */
-    proxied: (): RecentTraffic => proxied.recent(),
+    byEndpoint: (): NamedTraffic[] => recent().filter(({ name }) => ours.has(name)),
+    /** Of reads of old clients, by what they ask for. */
+    reads: (): NamedTraffic[] => recent().filter(({ name }) => !ours.has(name) && !kinds.has(name)),
+    /** Of all other requests, by kind. */
+    others: (): NamedTraffic[] => recent().filter(({ name }) => kinds.has(name)),
+    /**
+     * The result says what came of requests since now. The failures of the last minute count, too: they come before
+     * a trouble is known.
+     */
+    sinceNow(): () => Outcomes {
+      const { errors } = sumTraffic(recent(1));
+      const begin = difference(sum(), { requests: errors, hits: 0, errors });
+      return () => difference(sum(), begin);
+    },
+    /** Of each minute, the oldest first. */
+    curve: (): Outcomes[] => [...minutes.slice(1), sum()].map((last, i) => difference(last, minutes[i] ?? last)),
     /** Whether a request has come on either interface since the start. */
-    hasBegun: (): boolean =>
-      reads.size > 0 || [...byEndpoint.keys(), undefined].some((name) => traffic(name).requests > 0),
-    /** The requests of each minute, the oldest first. */
-    curve: (endpoint: string): number[] => samplesOf(endpoint).curve(),
+    hasBegun: (): boolean => counts.size > 0,
     close: () => clearInterval(timer),
   };
 };
 
-const named = (samples: ReadonlyMap<string, ReturnType<typeof openSamples>>): NamedTraffic[] =>
-  [...samples].map(([name, one]) => ({ name, ...one.recent() }));
+/**
+ * Whether so many failures are a trouble.
+ *
+ * @example if (isTrouble(sumTraffic(traffic.lastMinute()))) warn()
+ */
+export const isTrouble = ({ requests, errors }: Pick<Outcomes, "requests" | "errors">): boolean =>
+  errors >= MIN_ERRORS && errors > MAX_ERROR_RATIO * requests;
+
+const none: AnswerCounts = { requests: 0, hits: 0, errors: 0 };
+
+const difference = (last: Outcomes, first: Outcomes): Outcomes => ({
+  requests: last.requests - first.requests,
+  hits: last.hits - first.hits,
+  errors: last.errors - first.errors,
+});
+
+const sumOutcomes = (all: readonly Outcomes[]): Outcomes => ({
+  requests: all.reduce((sum, { requests }) => sum + requests, 0),
+  hits: all.reduce((sum, { hits }) => sum + hits, 0),
+  errors: all.reduce((sum, { errors }) => sum + errors, 0),
+});
 
 /**
  * All of these together, without a p95.
@@ -55,28 +112,6 @@ const named = (samples: ReadonlyMap<string, ReturnType<typeof openSamples>>): Na
  * @example sumTraffic(traffic.reads()).requests
  */
 export const sumTraffic = (all: readonly RecentTraffic[]): RecentTraffic => ({
-  requests: all.reduce((sum, { requests }) => sum + requests, 0),
-  hits: all.reduce((sum, { hits }) => sum + hits, 0),
-  errors: all.reduce((sum, { errors }) => sum + errors, 0),
+  ...sumOutcomes(all),
   rate: all.reduce((sum, { rate }) => sum + rate, 0),
 });
-
-const openSamples = (counts: () => Readonly<AnswerCounts>) => {
-  const now = () => ({ at: performance.now(), ...counts() });
-  const samples = [now()];
-  return {
-    take(): void {
-      samples.push(now());
-      if (samples.length > CURVE_MINUTES + 1) samples.shift();
-    },
-    recent(): RecentTraffic {
-      const last = now();
-      const first = samples.at(-RECENT_MINUTES) ?? samples[0] ?? last;
-      const requests = last.requests - first.requests;
-      const rate = requests / Math.max(1, (last.at - first.at) / 1000);
-      const [hits, errors] = [last.hits - first.hits, last.errors - first.errors];
-      return { requests, hits, errors, rate, p95: last.misses?.quantile(0.95) };
-    },
-    curve: (): number[] => samples.slice(1).map((one, i) => one.requests - (samples[i]?.requests ?? 0)),
-  };
-};

@@ -69,8 +69,7 @@ test("the verbose readiness lists each dependency, with the time since when it i
   await ask(kept.getDataset);
   const before = await view();
   expect([before.code, before.status, before.legacy?.state]).toEqual([200, "ready", "ok"]);
-  const ofLegacy = ["legacy", "legacy_access", "legacy_probe", "legacy_speed", "legacy_room", "legacy_endpoints"];
-  const names = [...ofLegacy, "reader_threads", "upstream_urls"];
+  const names = ["legacy", "reader_threads", "upstream_urls"];
   expect(before.dependencies.map(({ name }) => name)).toEqual(names);
   legacy.mode = "down";
   for (let i = 0; i < 3; i++) await ask(kept.getSetup, { "Cache-Control": "no-cache" });

@@ -76,7 +76,7 @@ test.each<[who: string, targets: string[], agent: string, caller: RegExp, isList
   async (_, targets, agent, caller, isListed) => {
     const { pass } = clock(["setInterval"]);
     const gateway = await gatewayOver({});
-    const notices = vi.fn<(notice: object) => void>();
+    const notices = vi.fn<(notice: { type: string }) => void>();
     gateway.core.events.on("notice", notices);
     const sendAll = (count: number, asked: readonly string[], by: string) =>
       Promise.all(
@@ -89,7 +89,7 @@ test.each<[who: string, targets: string[], agent: string, caller: RegExp, isList
     await sendAll(32, ["/api/v1/json/data/1"], "other");
     await settled();
     pass(MINUTE);
-    expect(notices.mock.calls).toEqual([
+    expect(notices.mock.calls.filter(([{ type }]) => type === "traffic.flood")).toEqual([
       [
         expect.objectContaining({
           type: "traffic.flood",

@@ -29,7 +29,10 @@ const gatewayOver = async (url: string, environment: Record<string, string> = {}
     const response = await fetch(gateway.url + path, { headers, redirect: "manual" });
     return { status: response.status, headers: response.headers, body: await response.text() };
   };
-  const states = () => core.dependencies.failed().map(({ name, why }) => `${name}: ${why}`);
+  const states = () =>
+    [...core.dependencies.failed(), ...core.legacyTroubles().filter(({ last }) => last === undefined)].map(
+      ({ name, why }) => `${name}: ${why}`,
+    );
   return { ...gateway, ask, states };
 };
 const records = (count: number) => Array.from({ length: count }, (_, i) => `/v1/datasets/${i + 1}`);
@@ -225,7 +228,7 @@ describe("no outage", () => {
     await legacy.become("page-403");
     for (const path of records(3)) await ask(path);
     await until(() => states().length > 0);
-    expect(states()).toEqual(["legacy_access: status 403"]);
+    expect(states()).toEqual(["refusing: status 403"]);
     await legacy.become();
     pass(1000);
     await until(() => states().length === 0);
@@ -291,7 +294,7 @@ describe("no outage", () => {
     }
     expect(core.outage.isOn()).toBe(false);
     await until(() => states().length > 0);
-    expect(states()).toEqual(["legacy_probe: requests get legacy's own answers, and the probe does not"]);
+    expect(states()).toEqual(["unsure: requests get answers of legacy itself, and the probe does not"]);
   });
 
   test("a caller's slow requests", async () => {

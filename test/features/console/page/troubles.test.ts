@@ -2,22 +2,24 @@ import { get } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { readOutage } from "../../../../tools/sampleLegacy/outages.ts";
 import { startSampleLegacy } from "../../../../tools/sampleLegacy/startSampleLegacy.ts";
+import { keys } from "../../../gateway/answer/support.ts";
 import { clock } from "../../../gateway/cache/support.ts";
 import { listeningGateway } from "../../../gateway/http/support.ts";
-import { httpUpstream, rawUpstream } from "../../../gateway/proxy/support.ts";
+import { httpUpstream, rawUpstream, send } from "../../../gateway/proxy/support.ts";
 import { freePort } from "../../../support/freePort.ts";
 import { until } from "../../../support/waiting.ts";
 import { startSample } from "../../../gateway/oldReads/sample.ts";
 import { cachingOver, startLegacy } from "../../../gateway/oldReads/support.ts";
-import { operatorsOf, textOf } from "./operators.ts";
+import { headingOf, operatorsOf, textOf } from "./operators.ts";
 
-const minute = 60_000;
+const MINUTE = 60_000;
 
-/** The heading of the page, with its list of troubles; and what became of old clients' reads. */
-const shownOn = (page: string) => {
-  const heading = textOf(/<h1[^]*?<\/header>/.exec(page)?.[0] ?? "").trim();
-  return { heading, reads: /Of old clients’ reads since then (.*? failed)/.exec(heading)?.[1] };
-};
+/** The heading of the page, with its list of causes; what clients get, and the figures of the last hours. */
+const shownOn = (page: string) => ({
+  heading: textOf(headingOf(page)).trim(),
+  verdict: textOf(/<h1[^]*?<\/h1>/.exec(page)?.[0] ?? "").trim(),
+  figures: textOf(/<figcaption[^]*?<\/figcaption>/.exec(page)?.[0] ?? "").trim(),
+});
 const shownBy = async (see: (path: string) => Promise<Response>) => shownOn(await (await see("/")).text());
 
 const startWhole = async () => {
@@ -26,21 +28,24 @@ const startWhole = async () => {
   return legacy;
 };
 
-test("after three misses the page says what fails, and since when", async () => {
+test.each([
+  ["database", "it has no database"],
+  ["page-200", "it answers with status 200"],
+  ["cut-200", "it breaks off its answers"],
+])("three misses are errors of clients, and the page says what fails: %s", async (form, why) => {
   const { ask, see, legacy, core } = await cachingOver(await startWhole());
   await ask("/api/v1/json/data/61");
   const fine = await shownBy(see);
-  expect(fine.heading).toBe("The cache answers 0 % of old clients’ reads");
-  await fetch(`${legacy.url}/outage/database`, { method: "POST" });
+  expect(fine.verdict).toBe("The cache answers 0 % of old clients’ reads");
+  await fetch(`${legacy.url}/outage/${form}`, { method: "POST" });
   for (const id of [2, 3, 4]) await ask(`/api/v1/json/data/${id}`);
   await until(() => core.outage.isOn());
   expect((await ask("/api/v1/json/data/61")).status).toBe(200);
-  await until(async () => (await shownBy(see)).heading.includes("it has no database: it is stopped, or takes"));
-  const { heading, reads } = await shownBy(see);
-  expect(heading).toMatch(
-    /^(?:Clients get errors|No client gets an error) .*?Legacy has been failing since \d\d:\d\d UTC : what is not cached/,
-  );
-  expect(reads).toMatch(/^1 came from the cache, 3 failed$/);
+  await until(async () => (await shownBy(see)).heading.includes(why));
+  const { heading, verdict, figures } = await shownBy(see);
+  expect(verdict).toBe("Clients get errors: 3 of 5 in the last minute (getDataset of old clients 3 of 5)");
+  expect(heading).toMatch(/Legacy has been failing since \d\d:\d\d UTC : what is not cached/);
+  expect(figures).toMatch(/^5 requests in the last minute, 3 failed, most at \d\d:\d\d UTC: 3 in a minute$/);
 });
 
 const nginx = "<html><head><title>Welcome to nginx!</title></head></html>";
@@ -77,8 +82,8 @@ test.each<[what: string, url: () => Promise<string>, reason: string]>([
 test("a refused gateway is in the heading, with the status", async () => {
   const { ask, see } = await cachingOver(await startSample({ outage: readOutage("page-403") }));
   for (const id of [2, 3, 4]) await ask(`/api/v1/json/data/${id}`);
-  await until(async () => (await shownBy(see)).heading.includes("refusing the gateway since"));
-  expect((await shownBy(see)).heading).toContain("status 403");
+  await until(async () => (await shownBy(see)).heading.includes("refuses the gateway"));
+  expect((await shownBy(see)).heading).toContain("(status 403)");
 });
 
 test.each(["page-504/data/features", "empty-500/data/features"])(
@@ -87,18 +92,24 @@ test.each(["page-504/data/features", "empty-500/data/features"])(
     const { pass } = clock(["setInterval"]);
     const { ask, see, legacy } = await cachingOver(await startSample({ outage: readOutage(outage) }));
     for (const id of [1, 2, 3]) await ask(`/api/v1/json/data/features/${id}`);
-    pass(5000);
-    expect((await shownBy(see)).heading).toMatch(
-      /^(?:Clients get errors|No client gets an error) .*?Legacy has been failing at some endpoints since \d\d:\d\d UTC : .* not of legacy itself, lack all rows, cannot be read, or do not come: getDatasetFeatures 3\) What fails$/,
+    const { verdict, heading } = await shownBy(see);
+    expect(verdict).toBe("Clients get errors: 3 of 3 in the last minute (getDatasetFeatures of old clients 3 of 3)");
+    expect(heading).toMatch(
+      /Answers (?:that are not from legacy|of legacy that cannot be read) : .* \(getDatasetFeatures 3 in the last 5 minutes\) What fails$/,
     );
     await fetch(`${legacy.direct}/outage`, { method: "DELETE" });
-    pass(5 * minute);
-    expect((await shownBy(see)).heading).toMatch(/^(The cache answers|No request)/);
+    pass(MINUTE + 5000);
+    const after = await shownBy(see);
+    expect(after.verdict).toMatch(/^Clients got errors until \d\d:\d\d UTC$/);
+    expect(after.heading).toMatch(/Answers [\w ]+ , last at \d\d:\d\d:\d\d UTC : /);
+    pass(5 * MINUTE);
+    expect((await shownBy(see)).heading).not.toContain("Answers");
+    pass(60 * MINUTE);
+    expect((await shownBy(see)).verdict).toMatch(/^(The cache answers|No request)/);
   },
 );
 
 test.each([403, 429])("a client that a front answers %i is no failure of an endpoint", async (status) => {
-  const { pass } = clock(["setInterval"]);
   const legacy = await startWhole();
   const front = await httpUpstream((request, response) => {
     const isRefused = String(request.headers["x-forwarded-for"]).startsWith("192.0.2.9");
@@ -116,28 +127,25 @@ test.each([403, 429])("a client that a front answers %i is no failure of an endp
     expect((await ask(61, "192.0.2.1")).status).toBe(200);
   }
   for (const id of [4, 5, 6]) await ask(id, "192.0.2.9");
-  pass(5000);
   expect(core.observer.counts()["legacy_refused_client getDataset"]).toBe(5);
-  const states = core.dependencies.states().filter(({ name }) => name.startsWith("legacy_e"));
-  expect(states).toMatchObject([{ name: "legacy_endpoints", state: "ok" }]);
+  expect(core.legacyTroubles()).toEqual([]);
 });
 
-test("an endpoint whose lists lack all rows, while others have theirs, is named", async () => {
+test.each(["", `?api_key=${keys.owner}`])("an endpoint whose lists lack all rows is named: %j", async (query) => {
   const { pass } = clock(["setInterval"]);
   const { ask, see, legacy, core } = await cachingOver(await startWhole());
-  const lists = [1, 2, 3].map((limit) => `/api/v1/json/task/list/limit/${limit}`);
+  const lists = [1, 2, 3].map((limit) => `/api/v1/json/task/list/limit/${limit}${query}`);
   for (const list of lists) await ask(list);
   await fetch(`${legacy.url}/outage/temporary-disk-full`, { method: "POST" });
-  pass(2 * minute);
+  pass(2 * MINUTE);
   for (const list of lists) expect((await ask(list)).status).toBe(200);
   await until(() => core.observer.counts()["empty_list listTasks"] === 3);
-  pass(5000);
   expect((await shownBy(see)).heading).toMatch(
-    /^(?:Clients get errors|No client gets an error) .*?Legacy has been failing at some endpoints since .*: listTasks 3\) What fails$/,
+    /^No client gets an error .*Lists of legacy that lack all their rows : .*\(listTasks 3 in the last 5 minutes\) What fails$/,
   );
 });
 
-test("the heading names a slow legacy: 20 misses in five minutes with a p95 over 5 s", async () => {
+test("slow answers are a cause from the third on, if more than one in twenty is slow", async () => {
   const { pass } = clock(["setInterval"]);
   const { ask, see, legacy } = await cachingOver(await startLegacy());
   /** So many misses that take so many milliseconds. */
@@ -151,23 +159,18 @@ test("the heading names a slow legacy: 20 misses in five minutes with a p95 over
     await Promise.all(answers);
   };
   await miss(18, 100, 0);
-  await miss(1, 200, 6000);
-  pass(5000);
-  expect((await shownBy(see)).heading).toMatch(/^(The cache answers|No request)/);
-  await miss(1, 201, 6000);
-  pass(5000);
-  const { heading, reads } = await shownBy(see);
+  await miss(2, 200, 6000);
+  expect((await shownBy(see)).heading).not.toContain("Slow");
+  await miss(1, 202, 6000);
+  const { heading } = await shownBy(see);
   expect(heading).toMatch(
-    /^(?:Clients get errors|No client gets an error) .*?Legacy has been slow since \d\d:\d\d UTC : what is not cached takes long.* \(2 of 20 calls/,
+    /^No client gets an error .*Slow answers of legacy : .* \(getDataset 3 in the last 5 minutes\) What fails$/,
   );
-  // Nothing has come since.
-  expect(reads).toBeUndefined();
-  pass(5 * minute);
+  pass(6 * MINUTE);
   expect((await shownBy(see)).heading).toMatch(/^(The cache answers|No request)/);
 });
 
-test("a full legacy is in the heading: requests are answered 503 for want of room", async () => {
-  const { pass } = clock(["setInterval"]);
+test("requests that find no room are errors, and a cause", async () => {
   const release = Promise.withResolvers<void>();
   let running = 0;
   const url = await httpUpstream((_, response) => {
@@ -178,11 +181,52 @@ test("a full legacy is in the heading: requests are answered 503 for want of roo
   const { markup } = await operatorsOf({ gateway });
   const first = fetch(`${gateway.url}/api/v1/json/data/61`);
   await until(() => running === 1);
-  expect((await fetch(`${gateway.url}/api/v1/json/data/62`)).status).toBe(503);
-  pass(5000);
+  for (const id of [62, 63, 64]) expect((await fetch(`${gateway.url}/api/v1/json/data/${id}`)).status).toBe(503);
   expect(shownOn(await markup()).heading).toMatch(
-    /^(?:Clients get errors|No client gets an error) .*?Legacy has been full since \d\d:\d\d UTC : .* answered 503.* \(1 requests? in the last 5 minutes found no connection/,
+    /^Clients get errors: 3 of 3 in the last minute \(other reads of old clients 3 of 3\) .*Too many requests for legacy : .* \(getDataset 3 in/,
   );
   release.resolve();
   await first;
+});
+
+/** A legacy that answers reads, and breaks off its answers to writes behind their head. */
+const startCutting = () =>
+  httpUpstream(({ method }, response) => {
+    response.setHeader("Content-Type", "application/json");
+    if (method === "GET") response.end("{}");
+    else response.setHeader("Content-Length", 1000).write("{", () => response.destroy());
+  });
+
+test("an answer that legacy breaks off behind its head is an error", async () => {
+  const gateway = await listeningGateway(await startCutting());
+  const { markup } = await operatorsOf({ gateway });
+  const path = `${gateway.url}/api/v1/json/data/tag`;
+  for (let i = 0; i < 3; i++) {
+    const answer = await fetch(path, { method: "POST", body: "data_id=61&tag=a" });
+    expect(answer.status).toBe(200);
+    await expect(answer.text()).rejects.toThrow("terminated");
+    await (await fetch(`${gateway.url}/api/v1/json/data/61`)).text();
+  }
+  await until(() => gateway.core.traffic.others().length === 2);
+  const { verdict, heading } = shownOn(await markup());
+  expect(verdict).toBe("Clients get errors: 3 of 6 in the last minute (writes of old clients 3 of 3)");
+  expect(heading).toMatch(/Answers that legacy broke off : .* \(writes of old clients 3 in the last 5 minutes\)/);
+});
+
+test("what a client breaks off, and what is malformed, is no error", async () => {
+  const url = await httpUpstream((_, response) => void response.writeHead(200, { "Content-Length": 1000 }).write("{"));
+  const gateway = await listeningGateway(url);
+  const { markup } = await operatorsOf({ gateway });
+  for (let i = 0; i < 3; i++) {
+    const leaving = new AbortController();
+    await fetch(`${gateway.url}/api/v1/json/data/61`, { signal: leaving.signal });
+    leaving.abort();
+    const { head } = await send(
+      gateway.port,
+      "GET /v1/datasets/61 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: x\r\n\r\n",
+    );
+    expect(head).toMatch(/^HTTP\/1.1 501 /);
+  }
+  await until(() => gateway.core.traffic.others().some(({ requests }) => requests === 3));
+  expect(shownOn(await markup()).verdict).toMatch(/^The cache answers|^No request/);
 });

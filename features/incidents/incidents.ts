@@ -1,0 +1,146 @@
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import { describeReason, isTrouble, type Outcomes, sumTraffic, truncate } from "../../src/operation/index.ts";
+import type { Core, Notice } from "../../src/gateway/index.ts";
+import type { Stores } from "../../libraries/stores/keyValueStore.ts";
+import { whatFails } from "../../libraries/ui/wording.ts";
+
+const MAX_INCIDENTS = 50;
+const KEPT_MS = 7 * 86_400_000;
+const LOOK_MS = 5000;
+/** Looks from one saving of what lasts to the next; and those that find nothing wrong until an incident is over. */
+const SAVE_EVERY = 12;
+const OVER = 24;
+/** Causes and moves that are kept of an incident, and characters of a text. */
+const MAX_NAMED = 10;
+const MAX_TEXT = 500;
+
+const CLIENTS = "clients";
+/** The sample is asked by choice. */
+const CHOSEN = "legacy_sample";
+
+const text = z.string().transform((given) => truncate(given, MAX_TEXT));
+const time = z.iso.datetime();
+const incidentSchema = z.object({
+  id: z.uuid(),
+  /** `clients`, who got errors or would have without the cache; or the name of a dependency that failed. */
+  of: text,
+  begin: time,
+  end: time,
+  causes: z.array(text).max(MAX_NAMED),
+  /** Requests that failed meanwhile, and that the cache answered. */
+  failed: z.int(),
+  cached: z.int(),
+  /** When a client got an error last, and what failed in the worst minute; absent where few did. */
+  failedUntil: time.optional(),
+  worst: text.optional(),
+  /** The moves of operators meanwhile; `more`: endpoints that were moved alike. */
+  moves: z.array(z.object({ at: time, endpoint: text, to: text, by: text, why: text, more: z.int() })).max(MAX_NAMED),
+});
+/** A move of an endpoint, as `migration` tells it. */
+const moveSchema = z.object({ endpoint: text, by: text, why: text, to: z.object({ stage: text }) });
+
+/** Something that was wrong for a time, and what it meant for clients. */
+export type Incident = z.infer<typeof incidentSchema>;
+
+/** `since`: what came of requests since then. `worst`: the most that failed in a minute. `well`: looks without it. */
+type Lasting = { incident: Incident; since: () => Outcomes; worst: number; well: number };
+
+type WatchedCore = Pick<Core, "dependencies" | "events" | "legacyTroubles" | "meter" | "observer" | "traffic">;
+
+/** Looks every five seconds whether something is wrong, keeps it, and tells `notice` of its begin and end. */
+export const openIncidents = async (
+  { dependencies, events, legacyTroubles, meter, observer, traffic }: WatchedCore,
+  { open }: Pick<Stores, "open">,
+) => {
+  const store = await open<Incident>({ feature: "incidents", schema: () => incidentSchema });
+  const lasting = new Map<string, Lasting>();
+  /** Those of this process that the store does not have as they are. */
+  const own = new Map<string, Incident>();
+  let looks = 0;
+
+  /** The newest first. */
+  const list = (now = new Date()): Incident[] =>
+    [...new Map([...store.entries(), ...own]).values()]
+      .filter(({ end }) => now.getTime() - Date.parse(end) < KEPT_MS)
+      .toSorted((a, b) => b.begin.localeCompare(a.begin))
+      .slice(0, MAX_INCIDENTS);
+  /** Stores it, and deletes what is too old or too much. The store reports where it cannot. */
+  const save = async (incident: Incident, isOver: boolean): Promise<void> => {
+    const isSaved = await store.update(incident.id, () => incident).catch(() => false);
+    if (isSaved && isOver) own.delete(incident.id);
+    const kept = new Set(list().map(({ id }) => id));
+    for (const id of own.keys()) if (!kept.has(id)) own.delete(id);
+    for (const id of store.entries().keys()) if (!kept.has(id)) await store.update(id, () => null).catch(() => false);
+  };
+  const tell = (type: string, at: string, incident: Incident): void =>
+    void events.emit("notice", { type, at, ...incident });
+
+  const begin = (of: string, at: string): Lasting => {
+    const counts = { failed: 0, cached: 0 };
+    const incident = { id: randomUUID(), of, begin: at, end: at, causes: [], ...counts, moves: [] };
+    own.set(incident.id, incident);
+    return { incident, since: traffic.sinceNow(), worst: 0, well: 0 };
+  };
+
+  const look = (): void => {
+    const minute = traffic.lastMinute();
+    const { errors, requests } = sumTraffic(minute);
+    const isHarm = isTrouble({ errors, requests });
+    const now = new Date().toISOString();
+    const failedAt = meter.lastFailed() ?? now;
+    const failed = dependencies.failed().filter(({ name }) => name !== CHOSEN);
+    const causeOf = (failure: (typeof failed)[number]) => `${failure.trouble}: ${describeReason(failure)}`;
+    const isLegacy = failed.some(({ name }) => name === "legacy");
+    const wrong = new Map(
+      failed.filter(({ name }) => name !== "legacy").map((failure) => [failure.name, [causeOf(failure)]]),
+    );
+    if (isHarm || isLegacy)
+      wrong.set(CLIENTS, [...failed.map(causeOf), ...legacyTroubles().map(({ trouble }) => trouble)]);
+    for (const [of, causes] of wrong) {
+      const at = of === CLIENTS && !isLegacy ? failedAt : now;
+      const known = lasting.get(of);
+      const kept = known ?? begin(of, at);
+      lasting.set(of, kept);
+      kept.well = 0;
+      const { incident } = kept;
+      const { errors: all, hits: cached } = kept.since();
+      Object.assign(incident, { end: at, failed: all, cached });
+      incident.causes = [...new Set([...incident.causes, ...causes])].slice(0, MAX_NAMED);
+      if (isHarm) incident.failedUntil = failedAt;
+      if (isHarm && errors > kept.worst) {
+        incident.worst = whatFails(minute);
+        kept.worst = errors;
+      }
+      if (known === undefined) tell("incident.began", at, incident);
+      if (known === undefined || looks % SAVE_EVERY === 0) save(incident, false).catch(observer.fault);
+    }
+    for (const [of, kept] of lasting) {
+      if (wrong.has(of) || ++kept.well < OVER) continue;
+      lasting.delete(of);
+      save(kept.incident, true).catch(observer.fault);
+      tell("incident.ended", kept.incident.end, kept.incident);
+    }
+    looks++;
+  };
+
+  events.on("notice", ({ type, at, ...members }: Notice) => {
+    const move = type.startsWith("stage.") ? moveSchema.safeParse(members).data : undefined;
+    if (move === undefined) return;
+    const { stage: to } = move.to;
+    for (const { moves } of [...lasting.values()].map(({ incident }) => incident)) {
+      const alike = moves.find((made) => made.to === to && made.by === move.by && made.why === move.why);
+      if (alike !== undefined) alike.more++;
+      else if (moves.length < MAX_NAMED) moves.push({ ...move, at, to, more: 0 });
+    }
+  });
+  dependencies.onChange(look);
+  const timer = setInterval(look, LOOK_MS).unref();
+  return {
+    list: () => list(),
+    close: async (): Promise<void> => {
+      clearInterval(timer);
+      for (const { incident } of lasting.values()) await save(incident, true);
+    },
+  };
+};

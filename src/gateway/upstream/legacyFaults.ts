@@ -1,0 +1,92 @@
+import { type Observer, RECENT_MINUTES, requestKinds, type Traffic } from "../../operation/index.ts";
+
+/** What operators are told, and what it means for clients. `isOften`: a few are due to single records or queries. */
+type FaultWords = { trouble: string; effect: string; isOften?: boolean };
+
+/** What can be wrong with the answers of a legacy that does not fail. */
+const faults = {
+  ill: { trouble: "Answers that are not from legacy", effect: "what is not cached is wrong, or answered 502 or 503" },
+  unreadable: {
+    trouble: "Answers of legacy that cannot be read",
+    effect: "what is not cached is answered 502",
+    isOften: true,
+  },
+  incomplete: {
+    trouble: "Lists of legacy that lack all their rows",
+    effect: "the cache answers as long as it has them",
+  },
+  slow: { trouble: "Slow answers of legacy", effect: "what is not cached takes more than 5 s", isOften: true },
+  cut: { trouble: "Answers that legacy broke off", effect: "what is not cached is answered 502, or in part" },
+  full: { trouble: "Too many requests for legacy", effect: "those without a connection, or memory, are answered 503" },
+  hangs: {
+    trouble: "A part of legacy hangs",
+    effect: "beyond half of the connections its requests are answered 503",
+  },
+} satisfies Record<string, FaultWords>;
+
+/** The name of something that can be wrong. */
+export type LegacyFault = keyof typeof faults;
+/** Their names, for the metric. */
+export const legacyFaults = Object.keys(faults);
+
+/** A trouble with a legacy that does not fail. `last`: when it happened last (ISO 8601); absent: it lasts. */
+export type LegacyTrouble = { name: string; trouble: string; effect: string; why: string; last?: string };
+
+/** Events that tell of a fault of an endpoint. */
+const ofEvent: Readonly<Record<string, LegacyFault>> = {
+  legacy_unreadable: "unreadable",
+  legacy_cache_unreadable: "unreadable",
+  empty_list: "incomplete",
+  legacy_part_hangs: "hangs",
+};
+
+/** So many of a kind are a trouble, and of those that may be single so large a share of what legacy was asked. */
+const MIN_FAULTS = 3;
+const SHARE = 0.05;
+/** Endpoints that are named, and faults that are remembered. */
+const MAX_NAMED = 3;
+const MAX_FAULTS = 10_000;
+
+type Telemetry = { observer: Pick<Observer, "onEvent">; traffic: Pick<Traffic, "recent"> };
+type Fault = { fault: LegacyFault; part: string; at: number; last: string };
+
+/** Counts the faults of the last minutes, by endpoint or kind of request. A request without a fault costs nothing. */
+export const openLegacyFaults = ({ observer, traffic }: Telemetry) => {
+  let noted: Fault[] = [];
+  const note = (fault: LegacyFault, part: string): void => {
+    noted.push({ fault, part, at: performance.now(), last: new Date().toISOString() });
+    if (noted.length > MAX_FAULTS) noted = noted.slice(MAX_FAULTS / 2);
+  };
+  observer.onEvent((name, endpoint) => {
+    const fault = ofEvent[name];
+    if (fault !== undefined && endpoint !== undefined) note(fault, endpoint);
+  });
+  return {
+    note,
+    /** Legacy has begun to fail, or has ended that: what was counted until now belongs to it. */
+    forget: (): void => void (noted = []),
+    /** Those that operators are told of. */
+    troubles(): LegacyTrouble[] {
+      const asked = traffic.recent().reduce((sum, { requests, hits }) => sum + requests - hits, 0);
+      const since = performance.now() - RECENT_MINUTES * 60_000;
+      const recent = Map.groupBy(
+        noted.filter(({ at }) => at > since),
+        ({ fault }) => fault,
+      );
+      return [...recent].flatMap(([name, all]) => {
+        const { isOften = false, ...words }: FaultWords = faults[name];
+        if (all.length < MIN_FAULTS || (isOften && all.length <= SHARE * asked)) return [];
+        const why = `${namedIn(all)} in the last ${RECENT_MINUTES} minutes`;
+        return [{ name, ...words, why, last: all.at(-1)?.last }];
+      });
+    },
+  };
+};
+
+/** `getDataset 64, writes of old clients 3` */
+const namedIn = (all: readonly Fault[]): string => {
+  const kinds: Readonly<Record<string, string>> = requestKinds;
+  const parts = [...Map.groupBy(all, ({ part }) => part)].toSorted(([, a], [, b]) => b.length - a.length);
+  const first = parts.slice(0, MAX_NAMED).map(([part, some]) => `${kinds[part] ?? part} ${some.length}`);
+  return [...first, ...(parts.length > MAX_NAMED ? [`${parts.length - MAX_NAMED} more`] : [])].join(", ");
+};

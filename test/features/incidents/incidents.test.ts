@@ -1,0 +1,88 @@
+import { expect, test, vi } from "vitest";
+import type { Incident } from "../../../features/incidents/incidents.ts";
+import { clock } from "../../gateway/cache/support.ts";
+import { temporaryFolder } from "../../support/temporaryFolder.ts";
+import { until } from "../../support/waiting.ts";
+import { staged, type Staged } from "../migration/support.ts";
+
+const MINUTE = 60_000;
+
+const incidentsOf = async ({ operate }: Pick<Staged, "operate">) =>
+  (await operate("GET", "/incidents")).body as Incident[];
+
+/** Three reads of one endpoint, at which legacy fails alone. */
+const failing = async (environment: Record<string, string> = {}) => {
+  const one = await staged({ getDataset: { stage: "shadow" } }, { environment });
+  const notices: Record<string, unknown>[] = [];
+  one.gateway.core.events.on("notice", (notice) => void notices.push(notice));
+  const become = (form: string) =>
+    fetch(`${one.legacy.url}/outage${form}`, { method: form === "" ? "DELETE" : "POST" });
+  const fail = async () => {
+    await become("/page-504/data/features");
+    for (const id of [1, 2, 3]) expect((await one.ask(`/datasets/features/${id}`)).status).toBe(502);
+  };
+  return { ...one, notices, become, fail };
+};
+
+test("an incident has its begin, its end, its causes, what failed, and what was moved", async () => {
+  const { pass } = clock(["setInterval"]);
+  const one = await failing();
+  await one.ask("/datasets/61");
+  await one.ask("/datasets/61");
+  pass(5000);
+  expect(await incidentsOf(one)).toEqual([]);
+  await one.fail();
+  pass(5000);
+  expect(one.notices).toMatchObject([{ type: "incident.began", of: "clients", failed: 3 }]);
+  await one.ask("/datasets/61");
+  await one.move("getDataset", { stage: "legacy" });
+  await one.become("");
+  pass(4 * MINUTE);
+  const incident = {
+    of: "clients",
+    begin: "2026-11-21T12:00:06.000Z",
+    end: "2026-11-21T12:00:06.000Z",
+    causes: ["Answers that are not from legacy"],
+    failed: 3,
+    cached: 1,
+    worst: "getDatasetFeatures 3 of 3",
+    moves: [{ endpoint: "getDataset", to: "legacy", by: "Ada", why: "a test", more: 0 }],
+  };
+  expect(await incidentsOf(one)).toMatchObject([incident]);
+  expect(one.notices.map(({ type }) => type)).toEqual(["incident.began", "stage.moved", "incident.ended"]);
+  expect(one.notices[2]).toMatchObject({ failed: 3, cached: 1 });
+});
+
+test("wrong again within two minutes is the same incident; fifty are kept for a week", async () => {
+  const { pass } = clock(["setInterval"]);
+  const one = await failing();
+  for (let i = 0; i < 52; i++) {
+    await one.fail();
+    pass(70_000);
+    await one.fail();
+    pass(5 * MINUTE);
+  }
+  await until(async () => (await incidentsOf(one)).every(({ failed }) => failed === 6));
+  expect(await incidentsOf(one)).toHaveLength(50);
+  vi.setSystemTime(Date.now() + 7 * 24 * 60 * MINUTE);
+  expect(await incidentsOf(one)).toEqual([]);
+});
+
+test("incidents outlive a restart, and a dependency that fails is one, too", async () => {
+  const { pass } = clock(["setInterval"]);
+  const DATA_DIR = temporaryFolder();
+  const first = await failing({ DATA_DIR });
+  await first.fail();
+  pass(5000);
+  first.gateway.core.dependencies.add("thing", { trouble: "A thing has been failing", effect: "" })(
+    false,
+    "it is gone",
+  );
+  await until(async () => (await incidentsOf(first)).length === 2);
+  await first.close();
+  const second = await failing({ DATA_DIR });
+  expect(await incidentsOf(second)).toMatchObject([
+    { of: "thing", causes: ["A thing has been failing: it is gone"] },
+    { of: "clients", failed: 3, causes: ["Answers that are not from legacy", "A thing has been failing: it is gone"] },
+  ]);
+});
