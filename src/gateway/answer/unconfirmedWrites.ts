@@ -15,7 +15,7 @@ type UnconfirmedWritesSettings = {
   keys: Pick<Keys, "ownerOf" | "isProven" | "verify">;
   /** Milliseconds for one verification of a key. */
   timeout: number;
-  /** Milliseconds before each attempt to ask: legacy has just failed, and may be back while the write is going on. */
+  /** Milliseconds from one attempt to ask to the next, where legacy is not known to fail. */
   delays?: readonly number[];
   /** Resolves when legacy is back; `undefined` where it does not fail. */
   legacyBack?: () => Promise<void> | undefined;
@@ -33,7 +33,7 @@ export const MAX_UNCONFIRMED = 100;
 export const openUnconfirmedWrites = ({
   keys,
   timeout,
-  delays = [0, 6000, 15_000],
+  delays = [6000, 15_000],
   legacyBack = () => undefined,
   onError,
 }: UnconfirmedWritesSettings) => {
@@ -41,40 +41,25 @@ export const openUnconfirmedWrites = ({
   let isClosed = false;
   const sleeping = new Set<() => void>();
 
-  const pause = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      const wake = () => {
-        clearTimeout(timer);
-        sleeping.delete(wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, isClosed ? 0 : ms).unref();
-      sleeping.add(wake);
-    });
-  /** Until legacy is back, or the list is closed. */
-  const outlast = (back: Promise<void>): Promise<void> =>
+  const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());
+  /** Until this has happened, or the list is closed. */
+  const outlast = (event: Promise<void>): Promise<void> =>
     new Promise((resolve) => {
       sleeping.add(resolve);
-      back.then(resolve, onError).finally(() => sleeping.delete(resolve));
+      event.then(resolve, onError).finally(() => sleeping.delete(resolve));
     });
   const ask = (key: string): Promise<Outcome | undefined> =>
     keys.verify({ ...ownCaller(Math.min(timeout, MAX_VERIFY)), key }, false);
   const invalidateIfKnown = async (key: string, invalidate: Invalidate): Promise<void> => {
-    /** Whether legacy has said it. */
-    const isSettled = async (): Promise<boolean> => {
-      if (isClosed) return true;
+    const left = [...delays];
+    while (!isClosed) {
       const refusal = await ask(key);
       if (refusal === undefined) await invalidate();
-      return refusal === undefined || refusal.kind === "unauthenticated";
-    };
-    for (const delay of delays) {
-      if (delay > 0) await pause(delay);
-      if (await isSettled()) return;
+      if (refusal === undefined || refusal.kind === "unauthenticated" || isClosed) return;
+      const back = legacyBack();
+      if (back === undefined && left.length === 0) return;
+      await outlast(back ?? pause(left.shift() as number));
     }
-    const back = legacyBack();
-    if (back === undefined) return;
-    await outlast(back);
-    await isSettled();
   };
 
   return {
