@@ -65,7 +65,16 @@ export const watchLegacy = ({ isJudged, probe, onFault }: WatchSettings) => {
     }
   };
 
-  const tryOne = openTries();
+  const isOn = (): boolean => health.is === "failing";
+  const isLate = (): boolean => health.is === "failing" && health.because === "late";
+  let triedAt = Number.NEGATIVE_INFINITY;
+  /** While legacy fails, one request a second is sent, in case the probe is wrong; of a late legacy one in five. */
+  const mayTry = (): boolean => {
+    if (performance.now() - triedAt < (isLate() ? FIRST_BYTE : 1000)) return false;
+    triedAt = performance.now();
+    return true;
+  };
+
   /** When requests were sent whose answers have not begun, the oldest first. */
   const waiting = new Map<SentRequest, number>();
   let late: NodeJS.Timeout | undefined;
@@ -113,27 +122,27 @@ export const watchLegacy = ({ isJudged, probe, onFault }: WatchSettings) => {
     },
     health: (): LegacyHealth => health,
     /** Legacy fails: what can wait is not sent. */
-    isOn: (): boolean => health.is === "failing",
+    isOn,
     /** It fails because it is late: a request would wait for its timeout. */
-    isLate: (): boolean => health.is === "failing" && health.because === "late",
-    circuit: () => (health.is !== "failing" ? "closed" : health.probe?.is === "asked" ? "half_open" : "open"),
+    isLate,
+    circuit: () => (!isOn() ? "closed" : health.probe?.is === "asked" ? "half_open" : "open"),
     /**
-     * Makes a call. `undefined`: legacy fails, and no call was made. Of those that are needed then, one a second is.
+     * Makes a call. `undefined`: legacy fails, and no call was made, unless it is needed and may try.
      *
      * @throws As the call does.
      */
     async execute<T>(call: () => Promise<T>, isNeeded: boolean): Promise<T | undefined> {
-      if (health.is !== "failing") return call();
       // The probe goes by the same clock as requests do, not by a timer alone.
-      if (health.probe?.is === "due" && performance.now() >= health.probe.at) note({ type: "due" });
-      return isNeeded ? tryOne(call) : undefined;
+      if (isOn() && health.probe?.is === "due" && performance.now() >= health.probe.at) note({ type: "due" });
+      if (isOn() && !(isNeeded && mayTry())) return undefined;
+      return call();
     },
     /** The probe is under way and may show that legacy fails: what needs legacy waits until it has `settled`. */
     isInDoubt: (): boolean => health.is === "suspected",
     /** Resolves when the probe that is under way is over, or late; at once where there is none. */
     settled: async (): Promise<void> => void (asking && (await withTimeout(asking, FIRST_BYTE))),
     /** Resolves when legacy is back; `undefined` where it does not fail. */
-    ended: (): Promise<void> | undefined => (health.is === "failing" ? end.promise : undefined),
+    ended: (): Promise<void> | undefined => (isOn() ? end.promise : undefined),
     /** Calls this whenever how legacy is has changed, or why. */
     onChange: (listener: (health: LegacyHealth, before: LegacyHealth) => void): void => void listeners.push(listener),
     close(): void {
@@ -150,26 +159,6 @@ const ofFailure: Partial<Record<FailureKind, LegacyFault>> = { broken: "cut", ov
 const wordsFor = (health: LegacyHealth): string => {
   const why = health.is === "failing" ? describeReason(health) : health.is === "refusing" ? health.status : "";
   return `${why} ${health.differs?.isSure === true}`;
-};
-
-/**
- * Makes a call while legacy fails, lest the probe be wrong: once a second, or in five while the last one is under way.
- * A frozen legacy would keep one for each second.
- */
-const openTries = () => {
-  let triedAt = Number.NEGATIVE_INFINITY;
-  let trying: Promise<unknown> | undefined;
-  return <T>(call: () => Promise<T>): Promise<T> | undefined => {
-    if (performance.now() - triedAt < (trying === undefined ? 1000 : FIRST_BYTE)) return undefined;
-    triedAt = performance.now();
-    const running = call();
-    const over = (): void => {
-      if (trying === running) trying = undefined;
-    };
-    trying = running;
-    running.then(over, over);
-    return running;
-  };
 };
 
 /** `X-Forwarded-Proto` in a flat list of headers, by which a front may redirect. */

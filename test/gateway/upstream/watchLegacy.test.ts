@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Judgement } from "../../../src/catalogue/legacy/judgement.ts";
 import { type FailureKind, UpstreamFailure } from "../../../src/gateway/upstream/failure.ts";
 import type { Probed } from "../../../src/gateway/upstream/legacyHealth.ts";
@@ -144,53 +144,24 @@ test("a probe that throws is over, and the next one is sent", async () => {
   await expect(watch.settled()).rejects.toBe(failure);
 });
 
-describe("while legacy fails, a request that is needed is sent", () => {
-  /** Requests that are sent, each with the function that ends it; how many of two that ask are sent. */
-  const openTries = async () => {
-    const { watch, fail, probed, pass } = open();
-    fail("unreachable");
-    await probed(unconnected);
-    onTestFinished(() => watch.close());
-    const sent: (() => void)[] = [];
-    const send = () => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      sent.push(resolve);
-      return promise;
-    };
-    const tries = (isNeeded = true) => {
-      const { length } = sent;
-      for (let i = 0; i < 2; i++) void watch.execute(send, isNeeded);
-      return sent.length - length;
-    };
-    const end = async (at: number) => {
-      sent[at]?.();
-      await Promise.resolve();
-    };
-    return { tries, end, pass };
+test.each([
+  ["a second", unconnected, 1000],
+  ["in five seconds where legacy is late", failureOf("timeout"), 5000],
+])("while legacy fails, one request %s is sent of those that are needed", async (_, result, every) => {
+  const { watch, fail, probed, pass } = open();
+  fail("unreachable");
+  await probed(result);
+  let sent = 0;
+  const tryTwice = async (isNeeded: boolean) => {
+    for (let i = 0; i < 2; i++) await watch.execute(async () => void sent++, isNeeded);
+    return sent;
   };
-
-  test("one a second", async () => {
-    const { tries, end, pass } = await openTries();
-    expect([tries(false), tries()]).toEqual([0, 1]);
-    await end(0);
-    pass(999);
-    expect(tries()).toBe(0);
-    pass(1);
-    expect(tries()).toBe(1);
-  });
-
-  test("one in five seconds while the last one is without an answer", async () => {
-    const { tries, end, pass } = await openTries();
-    expect(tries()).toBe(1);
-    pass(4999);
-    expect(tries()).toBe(0);
-    pass(1);
-    expect(tries()).toBe(1);
-    pass(1000);
-    expect(tries()).toBe(0);
-    await end(1);
-    expect(tries()).toBe(1);
-  });
+  expect([await tryTwice(false), await tryTwice(true)]).toEqual([0, 1]);
+  pass(every - 1);
+  expect(await tryTwice(true)).toBe(1);
+  pass(1);
+  expect(await tryTwice(true)).toBe(2);
+  watch.close();
 });
 
 test("a closed watch sends no probe", async () => {
