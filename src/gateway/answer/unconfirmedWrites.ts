@@ -52,10 +52,11 @@ export const openUnconfirmedWrites = ({
     keys.verify({ ...ownCaller(Math.min(timeout, MAX_VERIFY)), key }, false);
   const invalidateIfKnown = async (key: string, invalidate: Invalidate): Promise<void> => {
     const left = [...delays];
-    while (!isClosed) {
+    for (;;) {
+      if (isClosed) return;
       const refusal = await ask(key);
       if (refusal === undefined) await invalidate();
-      if (refusal === undefined || refusal.kind === "unauthenticated" || isClosed) return;
+      if (refusal === undefined || refusal.kind === "unauthenticated") return;
       const back = legacyBack();
       if (back === undefined && left.length === 0) return;
       await outlast(back ?? pause(left.shift() as number));
