@@ -151,7 +151,7 @@ const isFailed = ({ status, isRefused, isDeferred }: HttpExchange, response?: Se
 const requestKindsOf =
   ({ legacyPaths, legacyWrites }: Pick<Catalogue, "legacyPaths" | "legacyWrites">) =>
   ({ isProxied, target, url = "/" }: HttpExchange, response?: ServerResponse): string => {
-    if (!isProxied) return requestKinds.refused;
+    if (!isProxied) return requestKinds.other;
     if (target === undefined) return legacyPaths.files.test(pathOf(url)) ? requestKinds.file : requestKinds.website;
     const { method = "GET" } = response?.req ?? {};
     const isRead = method === "GET" || method === "HEAD" || isLegacyRead(legacyWrites, method, withoutFormat(target));

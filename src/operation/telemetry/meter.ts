@@ -53,7 +53,7 @@ export const requestKinds = {
   write: "writes of old clients",
   file: "data files",
   website: "the website",
-  refused: "requests that were refused",
+  other: "other requests",
 } as const;
 
 /** Counts what happens, for `/metrics`. */
