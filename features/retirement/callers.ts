@@ -54,13 +54,12 @@ class CallerCounts {
   /** Takes `added` over, where its caller is not known. */
   add(added: CallerEntry): void {
     const { caller, path, agent } = added;
+    const latest = this.#latest;
+    if (latest?.caller === caller && latest.path === path && latest.agent === agent) return addTo(latest, added);
     const id = `${caller} ${path} ${agent}`;
     const known = this.entries.get(id);
     if (known) {
-      known.count += added.count;
-      known.first = Math.min(known.first, added.first);
-      known.last = added.last;
-      if (known === this.#latest) return;
+      addTo(known, added);
       this.entries.delete(id);
     }
     this.#latest = known ?? added;
@@ -82,6 +81,12 @@ class CallerCounts {
     }
   }
 }
+
+const addTo = (known: CallerEntry, { count, first, last }: CallerEntry): void => {
+  known.count += count;
+  known.first = Math.min(known.first, first);
+  known.last = last;
+};
 
 /**
  * A request of the legacy interface. `key`: in small letters. `isAccepted`: legacy has answered it, so it took the key.
@@ -182,6 +187,15 @@ const keyLike = /(?<![0-9a-z])[0-9a-f]{32}(?![0-9a-z])/gi;
  * proxied request, for which `scrubAgent` takes too long.
  */
 export const listedAgent = (agent = "", key = ""): string => {
+  if (key !== "") return shownAgent(agent, key);
+  if (agent !== last.agent) last = { agent, shown: shownAgent(agent, key) };
+  return last.shown;
+};
+
+/** The last agent of a request without a key: programs repeat theirs. */
+let last = { agent: "", shown: "" };
+
+const shownAgent = (agent: string, key: string): string => {
   let shown = agent.replaceAll(/\p{Cc}/gu, "").replaceAll(keyLike, HIDDEN);
   if (key.length > 3 && shown.toLowerCase().includes(key))
     shown = shown.replaceAll(new RegExp(RegExp.escape(key), "gi"), HIDDEN);

@@ -62,6 +62,7 @@ export const legacyTargets = (legacyPath: string, { interfaces, frontController 
     const beginning = beginnings.find((segments) => isBelow(all, segments));
     if (beginning === undefined) return undefined;
     const segments = all.slice(beginning.length);
-    return { path: [prefix, ...segments].join("/") || "/", segments, query: below.query };
+    const path = segments.length === 0 ? prefix || "/" : `${prefix}/${segments.join("/")}`;
+    return { path, segments, query: below.query };
   };
 };

@@ -74,7 +74,11 @@ type PassThrough = {
  */
 export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThroughOptions): PassThrough => {
   const report = openProxyReport(options.meter, options.observer);
-  const addedTo = (exchange: HttpExchange) => options.headers.flatMap((of) => of(exchange) ?? []);
+  const addedTo = (exchange: HttpExchange): string[] => {
+    const added: string[] = [];
+    for (const headersFor of options.headers) added.push(...(headersFor(exchange) ?? []));
+    return added;
+  };
   return {
     begin(req, res, next) {
       const context = contextOf(res);

@@ -80,7 +80,15 @@ const forwardedElement = (peer: string | undefined, host: string | undefined, sc
   return host === undefined ? `for=${node};proto=${scheme}` : `for=${node};host=${token(host)};proto=${scheme}`;
 };
 
-const token = (text: string): string =>
+/** The last Host and its token: clients repeat theirs from request to request. */
+let last = { host: "", token: "" };
+
+const token = (host: string): string => {
+  if (host !== last.host) last = { host, token: tokenOf(host) };
+  return last.token;
+};
+
+const tokenOf = (text: string): string =>
   /^[\w!#$%&'*+.^`|~-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, String.raw`\$&`)}"`;
 
 /** This process's name in Via, different in each so that one gateway may stand behind another. */

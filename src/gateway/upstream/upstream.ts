@@ -182,8 +182,8 @@ class PooledClient extends Client {
   }
 }
 
-/** On which connection undici has sent each request. */
-const connectionOf = new WeakMap<object, Socket>();
+/** Where a request of undici's has the connection on which it was sent. A WeakMap would cost more: this path is hot. */
+const connection = Symbol("connection");
 
 /**
  * undici's parser takes these trailers for headers, which RFC 9110 6.5.1 forbids: behind `Connection: close` it refuses
@@ -194,13 +194,13 @@ const readAsHeaders = /^(?:connection|transfer-encoding)$/i;
 
 subscribe("undici:client:sendHeaders", (message) => {
   const { request, socket } = message as Undici.DiagnosticsChannel.ClientSendHeadersMessage;
-  connectionOf.set(request, socket);
+  (request as { [connection]?: Socket })[connection] = socket;
 });
 subscribe("undici:request:trailers", (message) => {
   const { request, trailers } = message as Undici.DiagnosticsChannel.RequestTrailersMessage;
   const isName = (_: Buffer, at: number): boolean => at % 2 === 0;
   if (trailers.filter(isName).some((name) => readAsHeaders.test(name.toString("latin1"))))
-    connectionOf.get(request)?.destroy();
+    (request as { [connection]?: Socket })[connection]?.destroy();
 });
 
 /** Notes what requests show of an upstream. */

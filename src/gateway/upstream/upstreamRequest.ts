@@ -188,7 +188,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     const last = underWay.pop() as UpstreamRequest;
     if (last !== this) underWay[(last.#index = this.#index)] = last;
     this.upstream.semaphore.leave();
-    this.upstream.health?.begun?.(this.request);
+    if (!this.#isAnswered) this.upstream.health?.begun?.(this.request);
     this.onLeave(performance.now() - this.startedAt);
   }
 

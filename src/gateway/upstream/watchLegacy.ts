@@ -106,7 +106,7 @@ export const watchLegacy = ({ isJudged, probe, onFault }: WatchSettings) => {
     },
     /** Its whole answer has come; `undefined`: legacy cannot be judged by it. */
     answered(request: SentRequest, judgement: Judgement | undefined, status?: number): void {
-      if (judgement === "own") note({ type: "own", request, isNew: sentSince.has(request) });
+      if (judgement === "own") note({ type: "own", request, isNew: isOn() && sentSince.has(request) });
       else if (judgement !== undefined) note({ type: "miss", request });
       // A front may limit one client alone.
       if (judgement === "ill" && status !== 429) onFault?.("ill", request);

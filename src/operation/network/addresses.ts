@@ -5,6 +5,14 @@ import { BlockList, isIP, isIPv4 } from "node:net";
  * `undefined` for any other text.
  */
 export const plainAddress = (text: string): string | undefined => {
+  if (text !== last.text) last = { text, address: addressIn(text) };
+  return last.address;
+};
+
+/** The last text: all requests of one connection, or behind one proxy, have the same. */
+let last: { text: string; address: string | undefined } = { text: "", address: undefined };
+
+const addressIn = (text: string): string | undefined => {
   let address = text;
   if (address.startsWith("[")) address = address.slice(1, Math.max(1, address.indexOf("]")));
   else if (address.includes(".") && address.lastIndexOf(":") > address.indexOf("."))
