@@ -52,12 +52,8 @@ const verdictOn = (traffic: Core["traffic"], { troubles, calm, failedUntil }: Sh
 
 const troubleItem = ({ what, since, last, effect, why, press }: PageTrouble, now: Date): Html => {
   const isOver = last !== undefined && now.getTime() - Date.parse(last) > OVER;
-  const when =
-    since !== undefined
-      ? html` since <time datetime="${since}">${timeOfDay(since, now)}</time>`
-      : isOver
-        ? html`, last at <time datetime="${last}">${secondOfDay(last)}</time>`
-        : "";
+  const begin = since === undefined ? "" : html` since <time datetime="${since}">${timeOfDay(since, now)}</time>`;
+  const when = isOver ? html`${begin}, last at <time datetime="${last}">${secondOfDay(last)}</time>` : begin;
   return html`<li>
     <p><strong>${what}</strong>${when}: ${effect}${why && !isOver ? html` <span class="where">(${why})</span>` : ""}</p>
     <p class="press">${press}</p>

@@ -29,8 +29,15 @@ export type LegacyFault = keyof typeof faults;
 /** Their names, for the metric. */
 export const legacyFaults = Object.keys(faults);
 
-/** A trouble with a legacy that does not fail. `last`: when it happened last (ISO 8601); absent: it lasts. */
-export type LegacyTrouble = { name: string; trouble: string; effect: string; why: string; last?: string };
+/** A trouble with a legacy that does not fail. `since`, `last`: when it happened first and last (ISO 8601). */
+export type LegacyTrouble = {
+  name: string;
+  trouble: string;
+  effect: string;
+  why: string;
+  since?: string;
+  last?: string;
+};
 
 /** Events that tell of a fault of an endpoint. */
 const ofEvent: Readonly<Record<string, LegacyFault>> = {
@@ -47,14 +54,21 @@ const SHARE = 0.05;
 const MAX_NAMED = 3;
 const MAX_FAULTS = 10_000;
 
+const RECENT_MS = RECENT_MINUTES * 60_000;
+
 type Telemetry = { observer: Pick<Observer, "onEvent">; traffic: Pick<Traffic, "recent"> };
 type Fault = { fault: LegacyFault; part: string; at: number; last: string };
 
 /** Counts the faults of the last minutes, by endpoint or kind of request. A request without a fault costs nothing. */
 export const openLegacyFaults = ({ observer, traffic }: Telemetry) => {
   let noted: Fault[] = [];
+  /** When each began, and was last noted. */
+  const begun = new Map<LegacyFault, { since: string; at: number }>();
   const note = (fault: LegacyFault, part: string): void => {
-    noted.push({ fault, part, at: performance.now(), last: new Date().toISOString() });
+    const [at, last] = [performance.now(), new Date().toISOString()];
+    noted.push({ fault, part, at, last });
+    const known = begun.get(fault);
+    begun.set(fault, { since: known !== undefined && at - known.at < RECENT_MS ? known.since : last, at });
     if (noted.length > MAX_FAULTS) noted = noted.slice(MAX_FAULTS / 2);
   };
   observer.onEvent((name, endpoint) => {
@@ -64,11 +78,14 @@ export const openLegacyFaults = ({ observer, traffic }: Telemetry) => {
   return {
     note,
     /** Legacy has begun to fail, or has ended that: what was counted until now belongs to it. */
-    forget: (): void => void (noted = []),
+    forget(): void {
+      noted = [];
+      begun.clear();
+    },
     /** Those that operators are told of. */
     troubles(): LegacyTrouble[] {
       const asked = traffic.recent().reduce((sum, { requests, hits }) => sum + requests - hits, 0);
-      const since = performance.now() - RECENT_MINUTES * 60_000;
+      const since = performance.now() - RECENT_MS;
       const recent = Map.groupBy(
         noted.filter(({ at }) => at > since),
         ({ fault }) => fault,
@@ -77,7 +94,7 @@ export const openLegacyFaults = ({ observer, traffic }: Telemetry) => {
         const { isOften = false, ...words }: FaultWords = faults[name];
         if (all.length < MIN_FAULTS || (isOften && all.length <= SHARE * asked)) return [];
         const why = `${namedIn(all)} in the last ${RECENT_MINUTES} minutes`;
-        return [{ name, ...words, why, last: all.at(-1)?.last }];
+        return [{ name, ...words, why, since: begun.get(name)?.since, last: all.at(-1)?.last }];
       });
     },
   };

@@ -79,8 +79,9 @@ export const openLegacyOutage = (
     const health = outage.health();
     // These are said alone.
     if (health.is === "failing") return [];
-    if (health.is === "refusing") return [{ ...refusing, ...keysAlone(), why: `status ${health.status}` }];
-    return [...(health.differs?.isSure === true ? [differing] : []), ...faults.troubles()];
+    if (health.is === "refusing")
+      return [{ ...refusing, ...keysAlone(), why: `status ${health.status}`, since: begin }];
+    return [...(health.differs?.isSure === true ? [{ ...differing, since: begin }] : []), ...faults.troubles()];
   };
   meter.gauge("legacy_trouble", "1 for what is wrong with the answers of a legacy that does not fail.", () => {
     const told = new Set(troubles().map(({ name }) => name));
@@ -103,6 +104,7 @@ export const openLegacyOutage = (
   };
   const outage = watchLegacy({ isJudged, probe, onFault: (fault, request) => faults.note(fault, partOf(request)) });
   let since = 0;
+  let begin = "";
   let outcomes = traffic.sinceNow();
   outage.onChange((health, before) => {
     const { is, differs } = health;
@@ -110,6 +112,7 @@ export const openLegacyOutage = (
     const known = is === "failing" ? health : undefined;
     const reason = known && isNew ? neverAnswered(known, "LEGACY_URL", settings.origin) : known;
     faults.forget();
+    if (is === "well" || is !== before.is) begin = new Date().toISOString();
     report(is !== "failing", reason?.why, reason?.details);
     if (is === "refusing") observer.event("legacy_refuses", { status: health.status });
     if (differs?.isSure === true && before.differs?.isSure !== true) observer.event("legacy_probe_differs", {});

@@ -82,7 +82,7 @@ test.each<[what: string, url: () => Promise<string>, reason: string]>([
 test("a refused gateway is in the heading, with the status", async () => {
   const { ask, see } = await cachingOver(await startSample({ outage: readOutage("page-403") }));
   for (const id of [2, 3, 4]) await ask(`/api/v1/json/data/${id}`);
-  await until(async () => (await shownBy(see)).heading.includes("refuses the gateway"));
+  await until(async () => (await shownBy(see)).heading.includes("refuses the gateway since"));
   expect((await shownBy(see)).heading).toContain("(status 403)");
 });
 
@@ -95,13 +95,13 @@ test.each(["page-504/data/features", "empty-500/data/features"])(
     const { verdict, heading } = await shownBy(see);
     expect(verdict).toBe("Clients get errors: 3 of 3 in the last minute (getDatasetFeatures of old clients 3 of 3)");
     expect(heading).toMatch(
-      /Answers (?:that are not from legacy|of legacy that cannot be read) : .* \(getDatasetFeatures 3 in the last 5 minutes\) What fails$/,
+      /Answers (?:that are not from legacy|of legacy that cannot be read) since \d\d:\d\d UTC : .* \(getDatasetFeatures 3 in the last 5 minutes\) What fails$/,
     );
     await fetch(`${legacy.direct}/outage`, { method: "DELETE" });
     pass(MINUTE + 5000);
     const after = await shownBy(see);
     expect(after.verdict).toMatch(/^Clients got errors until \d\d:\d\d UTC$/);
-    expect(after.heading).toMatch(/Answers [\w ]+ , last at \d\d:\d\d:\d\d UTC : /);
+    expect(after.heading).toMatch(/Answers [\w ]+ since \d\d:\d\d UTC , last at \d\d:\d\d:\d\d UTC : /);
     pass(5 * MINUTE);
     expect((await shownBy(see)).heading).not.toContain("Answers");
     pass(60 * MINUTE);
@@ -141,7 +141,7 @@ test.each(["", `?api_key=${keys.owner}`])("an endpoint whose lists lack all rows
   for (const list of lists) expect((await ask(list)).status).toBe(200);
   await until(() => core.observer.counts()["empty_list listTasks"] === 3);
   expect((await shownBy(see)).heading).toMatch(
-    /^No client gets an error .*Lists of legacy that lack all their rows : .*\(listTasks 3 in the last 5 minutes\) What fails$/,
+    /^No client gets an error .*Lists of legacy that lack all their rows since \d\d:\d\d UTC : .*\(listTasks 3 in the last 5 minutes\) What fails$/,
   );
 });
 
@@ -164,7 +164,7 @@ test("slow answers are a cause from the third on, if more than one in twenty is 
   await miss(1, 202, 6000);
   const { heading } = await shownBy(see);
   expect(heading).toMatch(
-    /^No client gets an error .*Slow answers of legacy : .* \(getDataset 3 in the last 5 minutes\) What fails$/,
+    /^No client gets an error .*Slow answers of legacy since \d\d:\d\d UTC : .* \(getDataset 3 in the last 5 minutes\) What fails$/,
   );
   pass(6 * MINUTE);
   expect((await shownBy(see)).heading).toMatch(/^(The cache answers|No request)/);
@@ -183,7 +183,7 @@ test("requests that find no room are errors, and a cause", async () => {
   await until(() => running === 1);
   for (const id of [62, 63, 64]) expect((await fetch(`${gateway.url}/api/v1/json/data/${id}`)).status).toBe(503);
   expect(shownOn(await markup()).heading).toMatch(
-    /^Clients get errors: 3 of 3 in the last minute \(other reads of old clients 3 of 3\) .*Too many requests for legacy : .* \(getDataset 3 in/,
+    /^Clients get errors: 3 of 3 in the last minute \(other reads of old clients 3 of 3\) .*Too many requests for legacy since \d\d:\d\d UTC : .* \(getDataset 3 in/,
   );
   release.resolve();
   await first;
@@ -210,7 +210,9 @@ test("an answer that legacy breaks off behind its head is an error", async () =>
   await until(() => gateway.core.traffic.others().length === 2);
   const { verdict, heading } = shownOn(await markup());
   expect(verdict).toBe("Clients get errors: 3 of 6 in the last minute (writes of old clients 3 of 3)");
-  expect(heading).toMatch(/Answers that legacy broke off : .* \(writes of old clients 3 in the last 5 minutes\)/);
+  expect(heading).toMatch(
+    /Answers that legacy broke off since \d\d:\d\d UTC : .* \(writes of old clients 3 in the last 5 minutes\)/,
+  );
 });
 
 test("what a client breaks off, and what is malformed, is no error", async () => {
