@@ -15,7 +15,10 @@ export type SentRequest = RequestLine & { headers?: unknown };
 type Is =
   | { is: "well" | "suspected" }
   | ({ is: "failing"; because: Because; owns: number } & Reason)
-  | { is: "refusing"; status: number };
+  | ({ is: "refusing" } & Refusal);
+
+/** The status of a refusal, and what the answer has in words. */
+type Refusal = Pick<Reason, "details"> & { status: number };
 
 /** `certain`: no request can have another answer. `answer`: not legacy's own. `late`: none came. */
 type Because = "certain" | "answer" | "late";
@@ -189,7 +192,7 @@ const probeLater = (health: LegacyHealth, now: number): LegacyHealth => {
   return { ...health, unanswered: health.unanswered + 1, probe: { is: "due", at: now + pause } };
 };
 
-type ProbeResult = "own" | "nothing" | { status: number } | (Reason & { because: Because });
+type ProbeResult = "own" | "nothing" | Refusal | (Reason & { because: Because });
 
 /** Codes of errors by which the gateway itself lacks descriptors or ports, or closes. */
 const ownLack = new Set(["EMFILE", "ENFILE", "EADDRNOTAVAIL", "EADDRINUSE", "UND_ERR_CLOSED", "UND_ERR_DESTROYED"]);
@@ -207,7 +210,7 @@ const resultOf = (probed: Probed | undefined): ProbeResult => {
   }
   const { status, judgement, details } = probed;
   if (judgement === "own") return "own";
-  if (judgement === "refused") return { status };
+  if (judgement === "refused") return { status, details };
   if (judgement === undefined) return "nothing";
   // Of what is ill, only legacy itself has this status.
   return status === 412

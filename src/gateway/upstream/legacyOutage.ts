@@ -1,5 +1,6 @@
 import {
   contexts,
+  describeReason,
   type Dependencies,
   type FailureMeaning,
   type Meter,
@@ -79,8 +80,10 @@ export const openLegacyOutage = (
     const health = outage.health();
     // These are said alone.
     if (health.is === "failing") return [];
-    if (health.is === "refusing")
-      return [{ ...refusing, ...keysAlone(), why: `status ${health.status}`, since: begin }];
+    if (health.is === "refusing") {
+      const why = describeReason({ why: `status ${health.status}`, details: health.details });
+      return [{ ...refusing, ...keysAlone(), why, since: begin }];
+    }
     return [...(health.differs?.isSure === true ? [{ ...differing, since: begin }] : []), ...faults.troubles()];
   };
   meter.gauge("legacy_trouble", "1 for what is wrong with the answers of a legacy that does not fail.", () => {

@@ -83,7 +83,7 @@ test("a refused gateway is in the heading, with the status", async () => {
   const { ask, see } = await cachingOver(await startSample({ outage: readOutage("page-403") }));
   for (const id of [2, 3, 4]) await ask(`/api/v1/json/data/${id}`);
   await until(async () => (await shownBy(see)).heading.includes("refuses the gateway since"));
-  expect((await shownBy(see)).heading).toContain("(status 403)");
+  expect((await shownBy(see)).heading).toContain("(status 403: a page that is not legacy's, “403 Forbidden”)");
 });
 
 test.each(["page-504/data/features", "empty-500/data/features"])(
