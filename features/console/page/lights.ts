@@ -65,7 +65,12 @@ export const causesOf = (
   ...Object.entries(Object.groupBy(dependencies.failed(), ({ trouble }) => trouble)).map(([trouble, alike = []]) =>
     dependencyTrouble(trouble, alike, remedies),
   ),
-  ...legacyTroubles().map((told) => ({ ...told, what: told.trouble, press: trafficLink })),
+  ...legacyTroubles().map((told) => ({
+    ...told,
+    what: told.trouble,
+    why: describeReason(told),
+    press: trafficLink,
+  })),
 ];
 
 type Failed = ReturnType<Core["dependencies"]["failed"]>;

@@ -1,4 +1,4 @@
-import { type Observer, RECENT_MINUTES, requestKinds, type Traffic } from "../../operation/index.ts";
+import { type Observer, type Reason, RECENT_MINUTES, requestKinds, type Traffic } from "../../operation/index.ts";
 
 /** What operators are told, and what it means for clients. `isOften`: a few are due to single records or queries. */
 type FaultWords = { trouble: string; effect: string; isOften?: boolean };
@@ -30,11 +30,10 @@ export type LegacyFault = keyof typeof faults;
 export const legacyFaults = Object.keys(faults);
 
 /** A trouble with a legacy that does not fail. `since`, `last`: when it happened first and last (ISO 8601). */
-export type LegacyTrouble = {
+export type LegacyTrouble = Reason & {
   name: string;
   trouble: string;
   effect: string;
-  why: string;
   since?: string;
   last?: string;
 };

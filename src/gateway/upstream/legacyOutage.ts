@@ -1,6 +1,5 @@
 import {
   contexts,
-  describeReason,
   type Dependencies,
   type FailureMeaning,
   type Meter,
@@ -81,8 +80,8 @@ export const openLegacyOutage = (
     // These are said alone.
     if (health.is === "failing") return [];
     if (health.is === "refusing") {
-      const why = describeReason({ why: `status ${health.status}`, details: health.details });
-      return [{ ...refusing, ...keysAlone(), why, since: begin }];
+      const reason = { why: `status ${health.status}`, details: health.details };
+      return [{ ...refusing, ...keysAlone(), ...reason, since: begin }];
     }
     return [...(health.differs?.isSure === true ? [{ ...differing, since: begin }] : []), ...faults.troubles()];
   };
