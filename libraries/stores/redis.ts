@@ -1,4 +1,10 @@
-import { ClientOfflineError, createClient, RESP_TYPES } from "@redis/client";
+import {
+  ClientOfflineError,
+  DisconnectsClientError,
+  SocketClosedUnexpectedlyError,
+  createClient,
+  RESP_TYPES,
+} from "@redis/client";
 import { connectionCause } from "../../src/operation/index.ts";
 
 /**
@@ -107,7 +113,7 @@ const openLink = ({ url, channels, onSetAside, ...callbacks }: ConnectionSetting
   let broken: Error | undefined;
   const onError = (error: unknown) => {
     if (isClosed) return;
-    broken = new Error(connectionCause(error) ?? (error as Error).message, { cause: error });
+    broken = inWords(error as Error);
     callbacks.onError?.(broken);
   };
   const deaf = () => {
@@ -144,7 +150,7 @@ const openLink = ({ url, channels, onSetAside, ...callbacks }: ConnectionSetting
         for (const key of renamed) onSetAside(key.toString());
         return reply;
       } catch (error) {
-        if (!(error instanceof ClientOfflineError)) throw error;
+        if (!(error instanceof ClientOfflineError)) throw inWords(error as Error);
         throw new Error(broken?.message ?? "it does not answer", { cause: error });
       }
     },
@@ -156,4 +162,13 @@ const openLink = ({ url, channels, onSetAside, ...callbacks }: ConnectionSetting
       for (const client of [commands, listener]) client.destroy();
     },
   };
+};
+
+/** The error as operators read it. */
+const inWords = (error: Error): Error => {
+  if (error instanceof SocketClosedUnexpectedlyError) return new Error("it closed the connection", { cause: error });
+  // The connection is renewed where an answer comes too late.
+  if (error instanceof DisconnectsClientError) return new Error("it did not answer in time", { cause: error });
+  const cause = connectionCause(error);
+  return cause === undefined ? error : new Error(cause, { cause: error });
 };

@@ -1,4 +1,4 @@
-import { isLegacyRead, pathOf, withoutFormat } from "../catalogue/index.ts";
+import { pathOf } from "../catalogue/index.ts";
 import { Server as NetServer } from "node:net";
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import { openHttpServer } from "./http/httpServer.ts";
@@ -16,6 +16,7 @@ import {
 import type { StepPlace, WholeCore } from "./answer/feature.ts";
 import type { Catalogue } from "./answer/prepared.ts";
 import type { Gateway } from "./openGateway.ts";
+import { legacyKindOf } from "./upstream/legacyParts.ts";
 import { isBelowAny } from "./http/requestTarget.ts";
 import type { Step } from "./http/step.ts";
 
@@ -149,13 +150,10 @@ const isFailed = ({ status, isRefused, isDeferred }: HttpExchange, response?: Se
 
 /** Names what a request asks for that is counted by no endpoint. */
 const requestKindsOf =
-  ({ legacyPaths, legacyWrites }: Pick<Catalogue, "legacyPaths" | "legacyWrites">) =>
-  ({ isProxied, target, url = "/" }: HttpExchange, response?: ServerResponse): string => {
-    if (!isProxied) return requestKinds.other;
-    if (target === undefined) return legacyPaths.files.test(pathOf(url)) ? requestKinds.file : requestKinds.website;
+  (catalogue: Catalogue) =>
+  ({ isProxied, target, url: path = "/" }: HttpExchange, response?: ServerResponse): string => {
     const { method = "GET" } = response?.req ?? {};
-    const isRead = method === "GET" || method === "HEAD" || isLegacyRead(legacyWrites, method, withoutFormat(target));
-    return isRead ? requestKinds.read : requestKinds.write;
+    return requestKinds[isProxied ? legacyKindOf(catalogue, { method, path }, target) : "other"];
   };
 
 /** Milliseconds between two lines about refused requests. */

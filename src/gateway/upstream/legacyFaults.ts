@@ -46,7 +46,7 @@ const ofEvent: Readonly<Record<string, LegacyFault>> = {
   legacy_part_hangs: "hangs",
 };
 
-/** So many of a kind are a trouble, and of those that may be single so large a share of what legacy was asked. */
+/** So many of a kind are a trouble, and of those that may be single so large a share of what a part was asked. */
 const MIN_FAULTS = 3;
 const SHARE = 0.05;
 /** Endpoints that are named, and faults that are remembered. */
@@ -54,6 +54,8 @@ const MAX_NAMED = 3;
 const MAX_FAULTS = 10_000;
 
 const RECENT_MS = RECENT_MINUTES * 60_000;
+
+const kinds: Readonly<Record<string, string>> = requestKinds;
 
 type Telemetry = { observer: Pick<Observer, "onEvent">; traffic: Pick<Traffic, "recent"> };
 type Fault = { fault: LegacyFault; part: string; at: number; last: string };
@@ -83,7 +85,11 @@ export const openLegacyFaults = ({ observer, traffic }: Telemetry) => {
     },
     /** Those that operators are told of. */
     troubles(): LegacyTrouble[] {
-      const asked = traffic.recent().reduce((sum, { requests, hits }) => sum + requests - hits, 0);
+      const asked = new Map<string, number>();
+      for (const { name, requests, hits } of traffic.recent()) {
+        const part = name.replace(/^legacy /, "");
+        asked.set(part, (asked.get(part) ?? 0) + requests - hits);
+      }
       const since = performance.now() - RECENT_MS;
       const recent = Map.groupBy(
         noted.filter(({ at }) => at > since),
@@ -91,18 +97,16 @@ export const openLegacyFaults = ({ observer, traffic }: Telemetry) => {
       );
       return [...recent].flatMap(([name, all]) => {
         const { isOften = false, ...words }: FaultWords = faults[name];
-        if (all.length < MIN_FAULTS || (isOften && all.length <= SHARE * asked)) return [];
-        const why = `${namedIn(all)} in the last ${RECENT_MINUTES} minutes`;
+        const parts = Object.entries(Object.groupBy(all, ({ part }) => kinds[part] ?? part))
+          .map(([part, some = []]) => ({ part, count: some.length }))
+          .filter(({ part, count }) => !isOften || count > SHARE * (asked.get(part) ?? 0))
+          .toSorted((a, b) => b.count - a.count);
+        if (parts.reduce((sum, { count }) => sum + count, 0) < MIN_FAULTS) return [];
+        const named = parts.slice(0, MAX_NAMED).map(({ part, count }) => `${part} ${count}`);
+        if (parts.length > MAX_NAMED) named.push(`${parts.length - MAX_NAMED} more`);
+        const why = `${named.join(", ")} in the last ${RECENT_MINUTES} minutes`;
         return [{ name, ...words, why, since: begun.get(name)?.since, last: all.at(-1)?.last }];
       });
     },
   };
-};
-
-/** `getDataset 64, writes of old clients 3` */
-const namedIn = (all: readonly Fault[]): string => {
-  const kinds: Readonly<Record<string, string>> = requestKinds;
-  const parts = [...Map.groupBy(all, ({ part }) => part)].toSorted(([, a], [, b]) => b.length - a.length);
-  const first = parts.slice(0, MAX_NAMED).map(([part, some]) => `${kinds[part] ?? part} ${some.length}`);
-  return [...first, ...(parts.length > MAX_NAMED ? [`${parts.length - MAX_NAMED} more`] : [])].join(", ");
 };

@@ -3,6 +3,7 @@ import {
   isLegacyRead,
   type LegacyPaths,
   legacyPattern,
+  type LegacyTarget,
   type LegacyWriteKnowledge,
   pathOf,
   type ReadLegacyTarget,
@@ -10,6 +11,8 @@ import {
   unescaped,
   withoutFormat,
 } from "../../catalogue/index.ts";
+import type { requestKinds } from "../../operation/index.ts";
+import type { RequestLine } from "./failure.ts";
 import type { PartSettings } from "./parts.ts";
 
 /** The endpoints, and the paths of the legacy interface. */
@@ -19,17 +22,25 @@ type LegacyKnowledge = {
   legacyWrites: LegacyWriteKnowledge;
 };
 
-/** Names the part of legacy that a request asks: the endpoint of a read, else `read`, `write`, `file` or `website`. */
-export const legacyParts = (
-  { endpoints, legacyPaths, legacyWrites }: LegacyKnowledge,
-  readTarget: ReadLegacyTarget,
-): PartSettings["partOf"] => {
-  const patterns = Object.entries(endpoints).flatMap(([name, endpoint]) => legacyPattern({ ...endpoint, name }));
-  return ({ method, path }) => {
-    const target = readTarget(path);
-    if (target === undefined) return legacyPaths.files.test(pathOf(path)) ? "file" : "website";
-    const segments = withoutFormat(target);
-    if (!isLegacyRead(legacyWrites, method, segments)) return "write";
-    return readLegacyPath(patterns, segments.map(unescaped))[0]?.pattern.endpoint.name ?? "read";
+/** The kind of a request to legacy. `target`: undefined where its path is not one of legacy's interface. */
+export const legacyKindOf = (
+  { legacyPaths, legacyWrites }: Omit<LegacyKnowledge, "endpoints">,
+  { method, path }: RequestLine,
+  target: LegacyTarget | undefined,
+): Exclude<keyof typeof requestKinds, "other"> => {
+  if (target === undefined) return legacyPaths.files.test(pathOf(path)) ? "file" : "website";
+  return isLegacyRead(legacyWrites, method, withoutFormat(target)) ? "read" : "write";
+};
+
+/** Names the part of legacy that a request asks: the endpoint of a read, else its kind. */
+export const legacyParts = (catalogue: LegacyKnowledge, readTarget: ReadLegacyTarget): PartSettings["partOf"] => {
+  const patterns = Object.entries(catalogue.endpoints).flatMap(([name, endpoint]) =>
+    legacyPattern({ ...endpoint, name }),
+  );
+  return (request) => {
+    const target = readTarget(request.path);
+    const kind = legacyKindOf(catalogue, request, target);
+    if (target === undefined || kind !== "read") return kind;
+    return readLegacyPath(patterns, withoutFormat(target).map(unescaped))[0]?.pattern.endpoint.name ?? kind;
   };
 };

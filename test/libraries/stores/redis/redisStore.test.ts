@@ -166,7 +166,10 @@ describeWithRedis("gateways that share a store on Redis", () => {
     await put(a, "a", "one");
     const version = await redis.talk(`HGET ${KEY} #`);
     redis.pause();
-    await expect(put(a, "a", "two")).rejects.toThrow("Redis did not answer within 2000 ms");
+    // A look of its own may have been late first: that renews the connection.
+    await expect(put(a, "a", "two")).rejects.toThrow(
+      /^(Redis did not answer within 2000 ms|it did not answer in time)$/,
+    );
     expect(textOf(a)).toBe("a=one");
     redis.resume();
     // Redis takes what came before the connection was closed.
