@@ -348,7 +348,7 @@ const describeLegacy = (url: string, reply: LegacyReply | LegacyFailed): LegacyS
   if (reading.is === "document" && status === 200) return { ok: true, words };
   const text = body.toString("latin1", 0, MAX_LOOKED_AT);
   const said =
-    reading.is === "error" ? `: ${reading.message}` : reading.is === "document" ? "" : `, ${contentOf(body)}`;
+    reading.is === "error" ? `: ${reading.message}` : reading.is === "document" ? "" : `, ${contentOf(status, body)}`;
   const isOwnError = reading.is === "error" && !isUnknownFunction(reply) && !isOfLoop(text);
   return { ok: false, words: words + said, advice: isOwnError ? "look at legacy's log" : adviceOfLegacy(status, text) };
 };

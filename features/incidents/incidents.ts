@@ -82,6 +82,10 @@ export const openIncidents = async (
     own.set(incident.id, incident);
     return { incident, since: traffic.sinceNow(), worst: 0, well: 0 };
   };
+  const over = async ({ incident }: Lasting): Promise<void> => {
+    tell("incident.ended", incident.end, incident);
+    await save(incident, true);
+  };
 
   const look = (): void => {
     const minute = traffic.lastMinute();
@@ -105,7 +109,7 @@ export const openIncidents = async (
       kept.well = 0;
       const { incident } = kept;
       const { errors: all, hits: cached } = kept.since();
-      Object.assign(incident, { end: at, failed: all, cached });
+      Object.assign(incident, { end: at > incident.end ? at : incident.end, failed: all, cached });
       incident.causes = [...new Set([...incident.causes, ...causes])].slice(0, MAX_NAMED);
       if (isHarm) incident.failedUntil = failedAt;
       if (isHarm && errors > kept.worst) {
@@ -118,8 +122,7 @@ export const openIncidents = async (
     for (const [of, kept] of lasting) {
       if (wrong.has(of) || ++kept.well < OVER) continue;
       lasting.delete(of);
-      save(kept.incident, true).catch(observer.fault);
-      tell("incident.ended", kept.incident.end, kept.incident);
+      over(kept).catch(observer.fault);
     }
     looks++;
   };
@@ -128,7 +131,9 @@ export const openIncidents = async (
     const move = type.startsWith("stage.") ? moveSchema.safeParse(members).data : undefined;
     if (move === undefined) return;
     const { stage: to } = move.to;
-    for (const { moves } of [...lasting.values()].map(({ incident }) => incident)) {
+    for (const { incident, well } of lasting.values()) {
+      const { moves } = incident;
+      if (well > 0) continue;
       const alike = moves.find((made) => made.to === to && made.by === move.by && made.why === move.why);
       if (alike !== undefined) alike.more++;
       else if (moves.length < MAX_NAMED) moves.push({ ...move, at, to, more: 0 });
@@ -140,7 +145,7 @@ export const openIncidents = async (
     list: () => list(),
     close: async (): Promise<void> => {
       clearInterval(timer);
-      for (const { incident } of lasting.values()) await save(incident, true);
+      for (const kept of lasting.values()) await over(kept);
     },
   };
 };

@@ -93,7 +93,11 @@ const open = async (
   let untilCounted = SAMPLED;
   let place = SAMPLED - 1;
   /** Counts a request of either interface for all that are not counted. */
-  const countForFlood = (exchange: HttpExchange, { key, isAccepted, agent }: Omit<CallerRequest, "path">): void => {
+  const countForFlood = (
+    exchange: HttpExchange,
+    { key, isAccepted, agent }: Omit<CallerRequest, "path">,
+    isWhole: boolean,
+  ): void => {
     const next = Math.floor(Math.random() * SAMPLED);
     untilCounted = SAMPLED - place + next;
     place = next;
@@ -102,8 +106,9 @@ const open = async (
     if (status === 429 && upstreamCalls === 0) return;
     const known = key === undefined ? ANONYMOUS : callers.callerOf(key, isAccepted);
     const caller = known === ANONYMOUS ? `${exchange.caller?.address} ${listedAgent(agent, key)}`.trim() : known;
-    // The cache asks in its own name for what it lacks.
-    const asked = Math.max(upstreamCalls, ["miss", "revalidated"].includes(cache) ? 1 : 0);
+    // The cache asks in its own name for what it lacks. A client that has left does not wait for the call's end.
+    const isAsked = ["miss", "revalidated"].includes(cache) || !isWhole;
+    const asked = Math.max(upstreamCalls, isAsked ? 1 : 0);
     floods.count(caller, backend === "modern" ? 0 : asked);
   };
 
@@ -135,6 +140,7 @@ const open = async (
         const brownout = brownoutOf(exchange);
         if (brownout === undefined) return next();
         refused++;
+        exchange.isPlanned = true;
         const { path, from, until, status } = brownout;
         const identity = JSON.stringify([path, from, until]);
         if (!begun.has(identity)) observer.event("brownout", { path, from, until, status });
@@ -159,7 +165,11 @@ const open = async (
         if (!isCounted) return;
         const key = exchange.caller?.credential.key?.toLowerCase();
         // Any key comes to the website, and to documents.
-        return countForFlood(exchange, { key, isAccepted: isGood && endpoint !== undefined, agent });
+        return countForFlood(
+          exchange,
+          { key, isAccepted: isGood && endpoint !== undefined, agent },
+          response.writableFinished,
+        );
       }
       const key = legacyKeyOf(asked.query, headers["content-type"], bodies.get(response.req) ?? "");
       // In an outage the cache answers any key.
@@ -173,7 +183,7 @@ const open = async (
         path: asked.group,
       };
       callers.count(request);
-      if (isCounted) countForFlood(exchange, request);
+      if (isCounted) countForFlood(exchange, request, response.writableFinished);
     },
     close() {
       floods.close();

@@ -144,9 +144,12 @@ const inOrder = (steps: readonly Step[]): RequestListener =>
     () => undefined,
   );
 
-/** Whether an answer with a 5xx is a failure: a malformed request gets 501 or 505, and its client may have left. */
-const isFailed = ({ status, isRefused, isDeferred }: HttpExchange, response?: ServerResponse): boolean =>
-  (!isRefused || status === 503) && (!isDeferred || response?.writableFinished === true);
+/** Whether an answer is a failure: a malformed request gets 501 or 505, and the client of a 5xx may have left. */
+const isFailed = (exchange: HttpExchange, response?: ServerResponse): boolean => {
+  const { status, hasFailed, isPlanned, isRefused, isDeferred } = exchange;
+  if (hasFailed || status < 500 || isPlanned) return hasFailed;
+  return (!isRefused || status === 503) && (!isDeferred || response?.writableFinished === true);
+};
 
 /** Names what a request asks for that is counted by no endpoint. */
 const requestKindsOf =
@@ -190,7 +193,7 @@ const openExchanges = (core: WholeCore, prefixes: readonly string[]) => {
       refused[exchange.status] = (refused[exchange.status] ?? 0) + 1;
       summary ??= setTimeout(report, SUMMARY).unref();
     }
-    const hasFailed = exchange.hasFailed || (exchange.status >= 500 && isFailed(exchange, response));
+    const hasFailed = isFailed(exchange, response);
     let name = exchange.endpoint ?? exchange.oldRead;
     if (name === undefined && (hasFailed || (exchange.isProxied && response?.headersSent === true)))
       meter.countsOf((name = kindOf(exchange, response))).requests++;

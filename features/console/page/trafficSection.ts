@@ -150,6 +150,7 @@ export const calmSentence = ({ traffic }: Pick<Core, "traffic">): Html => {
   const [reads, ours] = [sumTraffic(traffic.reads()), sumTraffic(traffic.byEndpoint())];
   if (reads.requests > 0) return html`The cache answers ${percent(reads.hits / reads.requests)} of old clients’ reads`;
   if (ours.requests > 0) return html`The cache answers ${percent(ours.hits / ours.requests)} of requests`;
+  if (sumTraffic(traffic.others()).requests > 0) return html`Requests pass to legacy`;
   return traffic.hasBegun()
     ? html`No request in the last ${RECENT_MINUTES} minutes`
     : html`Ready for the first request`;

@@ -31,7 +31,7 @@ const floodTrouble = (flood: Flood): PageTrouble => ({
   what: `One caller sends ${percent(flood.share)} of all requests`,
   since: flood.since,
   effect: html`<code>${flood.caller}</code> sends ${rate(flood.rate)} a second. Set
-    <code>RATE_LIMIT=${flood.limit}</code>, and reload`,
+    <code>RATE_LIMIT=${flood.limit}</code> in <code>CONFIG</code> and reload, or restart`,
   press: html`<a href="#traffic">Traffic</a>`,
 });
 

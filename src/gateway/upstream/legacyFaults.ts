@@ -55,7 +55,8 @@ const MAX_FAULTS = 10_000;
 
 const RECENT_MS = RECENT_MINUTES * 60_000;
 
-const kinds: Readonly<Record<string, string>> = requestKinds;
+/** Writes of both interfaces are one part. */
+const kinds: Readonly<Record<string, string>> = { ...requestKinds, write: "writes" };
 
 type Telemetry = { observer: Pick<Observer, "onEvent">; traffic: Pick<Traffic, "recent"> };
 type Fault = { fault: LegacyFault; part: string; at: number; last: string };
@@ -85,11 +86,7 @@ export const openLegacyFaults = ({ observer, traffic }: Telemetry) => {
     },
     /** Those that operators are told of. */
     troubles(): LegacyTrouble[] {
-      const asked = new Map<string, number>();
-      for (const { name, requests, hits } of traffic.recent()) {
-        const part = name.replace(/^legacy /, "");
-        asked.set(part, (asked.get(part) ?? 0) + requests - hits);
-      }
+      const asked = askedByPart(traffic.recent());
       const since = performance.now() - RECENT_MS;
       const recent = Map.groupBy(
         noted.filter(({ at }) => at > since),
@@ -99,7 +96,7 @@ export const openLegacyFaults = ({ observer, traffic }: Telemetry) => {
         const { isOften = false, ...words }: FaultWords = faults[name];
         const parts = Object.entries(Object.groupBy(all, ({ part }) => kinds[part] ?? part))
           .map(([part, some = []]) => ({ part, count: some.length }))
-          .filter(({ part, count }) => !isOften || count > SHARE * (asked.get(part) ?? 0))
+          .filter(({ part, count }) => !isOften || count > SHARE * asked(part))
           .toSorted((a, b) => b.count - a.count);
         if (parts.reduce((sum, { count }) => sum + count, 0) < MIN_FAULTS) return [];
         const named = parts.slice(0, MAX_NAMED).map(({ part, count }) => `${part} ${count}`);
@@ -108,5 +105,23 @@ export const openLegacyFaults = ({ observer, traffic }: Telemetry) => {
         return [{ name, ...words, why, since: begun.get(name)?.since, last: all.at(-1)?.last }];
       });
     },
+  };
+};
+
+/**
+ * How often legacy was asked for a part, at most: reads that only pass are not counted by endpoint, nor writes as one.
+ */
+const askedByPart = (rows: ReturnType<Traffic["recent"]>) => {
+  const asked = new Map<string, number>();
+  let all = 0;
+  for (const { name, requests, hits } of rows) {
+    const part = name.replace(/^legacy /, "");
+    asked.set(part, (asked.get(part) ?? 0) + requests - hits);
+    all += requests - hits;
+  }
+  const ofKind = new Set<string>(Object.values(requestKinds));
+  return (part: string): number => {
+    if (part === kinds["write"]) return all;
+    return (asked.get(part) ?? 0) + (ofKind.has(part) ? 0 : (asked.get(requestKinds.read) ?? 0));
   };
 };

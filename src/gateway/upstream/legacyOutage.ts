@@ -97,7 +97,7 @@ export const openLegacyOutage = (
       const { status, judgement, body } = await contexts.run(undefined, () =>
         ask(upstream, { method: "GET", path, headers, takesCoded: true, maxBytes: PROBE_BYTES, totalTimeout }),
       );
-      return { status, judgement, details: contentOf(body) };
+      return { status, judgement, details: contentOf(status, body) };
     } catch (error) {
       if (error instanceof UpstreamFailure) return error;
       observer.fault(error);
@@ -107,10 +107,12 @@ export const openLegacyOutage = (
   const outage = watchLegacy({ isJudged, probe, onFault: (fault, request) => faults.note(fault, partOf(request)) });
   let since = 0;
   let begin = "";
+  let hasBeenBack = false;
   let outcomes = traffic.sinceNow();
   outage.onChange((health, before) => {
     const { is, differs } = health;
-    const isNew = health.ownAt === Number.NEGATIVE_INFINITY;
+    if (before.is === "failing" && is !== "failing") hasBeenBack = true;
+    const isNew = !hasBeenBack && health.ownAt === Number.NEGATIVE_INFINITY;
     const known = is === "failing" ? health : undefined;
     const reason = known && isNew ? neverAnswered(known, "LEGACY_URL", settings.origin) : known;
     faults.forget();

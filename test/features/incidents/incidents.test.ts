@@ -90,6 +90,12 @@ test("incidents outlive a restart, and a dependency that fails is one, too", asy
   );
   await until(async () => (await incidentsOf(first)).length === 2);
   await first.close();
+  expect(first.notices.map(({ type, of }) => `${String(type)} ${String(of)}`)).toEqual([
+    "incident.began clients",
+    "incident.began thing",
+    "incident.ended clients",
+    "incident.ended thing",
+  ]);
   const second = await failing({ DATA_DIR });
   expect(await incidentsOf(second)).toMatchObject([
     { of: "thing", causes: ["A thing has been failing: it is gone"] },

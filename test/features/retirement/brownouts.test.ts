@@ -34,6 +34,13 @@ test("503 with the seconds that are left, in legacy's JSON, without asking legac
   expect(asked).toEqual([]);
 });
 
+test("an answer of a brown-out is no failure", async () => {
+  stoppedAt(during);
+  const { port, core } = await gatewayOver({ BROWNOUTS: [window] });
+  for (let i = 0; i < 5; i++) expect((await exchange(port, get(path))).status).toBe(503);
+  expect(core.traffic.lastMinute().filter(({ errors }) => errors > 0)).toEqual([]);
+});
+
 test.each(["/api/v1/xml/data/61", "/api/v1/data/61", "/api/v1", "/api/v1/jsonx"])(
   "410 in legacy's XML if the path names XML or no format: %s",
   async (target) => {

@@ -1,8 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Flood, openFloodWatch, SAMPLED } from "../../../features/retirement/flood.ts";
 import { clock } from "../../gateway/cache/support.ts";
-import { get, send } from "../../gateway/proxy/support.ts";
-import { settled } from "../../support/waiting.ts";
+import { openConnection } from "../../gateway/answer/support.ts";
+import { listeningGateway } from "../../gateway/http/support.ts";
+import { get, httpUpstream, send } from "../../gateway/proxy/support.ts";
+import { settled, until } from "../../support/waiting.ts";
 import { operatorsOf, textOf } from "../console/page/operators.ts";
 import { gatewayOver, goodKeys } from "./support.ts";
 
@@ -101,7 +103,7 @@ test.each<[who: string, targets: string[], agent: string, caller: RegExp, isList
     expect(gateway.core.observer.counts()["flood"]).toBe(1);
     const page = textOf(await (await operatorsOf({ gateway })).markup());
     expect(page).toMatch(
-      /One caller sends \d\S* % of all requests since \d\d:\d\d UTC : \S.* sends 1\S* a second. Set RATE_LIMIT=5 , and reload Traffic/,
+      /One caller sends \d\S* % of all requests since \d\d:\d\d UTC : \S.* sends 1\S* a second. Set RATE_LIMIT=5 in CONFIG and reload, or restart Traffic/,
     );
     for (const text of [page, JSON.stringify(notices.mock.calls)])
       expect(text).not.toMatch(new RegExp(`${key}|made-up`));
@@ -109,3 +111,19 @@ test.each<[who: string, targets: string[], agent: string, caller: RegExp, isList
     expect(gateway.clients().some(({ caller: listed }) => listed === named)).toBe(isListed);
   },
 );
+
+test("a caller that does not wait for its answers floods legacy all the same", async () => {
+  const { pass } = clock(["setInterval"]);
+  let asked = 0;
+  const gateway = await listeningGateway(await httpUpstream(() => void asked++));
+  for (let sent = 32; sent <= 640; sent += 32) {
+    const connections = Array.from({ length: 32 }, () => openConnection(gateway.port));
+    for (const [i, { socket }] of connections.entries()) socket.write(get(`/api/v1/json/data/${sent + i}`));
+    await until(() => asked === sent);
+    for (const { socket } of connections) socket.destroy();
+    await settled();
+  }
+  await settled();
+  pass(MINUTE);
+  expect(gateway.core.observer.counts()["flood"]).toBe(1);
+});
