@@ -12,6 +12,8 @@ export type Evidence = {
   recent: { good: number; conclusive: number };
   /** The last 200 requests to modern: their number, how many failed, and the milliseconds of the others. */
   modern: { asked: number; failed: number; times: readonly number[] };
+  /** Since the move, whatever was restarted: distinct requests that differ without a reason. */
+  unexplained: number;
   /** Minutes since the move in which most of modern's answers failed. */
   failedMinutes: number;
   /** Minutes since the gate last demoted it. */
@@ -69,15 +71,11 @@ const MAX_DIFFERING = 3;
 const MAX_FAILED_MINUTES = 2;
 
 /** Decides for an endpoint without a gate in `STAGES`: a canary goes back where modern is wrong or fails. */
-export const decideWithoutGate = (
-  at: Stage,
-  { good, conclusive, failedMinutes }: Evidence,
-): GateDecision | undefined => {
+export const decideWithoutGate = (at: Stage, { unexplained, failedMinutes }: Evidence): GateDecision | undefined => {
   if (at.stage !== "canary") return undefined;
   const to: Stage = { stage: "shadow", share: 100 };
-  const differing = conclusive - good;
-  if (differing >= MAX_DIFFERING)
-    return { reason: `${differing} distinct requests differ without a reason`, to, isFailing: true };
+  if (unexplained >= MAX_DIFFERING)
+    return { reason: `${unexplained} distinct requests differ without a reason`, to, isFailing: true };
   if (failedMinutes >= MAX_FAILED_MINUTES)
     return { reason: `most of modern's answers failed in ${failedMinutes} different minutes`, to, isFailing: true };
   return { reason: `held: it goes back at ${MAX_DIFFERING} requests that differ, and never up`, isFailing: false };

@@ -98,6 +98,7 @@ export const openTrack = (requests: ComparedRequests) => {
       minutes: (performance.now() - Math.max(openedAt, moveOf(at))) / 60_000,
       recent: { good: sum(results), conclusive: results.length },
       modern: { asked: failures.length, failed: sum(failures), times: times.modern },
+      unexplained: requests.counts(Date.parse(at.since)).unexplained,
       failedMinutes: failedMinutes + (hasFailed(minute) ? 1 : 0),
       // A gate moves an endpoint to shadow only down. A hold does not end with a restart, nor begin
       // again in another gateway.

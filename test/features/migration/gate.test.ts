@@ -70,6 +70,7 @@ describe("the gate", () => {
     conclusive: 400,
     recent: { good: 200, conclusive: 200 },
     modern: { asked: 200, failed: 0, times: times(50) },
+    unexplained: 0,
     failedMinutes: 0,
   };
   const said = (stage: Stage, change: Partial<Evidence> = {}) => {
@@ -138,12 +139,12 @@ describe("the gate", () => {
   });
 
   test.each<[at: Stage, Partial<Evidence>, to: string | undefined]>([
-    [canary(50), { good: 400, conclusive: 402 }, undefined],
-    [canary(50), { good: 400, conclusive: 403 }, "shadow: 3 distinct requests differ without a reason"],
+    [canary(50), { unexplained: 2 }, undefined],
+    [canary(50), { unexplained: 3 }, "shadow: 3 distinct requests differ without a reason"],
     [canary(50), { failedMinutes: 1 }, undefined],
     [canary(50), { failedMinutes: 2 }, "shadow: most of modern's answers failed in 2 different minutes"],
-    [{ stage: "shadow", share: 100 }, { good: 0, failedMinutes: 9 }, undefined],
-    [{ stage: "modern", share: 100 }, { good: 0, failedMinutes: 9 }, undefined],
+    [{ stage: "shadow", share: 100 }, { unexplained: 9, failedMinutes: 9 }, undefined],
+    [{ stage: "modern", share: 100 }, { unexplained: 9, failedMinutes: 9 }, undefined],
   ])("without a gate in STAGES: %j, %j", (at, change, expected) => {
     const { to, reason } = decideWithoutGate(at, { ...fine, ...change }) ?? {};
     expect(to && `${to.stage}: ${reason}`).toBe(expected);
@@ -171,6 +172,7 @@ describe("the gate", () => {
             conclusive,
             recent: { good: Math.max(0, latest - bad), conclusive: latest },
             modern: { asked: 200, failed, times: times(p95) },
+            unexplained: bad,
             failedMinutes: 0,
           };
           const { to } = decideGate(gate, canary(5), evidence);

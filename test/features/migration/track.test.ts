@@ -6,10 +6,10 @@ import { openTrack } from "../../../features/migration/track.ts";
 const minute = 60_000;
 
 /** A track of an endpoint that its gate has just moved to `shadow`, by a clock that differs by so many milliseconds. */
-const trackAt = (difference = 0) => {
+const trackAt = (difference = 0, requests = openComparedRequests()) => {
   vi.useFakeTimers({ toFake: ["Date", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
-  const track = openTrack(openComparedRequests());
+  const track = openTrack(requests);
   const since = new Date(Date.now() + difference).toISOString();
   const at: StageInForce = { stage: "shadow", share: 100, since, by: "gate", why: "", configured: "" };
   return { track, evidence: () => track.evidence(at) };
@@ -48,4 +48,12 @@ test("a minute has failed if most of at least three answers of modern have", () 
   expect([pass(1, 1), pass(1, 0, 1, 0), pass(1, 1, 0), pass(0, 0, 0, 1), pass(1, 1, 1)]).toEqual([0, 0, 1, 1, 2]);
   track.moved();
   expect(pass()).toBe(0);
+});
+
+test("what differs since the move counts after a restart, what is proven does not", () => {
+  const requests = openComparedRequests(() => Date.now() - 30 * minute);
+  for (const id of ["12345678", "abcdefgh"]) requests.add(id, "unexplained");
+  const { evidence } = trackAt(-60 * minute, requests);
+  expect(evidence()).toMatchObject({ unexplained: 2, conclusive: 0 });
+  expect(trackAt(-10 * minute, requests).evidence()).toMatchObject({ unexplained: 0 });
 });
