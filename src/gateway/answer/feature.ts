@@ -236,7 +236,7 @@ export type WholeCore = Core & {
   serviceKey: ServiceKey | undefined;
   /** Asks legacy for a path of its own interface, for everybody. */
   fetchPath: FetchPath;
-  outage: Pick<LegacyWatch, "isOn" | "isLate" | "isInDoubt" | "settled" | "onChange">;
+  outage: Pick<LegacyWatch, "isOn" | "isLate" | "isInDoubt" | "mayPass" | "settled" | "onChange">;
   errorFormats: ErrorFormats;
   ownErrors: OwnErrors;
   /** Reads the target of a request to legacy's interface. */

@@ -6,9 +6,6 @@ import type { LegacyWatch } from "../upstream/watchLegacy.ts";
 import type { PassThroughOptions } from "./passThrough.ts";
 import { sendOwnError } from "../http/ownErrors.ts";
 
-/** Milliseconds from one file that is asked for while legacy is late to the next. */
-const TRY_EVERY = 5000;
-
 /**
  * Answers a GET of a data file with 503, without a body, which clients would keep as their data. That is where legacy,
  * without its database, gives a text with status 200; and at once, while legacy fails because it is late, since what
@@ -17,20 +14,18 @@ const TRY_EVERY = 5000;
  */
 export const dataFileSubstitutes = (
   files: RegExp,
-  { isLate }: Pick<LegacyWatch, "isLate">,
+  { mayPass }: Pick<LegacyWatch, "mayPass">,
 ): NonNullable<PassThroughOptions["substituteFor"]> => {
-  let triedAt = Number.NEGATIVE_INFINITY;
   const refuse = (res: ServerResponse, detail: string): void =>
     sendOwnError(res, { status: 503, detail, retryAfter: 5 });
   return (req, res, target) => {
     const path = pathOf(target);
     const { method = "GET" } = req;
     if (method !== "GET" || !files.test(path)) return undefined;
-    if (isLate() && performance.now() - triedAt < TRY_EVERY) {
+    if (!mayPass()) {
       refuse(res, "Legacy takes too long to answer.");
       return undefined;
     }
-    if (isLate()) triedAt = performance.now();
     return (answer) => {
       if (answer === undefined) return undefined;
       const type = mediaType(answer.headers);

@@ -125,6 +125,8 @@ export const watchLegacy = ({ isJudged, probe, onFault }: WatchSettings) => {
     isOn,
     /** It fails because it is late: a request would wait for its timeout. */
     isLate,
+    /** Whether to pass on what cannot wait: to a late legacy one in five seconds. */
+    mayPass: (): boolean => !isLate() || mayTry(),
     circuit: () => (!isOn() ? "closed" : health.probe?.is === "asked" ? "half_open" : "open"),
     /**
      * Makes a call. `undefined`: legacy fails, and no call was made, unless it is needed and may try.
