@@ -40,16 +40,17 @@ export const headline = (traffic: Core["traffic"], shown: Shown, now: Date): { t
 const verdictOn = (traffic: Core["traffic"], { troubles, calm, failedUntil }: Shown, now: Date): Verdict => {
   const minute = traffic.lastMinute();
   const { errors, requests } = sumTraffic(minute);
-  const ofAll = `${formatNumber(errors)} of ${formatNumber(requests)}`;
-  const named = `in the last minute (${whatFails(minute)})`;
+  const ofAll = (count: number): string => `${formatNumber(count)} of ${formatNumber(requests)}`;
   const harms = troubles.flatMap(({ harm }) => harm ?? []);
-  if (isTrouble({ errors, requests })) harms.unshift(`Clients get errors: ${ofAll} ${named}`);
+  if (isTrouble({ errors, requests }))
+    harms.unshift(`Clients get errors: ${ofAll(errors)} in the last minute (${whatFails(minute)})`);
   const harm = harms.join("; ");
   if (harm !== "") return { kind: "trouble", text: harm.charAt(0).toUpperCase() + harm.slice(1) };
   if (failedUntil !== undefined && now.getTime() - Date.parse(failedUntil) < REMEMBERED)
     return { kind: "drift", text: `Clients got errors until ${timeOfDay(failedUntil, now)}` };
   if (troubles.length === 0) return { kind: "", text: calm };
-  return { kind: "drift", text: errors === 0 ? "No client gets an error" : `${ofAll} requests failed ${named}` };
+  const few = `${ofAll(requests - errors)} requests were answered in the last minute (failed: ${whatFails(minute)})`;
+  return { kind: "drift", text: errors === 0 ? "No client gets an error" : few };
 };
 
 const troubleItem = ({ what, since, last, effect, why, press }: PageTrouble, now: Date): Html => {

@@ -206,7 +206,7 @@ test("the heading says what fails, since when, and its effect, most urgent first
   await until(async () => textOf(headingOf(await markup())).includes("failing"));
   const page = await markup();
   expect(textOf(headingOf(page)).trim()).toMatch(
-    /^1 of 2 requests failed .*?Legacy has been failing since \d\d:\d\d UTC : what is not cached and needs it is answered 502, 503 or 504 \(it cannot be reached: connection refused, nothing listens on its port\) What fails getDataset: 1 request differs/,
+    /^1 of 2 requests were answered in the last minute \(failed: getTask 1 of 1\) .*?Legacy has been failing since \d\d:\d\d UTC : what is not cached and needs it is answered 502, 503 or 504 \(it cannot be reached: connection refused, nothing listens on its port\) What fails getDataset: 1 request differs/,
   );
   expect(textOf(page)).toContain("Legacy failing now Modern ok now");
 });

@@ -218,7 +218,7 @@ test("a failure or two in a minute are no alarm, and are not hidden", async () =
   expect((await shownBy(see)).verdict).toBe("No client gets an error");
   await ask("/api/v1/json/data/2");
   expect((await shownBy(see)).verdict).toBe(
-    "1 of 2 requests failed in the last minute (getDataset of old clients 1 of 2)",
+    "1 of 2 requests were answered in the last minute (failed: getDataset of old clients 1 of 2)",
   );
 });
 
