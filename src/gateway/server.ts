@@ -1,4 +1,4 @@
-import { pathOf } from "../catalogue/index.ts";
+import { legacyKindOf, pathOf } from "../catalogue/index.ts";
 import { Server as NetServer } from "node:net";
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import { openHttpServer } from "./http/httpServer.ts";
@@ -14,9 +14,7 @@ import {
   traceContextOf,
 } from "../operation/index.ts";
 import type { StepPlace, WholeCore } from "./answer/feature.ts";
-import type { Catalogue } from "./answer/prepared.ts";
 import type { Gateway } from "./openGateway.ts";
-import { legacyKindOf } from "./upstream/legacyParts.ts";
 import { isBelowAny } from "./http/requestTarget.ts";
 import type { Step } from "./http/step.ts";
 
@@ -144,28 +142,16 @@ const inOrder = (steps: readonly Step[]): RequestListener =>
     () => undefined,
   );
 
-/** Whether an answer is a failure: a malformed request gets 501 or 505, and the client of a 5xx may have left. */
-const isFailed = (exchange: HttpExchange, response?: ServerResponse): boolean => {
-  const { status, hasFailed, isPlanned, isRefused, isDeferred } = exchange;
-  if (hasFailed || status < 500 || isPlanned) return hasFailed;
-  return (!isRefused || status === 503) && (!isDeferred || response?.writableFinished === true);
-};
-
-/** Names what a request asks for that is counted by no endpoint. */
-const requestKindsOf =
-  (catalogue: Catalogue) =>
-  ({ isProxied, target, url: path = "/" }: HttpExchange, response?: ServerResponse): string => {
-    const { method = "GET" } = response?.req ?? {};
-    return requestKinds[isProxied ? legacyKindOf(catalogue, { method, path }, target) : "other"];
-  };
+/** Whether an answer with a 5xx is a failure: a malformed request gets 501 or 505, and its client may have left. */
+const isFailed = ({ status, isPlanned, isRefused, isDeferred }: HttpExchange, response?: ServerResponse): boolean =>
+  !isPlanned && (!isRefused || status === 503) && (!isDeferred || response?.writableFinished === true);
 
 /** Milliseconds between two lines about refused requests. */
 const SUMMARY = 60_000;
 
 /** Calls the features with each exchange that is over, and counts the requests that are refused. */
 const openExchanges = (core: WholeCore, prefixes: readonly string[]) => {
-  const { trusted, readTarget, meter, observer, features } = core;
-  const kindOf = requestKindsOf(core.catalogue);
+  const { trusted, readTarget, meter, observer, features, catalogue } = core;
   const ends = features.flatMap(({ onExchange }) => onExchange ?? []);
   /** Refused requests by status, since the last line. */
   let refused: Record<number, number> = {};
@@ -193,10 +179,14 @@ const openExchanges = (core: WholeCore, prefixes: readonly string[]) => {
       refused[exchange.status] = (refused[exchange.status] ?? 0) + 1;
       summary ??= setTimeout(report, SUMMARY).unref();
     }
-    const hasFailed = isFailed(exchange, response);
+    const hasFailed = exchange.hasFailed || (exchange.status >= 500 && isFailed(exchange, response));
     let name = exchange.endpoint ?? exchange.oldRead;
-    if (name === undefined && (hasFailed || (exchange.isProxied && response?.headersSent === true)))
-      meter.countsOf((name = kindOf(exchange, response))).requests++;
+    if (name === undefined && (hasFailed || (exchange.isProxied && response?.headersSent === true))) {
+      const { isProxied, target, url: path = "/" } = exchange;
+      const { method = "GET" } = response?.req ?? {};
+      name = requestKinds[isProxied ? legacyKindOf(catalogue, { method, path }, target) : "other"];
+      meter.countsOf(name).requests++;
+    }
     if (hasFailed && name !== undefined) meter.countFailed(name);
     for (const onExchange of ends) {
       try {

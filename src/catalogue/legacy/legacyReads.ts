@@ -1,4 +1,6 @@
-import type { LegacyWriteKnowledge } from "../endpoint/legacyInterface.ts";
+import type { LegacyPaths, LegacyWriteKnowledge } from "../endpoint/legacyInterface.ts";
+import { pathOf } from "../endpoint/target.ts";
+import { type LegacyTarget, withoutFormat } from "./legacyTarget.ts";
 
 /** Methods by which legacy writes nothing. By GET it does, at a few paths. */
 const safe: ReadonlySet<string> = new Set(["HEAD", "OPTIONS", "TRACE"]);
@@ -21,4 +23,14 @@ export const isOneOf = (paths: readonly RegExp[], segments: readonly string[]): 
   const path = `/${segments.join("/")}`;
   for (const pattern of paths) if (pattern.test(path)) return true;
   return false;
+};
+
+/** The kind of a request to legacy. `target`: undefined where its path is not one of legacy's interface. */
+export const legacyKindOf = (
+  { legacyPaths, legacyWrites }: { legacyPaths: LegacyPaths; legacyWrites: LegacyWriteKnowledge },
+  { method, path }: { method: string; path: string },
+  target: LegacyTarget | undefined,
+): "read" | "write" | "file" | "website" => {
+  if (target === undefined) return legacyPaths.files.test(pathOf(path)) ? "file" : "website";
+  return isLegacyRead(legacyWrites, method, withoutFormat(target)) ? "read" : "write";
 };

@@ -289,7 +289,7 @@ describeWithRedis("two gateways and a Redis", () => {
     legacy.mode = "healthy";
     const current = `nobody ${legacy.version}`;
     for (const { ask } of [a, b]) {
-      // After a failure an entry rests for a second; that of a gateway which was told too late is still there, as stale.
+      // After a failure an entry rests for a second. A gateway that was told too late still has its own, as stale.
       await until(async () => markOf((await ask(written)).body) === current);
       await until(async () => markOf((await ask(path)).body) === (isKept ? "nobody 1" : current));
     }

@@ -385,6 +385,8 @@ describeWithRedis("with a second gateway", () => {
     const redis = await startRedis();
     const legacy = await startSample();
     const [first, second] = await Promise.all([1, 2].map(() => cachingOver(legacy, { REDIS_URL: redis.url })));
+    // What is fetched before is not shared.
+    await until(() => [first, second].every((one) => one?.core.cache.sharing() === "in step"));
     await until(async () => (await first?.ask(list))?.how.startsWith("hit") === true);
     const { body } = (await first?.ask(list)) ?? {};
     await legacy.become("page-502");

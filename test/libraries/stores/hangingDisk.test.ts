@@ -53,7 +53,9 @@ test("a write that hangs is refused in time, and taken back if it is made after 
   disk.release();
   expect(await ended).toBe(0);
   const why = "the disk did not answer within 1000 ms";
-  expect([output.out, output.error]).toEqual([
+  // The thread may take long to begin on a busy machine.
+  const said = output.out.replace(/^store_hangs .*\n/, "");
+  expect([said, output.error]).toEqual([
     `store_lost {"why":"${why}"}\nrejected a: ${why}\nrejected b: ${why}\nstore_up {}\na=zero\n`,
     "",
   ]);
