@@ -68,7 +68,7 @@ export {
   needsDecoding,
   readEdges,
 } from "./legacy/judgement.ts";
-export { isLegacyRead, legacyKindOf, isOneOf, isSafeMethod } from "./legacy/legacyReads.ts";
+export { isLegacyRead, type LegacyKind, legacyKindOf, isOneOf, isSafeMethod } from "./legacy/legacyReads.ts";
 export { type LegacyTarget, legacyTargets, type ReadLegacyTarget, withoutFormat } from "./legacy/legacyTarget.ts";
 export { legacyPattern, type LegacyPattern, readLegacyPath, segmentsOf, textsIn } from "./legacy/readLegacyPath.ts";
 export {

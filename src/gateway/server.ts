@@ -1,7 +1,7 @@
 import { legacyKindOf, pathOf } from "../catalogue/index.ts";
 import { Server as NetServer } from "node:net";
 import type { RequestListener, Server, ServerResponse } from "node:http";
-import { openHttpServer } from "./http/httpServer.ts";
+import { type ExchangeOptions, openHttpServer } from "./http/httpServer.ts";
 import {
   exchangeOf,
   type HttpExchange,
@@ -150,7 +150,10 @@ const isFailed = ({ status, isPlanned, isRefused, isDeferred }: HttpExchange, re
 const SUMMARY = 60_000;
 
 /** Calls the features with each exchange that is over, and counts the requests that are refused. */
-const openExchanges = (core: WholeCore, prefixes: readonly string[]) => {
+const openExchanges = (
+  core: WholeCore,
+  prefixes: readonly string[],
+): ExchangeOptions & { begin: Step; close: () => void } => {
   const { trusted, readTarget, meter, observer, features, catalogue } = core;
   const ends = features.flatMap(({ onExchange }) => onExchange ?? []);
   /** Refused requests by status, since the last line. */
@@ -182,9 +185,7 @@ const openExchanges = (core: WholeCore, prefixes: readonly string[]) => {
     const hasFailed = exchange.hasFailed || (exchange.status >= 500 && isFailed(exchange, response));
     let name = exchange.endpoint ?? exchange.oldRead;
     if (name === undefined && (hasFailed || (exchange.isProxied && response?.headersSent === true))) {
-      const { isProxied, target, url: path = "/" } = exchange;
-      const { method = "GET" } = response?.req ?? {};
-      name = requestKinds[isProxied ? legacyKindOf(catalogue, { method, path }, target) : "other"];
+      name = requestKinds[(exchange.isProxied ? exchange.kind : undefined) ?? "other"];
       meter.countsOf(name).requests++;
     }
     if (hasFailed && name !== undefined) meter.countFailed(name);
@@ -217,6 +218,7 @@ const openExchanges = (core: WholeCore, prefixes: readonly string[]) => {
   return {
     trusted,
     readTarget,
+    kindOf: (request, target) => legacyKindOf(catalogue, request, target),
     onOver: over,
     begin,
     /** Logs what is still to be said of refused requests. */

@@ -9,7 +9,7 @@ import { type CodedError, NOTICE } from "./reading.ts";
 export type Judgement = "own" | "failed" | "refused" | "ill";
 
 /** Bytes in which the beginning of an answer is looked for, and its end. */
-const BEGINNING = 1024;
+const BEGINNING = 512;
 const END = 200;
 
 const coded =

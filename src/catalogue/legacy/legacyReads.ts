@@ -25,12 +25,15 @@ export const isOneOf = (paths: readonly RegExp[], segments: readonly string[]): 
   return false;
 };
 
+/** `file`: a data file. `website`: anything else outside of the interface. */
+export type LegacyKind = "read" | "write" | "file" | "website";
+
 /** The kind of a request to legacy. `target`: undefined where its path is not one of legacy's interface. */
 export const legacyKindOf = (
   { legacyPaths, legacyWrites }: { legacyPaths: LegacyPaths; legacyWrites: LegacyWriteKnowledge },
   { method, path }: { method: string; path: string },
   target: LegacyTarget | undefined,
-): "read" | "write" | "file" | "website" => {
+): LegacyKind => {
   if (target === undefined) return legacyPaths.files.test(pathOf(path)) ? "file" : "website";
   return isLegacyRead(legacyWrites, method, withoutFormat(target)) ? "read" : "write";
 };

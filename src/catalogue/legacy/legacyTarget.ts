@@ -21,11 +21,8 @@ export type ReadLegacyTarget = (target: string) => LegacyTarget | undefined;
  * Legacy leaves these out: no segment at all, and one that would lead upwards (CodeIgniter 3,
  * `_remove_relative_directory`).
  */
-const segmentsOf = (path: string): string[] => {
-  const segments: string[] = [];
-  for (const segment of path.split("/")) if (segment !== "" && segment !== "..") segments.push(segment);
-  return segments;
-};
+const segmentsOf = (path: string): string[] => path.split("/").filter(isNamed);
+const isNamed = (segment: string): boolean => segment !== "" && segment !== "..";
 
 const isBelow = (path: readonly string[], beginning: readonly string[]): boolean => {
   for (let i = 0; i < beginning.length; i++) if (path[i] !== beginning[i]) return false;

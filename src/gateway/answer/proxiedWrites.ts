@@ -10,7 +10,6 @@ import {
   type FieldReader,
   fieldReader,
   isFrontsError,
-  isLegacyRead,
   isOneOf,
   isSafeMethod,
   legacyKeyOf,
@@ -39,7 +38,7 @@ export const observePassThrough = (
     const { method = "GET" } = req;
     const legacy = isSafeMethod(method) ? undefined : exchange.target;
     if (legacy === undefined) return undefined;
-    const write = proxiedWrite(legacyWrites, method, legacy);
+    const write = exchange.kind === "write" ? proxiedWrite(legacyWrites, method, legacy) : undefined;
     const collected = write ?? (method === "GET" || observers.length === 0 ? undefined : collectBeginning());
     if (collected === undefined) return undefined;
     return {
@@ -108,18 +107,17 @@ type ProxiedWrite = CollectedBody & {
   named: () => string[];
 };
 
-/** What a request to legacy's interface writes; `undefined` where no answer of ours depends on that. */
+/** What a write to legacy's interface writes; `undefined` where no answer of ours depends on that. */
 export const proxiedWrite = (
-  knowledge: LegacyWriteKnowledge,
+  { writes, amendments }: Pick<LegacyWriteKnowledge, "writes" | "amendments">,
   method: string,
   target: LegacyTarget,
 ): ProxiedWrite | undefined => {
-  const { writes, amendments } = knowledge;
   const { query } = target;
   const segments = withoutFormat(target);
   const type = segments[0] ?? "";
   const write = Object.hasOwn(writes, type) ? writes[type] : undefined;
-  if (write === undefined || isLegacyRead(knowledge, method, segments)) return undefined;
+  if (write === undefined) return undefined;
   const gone = method === "DELETE" ? (write.deletes ?? []).flatMap((kind) => changed(kind, []).groups) : [];
   if (write.kind === undefined && gone.length === 0) return undefined;
 

@@ -28,7 +28,8 @@ export type ClientLimits = {
   maxConnections: number;
 };
 
-type ExchangeOptions = RequestReaders & {
+/** How exchanges are read, and who hears of their end. */
+export type ExchangeOptions = RequestReaders & {
   /** Called with each exchange once it is over; `response` where a request was read. */
   onOver?: (exchange: HttpExchange, response?: ServerResponse) => void;
 };
@@ -59,11 +60,10 @@ export const openHttpServer = (
   { sendTimeout, answerTimeout, memory, maxConnections }: ClientLimits,
   listener: RequestListener,
   {
-    trusted,
-    readTarget,
     onOver = () => undefined,
     ownErrors,
     guard,
+    ...readers
   }: ExchangeOptions & { ownErrors?: OwnErrors; guard?: Guard } = { trusted: () => false },
 ) => {
   const read: RequestListener = (request, response) => {
@@ -83,11 +83,7 @@ export const openHttpServer = (
       ...options,
       requireHostHeader: false,
       IncomingMessage: JoiningRequest,
-      ServerResponse: responseNotedBy(
-        { memory, ownErrors },
-        readTarget ? { trusted, readTarget } : { trusted },
-        onOver,
-      ),
+      ServerResponse: responseNotedBy({ memory, ownErrors }, readers, onOver),
     },
     inTurn(read),
   );

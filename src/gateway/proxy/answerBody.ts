@@ -9,6 +9,8 @@ export const MAX_WAITING_BYTES = 128 * 1024;
  * its client does not read.
  */
 const SMALL = 1024;
+/** Bytes of a rest that is written as text: Node joins text with the head, so that both leave in one write. */
+const MAX_AS_TEXT = 8192;
 
 /** The body of an answer, streamed to the client as fast as the client takes it. */
 export class AnswerBody {
@@ -53,8 +55,10 @@ export class AnswerBody {
     const res = this.#res;
     const bytes = res.destroyed ? undefined : this.#take();
     if (bytes === undefined) return;
-    if (this.#remaining === 0) res.end(bytes);
-    else if (!res.write(bytes) && res.writableLength > MAX_WAITING_BYTES) this.#pause();
+    if (this.#remaining !== 0) {
+      if (!res.write(bytes) && res.writableLength > MAX_WAITING_BYTES) this.#pause();
+    } else if (bytes.length > MAX_AS_TEXT) res.end(bytes);
+    else res.end(bytes.toString("latin1"), "latin1");
   }
 
   /**

@@ -267,7 +267,7 @@ class Relay extends UpstreamRequest {
     this.isOver = true;
     if (isWhole) return;
     // Its end would tell it.
-    this.upstream.health?.answered(this.request, this.judgement, this.judgedStatus);
+    this.upstream.health?.answered(this, this.judgement, this.judgedStatus);
     this.giveUp();
   }
 

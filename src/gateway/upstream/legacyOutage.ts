@@ -14,6 +14,7 @@ import { legacyFaults, type LegacyTrouble, openLegacyFaults } from "./legacyFaul
 import { contentOf } from "./contentOf.ts";
 import type { Probed } from "./legacyHealth.ts";
 import { openUpstream, type UpstreamSettings } from "./upstream.ts";
+import { waitingRequests } from "./upstreamRequest.ts";
 import { type LegacyWatch, watchLegacy } from "./watchLegacy.ts";
 
 /**
@@ -104,7 +105,12 @@ export const openLegacyOutage = (
       return undefined;
     }
   };
-  const outage = watchLegacy({ isJudged, probe, onFault: (fault, request) => faults.note(fault, partOf(request)) });
+  const outage = watchLegacy({
+    isJudged,
+    probe,
+    onFault: (fault, request) => faults.note(fault, partOf(request)),
+    waiting: () => waitingRequests(opened),
+  });
   let since = 0;
   let begin = "";
   let hasBeenBack = false;
@@ -129,7 +135,7 @@ export const openLegacyOutage = (
     outcomes = traffic.sinceNow();
     observer.event("legacy_failing", { why: reason?.why, details: reason?.details });
   });
-  return {
+  const opened: LegacyOutage = {
     ...outage,
     troubles,
     async close() {
@@ -137,4 +143,5 @@ export const openLegacyOutage = (
       await upstream.close();
     },
   };
+  return opened;
 };

@@ -203,14 +203,23 @@ subscribe("undici:request:trailers", (message) => {
     (request as { [connection]?: Socket })[connection]?.destroy();
 });
 
+/** A request that an upstream has got. Times are on the clock of `performance.now()`. */
+export type RequestUnderWay = {
+  readonly request: RequestLine & { headers?: unknown };
+  /** When all of it was on its way; until then 0. */
+  readonly sentAt: number;
+  /** It has waited for its first byte for too long, and that has been told. */
+  isLate: boolean;
+};
+
 /** Notes what requests show of an upstream. */
 export type UpstreamHealth = {
   /** A request is on its way, without a body or with all of it. */
-  sent?(request: RequestLine): void;
-  /** Its answer has begun, or none will come. */
-  begun?(request: RequestLine): void;
+  sent?(): void;
+  /** The answer to one that was sent has begun, or none will come. */
+  begun?(sent: RequestUnderWay): void;
   /** A whole answer has come. `judgement`: what it shows, where answers are judged. */
-  answered(request: RequestLine, judgement: Judgement | undefined, status: number): void;
+  answered(sent: RequestUnderWay, judgement: Judgement | undefined, status: number): void;
   /** A request got no answer, or not all of it. */
   failed(request: RequestLine, failure: UpstreamFailure): void;
 };

@@ -13,7 +13,7 @@ import type { Judgement, LegacyTarget } from "../../catalogue/index.ts";
 import type { Beginning } from "./answerBeginning.ts";
 import { hasComeBack } from "./forwarding.ts";
 import type { Turn } from "./semaphore.ts";
-import type { Upstream } from "./upstream.ts";
+import type { RequestUnderWay, Upstream, UpstreamHealth } from "./upstream.ts";
 
 /** Most answers with a status below 200 before the final one; an upstream that sends more has failed. */
 export const MAX_INTERIM_ANSWERS = 20;
@@ -27,12 +27,16 @@ const underWay: UpstreamRequest[] = [];
 /** True where a request that an upstream has got, and has not begun to answer, has come back with this `Via`. */
 export const isUnderWay = (via: string): boolean => underWay.some((request) => request.isNamedIn(via));
 
+/** The requests, all of them on their way, whose answers have not begun: those of upstreams with this health. */
+export const waitingRequests = (health: UpstreamHealth): UpstreamRequest[] =>
+  underWay.filter(({ upstream, isAnswered, sentAt }) => upstream.health === health && !isAnswered && sentAt > 0);
+
 /**
  * One request on its way to an upstream: it waits for a place, is sent, once more where its connection was dead, and is
  * over once. A subclass takes the answer. undici's handler and the semaphore's turn are one object: this path is hot.
  */
-export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Turn {
-  protected readonly upstream: Upstream;
+export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Turn, RequestUnderWay {
+  readonly upstream: Upstream;
   readonly request: Dispatcher.DispatchOptions & RequestLine;
   /** Gets what undici reports. */
   protected handler: Dispatcher.DispatchHandler = this;
@@ -40,7 +44,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   protected isOver = false;
   #hasPlace = false;
   /** An answer, be it one before the final one, has begun. */
-  #isAnswered = false;
+  isAnswered = false;
   /** Among those that are under way. */
   #index = 0;
   #controller: Dispatcher.DispatchController | undefined;
@@ -56,6 +60,8 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   protected judgedStatus = 0;
   /** When it first got a place, on the clock of `performance.now()`; until then 0. */
   startedAt = 0;
+  sentAt = 0;
+  isLate = false;
 
   constructor(upstream: Upstream, request: Dispatcher.DispatchOptions & RequestLine) {
     this.upstream = upstream;
@@ -66,7 +72,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   /** True where this `Via` has its name. Its headers are a flat list. */
   isNamedIn(via: string): boolean {
     // Its answer may have shown the name to its client.
-    if (this.#isAnswered) return false;
+    if (this.isAnswered) return false;
     const headers = this.request.headers as readonly string[];
     const at = headerPlace(headers, "via");
     return at !== -1 && hasComeBack(via, headers[at + 1] as string);
@@ -88,7 +94,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   #isHeldBack(): boolean {
     const { parts, semaphore } = this.upstream;
     if (parts === undefined || semaphore.running < parts.half) return false;
-    const waiting = () => underWay.filter((sent) => sent.upstream === this.upstream && !sent.#isAnswered);
+    const waiting = () => underWay.filter((sent) => sent.upstream === this.upstream && !sent.isAnswered);
     for (const beyond of parts.look(waiting)) if (beyond.#maySendAgain) beyond.fail("overloaded");
     return parts.isFull(this.request);
   }
@@ -110,7 +116,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     this.startedAt ||= performance.now();
     try {
       // A connection that hangs counts; a body that drips does not.
-      if (this.request.body === null) this.upstream.health?.sent?.(this.request);
+      if (this.request.body === null) this.#noteSent();
       this.upstream.pool.dispatch(this.request, this.handler);
     } catch (error) {
       this.onResponseError(null, error as Error);
@@ -125,13 +131,18 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   }
 
   onRequestSent(): void {
-    if (this.request.body !== null) this.upstream.health?.sent?.(this.request);
+    if (this.request.body !== null) this.#noteSent();
+  }
+
+  #noteSent(): void {
+    this.sentAt = performance.now();
+    this.upstream.health?.sent?.();
   }
 
   onResponseStarted(): void {
-    this.#isAnswered = true;
+    this.isAnswered = true;
     this.#maySendAgain = false;
-    this.upstream.health?.begun?.(this.request);
+    this.upstream.health?.begun?.(this);
     this.upstream.parts?.begun(this);
   }
 
@@ -156,7 +167,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   }
 
   onResponseEnd(): void {
-    this.upstream.health?.answered(this.request, this.judgement, this.judgedStatus);
+    this.upstream.health?.answered(this, this.judgement, this.judgedStatus);
     this.#leave();
   }
 
@@ -188,7 +199,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     const last = underWay.pop() as UpstreamRequest;
     if (last !== this) underWay[(last.#index = this.#index)] = last;
     this.upstream.semaphore.leave();
-    if (!this.#isAnswered) this.upstream.health?.begun?.(this.request);
+    if (!this.isAnswered) this.upstream.health?.begun?.(this);
     this.onLeave(performance.now() - this.startedAt);
   }
 

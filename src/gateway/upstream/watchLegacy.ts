@@ -1,7 +1,7 @@
 import type { Judgement } from "../../catalogue/index.ts";
 import { describeReason, withTimeout } from "../../operation/index.ts";
 import { headerPlace } from "../http/requestTarget.ts";
-import type { FailureKind, UpstreamFailure } from "./failure.ts";
+import type { FailureKind, RequestLine, UpstreamFailure } from "./failure.ts";
 import type { LegacyFault } from "./legacyFaults.ts";
 import {
   afterEvent,
@@ -10,9 +10,9 @@ import {
   isOwnLack,
   type LegacyHealth,
   type Probed,
-  type SentRequest,
   unknownHealth,
 } from "./legacyHealth.ts";
+import type { RequestUnderWay } from "./upstream.ts";
 
 /** What says how legacy is. */
 export type LegacyWatch = ReturnType<typeof watchLegacy>;
@@ -23,14 +23,16 @@ type WatchSettings = {
   /** Sends the probe. `undefined`: code of the gateway has thrown. */
   probe: (scheme: "http" | "https", timeout: number) => Promise<Probed | undefined>;
   /** A request got no answer as it should, or has waited five seconds for its first byte. */
-  onFault?: (fault: LegacyFault, request: SentRequest) => void;
+  onFault?: (fault: LegacyFault, request: RequestLine) => void;
+  /** The requests that were sent and have no answer yet. */
+  waiting: () => readonly RequestUnderWay[];
 };
 
 /** Keeps how legacy is: tells `afterEvent` of requests, and does what its answer asks for. */
-export const watchLegacy = ({ isJudged, probe, onFault }: WatchSettings) => {
+export const watchLegacy = ({ isJudged, probe, onFault, waiting }: WatchSettings) => {
   let health = unknownHealth;
   let end = Promise.withResolvers<void>();
-  let sentSince = new WeakSet<SentRequest>();
+  let failingSince = 0;
   let asking: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -44,7 +46,7 @@ export const watchLegacy = ({ isJudged, probe, onFault }: WatchSettings) => {
     if (wordsFor(health) === wordsFor(before)) return;
     if (health.is === "failing" && before.is !== "failing") {
       end = Promise.withResolvers();
-      sentSince = new WeakSet();
+      failingSince = performance.now();
     }
     if (health.is !== "failing") end.resolve();
     for (const listener of listeners) listener(health, before);
@@ -75,44 +77,45 @@ export const watchLegacy = ({ isJudged, probe, onFault }: WatchSettings) => {
     return true;
   };
 
-  /** When requests were sent whose answers have not begun, the oldest first. */
-  const waiting = new Map<SentRequest, number>();
   let late: NodeJS.Timeout | undefined;
   const findLate = (): void => {
     late = undefined;
-    for (const [request, sentAt] of waiting) {
-      const left = Math.max(sentAt, health.ownAt) + FIRST_BYTE - performance.now();
-      if (left > 0) return void (late = setTimeout(findLate, Math.ceil(left)).unref());
-      waiting.delete(request);
-      onFault?.("slow", request);
-      if (isJudged(request.path)) note({ type: "silence", request });
+    let wait = Number.POSITIVE_INFINITY;
+    for (const sent of waiting()) {
+      if (sent.isLate) continue;
+      const left = Math.max(sent.sentAt, health.ownAt) + FIRST_BYTE - performance.now();
+      if (left > 0) wait = Math.min(wait, left);
+      else tellLate(sent);
     }
+    if (wait < Number.POSITIVE_INFINITY) late = setTimeout(findLate, Math.ceil(wait)).unref();
+  };
+  const tellLate = (sent: RequestUnderWay): void => {
+    const { request } = sent;
+    sent.isLate = true;
+    onFault?.("slow", request);
+    if (isJudged(request.path)) note({ type: "silence", request });
   };
 
   return {
     /** A request is on its way. */
-    sent(request: SentRequest): void {
-      waiting.set(request, performance.now());
+    sent(): void {
       late ??= setTimeout(findLate, FIRST_BYTE).unref();
-      if (health.is === "failing") sentSince.add(request);
     },
-    /** Its answer has begun, or none will come. */
-    begun(request: SentRequest): void {
-      const sentAt = waiting.get(request);
-      waiting.delete(request);
-      if (sentAt === undefined) return;
+    /** The answer to one that was sent has begun, or none will come. */
+    begun({ request, sentAt, isLate: isTold }: RequestUnderWay): void {
+      if (sentAt === 0 || isTold) return;
       if (performance.now() - sentAt >= FIRST_BYTE) onFault?.("slow", request);
       else if (health.patience !== FIRST_BYTE && isJudged(request.path)) note({ type: "quick" });
     },
     /** Its whole answer has come; `undefined`: legacy cannot be judged by it. */
-    answered(request: SentRequest, judgement: Judgement | undefined, status?: number): void {
-      if (judgement === "own") note({ type: "own", request, isNew: isOn() && sentSince.has(request) });
+    answered({ request, sentAt }: RequestUnderWay, judgement: Judgement | undefined, status?: number): void {
+      if (judgement === "own") note({ type: "own", request, isNew: isOn() && sentAt >= failingSince });
       else if (judgement !== undefined) note({ type: "miss", request });
       // A front may limit one client alone.
       if (judgement === "ill" && status !== 429) onFault?.("ill", request);
     },
     /** It has no answer, or not all of it. */
-    failed(request: SentRequest, failure: UpstreamFailure): void {
+    failed(request: RequestLine, failure: UpstreamFailure): void {
       const fault = ofFailure[failure.kind];
       if (fault !== undefined) onFault?.(fault, request);
       if (failure.kind === "unreachable") {

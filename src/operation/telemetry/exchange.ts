@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import type { LegacyTarget, ReadLegacyTarget } from "../../catalogue/index.ts";
+import type { LegacyKind, LegacyTarget, ReadLegacyTarget } from "../../catalogue/index.ts";
 import { scrubTarget } from "../secrets/scrub.ts";
 import { callerOfRequest, type RequestCaller } from "./requestCaller.ts";
 
@@ -16,7 +16,11 @@ const requestId = /^[\w.-]{1,128}$/;
  * How what a request says of itself is read. `trusted`: whether this peer's `X-Request-Id` and
  * `X-Forwarded-For` are believed.
  */
-export type RequestReaders = { trusted: (address: string) => boolean; readTarget?: ReadLegacyTarget };
+export type RequestReaders = {
+  trusted: (address: string) => boolean;
+  readTarget?: ReadLegacyTarget;
+  kindOf?: (request: { method: string; path: string }, target: LegacyTarget | undefined) => LegacyKind;
+};
 
 const strict: RequestReaders = { trusted: () => false };
 
@@ -59,6 +63,7 @@ export class HttpExchange {
   #path: string | undefined;
   #caller: RequestCaller | undefined;
   #target: LegacyTarget | "none" | undefined;
+  #kind: LegacyKind | undefined;
 
   /** `request`: where one was read. */
   constructor(request?: IncomingMessage, readers: RequestReaders = strict) {
@@ -85,6 +90,13 @@ export class HttpExchange {
   get target(): LegacyTarget | undefined {
     if (this.#request !== undefined) this.#target ??= this.#readers.readTarget?.(this.#request.url ?? "/") ?? "none";
     return this.#target === "none" ? undefined : this.#target;
+  }
+
+  /** The kind of a request to legacy; `undefined` where no request was read, or it was let go. */
+  get kind(): LegacyKind | undefined {
+    if (this.#request === undefined) return undefined;
+    const { method = "GET", url: path = "/" } = this.#request;
+    return (this.#kind ??= this.#readers.kindOf?.({ method, path }, this.target));
   }
 
   /** A request to legacy or modern for it is over. */

@@ -172,9 +172,9 @@ test("each recorded answer has the judgement that its reader gave it", () => {
   expect(new Set(judged.map(([judgement]) => judgement))).toEqual(new Set(["nothing", "ill", "failed", "own"]));
 });
 
-test("only the first KiB of a body decides", () => {
+test("only the first 512 bytes of a body decide", () => {
   const behind = (blanks: number) => judge({ body: `${" ".repeat(blanks)}{}` });
-  expect([behind(1023), behind(1024)]).toEqual(["own", "ill"]);
+  expect([behind(511), behind(512)]).toEqual(["own", "ill"]);
 });
 
 test("a coded body is decoded unless it comes with 200 and a type of legacy's own", () => {

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { Judgement } from "../../../src/catalogue/legacy/judgement.ts";
 import { type FailureKind, UpstreamFailure } from "../../../src/gateway/upstream/failure.ts";
 import type { Probed } from "../../../src/gateway/upstream/legacyHealth.ts";
+import type { RequestUnderWay } from "../../../src/gateway/upstream/upstream.ts";
 import { watchLegacy } from "../../../src/gateway/upstream/watchLegacy.ts";
 import { line, own, page, unconnected } from "./probed.ts";
 
@@ -12,10 +13,25 @@ const failureOf = (kind: FailureKind, code?: string) =>
 
 /** A watch by the test's clock. `probe`: what a probe comes to. */
 const watchBy = (probe: Parameters<typeof watchLegacy>[0]["probe"]) => {
+  const waiting = new Set<RequestUnderWay>();
   vi.useFakeTimers({ toFake: ["Date", "performance", "setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
   onTestFinished(() => void vi.useRealTimers());
   vi.advanceTimersByTime(1000);
-  return watchLegacy({ isJudged: (target) => target.startsWith("/api/"), probe });
+  const isJudged = (target: string) => target.startsWith("/api/");
+  const watch = watchLegacy({ isJudged, probe, waiting: () => [...waiting] });
+  return {
+    ...watch,
+    sent(request: RequestUnderWay["request"] = line): RequestUnderWay {
+      const sent = { request, sentAt: performance.now(), isLate: false };
+      waiting.add(sent);
+      watch.sent();
+      return sent;
+    },
+    begun(sent: RequestUnderWay): void {
+      waiting.delete(sent);
+      watch.begun(sent);
+    },
+  };
 };
 
 /** A watch over probes that the test answers. */
@@ -27,8 +43,7 @@ const open = () => {
   /** An answer to a request that was sent at once. */
   const answer = (judgement: Judgement | undefined, times = 1): void => {
     for (let i = 0; i < times; i++) {
-      const request = { ...line };
-      watch.sent(request);
+      const request = watch.sent();
       watch.begun(request);
       watch.answered(request, judgement);
     }
@@ -57,7 +72,7 @@ test.each<[after: string, does: (opened: Opened) => void, probes: number]>([
   ["three answers that break off", ({ fail }) => fail("broken", { times: 3 }), 1],
   ["a refused connection", ({ fail }) => fail("unreachable", { code: "ECONNREFUSED" }), 1],
   ["a refused connection of the website", ({ fail }) => fail("unreachable", { request: website }), 1],
-  ["a silence of five seconds", ({ watch, pass }) => (watch.sent(line), pass(5000)), 1],
+  ["a silence of five seconds", ({ watch, pass }) => (watch.sent(), pass(5000)), 1],
   ["two ill answers and what says nothing", ({ answer }) => (answer("ill", 2), answer(undefined, 5)), 0],
   ["three requests that were given up", ({ fail }) => fail("aborted", { times: 3 }), 0],
   ["three requests without a place", ({ fail }) => fail("overloaded", { times: 3 }), 0],
@@ -68,7 +83,7 @@ test.each<[after: string, does: (opened: Opened) => void, probes: number]>([
   [
     "a request that waits while others are answered",
     ({ watch, answer, pass }) => {
-      watch.sent({ ...line });
+      watch.sent();
       for (let i = 0; i < 5; i++) {
         pass(4000);
         answer("own");
@@ -119,9 +134,9 @@ test("each change is said once, and what waits for the end of a failure hears of
 });
 
 test("answers to requests from before a failure do not overrule the probe", async () => {
-  const { watch, answer, probed } = open();
-  const before = Array.from({ length: 5 }, () => ({ ...line }));
-  for (const request of before) watch.sent(request);
+  const { watch, answer, probed, pass } = open();
+  const before = Array.from({ length: 5 }, () => watch.sent());
+  pass(1);
   answer("ill", 3);
   await probed(page);
   for (const request of before) watch.answered(request, "own");
@@ -168,7 +183,7 @@ test("a closed watch sends no probe", async () => {
   const { watch, asked, fail, probed, pass } = open();
   fail("unreachable");
   await probed(unconnected);
-  watch.sent({ ...line });
+  watch.sent();
   watch.close();
   pass(60_000);
   void watch.execute(() => Promise.resolve(), false);
@@ -209,15 +224,14 @@ const play = (every = 250) => {
       }),
   );
   const send = () => {
-    const request = { ...line };
+    const request = watch.sent();
     const { request: how = "never", ms = 0 } = form;
-    watch.sent(request);
     return new Promise<void>((resolve) => {
       const end = () => {
         watch.begun(request);
-        if (how === "unreachable") watch.failed(request, unconnected);
+        if (how === "unreachable") watch.failed(line, unconnected);
         else if (how === "broken" || how === "never")
-          watch.failed(request, failureOf(how === "never" ? "timeout" : "broken"));
+          watch.failed(line, failureOf(how === "never" ? "timeout" : "broken"));
         else watch.answered(request, how);
         resolve();
       };
