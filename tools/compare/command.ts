@@ -7,8 +7,6 @@ import { numberFrom, readUrl, severalOf } from "../optionValues.ts";
 import type { CommandTools } from "../runCommand.ts";
 import { performComparison } from "./comparison.ts";
 import { htmlReport } from "./report/htmlReport.ts";
-import { junitReport } from "./report/junitReport.ts";
-import { markdownReport } from "./report/markdownReport.ts";
 import type { Report } from "./report/report.ts";
 import { terminalReport } from "./report/terminalReport.ts";
 
@@ -53,7 +51,7 @@ export const compareCommand = (command: Command, tools: CommandTools): Command =
       numberFrom(0),
     )
     .option("--concurrency <n>", "requests at a time (default: 2, but 8 for a legacy of this host)", numberFrom(1, 256))
-    .option("--out <folder>", "where report.html, report.json, junit.xml and summary.md go", "comparison")
+    .option("--out <folder>", "where report.html and report.json go", "comparison")
     .addHelpText(
       "after",
       "\nExit code: 0 nothing is unexplained or unreadable, 1 something is, 2 it could not run, or half of the requests got no answer.",
@@ -78,11 +76,9 @@ const jsonReport = ({ examples: _examples, ...report }: Report): string => `${JS
 const files: Record<string, (report: Report) => string> = {
   "report.html": htmlReport,
   "report.json": jsonReport,
-  "junit.xml": junitReport,
-  "summary.md": markdownReport,
 };
 
-/** Writes the report in all formats into a folder that exists, and gives the paths. */
+/** Writes the report in both formats into a folder that exists, and gives the paths. */
 const writeReports = (report: Report, folder: string, scrub: (text: string) => string): string[] =>
   Object.entries(files).map(([name, written]) => {
     const path = join(folder, name);
