@@ -1,7 +1,12 @@
+import { counted, formatNumber } from "../../libraries/ui/wording.ts";
 import type { Gate, Stage } from "./stage.ts";
+import type { Parity } from "./views.ts";
 
-/** What comparisons and answers have shown since an endpoint moved last. */
+/** What comparisons and answers have shown of an endpoint: since it moved last, but for `all`. */
 export type Evidence = {
+  /** It writes: such requests are never compared. */
+  isWrite: boolean;
+  all: Parity;
   /** Distinct requests compared since the move, and minutes since the move. */
   requests: number;
   minutes: number;
@@ -56,7 +61,7 @@ export const decideGate = (gate: Gate, at: Stage, evidence: Evidence): GateDecis
   }
   const to = nextStep(at);
   if (to === undefined) return { reason: "at the top", isFailing };
-  const missing = whyNotYet(gate, evidence);
+  const missing = whyNotAdvance(at, evidence, gate);
   return missing === undefined
     ? {
         reason: `parity at least ${twoDecimals(wilson(evidence.good, evidence.conclusive).lower)} over ${evidence.requests} distinct requests`,
@@ -105,7 +110,25 @@ const whyWorse = ({ parity, errorRate, p95 }: Gate, { recent, modern }: Evidence
   return undefined;
 };
 
-const whyNotYet = (
+/**
+ * Why modern may not get more of the callers, as a clause; `undefined`: it may. A gate has bounds for what was compared
+ * since the last move. By hand, each unexplained difference speaks against it, whenever it was found.
+ */
+export const whyNotAdvance = (at: Pick<Stage, "stage">, evidence: Evidence, gate?: Gate): string | undefined => {
+  if (evidence.isWrite) return "writes are never compared";
+  return gate === undefined ? whyNotExplained(at, evidence.all) : whyNotProven(gate, evidence);
+};
+
+const whyNotExplained = ({ stage }: Pick<Stage, "stage">, { compared, drift, unexplained }: Parity) => {
+  const conclusive = compared - drift;
+  if (conclusive === 0)
+    return stage === "legacy" ? "nothing has been compared (put it in shadow first)" : "nothing has been compared yet";
+  if (unexplained === 0) return undefined;
+  const differ = unexplained === 1 ? "differs" : "differ";
+  return `${formatNumber(unexplained)} of ${counted(conclusive, "compared request")} ${differ} without a reason (fix modern, or allow the differences in the ledger)`;
+};
+
+const whyNotProven = (
   gate: Gate,
   { requests, minutes, good, conclusive, modern, sinceDemotion }: Evidence,
 ): string | undefined => {

@@ -4,12 +4,11 @@ import type { Core } from "../../src/gateway/index.ts";
 import { openComparedRequests } from "./comparedRequests.ts";
 import { type Bucketing, decide, type StageDecision } from "./decide.ts";
 import { type ComparedAnswer, openDifferences } from "./differences.ts";
-import { decideGate, decideWithoutGate, type GateDecision } from "./gate.ts";
+import { decideGate, decideWithoutGate, type GateDecision, whyNotAdvance } from "./gate.ts";
 import { openGates } from "./gates.ts";
 import { openLedgerInForce } from "./ledgerInForce.ts";
 import { countComparisons } from "./metrics.ts";
 import { openNotices } from "./notices.ts";
-import { objectionTo } from "./objection.ts";
 import { type EvidenceStore, openSavedEvidence } from "./savedEvidence.ts";
 import { callersOf, type ConfiguredStage, isForward, type Stage, type StageInForce } from "./stage.ts";
 import { openStages, type StageStore } from "./stages.ts";
@@ -57,9 +56,10 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
   const { endpoints } = core.catalogue;
   const { hasModern } = options;
   const names = Object.keys(endpoints);
+  const isRead = (endpoint: string): boolean => endpoints[endpoint]?.writes === undefined;
 
   const requests = new Map(names.map((name) => [name, openComparedRequests()]));
-  const tracks = new Map([...requests].map(([name, compared]) => [name, openTrack(compared)]));
+  const tracks = new Map([...requests].map(([name, compared]) => [name, openTrack(compared, !isRead(name))]));
   const trackOf = (endpoint: string) => tracks.get(endpoint) as Track;
   const notices = openNotices((notice) => void events.emit("notice", notice));
   const differences = openDifferences((difference) => {
@@ -121,7 +121,7 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
   });
 
   const objection = (endpoint: string): string | undefined =>
-    objectionTo(endpoints[endpoint]?.writes !== undefined, stageOf(endpoint).stage, trackOf(endpoint).parity());
+    whyNotAdvance(stageOf(endpoint), trackOf(endpoint).evidence(stageOf(endpoint)));
   /** Warns of what the configuration moves against the evidence: it is not held up. */
   const warnOf = (configured: readonly string[]): void => {
     const unproven = configured.filter((endpoint) => {
@@ -216,7 +216,7 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
     },
     undoable: (endpoint: string) => stages.undoable(endpoint),
     lost: (endpoint: string) => stages.lost(endpoint),
-    isRead: (endpoint: string) => endpoints[endpoint]?.writes === undefined,
+    isRead,
     move: gates.move,
     /** Puts new stages and a new ledger in force. */
     async configure(

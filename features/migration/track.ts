@@ -14,7 +14,7 @@ export const RECENT_ANSWERS = 200;
 const MANY_CALLS = 100;
 
 /** Opens the track of an endpoint. `requests`: its compared requests. */
-export const openTrack = (requests: ComparedRequests) => {
+export const openTrack = (requests: ComparedRequests, isWrite = false) => {
   const times: Record<"legacy" | "modern", number[]> = { legacy: [], modern: [] };
   /** 1 for each request to modern that failed. */
   const failures: number[] = [];
@@ -94,6 +94,8 @@ export const openTrack = (requests: ComparedRequests) => {
     },
     errorRate: (): number => sum(failures) / Math.max(1, failures.length),
     evidence: (at: StageInForce): Evidence => ({
+      isWrite,
+      all: parityOf(requests.counts()),
       ...evidenceOf(requests.counts(beginOf(at))),
       minutes: (performance.now() - Math.max(openedAt, moveOf(at))) / 60_000,
       recent: { good: sum(results), conclusive: results.length },

@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { bucketOf, decide } from "../../../features/migration/decide.ts";
-import { decideGate, decideWithoutGate, type Evidence, wilson } from "../../../features/migration/gate.ts";
+import {
+  decideGate,
+  decideWithoutGate,
+  type Evidence,
+  whyNotAdvance,
+  wilson,
+} from "../../../features/migration/gate.ts";
+import { zeroCounts } from "../../../libraries/compare/difference.ts";
 import { gateSchema, type Stage } from "../../../features/migration/stage.ts";
 import { decisionHeader } from "../../../src/gateway/cache/reply.ts";
 
@@ -62,8 +69,11 @@ describe("who answers", () => {
 
 describe("the gate", () => {
   const gate = gateSchema.parse({ parity: 0.98, requests: 300, minutes: 5, errorRate: 0.02, p95: 500, hold: 30 });
+  const none = { ...zeroCounts(), lower: 0 };
   const times = (ms: number) => Array.from({ length: 200 }, () => ms);
   const fine: Evidence = {
+    isWrite: false,
+    all: { ...none, compared: 400, equal: 400 },
     requests: 400,
     minutes: 10,
     good: 400,
@@ -78,6 +88,22 @@ describe("the gate", () => {
     return `${to ? `${to.stage} ${to.share}` : "stays"}: ${says}`;
   };
   const canary = (share: number): Stage => ({ stage: "canary", share });
+
+  test.each<[string, Stage["stage"], Partial<Evidence>, string | undefined]>([
+    ["nothing was compared", "legacy", { all: none }, "nothing has been compared (put it in shadow first)"],
+    ["nothing was compared yet", "shadow", { all: none }, "nothing has been compared yet"],
+    ["only drift", "shadow", { all: { ...none, compared: 3, drift: 3 } }, "nothing has been compared yet"],
+    ["all is explained, of few requests", "canary", { requests: 1, minutes: 0 }, undefined],
+    [
+      "a difference",
+      "shadow",
+      { all: { ...none, compared: 3, drift: 1, unexplained: 1 } },
+      "1 of 2 compared requests differs without a reason",
+    ],
+    ["a write", "canary", { isWrite: true }, "writes are never compared"],
+  ])("by hand, what speaks against a step: %s", (_, stage, change, why) => {
+    expect(whyNotAdvance({ stage }, { ...fine, ...change })?.split(" (fix")[0]).toBe(why);
+  });
 
   test.each([
     [{ stage: "shadow", share: 100 }, "canary 5"],
@@ -95,6 +121,7 @@ describe("the gate", () => {
 
   test.each<[string, Partial<Evidence>, string]>([
     ["too few distinct requests", { requests: 299 }, "stays: held: 299 of 300 distinct requests compared"],
+    ["a write, whatever was seen", { isWrite: true }, "stays: held: writes are never compared"],
     ["too soon", { minutes: 4.9 }, "stays: held: 4.9 of 5 minutes"],
     [
       "parity that is not proven yet",
@@ -166,6 +193,7 @@ describe("the gate", () => {
         fc.nat(200),
         (conclusive, bad, latest, failed, p95) => {
           const evidence: Evidence = {
+            ...fine,
             requests: conclusive,
             minutes: 10,
             good: Math.max(0, conclusive - bad),
