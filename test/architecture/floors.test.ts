@@ -1,8 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { floorOf } from "../../tools/docs/floors.ts";
-import { cyclesOf, type Import, importsOf, partOf, root, sourceFiles } from "./imports.ts";
+import { cyclesOf, floorOf, type Import, importsOf, partOf, root, sourceFiles } from "./imports.ts";
 
 const imports = importsOf();
 /**
@@ -74,21 +73,6 @@ test.each([...doors])("each name of %s is imported from outside of it", (door) =
   const named = namesIn(readFileSync(join(root, door), "utf8"), ".ts");
   expect(named.length).toBeGreaterThan(50);
   expect(named.filter((name) => !users.has(name))).toEqual([]);
-});
-
-test.each([...doors])("a value of %s that one file of features alone imports has an example", (door) => {
-  const floor = globSync(`${dirname(door)}/**/*.ts`, { cwd: root }).map((file) =>
-    readFileSync(join(root, file), "utf8"),
-  );
-  const hasExample = (name: string): boolean =>
-    floor.some((text) => {
-      const [before = "", after] = text.split(new RegExp(`^export (?:const|class) ${name}\\b`, "m"), 2);
-      const isDescribed = after !== undefined && before.trimEnd().endsWith("*/");
-      return isDescribed && before.slice(before.lastIndexOf("/**")).includes("@example");
-    });
-  const types = new Set(floor.flatMap((text) => [...text.matchAll(/^export type (\w+)/gm)].map(([, name]) => name)));
-  const lone = [...usersBy(door)].filter(([, files]) => files.length === 1 && files[0]?.startsWith("features/"));
-  expect(lone.map(([name]) => name).filter((name) => !types.has(name) && !hasExample(name))).toEqual([]);
 });
 
 test("thin.ts imports the gateway and its endpoints alone", () => {

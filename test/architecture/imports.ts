@@ -1,6 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { importedBy } from "../../tools/docs/floors.ts";
+import { dirname, join, normalize } from "node:path";
 
 /** The folder of the project. */
 export const root = join(import.meta.dirname, "../..");
@@ -13,6 +12,19 @@ export const partOf = (file: string): string => {
   const [floor = "", folder = ""] = file.replace(/^src\//, "").split("/");
   return floor === "transforms" ? floor : `${floor}/${folder}`;
 };
+
+/** The floor that a file lies on: `catalogue`, `gateway`, `transforms` ...; `root` for a file directly in `src`. */
+export const floorOf = (path: string): string => {
+  const [top = "", floor = "", folder] = path.split("/");
+  if (top !== "src") return top;
+  return folder === undefined ? "root" : floor;
+};
+
+/** The files of the project that a file imports, types included, by their paths from the root. */
+const importedBy = (path: string, text: string): string[] =>
+  [...text.matchAll(/\b(?:from|import)\s*\(?\s*["'](\.[^"']+)["']/g)].map(([, target = ""]) =>
+    normalize(join(dirname(path), target)),
+  );
 
 /** All files of the floors. */
 export const sourceFiles = (): string[] =>

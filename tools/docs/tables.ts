@@ -5,7 +5,6 @@ import type { Endpoint } from "../../src/catalogue/index.ts";
 import { type EventDefinitions, settingsByGroup, type SettingsFragment } from "../../src/operation/index.ts";
 import { shownDefault } from "../settingsHelp.ts";
 import { outageForms } from "../sampleLegacy/outages.ts";
-import { floorsPicture, passedLines } from "./floors.ts";
 
 type Endpoints = Record<string, Endpoint>;
 
@@ -79,29 +78,21 @@ const outagesTable = (): string =>
 const marked = (name: string, content: string) =>
   `<!-- ${name}: made by npm run docs -->\n${content}\n<!-- /${name} -->`;
 
-/** The documents with tables or figures that are written here, by their path from the repository's root. */
-export const documentsWithTables = [
-  "README.md",
-  "docs/architecture.md",
-  "docs/clients.md",
-  "docs/operate.md",
-  "docs/caching.md",
-  "docs/tools.md",
-] as const;
+/** The documents with tables that are written here, by their path from the repository's root. */
+export const documentsWithTables = ["docs/clients.md", "docs/operate.md", "docs/caching.md", "docs/tools.md"] as const;
 
-/** A document's text with its marked tables, and the lines that a request passes, rewritten. */
+/** A document's text with its marked tables rewritten. */
 export const withTables = (text: string, { endpoints, fragments, events }: Definitions): string =>
   Object.entries({
     routes: routesTable(endpoints),
     lifetimes: lifetimesTable(endpoints),
     settings: settingsTables(fragments),
     events: eventsTable(events),
-    floors: floorsPicture(),
     outages: outagesTable(),
   }).reduce(
     (before, [name, content]) =>
       before.replace(new RegExp(`<!-- ${name}: [^]*?<!-- /${name} -->`), () => marked(name, content)),
-    text.replace(/a request passes [\d,]+ lines/, `a request passes ${passedLines()} lines`),
+    text,
   );
 
 /** Rewrites the tables of all documents, in place. */
