@@ -1,9 +1,8 @@
 import { canonicalRequest, exampleTarget } from "../../libraries/compare/canonicalRequest.ts";
-import { type GivenAnswer, parseAnswer } from "../../libraries/compare/answers.ts";
+import { parseAnswer } from "../../libraries/compare/answers.ts";
 import { UNSERVED } from "../../libraries/compare/difference.ts";
-import { compareAnswers } from "../../libraries/compare/compareAnswers.ts";
 import { type Endpoint, type Json, readInput } from "../../src/catalogue/index.ts";
-import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
+import { compareSides } from "../../libraries/modern/compareSides.ts";
 import type { CheckReport } from "../../libraries/check/checkReport.ts";
 import type { Core } from "../../src/gateway/index.ts";
 import { counted } from "../../libraries/ui/wording.ts";
@@ -75,14 +74,8 @@ const compareExample = async (
     deadline: performance.now() + totalTimeout,
   });
   if ("failed" in reply) return { ok: false, found: reply.failed, fired: [] };
-  const ledger = migration.ledger();
-  const comparison = {
-    endpoint: name,
-    output: endpoint.output,
-    ledger,
-    whyUnserved: (answer: GivenAnswer) => whyUnserved(endpoint, errors, read.input, answer),
-  };
-  const differences = compareAnswers(comparison, expected, parseAnswer(reply.status, reply.contentType, reply.text));
+  const compared = { endpoint, input: read.input, errors, ledger: migration.ledger() };
+  const differences = compareSides(compared, expected, parseAnswer(reply.status, reply.contentType, reply.text));
   const fired = differences.flatMap(({ entry }) => entry ?? []);
   const unexplained = differences
     .filter(({ kind }) => kind === "unexplained")

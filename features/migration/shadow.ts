@@ -13,9 +13,9 @@ import { curlsOf } from "../../libraries/compare/curls.ts";
 import { type Difference, isSame } from "../../libraries/compare/difference.ts";
 import { originIn } from "../../libraries/compare/explain.ts";
 import { legacyBody } from "../../libraries/compare/explainAnswer.ts";
-import { compareAnswers, MAX_COMPARED_BYTES, type Origin, markDrift } from "../../libraries/compare/compareAnswers.ts";
+import { MAX_COMPARED_BYTES, type Origin, markDrift } from "../../libraries/compare/compareAnswers.ts";
 import { collectChanges, type Endpoint } from "../../src/catalogue/index.ts";
-import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
+import { compareSides } from "../../libraries/modern/compareSides.ts";
 import type { Side } from "./decide.ts";
 import { openMirrorBudget } from "./mirrorBudget.ts";
 import type { Modern } from "./modern.ts";
@@ -109,15 +109,8 @@ export const openShadow = (
     // If legacy fails, there is no expectation. Failures of modern are counted by its track.
     if ("failed" in expected || "failed" in candidate || expected.status >= 500) return undefined;
     if (expected.bytes > MAX_COMPARED_BYTES || candidate.bytes > MAX_COMPARED_BYTES) return undefined;
-    const ledger = migration.ledger();
-    const comparison = {
-      endpoint: endpoint.name,
-      output: endpoint.output,
-      ledger,
-      origin: originOf(endpoint, expected),
-      whyUnserved: (answer: GivenAnswer) => whyUnserved(endpoint, errors, input, answer),
-    };
-    return compareAnswers(comparison, expected, candidate);
+    const compared = { endpoint, input, errors, ledger: migration.ledger(), origin: originOf(endpoint, expected) };
+    return compareSides(compared, expected, candidate);
   };
 
   /** Compares both sides. A mismatch is checked again before it counts. If it has gone by then, it is drift. */

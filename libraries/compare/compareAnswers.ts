@@ -20,7 +20,7 @@ type Comparison = {
   endpoint: string;
   output: Endpoint["output"];
   ledger: Ledger;
-  origin?: Origin;
+  origin?: Origin | undefined;
   /** Why the gateway would not serve the candidate's answer; `undefined` if it would. */
   whyUnserved?: (candidate: GivenAnswer) => string | undefined;
 };

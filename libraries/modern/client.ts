@@ -23,7 +23,7 @@ import {
 import { runStep, type Settings } from "../../src/operation/index.ts";
 import { errorAnswer, type ModernAnswer } from "./errorAnswer.ts";
 import { ModernFailure, watchModern } from "./watchModern.ts";
-import { isJsonType, unservedReasons } from "./whyUnserved.ts";
+import { isJsonType, unservedReasons } from "./compareSides.ts";
 
 /**
  * Modern's answer as it is served, with the excerpt of its document if it is one, and until when that is unfinished; or

@@ -8,13 +8,12 @@ import {
 import { type Addresses, curlsOf } from "../../libraries/compare/curls.ts";
 import { originIn } from "../../libraries/compare/explain.ts";
 import { explainAnswer, legacyBody } from "../../libraries/compare/explainAnswer.ts";
-import { compareAnswers } from "../../libraries/compare/compareAnswers.ts";
 import { UNREADABLE } from "../../libraries/compare/difference.ts";
 import type { Ledger } from "../../libraries/compare/ledger.ts";
 import { explainedRows, comparedRows, plainRows } from "./sideBySide.ts";
 import type { ComparisonOutcome } from "./tally.ts";
 import type { Endpoint, JsonObject } from "../../src/catalogue/index.ts";
-import { whyUnserved } from "../../libraries/modern/whyUnserved.ts";
+import { compareSides } from "../../libraries/modern/compareSides.ts";
 import type { Catalogue } from "../../src/gateway/index.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { CapturedExchange, QuietGateway } from "../quietGateway.ts";
@@ -187,15 +186,9 @@ const comparedWithCandidate = (
   { endpoint, input, sent, ours, document }: GatewayAnswer,
   candidate: GivenAnswer,
 ): Differing | Uncompared => {
-  const { output, name } = endpoint;
-  const comparison = {
-    endpoint: name,
-    output,
-    ledger,
-    ...(document ? { origin: originIn(output, document) } : {}),
-    whyUnserved: (answer: GivenAnswer) => whyUnserved(endpoint, catalogue.errors, input, answer),
-  };
-  const differences = compareAnswers(comparison, ours, candidate);
+  const { output } = endpoint;
+  const origin = document && originIn(output, document);
+  const differences = compareSides({ endpoint, input, errors: catalogue.errors, ledger, origin }, ours, candidate);
   if (ours.status >= 500 && differences.length > 0) return failed(noExpectation(ours));
   return {
     differences,

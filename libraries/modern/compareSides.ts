@@ -1,4 +1,7 @@
 import type { GivenAnswer } from "../compare/answers.ts";
+import { compareAnswers, type Origin } from "../compare/compareAnswers.ts";
+import type { Difference } from "../compare/difference.ts";
+import type { Ledger } from "../compare/ledger.ts";
 import { type Endpoint, type ErrorTable, fitOfOurs } from "../../src/catalogue/index.ts";
 import { mediaTypeOf } from "../../src/gateway/index.ts";
 import { errorAnswer } from "./errorAnswer.ts";
@@ -17,8 +20,28 @@ export const unservedReasons = {
   notAnOutcome: (status: number): string => `its ${status} is no answer of this endpoint`,
 };
 
+/** A request, and what the answers to it are compared by. `origin`: where the expected values come from, if known. */
+type ComparedRequest = {
+  endpoint: Endpoint & { name: string };
+  input: Record<string, unknown>;
+  errors: ErrorTable;
+  ledger: Ledger;
+  origin?: Origin | undefined;
+};
+
+/** Compares the new implementation's answer to a request (`candidate`) with the expected one. */
+export const compareSides = (
+  { endpoint, input, errors, ledger, origin }: ComparedRequest,
+  expected: GivenAnswer,
+  candidate: GivenAnswer,
+): Difference[] => {
+  const { name, output } = endpoint;
+  const whyNot = (answer: GivenAnswer) => whyUnserved(endpoint, errors, input, answer);
+  return compareAnswers({ endpoint: name, output, ledger, origin, whyUnserved: whyNot }, expected, candidate);
+};
+
 /** Why such an answer of the new implementation would not be served; `undefined` where it would. */
-export const whyUnserved = (
+const whyUnserved = (
   endpoint: Endpoint,
   errors: ErrorTable,
   input: Record<string, unknown>,
