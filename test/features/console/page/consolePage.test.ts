@@ -304,7 +304,7 @@ test("a wrong answer is said with its share, its beginning and the way back", as
   const harm = "Up to 50 % of the callers of getDataset may get wrong answers";
   expect(textOf(headingOf(page)).trim()).toMatch(
     new RegExp(
-      `^${harm} .*${harm} since \\d\\d:\\d\\d UTC : 1 request differs, and nothing explains it Back to shadow : getDataset What differs$`,
+      `^${harm} .*${harm} since \\d\\d:\\d\\d UTC : 1 request differs, and nothing explains it Back to shadow getDataset What differs$`,
       "i",
     ),
   );
