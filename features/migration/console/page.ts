@@ -93,7 +93,7 @@ const troubleOf = ({ endpoint, view, troubles: [trouble = ""] }: NamedView): Pag
   if (view.wrongSince === undefined)
     return {
       what: html`${endpoint}: ${trouble}`,
-      effect: share === 0 ? "no caller gets modern’s answer yet" : `${share} % of the callers get modern’s answer`,
+      effect: share === 0 ? "no caller gets modern’s answer" : `${share} % of the callers get modern’s answer`,
       press: view.parity.unexplained > 0 ? differs : html`<a href="#stage-${endpoint}">The gate</a>`,
     };
   const harm = `${share} % of the callers of ${endpoint} may get wrong answers`;
