@@ -55,7 +55,7 @@ export const causesOf = (
   { dependencies, legacyTroubles, traffic }: Watched & Pick<Core, "traffic">,
   remedies: Readonly<Record<string, Html>>,
 ): PageTrouble[] => {
-  const { errors } = sumTraffic(traffic.lastMinute());
+  const { errors } = sumTraffic(traffic.recent());
   const pressFor = (name: string): Html =>
     html`${repairs[name] ?? "Repair legacy"}; nothing has to be pressed
     here${errors === 0 ? ", no request fails" : html`. <a href="#traffic">What fails</a>`}`;

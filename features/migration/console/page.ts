@@ -34,7 +34,7 @@ export const migrationPage = (migration: Migration, url?: string): PagePart => (
     const returned = returnToLegacy(stages, audit);
     return {
       ...(url !== undefined && { urls: { modern: url } }),
-      troubles: hasModern ? [...takenBack(stages, now), ...troublesOf(stages)] : [],
+      troubles: hasModern ? [...troublesOf(stages), ...takenBack(stages, now)] : [],
       calm: hasModern ? calmSentence(stages, returned, now) : undefined,
       remedies: {
         modern: html`<span class="scripted">${legacyButton(stages)}</span>`,
