@@ -3,7 +3,7 @@ import { z } from "zod";
 import { describeReason, isTrouble, type Outcomes, sumTraffic, truncate } from "../../src/operation/index.ts";
 import type { Core, Notice } from "../../src/gateway/index.ts";
 import type { Stores } from "../../libraries/stores/keyValueStore.ts";
-import { whatFails } from "../../libraries/ui/wording.ts";
+import { inPlainWords, percent, whatFails } from "../../libraries/ui/wording.ts";
 
 const MAX_INCIDENTS = 50;
 const KEPT_MS = 7 * 86_400_000;
@@ -94,13 +94,14 @@ export const openIncidents = async (
     const now = new Date().toISOString();
     const failedAt = meter.lastFailed() ?? now;
     const failed = dependencies.failed().filter(({ name }) => name !== CHOSEN);
-    const causeOf = (failure: (typeof failed)[number]) => `${failure.trouble}: ${describeReason(failure)}`;
+    const causeOf = (failure: (typeof failed)[number]) =>
+      `${failure.trouble}: ${inPlainWords(describeReason(failure))}`;
     const isLegacy = failed.some(({ name }) => name === "legacy");
     const wrong = new Map(
       failed.filter(({ name }) => name !== "legacy").map((failure) => [failure.name, [causeOf(failure)]]),
     );
     if (isHarm || isLegacy)
-      wrong.set(CLIENTS, [...failed.map(causeOf), ...legacyTroubles().map(({ trouble }) => trouble)]);
+      wrong.set(CLIENTS, [...failed.map(causeOf), ...legacyTroubles().map(({ trouble }) => inPlainWords(trouble))]);
     for (const [of, causes] of wrong) {
       const at = of === CLIENTS && !isLegacy ? failedAt : now;
       const known = lasting.get(of);
@@ -129,11 +130,14 @@ export const openIncidents = async (
 
   events.on("notice", ({ type, at, ...members }: Notice) => {
     const move = type.startsWith("stage.") ? moveSchema.safeParse(members).data : undefined;
-    if (move === undefined) return;
-    const { stage: to } = move.to;
+    const share = type === "traffic.flood" ? Number(members["share"]) : undefined;
     for (const { incident, well } of lasting.values()) {
-      const { moves } = incident;
+      const { causes, moves, of } = incident;
       if (well > 0) continue;
+      if (share !== undefined && of === CLIENTS && causes.length < MAX_NAMED)
+        causes.push(`Possibly a flood: one caller sends ${percent(share)} of all requests`);
+      if (move === undefined) continue;
+      const { stage: to } = move.to;
       const alike = moves.find((made) => made.to === to && made.by === move.by && made.why === move.why);
       if (alike !== undefined) alike.more++;
       else if (moves.length < MAX_NAMED) moves.push({ ...move, at, to, more: 0 });

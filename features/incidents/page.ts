@@ -47,7 +47,7 @@ const incidentRow = ({ id, begin, end, causes, worst, failed, cached, moves }: I
   html`<tr data-key="${id}">
     <td class="quiet">${period(begin, end, now)}</td>
     <td class="long">
-      ${causes.length === 0 ? "No cause is known" : causes.join("; ")}${
+      ${causes.length === 0 ? "Clients got errors" : causes.join("; ")}${
         worst === undefined ? "" : html` <span class="where">at worst in a minute: ${worst}</span>`
       }
     </td>

@@ -4,12 +4,12 @@ import type { PagePart, PageSection } from "../../../libraries/ui/consolePart.ts
 import { documentFrame, joinModules, readAsset, readStyle, sharedStyle } from "../../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { fillBar, section, timeAt, titleOf } from "../../../libraries/ui/parts.ts";
-import { bytes, counted, formatNumber, timeOfDay } from "../../../libraries/ui/wording.ts";
+import { bytes, counted, formatNumber, secondOfDay, timeOfDay } from "../../../libraries/ui/wording.ts";
 import type { CacheView } from "../cacheView.ts";
 import type { StoredView } from "../storedView.ts";
 import { headline } from "./headline.ts";
 import { storedForm } from "./storedForm.ts";
-import { causesOf, lightsBar, trafficLink } from "./lights.ts";
+import { causesOf, lightsBar } from "./lights.ts";
 import { calmSentence, interfacesOf, trafficSection } from "./trafficSection.ts";
 
 /** The operators' page: its headers, and how it is rendered for each request. */
@@ -31,8 +31,7 @@ export const openConsolePage = (
     ["connect-src 'self'", "frame-ancestors 'none'"],
   );
   const head = html`<meta name="robots" content="noindex" />`;
-  const about = html`catalog-gateway ${buildInfo().labels["version"]} at <code>${address}</code>, started
-    ${timeAt(new Date(performance.timeOrigin).toISOString())}`;
+  const about = html`At <code>${address}</code>, started ${timeAt(new Date(performance.timeOrigin).toISOString())}`;
   const dialogs = loaded.map((part) => part.dialogs ?? "");
   const renderDocument = (title: string, content: Html): Html =>
     render({ title, head, body: html`<div id="page">${content}</div>` });
@@ -78,12 +77,6 @@ type ShownCore = Pick<
   Core,
   "off" | "settings" | "untrustedProxies" | "traffic" | "dependencies" | "meter" | "legacyTroubles" | "hooks"
 >;
-
-/** What an operator may look at while a dependency fails; features add to it. */
-const ownRemedies: Readonly<Record<string, Html>> = {
-  legacy: trafficLink,
-  redis: html`<a href="#cache">The cache</a>`,
-};
 
 /** The size of the cache against its bounds, and the lifetimes of its answers. */
 const cacheSection = (cache: CacheView, stored: StoredView | undefined, now: Date): PageSection => ({
@@ -166,7 +159,8 @@ const contentOf = (
   { now, query, address, about, stored }: Rendering,
 ): { title: string; content: Html } => {
   const shown = parts.map((part) => part.show(now, query, address));
-  const remedies = Object.assign({ ...ownRemedies }, ...shown.map((part) => part.remedies)) as Record<string, Html>;
+  const own = { redis: html`Repair Redis; nothing has to be pressed here. <a href="#cache">The cache</a>` };
+  const remedies = Object.assign(own, ...shown.map((part) => part.remedies)) as Record<string, Html>;
   const urls = Object.assign({ legacy: core.settings.LEGACY_URL }, ...shown.map((part) => part.urls)) as Record<
     string,
     string
@@ -185,17 +179,19 @@ const contentOf = (
   const alone = core.hooks.keysAlone();
   const sentence = shown.findLast((part) => part.calm !== undefined)?.calm ?? calmSentence(core);
   const calm = alone === undefined ? sentence : html`${sentence}; ${alone.calm}`;
-  const failedUntil = shown
-    .flatMap((part) => part.failedUntil ?? [])
-    .toSorted()
-    .at(-1);
+  const { failedUntil } = shown.findLast((part) => part.failedUntil !== undefined) ?? {};
   const head = headline(core.traffic, { troubles, calm, failedUntil }, now);
   const content = html`${skipLink(sections[0])}
     <header id="overview" data-live>
-      <p class="where">
-        ${about}${Object.entries(urls).map(([name, url]) => html`, ${name} at <code>${url}</code>`)}, as of
-        <time datetime="${now.toISOString()}">${now.toISOString().slice(11, 19)} UTC</time>
-      </p>
+      <details data-key="addresses">
+        <summary>
+          catalog-gateway ${buildInfo().labels["version"]}, as of
+          <time datetime="${now.toISOString()}">${secondOfDay(now.toISOString())}</time>
+        </summary>
+        <p class="where">
+          ${about}${Object.entries(urls).map(([name, url]) => html`, ${name} at <code>${url}</code>`)}
+        </p>
+      </details>
       ${lightsBar(core, now)} ${head.content}
       ${notices.map((notice) => html`<p class="notice" role="note">${notice}</p>`)}
     </header>

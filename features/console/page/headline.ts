@@ -1,16 +1,19 @@
 import { decodeHTML } from "entities";
 import type { Core } from "../../../src/gateway/index.ts";
-import { isTrouble, type Outcomes, sumTraffic } from "../../../src/operation/index.ts";
+import { isTrouble, type Outcomes, RECENT_MINUTES, sumTraffic } from "../../../src/operation/index.ts";
 import type { PageTrouble } from "../../../libraries/ui/consolePart.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
-import { counted, formatNumber, secondOfDay, timeOfDay, whatFails } from "../../../libraries/ui/wording.ts";
+import {
+  counted,
+  formatNumber,
+  REMEMBERED_MS,
+  secondOfDay,
+  timeOfDay,
+  whatFails,
+} from "../../../libraries/ui/wording.ts";
 
-/**
- * Milliseconds for which the page says that clients got errors, and after which something that came again and again is
- * over.
- */
-const REMEMBERED = 3_600_000;
-const OVER = 30_000;
+/** Milliseconds after which something that came again and again is over. */
+const OVER_MS = 30_000;
 
 /** `calm`: the sentence that stands where nothing is wrong. `failedUntil`: when clients got errors last (ISO 8601). */
 type Shown = { troubles: readonly PageTrouble[]; calm: Html; failedUntil: string | undefined };
@@ -28,43 +31,56 @@ export const headline = (traffic: Core["traffic"], shown: Shown, now: Date): { t
   return {
     title: left === 0 ? title : `${title}, and ${left} more`,
     content: html`<div class="headline">
-        <h1${kind === "" ? "" : html` class="${kind}"`}>${text}</h1>
-        ${curve(traffic.curve(), now)}
-      </div>
+      <h1${kind === "" ? "" : html` class="${kind}"`}>${text}</h1>
+      ${curve(traffic.curve(), now)}
       <ul class="troubles">
         ${troubles.map((trouble) => troubleItem(trouble, now))}
-      </ul>`,
+      </ul>
+    </div>`,
   };
 };
 
 const verdictOn = (traffic: Core["traffic"], { troubles, calm, failedUntil }: Shown, now: Date): Verdict => {
   const minute = traffic.lastMinute();
   const { errors, requests } = sumTraffic(minute);
-  const ofAll = (count: number): string => `${formatNumber(count)} of ${formatNumber(requests)}`;
   const harms = troubles.flatMap(({ harm }) => harm ?? []);
   if (isTrouble({ errors, requests }))
-    harms.unshift(`Clients get errors: ${ofAll(errors)} in the last minute (${whatFails(minute)})`);
+    harms.unshift(`Clients get errors: ${ofAll(errors, requests)} in the last minute (${whatFails(minute)})`);
   const harm = harms.join("; ");
   if (harm !== "") return { kind: "trouble", text: harm.charAt(0).toUpperCase() + harm.slice(1) };
-  if (failedUntil !== undefined && now.getTime() - Date.parse(failedUntil) < REMEMBERED)
+  if (failedUntil !== undefined && now.getTime() - Date.parse(failedUntil) < REMEMBERED_MS)
     return { kind: "drift", text: `Clients got errors until ${timeOfDay(failedUntil, now)}` };
   if (troubles.length === 0) return { kind: "", text: calm };
-  const few = `${ofAll(requests - errors)} requests were answered in the last minute (failed: ${whatFails(minute)})`;
-  return { kind: "drift", text: errors === 0 ? "No client gets an error" : few };
+  const recent = traffic.recent();
+  const all = sumTraffic(recent);
+  const answered = `${ofAll(all.requests - all.errors, all.requests)} requests were answered`;
+  const few = `${answered} in the last ${RECENT_MINUTES} minutes (failed: ${whatFails(recent)})`;
+  return { kind: "drift", text: all.errors === 0 ? "No client gets an error" : few };
 };
 
-const troubleItem = ({ what, since, last, effect, why, press }: PageTrouble, now: Date): Html => {
-  const isOver = last !== undefined && now.getTime() - Date.parse(last) > OVER;
-  const begin = since === undefined ? "" : html` since <time datetime="${since}">${timeOfDay(since, now)}</time>`;
-  const when = isOver ? html`${begin}, last at <time datetime="${last}">${secondOfDay(last)}</time>` : begin;
-  return html`<li>
-    <p><strong>${what}</strong>${when}: ${effect}${why && !isOver ? html` <span class="where">(${why})</span>` : ""}</p>
-    <p class="press">${press}</p>
+const ofAll = (count: number, all: number): string => `${formatNumber(count)} of ${formatNumber(all)}`;
+
+const isOver = ({ last }: Pick<PageTrouble, "last">, now: Date): boolean =>
+  last !== undefined && now.getTime() - Date.parse(last) > OVER_MS;
+
+/** ` since 12:03 UTC`; of what is over ` since 12:03 UTC, last at 12:05:10 UTC`. */
+export const whenOf = ({ since, last }: Pick<PageTrouble, "since" | "last">, now: Date): Html => {
+  const begin = since && html` since <time datetime="${since}">${timeOfDay(since, now)}</time>`;
+  const end = last && isOver({ last }, now) && html`, last at <time datetime="${last}">${secondOfDay(last)}</time>`;
+  return html`${begin}${end}`;
+};
+
+const troubleItem = (trouble: PageTrouble, now: Date): Html =>
+  html`<li>
+    <p>
+      <strong>${trouble.what}</strong
+      >${whenOf(trouble, now)}${trouble.why && !isOver(trouble, now) ? ` (${trouble.why})` : ""}: ${trouble.effect}
+    </p>
+    <p class="press">${isOver(trouble, now) ? "Nothing has to be pressed" : trouble.press}</p>
   </li>`;
-};
 
-/** Units of the curve: a minute is one wide. */
-const [WIDTH, HEIGHT] = [180, 36];
+/** Units of the curve: a minute is one wide. Of few minutes each is a thirtieth of it, so that they can be seen. */
+const [MIN_WIDTH, MAX_WIDTH, HEIGHT] = [30, 180, 36];
 
 /** The requests and failures of each minute, as a curve with its figures. */
 const curve = (minutes: readonly Outcomes[], now: Date): Html => {
@@ -74,20 +90,21 @@ const curve = (minutes: readonly Outcomes[], now: Date): Html => {
   const most = minutes.reduce((max, { requests, errors }) => Math.max(max, requests, errors), 1);
   const worst = minutes.reduce((at, { errors }, i) => (errors > (minutes[at]?.errors ?? 0) ? i : at), 0);
   const worstAt = new Date(now.getTime() - (minutes.length - 1 - worst) * 60_000).toISOString();
+  const width = Math.max(MIN_WIDTH, minutes.length);
   const bars = (counts: readonly number[]): string =>
     counts
       .map((count, i) => {
         const height = Math.ceil((HEIGHT * count) / most);
-        return height === 0 ? "" : `M${WIDTH - minutes.length + i} ${HEIGHT}v-${height}h1v${height}z`;
+        return height === 0 ? "" : `M${width - minutes.length + i} ${HEIGHT}v-${height}h1v${height}z`;
       })
       .join("");
-  const span = minutes.length < WIDTH ? (minutes.length > 1 ? `${minutes.length} minutes` : "minute") : "3 hours";
+  const span = minutes.length < MAX_WIDTH ? (minutes.length > 1 ? `${minutes.length} minutes` : "minute") : "3 hours";
   const failures =
     failed === 0
       ? "none failed"
       : `${formatNumber(failed)} failed, most at ${timeOfDay(worstAt, now)}: ${formatNumber(minutes[worst]?.errors ?? 0)} in a minute`;
   return html`<figure class="curve">
-    <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true">
+    <svg viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true">
       <path class="all" d="${bars(minutes.map(({ requests }) => requests))}" />
       <path class="failed" d="${bars(minutes.map(({ errors }) => errors))}" />
     </svg>

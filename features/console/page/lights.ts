@@ -1,8 +1,10 @@
 import type { Core } from "../../../src/gateway/index.ts";
-import { type DependencyState, describeReason } from "../../../src/operation/index.ts";
+import { type DependencyState, describeReason, sumTraffic } from "../../../src/operation/index.ts";
 import type { PageTrouble } from "../../../libraries/ui/consolePart.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { timeAgo } from "../../../libraries/ui/parts.ts";
+import { inPlainWords } from "../../../libraries/ui/wording.ts";
+import { whenOf } from "./headline.ts";
 
 /**
  * The lights in their order: the dependencies that each stands for, the most serious first, and what it says while they
@@ -20,71 +22,65 @@ type Watched = Pick<Core, "dependencies" | "legacyTroubles">;
 /** One light for each of them that is configured: its state, and for how long. */
 export const lightsBar = ({ dependencies, legacyTroubles }: Watched, now: Date): Html => {
   const states = new Map(dependencies.states().map((state) => [state.name, state]));
-  const items = Object.entries<Readonly<Record<string, string>>>(lights).flatMap(([title, words]) => {
-    const own = Object.keys(words).flatMap((name) => states.get(name) ?? []);
+  const items = Object.entries<Readonly<Record<string, string>>>(lights).map(([title, words]) => {
+    const own: DependencyState[] = Object.keys(words).flatMap((name) => states.get(name) ?? []);
     const [main = ""] = Object.keys(words);
-    const partly = main === "legacy" ? legacyTroubles()[0]?.name : undefined;
-    return states.has(main) ? [light(title, words, own, { isUsed: dependencies.isUsed, partly }, now)] : [];
+    if (!states.has(main)) return "";
+    const failed = own.find(({ state }) => state === "failed");
+    // What is wrong with a legacy that does not fail.
+    const [partly] = main === "legacy" ? legacyTroubles() : [];
+    // The latest change: since then all of them have been well.
+    const [since = ""] = own.map((one) => one.since).toSorted((a, b) => b.localeCompare(a));
+    const [state, said] = failed
+      ? [dependencies.isUsed(failed.name) ? "trouble" : "drift", words[failed.name]]
+      : [partly ? "drift" : "explained", partly ? html`${partly.name}${whenOf(partly, now)}` : "ok"];
+    const ago = failed || !partly ? timeAgo(failed?.since ?? since, now, "now") : "";
+    return html`<li data-key="${title}"><strong>${title}</strong> <span class="${state}">${said} ${ago}</span></li>`;
   });
   return html`<ul class="lights" aria-label="What the gateway uses">
     ${items}
   </ul>`;
 };
 
-/** `partly`: what is wrong with it though it does not fail. */
-type Use = Pick<Core["dependencies"], "isUsed"> & { partly: string | undefined };
-
-const light = (
-  title: string,
-  words: Readonly<Record<string, string>>,
-  own: readonly DependencyState[],
-  { isUsed, partly }: Use,
-  now: Date,
-): Html => {
-  const failed = own.find(({ state }) => state === "failed");
-  // The latest change: since then all of them have been well.
-  const since =
-    failed?.since ??
-    own
-      .map((one) => one.since)
-      .toSorted()
-      .at(-1) ??
-    "";
-  const [state, word] = failed
-    ? [isUsed(failed.name) ? "trouble" : "drift", words[failed.name]]
-    : [partly === undefined ? "explained" : "drift", partly ?? "ok"];
-  const ago = failed || partly === undefined ? timeAgo(since, now, "now") : "";
-  return html`<li data-key="${title}"><strong>${title}</strong> <span class="${state}">${word} ${ago}</span></li>`;
+/** What an operator can do about legacy, by what is wrong with it. */
+const repairs: Readonly<Record<string, string>> = {
+  refusing: "Let legacy’s front admit the gateway",
+  unsure: "Let legacy’s front treat the probe like requests",
+  ill: "Look at what stands before legacy",
+  full: "Look for a caller that sends too much, or raise MAX_CONNECTIONS",
 };
 
 /** The dependencies that fail and that callers need, and what is wrong with the answers of a legacy that does not. */
 export const causesOf = (
-  { dependencies, legacyTroubles }: Watched,
+  { dependencies, legacyTroubles, traffic }: Watched & Pick<Core, "traffic">,
   remedies: Readonly<Record<string, Html>>,
-): PageTrouble[] => [
-  ...Object.entries(Object.groupBy(dependencies.failed(), ({ trouble }) => trouble)).map(([trouble, alike = []]) =>
-    dependencyTrouble(trouble, alike, remedies),
-  ),
-  ...legacyTroubles().map((told) => ({
-    ...told,
-    what: told.trouble,
-    why: describeReason(told),
-    press: trafficLink,
-  })),
-];
-
-type Failed = ReturnType<Core["dependencies"]["failed"]>;
+): PageTrouble[] => {
+  const { errors } = sumTraffic(traffic.recent());
+  const pressFor = (name: string): Html =>
+    html`${repairs[name] ?? "Repair legacy"}; nothing has to be pressed
+    here${errors === 0 ? ", no request fails" : html`. <a href="#traffic">What fails</a>`}`;
+  const all = { ...remedies, legacy: pressFor("legacy") };
+  return [
+    ...Object.values(Object.groupBy(dependencies.failed(), ({ trouble }) => trouble)).map((alike = []) =>
+      dependencyTrouble(alike, all),
+    ),
+    ...legacyTroubles().map((told) => ({
+      ...told,
+      what: inPlainWords(told.trouble),
+      why: inPlainWords(describeReason(told)),
+      press: pressFor(told.name),
+    })),
+  ];
+};
 
 /** Dependencies whose failure has the same words: it lasts since the first of them failed. */
-const dependencyTrouble = (what: string, alike: Failed, remedies: Readonly<Record<string, Html>>): PageTrouble => ({
-  what,
+const dependencyTrouble = (
+  alike: ReturnType<Core["dependencies"]["failed"]>,
+  remedies: Readonly<Record<string, Html>>,
+): PageTrouble => ({
+  what: alike[0]?.trouble ?? "",
   since: alike.map((failure) => failure.since).toSorted()[0] ?? "",
-  effect: alike.map(({ effect }) => effect).join("; "),
-  why: [...new Set(alike.map(describeReason))].join("; "),
-  press: alike.flatMap(({ name }) => remedies[name] ?? [])[0] ?? allDependencies,
+  effect: alike.map(({ effect }) => inPlainWords(effect)).join("; "),
+  why: [...new Set(alike.map((failure) => inPlainWords(describeReason(failure))))].join("; "),
+  press: alike.flatMap(({ name }) => remedies[name] ?? [])[0] ?? html`<a href="/readyz?verbose">All dependencies</a>`,
 });
-
-/** To what fails, by endpoint. */
-export const trafficLink = html`<a href="#traffic">What fails</a>`;
-
-const allDependencies = html`<a href="/readyz?verbose">All dependencies</a>`;

@@ -17,13 +17,7 @@ const FIRST_FAILING = 12;
 
 type Figures = Omit<NamedTraffic, "name">;
 /** The recent traffic of one interface. */
-type InterfaceTraffic = {
-  key: string;
-  title: string;
-  rows: NamedTraffic[];
-  total: Figures;
-  isCached: boolean;
-};
+type InterfaceTraffic = { key: string; title: string; rows: NamedTraffic[]; total: Figures; isCached: boolean };
 
 /**
  * What clients of both interfaces were answered in the last minutes, by endpoint: those that fail and the busiest are
@@ -71,23 +65,11 @@ export const interfacesOf = ({ traffic, settings }: Pick<Core, "traffic" | "sett
   const reads = traffic.reads().map(({ name, ...one }) => ({ name: name.replace(/^legacy /, ""), ...one }));
   const old = [...reads, ...traffic.others()].filter(({ requests }) => requests > 0);
   return [
-    {
-      key: "ours",
-      title: "New interface",
-      rows: ours,
-      total: sumTraffic(ours),
-      isCached: true,
-    },
-    {
-      key: "old",
-      title: "Old clients",
-      rows: old,
-      total: sumTraffic(old),
-      isCached,
-    },
+    { key: "ours", title: "New interface", rows: ours, isCached: true },
+    { key: "old", title: "Old clients", rows: old, isCached },
   ]
-    .filter(({ total }) => total.requests > 0)
-    .map((one) => ({ ...one, rows: one.rows.toSorted(byUrgency) }));
+    .filter(({ rows }) => rows.length > 0)
+    .map((one) => ({ ...one, total: sumTraffic(one.rows), rows: one.rows.toSorted(byUrgency) }));
 };
 
 const byUrgency = (a: NamedTraffic, b: NamedTraffic): number => b.errors - a.errors || b.requests - a.requests;
@@ -100,12 +82,12 @@ const foldedRows = (interfaces: readonly InterfaceTraffic[]): Html => {
   const folded = interfaces
     .map((one) => ({ ...one, rows: one.rows.filter((row, place) => !isShown(row, place)) }))
     .filter(({ rows }) => rows.length > 0);
-  if (folded.length === 0) return html``;
-  const { length: count } = folded.flatMap(({ rows }) => rows);
-  const { errors } = sumTraffic(folded.flatMap(({ rows }) => rows));
+  const all = folded.flatMap(({ rows }) => rows);
+  if (all.length === 0) return html``;
+  const { errors } = sumTraffic(all);
   return html`<details data-key="others">
     <summary>
-      ${formatNumber(count)} more with less traffic,
+      ${formatNumber(all.length)} more with less traffic,
       ${errors === 0 ? "and no failure" : `${formatNumber(errors)} failed`}
     </summary>
     ${table(folded, false)}

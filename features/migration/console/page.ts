@@ -1,7 +1,7 @@
 import type { PagePart, PageTrouble } from "../../../libraries/ui/consolePart.ts";
 import { joinModules, readStyle } from "../../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
-import { counted, enumerate, timeOfDay } from "../../../libraries/ui/wording.ts";
+import { counted, enumerate, REMEMBERED_MS, timeOfDay } from "../../../libraries/ui/wording.ts";
 import type { Migration } from "../migration.ts";
 import { callersOf, type Move, type StageName, stageNames, stageText } from "../stage.ts";
 import type { StagesView, StageView } from "../views.ts";
@@ -34,7 +34,7 @@ export const migrationPage = (migration: Migration, url?: string): PagePart => (
     const returned = returnToLegacy(stages, audit);
     return {
       ...(url !== undefined && { urls: { modern: url } }),
-      troubles: hasModern ? troublesOf(stages) : [],
+      troubles: hasModern ? [...troublesOf(stages), ...takenBack(stages, now)] : [],
       calm: hasModern ? calmSentence(stages, returned, now) : undefined,
       remedies: {
         modern: html`<span class="scripted">${legacyButton(stages)}</span>`,
@@ -70,20 +70,25 @@ const MAX_NAMED = 3;
 /** The endpoints that need an operator, the most urgent first, with what callers notice of it. */
 const troublesOf = (stages: StagesView): PageTrouble[] => {
   const { troubled } = sortByTrouble(stages);
-  const others = troubled.slice(MAX_NAMED);
-  return [
-    ...troubled.slice(0, MAX_NAMED).map(troubleOf),
-    ...(others.length === 0
-      ? []
-      : [
-          {
-            count: others.length,
-            what: `${counted(others.length, "more endpoint")} like this`,
-            effect: enumerate(others.map(({ endpoint }) => endpoint)).join(""),
-            press: html`<a href="#stages">All stages</a>`,
-          },
-        ]),
-  ];
+  const [named, others] = [troubled.slice(0, MAX_NAMED).map(troubleOf), troubled.slice(MAX_NAMED)];
+  if (others.length === 0) return named;
+  const what = `${counted(others.length, "more endpoint")} like this`;
+  const effect = enumerate(others.map(({ endpoint }) => endpoint)).join("");
+  return [...named, { count: others.length, what, effect, press: html`<a href="#stages">All stages</a>` }];
+};
+
+/** What gates took back in the last hour: shadow is where they put what modern fails or is wrong at. */
+const takenBack = (stages: StagesView, now: Date): PageTrouble[] => {
+  const taken = Object.entries(stages).filter(
+    ([, { stage, by, since }]) =>
+      stage === "shadow" && by === "gate" && now.getTime() - Date.parse(since) < REMEMBERED_MS,
+  );
+  return [...Map.groupBy(taken, ([, { since }]) => timeOfDay(since, now))].map(([at, alike]) => ({
+    what: `The gate took ${enumerate(alike.map(([endpoint]) => endpoint)).join("")} back to shadow at ${at}`,
+    effect: "legacy answers all callers",
+    why: [...new Set(alike.map(([, { why }]) => why))].join("; "),
+    press: html`Nothing has to be pressed`,
+  }));
 };
 
 /** An endpoint that needs an operator. Where modern answers callers, what nothing explains is a wrong answer. */
@@ -93,7 +98,7 @@ const troubleOf = ({ endpoint, view, troubles: [trouble = ""] }: NamedView): Pag
   if (view.wrongSince === undefined)
     return {
       what: html`${endpoint}: ${trouble}`,
-      effect: share === 0 ? "no caller gets modern’s answer yet" : `${share} % of the callers get modern’s answer`,
+      effect: share === 0 ? "no caller gets modern’s answer" : `${share} % of the callers get modern’s answer`,
       press: view.parity.unexplained > 0 ? differs : html`<a href="#stage-${endpoint}">The gate</a>`,
     };
   const harm = `${share} % of the callers of ${endpoint} may get wrong answers`;

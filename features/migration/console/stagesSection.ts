@@ -4,7 +4,7 @@ import { rowsTable, timeAgo, timeAt } from "../../../libraries/ui/parts.ts";
 import { counted, duration, formatNumber, percent } from "../../../libraries/ui/wording.ts";
 import { MAX_COMPARED } from "../comparedRequests.ts";
 import { nextStep } from "../gate.ts";
-import { isForward, type Move, type StageName, stageNames, stageText } from "../stage.ts";
+import { isForward, type Move, type Stage, type StageName, stageNames, stageText } from "../stage.ts";
 import { RECENT_ANSWERS } from "../track.ts";
 import type { Latency, Parity, StagesView, StageView } from "../views.ts";
 
@@ -96,32 +96,20 @@ const sinceWhen = ({ at, by, why }: Move): Html =>
 /** What moves all endpoints at once: back to legacy, the reads towards modern, and back from there. */
 const allButtons = (stages: StagesView, isMoved: boolean): Html =>
   html`<p class="all-buttons scripted">
-    ${isMoved ? legacyButton(stages) : ""} ${formerButton(stages)} ${readsButton()}
+    ${isMoved ? legacyButton(stages) : ""} ${formerButton(stages)}
+    ${allButton({
+      all: "reads",
+      title: "Move all reads",
+      will: "This holds for every endpoint that only reads. Those that are further stay, and so do those that the evidence speaks against.",
+    })}
   </p>`;
-
-/** Opens the dialog with a choice of stages. */
-const readsButton = (): Html =>
-  html`<button
-    type="button"
-    data-all="reads"
-    data-stage="shadow"
-    data-share="100"
-    data-will="This holds for every endpoint that only reads. Those that are further stay, and so do those that the evidence speaks against."
-    aria-haspopup="dialog"
-  >
-    Move all reads
-  </button>`;
 
 /** Moves every endpoint back to legacy, and says before from where. */
 export const legacyButton = (stages: StagesView): Html => {
   const moved = Object.entries(stages).filter(([, { stage }]) => stage !== "legacy");
   const moves = moved.map(([endpoint, from]) => `${endpoint}: ${stageText(from)}`);
-  return allButton({
-    stage: "legacy",
-    title: "Everything back to legacy",
-    will: ["Legacy will answer all callers of these endpoints, and modern will get no request:", ...moves].join("\n"),
-    objections: [],
-  });
+  const will = ["Legacy will answer all callers of these endpoints, and modern will get no request:", ...moves];
+  return allButton({ all: "legacy", title: "Everything back to legacy", will: will.join("\n") });
 };
 
 const formerButton = (stages: StagesView): Html => {
@@ -134,31 +122,32 @@ const formerButton = (stages: StagesView): Html => {
 /** Sets the stages again that Redis has lost. */
 export const lostButton = (stages: StagesView): Html => returnButton(stages, "lost", "Set them again");
 
-const returnButton = (stages: StagesView, stage: "former" | "lost", title: string): Html => {
+const returnButton = (stages: StagesView, all: "former" | "lost", title: string): Html => {
   const returning = Object.entries(stages).flatMap(([endpoint, view]) => {
-    const { [stage]: to } = view;
+    const { [all]: to } = view;
     return to === undefined ? [] : [{ endpoint, view, to }];
   });
   const moves = returning.map(({ endpoint, to }) => `${endpoint}: ${stageText(to)}`);
   const opposed = returning.filter(({ view, to }) => view.against !== undefined && isForward(view, to));
-  return allButton({
-    stage,
-    title,
-    will: ["These endpoints will be where they were before:", ...moves].join("\n"),
-    objections: opposed.map(({ endpoint, view }) => `${endpoint}: ${view.against}`),
-  });
+  const against = opposed.map(({ endpoint, view }) => `\n${endpoint}: ${view.against}`).join("");
+  const will = ["These endpoints will be where they were before:", ...moves].join("\n");
+  return allButton({ all, title, will, against });
 };
 
-type AllButton = { stage: "legacy" | "former" | "lost"; title: string; will: string; objections: readonly string[] };
+type AllButton = { all: "legacy" | "former" | "lost" | "reads"; title: string; will: string; against?: string };
 
-/** A button that opens the dialog for all endpoints. `objections`: what was compared that speaks against it. */
-const allButton = ({ stage, title, will, objections }: AllButton): Html =>
+/**
+ * A button that opens the dialog for all endpoints: for reads with a choice of stages. `against`: what was compared
+ * that speaks against it, a line each.
+ */
+const allButton = ({ all, title, will, against = "" }: AllButton): Html =>
   html`<button
     type="button"
-    data-all="${stage}"
+    data-all="${all}"
     data-will="${will}"
-    data-against="${objections.map((one) => `\n${one}`).join("")}"
+    data-against="${against}"
     aria-haspopup="dialog"
+    ${all === "reads" ? html`data-stage="shadow" data-share="100"` : ""}
   >
     ${title}
   </button>`;
@@ -192,7 +181,7 @@ const row = ({ endpoint, view, troubles }: NamedView, now: Date): Html =>
     <td class="stage-cell">${stageMark(view)}${sinceNote(view, now)}${gateNote(view, troubles)}</td>
     <td class="parity">${parityCell(endpoint, view)}</td>
     <td class="latency">${latencyCell(view)}${modernFailures(view)}</td>
-    <td class="move scripted">${moveButton(endpoint, view)}</td>
+    <td class="move scripted">${moveButton(endpoint, nextStep(view) ?? view, "Move")}</td>
   </tr>`;
 
 /** Why an endpoint is where it is that was never moved. */
@@ -233,25 +222,15 @@ const evidenceOf = ({ against, parity: { compared, drift, lower } }: StageView):
     ? `No difference is unexplained in ${counted(compared - drift, "compared request")}: a parity of ${percent(lower)} is proven.`
     : "";
 
-/** Opens the dialog at the next step on the way to modern. */
-const moveButton = (endpoint: string, view: StageView): Html => {
-  const { stage, share } = nextStep(view) ?? view;
-  return html`<button
-    type="button"
-    data-move="${endpoint}"
-    data-stage="${stage}"
-    data-share="${share}"
-    aria-haspopup="dialog"
-  >
-    Move<span class="unseen"> ${endpoint}</span>
+/** Opens the dialog at a stage. */
+const moveButton = (endpoint: string, { stage, share }: Stage, title: string): Html =>
+  html`<button type="button" data-move="${endpoint}" data-stage="${stage}" data-share="${share}" aria-haspopup="dialog">
+    ${title}<span class="unseen"> ${endpoint}</span>
   </button>`;
-};
 
-/** Opens the dialog at the stage in which modern answers no caller, and both sides are compared. */
+/** To the stage in which modern answers no caller, and both sides are compared. */
 export const shadowButton = (endpoint: string): Html =>
-  html`<button type="button" data-move="${endpoint}" data-stage="shadow" data-share="100" aria-haspopup="dialog">
-    Back to shadow<span class="unseen">: ${endpoint}</span>
-  </button>`;
+  moveButton(endpoint, { stage: "shadow", share: 100 }, "Back to shadow");
 
 const parityCell = (endpoint: string, { stage, parity: found }: StageView): Html => {
   const conclusive = found.compared - found.drift;

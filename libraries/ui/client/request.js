@@ -1,19 +1,20 @@
 /* Requests to the gateway that served this page, with the token where there is one. */
 import { adminToken } from "./remembered.js";
 
-const authorization = () => (adminToken.get() === "" ? {} : { Authorization: `Bearer ${adminToken.get()}` });
+/** `timeout`: milliseconds. */
+const request = (path, timeout, { headers, ...init } = {}) => {
+  const authorization = adminToken.get() === "" ? {} : { Authorization: `Bearer ${adminToken.get()}` };
+  const signal = AbortSignal.timeout(timeout);
+  return fetch(path, { ...init, headers: { ...headers, ...authorization }, redirect: "error", signal });
+};
 
 /**
  * The page as it is now, with what its address asks for, as a document of its own; `undefined` where a
  * token is missing or wrong.
  */
 export const requestPage = async () => {
-  const answer = await fetch(`/${location.search}`, {
-    headers: { Accept: "text/html", ...authorization() },
-    cache: "no-store",
-    redirect: "error",
-    signal: AbortSignal.timeout(10_000),
-  });
+  const init = { headers: { Accept: "text/html" }, cache: "no-store" };
+  const answer = await request(`/${location.search}`, 10_000, init);
   if (answer.status === 401) return undefined;
   if (!answer.ok) throw new Error(`The gateway answered ${answer.status}.`);
   return new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -24,13 +25,8 @@ export const requestPage = async () => {
  * that speaks against it.
  */
 export const requestChange = async (path, json) => {
-  const answer = await fetch(path, {
-    method: "POST",
-    headers: { "Content-Type": "application/json", ...authorization() },
-    body: JSON.stringify(json),
-    redirect: "error",
-    signal: AbortSignal.timeout(20_000),
-  }).catch(() => {
+  const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(json) };
+  const answer = await request(path, 20_000, init).catch(() => {
     throw new Error("The gateway did not answer, so it is not known whether this was done.");
   });
   const answered = await answer.json().catch(() => ({}));
@@ -42,11 +38,7 @@ export const requestChange = async (path, json) => {
 
 /** The content of a file of the gateway; throws a sentence if it cannot be had. */
 export const requestFile = async (path) => {
-  const answer = await fetch(path, {
-    headers: authorization(),
-    redirect: "error",
-    signal: AbortSignal.timeout(20_000),
-  });
+  const answer = await request(path, 20_000);
   if (!answer.ok) throw new Error(`The gateway answered ${answer.status}.`);
   return answer.blob();
 };

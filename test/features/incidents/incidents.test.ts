@@ -1,5 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { Incident } from "../../../features/incidents/incidents.ts";
+import { incidentsPage } from "../../../features/incidents/page.ts";
+import { textOf } from "../console/page/operators.ts";
 import { clock } from "../../gateway/cache/support.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import { settled, until } from "../../support/waiting.ts";
@@ -37,6 +39,7 @@ test("an incident has its begin, its end, its causes, what failed, and what was 
   pass(5000);
   expect(one.notices).toMatchObject([{ type: "incident.began", of: "clients", failed: 3 }]);
   await one.ask("/datasets/61");
+  one.gateway.core.events.emit("notice", { type: "traffic.flood", at: "", share: 0.8 });
   await one.move("getDataset", { stage: "legacy" });
   await one.become("");
   pass(4 * MINUTE);
@@ -44,15 +47,30 @@ test("an incident has its begin, its end, its causes, what failed, and what was 
     of: "clients",
     begin: "2026-11-21T12:00:06.000Z",
     end: "2026-11-21T12:00:06.000Z",
-    causes: ["Answers that are not from legacy"],
+    causes: ["Answers that are not from legacy", "Possibly a flood: one caller sends 80 % of all requests"],
     failed: 3,
     cached: 1,
     worst: "getDatasetFeatures 3 of 3",
     moves: [{ endpoint: "getDataset", to: "legacy", by: "Ada", why: "a test", more: 0 }],
   };
   expect(await incidentsOf(one)).toMatchObject([incident]);
-  expect(one.notices.map(({ type }) => type)).toEqual(["incident.began", "stage.moved", "incident.ended"]);
-  expect(one.notices[2]).toMatchObject({ failed: 3, cached: 1 });
+  expect(one.notices.map(({ type }) => type)).toEqual([
+    "incident.began",
+    "traffic.flood",
+    "stage.moved",
+    "incident.ended",
+  ]);
+  expect(one.notices[3]).toMatchObject({ failed: 3, cached: 1 });
+});
+
+test.each([
+  [[], "Clients got errors"],
+  [["A thing has been failing: it is gone", "Another thing"], "A thing has been failing: it is gone; Another thing"],
+])("the page names the causes %j, and claims none", (causes, shown) => {
+  const at = new Date().toISOString();
+  const incident = { id: "a", of: "clients", begin: at, end: at, causes, failed: 3, cached: 1, moves: [] };
+  const { sections } = incidentsPage(() => [incident]).show(new Date(), new URLSearchParams(), "");
+  expect(textOf(String(sections[0]?.content))).toContain(` ${shown} failed 3 `);
 });
 
 test("wrong again within two minutes is the same incident; fifty are kept for a week", async () => {

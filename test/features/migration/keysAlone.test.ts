@@ -37,7 +37,7 @@ test("its failure is then a trouble of keys alone", async () => {
     return one.gateway.core.outage.isOn();
   });
   expect(textOf(headingOf(await one.markup()))).toMatch(
-    /Legacy, which only checks keys, has been failing since \S+ UTC : callers with a key .* are answered 503/,
+    /Legacy, which only checks keys, has been failing since \S+ UTC \(.*\): callers with a key .* are answered 503/,
   );
 });
 

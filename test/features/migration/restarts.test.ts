@@ -114,7 +114,7 @@ describeWithRedis("two gateways with one Redis", () => {
     for (const { dependency } of [a, b])
       expect(dependency()).toMatchObject({ state: "failed", why: "getSetup had shadow, 10 % mirrored" });
     expect(await (await operatorsOf(a)).markup()).toMatch(
-      /have been lost<\/strong[^]*getSetup had shadow, 10 % mirrored[^]*data-all="lost"[^>]*data-will="[^"]*:\s+getSetup: shadow, 10 % mirrored"/,
+      /have been lost<\/strong[^]*getSetup had shadow, 10 % mirrored\): the stages that the setting STAGES gives are in force[^]*data-all="lost"[^>]*data-will="[^"]*:\s+getSetup: shadow, 10 % mirrored"/,
     );
     expect(await b.operate("POST", "/stages", { ...who, stage: "lost" })).toEqual({
       status: 200,

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { DifferenceView } from "../../../features/migration/views.ts";
+import { operatorsOf, textOf } from "../console/page/operators.ts";
 import { exchange } from "../../gateway/answer/support.ts";
 import { get } from "../../gateway/proxy/support.ts";
 import type { Fault } from "../../standIn/faults.ts";
@@ -440,8 +441,12 @@ describe("a canary that modern answers wrongly", () => {
   };
 
   test("without a gate it goes back to shadow at three distinct requests that differ", async () => {
-    const { migration } = await wrongFor();
+    const { migration, gateway } = await wrongFor();
     await until(() => migration.stageOf("getDataset").stage === "shadow");
+    const { markup } = await operatorsOf({ gateway });
+    expect(textOf(await markup())).toMatch(
+      /The gate took getDataset back to shadow at \d\d:\d\d UTC \(3 distinct requests differ without a reason\): legacy answers all callers Nothing has to be pressed/,
+    );
     expect(migration.audit()).toMatchObject([
       { by: "gate", why: "3 distinct requests differ without a reason", from: { stage: "canary" } },
     ]);

@@ -20,11 +20,11 @@ test("without a script all is in its order, and every control has its label", as
   const began = minute(new Date(performance.timeOrigin).toISOString());
   for (const sentence of [
     "Legacy ok now Modern ok now",
-    "No client gets an error 5 requests in the last minute, none failed getDataset: 1 request differs, and nothing explains it : no caller gets modern’s answer yet What differs",
+    "No client gets an error 5 requests in the last minute, none failed getDataset: 1 request differs, and nothing explains it : no caller gets modern’s answer What differs",
     "requests cached p95 failed New interface 4 0 % 0",
     "Old clients 1 – 0",
     "1 caller since",
-    `at ${address} , started ${began} , legacy at ${one.legacy.url} , modern at ${one.modern.url} , as of`,
+    `At ${address} , started ${began} , legacy at ${one.legacy.url} , modern at ${one.modern.url}`,
     "shadow , 100 % mirrored held: 1 of 500 distinct requests compared",
     "0 % ≥ 0 % of 1 · 1 unexplained",
     "modern , 100 % checked",
@@ -49,6 +49,7 @@ test("without a script all is in its order, and every control has its label", as
   for (const [svg] of markupOf(page).matchAll(/<svg[^>]*>/g))
     expect(svg).toMatch(/role="img"\s+aria-label="[^"]+"|aria-hidden/);
   expect(page).not.toContain('data-key="empty"');
+  expect(page).toMatch(/viewBox="0 0 30 36"[^>]*>\s*<path class="all" d="M29 36v-36h1v36z"/);
   expect(page).toMatch(
     /data-all="legacy"\s+data-will="Legacy will answer all callers of [^"]*\ngetDataset: shadow, 100 % mirrored\n[^"]*getStudy: modern, 100 % checked/,
   );
@@ -144,7 +145,7 @@ test("what is long is cut, and the page says where the rest is", async () => {
 
 test("without modern no section is empty, and what is off names its setting", async () => {
   const page = await (await operatorsOf({ gateway: await gatewayFor("http://127.0.0.1:1") })).markup();
-  expect(textOf(page)).toMatch(/as of [\d:]+ UTC Legacy ok now Ready for the first request/);
+  expect(textOf(page)).toMatch(/as of [\d:]+ UTC At .* Legacy ok now Ready for the first request/);
   expect(textOf(page)).toContain("43 endpoints without a request in the new interface");
   expect(textOf(page)).toContain(`curl ${address}/…`);
   expect(textOf(page)).toContain("LEGACY_ADMIN_KEY is not set");
@@ -206,7 +207,7 @@ test("the heading says what fails, since when, and its effect, most urgent first
   await until(async () => textOf(headingOf(await markup())).includes("failing"));
   const page = await markup();
   expect(textOf(headingOf(page)).trim()).toMatch(
-    /^1 of 2 requests were answered in the last minute \(failed: getTask 1 of 1\) .*?Legacy has been failing since \d\d:\d\d UTC : what is not cached and needs it is answered 502, 503 or 504 \(it cannot be reached: connection refused, nothing listens on its port\) What fails getDataset: 1 request differs/,
+    /^1 of 2 requests were answered in the last 5 minutes \(failed: getTask 1 of 1\) .*?Legacy has been failing since \d\d:\d\d UTC \(it cannot be reached: connection refused, nothing listens on its port\): what is not cached and needs it is answered 502, 503 or 504 Repair legacy; nothing has to be pressed here. What fails getDataset: 1 request differs/,
   );
   expect(textOf(page)).toContain("Legacy failing now Modern ok now");
 });
@@ -223,7 +224,7 @@ describeWithRedis("with Redis", () => {
     expect(text).toContain("distinct requests of all gateways");
     await redis.kill();
     await until(async () =>
-      /^ *(?:Clients get errors|Few clients get errors|No client gets an error) .*?Redis has been failing since \d\d:\d\d UTC : what was cached is served only while legacy fails; stages, the audit log and the list of clients are not stored[^(]* \([^)]*connection refused, nothing listens on its port[^)]*\) The cache *$/.test(
+      /^ *(?:Clients get errors|Few clients get errors|No client gets an error) .*?Redis has been failing since \d\d:\d\d UTC \([^)]*connection refused, nothing listens on its port[^)]*\): what was cached is served only while legacy fails; stages, the audit log and the list of clients are not stored.* The cache *$/.test(
         textOf(headingOf(await markup())),
       ),
     );
@@ -288,7 +289,7 @@ test("three endpoints in trouble have a line, behind what fails", async () => {
     await ask(`/tasks/${i}`, { "X-Forwarded-For": `192.0.2.${i}` });
   }
   expect(textOf(headingOf(await markup()))).toMatch(
-    /^ *(?:Clients get errors|Few clients get errors|No client gets an error) .*?Modern has been failing since \d\d:\d\d UTC : legacy answers the reads, .* Everything back to legacy getStudy: 2 requests/,
+    /^ *(?:Clients get errors|Few clients get errors|No client gets an error) .*?Modern has been failing since \d\d:\d\d UTC .*: legacy answers the reads, .* Everything back to legacy getStudy: 2 requests/,
   );
 });
 
@@ -304,7 +305,7 @@ test("a wrong answer is said with its share, its beginning and the way back", as
   const harm = "Up to 50 % of the callers of getDataset may get wrong answers";
   expect(textOf(headingOf(page)).trim()).toMatch(
     new RegExp(
-      `^${harm} .*${harm} since \\d\\d:\\d\\d UTC : 1 request differs, and nothing explains it Back to shadow : getDataset What differs$`,
+      `^${harm} .*${harm} since \\d\\d:\\d\\d UTC : 1 request differs, and nothing explains it Back to shadow getDataset What differs$`,
       "i",
     ),
   );
@@ -320,7 +321,7 @@ test("a modern that answers errors is a trouble, with their status", async () =>
   for (let i = 1; i < 9; i++) await one.ask(`/tasks/${i}`, { "X-Forwarded-For": `192.0.2.${i}` });
   const { markup } = await operatorsOf(one);
   expect(textOf(headingOf(await markup())).trim()).toMatch(
-    /^No client gets an error .* Modern has been failing since \d\d:\d\d UTC : legacy answers the reads, .* \(it answers with status 500\) Everything back to legacy$/,
+    /^No client gets an error .* Modern has been failing since \d\d:\d\d UTC \(it answers with status 500\): legacy answers the reads, .* Everything back to legacy$/,
   );
 });
 
