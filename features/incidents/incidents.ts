@@ -3,7 +3,7 @@ import { z } from "zod";
 import { describeReason, isTrouble, type Outcomes, sumTraffic, truncate } from "../../src/operation/index.ts";
 import type { Core, Notice } from "../../src/gateway/index.ts";
 import type { Stores } from "../../libraries/stores/keyValueStore.ts";
-import { inPlainWords, percent, whatFails } from "../../libraries/ui/wording.ts";
+import { percent, whatFails } from "../../libraries/ui/wording.ts";
 
 const MAX_INCIDENTS = 50;
 const KEPT_MS = 7 * 86_400_000;
@@ -94,14 +94,13 @@ export const openIncidents = async (
     const now = new Date().toISOString();
     const failedAt = meter.lastFailed() ?? now;
     const failed = dependencies.failed().filter(({ name }) => name !== CHOSEN);
-    const causeOf = (failure: (typeof failed)[number]) =>
-      `${failure.trouble}: ${inPlainWords(describeReason(failure))}`;
+    const causeOf = (failure: (typeof failed)[number]) => `${failure.trouble}: ${describeReason(failure)}`;
     const isLegacy = failed.some(({ name }) => name === "legacy");
     const wrong = new Map(
       failed.filter(({ name }) => name !== "legacy").map((failure) => [failure.name, [causeOf(failure)]]),
     );
     if (isHarm || isLegacy)
-      wrong.set(CLIENTS, [...failed.map(causeOf), ...legacyTroubles().map(({ trouble }) => inPlainWords(trouble))]);
+      wrong.set(CLIENTS, [...failed.map(causeOf), ...legacyTroubles().map(({ trouble }) => trouble)]);
     for (const [of, causes] of wrong) {
       const at = of === CLIENTS && !isLegacy ? failedAt : now;
       const known = lasting.get(of);

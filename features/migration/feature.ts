@@ -140,12 +140,12 @@ const open = async (
 };
 
 /** What is said where Redis has no stage: it may have lost them. */
-const NONE_SET = "Redis has none that was set at run time: those of STAGES hold";
+const NONE_SET = "Redis has none that was set at run time: the stages of the setting STAGES are in force";
 
 /** What is said where Redis had some, and has lost them. */
 const STAGES_LOST = {
   trouble: "The stages that were set at run time have been lost",
-  effect: "those of STAGES hold",
+  effect: "the stages of the setting STAGES are in force",
 };
 
 const describeStages = (migration: Migration): string => {

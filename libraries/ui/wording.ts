@@ -30,18 +30,6 @@ export const secondOfDay = (iso: string): string => `${iso.slice(11, 19)} UTC`;
 /** Milliseconds for which the page says what is over. */
 export const REMEMBERED_MS = 3_600_000;
 
-/** Words of `/readyz` and the log that take a second look, and what the page says in their place. */
-const plainer = [
-  [/^it has no database: it is/, "its database is"],
-  [/\bwrites (?=\d)/, "writes of both interfaces "],
-  [/^Lists of legacy that lack all their rows$/, "Legacy answers lists without any of their rows"],
-  [/^those of STAGES hold$/, "the stages that the setting STAGES gives are in force"],
-] as const;
-
-/** A trouble, its effect or its reason in plain words. */
-export const inPlainWords = (text: string): string =>
-  plainer.reduce((said, [words, plain]) => said.replace(words, plain), text);
-
 /** Names that are said of what fails. */
 const MAX_FAILING = 3;
 

@@ -7,7 +7,7 @@ import { root } from "./imports.ts";
 const budget = {
   "src transforms": 19_972,
   "src transforms features libraries tools": 38_241,
-  test: 41_900,
+  test: 41_913,
 };
 
 test.each(Object.entries(budget))("%s has at most %i lines", (folders, most) => {

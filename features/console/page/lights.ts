@@ -3,7 +3,6 @@ import { type DependencyState, describeReason, sumTraffic } from "../../../src/o
 import type { PageTrouble } from "../../../libraries/ui/consolePart.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { timeAgo } from "../../../libraries/ui/parts.ts";
-import { inPlainWords } from "../../../libraries/ui/wording.ts";
 import { whenOf } from "./headline.ts";
 
 /**
@@ -66,8 +65,8 @@ export const causesOf = (
     ),
     ...legacyTroubles().map((told) => ({
       ...told,
-      what: inPlainWords(told.trouble),
-      why: inPlainWords(describeReason(told)),
+      what: told.trouble,
+      why: describeReason(told),
       press: pressFor(told.name),
     })),
   ];
@@ -80,7 +79,7 @@ const dependencyTrouble = (
 ): PageTrouble => ({
   what: alike[0]?.trouble ?? "",
   since: alike.map((failure) => failure.since).toSorted()[0] ?? "",
-  effect: alike.map(({ effect }) => inPlainWords(effect)).join("; "),
-  why: [...new Set(alike.map((failure) => inPlainWords(describeReason(failure))))].join("; "),
+  effect: alike.map(({ effect }) => effect).join("; "),
+  why: [...new Set(alike.map((failure) => describeReason(failure)))].join("; "),
   press: alike.flatMap(({ name }) => remedies[name] ?? [])[0] ?? html`<a href="/readyz?verbose">All dependencies</a>`,
 });

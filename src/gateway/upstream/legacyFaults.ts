@@ -12,7 +12,7 @@ const faults = {
     isOften: true,
   },
   incomplete: {
-    trouble: "Lists of legacy that lack all their rows",
+    trouble: "Legacy answers lists without any of their rows",
     effect: "the cache answers as long as it has them",
   },
   slow: { trouble: "Slow answers of legacy", effect: "what is not cached takes more than 5 s", isOften: true },
@@ -56,7 +56,7 @@ const MAX_FAULTS = 10_000;
 const RECENT_MS = RECENT_MINUTES * 60_000;
 
 /** Writes of both interfaces are one part. */
-const kinds: Readonly<Record<string, string>> = { ...requestKinds, write: "writes" };
+const kinds: Readonly<Record<string, string>> = { ...requestKinds, write: "writes of both interfaces" };
 
 type Telemetry = { observer: Pick<Observer, "onEvent">; traffic: Pick<Traffic, "recent"> };
 type Fault = { fault: LegacyFault; part: string; at: number; last: string };

@@ -214,6 +214,6 @@ const resultOf = (probed: Probed | undefined): ProbeResult => {
   if (judgement === undefined) return "nothing";
   // Of what is ill, only legacy itself has this status.
   return status === 412
-    ? { why: "it has no database", details: "it is stopped, or takes no connections", because: "certain" }
+    ? { why: "it has no database", details: "stopped, or without a free connection", because: "certain" }
     : { why: `it answers with status ${status}`, details, because: "answer" };
 };

@@ -86,7 +86,7 @@ describeWithRedis("two gateways with one Redis", () => {
       return { ...one, dependency, at: (endpoint = "getDataset") => one.migration.stageOf(endpoint) };
     };
     const [a, b] = [await on(), await on()];
-    const none = "Redis has none that was set at run time: those of STAGES hold";
+    const none = "Redis has none that was set at run time: the stages of the setting STAGES are in force";
     const line = "stages: getStudy shadow, 100 % mirrored; all others legacy";
     expect(await a.startLine()).toBe(`${line}; ${none}`);
     expect(a.dependency()).toMatchObject({ state: "ok", why: none });
@@ -114,7 +114,7 @@ describeWithRedis("two gateways with one Redis", () => {
     for (const { dependency } of [a, b])
       expect(dependency()).toMatchObject({ state: "failed", why: "getSetup had shadow, 10 % mirrored" });
     expect(await (await operatorsOf(a)).markup()).toMatch(
-      /have been lost<\/strong[^]*getSetup had shadow, 10 % mirrored\): the stages that the setting STAGES gives are in force[^]*data-all="lost"[^>]*data-will="[^"]*:\s+getSetup: shadow, 10 % mirrored"/,
+      /have been lost<\/strong[^]*getSetup had shadow, 10 % mirrored\): the stages of the setting STAGES are in force[^]*data-all="lost"[^>]*data-will="[^"]*:\s+getSetup: shadow, 10 % mirrored"/,
     );
     expect(await b.operate("POST", "/stages", { ...who, stage: "lost" })).toEqual({
       status: 200,

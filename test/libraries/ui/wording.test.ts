@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bytes, duration, inPlainWords, percent, rate } from "../../../libraries/ui/wording.ts";
+import { bytes, duration, percent, rate } from "../../../libraries/ui/wording.ts";
 
 test.each([
   [percent(1), "100 %"],
@@ -17,11 +17,3 @@ test.each([
   [bytes(1536), "1.5 KiB"],
   [bytes(67_108_864), "64 MiB"],
 ])("a figure is shown as %s", (shown, expected) => expect(shown).toBe(expected));
-
-test.each([
-  ["it has no database: it is stopped, or takes no connections", "its database is stopped, or takes no connections"],
-  ["getTask 4, writes 123 in the last 5 minutes", "getTask 4, writes of both interfaces 123 in the last 5 minutes"],
-  ["Lists of legacy that lack all their rows", "Legacy answers lists without any of their rows"],
-  ["those of STAGES hold", "the stages that the setting STAGES gives are in force"],
-  ["it cannot be reached: its name does not resolve", "it cannot be reached: its name does not resolve"],
-])("the page says %j in plain words", (text, plain) => expect(inPlainWords(text)).toBe(plain));

@@ -30,7 +30,7 @@ const startWhole = async () => {
 };
 
 test.each([
-  ["database", "its database is stopped, or takes no connections"],
+  ["database", "it has no database: stopped, or without a free connection"],
   ["page-200", "it answers with status 200"],
   ["cut-200", "it breaks off its answers"],
 ])("three misses are errors of clients, and the page says what fails: %s", async (form, why) => {
