@@ -4,14 +4,15 @@ import { pathOf } from "../../catalogue/index.ts";
 import { exchangeOf, monotonic, type ReadCounts, withTimeout } from "../../operation/index.ts";
 import type { HitPath } from "../answer/dialect.ts";
 import type { WholeCore } from "../answer/feature.ts";
-import { readDirectives } from "../cache/cacheRequest.ts";
+import { type NotForCache, readDirectives } from "../cache/cacheRequest.ts";
 import { isFailure } from "../cache/policy.ts";
-import { uncached } from "../cache/served.ts";
+import { type Served, uncached } from "../cache/served.ts";
 import type { Pass, Substitute } from "../proxy/passThrough.ts";
 import { ownCaller } from "../upstream/legacyClient.ts";
 import { openCachedReads } from "./cachedReads.ts";
 import { legacyDialect } from "./dialect.ts";
 import type { OldRead } from "./oldRead.ts";
+import { type Known, nextStep } from "./nextStep.ts";
 import { openFormReads, type ReadForm } from "./formRead.ts";
 import { openPathReads, type PathRead, type ReadPath } from "./pathRead.ts";
 import { openReplies } from "./replies.ts";
@@ -69,50 +70,69 @@ export const openOldReads = (
     wanted: readDirectives(req.headers["cache-control"], req.headers.pragma),
   });
 
-  /**
-   * What legacy says of the key. While it fails, it says nothing: `unknown`. `late`: not in time, and it has not
-   * accepted it within the hour.
-   */
-  const verdictOn = async (read: OldRead): Promise<"accepted" | "refused" | "unknown" | "late"> => {
+  /** The verdict of legacy on the key of a read; while it fails, it gives none. */
+  const verdictOn = async (read: OldRead): Promise<NonNullable<Known["key"]>> => {
     const { key, owner, client, posted } = read;
     if (key === undefined || owner === undefined) return "accepted";
     // Legacy takes a POST only with a key that may write.
     const verifying = keys.verify({ ...ownCaller(core.totalTimeout), client, key }, posted !== undefined);
     const refusal = await withTimeout(verifying, VERIFY_MS);
-    if (refusal === "late" && outage.isOn()) return "unknown";
-    if (refusal === "late") return keys.wasAccepted(owner) ? "accepted" : "late";
+    const unknown = keys.wasRefused(owner) ? "wasRefused" : "unknown";
+    if (refusal === "late") return outage.isOn() ? unknown : keys.wasAccepted(owner) ? "accepted" : "late";
     if (refusal === undefined) return "accepted";
-    return refusal.kind === "unauthenticated" || refusal.kind === "forbidden" ? "refused" : "unknown";
+    return refusal.kind === "unauthenticated" || refusal.kind === "forbidden" ? "refused" : unknown;
+  };
+
+  const legacyNow = (): Known["legacy"] => (outage.isOn() ? "fails" : outage.isInDoubt() ? "inDoubt" : "answers");
+
+  const foundIn = (served: Served | NotForCache): NonNullable<Known["found"]> => {
+    if (served === "notForCache") return "none";
+    const { answer, isUnasked, judged = answer.status } = served;
+    if (answer.status === 200) return "ok";
+    if (isUnasked === true || !cached.isOfLegacy(answer)) return "failure";
+    return isFailure(judged) ? "doubted" : "other";
   };
 
   /** False where the request has to pass; or what may stand in place of legacy's answer to it. */
   const answerFor = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean | Substitute> => {
-    const { isSomebody, cacheKey, isBrowser = false } = read;
-    const mayBeShownMore = isSomebody && (cacheKey.personal || isBrowser || moreShown.has(cacheKey.key));
-    const needsLegacy = cached.isPassing(read) || mayBeShownMore;
-    // Legacy may be failing already: the probe that is under way finds out.
-    if (needsLegacy && outage.isInDoubt()) await outage.settled();
-    // While it fails, what is stored for everybody is better than nothing.
-    if (needsLegacy && !outage.isOn()) return mayBeShownMore && substituteFor(req, res, read);
-    const verdict = await verdictOn(read);
-    if (verdict === "unknown" && replies.wasRefused(read)) return replies.sendRefusal(res, read);
-    if (verdict === "refused") return false;
-    if (verdict === "late") return substituteFor(req, res, read);
-    // Without an entry the request goes to legacy.
-    const { onlyIfCached: _, ...wanted } = read.wanted;
-    const served = await cached.answer({ ...read, wanted });
-    if (served === "notForCache") return false;
-    const { status } = served.answer;
-    // What everybody does not find may be the caller's own. Where legacy failed, it has not said what everybody finds.
-    const isFailed = served.isUnasked === true || !cached.isOfLegacy(served.answer);
-    const mayHide = isSomebody && status !== 200 && !isFailed && read.posted === undefined;
-    if (mayHide && !outage.isOn()) {
-      moreShown.set(cacheKey.key, true);
-      return substituteFor(req, res, read);
+    const { cacheKey, isList, posted } = read;
+    const mayShowMore = cacheKey.personal || moreShown.has(cacheKey.key);
+    const asked = { isList, mayShowMore, isPassing: cached.isPassing(read), isAlike: posted !== undefined };
+    const who = whoIs(read);
+    let served: Served | NotForCache = "notForCache";
+    const known: Known = { who, legacy: legacyNow(), asked };
+    for (;;) {
+      const step = nextStep(known);
+      switch (step) {
+        case "awaitProbe":
+          await outage.settled();
+          known.legacy = outage.isOn() ? "fails" : "answers";
+          break;
+        case "checkKey":
+          known.key = await verdictOn(read);
+          break;
+        case "lookUp": {
+          // Without an entry the request goes to legacy.
+          const { onlyIfCached: _, ...wanted } = read.wanted;
+          served = await cached.answer({ ...read, wanted });
+          known.found = foundIn(served);
+          known.legacy = legacyNow();
+          break;
+        }
+        case "pass":
+          return false;
+        case "passOrStored":
+          if (known.found !== undefined) moreShown.set(cacheKey.key, true);
+          return substituteFor(req, res, read);
+        case "say103":
+          return replies.sendRefusal(res, read);
+        default: {
+          const reply = step === "say107" ? uncached(cached.unasked(read).answer) : served;
+          if (!res.destroyed) replies.send(req, res, read, reply as Served);
+          return true;
+        }
+      }
     }
-    const isHidden = mayHide && !read.isList && !isFailure(served.judged ?? status);
-    if (!res.destroyed) replies.send(req, res, read, isHidden ? uncached(cached.unasked(read).answer) : served);
-    return true;
   };
 
   const answerOrPass = async (req: IncomingMessage, res: ServerResponse, read: OldRead, pass: Pass): Promise<void> => {
@@ -161,3 +181,6 @@ export const openOldReads = (
     },
   };
 };
+
+const whoIs = ({ isSomebody, isBrowser, key }: OldRead): Known["who"] =>
+  !isSomebody ? "nobody" : isBrowser === true ? "browser" : key === undefined ? "session" : "key";

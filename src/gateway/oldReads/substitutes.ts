@@ -7,6 +7,7 @@ import { type Beginning, decodedBeginning } from "../upstream/answerBeginning.ts
 import { mediaType } from "../upstream/answerHeaders.ts";
 import type { CachedReads } from "./cachedReads.ts";
 import { isDoubted } from "./judge.ts";
+import { afterHeld, type Held } from "./nextStep.ts";
 import type { OldRead } from "./oldRead.ts";
 import type { Replies } from "./replies.ts";
 
@@ -82,18 +83,16 @@ export const openSubstitutes = (
           if (cacheKey.personal) prefetch(read).catch(observer.fault);
         } else if (key !== undefined && refusedIn(answer, mediaType(answer.headers), WRONG_KEY)) keys.refused(key);
       }
-      const isNone = answer === undefined || judgement === "ill";
       if (answer !== undefined && isIll(answer)) {
         const { status, headers } = answer;
         const body = decodedBeginning(answer) ?? answer.body;
         const illAnswer = { status, contentType: mediaType(headers), judgement, body };
         reportIll(observer, read.name, illAnswer, { key, isOfClient: true });
       }
-      const isDead = judgement === "failed" && answer?.status === 500 && answer.body.length === 0;
+      const step = afterHeld[heldIn(answer)];
       let sending: Promise<boolean> | undefined;
-      if (isNone) sending = sendInPlace(req, res, read);
-      else if (judgement === "refused" || isDead) sending = sendStored(req, res, read);
-      else if (judgement === "own" && answer.status !== 200) sending = sendRows(req, res, read, answer);
+      if (step === "inPlace") sending = sendInPlace(req, res, read);
+      else if (step === "storedIfDoubted" && answer !== undefined) sending = sendRows(req, res, read, answer);
       if (sending === undefined) replies.countPassed(read);
       return sending?.then((isSent) => {
         if (!isSent) replies.countPassed(read);
@@ -101,4 +100,13 @@ export const openSubstitutes = (
       });
     };
   };
+};
+
+const heldIn = (answer: Parameters<Substitute>[0]): Held => {
+  if (answer === undefined || answer.judgement === "ill") return "failure";
+  const { judgement, status, body } = answer;
+  if (judgement === "own") return status === 200 ? "document" : "error";
+  return judgement === "refused" || (judgement === "failed" && status === 500 && body.length === 0)
+    ? "refusal"
+    : "unjudged";
 };

@@ -250,11 +250,13 @@ describe("a key that legacy has refused within the hour", () => {
     }
   });
 
-  test("is not reminded of it by a front's refusal, nor after legacy has accepted it", async () => {
-    const { legacy, ask, core } = await refused();
-    await legacy.become("page-403");
-    expect((await ask(list + wrongKey)).status).toBe(200);
+  test.each(["page-403", "empty-500"])("gets it in place of a refusal, until legacy accepts it: %s", async (form) => {
+    const { legacy, ask, core, refusal } = await refused();
+    await legacy.become(form);
+    const { status, body } = await ask(list + wrongKey);
+    expect([status, body]).toEqual([412, refusal]);
     core.keys.accepted(mallory);
+    expect((await ask(list + wrongKey)).status).toBe(200);
     await legacy.become("page-502");
     expect((await ask(list + wrongKey)).status).toBe(200);
   });
