@@ -57,7 +57,7 @@ export const causesOf = (
   const { errors } = sumTraffic(traffic.recent());
   const pressFor = (name: string): Html =>
     html`${repairs[name] ?? "Repair legacy"}; nothing has to be pressed
-    here${errors === 0 ? ", no request fails" : html`. <a href="#traffic">What fails</a>`}`;
+    here${errors === 0 ? "" : html`. <a href="#traffic">What fails</a>`}`;
   const all = { ...remedies, legacy: pressFor("legacy") };
   return [
     ...Object.values(Object.groupBy(dependencies.failed(), ({ trouble }) => trouble)).map((alike = []) =>

@@ -30,9 +30,9 @@ export const retirementPage = (list: ListClients, floodNow: () => Flood | undefi
 const floodTrouble = (flood: Flood): PageTrouble => ({
   what: `One caller sends ${percent(flood.share)} of all requests`,
   since: flood.since,
-  effect: html`<code>${flood.caller}</code> sends ${rate(flood.rate)} a second.
-    <code>RATE_LIMIT=${flood.limit}</code> allows each caller ${counted(flood.limit, "request")} a second, on both
-    interfaces: set it in <code>CONFIG</code> and reload, or restart`,
+  effect: html`<code>${flood.caller}</code> sends ${rate(flood.rate)} a second. To allow each caller
+    ${counted(flood.limit, "request")} a second, on both interfaces, set <code>RATE_LIMIT=${flood.limit}</code> in
+    <code>CONFIG</code> and reload, or restart`,
   press: html`<a href="#traffic">Traffic</a>`,
 });
 

@@ -13,7 +13,7 @@ const faults = {
   },
   incomplete: {
     trouble: "Legacy answers lists without any of their rows",
-    effect: "the cache answers as long as it has them",
+    effect: "the cache answers with the rows that it has stored",
   },
   slow: { trouble: "Slow answers of legacy", effect: "what is not cached takes more than 5 s", isOften: true },
   cut: { trouble: "Answers that legacy broke off", effect: "what is not cached is answered 502, or in part" },

@@ -32,7 +32,7 @@ type LegacyOutageSettings = {
 const refusing = {
   name: "refusing",
   trouble: "Legacy, or what stands before it, refuses the gateway",
-  effect: "what is not cached and needs it is answered 502",
+  effect: "requests that the cache cannot answer get 502",
 };
 const differing: LegacyTrouble = {
   name: "unsure",
@@ -72,7 +72,7 @@ export const openLegacyOutage = (
   const upstream = openUpstream({ ...settings, connections: 1 });
   const failing = {
     trouble: "Legacy has been failing",
-    effect: "what is not cached and needs it is answered 502, 503 or 504",
+    effect: "requests that the cache cannot answer get 502, 503 or 504",
   };
   const report = dependencies.add("legacy", () => keysAlone() ?? failing);
   const faults = openLegacyFaults({ observer, traffic });

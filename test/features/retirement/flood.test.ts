@@ -103,7 +103,7 @@ test.each<[who: string, targets: string[], agent: string, caller: RegExp, isList
     expect(gateway.core.observer.counts()["flood"]).toBe(1);
     const page = textOf(await (await operatorsOf({ gateway })).markup());
     expect(page).toMatch(
-      /One caller sends \d\S* % of all requests since \d\d:\d\d UTC : \S.* sends 1\S* a second. RATE_LIMIT=5 allows each caller 5 requests a second, on both interfaces: set it in CONFIG and reload, or restart Traffic/,
+      /One caller sends \d\S* % of all requests since \d\d:\d\d UTC : \S.* sends 1\S* a second. To allow each caller 5 requests a second, on both interfaces, set RATE_LIMIT=5 in CONFIG and reload, or restart Traffic/,
     );
     for (const text of [page, JSON.stringify(notices.mock.calls)])
       expect(text).not.toMatch(new RegExp(`${key}|made-up`));

@@ -207,7 +207,7 @@ test("the heading says what fails, since when, and its effect, most urgent first
   await until(async () => textOf(headingOf(await markup())).includes("failing"));
   const page = await markup();
   expect(textOf(headingOf(page)).trim()).toMatch(
-    /^1 of 2 requests were answered in the last 5 minutes \(failed: getTask 1 of 1\) .*?Legacy has been failing since \d\d:\d\d UTC \(it cannot be reached: connection refused, nothing listens on its port\): what is not cached and needs it is answered 502, 503 or 504 Repair legacy; nothing has to be pressed here. What fails getDataset: 1 request differs/,
+    /^1 of 2 requests were answered in the last 5 minutes \(failed: getTask 1 of 1\) .*?Legacy has been failing since \d\d:\d\d UTC \(it cannot be reached: connection refused, nothing listens on its port\): requests that the cache cannot answer get 502, 503 or 504 Repair legacy; nothing has to be pressed here. What fails getDataset: 1 request differs/,
   );
   expect(textOf(page)).toContain("Legacy failing now Modern ok now");
 });

@@ -46,7 +46,7 @@ test.each([
   const { heading, verdict, figures } = await shownBy(see);
   expect(verdict).toBe("Clients get errors: 3 of 5 in the last minute (getDataset of old clients 3 of 5)");
   expect(heading).toMatch(
-    /Legacy has been failing since \d\d:\d\d UTC \(.*\): what is not cached .* Repair legacy; nothing has to be pressed here. What fails$/,
+    /Legacy has been failing since \d\d:\d\d UTC \(.*\): requests that the cache cannot answer .* Repair legacy; nothing has to be pressed here. What fails$/,
   );
   expect(figures).toMatch(/^5 requests in the last minute, 3 failed, most at \d\d:\d\d UTC: 3 in a minute$/);
 });
@@ -163,7 +163,7 @@ test.each(["", `?api_key=${keys.owner}`])("an endpoint whose lists lack all rows
   for (const list of lists) expect((await ask(list)).status).toBe(200);
   await until(() => core.observer.counts()["empty_list listTasks"] === 3);
   expect((await shownBy(see)).heading).toMatch(
-    /^No client gets an error .*Legacy answers lists without any of their rows since \d\d:\d\d UTC \(listTasks 3 in the last 5 minutes\): .* Repair legacy; nothing has to be pressed here, no request fails$/,
+    /^No client gets an error .*Legacy answers lists without any of their rows since \d\d:\d\d UTC \(listTasks 3 in the last 5 minutes\): .* Repair legacy; nothing has to be pressed here$/,
   );
 });
 
@@ -188,7 +188,7 @@ test("slow answers are a cause from the third on, if more than one in twenty of 
   const { heading, lights } = await shownBy(see);
   expect(lights).toMatch(/^Legacy (?:slow|unreadable) since \d\d:\d\d UTC$/);
   expect(heading).toMatch(
-    /^No client gets an error .*Slow answers of legacy since \d\d:\d\d UTC \(getDataset 3 in the last 5 minutes\): .* no request fails$/,
+    /^No client gets an error .*Slow answers of legacy since \d\d:\d\d UTC \(getDataset 3 in the last 5 minutes\): .* nothing has to be pressed here$/,
   );
   pass(6 * MINUTE);
   expect((await shownBy(see)).heading).toMatch(/^(The cache answers|No request)/);
