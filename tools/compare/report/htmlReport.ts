@@ -112,7 +112,7 @@ const overview = ({ sides: { legacy, candidate }, made, summary, endpoints }: Re
       </tbody>
     </table>
     <p class="where">
-      Statuses, latency, coverage and schema drift: <code>summary.md</code> and <code>report.json</code>.
+      Statuses, latency, coverage and schema drift: <code>report.json</code>.
     </p>
   </header>`;
 };
