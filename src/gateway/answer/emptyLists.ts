@@ -6,29 +6,29 @@ import type { Observer } from "../../operation/index.ts";
 import { type LegacyClient, ownCaller } from "../upstream/legacyClient.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 
-/** Milliseconds for which a look at a shortest list answers for others, and at most until it is over. */
+/** Milliseconds for which a look at a shortest list is valid; `LOOK_TIMEOUT`: milliseconds that a look may take. */
 const LOOK_EVERY = 1000;
 const LOOK_TIMEOUT = 5000;
 /**
- * Milliseconds for which it is remembered that legacy can list nothing, and for which "no results" is fresh meanwhile.
+ * Milliseconds for which a look without a row is remembered; `DOUBTED_FRESH`: for which "no results" is fresh then.
  */
 const REMEMBERED = 60_000;
 const DOUBTED_FRESH = 5000;
 
-/** What was asked for. `client`: the address for whom. */
+/** The list that was requested. `client`: the address of the client. */
 type ListRequest = { endpoint: PreparedEndpoint; input: Record<string, unknown>; client?: string | undefined };
 
-/** Judges what was fetched: a list without rows may not be believed. `before`: the public entry that is stored. */
+/** Judges a fetched answer: a list without rows may be wrong. `before`: the public entry that is stored. */
 export type JudgeEmpty = (fetched: Fetched, request: ListRequest, before: Entry | undefined) => Promise<Fetched>;
 
 /**
- * Where a part of its database fails, legacy says "no results". A list that had rows and has none is believed only if
- * the endpoint's shortest list has a row, for which legacy is asked once a second at most. Otherwise the answer
- * counts as legacy's failure.
+ * Opens the judge of empty lists. If a part of its database fails, legacy answers "no results". So if a list had rows
+ * and is empty now, the gateway asks for the endpoint's shortest list, at most once a second. If that list has no row
+ * either, the answer counts as a failure of legacy.
  */
 export const openEmptyLists = (ask: LegacyClient, observer: Pick<Observer, "event">): JudgeEmpty => {
   const looking = openSingleFlight<boolean>(2 * LOOK_TIMEOUT);
-  /** What the last look of each endpoint found, and when. A list without filters is such a look, too. */
+  /** The result and time of each endpoint's last look. A list without filters also counts as a look. */
   const looks = new Map<string, { at: number; hasRow: boolean }>();
   const lastLook = (name: string, within: number): boolean | undefined => {
     const last = looks.get(name);
@@ -36,7 +36,7 @@ export const openEmptyLists = (ask: LegacyClient, observer: Pick<Observer, "even
   };
 
   const look = async ({ name, readXml }: PreparedEndpoint, shortest: LegacyRequest, client?: string) => {
-    // Some texts break legacy's JSON; a document without rows is an error in either form.
+    // XML, because some texts break legacy's JSON. A document without rows is an error in either form.
     const reply = await ask(shortest, "xml", { ...ownCaller(LOOK_TIMEOUT), client }, readXml);
     const isOwn = !("failed" in reply) && reply.judgement === "own" && reply.status === 200;
     const hasRow = isOwn && reply.reading.is !== "error";
@@ -48,7 +48,7 @@ export const openEmptyLists = (ask: LegacyClient, observer: Pick<Observer, "even
     const { name } = endpoint;
     const shortest = shortestListOf(endpoint);
     if (isUnfiltered(endpoint, input)) {
-      // A write leaves lists of tags for legacy's failure, and may have removed the last tag.
+      // After a write, lists of tags stay to be served if legacy fails, but the write may have removed the last tag.
       if (shortest === undefined && before.isOutdated === true) return true;
       looks.set(name, { at: performance.now(), hasRow: false });
       return false;
@@ -69,11 +69,11 @@ export const openEmptyLists = (ask: LegacyClient, observer: Pick<Observer, "even
   };
 };
 
-/** Whether an endpoint lists rows, of which there may be none. */
+/** True if an endpoint lists rows; the list may be empty. */
 export const isListing = ({ input, shortestList }: Pick<Endpoint, "input" | "shortestList">): boolean =>
   shortestList !== undefined || Object.hasOwn(input, "limit");
 
-/** The list by which an endpoint shows that legacy can list; `undefined` where it takes no limit. */
+/** The shortest list of an endpoint, which shows if legacy can list; `undefined` if the endpoint takes no limit. */
 const shortestListOf = (endpoint: Endpoint): LegacyRequest | undefined => {
   const { shortestList } = endpoint;
   if (shortestList !== undefined || !isListing(endpoint)) return shortestList;
@@ -81,7 +81,7 @@ const shortestListOf = (endpoint: Endpoint): LegacyRequest | undefined => {
   return "unsent" in request ? undefined : request;
 };
 
-/** Whether the input chooses no rows but by a limit. An old client's has no defaults. */
+/** True if the input has no filter except a limit. The input of an old client has no defaults. */
 const isUnfiltered = ({ input: fields }: Endpoint, input: Record<string, unknown>): boolean =>
   Object.entries(fields).every(
     ([name, { fallback }]) => name === "limit" || input[name] === undefined || input[name] === fallback?.value,

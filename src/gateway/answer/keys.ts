@@ -18,7 +18,7 @@ export type KeyProbes = { reads: LegacyRequest; writes: LegacyRequest };
 /** A caller with a key. */
 export type KeyedCaller = Caller & { key: string };
 
-/** What legacy has said of callers' keys, for a minute each. */
+/** The store of verified keys: it remembers for a minute what legacy has answered about each key. */
 export type Keys = ReturnType<typeof openKeys>;
 
 const MINUTE = 60_000;
@@ -28,7 +28,7 @@ type KeysSettings = {
   client: LegacyClient;
   probes: KeyProbes;
   errors: ErrorTable;
-  /** Milliseconds for one verification at most. */
+  /** Milliseconds that a verification may take. */
   timeout: number;
   /** Called for every key that legacy refuses, with its salted hash. */
   onRefused: (owner: string) => void;
@@ -38,7 +38,7 @@ type KeysSettings = {
 export const openKeys = ({ client, probes, errors, timeout, onRefused }: KeysSettings) => {
   // Keys are remembered by a salted hash: a heap dump or a log does not show them.
   const salt = randomBytes(16).toString("hex");
-  // Legacy ignores the case of keys: all spellings of one have one owner.
+  // Legacy ignores the case of keys: all spellings of a key have the same owner.
   const digest = (key: string) => hash("sha256", salt + key.toLowerCase(), "base64");
   const known = new LRUCache<string, { writes?: Outcome | "allowed" }>({
     max: MAX_KEYS,
@@ -53,7 +53,7 @@ export const openKeys = ({ client, probes, errors, timeout, onRefused }: KeysSet
     acceptedWithinHour.set(id, true);
     refusedWithinHour.delete(id);
   };
-  const forget = (id: string) => {
+  const refuse = (id: string) => {
     known.delete(id);
     acceptedWithinHour.delete(id);
     refusedWithinHour.set(id, true);
@@ -68,12 +68,12 @@ export const openKeys = ({ client, probes, errors, timeout, onRefused }: KeysSet
     const { reading, status } = reply;
     const isError = reading.is === "error" && !isFrontsError(status, String(reading.code));
     const outcome = isError ? outcomeOf(reading, errors) : undefined;
-    // Only an answer of legacy's own says anything of a key.
+    // Only an answer from legacy itself says anything about a key.
     const isAnswer = outcome ? outcome.kind !== "unknown" : reading.is === "document" && status === 200;
     if (!isAnswer) return { kind: "broken", message: "The legacy interface could not be asked about the key." };
-    if (outcome?.kind === "unauthenticated") forget(id);
+    if (outcome?.kind === "unauthenticated") refuse(id);
     if (outcome?.kind === "unauthenticated" || outcome?.kind === "unavailable") return outcome;
-    // The probe for writing names nothing to write, so any other answer than "may not" means "may".
+    // The probe for writes names nothing to write, so any answer except "forbidden" means that the key may write.
     const refused = outcome?.kind === "forbidden" ? outcome : undefined;
     known.set(id, writes ? { writes: refused ?? "allowed" } : {});
     accept(id);
@@ -81,32 +81,32 @@ export const openKeys = ({ client, probes, errors, timeout, onRefused }: KeysSet
   };
 
   return {
-    /** The owner of a key: its salted hash, the same in capitals and small letters. */
+    /** The owner of a key: its salted hash, which does not depend on the key's case. */
     ownerOf: digest,
-    /** Legacy accepted it within the last minute. */
+    /** True if legacy accepted the key within the last minute. */
     isProven: (owner: string): boolean => known.has(owner),
-    /** Legacy accepted it within the last hour, and has not refused it since. */
+    /** True if legacy accepted the key within the last hour, and has not refused it since. */
     wasAccepted: (owner: string): boolean => acceptedWithinHour.has(owner),
-    /** Legacy refused it within the last hour, and has not accepted it since. */
+    /** True if legacy refused the key within the last hour, and has not accepted it since. */
     wasRefused: (owner: string): boolean => refusedWithinHour.has(owner),
-    /** Legacy has just refused this key. */
-    refused: (key: string): void => forget(digest(key)),
-    /** Legacy has just accepted this key. */
+    /** Notes that legacy has just refused this key. */
+    refused: (key: string): void => refuse(digest(key)),
+    /** Notes that legacy has just accepted this key. */
     accepted(key: string): void {
       const id = digest(key);
       if (!known.has(id)) known.set(id, {});
       accept(id);
     },
     /**
-     * Asks legacy about a key, unless it said so within the last minute. `undefined`: it is good (and may write, if
-     * `writes`).
+     * Asks legacy about a key, unless legacy accepted it within the last minute. `undefined`: the key is accepted (and
+     * may write, if `writes`).
      */
     verify(caller: KeyedCaller, writes: boolean): Promise<Outcome | undefined> {
       const id = digest(caller.key);
       const remembered = known.get(id);
       if (remembered && !writes) return Promise.resolve(undefined);
       if (remembered?.writes) return Promise.resolve(remembered.writes === "allowed" ? undefined : remembered.writes);
-      // Concurrent requests with the same key wait for one verification.
+      // Concurrent requests with the same key share one verification.
       const verification = `${id} ${writes}`;
       return verifications.get(verification) ?? verifications.launch(verification, probe(caller, id, writes));
     },

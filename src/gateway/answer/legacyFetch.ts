@@ -25,7 +25,7 @@ import type { WholeCore } from "./feature.ts";
 import { isIll, reportIll } from "./illAnswer.ts";
 
 type ToAsk = Pick<WholeCore, "client" | "observer" | "keys" | "errors">;
-/** What fetching from legacy needs; it knows no cache. */
+/** The services that fetching from legacy needs; the cache is not among them. */
 export type ToFetch = ToAsk & Pick<WholeCore, "reader" | "memory" | "events" | "serviceKey">;
 
 /**
@@ -35,13 +35,13 @@ export type ToFetch = ToAsk & Pick<WholeCore, "reader" | "memory" | "events" | "
  */
 export const unauthenticated: Outcome = { kind: "unauthenticated", code: "103", message: "Authentication failed" };
 
-/** Legacy's answer is neither a document nor an error of its own. */
+/** The outcome if the answer is neither a document nor an error of legacy itself. */
 export const noAnswer: Outcome = {
   kind: "broken",
   message: "The legacy interface answered with something that is no answer.",
 };
 
-/** What stands in legacy's place, or before it, has no room: for this caller (429) or for anybody (503). */
+/** True if legacy, or a server in front of it, has no room for this caller (429) or for any caller (503). */
 const isBusy = (status: number): boolean => status === 429 || status === 503;
 
 const busy = (retryAfter: string | undefined): Outcome => ({
@@ -52,18 +52,18 @@ const busy = (retryAfter: string | undefined): Outcome => ({
 
 type SendableRequest = FetchRequest & { legacy: LegacyRequest };
 
-/** Makes `fetchAnswer` of the core. */
+/** Opens `fetchAnswer` of the core. */
 export const openFetchAnswer =
   (core: ToFetch): AnswerFunctions["fetchAnswer"] =>
-  async (asked, as = "answer") => {
-    const { endpoint, legacy } = asked;
+  async (request, as = "answer") => {
+    const { endpoint, legacy } = request;
     if ("unsent" in legacy)
-      return outcomeAnswer(asked, { kind: "broken", message: legacy.unsent }, { fate: "refused" });
+      return outcomeAnswer(request, { kind: "broken", message: legacy.unsent }, { fate: "refused" });
     const started = performance.now();
     const byPost = legacy.method === "POST" && endpoint.writes === undefined;
-    // No client waits for what has no holding: its bytes are given back as soon as it is read.
-    const own = asked.holding === undefined ? openHolding(core.memory) : undefined;
-    const sent = { ...asked, legacy, holding: asked.holding ?? own };
+    // Without a holding no client waits for the answer: its bytes are released as soon as it is read.
+    const own = request.holding === undefined ? openHolding(core.memory) : undefined;
+    const sent = { ...request, legacy, holding: request.holding ?? own };
     const fetched = await (byPost ? fetchByPost : fetchDocument)(core, sent, as).finally(() => own?.close());
     const { status } = fetched.answer;
     core.events.emit("legacyAnswer", { endpoint: endpoint.name, ms: performance.now() - started, status });
@@ -71,8 +71,8 @@ export const openFetchAnswer =
   };
 
 /**
- * Legacy answers some reads only by POST, and a POST only with a key that may write: the
- * caller's, else the gateway's own.
+ * Fetches by POST. Legacy answers some reads only by POST, and a POST only with a key that may write: the gateway sends
+ * the caller's key, else its own.
  */
 const fetchByPost: typeof fetchDocument = async (core, sent, as) => {
   const refuse = (additional: string) => outcomeAnswer(sent, { ...unauthenticated, additional });
@@ -109,7 +109,7 @@ const fetchDocument = async (core: ToFetch, sent: SendableRequest, as: ReadTask[
       busy(reply.retryAfter),
       status === 429 ? { fate: "refused", isForOne: true, isLimited: true } : { fate: "unknown" },
     );
-  // A front refuses by a 4xx page; legacy's own errors are 412.
+  // A front refuses with a 4xx page; errors of legacy itself have status 412.
   const isFrontRefusal = status >= 400 && status < 500 && status !== 412;
   if (reading.is === "unreadable")
     return outcomeAnswer(sent, noAnswer, { fate: isFrontRefusal ? "refused" : "unknown" });
@@ -125,7 +125,7 @@ const fetchDocument = async (core: ToFetch, sent: SendableRequest, as: ReadTask[
   return outcomeAnswer(sent, { kind: "broken", message: "The legacy interface's answer is not what it should be." });
 };
 
-/** Reads a reply as the endpoint's answer: a large one in another thread. */
+/** Reads a reply as the endpoint's answer; a large reply is read in another thread. */
 const readBy =
   ({ reader }: ToFetch, { endpoint, input, deadline, holding }: FetchRequest, as: ReadTask["as"]) =>
   ({ body }: LegacyReply) =>
@@ -137,11 +137,11 @@ const documentAnswer = (
 ): FetchedAnswer => ({
   answer,
   unfinishedUntil,
-  // Only the excerpt of the document is at hand here: a large one is made in another thread.
+  // This thread has only the excerpt of the document: a large document is read in another thread.
   groups: endpoint.cache?.groups(input, excerpt) ?? [],
 });
 
-/** `status`: legacy's, where the client gets that in place of the outcome's. */
+/** The answer for an outcome. `status`: legacy's status, if the client gets it instead of the outcome's status. */
 const outcomeAnswer = (
   { endpoint, input }: FetchRequest,
   outcome: Outcome,
@@ -167,7 +167,7 @@ const answerToError = async (
   if (outcome.kind === "unknown" || outcome.kind === "misasked")
     core.observer.event(`code_${outcome.kind}`, { endpoint: endpoint.name, code: error.code });
   if (error.code === endpoint.recover?.code) return (await recover(core, sent)) ?? outcomeAnswer(sent, outcome);
-  // Without its database legacy looks at nothing. Another gateway says by its code what became of a write.
+  // Without its database legacy performs no write. The error code of another gateway says if the write was performed.
   const fate = outcome.kind === "unavailable" ? "refused" : fateByCode(String(error.code));
   return outcomeAnswer(sent, outcome, {
     status: ownStatusOf(outcome, status),
@@ -176,8 +176,8 @@ const answerToError = async (
 };
 
 /**
- * The answer by another request to legacy, where its error does not say what happened; `undefined` where
- * that does not say it either.
+ * Finds the answer by another request to legacy, if legacy's error does not say what happened. `undefined`: the other
+ * answer does not say it either.
  */
 const recover = async (core: ToFetch, sent: SendableRequest): Promise<FetchedAnswer | undefined> => {
   const { endpoint, input } = sent;
@@ -212,24 +212,24 @@ const readFailures: Record<ReadFailure["failure"], LegacyFailed> = {
 type Reading = LegacyReading | Read;
 type Unreadable = Extract<LegacyReading, { is: "unreadable" }>;
 
-/** An answer that was asked for and read. `isIll`: the event `legacy_ill` has told it. */
+/** A reply that was fetched and read. `isIll`: the event `legacy_ill` has reported it. */
 type ReadReply<R> = LegacyAnswer<R | Unreadable> & { isIll: boolean; retryAfter?: string | undefined };
 
-/** The reading of an answer that would be the same in the other form: it is never asked for again. */
+/** The reading of an answer that would be the same in the other form, so that it is not requested in that form. */
 const noForm: Unreadable = { is: "unreadable", why: "it is a front's" };
 
-/** Whether the other form would be answered alike: with a page, a redirection, or for want of room. */
+/** True if the other form would get the same answer: a page, a redirection, or a refusal because there is no room. */
 const isNoForm = ({ status, body, judgement }: LegacyReply): boolean =>
   isBusy(status) || (status >= 300 && status < 400 && judgement === "ill") || isPage(body);
 
-/** A caller, and what the endpoint says of how its answers are read. */
+/** A caller, and the parts of the endpoint by which its answers are read. */
 type ReadingCaller = Caller & {
   endpoint: Pick<PreparedEndpoint, "name" | "readXml"> & Partial<Pick<PreparedEndpoint, "hasMarkup">>;
 };
 
 /**
- * Asks for JSON. If it cannot be read, or markup in it has become an object, asks a GET once more for XML.
- * `format: "xml"` asks for XML only. `read` says how a reply is read.
+ * Fetches JSON. If the JSON cannot be read, or if markup has become an object in it, fetches a GET again, once, as XML.
+ * `format: "xml"` fetches XML only. `read` reads a reply.
  */
 const askAndRead = async <R extends Reading>(
   { client, observer, keys, errors }: ToAsk,
@@ -255,8 +255,8 @@ const askAndRead = async <R extends Reading>(
   // A POST is never sent twice.
   if (format === "json" && request.method === "GET" && !("failed" in reply)) {
     const { reading, status } = reply;
-    // A front's 5xx is no badly written answer but none, as an empty 500 is, except where legacy could not make JSON of
-    // a text that it does not escape.
+    // A front's 5xx counts as no answer, not as broken JSON. So does an empty 500, except for endpoints with markup:
+    // there legacy may have failed to write a text as JSON that it does not escape.
     if (
       reading.is === "unreadable" &&
       reading !== noForm &&
@@ -265,7 +265,7 @@ const askAndRead = async <R extends Reading>(
       observer.event("json_broken", { endpoint: name, legacyPath: shownTarget(request.path), why: reading.why });
       reply = await askFor("xml");
     }
-    // Markup makes an object of a text in JSON; the XML form has the text.
+    // In JSON, a text with markup has become an object; the XML form has the text.
     if (hasMarkup && status === 200 && "mismatch" in reading && reading.form === "json") {
       const other = await askFor("xml");
       if ("reading" in other && other.reading.is === "document") reply = other;
@@ -285,14 +285,14 @@ const askAndRead = async <R extends Reading>(
   return reply;
 };
 
-/** Makes `fetchReadable` of the core. */
+/** Opens `fetchReadable` of the core. */
 export const openFetchReadable = (core: ToAsk): AnswerFunctions["fetchReadable"] => {
   const readXml = xmlReader([]);
   return ({ endpoint: { name }, ...caller }, request) =>
     askAndRead<LegacyReading>(core, { ...caller, endpoint: { name, readXml } }, request, ({ reading }) => reading);
 };
 
-/** Legacy looks at the key before anything else, but at its database before the key. */
+/** Notes what a reading shows about the key. Legacy checks its database first, then the key, then all else. */
 const noteKey = (
   { keys, errors }: Pick<ToAsk, "keys" | "errors">,
   { key }: Caller,

@@ -13,40 +13,40 @@ import {
 import { lifetimesBy, withDefaults } from "../cache/policy.ts";
 import type { KeyProbes } from "./keys.ts";
 
-/** What is known of one legacy interface and of what replaces it. */
+/** The description of a legacy interface, and of the endpoints that replace it. */
 export type Catalogue = {
   endpoints: Record<string, Endpoint>;
   errors: ErrorTable;
   keyProbes: KeyProbes;
   legacyPaths: LegacyPaths;
   legacyWrites: LegacyWriteKnowledge;
-  /** Reads of the legacy interface that no endpoint has, and that may be stored. */
+  /** Reads of the legacy interface that no endpoint covers, and whose answers may be stored. */
   opaqueReads: readonly OpaqueRead[];
-  /** Reads that legacy also takes as a POST, by their paths: the form's fields, which a GET has as segments. */
+  /** Reads that legacy also takes as a POST, by their paths: the form's fields, which are segments of a GET. */
   formReads: ReadonlyMap<string, readonly string[]>;
   /**
-   * The URL of the module that exports the same `endpoints`, for the threads that read large answers; without it
-   * they are read in this one.
+   * The URL of the module that exports the same `endpoints`, for the threads that read large answers. Without it, large
+   * answers are read in the main thread.
    */
   module?: string;
   /** The path of the ledger of expected differences of the public reference implementation. */
   expectedDifferences: string;
 };
 
-/** An endpoint with what is made of it once, at the start. */
+/** An endpoint, with members that are derived from it once, at the start. */
 export type PreparedEndpoint = Endpoint &
   Readable & {
     hasMarkup: boolean;
     /**
-     * The cache key of an input, where answers may be cached. `backend` identifies who answers, as far as answers
-     * differ by it; default: this legacy.
+     * The cache key of an input, if answers may be cached. `backend` identifies the backend, if answers differ by it;
+     * default: this legacy.
      */
     cacheKey?: (input: Record<string, unknown>, backend?: string) => CacheKey;
-    /** The endpoint that has to show a caller what this one is about, and its input by this one's. */
+    /** The endpoint that a caller must be able to read before this endpoint may write. `inputOf`: maps the input. */
     mustRead?: { endpoint: PreparedEndpoint; inputOf(input: Record<string, unknown>): Record<string, unknown> };
   };
 
-/** The lifetimes of each endpoint whose answers are cached. `changed`: by the settings. */
+/** The lifetimes of each endpoint whose answers are cached. `changed`: those that the settings change. */
 export const lifetimesInForce = (
   endpoints: Record<string, Endpoint>,
   changed: Readonly<Record<string, Partial<DeclaredLifetimes>>>,
@@ -58,9 +58,9 @@ export const lifetimesInForce = (
   );
 
 /**
- * Prepares all endpoints, once at the start. `legacy` identifies the legacy interface, as far as answers differ by it.
+ * Prepares all endpoints, once at the start. `legacy` identifies the legacy interface, if answers differ by it.
  *
- * @throws Where an endpoint names another one that does not exist.
+ * @throws An error if an endpoint names another endpoint that does not exist.
  */
 export const prepare = (
   endpoints: Record<string, Endpoint>,
@@ -90,9 +90,9 @@ export const prepare = (
 };
 
 /**
- * The endpoint by which access is checked, with its input.
+ * The endpoint that checks the access, with its input.
  *
- * @throws Where there is no such endpoint: a mistake in the definition.
+ * @throws An error if there is no such endpoint: the definition is wrong.
  */
 const mustReadOf = (
   access: NonNullable<Endpoint["access"]>,
@@ -103,17 +103,17 @@ const mustReadOf = (
   return { endpoint, inputOf: (input) => access.input(input) };
 };
 
-/** One path of the interface and who answers which method there. */
+/** A path of the interface, and the endpoint for each of its methods. */
 export type Pattern<E = PreparedEndpoint> = {
-  /** As hono writes it, below the prefix: `/datasets/:dataset_id`. */
+  /** The path below the prefix, in hono's syntax: `/datasets/:dataset_id`. */
   path: string;
-  /** The path before its pairs of filters, where it takes any. */
+  /** The path before its pairs of filters, if it takes filters. */
   pairsBelow?: string;
   methods: Map<"GET" | "POST", E>;
 };
 
 /**
- * Every path of every endpoint: fixed words before ids, so that `/datasets/list` and `/flow/list/limit/5` are lists.
+ * All paths of all endpoints. Fixed words come before ids, so that `/datasets/list` and `/flow/list/limit/5` are lists.
  */
 export const patterns = <E extends Pick<Endpoint, "routes">>(endpoints: readonly E[]): Pattern<E>[] => {
   const all = new Map<string, Pattern<E>>();
@@ -140,7 +140,7 @@ export const patterns = <E extends Pick<Endpoint, "routes">>(endpoints: readonly
   return [...all.values()].toSorted((a, b) => rank(a) - rank(b));
 };
 
-/** The methods a path answers, for `Allow`. */
+/** The methods that a path answers, for `Allow`. */
 export const allowed = ({ methods }: { methods: ReadonlyMap<"GET" | "POST", unknown> }): string =>
   [...methods.keys()]
     .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))

@@ -26,8 +26,8 @@ import type { WriteFate } from "./answerFunctions.ts";
 import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
 
 /**
- * Observes requests that are passed through: writes invalidate cached answers, and features see all
- * bodies, which may hold a key.
+ * Observes proxied requests: writes invalidate cached answers, and features get the beginning of each body, which may
+ * hold a key.
  */
 export const observePassThrough = (
   core: Pick<WholeCore, "cache" | "unconfirmed" | "hooks" | "features">,
@@ -53,9 +53,9 @@ export const observePassThrough = (
 };
 
 /**
- * Invalidates what a write touched. A write with a key counts unless it was refused. Without a key it counts
- * only if its answer is no error, and it has a session or a body too long to be searched for a key. Otherwise
- * anybody could empty the cache.
+ * Invalidates the entries that a write has changed. A write with a key counts unless it was refused. Without a key it
+ * counts only if its answer is not an error, and it has a session or a body too long to be searched for a key.
+ * Otherwise any client could empty the cache.
  */
 const invalidate = (
   { cache, unconfirmed, hooks }: Pick<WholeCore, "cache" | "unconfirmed" | "hooks">,
@@ -82,32 +82,32 @@ const invalidate = (
   return allOf([onWrite(), cache.invalidate(touched)]);
 };
 
-/** Legacy's website logs people in by this cookie, and its interface then knows them. */
+/** True if the request has the cookie of a login on legacy's website, which legacy's interface also accepts. */
 const hasSession = ({ headers }: IncomingMessage): boolean => /(?:^|[;\s])ci_session=[^;\s]/.test(headers.cookie ?? "");
 
-/** Bytes of a body that are looked at for the key and for the fields that say what is written. */
-const LOOKED_AT = 64 * 1024;
-/** Entities that one write names at most; one that names more is about everything of its kind. */
+/** Bytes of a body that are searched for the key, and for the fields that name the written entities. */
+const SCANNED_BYTES = 64 * 1024;
+/** The maximum number of entities that a write names; with more, it counts as a write to all entities of the kind. */
 export const MAX_NAMED = 100;
 
 type CollectedBody = {
   chunk: (bytes: Buffer) => void;
-  /** In latin1. */
+  /** The collected bytes as latin1. */
   body: () => string;
-  /** The body is longer than what is looked at: a key may stand behind it. */
+  /** True if the body is longer than the collected bytes: the rest may have a key. */
   isCut: () => boolean;
 };
 
-/** A proxied request that may write. Its body is read when one of the members asks for it. */
+/** A proxied request that may write. Its body is parsed when a member needs it. */
 type ProxiedWrite = CollectedBody & {
-  /** The key that it comes with; `contentType` is its body's. */
+  /** The request's key. `contentType`: the body's type. */
   key: (contentType: string | undefined) => string | undefined;
   touched: () => Touched;
-  /** The entities that it names, whatever else it touches. */
+  /** The entities that the request names; it may change others, too. */
   named: () => string[];
 };
 
-/** What a write to legacy's interface writes; `undefined` where no answer of ours depends on that. */
+/** Reads a write to legacy's interface; `undefined` if no answer of the gateway depends on it. */
 export const proxiedWrite = (
   { writes, amendments }: Pick<LegacyWriteKnowledge, "writes" | "amendments">,
   method: string,
@@ -132,7 +132,7 @@ export const proxiedWrite = (
       if (write.kind === undefined) return { groups: gone };
       const { all, isCertain, isNone } = idsNamed();
       if (method === "POST" && segments.length === 1 && isNone) return added(write.adds ?? [write.kind]);
-      // Where the entity is not certain, it may be any of its kind.
+      // If the entities are not certain, the write may change any entity of the kind.
       const numbers = isCertain ? all.map(Number) : [];
       if (method === "POST" && isOneOf(amendments, segments)) return amended(write.kind, numbers);
       return { groups: [...changed(write.kind, numbers).groups, ...gone] };
@@ -140,7 +140,7 @@ export const proxiedWrite = (
   };
 };
 
-/** Collects the beginning of a body in one block, however small the parts in which it comes. */
+/** Collects the beginning of a body in a single block, even if it comes in many small chunks. */
 const collectBeginning = (): CollectedBody => {
   let block = Buffer.alloc(0);
   let size = 0;
@@ -148,11 +148,11 @@ const collectBeginning = (): CollectedBody => {
   let text: string | undefined;
   return {
     chunk(bytes) {
-      const wanted = Math.min(size + bytes.length, LOOKED_AT);
-      isCut ||= size + bytes.length > LOOKED_AT;
+      const wanted = Math.min(size + bytes.length, SCANNED_BYTES);
+      isCut ||= size + bytes.length > SCANNED_BYTES;
       if (wanted === size) return;
       if (wanted > block.length) {
-        const larger = Buffer.alloc(Math.min(LOOKED_AT, Math.max(wanted, 2 * block.length)));
+        const larger = Buffer.alloc(Math.min(SCANNED_BYTES, Math.max(wanted, 2 * block.length)));
         block.copy(larger, 0, 0, size);
         block = larger;
       }
@@ -173,8 +173,8 @@ const readerOf = (write: Extract<LegacyWrite, { kind: string }>): FieldReader =>
 };
 
 /**
- * Ids that a request names, each once. `isCertain`: these are all of them. `isNone`: what was looked at names
- * none, whatever follows it.
+ * The ids that a request names, each once. `isCertain`: the list is complete. `isNone`: the part of the request that
+ * was read names no id; the rest may.
  */
 type NamedIds = { all: string[]; isCertain: boolean; isNone: boolean };
 
@@ -199,15 +199,15 @@ const idsIn = (
 const isId = (text: string): boolean => /^\d{1,15}$/.test(text);
 
 /**
- * What became of a write, by its answer. `refusals`: the codes of errors that legacy raises before it reads
- * a request, always as XML.
+ * Says by its answer if a write was performed. `refusals`: the codes of errors that legacy raises before it reads a
+ * request, always as XML.
  */
 export const fateOf = (answer: Beginning | undefined, refusals: ReadonlySet<number>): WriteFate => {
   if (answer === undefined) return "unknown";
   const { status } = answer;
   const type = mediaType(answer.headers);
-  // A page is not legacy's interface: its front refuses by 4xx; one of another status may be
-  // what PHP wrote as it broke.
+  // A page does not come from legacy's interface. With a 4xx it is a refusal by the front. With any other status, PHP
+  // may have written it when it failed.
   const isPage = /^text\/html\b/i.test(type);
   if (status < 300) return isPage ? "unknown" : refusedIn(answer, type, refusals) ? "refused" : "written";
   if (status < 400) return "refused";
@@ -215,7 +215,7 @@ export const fateOf = (answer: Beginning | undefined, refusals: ReadonlySet<numb
   const code = errorCodeOf(answer);
   const byGateway = fateByCode(code);
   if (byGateway !== undefined) return byGateway;
-  // Legacy's errors have a code; only legacy sends 412 and 450.
+  // Errors of legacy have a code, and only legacy sends 412 and 450.
   const isOwn = status === 412 || status === 450 || (code !== undefined && !isFrontsError(status, code));
   if (!isOwn) return status < 500 ? "refused" : "unknown";
   return isXml(type) && refusals.has(Number(code)) ? "refused" : "written";
@@ -223,10 +223,10 @@ export const fateOf = (answer: Beginning | undefined, refusals: ReadonlySet<numb
 
 const isXml = (type: string): boolean => type.startsWith("text/xml");
 
-/** Whether an answer is an XML error of legacy's with one of these codes. */
+/** True if an answer is an XML error of legacy with a code of `refusals`. */
 export const refusedIn = (answer: Beginning, type: string, refusals: ReadonlySet<number>): boolean =>
   isXml(type) && refusals.has(Number(errorCodeOf(answer)));
 
-/** The code of legacy's error; `undefined` where the answer is no error. */
+/** The code of legacy's error; `undefined` if the answer is not an error. */
 export const errorCodeOf = (answer: Beginning): string | undefined =>
   errorCodeIn(plainBody(answer).toString("latin1", 0, 1024));

@@ -20,13 +20,13 @@ import type { Received } from "./context.ts";
 import type { WholeCore } from "./feature.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 
-/** Where a route finds the input in a path: in named segments, or in pairs of name and value below `pairsBelow`. */
+/** The place of the input in a path: named segments, or pairs of name and value below `pairsBelow`. */
 type PathInput = { params: Readonly<Record<string, string>>; pairsBelow: string | undefined };
 
 /**
- * What a request asks of an endpoint; an answer where its body could not be read.
+ * Reads the input of an endpoint from a request; an answer if the request's body could not be read.
  *
- * @throws Where the client leaves before the end of its body.
+ * @throws An error if the client leaves before the end of its body.
  */
 export const inputOf = async (
   received: Received,
@@ -42,8 +42,8 @@ export const inputOf = async (
 };
 
 /**
- * On whose behalf legacy is asked for a request that came with this key. It gets no cookies, and no host, since the
- * answer is cached for everybody.
+ * The caller of legacy for a request with this key. It has neither the cookies nor the host of the request, since the
+ * answer is cached for all callers.
  */
 export const callerOf = (
   { trusted, totalTimeout }: WholeCore,
@@ -67,11 +67,11 @@ export const callerOf = (
   return { key, client: caller.address, headers, deadline: performance.now() + totalTimeout };
 };
 
-/** The only query parameter that means something. */
+/** The only query parameter that is allowed. */
 const QUERY = ["api_key"];
 
 /**
- * Parameters of the query that mean nothing. The error of one that is a field of the endpoint says where it belongs.
+ * The errors for other query parameters. If a parameter is a field of the endpoint, the error says where it belongs.
  */
 const queryErrors = (query: string, { input, bodyObjects = {}, routes }: PreparedEndpoint): InputError[] => {
   if (query === "") return [];
@@ -98,7 +98,7 @@ const inputOfBody = async (
   return readBodyInput(endpoint, collected.body);
 };
 
-/** What a path asks of an endpoint. */
+/** Reads the input of an endpoint from a path. */
 export const inputOfPath = (
   { target }: Pick<Received, "target">,
   { input }: PreparedEndpoint,

@@ -1,9 +1,9 @@
 import { editDistance } from "../../operation/index.ts";
 import type { Pattern } from "./prepared.ts";
 
-/** The longest path that is looked at, in characters. */
+/** The longest path for which a path is suggested, in characters. */
 const MAX_PATH = 200;
-/** The most letters in which a path may differ from one of ours, in all and as a share of a segment. */
+/** The number of letters in which a path may differ from a path of ours: in all, and as a share of a segment. */
 const MAX_EDITS = 3;
 const MAX_SHARE = 1 / 3;
 
@@ -11,9 +11,9 @@ const MAX_SHARE = 1 / 3;
 export type Candidate = Pick<Pattern, "path" | "pairsBelow">;
 
 /**
- * The path of ours that a path below a prefix nearly is: with a segment misspelt, in another case, or with empty
- * segments. The segments that a route names stay as they were sent. `undefined`: there is none. `path` and the answer
- * begin behind the prefix.
+ * Finds the path of ours that is most similar to `path`, which may have misspelt segments, another case, or empty
+ * segments. Segments that a route names, like ids, stay as they were sent. `undefined`: no path is similar enough.
+ * `path` and the result are relative to the prefix.
  */
 export const suggestPath = (path: string, candidates: readonly Candidate[]): string | undefined => {
   if (path.length > MAX_PATH) return undefined;
@@ -30,7 +30,7 @@ const suggestionOf = (
   { path, pairsBelow }: Candidate,
 ): { path: string; edits: number } | undefined => {
   const wanted = (pairsBelow ?? path).replaceAll("{[^/]*}", "").split("/").slice(1);
-  // A list takes its filters in pairs below it.
+  // The filters of a list are pairs of segments below its path.
   const rest = pairsBelow === undefined ? [] : segments.slice(wanted.length);
   if (segments.length - rest.length !== wanted.length || rest.length % 2 === 1) return undefined;
   let edits = 0;

@@ -5,28 +5,28 @@ import type { Keys } from "./keys.ts";
 /** Milliseconds for which a write whose answer is lost may still be going on. */
 export const UNCONFIRMED_MS = 30_000;
 
-/** Makes stale what a write may have touched. Resolves when all gateways know. */
+/** Makes the entries stale that a write may have changed. Resolves when all gateways have done so. */
 type Invalidate = () => Promise<void> | undefined;
 
-/** Writes that were sent, and whose answers are lost. */
+/** The writes that were sent, and whose answers were lost. */
 export type UnconfirmedWrites = ReturnType<typeof openUnconfirmedWrites>;
 
 type UnconfirmedWritesSettings = {
   keys: Pick<Keys, "ownerOf" | "isProven" | "verify">;
-  /** Milliseconds for one verification of a key. */
+  /** Milliseconds that the verification of a key may take. */
   timeout: number;
-  /** Milliseconds from one attempt to ask to the next, where legacy is not known to fail. */
+  /** Milliseconds from one attempt to the next, if legacy is not known to fail. */
   delays?: readonly number[];
-  /** Resolves when legacy is back; `undefined` where it does not fail. */
+  /** Resolves when legacy is back; `undefined` if legacy does not fail. */
   legacyBack?: () => Promise<void> | undefined;
-  /** Gets what a verification in the background threw. */
+  /** Gets errors of verifications in the background. */
   onError: (error: unknown) => void;
 };
 
-/** Milliseconds for one verification at most: one that hangs with a frozen legacy would outlast its return. */
+/** Milliseconds that a verification may take: while legacy is frozen it hangs, and it must not outlast the outage. */
 const MAX_VERIFY = 5000;
 
-/** Writes at most that wait for what legacy says of their key; more are left out. */
+/** The maximum number of writes that wait for the verification of their key; more are not noted. */
 export const MAX_UNCONFIRMED = 100;
 
 /** Opens the list of unconfirmed writes, of bounded length. */
@@ -42,7 +42,7 @@ export const openUnconfirmedWrites = ({
   const sleeping = new Set<() => void>();
 
   const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());
-  /** Until this has happened, or the list is closed. */
+  /** Resolves when the event has happened, or the list is closed. */
   const outlast = (event: Promise<void>): Promise<void> =>
     new Promise((resolve) => {
       sleeping.add(resolve);
@@ -65,9 +65,9 @@ export const openUnconfirmedWrites = ({
 
   return {
     /**
-     * Makes stale what such a write may have touched, where its key is one that legacy knows: otherwise anybody could
-     * make everything stale. A key that legacy did not accept within the last minute is verified in the background, and
-     * no request waits for that.
+     * Makes the entries stale that such a write may have changed, if legacy knows the write's key: otherwise any client
+     * could make all entries stale. A key that legacy did not accept within the last minute is verified in the
+     * background, and no request waits for that.
      */
     note(sentKey: string | undefined, invalidate: Invalidate): Promise<void> | undefined {
       const key = sentKey?.trim();
@@ -80,7 +80,7 @@ export const openUnconfirmedWrites = ({
         .finally(() => waiting--);
       return undefined;
     },
-    /** How many wait for what legacy says of their key. */
+    /** The number of writes that wait for the verification of their key. */
     waiting: () => waiting,
     close(): void {
       isClosed = true;

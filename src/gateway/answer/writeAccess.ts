@@ -3,10 +3,10 @@ import { uncached } from "../cache/served.ts";
 import type { Handler } from "./context.ts";
 import type { Core } from "./feature.ts";
 
-/** Milliseconds for which an answer that is cached for the caller shows what the caller may read. */
+/** Milliseconds for which a cached answer for the caller proves that the caller may read the resource. */
 const MAX_AGE_OF_ACCESS = 60_000;
 
-/** Only what is fresh: what is served because a backend fails may no longer be true. */
+/** Only a fresh answer counts: an answer that is served because a backend fails may no longer be true. */
 const WANTED = { maxAge: MAX_AGE_OF_ACCESS, onlyFresh: true } as const;
 
 const unclear: Outcome = {
@@ -15,9 +15,9 @@ const unclear: Outcome = {
 };
 
 /**
- * Sends a write on after its caller has read what it is about, where the definition says that the backends do not
- * check access. The read goes the way of any other, by the stage of the endpoint that reads. If it is refused or
- * fails, the write is not sent.
+ * Checks the access of a write, if the definition says that the backends do not check it: the caller must be able to
+ * read the resource. The read is handled like any other, by the stage of its endpoint. If the read is refused or fails,
+ * the write is not sent.
  */
 export const afterAccess =
   ({ hooks, errors }: Pick<Core, "hooks" | "errors">, next: Handler): Handler =>
@@ -38,10 +38,10 @@ export const afterAccess =
     };
   };
 
-/** Whether the caller has access, or what is to be written cannot be private: then its backend answers the write. */
+/** True if the caller has access, or the resource cannot be private: the backend then answers the write. */
 const isForBackend = ({ status, body }: Answer, errors: ErrorTable): boolean => {
   if (status !== 412) return status === 200 || status === 404 || status === 410;
-  // A code that the table does not have may mean anything.
+  // A code that is not in the table may mean anything.
   const { detail } = JSON.parse(body.toString()) as { detail: { code?: string } };
   return errors.has(Number(detail.code));
 };

@@ -18,20 +18,20 @@ type CacheEvent = "refreshed" | "refresh_failed" | "coalesced" | "dropped" | "no
 type CacheSettings = {
   store: Store;
   openTier?: OpenSharedTier | undefined;
-  /** Milliseconds for one fetch at most. */
+  /** Milliseconds that one fetch may take. */
   timeout: number;
   count: (event: CacheEvent) => void;
-  /** Called with failures in the background, which no client waits for. */
+  /** Called with failures in the background, for which no client waits. */
   onError: (error: unknown) => void;
   now?: () => number;
 };
 
-/** The status of no answer: it is not for the cache, or does not come in time. */
+/** The status that stands for no answer: the answer is not for the cache, or does not come in time. */
 const NO_ANSWER = 504;
 
 /**
- * What is fetched for whom. `isBackground`: it goes on without its client, who has a stale answer or gets one if this
- * takes too long. `before`: the entry for everybody that is stored, if there is one.
+ * One fetch. `isBackground`: it goes on without its client, who has a stale answer, or gets one if the fetch takes too
+ * long. `before`: the stored public entry, if there is one.
  */
 type Fetching = {
   request: CacheRequest;
@@ -41,10 +41,10 @@ type Fetching = {
   isBackground?: boolean;
 };
 
-/** The result of a fetch. `mark`: the writes until it began. `isForOne`: others who wait for it ask for themselves. */
+/** The result of a fetch. `mark`: the writes before it began. `isForOne`: others who wait for it send their own. */
 type FetchResult = { served: Served | NotForCache; groups: readonly string[]; mark: WriteMark; isForOne?: boolean };
 
-/** Opens the cache over a store, and over a shared tier where one is given. */
+/** Opens the cache over a store and, if `openTier` is given, a shared tier. */
 export const openCache = ({ store, openTier, timeout, count, onError, now = monotonic.now }: CacheSettings) => {
   const fetches = openSingleFlight<FetchResult>(timeout);
   const uncacheable = new LRUCache<string, true>({ max: 10_000, ttl: UNCACHEABLE_FOR, perf: monotonic });
@@ -81,8 +81,8 @@ export const openCache = ({ store, openTier, timeout, count, onError, now = mono
     fetches.launch(entryKey(fetching.request, fetching.request.owner), fetchAndStore(fetching));
 
   /**
-   * One fetch, and its failure, for all who ask the same at the same time. Any other answer that cannot be stored is
-   * for one caller alone. Who came after a write that the answer does not know asks once more.
+   * Concurrent requests for the same answer share one fetch, and its failure. Any other answer that cannot be stored is
+   * for one caller only. A request that came after a write which the answer does not include is sent again, once.
    */
   const fetchOnce = async (fetching: Fetching, isAgain = false): Promise<Served | NotForCache> => {
     const { request, how } = fetching;
@@ -96,16 +96,16 @@ export const openCache = ({ store, openTier, timeout, count, onError, now = mono
     if (served === "notForCache") return served;
     const { endpoint } = request.cacheKey;
     if (served.isLimited) return (await fetchAndStore(fetching)).served;
-    // The answer may not know of a write that came before this request.
+    // The answer may not include a write that came before this request.
     const isOutdated = joined !== mark.here && entries.wasWritten({ groups, endpoint }, mark.here);
-    // Else each of them in turn would ask legacy, in vain.
+    // Without this, the waiting requests would ask a failing legacy one after another.
     const isLast = isAgain && served.entry === undefined && isFailure(statusOf(served));
     if (isOutdated && isAgain) return (await launch(fetching)).served;
     if (isOutdated || (isForOne && !isLast)) return fetchOnce(fetching, true);
     return { ...served, how: { ...how, collapsed: true } };
   };
 
-  /** Fetches an entry anew while it is still being served. */
+  /** Fetches an entry again while it is still being served. */
   const refresh = async (request: CacheRequest, entry: Entry, fetchAnswer: Fetch): Promise<void> => {
     const { owner } = entry;
     const key = entryKey(request, owner);
@@ -130,14 +130,14 @@ export const openCache = ({ store, openTier, timeout, count, onError, now = mono
     count("refresh_failed");
   };
 
-  /** A failure of the backend that is over ends all pauses. */
+  /** The number of the current round. It goes up when the backend recovers, which ends all pauses. */
   let round = 0;
   const isPaused = ({ pausedIn, retryAt }: Entry): boolean => pausedIn === round && now() < retryAt;
 
-  /** Waits longer before the next refresh. Any answer but a failure means that the entry is no longer right. */
+  /** Waits longer before the next refresh after a failure. Any other answer means that the entry is no longer right. */
   const applyFailure = (key: string, status: number, entry: Entry): void => {
     if (!isFailure(status)) return entries.invalidateEntry(key, entry);
-    // Those who waited for one failed fetch count it once.
+    // Several requests may have waited for the fetch that failed: it counts once.
     if (isPaused(entry)) return;
     entry.failures = entry.pausedIn === round ? entry.failures + 1 : 1;
     entry.pausedIn = round;
@@ -148,11 +148,11 @@ export const openCache = ({ store, openTier, timeout, count, onError, now = mono
     ...entries,
     size: store.size,
     fits: store.fits,
-    /** The backend answers again: entries are refreshed as soon as they are asked for. */
+    /** The backend answers again: the next request for an entry refreshes it at once. */
     endPauses: (): void => void round++,
     /**
-     * Answers from an entry or by a fetch. `authorize` is asked before an entry is served; what it
-     * returns is answered instead.
+     * Answers from an entry or by a fetch. `authorize` is called before an entry is served; the answer that it returns,
+     * if any, is served instead.
      */
     async answer<F extends Fetched | NotForCache>(
       request: CacheRequest,
@@ -177,20 +177,20 @@ export const openCache = ({ store, openTier, timeout, count, onError, now = mono
       }
       const ifError = found?.freshness === "ifError" ? found.entry : undefined;
       const serveStale = (entry: Entry) => serve(entry, { fwd: "stale", detail: "stale-if-error" });
-      // Legacy is known to be down: a request need not wait to find that out again.
+      // Legacy is known to be down: this request does not wait to find that out again.
       if (ifError && isPaused(ifError)) return serveStale(ifError);
 
       const fwd = found === undefined ? "uri-miss" : ifError ? "stale" : "request";
       const before = found?.entry.owner === undefined ? found?.entry : undefined;
       const fetching: Fetching = { request, fetchAnswer, how: { fwd }, before, isBackground: ifError !== undefined };
-      // A running fetch that this one joins is of the same dialect, and so comes to an outcome of the same kind.
+      // If this request joins a running fetch, that fetch is of the same dialect, so its outcome is of the same kind.
       const fetch = fetchOnce(fetching) as Promise<Served | Extract<F, NotForCache>>;
-      // No client waits for the fetch any more where its caller gets the stale answer.
+      // If the caller gets the stale answer, the fetch goes on, and no client waits for it.
       const served = ifError ? await withTimeout(fetch, MAX_WAIT_BESIDE_STALE) : await fetch;
       if (isStored(served) || found === undefined) return fetch;
       if (isInconclusive(served)) return ifError ? serveStale(ifError) : fetch;
       const status = statusOf(served);
-      // That legacy fails holds for all; what it says to one owner holds for that owner.
+      // A failure of legacy holds for all callers; any other answer to an owner holds for that owner only.
       if (isFailure(status) || request.owner === found.entry.owner)
         applyFailure(entryKey(request, found.entry.owner), status, found.entry);
       return ifError && isFailure(status) ? serveStale(ifError) : fetch;
@@ -202,11 +202,11 @@ type AwaitedServed = Served | NotForCache | "late";
 
 const isStored = (served: AwaitedServed): boolean => typeof served === "object" && served.entry !== undefined;
 
-/** The status that says what becomes of an entry. */
+/** The status that decides whether an entry stays. */
 const statusOf = (served: AwaitedServed): number =>
   typeof served === "string" ? NO_ANSWER : (served.judged ?? served.answer.status);
 
-/** Whether an answer does not show the state of the backend, so that it does not change when to ask it again. */
+/** True if an answer does not show the state of the backend: it then leaves the time of the next refresh as it is. */
 const isInconclusive = (served: AwaitedServed): boolean =>
   typeof served === "object" && (served.isUnasked === true || served.isLimited === true);
 

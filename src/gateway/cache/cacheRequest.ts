@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Entry, LifetimesOf } from "./entry.ts";
 import type { Answer } from "../../catalogue/index.ts";
 
-/** What a request asks for, independent of its caller. */
+/** The answer that a request is for, independent of its caller: its key, endpoint and lifetimes. */
 export type CacheKey = {
   key: string;
   endpoint: string;
@@ -12,47 +12,47 @@ export type CacheKey = {
 };
 
 /**
- * The name under which answers of legacy's own interface to reads of this endpoint are stored. A
- * moved stage leaves them.
+ * The endpoint name under which the legacy interface's answers to reads of this endpoint are stored. They stay when
+ * the endpoint's stage moves.
  *
  * @example cache.invalidate({ endpoint: legacyName("getDataset"), soft: true })
  */
 export const legacyName = (endpoint: string): string => `legacy ${endpoint}`;
 
 /**
- * One request to the cache. `owner`: the caller's key, hashed; `undefined` for a caller without one.
- * `wanted`: its Cache-Control.
+ * One request to the cache. `owner`: the caller's key, hashed; `undefined` for a caller without a key.
+ * `wanted`: the request's Cache-Control.
  */
 export type CacheRequest = { cacheKey: CacheKey; owner: string | undefined; wanted: Directives };
 
 /** An answer just fetched from a backend, and how it may be stored and shared. */
 export type Fetched = {
   answer: Answer;
-  /** What it is about: a write of any of these invalidates it. */
+  /** The groups that the answer belongs to: a write to any of them invalidates the answer. */
   groups: readonly string[];
-  /** The status by which it is stored, where it is not its own. */
+  /** The status that decides how the answer is stored, if it is not the answer's status. */
   judged?: number;
-  /** When its document is complete at the latest, in milliseconds since the epoch. */
+  /** The time by which its document is complete, in milliseconds since the epoch. */
   unfinishedUntil?: number | undefined;
-  /** It holds for this caller alone, as where there was no room for the request: others ask for themselves. */
+  /** The answer is for this caller only, for example if there was no room for the request: others send their own. */
   isForOne?: boolean;
-  /** The backend was not asked: the answer does not change when to ask again. */
+  /** The request was not sent to the backend: the answer leaves the time of the next refresh as it is. */
   isUnasked?: boolean;
-  /** The backend limits this caller: others ask for themselves, and the answer does not change when to ask again. */
+  /** The backend limits this caller's rate: others send their own requests. The time of the next refresh stays. */
   isLimited?: boolean;
-  /** Milliseconds that it is fresh at most; it is then not served while it is revalidated. */
+  /** Milliseconds for which the answer is fresh at most. If it is set, the answer is not served while revalidated. */
   freshAtMost?: number;
 };
 
 /**
  * The backend's answer is not for the cache: others may not get it, or it could not be collected. Each request has to
- * pass to the backend. For an entry that is stored, this counts as the backend's failure.
+ * go to the backend. If there is a stored entry, this counts as a failure of the backend.
  */
 export type NotForCache = "notForCache";
 
 /**
- * Fetches the answer, as the owner or (`undefined`) without a key. `background`: no client waits for it. `before`: the
- * entry for everybody that is stored, if there is one. `F`: what it may come to.
+ * Fetches the answer with the owner's key or (`undefined`) without a key. `background`: no client waits for it.
+ * `before`: the stored public entry, if there is one. `F`: the possible results.
  */
 export type Fetch<F extends Fetched | NotForCache = Fetched | NotForCache> = (
   owner: string | undefined,
@@ -60,34 +60,34 @@ export type Fetch<F extends Fetched | NotForCache = Fetched | NotForCache> = (
   before: Entry | undefined,
 ) => Promise<F>;
 
-/** A digest of fixed length; parts are separated, so that different lists never share one. */
+/** A digest of fixed length. The parts are separated, so that different lists never have the same digest. */
 const digest = (parts: readonly unknown[]): string => hash("sha256", JSON.stringify(parts), "base64url");
 
-/** The key of a request: an endpoint, the backend that answers, and the input as the endpoint reads it. */
+/** The key of a request: a digest of the endpoint, the backend that answers, and the input as the endpoint reads it. */
 export const cacheKeyOf = (endpoint: string, backend: string, input: Readonly<Record<string, unknown>>): string =>
   digest([endpoint, backend, ...Object.values(input)]);
 
 const ownerKey = (key: string, owner: string): string => digest([key, owner]);
 
-/** The key under which an answer is stored that was fetched as this owner. */
+/** The key under which an answer that was fetched for this owner is stored. */
 export const entryKey = ({ cacheKey }: CacheRequest, owner: string | undefined): string =>
   owner === undefined ? cacheKey.key : ownerKey(cacheKey.key, owner);
 
 /** The Cache-Control of a request (RFC 9111, section 5.2.1); times in milliseconds. */
 export type Directives = {
-  /** Legacy has to be asked. */
+  /** The request has to go to legacy. */
   noCache?: true;
   /** The answer must not be stored. */
   noStore?: true;
   onlyIfCached?: true;
   maxAge?: number;
-  /** Of the gateway's own requests: no answer that is stale. */
+  /** Only the gateway's own requests set this: they take no stale answer. */
   onlyFresh?: true;
 };
 
 const noDirectives: Directives = {};
 
-/** Reads `Cache-Control`, or `Pragma` where there is none of it. Unknown and malformed directives are ignored. */
+/** Reads `Cache-Control`, or `Pragma` if there is no `Cache-Control`. Ignores unknown and malformed directives. */
 export const readDirectives = (cacheControl: string | undefined, pragma?: string): Directives => {
   if (cacheControl === undefined || cacheControl === "")
     return pragma !== undefined && /\bno-cache\b/i.test(pragma) ? { noCache: true } : noDirectives;

@@ -8,8 +8,8 @@ import { LRUCache } from "lru-cache";
 const MIN_BODY = 860;
 
 /**
- * Bytes of bodies that are compressed at the same time; each takes up to three times its length in memory. A request
- * beyond it is not queued: the next hit asks again.
+ * Bytes of all bodies that may be compressed at the same time; each takes up to three times its length in memory. A
+ * body beyond it is not queued: the next hit tries again.
  */
 const MAX_COMPRESSING = 32 * 1024 ** 2;
 
@@ -19,8 +19,8 @@ type CompressedStore = {
 };
 
 /**
- * Opens the background compression of a store's entries, in the codings that requests ask for. Results for entries that
- * the store no longer holds are dropped.
+ * Opens the background compression of a store's entries, in the codings that requests ask for. Drops a result if the
+ * store no longer holds its entry.
  */
 export const openCompression = (store: CompressedStore, onError: (error: unknown) => void) => {
   const budget = openByteBudget(MAX_COMPRESSING);
@@ -38,7 +38,7 @@ export const openCompression = (store: CompressedStore, onError: (error: unknown
     }
   };
 
-  /** Resolves when the entry has this coding, or cannot have it now; `undefined` where there is nothing to wait for. */
+  /** Resolves when the entry has this coding, or cannot have it now; `undefined` if there is nothing to wait for. */
   const request = (key: string, entry: Entry, coding: Coding): Promise<void> | undefined => {
     const { body, coded, codingState } = entry;
     if (body.length < MIN_BODY || coded[coding] || codingState?.[coding] || !store.holds(key, entry)) return undefined;
@@ -62,7 +62,7 @@ const readAcceptEncoding = (header: string): readonly Coding[] => {
   const weights = new Map<string, number>();
   for (const part of header.toLowerCase().split(",")) {
     const [name = "", ...parameters] = part.split(";").map((side) => side.trim());
-    const weight = parameters.find((one) => one.startsWith("q="))?.slice(2);
+    const weight = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
     weights.set(name === "x-gzip" ? "gzip" : name, weight === undefined ? 1 : Number(weight));
   }
   const weightOf = (name: string) => weights.get(name) ?? weights.get("*") ?? 0;
@@ -72,7 +72,7 @@ const readAcceptEncoding = (header: string): readonly Coding[] => {
     .toSorted((a, b) => weightOf(b) - weightOf(a));
 };
 
-// Clients send a handful of spellings.
+/** The codings by header: clients send only a handful of different headers. */
 const known = new LRUCache<string, readonly Coding[]>({ max: 200 });
 const noCodings: readonly Coding[] = [];
 
@@ -110,7 +110,7 @@ const optionsFor = (coding: Coding, length: number): object =>
       };
 
 /**
- * A copy that is alone in its block of memory: zlib and sockets give slices, and a stored slice keeps its whole block.
+ * A copy in a block of memory of its own: zlib and sockets give slices, and a stored slice keeps its whole block.
  *
  * @example copyOf(reply.subarray(4)) // 4 bytes fewer, without the block that `reply` lies in
  */
@@ -121,12 +121,12 @@ export const copyOf = (bytes: Buffer): Buffer => {
 };
 
 /**
- * Compresses in the thread pool, beside the event loop. `undefined` if the result is not smaller than the body.
+ * Compresses in the thread pool, off the event loop. `undefined` if the result is not smaller than the body.
  *
  * @example await compress(body, "br") // shorter bytes, or undefined
  */
 export const compress = async (body: Buffer, coding: Coding): Promise<Buffer | undefined> => {
-  // One block for the output, no larger than the input: zlib's default is 64 KB for each call.
+  // The output gets one block, no larger than the input: zlib's default is 64 KB for each call.
   const chunkSize = Math.max(64, body.length);
   const bytes = await compressors[coding](body, { chunkSize, ...optionsFor(coding, body.length) });
   return bytes.length < body.length ? copyOf(bytes) : undefined;

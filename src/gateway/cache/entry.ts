@@ -7,40 +7,40 @@ export type Coding = "br" | "gzip";
 /** A stored answer, its lifetimes, and the groups it belongs to. Times are on the clock of `performance.now()`. */
 export type Entry = Answer & {
   body: Buffer;
-  /** The strong validator of `body`, without quotes; that of a coding has `-br` or `-gzip` appended. */
+  /** The strong validator of `body`, without quotes; a coding's validator has `-br` or `-gzip` appended. */
   tag: string;
-  /** The body in the codings that were made so far. */
+  /** The body in each coding that has been made so far. */
   coded: Partial<Record<Coding, Buffer>>;
   endpoint: string;
-  /** The status by which it is stored, where it is not its own. */
+  /** The status that decides how the entry is stored, if it is not the answer's status. */
   judged?: number;
   storedAt: number;
   lifetimes: Lifetimes;
-  /** A soft invalidation brings it forward. */
+  /** A soft invalidation sets it to the current time. */
   freshUntil: number;
-  /** It is from before a gap of the shared tier, in which an invalidation may have been missed. */
+  /** The connection to the shared tier was lost since it was stored: an invalidation may have been missed. */
   isDoubtful?: true;
-  /** A write has touched it, or may have: it is served for legacy's failure only. */
+  /** A write has changed it, or may have: it is served only if legacy fails. */
   isOutdated?: true;
   /** A write invalidates every entry that shares a group with it. */
   groups: readonly string[];
   /** The key that fetched it, hashed; only this caller may see it. `undefined` for a public answer. */
   owner?: string;
-  /** How many refreshes in a row have failed, and when to try again. */
+  /** The number of refreshes in a row that have failed; `retryAt`: the time of the next attempt. */
   failures: number;
   retryAt: number;
-  /** The pauses that hold all end together: the number of this one's round. */
+  /** The round of the pause after a failed refresh: all pauses of a round end when the backend recovers. */
   pausedIn?: number;
-  /** While it is stored and large enough: has it compressed in the background, for later requests. */
+  /** Compresses the entry in the background, for later requests. Set if the entry is stored and large enough. */
   onCodingWanted?: (coding: Coding) => void;
   /**
-   * Codings that are not in `coded` though they were asked for: being made, or of no use (not smaller, or
-   * too large to be stored).
+   * Requested codings that are not in `coded`: being made (`pending`), or not smaller or too large to be stored
+   * (`useless`).
    */
   codingState?: Partial<Record<Coding, "pending" | "useless">>;
 };
 
-/** A new entry, in no coding yet. */
+/** A new entry, without codings. */
 export const entryOf = (
   { status, body, headers, tag, type }: Answer,
   stored: Pick<Entry, "endpoint" | "groups" | "lifetimes" | "storedAt"> & {
@@ -69,7 +69,7 @@ export const entryOf = (
   };
 };
 
-/** The bytes of a text, alone in their block of memory; a buffer is returned as it is. */
+/** The bytes of a text, in a block of memory of their own; a buffer is returned as it is. */
 export const bytesOf = (text: string | Buffer): Buffer => {
   if (typeof text !== "string") return text;
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
@@ -84,7 +84,7 @@ export const tagOf = (bytes: Buffer): string => hash("sha256", bytes, "base64url
 export type Lifetimes = { fresh: number; staleWhileRevalidate: number; staleIfError: number };
 
 /**
- * The lifetimes of an answer by its status, and by whether its document is unfinished;
- * `undefined`: it must not be stored.
+ * Looks up the lifetimes of an answer by its status. `isUnfinished`: its document is not complete yet. `undefined`: the
+ * answer must not be stored.
  */
 export type LifetimesOf = (status: number, isUnfinished?: boolean) => Lifetimes | undefined;

@@ -2,22 +2,22 @@ import type { Entry } from "./entry.ts";
 import type { Reply } from "./reply.ts";
 
 /**
- * Replies that are kept at a time, each with at most 60 KiB of headers and text; and the characters
- * of what they are kept by.
+ * The number of replies that are kept at a time, each with at most 60 KiB of headers and text; and the characters of
+ * the longest `kind`.
  */
 const MAX_KEPT = 256;
 const MAX_KIND = 1024;
 const SECOND = 1000;
 
 /**
- * Opens replies to hits. For a second, an entry's replies to requests of one kind stay the same, until it has another
- * coding; then all are dropped. It keeps no entry that is evicted.
+ * Opens a store of replies to hits. An entry's reply to requests of one kind is reused until the second is over, when
+ * all replies are dropped, or until the entry gets another coding. An evicted entry is not kept in memory.
  */
 export const openKeptReplies = () => {
   let second = 0;
   let count = 0;
   let replies = new WeakMap<Entry, Map<string, { coded: Entry["coded"]; reply: Reply }>>();
-  /** `kind`: what of the request decides how its reply is written. `write` is called where there is none yet. */
+  /** `kind`: the members of the request that decide how its reply is written. `write`: called if no reply is kept. */
   return (entry: Entry, kind: string, now: number, write: () => Reply): Reply => {
     if (second !== Math.floor(now / SECOND)) {
       second = Math.floor(now / SECOND);

@@ -4,23 +4,23 @@ import { type Entry, type Lifetimes, type LifetimesOf } from "./entry.ts";
 import type { Invalidation } from "./sharedTier.ts";
 
 // The cache's policy: may an answer be stored, may it be served, for how long, and to whom. docs/caching.md says the
-// same in the same order. All else in this folder is the mechanism. Times are in milliseconds, moments on the clock of
-// `performance.now()`: no entry lasts longer because the clock of the day is set back.
+// same in the same order. All else in this folder is the mechanism. Durations are in milliseconds, times on the clock
+// of `performance.now()`: an entry does not last longer if the system clock is set back.
 
 // ---- Lifetimes
 
 /**
- * How an entry may be used now. `stale`: served, and refreshed meanwhile. `ifError`: served if
- * legacy, asked first, fails.
+ * How an entry may be used now. `stale`: served, and refreshed in the background. `ifError`: legacy is asked first, and
+ * the entry is served if legacy fails.
  */
 export type Freshness = "fresh" | "stale" | "ifError" | "not";
 
 const MAX_PRIVATE_STALE: Duration = "1h";
-/** The right to see an answer that was fetched with a key may be withdrawn without the gateway knowing. */
+/** A key may lose the right to see an answer that was fetched with it, without the gateway knowing. */
 const MAX_OWNED_FRESH = 60_000;
 
 /**
- * The lifetimes in force. What may turn private is stale while revalidated for an hour at most, whatever was declared.
+ * The declared lifetimes with defaults. If an answer may turn private, `staleWhileRevalidate` is at most an hour.
  */
 export const withDefaults = ({
   fresh,
@@ -42,7 +42,7 @@ export const withDefaults = ({
 
 const freshFor = (fresh: number): Lifetimes => ({ fresh, staleWhileRevalidate: 0, staleIfError: 0 });
 
-/** By status. An answer with any other must not be stored: an error, or a key that was refused. */
+/** The lifetimes by status. An answer with any other status must not be stored: an error, or the refusal of a key. */
 const lifetimesByStatus = (declared: DeclaredLifetimes): Record<number, Lifetimes> => {
   const { fresh, staleWhileRevalidate, staleIfError, notFoundTtl, preconditionTtl } = withDefaults(declared);
   const ok: Lifetimes = {
@@ -54,7 +54,7 @@ const lifetimesByStatus = (declared: DeclaredLifetimes): Record<number, Lifetime
   return { 200: ok, 404: notFound, 410: notFound, 412: freshFor(milliseconds(preconditionTtl)) };
 };
 
-/** Looks up the lifetimes of an endpoint's answers. An unfinished document changes as soon as a state does. */
+/** Returns the look-up of an endpoint's lifetimes. An unfinished document is fresh for a short time: it will change. */
 export const lifetimesBy = (declared: DeclaredLifetimes): LifetimesOf => {
   const byStatus = lifetimesByStatus(declared);
   const soon = milliseconds(withDefaults(declared).preconditionTtl);
@@ -65,7 +65,7 @@ export const lifetimesBy = (declared: DeclaredLifetimes): LifetimesOf => {
   };
 };
 
-/** The same lifetimes, but no answer is ever served stale. */
+/** The same lifetimes, except that no answer is ever served stale. */
 export const freshOnly =
   (lifetimesOf: LifetimesOf): LifetimesOf =>
   (status, isUnfinished) => {
@@ -74,8 +74,8 @@ export const freshOnly =
   };
 
 /**
- * For how long the answer with these lifetimes may be stored that was fetched as this owner; `undefined`: it must not
- * be. `freshAtMost`: in milliseconds; such an answer is not served while it is revalidated.
+ * The lifetimes with which an answer that was fetched for this owner is stored; `undefined`: it must not be stored.
+ * `freshAtMost`: in milliseconds; if it is given, the answer is not served while it is revalidated.
  */
 export const storedFor = (
   lifetimes: Lifetimes | undefined,
@@ -88,37 +88,37 @@ export const storedFor = (
   return freshAtMost === Infinity ? lifetimes : { ...lifetimes, fresh, staleWhileRevalidate: 0 };
 };
 
-/** From the moment at which an answer is stored to the last one at which it may be served. */
+/** Milliseconds from the storing of an answer to the time at which it expires. */
 const totalLifetime = ({ fresh, staleWhileRevalidate, staleIfError }: Lifetimes): number =>
   fresh + Math.max(staleWhileRevalidate, staleIfError);
 
-/** The longest time for which any answer of an endpoint may be stored. */
+/** Milliseconds for which an answer of the endpoint may be stored at most. */
 export const longestLifetime = (declared: DeclaredLifetimes): number =>
   Math.max(...Object.values(lifetimesByStatus(declared)).map(totalLifetime));
 
-/** The moment from which the entry may not be served any more. */
+/** The time from which the entry may not be served any more. */
 export const expiryOf = ({ storedAt, lifetimes }: Entry): number => storedAt + totalLifetime(lifetimes);
 
-/** Until the next refresh, after so many failures in a row: 1 s, doubled each time, 60 s at most. */
+/** Milliseconds to the next refresh, after so many failures in a row: 1 s, doubled each time, 60 s at most. */
 export const backOff = (failures: number): number => Math.min(1000 * 2 ** (failures - 1), 60_000);
 
 // ---- Who gets a cached answer
 
-/** Whether a caller may be served from the entries that were fetched without a key. With a key some lists show more. */
+/** True if the caller may get entries that were fetched without a key: some lists show more to a caller with a key. */
 export const mayUsePublic = ({ owner, cacheKey }: CacheRequest): boolean => owner === undefined || !cacheKey.personal;
 
 /** Callers with a key may use a public 200, but no public 404: the resource may be their own private one. */
 export const mayUse = ({ owner }: CacheRequest, entry: Entry): boolean =>
   owner === undefined || entry.owner !== undefined || entry.status === 200;
 
-/** Whether an entry may leave this gateway: what was fetched with a key stays. */
+/** True if an entry may leave this gateway: an entry that was fetched with a key stays. */
 export const isShared = ({ owner }: Pick<Entry, "owner">): boolean => owner === undefined;
 
 // ---- Writes
 
 /**
- * Makes an entry stale; false: it must go. `isForFailure`: from now on it is only served where
- * legacy, asked first, fails.
+ * Makes an entry stale. False: it must be deleted. `isForFailure`: from now on it is only served if legacy is asked
+ * first, and fails.
  */
 export const makeStale = (entry: Entry, now: number, isForFailure: boolean): boolean => {
   const { staleWhileRevalidate, staleIfError } = entry.lifetimes;
@@ -128,15 +128,15 @@ export const makeStale = (entry: Entry, now: number, isForFailure: boolean): boo
     entry.lifetimes = { ...entry.lifetimes, staleWhileRevalidate: 0 };
     entry.isOutdated = true;
   }
-  // What was wrong with legacy may be over.
+  // Legacy may have recovered.
   entry.failures = 0;
   entry.retryAt = 0;
   return true;
 };
 
 /**
- * Whether a write leaves the entry for legacy's failure: a list that it touches by its `lists` alone. What was not
- * found is no list, and an answer about one entity has a group of its own.
+ * True if the entry stays, to be served if legacy fails: it is a list that the write changes by its `lists` only. A 404
+ * is no list, and an answer about a single entity has a group that is not in `lists`.
  */
 export const isListLeft = (entry: Entry, { groups = [], lists = [] }: Invalidation): boolean =>
   lists.length > 0 &&
@@ -145,23 +145,23 @@ export const isListLeft = (entry: Entry, { groups = [], lists = [] }: Invalidati
 
 // ---- Concurrent requests
 
-/** After an answer that must not be stored, concurrent requests do not wait for each other for so long. */
+/** Milliseconds after an answer that must not be stored in which concurrent requests do not share a fetch. */
 export const UNCACHEABLE_FOR = 5000;
 
-/** Milliseconds that a request waits for legacy where a stale answer is at hand; the fetch runs on. */
+/** Milliseconds that a request waits for legacy if there is a stale answer; the fetch goes on. */
 export const MAX_WAIT_BESIDE_STALE = 5000;
 
-/** Legacy's failure: the next request asks again, and those who wait share it. It says nothing against an entry. */
+/** True for a failure of legacy. Waiting requests share it, the next request asks again, and a stored entry stays. */
 export const isFailure = (status: number): boolean => status >= 500;
 
 // ---- What clients may ask for
 
-/** Whether the answer to this request may be stored, where its status allows it. */
+/** True if the answer to this request may be stored, provided that its status allows it. */
 export const mayStore = ({ noStore }: Directives): boolean => noStore !== true;
 
 /**
- * How a request with these directives may use the entry (RFC 9111, RFC 5861). `isInStep`: no
- * invalidation is missed now.
+ * How a request with these directives may use the entry (RFC 9111, RFC 5861). `isInStep`: the shared tier delivers
+ * every invalidation now.
  */
 export const freshnessOf = (entry: Entry, now: number, wanted: Directives, isInStep = true): Freshness => {
   const isCertain = isInStep && entry.isDoubtful !== true;
@@ -180,17 +180,17 @@ export const freshnessOf = (entry: Entry, now: number, wanted: Directives, isInS
 
 // ---- More than one gateway
 
-/** Milliseconds by which the moment of an entry may have changed on its way through the shared tier. */
+/** Milliseconds by which `storedAt` of an entry may have changed on its way through the shared tier. */
 const IMPRECISION = 1000;
 
 /**
- * Whether the shared tier's entry is served in place of the one here: it is newer, or certain
- * where the one here is not.
+ * True if the shared tier's entry replaces the entry in memory: it is newer, or the entry in memory may have missed an
+ * invalidation.
  */
 export const isBetter = (theirs: Entry, ours: Entry | undefined): boolean =>
   ours === undefined || ours.isDoubtful === true || theirs.storedAt > ours.storedAt + IMPRECISION;
 
-/** Another gateway's entry within the lifetimes of this one; `undefined` where it may not be stored here. */
+/** Another gateway's entry, with lifetimes limited to this gateway's; `undefined` if it may not be stored here. */
 export const withinLifetimes = (entry: Entry, allowed: Lifetimes | undefined): Entry | undefined => {
   if (allowed === undefined) return undefined;
   const fresh = Math.min(entry.lifetimes.fresh, allowed.fresh);

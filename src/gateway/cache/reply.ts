@@ -3,28 +3,28 @@ import { acceptedCodings } from "./compression.ts";
 import { bytesOf, type Coding, type Entry } from "./entry.ts";
 import { HIT, legacyDecision, type Served } from "./served.ts";
 
-// How an answer is written for one client: its status, headers and bytes.
+// This file writes an answer for one client: its status, headers and bytes.
 
 type ReplyRequest = {
   method: string;
   acceptEncoding: string | undefined;
   ifNoneMatch: string | undefined;
-  /** It came with a key: no shared cache may reuse the answer. */
+  /** The request has a key: no shared cache may reuse the answer. */
   keyed: boolean;
-  /** The names and values of its CORS headers, flat. */
+  /** The names and values of the CORS headers, flat. */
   cors: readonly string[];
   errorFormat?: { type: string; bytes: (status: number, body: Buffer) => Buffer } | undefined;
 };
 
-/** Status, flat names and values, bytes or ASCII: what `writeHead` and `end` take. */
+/** The arguments of `writeHead` and `end`: status, flat names and values, and the body as bytes or ASCII text. */
 export type Reply = { status: number; headers: string[]; body: Buffer | string | undefined };
 
-/** Bytes of an answer that is written as text where it is ASCII: it then leaves in one write with its header. */
+/** Bytes up to which an ASCII answer is written as text: Node then sends it in one write with its header. */
 const MAX_TEXT = 16 * 1024;
 
 /**
- * Writes an answer for one client: in a coding it accepts, or as a 304 where it has it. A hit asks for the
- * coding that later hits get.
+ * Writes an answer for one client: in a coding that it accepts, or as a 304 if it has the answer already. A hit starts
+ * the compression from which later hits profit.
  */
 export const replyWith = (
   served: Served,
@@ -35,7 +35,7 @@ export const replyWith = (
   const { answer, entry } = served;
   const accepted = acceptedCodings(request.acceptEncoding);
   const isUnmodified = entry !== undefined && holdsAlready(entry, request);
-  // The miss was the first request, a hit is at least the second: from here on compression pays off.
+  // The miss was the first request, and a hit is at least the second: from now on compression pays off.
   if (served.how === HIT && entry !== undefined && !isUnmodified) requestCoding(entry, accepted);
   const coding = entry && codingFor(entry, accepted, isUnmodified ? request.ifNoneMatch : undefined);
   if (isUnmodified)
@@ -51,16 +51,16 @@ export const replyWith = (
   };
 };
 
-/** Only these have a validator: `If-None-Match` would stop another method from being carried out (RFC 9110 13.1.2). */
+/** Only reads have a validator: `If-None-Match` would stop any other method from being performed (RFC 9110 13.1.2). */
 const isRead = (method: string): boolean => method === "GET" || method === "HEAD";
 
-/** Whether the client has this answer, in whatever coding. */
+/** True if the client has this answer already, in any coding. */
 const holdsAlready = ({ status, tag }: Entry, { method, ifNoneMatch }: ReplyRequest): boolean =>
   ifNoneMatch !== undefined && isRead(method) && status === 200 && matchesTag(ifNoneMatch, tag);
 
 /**
- * Whether an `If-None-Match` has this validator. It compares weakly, and with the tag of every coding: they all
- * stand for the same content.
+ * True if an `If-None-Match` has this validator. The comparison is weak, and includes the tag of every coding: all
+ * codings stand for the same content.
  *
  * @example matchesTag('W/"x-br"', "x") // true
  */
@@ -69,25 +69,25 @@ export const matchesTag = (ifNoneMatch: string, tag: string): boolean =>
   [...ifNoneMatch.matchAll(/"([^"]*)"/g)].some(([, given = ""]) => given.replace(/-(br|gzip)$/, "") === tag);
 
 /**
- * The coding that the client gets; `undefined`: none. Where the client has the answer (`held`: its
- * `If-None-Match`), the one that it has it in: a cache updates what it has by a tag that is the same, coding
- * included (RFC 9111, section 4.3.4).
+ * The coding that the client gets; `undefined`: no coding. `held`: the `If-None-Match` of a client that has the answer.
+ * That client gets the coding that it has: a cache updates a stored response only if the tag is the same, and the tag
+ * includes the coding (RFC 9111, section 4.3.4).
  */
 const codingFor = ({ tag, coded }: Entry, accepted: readonly Coding[], held: string | undefined): Coding | undefined =>
-  (held === undefined ? undefined : accepted.find((one) => held.includes(etagOf({ tag }, one)))) ??
-  accepted.find((one) => coded[one]);
+  (held === undefined ? undefined : accepted.find((coding) => held.includes(etagOf({ tag }, coding)))) ??
+  accepted.find((coding) => coded[coding]);
 
-/** Has the client's preferred coding made for later requests, where the entry is not in it yet. */
+/** Starts the compression in the client's preferred coding, for later requests, unless the entry has that coding. */
 const requestCoding = ({ coded, codingState, onCodingWanted }: Entry, accepted: readonly Coding[]): void => {
   const preferred = accepted.find((coding) => codingState?.[coding] !== "useless");
   if (preferred !== undefined && !coded[preferred]) onCodingWanted?.(preferred);
 };
 
 const VARY = "Accept-Encoding, Authorization, X-API-Key";
-/** Errors are written as the client accepts them. */
+/** The format of an error depends on the client's `Accept`. */
 const VARY_OF_ERRORS = `Accept, ${VARY}`;
 
-/** Writes all headers but those of the connection. `length`: bytes of the body, `undefined` for a 304. */
+/** Writes all headers except those of the connection. `length`: bytes of the body, `undefined` for a 304. */
 export type WriteHeaders = (
   served: Served,
   request: ReplyRequest,
@@ -119,8 +119,8 @@ const headersOf: WriteHeaders = (served, { method, keyed, cors, errorFormat }, c
 };
 
 /**
- * What describes a body, flat. Each answer of the gateway's own to a client that has one calls this: a header that all
- * of them are to have goes in here. `type`: empty where legacy named none. `length`: its bytes, `undefined` for a 304.
+ * The headers that describe a body, flat. All answers that the gateway writes for clients get their headers here: add a
+ * header for all of them here. `type`: empty if legacy named no type. `length`: in bytes, `undefined` for a 304.
  *
  * @example contentHeaders("text/html", "br", 860) // ["Content-Type", "text/html", "Content-Length", "860", ...]
  */
@@ -143,10 +143,10 @@ export const etagOf = ({ tag }: { tag: string }, coding: Coding | undefined): st
 /** Seconds since the entry was stored. */
 export const ageOf = ({ storedAt }: Entry, now: number): string => String(Math.max(0, seconds(now - storedAt)));
 
-/** Moments have fractions of milliseconds, whose differences are not exact: 59999.999 ms are a minute. */
+/** Times have fractions of milliseconds, so their differences are not exact: 59999.999 ms count as a minute. */
 const seconds = (ms: number): number => Math.floor(Math.round(ms) / 1000);
 
-/** `public` with its lifetimes for an answer that every caller may see (RFC 9111, RFC 5861). */
+/** `public` with the entry's lifetimes if every caller may see the answer, else `private` (RFC 9111, RFC 5861). */
 const cacheControl = ({ owner, lifetimes, freshUntil, storedAt }: Entry, isPrivate: boolean): string => {
   if (isPrivate || owner !== undefined) return "private, no-cache";
   const { staleWhileRevalidate, staleIfError } = lifetimes;
@@ -155,7 +155,7 @@ const cacheControl = ({ owner, lifetimes, freshUntil, storedAt }: Entry, isPriva
   return `public, max-age=${seconds(Math.max(0, freshUntil - storedAt))}${stale}${ifError}`;
 };
 
-/** Cache-Groups is a list of strings (RFC 9875, RFC 9651). */
+/** The value of `Cache-Groups`: a list of strings (RFC 9875, RFC 9651). */
 export const groupList = (groups: readonly string[]): string => groups.map((group) => `"${group}"`).join(", ");
 
 /** `catalog-gateway; hit; ttl=599`; `ttl` in seconds, negative for a stale entry (RFC 9211). */
@@ -178,8 +178,8 @@ const serverTiming = ({ how, upstream, took }: Served): string => {
 };
 
 /**
- * `stage=canary; backend=modern; bucket=37; reason=share`; `private=incomplete` where the list may lack rows
- * that the caller may see.
+ * `stage=canary; backend=modern; bucket=37; reason=share`, and `private=incomplete` if the list may lack rows that the
+ * caller may see.
  */
 export const decisionHeader = ({
   decision = legacyDecision,

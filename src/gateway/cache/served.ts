@@ -3,48 +3,48 @@ import type { CacheStatus } from "../../operation/index.ts";
 import type { CacheKey } from "./cacheRequest.ts";
 import type { Entry } from "./entry.ts";
 
-/** Which backend answered, in which stage of a migration, and why: the header `Gateway-Decision`. */
+/** The header `Gateway-Decision`: the stage of the migration, the backend that answered, and the reason. */
 export type Decision = { stage: string; backend: string; bucket?: number; reason: string };
 
 /** An answer on its way to the client, and how it came about. */
 export type Served = {
   answer: Answer;
   how: CacheStatus;
-  /** The status by which it is stored, where it is not its own. */
+  /** The status that decides how the answer is stored, if it is not the answer's status. */
   judged?: number;
-  /** The backend was not asked for it. */
+  /** The request was not sent to the backend. */
   isUnasked?: boolean;
-  /** The backend limits this caller. */
+  /** The backend limits this caller's rate. */
   isLimited?: boolean;
-  /** The same answer, where it is stored. */
+  /** The same answer as a cache entry, if it is stored. */
   entry?: Entry;
-  /** The answer is not stored, but a later one to the same request may be. */
+  /** The answer is not stored, but a later answer to the same request may be. */
   cacheable?: true;
   headers?: readonly string[];
-  /** Milliseconds that the backends took, and that the whole request took. */
+  /** Milliseconds that the backends took; `took`: milliseconds of the whole request. */
   upstream?: number;
   took?: number;
-  /** Where a GET of the same path finds the answer in the cache. */
+  /** The key under which a GET of the same path finds the answer in the cache. */
   cacheKey?: CacheKey;
-  /** Who answered, unless that is legacy because nothing is migrated. */
+  /** The backend that answered, and why; absent if legacy answered because the endpoint is not migrated. */
   decision?: Decision;
-  /** A list that may lack rows which the caller may see. */
+  /** The answer is a list that may lack rows which the caller may see. */
   isIncomplete?: boolean;
-  /** Another caller may get another backend's answer: no cache between may share it. */
+  /** Another caller may get another backend's answer: no shared cache may reuse this answer. */
   isDivided?: boolean;
-  /** What is to be done when the answer has been sent. */
+  /** Called when the answer has been sent. */
   afterwards?: () => void;
 };
 
-/** How a plain hit came about. */
+/** The cache status of a hit on a fresh entry. */
 export const HIT: CacheStatus = { hit: true };
 
-/** How an endpoint that is not migrated answers. */
+/** The decision for an endpoint that is not migrated. */
 export const legacyDecision: Decision = { stage: "legacy", backend: "legacy", reason: "stage" };
 
 /**
- * An answer for one caller alone. `fwd`: why a backend was asked (RFC 9211); absent where the
- * gateway answered by itself.
+ * An answer for one caller only. `fwd`: the reason why a backend was asked (RFC 9211); absent if the gateway answered
+ * without a backend.
  */
 export const uncached = (answer: Answer, fwd?: "method" | "bypass"): Served => ({
   answer,

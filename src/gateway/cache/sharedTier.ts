@@ -1,46 +1,46 @@
 import type { Entry } from "./entry.ts";
 
-/** Which entries must not be served any more: by key, by group, by endpoint, or all of them. */
+/** The entries that must not be served any more: by key, by group, by endpoint, or all of them. */
 export type Invalidation = {
   keys?: readonly string[];
   groups?: readonly string[];
-  /** Of the groups, those whose lists become stale, to be served where legacy fails alone, instead of being deleted. */
+  /** The part of `groups` whose lists become stale instead of being deleted: they are served only if legacy fails. */
   lists?: readonly string[];
   endpoint?: string;
   all?: true;
-  /** The entries become stale instead of being deleted. With `hold` they are only served where legacy fails. */
+  /** The entries become stale instead of being deleted. With `hold` they are served only if legacy fails. */
   soft?: boolean;
-  /** Milliseconds for which the write may still be going on: nothing that is fetched meanwhile is stored. */
+  /** Milliseconds for which the write may still be going on: an answer that is fetched meanwhile is not stored. */
   hold?: number;
 };
 
 /** A second tier behind the memory, shared by several gateways. Its calls neither reject nor take long. */
 export type SharedTier = {
   /**
-   * Whether this gateway has received every invalidation until a moment ago. If not, no entry may be
-   * served without asking legacy.
+   * True if this gateway has received every invalidation until a moment ago. Otherwise no entry may be served without
+   * asking legacy.
    */
   trusted(): boolean;
   /**
-   * The last invalidation that was received. It is taken before a fetch; an answer is only stored
-   * if there was none since.
+   * The last invalidation that was received. It is read before a fetch, and the answer is stored only if no other
+   * invalidation has been received by then.
    */
   mark(): string | undefined;
   get(key: string): Promise<Entry | undefined>;
   /** Stores in the background. */
   set(key: string, entry: Entry, mark: string | undefined): void;
   /**
-   * Invalidates in all gateways. True when they have acknowledged it; false after a bounded wait, and it then holds
-   * in each as soon as it can.
+   * Invalidates in all gateways. True when all have acknowledged it. False after a bounded wait: each gateway then
+   * applies it as soon as it can.
    */
   invalidate(invalidation: Invalidation): Promise<boolean>;
   close(): Promise<void>;
 };
 
 /**
- * Opens a tier. `onInvalidation` is called with what other gateways invalidate, `onLost` where some of it may have been
- * missed: what is cached then is served only if legacy fails. The memory stores entries while the tier is not trusted,
- * so the tier calls `onLost` before it is trusted for the first time as well.
+ * Opens a tier. It calls `onInvalidation` for each invalidation by another gateway, and `onLost` if it may have missed
+ * any: all entries are then served only if legacy fails. The memory stores entries while the tier is not trusted, so
+ * the tier also calls `onLost` before it is trusted for the first time.
  */
 export type OpenSharedTier = (listener: {
   onInvalidation(invalidation: Invalidation): void;

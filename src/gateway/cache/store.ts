@@ -7,7 +7,7 @@ import { expiryOf } from "./policy.ts";
 /** The entries in memory. */
 export type Store = ReturnType<typeof openStore>;
 
-/** Bytes of an entry beside its bodies: objects, places in the maps. Measured. */
+/** Bytes of an entry besides its bodies, as measured: objects, places in the maps. */
 const OVERHEAD = 1536;
 const PER_GROUP = 160;
 
@@ -16,7 +16,7 @@ type CountedEntry = Pick<Entry, "body" | "groups"> & Partial<Pick<Entry, "coded"
 const groupsOf = ({ groups, owner }: Pick<CountedEntry, "groups" | "owner">): readonly string[] =>
   owner === undefined ? groups : [...groups, owner];
 
-/** The bytes that an entry counts for: key, body, codings, groups, and a constant. */
+/** The bytes that an entry counts: key, body, codings, groups, and a constant. */
 export const sizeOf = (key: string, entry: CountedEntry): number => {
   let size = OVERHEAD + 2 * key.length + entry.body.length;
   for (const bytes of Object.values(entry.coded ?? {})) size += bytes.length;
@@ -27,12 +27,12 @@ export const sizeOf = (key: string, entry: CountedEntry): number => {
 /** The share of the cache's bytes that one entry may take: 8 MiB by default. */
 const ENTRY_SHARE = 1 / 8;
 
-/** The bytes of the largest entry that a cache of so many bytes stores. */
+/** The bytes of the largest entry that a cache of `bytes` stores. */
 export const maxEntryBytes = (bytes: number): number => Math.floor(bytes * ENTRY_SHARE);
 
 /**
- * Opens a store of at most `bytes`, each entry at most `entryBytes`; 0 bytes store nothing. Keys, headers and every
- * coding count. The least recently used entry is evicted.
+ * Opens a store of at most `bytes`, each entry at most `entryBytes`; with 0 bytes it stores nothing. Keys, headers and
+ * every coding count. The least recently used entry is evicted.
  */
 export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: number }, now = monotonic.now) => {
   const members = new Map<string, Set<string>>();
@@ -45,7 +45,7 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
     }
   };
   const entries = new LRUCache<string, Entry>({
-    // No entry has so few bytes; lru-cache takes 0 for no bound.
+    // lru-cache takes 0 for no bound; no entry is as small as 1 byte.
     maxSize: Math.max(1, bytes),
     maxEntrySize: Math.max(1, Math.min(entryBytes, bytes)),
     sizeCalculation: (entry, key) => sizeOf(key, entry),
@@ -55,12 +55,12 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
     },
   });
   const fits = (key: string, entry: CountedEntry): boolean => sizeOf(key, entry) <= entries.maxEntrySize;
-  /** Whether this very entry is still stored under the key. */
+  /** True if this very entry is still stored under the key. */
   const holds = (key: string, entry: Entry): boolean => entries.peek(key) === entry;
-  /** False where the entry is too large; the previous entry is then deleted as well. */
+  /** Stores an entry. False if it is too large; the previous entry is then deleted as well. */
   const set = (key: string, entry: Entry): boolean => {
     entries.set(key, entry);
-    // lru-cache deletes what is too large, and what was there before with it.
+    // lru-cache drops an entry that is too large, and deletes the previous entry with it.
     if (!holds(key, entry)) return false;
     for (const group of groupsOf(entry)) {
       const keys = members.get(group);
@@ -70,7 +70,7 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
     return true;
   };
   return {
-    /** `undefined` also for an entry that has expired, which is deleted. */
+    /** An entry that has expired is deleted, and the result is `undefined`. */
     get(key: string): Entry | undefined {
       const entry = entries.get(key);
       if (entry === undefined || now() < expiryOf(entry)) return entry;
@@ -79,11 +79,11 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
     },
     set,
     holds,
-    /** Whether an entry is small enough to be stored. */
+    /** True if an entry is small enough to be stored. */
     fits,
     /**
-     * Adds a coding to an entry that is stored, and counts its bytes. Drops it where the entry is gone,
-     * or would become too large.
+     * Adds a coding to a stored entry, and counts its bytes. Drops the coding if the entry is gone, or would become too
+     * large.
      */
     setCoding(key: string, entry: Entry, coding: Coding, content: Buffer): void {
       const coded = { ...entry.coded, [coding]: content };

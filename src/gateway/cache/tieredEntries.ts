@@ -21,12 +21,12 @@ import type { Store } from "./store.ts";
 /** An entry that was found, and how it may be used now. */
 export type FoundEntry = { entry: Entry; freshness: Freshness };
 
-/** Taken before a fetch, so that an answer from before a write is not stored after it. */
+/** A mark that is taken before a fetch, so that an answer from before a write is not stored after it. */
 export type WriteMark = { here: number; shared: string | undefined };
 
 const EVERYTHING = "*";
 
-/** Opens all entries: those in memory, and in the shared tier behind it. */
+/** Opens all entries: those in memory, and those in the shared tier behind it. */
 export const openTieredEntries = ({
   store,
   openTier,
@@ -37,7 +37,7 @@ export const openTieredEntries = ({
 }: {
   store: Store;
   openTier: OpenSharedTier | undefined;
-  /** Milliseconds for a look into the shared tier at most. */
+  /** Milliseconds that a look-up in the shared tier may take. */
   timeout: number;
   /** Called for each entry that is invalidated. */
   onInvalidated: () => void;
@@ -48,7 +48,7 @@ export const openTieredEntries = ({
   const compression = openCompression(store, onError);
   const lookups = openSingleFlight<Entry | undefined>(timeout);
 
-  /** In this gateway. */
+  /** Invalidates in this gateway only. */
   const invalidateHere = (invalidation: Invalidation): void => {
     const { keys = [], groups = [], endpoint, all, soft = false, hold = 0 } = invalidation;
     lookups.clear();
@@ -65,10 +65,10 @@ export const openTieredEntries = ({
       if (!isLeft || !makeStale(entry, now(), !soft || hold > 0)) store.delete(key);
     }
   };
-  /** When an invalidation may have been missed for the last time. */
+  /** The time at which an invalidation may have been missed, most recently. */
   let doubtedAt: string | undefined;
   /**
-   * Leaves all entries for legacy's failure, as in a gap of the tier; what is being fetched or looked up is not stored.
+   * From now on all entries are served only if legacy fails, as in a gap of the tier. Running fetches store nothing.
    */
   const doubtAll = (): void => {
     doubtedAt = new Date().toISOString();
@@ -78,7 +78,7 @@ export const openTieredEntries = ({
   };
   const tier = openTier?.({ onInvalidation: invalidateHere, onLost: doubtAll });
 
-  /** Whether what belongs to these groups was, or may have been, written since the mark. */
+  /** True if a member of these groups was, or may have been, written since the mark. */
   const wasWritten = ({ groups, endpoint }: Pick<Entry, "groups" | "endpoint">, mark: number): boolean =>
     invalidations.written([...groups, `@${endpoint}`, EVERYTHING], mark);
 
@@ -88,8 +88,8 @@ export const openTieredEntries = ({
       : undefined;
 
   /**
-   * The most useful entry in memory for a request: the owner's own, or the public one. `at`: on the clock of the
-   * entries. `shared`: the public entry.
+   * The most useful entry in memory for a request: the owner's or the public entry. `at`: on the clock of the entries.
+   * `shared`: the public entry, if it was found in the shared tier.
    */
   const lookUp = (request: CacheRequest, at: number, shared?: Entry): FoundEntry | undefined => {
     const { cacheKey, owner } = request;
@@ -99,7 +99,7 @@ export const openTieredEntries = ({
     return own !== undefined && (common === undefined || common.freshness === "not") ? own : common;
   };
 
-  /** Takes an entry into memory that is better in the tier. */
+  /** Takes an entry from the tier into memory if it is better than the entry there. */
   const findInTier = async ({ key, lifetimesOf }: CacheKey): Promise<Entry | undefined> => {
     const mark = invalidations.mark();
     const theirs = await tier?.get(key);
@@ -112,7 +112,7 @@ export const openTieredEntries = ({
     return entry;
   };
 
-  /** Compresses first, which saves memory and time in the tier. The mark keeps out what is invalidated meanwhile. */
+  /** Compresses first, which saves memory and time in the tier. An entry invalidated since the mark is not stored. */
   const share = async (shared: SharedTier, key: string, entry: Entry, mark: string | undefined): Promise<void> => {
     await compression.request(key, entry, "br");
     shared.set(key, entry, mark);
@@ -121,7 +121,7 @@ export const openTieredEntries = ({
   return {
     lookUp,
     wasWritten,
-    /** The same with what the shared tier has, where that is better; else `undefined`. */
+    /** Looks up with the entry of the shared tier, if that is better than the entry in memory; else `undefined`. */
     async lookUpShared(request: CacheRequest): Promise<FoundEntry | undefined> {
       if (!tier?.trusted() || !mayUsePublic(request)) return undefined;
       const { key } = request.cacheKey;
@@ -129,18 +129,18 @@ export const openTieredEntries = ({
       return entry && lookUp(request, now(), entry);
     },
     mark: (): WriteMark => ({ here: invalidations.mark(), shared: tier?.mark() }),
-    /** Stores an entry. False where it is too large, or one of its groups was written since the mark. */
+    /** Stores an entry. False if it is too large, or if one of its groups was written since the mark. */
     put(key: string, entry: Entry, mark: WriteMark): boolean {
       if (wasWritten(entry, mark.here)) return false;
       const previous = store.get(key);
-      // The same bytes again, as after most refreshes: their codings are still right.
+      // Most refreshes bring the same bytes again: their codings are still right.
       if (previous?.tag === entry.tag) entry.coded = previous.coded;
       if (!store.set(key, entry)) return false;
       compression.offer(key, entry);
       if (tier && isShared(entry)) share(tier, key, entry, mark.shared).catch(onError);
       return true;
     },
-    /** Deletes this entry, for all gateways unless it has an owner. */
+    /** Deletes this entry, in all gateways unless it has an owner. */
     invalidateEntry(key: string, entry: Entry): void {
       store.delete(key);
       if (isShared(entry)) tier?.invalidate({ keys: [key] }).catch(onError);
@@ -150,24 +150,24 @@ export const openTieredEntries = ({
       for (const [key] of store.inGroups([group])) store.delete(key);
     },
     /**
-     * Invalidates here at once. True when the other gateways have, false when a bounded wait is over;
-     * `undefined` without others.
+     * Invalidates here at once. True when the other gateways have done so too, false after a bounded wait; `undefined`
+     * if there are no others.
      */
     invalidate: (invalidation: Invalidation): Promise<boolean> | undefined => {
       invalidateHere(invalidation);
       return tier?.invalidate(invalidation);
     },
     /**
-     * Entries that are served for legacy's failure only, since an invalidation may have been missed, and since when;
-     * `undefined` without any.
+     * The number of entries that are served only if legacy fails, because an invalidation may have been missed, and
+     * since when. `undefined` if there are no such entries.
      */
     doubtful(): { entries: number; since: string } | undefined {
       const left = doubtedAt === undefined ? [] : store.all().filter(([, { isDoubtful }]) => isDoubtful === true);
-      // They have been fetched anew, or are gone: none becomes doubtful later.
+      // All doubtful entries have been fetched again, or are gone.
       if (left.length === 0) doubtedAt = undefined;
       return doubtedAt === undefined ? undefined : { entries: left.length, since: doubtedAt };
     },
-    /** Whether the shared tier is trusted; `undefined` without one. */
+    /** Says if the shared tier is trusted; `undefined` without a shared tier. */
     sharing: (): "in step" | "cut off" | undefined => tier && (tier.trusted() ? "in step" : "cut off"),
     close: async (): Promise<void> => tier?.close(),
   };

@@ -3,18 +3,18 @@ import { type Answer, plainAnswer, type Result } from "../../catalogue/index.ts"
 import { isJsonBody } from "./mediaType.ts";
 
 /**
- * `most`: bytes of one body. `timeout`: milliseconds until it has arrived. `holding` takes the bytes that are
- * collected, and keeps them.
+ * The bounds of a body. `most`: bytes. `timeout`: milliseconds until it has arrived. `holding` reserves the bytes that
+ * are collected, and keeps them reserved.
  */
 type BodyLimits = { most: number; timeout: number; holding: Holding };
 
-/** The first bytes of each body are not counted: small ones are taken however many large ones come. */
-const UNCOUNTED = 4096;
+/** The first bytes of each body are not counted, so that large bodies never crowd out small bodies. */
+const FREE_BYTES = 4096;
 
 /**
- * Collects a JSON body; it is empty where the request has none. `answer`: the refusal of one that cannot be collected.
+ * Collects a JSON body; it is empty if the request has no body. `answer`: the refusal of a body that is not accepted.
  *
- * @throws As the chunks do, where the client leaves before the end.
+ * @throws The error of `chunks`, if the client leaves before the end.
  */
 export const readBody = async (
   chunks: AsyncIterable<Uint8Array> | null,
@@ -39,7 +39,7 @@ const refuse = (answer: Answer) => ({ ok: false, answer }) as const;
 const tooLarge = (most: number): Answer =>
   plainAnswer(413, `The body is larger than ${most} bytes.`, { Connection: "close" });
 
-// RFC 9110 15.5.16: the header says which codings are understood.
+// The header says which codings are accepted (RFC 9110 15.5.16).
 const coded = plainAnswer(415, "The body has to come as it is, without a Content-Encoding.", {
   "Accept-Encoding": "identity",
 });
@@ -50,8 +50,8 @@ const crowded = plainAnswer(503, "Too many large bodies are being received.", {
 });
 
 /**
- * Copies the chunks into one buffer, whose size doubles and is taken by the holding: each chunk of one byte would take
- * 400 bytes by itself. `length`: bytes that may come.
+ * Copies the chunks into one buffer, whose size doubles and is reserved by `holding`: a list of chunks would take 400
+ * bytes for each chunk, even of a single byte. `length`: bytes that may come.
  */
 const collect = async (
   chunks: AsyncIterable<Uint8Array>,
@@ -65,7 +65,7 @@ const collect = async (
     if (end > most) return "tooLarge";
     if (end > collected.length) {
       const room = Math.max(end, Math.min(length, 2 * end));
-      const more = Math.max(0, room - UNCOUNTED) - taken;
+      const more = Math.max(0, room - FREE_BYTES) - taken;
       if (!holding.take(more)) return "crowded";
       taken += more;
       const grown = Buffer.allocUnsafe(room);

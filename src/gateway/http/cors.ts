@@ -1,13 +1,13 @@
 import { headerPlace } from "./requestTarget.ts";
 
-/** The headers that the script of a page may read, besides those that the Fetch standard always shows. */
+/** The headers that the script of a page may read, besides those that it may always read by the Fetch standard. */
 export const EXPOSED_HEADERS =
   "Age, Allow, Cache-Group-Invalidation, Cache-Groups, Cache-Status, Deprecation, ETag, Gateway-Decision, Link, RateLimit, RateLimit-Policy, " +
   "Retry-After, Server-Timing, Sunset, WWW-Authenticate, X-Request-Id";
 
 /**
- * The CORS headers of an answer to a request of this origin, as flat names and values: any origin may read
- * it (`*`), or those listed.
+ * The CORS headers of an answer to a request from this origin, as flat names and values. `origins`: those that may read
+ * the answer; `*` stands for any.
  *
  * @example corsList(["https://a.example"], request.headers.origin) // ["Vary", "Origin"] for another page
  */
@@ -18,17 +18,17 @@ export const corsList = (origins: readonly string[], origin: string | undefined)
     : noOrigin;
 };
 
-// The same lists each time, so that what was rendered with one can be used again.
+// These lists are constant, so that a reply that was rendered with one of them can be used again.
 const exposed = ["Access-Control-Expose-Headers", EXPOSED_HEADERS];
 const anyOrigin = ["Access-Control-Allow-Origin", "*", ...exposed];
 const noOrigin = ["Vary", "Origin"];
 
-/** The headers that a page may send: all that the documents name, and those that legacy allows. */
+/** The headers that a page may send: all headers that the documentation names, and those that legacy allows. */
 const ALLOWED_HEADERS =
   "Accept, Authorization, Cache-Control, Content-Type, Gateway-Backend, If-None-Match, Origin, Pragma, " +
   "X-API-Key, X-Request-Id, X-Requested-With, traceparent, tracestate";
 
-/** More headers for the answer to a preflight, which browsers may keep for a day. */
+/** Additional headers for the answer to a preflight request, which browsers may cache for a day. */
 export const preflightHeaders = (methods: string): Record<string, string> => ({
   Allow: methods,
   "Access-Control-Allow-Methods": methods,
@@ -36,13 +36,13 @@ export const preflightHeaders = (methods: string): Record<string, string> => ({
   "Access-Control-Max-Age": "86400",
 });
 
-/** What the gateway adds to a proxied answer, for pages that legacy lets read it. */
+/** The exposed headers that the gateway adds to a proxied answer, if legacy lets pages read it. */
 const EXPOSED_OF_PROXIED = ["Deprecation", "Link", "Retry-After", "Sunset", "X-Request-Id"];
 const exposedOfProxied = ["Access-Control-Expose-Headers", EXPOSED_OF_PROXIED.join(", ")] as const;
 
 /**
- * The CORS headers of an answer in legacy's place, flat: any page may read it, as it may legacy's own. One out of the
- * cache has more headers of ours.
+ * The CORS headers, flat, of an answer that replaces legacy's. Like legacy's answers, any page may read it. The list
+ * also exposes the headers of a cached answer.
  */
 export const legacyCorsList: readonly string[] = [
   "Access-Control-Allow-Origin",
@@ -52,8 +52,8 @@ export const legacyCorsList: readonly string[] = [
 ];
 
 /**
- * Adds to a flat list of legacy's headers that pages may read ours too. Where legacy exposes headers itself, its field
- * becomes one with both. An answer that legacy shows to no other origin stays as it is.
+ * Adds to a flat list of legacy's headers that pages may also read the gateway's headers. If legacy exposes headers
+ * itself, the field then lists both. An answer that legacy shows to no other origin stays as it is.
  */
 export const exposeProxied = (headers: string[]): void => {
   if (headerPlace(headers, "access-control-allow-origin") === -1) return;

@@ -3,21 +3,21 @@ import { exchangeOf } from "../../operation/index.ts";
 import { ownReply } from "./ownErrors.ts";
 import { sendLast } from "./refusal.ts";
 
-/** What becomes of a request whose handler throws: a mistake of the gateway costs one answer, not the process. */
+/** Handles requests whose handler throws: a fault of the gateway costs only that answer, not the process. */
 export type Guard = {
   /**
-   * Ends the response of a request whose handler has thrown: by a 500 where no head has gone out, else
-   * by closing the connection.
+   * Ends the response of a request whose handler has thrown: with a 500 if the head has not been sent, else by closing
+   * the connection.
    */
   fail: (response: ServerResponse, error: unknown) => void;
-  /** The same listener; what it throws fails its request. What it does later is not covered. */
+  /** The same listener, except that an error that it throws fails only its request. Later errors are not caught. */
   guarded: (listener: RequestListener) => RequestListener;
 };
 
-/** What the client is told of a fault. */
+/** The error for a client whose request met a fault of the gateway. */
 export const internalError = { status: 500, detail: "Internal Server Error" } as const;
 
-/** `report` gets each error. */
+/** Opens a guard. `report` gets each error. */
 export const openGuard = (report: (error: unknown) => void): Guard => {
   const fail = (response: ServerResponse, error: unknown): void => {
     try {

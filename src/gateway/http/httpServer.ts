@@ -17,32 +17,32 @@ import { boundConnections, refuseRequest, refuseSocket, refuseUnparsed } from ".
 import { readHead } from "./requestTarget.ts";
 import { watchConnections } from "./watchedConnections.ts";
 
-/** Bounds on what clients may hold of a server. */
+/** Bounds on the resources of a server that clients may hold. */
 export type ClientLimits = {
-  /** Milliseconds in which a client has to take some of the bytes that wait for it. */
+  /** Milliseconds in which a client has to take some of its waiting bytes. */
   sendTimeout: number;
-  /** Milliseconds for which nothing may move on a connection: longer than any answer may take to begin. */
+  /** Milliseconds for which a connection may be silent: longer than any answer may take to begin. */
   answerTimeout: number;
   /** Bounds the bytes of whole answers that wait to be sent, over all connections. */
   memory: ByteBudget;
   maxConnections: number;
 };
 
-/** How exchanges are read, and who hears of their end. */
+/** The readers of exchanges, and a listener for their end. */
 export type ExchangeOptions = RequestReaders & {
-  /** Called with each exchange once it is over; `response` where a request was read. */
+  /** Called with each exchange when it is over. `response`: given if a request was read. */
   onOver?: (exchange: HttpExchange, response?: ServerResponse) => void;
 };
 
-/** Headers of one request; each takes ten times the memory of its bytes. Apache has the same limit. */
+/** Headers that a request may have; each takes ten times its bytes in memory. Apache has the same limit. */
 const MAX_HEADERS = 100;
 
-/** Requests of one connection that may wait behind the one that is answered (pipelining). */
+/** Requests of one connection that may wait while an earlier request is answered (pipelining). */
 const MAX_PIPELINED = 8;
 
 /**
- * Requests behind those that wait, of all connections, in what was read with them; none of them is answered, but
- * Node keeps each, with 2 KiB.
+ * Requests of all connections that were read beyond `MAX_PIPELINED`. They are not answered, but Node keeps each of them
+ * in memory, with 2 KiB.
  */
 const MAX_IGNORED = 30_000;
 
@@ -50,10 +50,10 @@ const tooManyBytes: OwnError = { status: 503, detail: "Too many bytes of other a
 const unknownExpectation: OwnError = { status: 417, detail: "Expectation Failed" };
 
 /**
- * A server whose listener gets sound requests only: `url` is in origin form, `headers.host` the host that the request
- * is for (`undefined` where it names none), the body's length is known. Everything else is answered here, as
- * `{"detail": ...}`, or by `ownErrors` where the request can be read. A connection's requests are answered one
- * after the other (RFC 9112 9.3.2). `guard`: for what is thrown while a request is answered.
+ * A server whose listener gets valid requests only: `url` is in origin form, `headers.host` is the host of the target
+ * (`undefined` if it names no host), the body's length is known. All other requests are answered here, as
+ * `{"detail": ...}`, or by `ownErrors` if the request can be read. A connection's requests are answered one after the
+ * other (RFC 9112 9.3.2). `guard`: handles errors that are thrown while a request is answered.
  */
 export const openHttpServer = (
   options: ServerOptions,
@@ -67,7 +67,7 @@ export const openHttpServer = (
   }: ExchangeOptions & { ownErrors?: OwnErrors; guard?: Guard } = { trusted: () => false },
 ) => {
   const read: RequestListener = (request, response) => {
-    // The connection has ended with a refusal: a request that follows it must not be acted on (RFC 9112 9.6).
+    // A refusal has ended the connection: later requests on it must not be processed (RFC 9112 9.6).
     if (request.socket.writableEnded) return;
     const refusal = readHead(request);
     if (refusal !== undefined) refuseRequest(response, refusal, refusal.isReadable ? undefined : plainReply(refusal));
@@ -76,9 +76,9 @@ export const openHttpServer = (
   };
   const { inTurn, hasWaiting } = openPipelining(guard?.guarded ?? ((unguarded) => unguarded));
   const server = http.createServer(
-    // Node refuses a request without a Host with an empty body: it is refused here, in our format.
+    // Node would refuse a request without a Host with an empty body: the gateway refuses it in its own format.
     {
-      // Longer than load balancers keep an idle connection: the side that closes first must not be ours.
+      // Load balancers keep an idle connection for a shorter time: the gateway must not be the first to close it.
       keepAliveTimeout: 75_000,
       ...options,
       requireHostHeader: false,
@@ -117,8 +117,8 @@ export const openHttpServer = (
 const memoryKey = Symbol("memory");
 
 /**
- * Sends a whole answer, `headers` as flat names and values. False where its bytes do not fit into the memory beside
- * others: then 503 is sent instead, before anything was. `holding`: has the bytes of the answer until then.
+ * Sends a whole answer, `headers` as flat names and values. False if the memory budget has no room for its bytes: a 503
+ * is then sent instead. `holding`: holds the bytes of the answer until it is sent.
  */
 export const sendWhole = (
   response: ServerResponse & { [memoryKey]?: ByteBudget },
@@ -135,7 +135,7 @@ export const sendWhole = (
     }
   }
   const { complete: isWhole, headers: sent } = response.req;
-  // A request with neither has no body (RFC 9112, section 6.3).
+  // A request with neither header has no body (RFC 9112, section 6.3).
   if (!isWhole && (sent["content-length"] ?? sent["transfer-encoding"]) !== undefined) boundRest(response);
   try {
     response.writeHead(status, headers);
@@ -152,8 +152,8 @@ export const sendWhole = (
 };
 
 /**
- * The class of responses. Each has its exchange, whose id it sends as `X-Request-Id`. The exchange is made when it is
- * asked for: what a constructor throws reaches no guard.
+ * The class of responses. Each has an exchange, whose id it sends as `X-Request-Id`. The exchange is created when it is
+ * first read, because the guard does not catch errors of a constructor.
  */
 const responseNotedBy = (
   { memory, ownErrors }: { memory: ByteBudget; ownErrors: OwnErrors | undefined },
@@ -178,14 +178,14 @@ const responseNotedBy = (
     override writeHead(status: number, ...[first, second]: [first?: unknown, second?: unknown]): this {
       const { id } = this[exchangeKey];
       this[exchangeKey].begin(status);
-      // Node's parser takes this trailer for a header, and refuses the connection's next request.
+      // Node's parser takes a `Connection` trailer for a header, and refuses the connection's next request.
       if (this.req.rawTrailers.length > 0 && this.req.trailers["connection"] !== undefined)
         this.shouldKeepAlive = false;
       const reason = typeof first === "string" ? first : undefined;
       const headers = typeof first === "object" ? first : second;
       if (!Array.isArray(headers))
         return super.writeHead(status, reason, { ...(headers as object), "X-Request-Id": id });
-      // A hit has the same list each time: its id is added for this call only, which costs less than a copy.
+      // Hits share the same list: the id is added for this call only, which costs less than a copy.
       headers.push("X-Request-Id", id);
       try {
         return super.writeHead(status, reason, headers as string[]);
@@ -213,14 +213,14 @@ const responseNotedBy = (
     }
   };
 
-/** Chunks of up to so many bytes are joined. */
+/** Bytes up to which a chunk is joined with others. */
 const SMALL = 1024;
 
 const nothing = Buffer.alloc(0);
 
 /**
- * A request that joins the small chunks of a body that is not read yet, those of each turn of the event loop: apart,
- * each would take 150 bytes more than its own. Emits `whole` when all of the body is there, be it unread.
+ * A request that joins small chunks of an unread body, if they come in the same turn of the event loop: without that,
+ * each would take 150 additional bytes. Emits `whole` when the whole body has come, even if it is unread.
  */
 class JoiningRequest extends http.IncomingMessage {
   #joined: Buffer = nothing;
@@ -251,37 +251,37 @@ class JoiningRequest extends http.IncomingMessage {
 }
 
 /**
- * Node hands a request over while an earlier one of its connection is still answered, and reads on. But what does not
- * go through the response's buffer (1xx answers, a reset) needs the connection, and it bounds only the bytes of the
- * answers that wait, not their number.
+ * Lets pipelined requests wait for their turn. Node emits a request while an earlier request of the connection is still
+ * being answered, and reads on. But interim answers and resets do not go through the response's buffer: they need the
+ * connection. And Node bounds only the bytes of the waiting answers, not their number.
  */
 const openPipelining = (guarded: Guard["guarded"]) => {
-  /** Requests that wait, by connection; those behind `last` are ignored. */
+  /** The numbers of waiting requests, by connection; requests after `last` are ignored. */
   const queues = new WeakMap<Socket, { waiting: number; ignored: number; last: ServerResponse }>();
-  /** Of all connections. */
+  /** The number of ignored requests of all connections. */
   let ignored = 0;
 
   const wait = (answer: RequestListener, request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
-    // Its time begins now, not with its turn.
+    // The request's time begins now, not when its turn comes.
     exchangeOf(response);
     const queue = queues.get(socket) ?? { waiting: 0, ignored: 0, last: response };
     queues.set(socket, queue);
     if (queue.ignored > 0 || queue.waiting === MAX_PIPELINED) {
-      // The end of the connection says that these were not carried out (RFC 9112 9.3.2).
+      // The end of the connection tells the client that these requests were not processed (RFC 9112 9.3.2).
       queue.last.shouldKeepAlive = false;
       if (queue.ignored++ === 0) socket.once("close", () => (ignored -= queue.ignored));
       if (++ignored > MAX_IGNORED) socket.destroy();
-      // At the end of a request Node reads on.
+      // Node resumes reading at the end of a request, so the pause comes after that.
       else process.nextTick(() => socket.pause());
       return;
     }
     queue.waiting++;
     queue.last = response;
-    // Its turn has come: the response gets the connection. Where the client leaves before, that never happens.
+    // The response gets the connection when its turn comes; never if the client leaves before that.
     response.once("socket", () => {
       queue.waiting--;
-      // The response before it closes first.
+      // The previous response closes first.
       process.nextTick(() => {
         if (!socket.destroyed) answer(request, response);
       });
@@ -289,10 +289,10 @@ const openPipelining = (guarded: Guard["guarded"]) => {
   };
 
   return {
-    /** The same, guarded, but each request of a connection has to wait until the one before it is answered. */
+    /** The same listener, guarded; each request of a connection waits until the previous request is answered. */
     inTurn: (answer: RequestListener): RequestListener => {
       const listener = guarded((request, response) => {
-        // A response has no connection of its own while an earlier one of the same connection is not finished.
+        // A response has no connection while an earlier response of the same connection is not finished.
         if (response.socket !== null) answer(request, response);
         else wait(listener, request, response);
       });

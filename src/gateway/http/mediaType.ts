@@ -1,8 +1,8 @@
-/** The media type alone: `application/json; charset=utf-8` -> `application/json`. */
+/** The media type without parameters: `application/json; charset=utf-8` -> `application/json`. */
 export const mediaTypeOf = (contentType: string): string =>
   (contentType.split(";", 1)[0] as string).trim().toLowerCase();
 
-/** A request's body is taken for JSON if its `Content-Type` says so, or if it has none. */
+/** True if a request's body counts as JSON: its `Content-Type` says so, or it has no `Content-Type`. */
 export const isJsonBody = (contentType: string | undefined): boolean =>
   contentType === undefined ||
   contentType === "" ||

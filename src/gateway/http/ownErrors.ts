@@ -16,26 +16,26 @@ import { corsList, legacyCorsList } from "./cors.ts";
 import type { ErrorFormats } from "./problemDetails.ts";
 import { hasBody, isBelow, isBelowAny } from "./requestTarget.ts";
 
-// All errors that the gateway answers by itself: those that no endpoint and no legacy server has made.
+// All errors that the gateway itself writes: those that come neither from an endpoint nor from a legacy server.
 
-/** Who may send a request again: anybody, since nothing was done; only who reads; or it is of no use. */
+/** The requests that may be sent again: all, since nothing was done; only reads; or none, since it would not help. */
 type MayRepeat = "always" | "reads" | "never";
 
-/** An error of the gateway's own. */
+/** An error that the gateway itself writes. */
 export type OwnError = {
   status: number;
   detail: string;
-  /** Without it the status says so. */
+  /** By default it follows from the status. */
   mayRepeat?: MayRepeat;
-  /** Seconds after which to ask again. */
+  /** Seconds after which the client may try again. */
   retryAfter?: number | undefined;
-  /** Legacy's `additional_information`. Outside of legacy's interface people read an error that has it: it is text. */
+  /** Legacy's `additional_information`. Outside of legacy's interface an error with it is text: people read it. */
   additional?: string;
   /** More headers, flat. */
   headers?: readonly string[];
 };
 
-/** What of a request decides how its error is written. `isProxied`: the router has left it to legacy's server. */
+/** The parts of a request that decide how its error is written. `isProxied`: the router has left it to legacy. */
 type ErrorRequest = {
   method: string | undefined;
   target: string;
@@ -47,7 +47,7 @@ type ErrorRequest = {
 /** A whole answer, its headers flat. */
 type OwnReply = { status: number; headers: string[]; body: Buffer | undefined };
 
-/** How a server writes the errors of its own. */
+/** The writer of a server's own errors. */
 export type OwnErrors = ReturnType<typeof openOwnErrors>;
 
 /** The flat headers of a whole answer that no cache may store. `length`: bytes of its body. */
@@ -59,7 +59,7 @@ export const unstoredHeaders = (type: string, length: number): string[] => [
 
 const PLAIN = "application/json";
 
-/** As it is written where nothing is known of the request: `{"detail": ...}`. */
+/** The body of an error if nothing is known about the request: `{"detail": ...}`. */
 const detailBody = ({ detail }: OwnError): string => JSON.stringify({ detail });
 
 const headersOf = ({ retryAfter, headers = [] }: OwnError, type: string, length: number): string[] => [
@@ -68,18 +68,18 @@ const headersOf = ({ retryAfter, headers = [] }: OwnError, type: string, length:
   ...headers,
 ];
 
-/** The answer that no request decides on: the request was not read, or its server has no writer of errors. */
+/** The answer that does not depend on a request: the request was not read, or its server has no writer of errors. */
 export const plainReply = (error: OwnError): OwnReply & { body: Buffer } => {
   const body = Buffer.from(detailBody(error));
   return { status: error.status, headers: headersOf(error, PLAIN, body.length), body };
 };
 
-/** Requests with these statuses were refused for want of room, or by a rate. */
+/** Requests with these statuses were refused because there was no room, or by a rate limit. */
 const undone: ReadonlySet<number> = new Set([429, 503]);
 
 const mayRepeatBy = (status: number): MayRepeat => (undone.has(status) ? "always" : status === 500 ? "reads" : "never");
 
-/** Seconds after which old clients should ask again, where nothing else says so. */
+/** The default of `Retry-After` for old clients, in seconds. */
 const RETRY_AFTER = 5;
 
 type OwnErrorsOptions = {
@@ -93,10 +93,10 @@ type OwnErrorsOptions = {
 };
 
 /**
- * Opens the writer of errors. Below `LEGACY_PATH`, and for data files, an error is written as legacy's, and any page
- * may read it. Below a prefix it is `{"detail": ...}`, or a problem where `Accept` prefers that; pages of
- * `CORS_ORIGINS` may read it. Everywhere else it is `{"detail": ...}`, and any page may read it. Below the prefix `/`
- * what the router has left is legacy's.
+ * Opens the writer of errors. Below `LEGACY_PATH`, and for data files, an error has legacy's format, and any page may
+ * read it. Below a prefix it is `{"detail": ...}`, or a problem if `Accept` prefers that; pages of `CORS_ORIGINS` may
+ * read it. Everywhere else it is `{"detail": ...}`, and any page may read it. With the prefix `/`, a request that the
+ * router has left to legacy gets the error for everywhere else.
  */
 export const openOwnErrors = (options: OwnErrorsOptions) => {
   const { prefixes, corsOrigins, formats, files, readTarget, knowledge } = options;
@@ -118,7 +118,7 @@ export const openOwnErrors = (options: OwnErrorsOptions) => {
     return { status, ...writeLegacyError(format, written), retryAfter };
   };
 
-  /** The type and the body of an error that no old client reads. */
+  /** The type and the body of an error for other than old clients. */
   const otherAnswer = (error: OwnError, format: ReturnType<ErrorFormats>): { type: string; body: string | Buffer } => {
     const { status, detail, additional } = error;
     if (additional !== undefined) return { type: "text/plain; charset=utf-8", body: `${detail}\n${additional}\n` };
@@ -129,7 +129,7 @@ export const openOwnErrors = (options: OwnErrorsOptions) => {
   };
 
   return {
-    /** The whole answer. */
+    /** The whole answer to a request that has met this error. */
     replyTo(request: ErrorRequest, error: OwnError): OwnReply {
       const { method, target, accept, origin, isProxied } = request;
       const path = pathOf(target);
@@ -145,7 +145,7 @@ export const openOwnErrors = (options: OwnErrorsOptions) => {
       ];
       return { status: error.status, headers, body: method === "HEAD" ? undefined : body };
     },
-    /** What an old client reads, for an error that goes the way of legacy's answers. */
+    /** The answer for an old client, if the error is sent in the same way as legacy's answers. */
     answerTo(request: Pick<ErrorRequest, "method" | "target">, error: OwnError): Answer & { type: string } {
       const { status } = error;
       const { type, body, retryAfter } = legacyAnswer(request, error) ?? {
@@ -158,13 +158,13 @@ export const openOwnErrors = (options: OwnErrorsOptions) => {
   };
 };
 
-/** Where the responses of a server have its writer of errors. */
+/** The key under which the responses of a server have its writer of errors. */
 export const ownErrorsKey = Symbol("ownErrors");
 
-/** A response; of a server of another kind it has no writer of errors. */
+/** A response. Responses of other kinds of servers have no writer of errors. */
 type OwnResponse = ServerResponse & { [ownErrorsKey]?: OwnErrors | undefined };
 
-/** An error of the gateway's own as the client of this response reads errors. */
+/** The answer for an error of the gateway itself, in the format that the client of this response reads. */
 export const ownReply = (response: OwnResponse, error: OwnError): OwnReply => {
   const { method, url: target = "/", headers } = response.req;
   const { accept, origin } = headers;
@@ -173,8 +173,8 @@ export const ownReply = (response: OwnResponse, error: OwnError): OwnReply => {
 };
 
 /**
- * Sends an answer at once; the rest of the request's body is discarded. Node's `Date` is switched on again: a proxied
- * answer, which failed before it was sent, may have switched it off.
+ * Sends an answer at once; the rest of the request's body is discarded. `Date` is switched on again: a proxied answer
+ * that failed before it was sent may have switched it off.
  */
 export const sendReply = (response: ServerResponse, { status, headers, body }: OwnReply): void => {
   response.sendDate = true;
@@ -182,11 +182,11 @@ export const sendReply = (response: ServerResponse, { status, headers, body }: O
 };
 
 /**
- * Milliseconds after an answer in which the rest of a body may come that was not read; then the connection is closed.
+ * Milliseconds after an answer in which the rest of an unread body may come; then the connection is closed.
  */
 const REST_OF_BODY = 500;
 
-/** Before an answer is sent to a request whose body may never come: it would hold its connection. */
+/** Bounds the time for the rest of a body that may never come. Call it before the answer is sent. */
 export const boundRest = (response: ServerResponse): void => {
   response.once("finish", () => void setTimeout(discard, REST_OF_BODY, response.req).unref());
 };
@@ -196,7 +196,7 @@ const discard = (request: IncomingMessage): void => {
 };
 
 /**
- * Sends an error of the gateway's own; only before any part of another answer was sent.
+ * Sends an error of the gateway itself. Call it before any part of another answer has been sent.
  *
  * @example sendOwnError(response, { status: 410, detail: "It is gone for good.", mayRepeat: "never" })
  */

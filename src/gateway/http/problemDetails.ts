@@ -86,25 +86,25 @@ export const problemTypes: Readonly<Record<number | "other", ProblemType>> = {
 const problemTypeOf = (status: number): ProblemType => problemTypes[status] ?? problemTypes.other;
 
 /**
- * How the errors of a request are written, other than as `{"detail": ...}`: their media type, and
- * their bytes, made of that.
+ * A format of errors other than `{"detail": ...}`: its media type, and a function that converts the bytes of
+ * `{"detail": ...}`.
  */
 type ErrorFormat = { type: string; bytes: (status: number, body: Buffer) => Buffer };
 
 /**
- * The format of the errors of a request, by its `Accept` and its path. `undefined`: `{"detail": ...}`, as
- * everywhere below no prefix.
+ * Finds the format of a request's errors by its `Accept` and its path. `undefined`: `{"detail": ...}`, as for all paths
+ * that are below no prefix.
  */
 export type ErrorFormats = (accept: string | undefined, path: string) => ErrorFormat | undefined;
 
-/** Problems below these prefixes, for clients that prefer them. */
+/** Opens the formats of errors: problems below these prefixes, for clients that prefer problems. */
 export const openErrorFormats = (prefixes: readonly string[]): ErrorFormats => {
   const formats = prefixes
     .map((prefix) => ({
       prefix,
       format: { type: PROBLEM_TYPE, bytes: problemBytes(prefix === "/" ? "" : prefix) },
     }))
-    // The longest prefix first: all paths are below "/".
+    // The longest prefix comes first: all paths are below "/".
     .toSorted((a, b) => b.prefix.length - a.prefix.length);
   return (accept, path) => {
     if (!prefersProblem(accept)) return undefined;
@@ -115,12 +115,12 @@ export const openErrorFormats = (prefixes: readonly string[]): ErrorFormats => {
 type Coded = { code: string; message: string; additional_information?: string };
 type Detail = string | Coded | InputError[];
 
-/** An error as it is written by default. */
+/** The default body of an error. */
 export type ErrorBody = { detail: Detail };
 
 /**
- * The problem of RFC 9457 that says the same. The page of all types lies below `base`: the prefix of
- * the request, "" for "/".
+ * The same error as a problem of RFC 9457. `base`: the prefix of the request, "" for "/"; the page of all problem types
+ * is below it.
  */
 export const problemOf = (status: number, { detail }: ErrorBody, base: string) => {
   const { slug, title } = problemTypeOf(status);
@@ -132,7 +132,7 @@ const problemBytes =
   (status, body) =>
     Buffer.from(JSON.stringify(problemOf(status, JSON.parse(body.toString()) as ErrorBody, base)));
 
-/** Characters of the sentence that sums up the errors of an input, which stand in `errors`. */
+/** Characters of the sentence that sums up the errors of an input; `errors` has them all. */
 const MAX_SUMMARY = 1000;
 
 const membersOf = (detail: Detail) => {
@@ -146,16 +146,16 @@ const membersOf = (detail: Detail) => {
 };
 
 /**
- * Whether a client prefers problems to `{"detail": ...}`, by the q-values of its `Accept` (RFC 9110, 12.5.1). Of equal
- * ones it prefers problems where it names them.
+ * True if a client prefers problems to `{"detail": ...}`, by the q-values of its `Accept` (RFC 9110, 12.5.1). If both
+ * have the same q-value, it prefers problems if `Accept` names them.
  */
 const prefersProblem = (accept: string | undefined): boolean => {
-  // A wildcard alone weighs both alike.
+  // With a wildcard only, both have the same q-value.
   if (accept === undefined || !/problem\+json|application\/json/i.test(accept)) return false;
   const ranges = parseAccept(accept).map(({ type, q }) => ({ type: type.toLowerCase(), q }));
   const quality = (type: string) =>
     [type, "application/*", "*/*"]
-      .map((range) => ranges.find((one) => one.type === range)?.q)
+      .map((name) => ranges.find((range) => range.type === name)?.q)
       .find((q) => q !== undefined) ?? 0;
   const [problem, detail] = [quality(PROBLEM_TYPE), quality("application/json")];
   return problem > detail || (problem === detail && problem > 0 && ranges.some(({ type }) => type === PROBLEM_TYPE));

@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { exchangeOf, http } from "../../operation/index.ts";
 import { type OwnError, ownReply, plainReply, sendReply } from "./ownErrors.ts";
 
-/** Refuses a request before anything is looked up for it. */
+/** Refuses a request, and ends its connection. */
 export const refuseRequest = (
   response: ServerResponse,
   refusal: OwnError,
@@ -14,13 +14,13 @@ export const refuseRequest = (
   sendLast(response, reply);
 };
 
-/** Sends an answer and ends the connection; the rest of the request is not read. */
+/** Sends an answer and ends the connection, without reading the rest of the request. */
 export const sendLast = (response: ServerResponse, reply: ReturnType<typeof ownReply>): void => {
   response.shouldKeepAlive = false;
   sendReply(response, reply);
 };
 
-/** The whole answer as text, for a connection on which no request was read; `requestId` is its `X-Request-Id`. */
+/** The whole answer as text, for a connection on which no request was read. `requestId`: its `X-Request-Id`. */
 const refusalBytes = (refusal: OwnError, requestId: string): string => {
   const { status, headers, body } = plainReply(refusal);
   const lines = [`HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`];
@@ -30,7 +30,7 @@ const refusalBytes = (refusal: OwnError, requestId: string): string => {
 };
 
 /**
- * Milliseconds for the client of a refused connection to read why, and how many such connections may linger at a time.
+ * Milliseconds for which the client of a refused connection may read the answer; `MAX_LINGERING`: such connections.
  */
 const LINGER_MS = 1000;
 const MAX_LINGERING = 1000;
@@ -40,11 +40,11 @@ const ofError: Record<string, OwnError> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: "Request Timeout" },
 };
 
-/** The response that a connection is used for; none where its last one is finished. Node alone knows it. */
+/** The unfinished response on a connection; `undefined` if its last response is finished. Only Node knows it. */
 export const answeringOn = (socket: Duplex & { _httpMessage?: ServerResponse | null }): ServerResponse | undefined =>
   socket._httpMessage ?? undefined;
 
-/** What is no HTTP gets its answer in our format too, but not in the place of an answer to the request before it. */
+/** Answers, in our format, bytes that are not HTTP, unless an earlier request is being answered. */
 export const refuseUnparsed = (
   error: Error & { code?: string },
   socket: Duplex,
@@ -53,7 +53,7 @@ export const refuseUnparsed = (
   const answering = answeringOn(socket);
   if (error.code === "ECONNRESET") socket.destroy();
   else if (answering?.req.complete) closeAfter(answering);
-  // Nothing may be written into an answer that has begun.
+  // A refusal must not be written into an answer that has begun.
   else if (answering?.headersSent) socket.destroy();
   else refuseOn(socket, ofError[error.code ?? ""] ?? { status: 400, detail: "Bad Request" });
 };
@@ -61,11 +61,11 @@ export const refuseUnparsed = (
 const lastAnswers = new WeakSet<ServerResponse>();
 
 /**
- * Lets an answer go out and closes its connection then; what comes meanwhile is ignored, and requests
- * that wait are not acted on.
+ * Closes the connection of an answer when the answer has been sent. Bytes that come meanwhile are ignored, and waiting
+ * requests are not processed.
  */
 const closeAfter = (response: ServerResponse): void => {
-  // Node reports each further read of a connection whose bytes it cannot parse.
+  // Node reports an error for each further read of a connection whose bytes it cannot parse.
   if (lastAnswers.has(response)) return;
   lastAnswers.add(response);
   response.shouldKeepAlive = false;
@@ -73,8 +73,8 @@ const closeAfter = (response: ServerResponse): void => {
 };
 
 /**
- * Answers on a connection on which no request was read, and closes it when the client has had the time to read
- * that. False: it is closed.
+ * Answers on a connection on which no request was read, and closes it when the client has had time to read the answer.
+ * False: the connection is closed already.
  */
 export const refuseSocket = (socket: Duplex, refusal: OwnError, requestId: string): boolean => {
   if (socket.writableEnded) return false;
@@ -83,7 +83,7 @@ export const refuseSocket = (socket: Duplex, refusal: OwnError, requestId: strin
     return false;
   }
   const late = setTimeout(() => socket.destroy(), LINGER_MS);
-  // After CONNECT node:http does not listen for errors any more.
+  // After CONNECT, node:http no longer listens for errors.
   socket.on("error", () => socket.destroy()).once("close", () => clearTimeout(late));
   socket.end(refusalBytes(refusal, requestId));
   return true;
@@ -92,8 +92,8 @@ export const refuseSocket = (socket: Duplex, refusal: OwnError, requestId: strin
 const tooManyConnections: OwnError = { status: 503, detail: "Too many connections are open.", retryAfter: 5 };
 
 /**
- * Node's own `maxConnections` drops a connection without a word. The result: connections that are open now,
- * and how many were refused.
+ * Bounds the number of connections, with an answer: Node's `maxConnections` drops a connection silently. The result
+ * counts the connections that are open now, and those that were refused.
  */
 export const boundConnections = (
   server: Server,

@@ -2,15 +2,15 @@ import type { IncomingMessage } from "node:http";
 import { isIPv6 } from "node:net";
 
 /**
- * What a request is for, or how it is refused. `target` is in origin form (`/path?query`, as it was spelled) or `*`.
- * `host` is the target's authority where it names one, else the Host header; `undefined` where the request names none
+ * The target of a request, or its refusal. `target` is in origin form (`/path?query`, as it was spelled) or `*`. `host`
+ * is the target's authority if it has an authority, else the Host header; `undefined` if the request names no host
  * (HTTP/1.0, an empty Host).
  */
 type RequestTarget =
   | { ok: true; target: string; host: string | undefined }
   | { ok: false; status: 400; detail: string };
 
-/** The parts of node's `IncomingMessage` that name its target. `rawHeaders` shows repeated headers. */
+/** The parts of Node's `IncomingMessage` that name its target. `rawHeaders` shows repeated headers. */
 type RequestHead = Pick<IncomingMessage, "method" | "url" | "httpVersion" | "headers" | "rawHeaders">;
 
 const refused = (detail: string): RequestTarget => ({ ok: false, status: 400, detail });
@@ -21,12 +21,12 @@ const manyHosts = refused("The request has more than one Host header.");
 const badHost = refused("The Host header is not a host name or address with an optional port.");
 
 /**
- * `a.example`, `a.example:80`, `192.0.2.1`, `[2001:db8::1]:80`; narrower than RFC 3986 3.2.2, wide
- * enough for every real name.
+ * `a.example`, `a.example:80`, `192.0.2.1`, `[2001:db8::1]:80`. It allows less than RFC 3986 3.2.2, but every name that
+ * is in use.
  */
 const HOST = /^(?:[A-Za-z0-9._~-]{1,255}|\[([0-9A-Fa-f:.]{2,45})\])(?::(\d{0,5}))?$/;
 
-/** Whether a text can stand as an authority: a name or an address and an optional port, without user information. */
+/** True if a text is a valid authority: a name or an address and an optional port, without user information. */
 export const isHost = (text: string): boolean => {
   const match = HOST.exec(text);
   if (match === null) return false;
@@ -34,12 +34,12 @@ export const isHost = (text: string): boolean => {
   return (address === undefined || isIPv6(address)) && (port === undefined || Number(port) <= 65_535);
 };
 
-/** Clients repeat their Host from request to request: the last one that was valid is not checked again. */
+/** The last valid Host, which is not checked again: clients send the same Host with every request. */
 let lastValid = "";
 
 /**
- * The place of a header's name in a flat list of names and values, from the place `from` on; -1 where it is not there.
- * A value that reads like the name is not found. Case does not count.
+ * The index of a header's name in a flat list of names and values, at `from` or later; -1 if it is not there. A value
+ * that equals the name is not found. Case does not count.
  */
 export const headerPlace = (flat: readonly string[], name: string, from = 0): number => {
   for (let at = from; at + 1 < flat.length; at += 2)
@@ -47,7 +47,7 @@ export const headerPlace = (flat: readonly string[], name: string, from = 0): nu
   return -1;
 };
 
-/** `http://host/path` -> `host` and `/path`; `undefined` where it is no http(s) URL with a valid authority. */
+/** `http://host/path` -> `host` and `/path`; `undefined` if it is not an http(s) URL with a valid authority. */
 const readAbsoluteForm = (url: string): { target: string; host: string } | undefined => {
   const match = /^https?:\/\/([^/?#]+)(.*)$/is.exec(url);
   if (match === null) return undefined;
@@ -56,8 +56,8 @@ const readAbsoluteForm = (url: string): { target: string; host: string } | undef
 };
 
 /**
- * Reads what a request is for (RFC 9112 3.2 and 3.3). Refuses every other form of a target, and a missing, repeated or
- * invalid Host; a refused request must not be sent on.
+ * Reads the target of a request (RFC 9112 3.2 and 3.3). Refuses any other form of a target, and a missing, repeated or
+ * invalid Host. A refused request must not be forwarded.
  */
 export const readRequestTarget = ({
   method,
@@ -80,12 +80,12 @@ export const readRequestTarget = ({
 };
 
 /**
- * The answer to a request whose head is not sound, whose body has no clear length, or that asks for another protocol.
+ * The answer to a request that has an invalid head or a body without a clear length, or that asks for another protocol.
  */
 type HeadRefusal = {
   status: 400 | 501 | 505;
   detail: string;
-  /** The request can be read, and asks for more than the server does: it says how it wants errors. */
+  /** The request is valid, but the server does not support it: its `Accept` decides the format of the error. */
   isReadable?: true;
 };
 
@@ -97,20 +97,20 @@ const coded: HeadRefusal = {
 const oldCoded: HeadRefusal = { status: 400, detail: "An HTTP/1.0 request cannot have a Transfer-Encoding." };
 const tooLong: HeadRefusal = { status: 400, detail: "The Content-Length is larger than can be sent on." };
 
-/** Node's parser takes a request line without a version for HTTP/0.9, and lets HTTP/2.0 pass (RFC 9112 2.3). */
+/** Node's parser takes a request line without a version for HTTP/0.9, and accepts HTTP/2.0 (RFC 9112 2.3). */
 const otherVersion: HeadRefusal = {
   status: 505,
   detail: "The only versions of HTTP that are understood are 1.1 and 1.0.",
 };
 
 /**
- * Upgrades to HTTP/2 are not refused: RFC 9110 7.8 lets a server ignore them, and the client then goes on in HTTP/1.1.
+ * An upgrade to HTTP/2 is not refused: RFC 9110 7.8 lets a server ignore it, and the client then continues in HTTP/1.1.
  */
 const upgraded: HeadRefusal = { status: 501, isReadable: true, detail: "WebSocket is not supported." };
 
 /**
- * Refuses a WebSocket, and bodies that Node's parser accepts and undici would send on changed: a transfer coding beside
- * chunked (RFC 9112 6.1 and 7) and a length beyond 2^53 - 1. `undefined`: the body can be read.
+ * Refuses a WebSocket, and bodies that Node's parser accepts but undici would change: a transfer coding besides chunked
+ * (RFC 9112 6.1 and 7) and a length beyond 2^53 - 1. `undefined`: the body can be read.
  */
 const refuseFraming = ({
   headers,
@@ -127,8 +127,8 @@ const refuseFraming = ({
 };
 
 /**
- * Reads the head of a request: what it is for, and whether its body can be read. What it is for is written back: `url`
- * and Host then say it in one form only. The result is the refusal.
+ * Reads the head of a request: its target, and the framing of its body. Writes the target back, so that `url` is in
+ * origin form and Host is the target's host. The result is the refusal, if there is one.
  */
 export const readHead = (request: IncomingMessage): HeadRefusal | undefined => {
   if (request.httpVersion !== "1.1" && request.httpVersion !== "1.0") return otherVersion;
@@ -139,7 +139,7 @@ export const readHead = (request: IncomingMessage): HeadRefusal | undefined => {
   return refuseFraming(request);
 };
 
-/** The list keeps its length: Node reads as many headers of it as it has counted. */
+/** Sets the Host. The list of headers keeps its length: Node reads as many headers as it has counted before. */
 const setHost = ({ headers, rawHeaders }: IncomingMessage, host: string | undefined): void => {
   const at = headerPlace(rawHeaders, "host");
   if (at !== -1) rawHeaders[at + 1] = host ?? "";
@@ -147,19 +147,19 @@ const setHost = ({ headers, rawHeaders }: IncomingMessage, host: string | undefi
   else headers.host = host;
 };
 
-/** The origin form of a URL out of a log, which may name a user; other texts stay as they are. */
+/** The origin form of a URL from a log; the URL may have user information. Other texts stay as they are. */
 export const originForm = (url: string): string =>
   url.startsWith("/") ? url : (readAbsoluteForm(url.replace(/^(https?:\/\/)[^/?#@]*@/i, "$1"))?.target ?? url);
 
-/** Whether a path lies below a prefix; `/v1` covers `/v1` and `/v1/x`, not `/v1x`. */
+/** True if a path is below a prefix: `/v1` and `/v1/x` are below `/v1`, `/v1x` is not. */
 export const isBelow = (path: string, prefix: string): boolean =>
   path.startsWith(prefix) && (path.length === prefix.length || path.charCodeAt(prefix.length) === 47);
 
-/** Whether a path lies below one of these prefixes; all lie below `/`. */
+/** True if a path is below one of these prefixes; all paths are below `/`. */
 export const isBelowAny = (path: string, prefixes: readonly string[]): boolean =>
   prefixes.some((prefix) => prefix === "/" || isBelow(path, prefix));
 
-/** Whether a request has a body. */
+/** True if a request has a body. */
 export const hasBody = ({ headers }: IncomingMessage): boolean => {
   const length = headers["content-length"];
   return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 /**
- * One that may answer requests: it answers, at once or later, or calls `next`, at once or later. What it does later
- * hands its errors, and those of `next`, to the guard.
+ * A step of handling a request: it either answers or calls `next`, at once or later. If it does so later, it gives its
+ * errors, and those of `next`, to the guard.
  */
 export type Step = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;

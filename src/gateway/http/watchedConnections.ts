@@ -3,9 +3,9 @@ import type { Socket } from "node:net";
 import { answeringOn } from "./refusal.ts";
 
 /**
- * `sendTimeout`: milliseconds in which a client has to take a byte. It is reset after twice as long at the latest.
- * `answerTimeout`: milliseconds after which a connection on which nothing moves is of no use: longer than any answer
- * may take to begin. `fail` ends the response that its client waits for.
+ * `sendTimeout`: milliseconds in which a client has to take a byte; its connection is reset after at most twice this
+ * time. `answerTimeout`: milliseconds after which a silent connection is ended: longer than any answer may take to
+ * begin. `fail` ends the response for which its client waits.
  */
 type WatchSettings = {
   sendTimeout: number;
@@ -13,13 +13,13 @@ type WatchSettings = {
   fail: (response: ServerResponse, error: Error) => void;
 };
 
-/** A connection as the last look has found it. `quietLooks`: how many have found that nothing moves. */
+/** A connection as it was at the last check. `quietLooks`: checks in a row that found no progress. */
 type Watched = { taken: number; received: number; hasWaiting: boolean; quietLooks: number };
 
 /**
- * Bytes of a connection that the system has taken. One write of 10 MB is one request to libuv and counts as unsent
- * until its last byte is taken. Progress within it shows only in the handle. Node's own idle timeout reads it there,
- * too (net.js, _onTimeout), but what the client sends postpones that timeout.
+ * Bytes of a connection that the system has taken. A write of 10 MB is a single request to libuv and counts as unsent
+ * until its last byte is taken, so its progress shows only in the handle. Node's idle timeout also reads it there
+ * (net.js, _onTimeout), but bytes from the client postpone that timeout.
  */
 const takenFrom = (socket: Socket): number => {
   const { _handle: handle } = socket as Socket & { _handle?: { bytesWritten: number; writeQueueSize: number } | null };
@@ -27,9 +27,9 @@ const takenFrom = (socket: Socket): number => {
 };
 
 /**
- * Looks at all connections of a server once in `sendTimeout`, which costs no request a timer. Resets those whose
- * clients do not take their answers, and ends those on which nothing moves: code of ours has thrown where nothing else
- * tells the client.
+ * Checks all connections of a server once in `sendTimeout`, so that requests need no timers. Resets connections whose
+ * clients do not take their answers, and ends silent connections: there, code of the gateway has failed without telling
+ * the client.
  */
 export const watchConnections = (server: Server, { sendTimeout, answerTimeout, fail }: WatchSettings) => {
   const watched = new Map<Socket, Watched>();
@@ -42,7 +42,7 @@ export const watchConnections = (server: Server, { sendTimeout, answerTimeout, f
     const hasTaken = now.taken > last.taken;
     if (now.hasWaiting && last.hasWaiting && !hasTaken) {
       resets++;
-      // Ending it would leave the rest with the system, for as long as the client likes.
+      // Without a reset, the system would keep the rest for as long as the client likes.
       socket.resetAndDestroy();
       return;
     }
@@ -64,7 +64,7 @@ export const watchConnections = (server: Server, { sendTimeout, answerTimeout, f
   server.once("close", () => clearInterval(timer));
 
   return {
-    /** Connections that were reset since their clients took nothing. */
+    /** The number of connections that were reset because their clients took nothing. */
     get resets(): number {
       return resets;
     },

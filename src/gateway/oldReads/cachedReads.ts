@@ -27,20 +27,20 @@ type CachingCore = Pick<
   | "totalTimeout"
 >;
 
-/** Everybody's answers to reads of old clients. */
+/** The public answers to reads of old clients. */
 export type CachedReads = ReturnType<typeof openCachedReads>;
 
-/** Paths that are remembered because they pass at once, and for how many milliseconds. */
+/** The number of remembered paths whose requests are proxied at once, and the milliseconds for each reason. */
 const MAX_PASSING = 1000;
 const TOO_LARGE = { ttl: 3_600_000 };
 const TREATED_OTHERWISE = { ttl: 60_000 };
 
-/** Answers reads with what everybody gets, from the cache or by a fetch. */
+/** Opens the answers to reads that are the same for all callers: from the cache or by a fetch. */
 export const openCachedReads = (core: CachingCore) => {
   const { cache, observer, settings } = core;
   const passing = new LRUCache<string, true>({ max: MAX_PASSING, perf: monotonic });
   const maxBytes = Math.min(settings.MAX_REPLY_BYTES, maxEntryBytes(settings.CACHE_BYTES));
-  /** Answers that are not of legacy itself, whatever their status. */
+  /** Answers that are not from legacy itself, with any status. */
   const notLegacys = new WeakSet<Answer>();
 
   const fetch = async (
@@ -53,11 +53,11 @@ export const openCachedReads = (core: CachingCore) => {
       const reply = await core.fetchPath({ ...read, holding, isBackground, maxBytes });
       if (reply === undefined) return unasked(read);
       const { status, contentType: type, body, judgement, coding, advice = {} } = reply;
-      // While legacy fails, a page in its place is no answer.
+      // While legacy fails, a page from another server counts as no answer.
       if (judgement === "ill" && core.outage.isOn()) return unasked(read);
       if (isIll(reply)) reportIll(observer, read.name, reply, { key: undefined, isOfClient: false });
-      // A front may treat the client's own request otherwise. A redirection is nothing without the
-      // headers that are not kept.
+      // A front may answer the client's own request differently. A redirection is useless without its headers, which
+      // are not stored.
       const mayDiffer = judgement === "refused" || (status >= 300 && status < 400) || coding !== undefined;
       if (mayDiffer && status !== 429) {
         if (coding !== undefined) observer.event("legacy_cache_unreadable", { endpoint: read.name, status, coding });
@@ -74,7 +74,7 @@ export const openCachedReads = (core: CachingCore) => {
         return { answer: unstored, groups: [], judged: 503 };
       }
       const fetched = await judge(core, read, answer, before);
-      // Legacy said to this caller's key that it may not post.
+      // Legacy has refused a POST with this caller's key: the refusal is not for other callers.
       if (read.posted !== undefined && (fetched.judged === 401 || fetched.judged === 403)) return "notForCache";
       if (read.cacheKey.lifetimesOf(fetched.judged ?? status) === undefined) return { ...fetched, answer: unstored };
       // An entry has more bytes than its body.
@@ -83,7 +83,7 @@ export const openCachedReads = (core: CachingCore) => {
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       if (error.kind === "tooLarge") passing.set(read.cacheKey.key, true, TOO_LARGE);
-      // What passes is not collected, and needs no room.
+      // A proxied request is not collected, and needs no room.
       if (error.kind === "tooLarge" || error.kind === "crowded") return "notForCache";
       return failed(read, error);
     } finally {
@@ -95,7 +95,7 @@ export const openCachedReads = (core: CachingCore) => {
     observer.event("legacy_failed", { endpoint: name, why, level: isLegacys ? "error" : "warn" });
 
   /**
-   * What the pass-through answers where legacy gives no answer. One without room for a request is for one caller alone.
+   * The answer of the pass-through if legacy gives no answer. If there was no room, it is for one caller only.
    */
   const failed = (read: OldRead, failure: UpstreamFailure): Fetched => {
     reportFailure(read, failure.message, isItsFault(failure));
@@ -105,7 +105,7 @@ export const openCachedReads = (core: CachingCore) => {
     return { answer, groups: [], ...(answer.status === 503 ? { isForOne: true } : {}) };
   };
 
-  /** While legacy fails it is not asked. */
+  /** The answer while legacy fails: the request is not sent. */
   const unasked = (read: OldRead): Fetched => {
     reportFailure(read, "legacy fails", false);
     const request = { method: "GET", target: read.path };
@@ -115,17 +115,17 @@ export const openCachedReads = (core: CachingCore) => {
 
   return {
     unasked,
-    /** Each request for this path has to pass for now. */
+    /** True if each request for this path has to be proxied for now. */
     isPassing: ({ cacheKey }: OldRead): boolean => passing.has(cacheKey.key),
     isOfLegacy: (answer: Answer): boolean => !notLegacys.has(answer),
-    /** Everybody's answer; `notForCache`: the request has to pass. */
+    /** The public answer; `notForCache`: the request has to be proxied. */
     answer: (read: OldRead) =>
       cache.answer(
         requestOf(read),
         (_owner, isBackground, before) => fetch(read, isBackground, before),
         async () => undefined,
       ),
-    /** What is stored for everybody, here or in Redis. */
+    /** The public entry that is stored here or in Redis. */
     async findStored(read: OldRead) {
       const request = requestOf(read);
       const found = cache.lookUp(request, performance.now());
@@ -134,5 +134,5 @@ export const openCachedReads = (core: CachingCore) => {
   };
 };
 
-/** Answers are stored for everybody alone. */
+/** The cache request of a read: it has no owner, since only public answers are stored. */
 const requestOf = ({ cacheKey, wanted }: OldRead): CacheRequest => ({ cacheKey, owner: undefined, wanted });

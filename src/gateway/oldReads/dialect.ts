@@ -6,7 +6,7 @@ import { legacyCorsList } from "../http/cors.ts";
 import type { PathRead } from "./pathRead.ts";
 import { whoAsks } from "./whoAsks.ts";
 
-/** Reads of legacy's own interface. `counts`: counts those that the hit path answers. */
+/** The dialect of reads of legacy's interface. `counts`: counts those that the hit path answers. */
 export const legacyDialect = (
   { features, keys, trusted }: Pick<WholeCore, "features" | "keys" | "trusted">,
   counts: ReadCounts,
@@ -31,7 +31,7 @@ export const legacyDialect = (
 
 const VARY = "Accept-Encoding, Cookie, Authorization";
 
-/** Where it came with a key or a session, no cache between may share the answer. */
+/** Writes the headers. If the request has a key or a session, shared caches may not reuse the answer. */
 const writeHeaders: WriteHeaders = (served, { keyed, cors }, coding, length, now) => {
   const { answer, entry, how } = served;
   const list = contentHeaders(answer.type ?? "application/json", coding, length);

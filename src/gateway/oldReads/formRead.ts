@@ -6,16 +6,16 @@ import type { WholeCore } from "../answer/feature.ts";
 import type { PathRead, ReadPath } from "./pathRead.ts";
 import { isOfBrowser, type ReadSender, schemeOfOldRead } from "./whoAsks.ts";
 
-/** Bytes of a form that is read, and milliseconds in which it has to come. */
+/** Bytes that a form may have, and milliseconds in which it has to come. */
 const MAX_BYTES = 16 * 1024;
 const TIMEOUT = 2000;
 
-/** A read that came as a form. `posted`: the form, in ASCII. */
+/** A read that was sent as a form. `posted`: the form, in ASCII. */
 type FormRead = { path: PathRead; sender: ReadSender; posted: string };
 
 /**
- * Reads a POST whose form has the values that the path of a GET has. The form stays in the request, which may still
- * pass. `undefined`: it has to.
+ * Reads a POST whose form has the values that a GET has in its path. The form stays in the request, which can still be
+ * proxied. `undefined`: it has to be proxied.
  */
 export type ReadForm = (req: IncomingMessage) => Promise<FormRead | undefined> | undefined;
 
@@ -50,7 +50,7 @@ const isSmallForm = ({ method, headers }: IncomingMessage): boolean =>
   headers["content-encoding"] === undefined &&
   Number(headers["content-length"]) <= MAX_BYTES;
 
-/** The body, which is put back; empty where it is no ASCII, or has not come in time. */
+/** Reads the body and puts it back. The result is empty if the body is not ASCII, or has not come in time. */
 const wholeBody = async (req: IncomingMessage): Promise<string> => {
   const whole = new Promise<void>((resolve) => {
     if (req.complete) resolve();
@@ -64,11 +64,11 @@ const wholeBody = async (req: IncomingMessage): Promise<string> => {
 };
 
 /**
- * The key, and the values of these fields. `undefined` where the form has any other field, or has one twice, or where a
- * value is no UTF-8: what legacy reads in it is not known.
+ * The key, and the values of these fields. `undefined` if the form has any other field, or a field twice, or a value
+ * that is not UTF-8: the gateway does not know how legacy reads such a form.
  */
 const valuesIn = (body: string, fields: readonly string[]): { key: string; values: string[] } | undefined => {
-  // A question mark before it would be left out.
+  // URLSearchParams would drop a question mark at the beginning.
   const given = new URLSearchParams(`&${body}`);
   const key = given.get("api_key");
   const values = fields.flatMap((field) => given.get(field) ?? []);

@@ -2,16 +2,16 @@ import type { CacheKey, Directives } from "../cache/cacheRequest.ts";
 import type { PathRead } from "./pathRead.ts";
 import type { ReadSender } from "./whoAsks.ts";
 
-/** A read of legacy's own interface that the cache may answer: what is asked for, by whom, and how. */
+/** A read of legacy's interface that the cache may answer: the path, the sender, and the cache request. */
 export type OldRead = PathRead &
   ReadSender & {
     cacheKey: CacheKey;
-    /** The form of a read that came by POST. Legacy answers it only with the caller's key, but alike with any. */
+    /** The form of a read by POST. Legacy demands a key for it, and gives the same answer to each key. */
     posted?: string;
-    /** The key, hashed. */
+    /** The caller's key, hashed. */
     owner: string | undefined;
     /** The client's address. */
     client: string;
-    /** Its Cache-Control. */
+    /** The request's Cache-Control. */
     wanted: Directives;
   };

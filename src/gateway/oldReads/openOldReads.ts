@@ -20,26 +20,26 @@ import { openSubstitutes } from "./substitutes.ts";
 import { type ReadSender, whoAsks } from "./whoAsks.ts";
 
 /**
- * Paths whose answer for everybody was no 200: where more may be shown they pass at once, else legacy
- * is asked twice each time.
+ * The bounds of remembered paths whose public answer was not a 200. Requests of callers who may see more are then
+ * proxied at once: otherwise each would cost two requests to legacy.
  */
-const MORE_SHOWN = { max: 1000, ttl: 60_000, perf: monotonic };
+const SHOWS_MORE = { max: 1000, ttl: 60_000, perf: monotonic };
 
 /**
- * Milliseconds that a request waits until legacy has verified its key: as long as legacy fails, any key
- * gets what everybody gets.
+ * Milliseconds that a request waits until legacy has verified its key. While legacy fails, a request with any key gets
+ * the public answer.
  */
 const VERIFY_MS = 2000;
 
 type ReadingForm = NonNullable<ReturnType<ReadForm>>;
 
-/** What reads of old clients are opened with. `legacy` identifies the legacy server. */
+/** The parts of reads of old clients. `legacy` identifies the legacy server. */
 type OldReadParts = { counts: ReadCounts; hitPath: HitPath; legacy: string };
 
 /**
- * Answers reads of legacy's own interface from the cache: its status, type and bytes as they are. An answer is
- * judged as one of the new interface is, and stored for the same time, in the same groups. What cannot be
- * answered so passes to legacy: `answer` returns false, or `pass` is called later.
+ * Answers reads of legacy's interface from the cache, with legacy's status, type and bytes. An answer is judged like an
+ * answer of the new interface, and stored for the same time, in the same groups. All other requests are proxied to
+ * legacy: `answer` returns false, or calls `pass` later.
  */
 export const openOldReads = (
   core: WholeCore,
@@ -51,9 +51,9 @@ export const openOldReads = (
   const cached = openCachedReads(core);
   const replies = openReplies(core, { cached, counts, dialect });
   const substituteFor = openSubstitutes(core, { cached, replies });
-  const moreShown = new LRUCache<string, true>(MORE_SHOWN);
+  const showsMoreToKeys = new LRUCache<string, true>(SHOWS_MORE);
 
-  /** Reads what a GET asks for; `undefined`: it has to pass. */
+  /** Reads the path of a GET; `undefined`: the request has to be proxied. */
   const readGet = (path: string): PathRead | undefined => {
     const known = hitPath.recall(path, dialect);
     const read = known ?? readPath(path);
@@ -71,7 +71,7 @@ export const openOldReads = (
   });
 
   /** The verdict of legacy on the key of a read; while it fails, it gives none. */
-  const verdictOn = async (read: OldRead): Promise<NonNullable<Known["key"]>> => {
+  const checkKey = async (read: OldRead): Promise<NonNullable<Known["key"]>> => {
     const { key, owner, client, posted } = read;
     if (key === undefined || owner === undefined) return "accepted";
     // Legacy takes a POST only with a key that may write.
@@ -93,10 +93,10 @@ export const openOldReads = (
     return isFailure(judged) ? "doubted" : "other";
   };
 
-  /** False where the request has to pass; or what may stand in place of legacy's answer to it. */
+  /** True: the request is answered. False, or a substitute for legacy's answer: it has to be proxied. */
   const answerFor = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean | Substitute> => {
     const { cacheKey, isList, posted } = read;
-    const mayShowMore = cacheKey.personal || moreShown.has(cacheKey.key);
+    const mayShowMore = cacheKey.personal || showsMoreToKeys.has(cacheKey.key);
     const asked = { isList, mayShowMore, isPassing: cached.isPassing(read), isAlike: posted !== undefined };
     const who = whoIs(read);
     let served: Served | NotForCache = "notForCache";
@@ -109,10 +109,10 @@ export const openOldReads = (
           known.legacy = outage.isOn() ? "fails" : "answers";
           break;
         case "checkKey":
-          known.key = await verdictOn(read);
+          known.key = await checkKey(read);
           break;
         case "lookUp": {
-          // Without an entry the request goes to legacy.
+          // `only-if-cached` does not count: without an entry the request goes to legacy.
           const { onlyIfCached: _, ...wanted } = read.wanted;
           served = await cached.answer({ ...read, wanted });
           known.found = foundIn(served);
@@ -122,7 +122,7 @@ export const openOldReads = (
         case "pass":
           return false;
         case "passOrStored":
-          if (known.found !== undefined) moreShown.set(cacheKey.key, true);
+          if (known.found !== undefined) showsMoreToKeys.set(cacheKey.key, true);
           return substituteFor(req, res, read);
         case "say103":
           return replies.sendRefusal(res, read);
@@ -159,7 +159,7 @@ export const openOldReads = (
     const form = await reading;
     if (form === undefined) return pass();
     for (const { proxy } of core.features) proxy?.onBody?.(req, form.posted);
-    // Node leaves a body alone that was looked at, also where the request does not pass.
+    // Node does not discard a body that was read, even if the request is not proxied.
     res.once("close", () => req.resume());
     begin(req, res, { ...oldRead(req, res, form.path, form.sender), posted: form.posted }, pass);
   };

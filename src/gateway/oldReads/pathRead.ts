@@ -12,35 +12,35 @@ import { type CacheKey, cacheKeyOf, legacyName } from "../cache/cacheRequest.ts"
 import { lifetimesBy } from "../cache/policy.ts";
 import type { Scheme } from "./whoAsks.ts";
 
-/** An endpoint judges the answers, with its input. */
+/** The answers are judged by an endpoint, with its input. */
 export type ByEndpoint = { endpoint: PreparedEndpoint; input: Record<string, unknown> };
-/** No endpoint has the read: its answers are judged by their bytes, and belong to these groups. */
+/** No endpoint covers the read: its answers are judged by their bytes, and belong to these groups. */
 export type ByBytes = { groups: (isFound: boolean) => readonly string[] };
 
-/** What a path of legacy's own interface asks for. */
+/** The read that a path of legacy's interface stands for. */
 export type PathRead = {
-  /** Of its endpoint, or of its row of `opaqueReads`. */
+  /** The name of its endpoint, or of its row of `opaqueReads`. */
   name: string;
   judging: ByEndpoint | ByBytes;
   form: "json" | "xml";
-  /** The path as the gateway asks for it: below `LEGACY_PATH`, nothing unescaped, unordered entries in order. */
+  /** The path that the gateway sends: below `LEGACY_PATH`, not unescaped, with unordered entries in order. */
   path: string;
   cacheKeys: Readonly<Record<Scheme, CacheKey>>;
-  /** The values that a form has in place of the path's last segments: the read is a POST. */
+  /** The values of a form, which take the place of the path's last segments: the read is a POST. */
   values: readonly string[];
-  /** It asks for rows, of which there may be none. */
+  /** The answer is a list, which may be empty. */
   isList: boolean;
 };
 
-/** What a path's answers are, and how they may be stored. */
+/** The parts of a read that do not depend on its form. */
 type KnownRead = Pick<PathRead, "name" | "judging" | "isList"> &
   Pick<CacheKey, "lifetimesOf" | "personal"> &
   Pick<OpaqueRead, "isUnordered">;
 
-/** Reads what a path asks for, with the `values` of a form. `undefined`: a request for it has to pass. */
+/** Reads a path, with the `values` of a form. `undefined`: a request for the path has to be proxied. */
 export type ReadPath = (path: string, values?: readonly string[]) => PathRead | undefined;
 
-/** Escapes and steps upwards: legacy reads them in ways of its own. */
+/** Matches escapes and `..` segments: legacy reads them in its own way. */
 const notPlain = /%|\/\.\.?(?:\/|$)/;
 
 /** Opens the reading of paths. `legacy` identifies the legacy server. */
@@ -64,7 +64,7 @@ export const openPathReads = (
     ...read,
     lifetimesOf: lifetimesBy(read.lifetimes),
   }));
-  /** What is known of a path below the interface's, without the form. */
+  /** Finds the read of a path below the interface's path, without the form. */
   const findRead = (segments: readonly string[]): KnownRead | undefined => {
     const [match] = readLegacyPath(patterns, segments);
     if (match === undefined) return findOpaqueRead(opaqueReads, `/${segments.join("/")}`);
@@ -84,23 +84,23 @@ export const openPathReads = (
     const read = findRead([...withoutFormat(target), ...values]);
     if (read === undefined) return undefined;
     const { name, judging, isList, isUnordered, lifetimesOf, personal } = read;
-    const asked = isUnordered === true ? inOrder(target) : target;
-    const segments = withoutFormat(asked);
-    const form = asked.segments[0] === "json" ? "json" : "xml";
+    const sent = isUnordered === true ? inOrder(target) : target;
+    const segments = withoutFormat(sent);
+    const form = sent.segments[0] === "json" ? "json" : "xml";
     const endpoint = legacyName(name);
     const cacheKey = (scheme: Scheme): CacheKey => {
-      // Legacy rewrites some values of a form, and no segments.
+      // Legacy rewrites some values of a form, but no segments of a path: both have different keys.
       const key = cacheKeyOf(endpoint, legacy, { form, scheme, segments, ...(values.length > 0 && { values }) });
       return { key, endpoint, lifetimesOf, personal };
     };
     const cacheKeys = { http: cacheKey("http"), https: cacheKey("https") };
-    return { name, judging, isList, form, path: asked.path, values, cacheKeys };
+    return { name, judging, isList, form, path: sent.path, values, cacheKeys };
   };
 };
 
 /**
- * The same target with the entries of its last segment in order, each once. Legacy is asked for that as well, so that
- * the answer which all callers get does not depend on how the first of them wrote the path.
+ * The same target with the entries of its last segment in order, each once. The gateway also sends this path to legacy,
+ * so that the answer for all callers does not depend on how the first caller wrote the path.
  */
 const inOrder = ({ path, segments }: LegacyTarget): Pick<LegacyTarget, "path" | "segments"> => {
   const last = segments.at(-1) ?? "";
@@ -122,8 +122,8 @@ const findOpaqueRead = (
 };
 
 /**
- * The endpoint's input, without its defaults: legacy has others. `undefined` where a field cannot read its text: what
- * legacy reads in it is not known.
+ * The endpoint's input, without its defaults: legacy has different defaults. `undefined` if a field cannot read its
+ * text: the gateway does not know how legacy reads it.
  */
 const inputOf = (
   endpoint: PreparedEndpoint,

@@ -12,11 +12,11 @@ import type { CachedReads } from "./cachedReads.ts";
 import type { OldRead } from "./oldRead.ts";
 import type { PathRead } from "./pathRead.ts";
 
-/** What answers a read with is sent by. */
+/** The sender of answers to reads of old clients. */
 export type Replies = ReturnType<typeof openReplies>;
 
 const wrongKey = writeLegacyError("xml", { code: "103", message: "Authentication failed" });
-/** What legacy says to a key that it does not know. */
+/** Legacy's answer to a key that it does not know. */
 const wrongKeyReply = {
   status: 412,
   headers: [...unstoredHeaders(wrongKey.type, wrongKey.body.length), ...legacyCorsList],
@@ -35,7 +35,7 @@ export const openReplies = (
     const result = isNotLegacys ? "error" : answerResultOf(status, served.how);
     exchange.cache = result;
     exchange.hasFailed = isNotLegacys;
-    // A made-up key is no caller.
+    // A made-up key does not count as a caller.
     exchange.owner = read.owner !== undefined && keys.wasAccepted(read.owner) ? read.owner : undefined;
     const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch } = req.headers;
     const keyed = read.isSomebody;
@@ -45,10 +45,10 @@ export const openReplies = (
     counts.count(read.cacheKey.endpoint, isSent ? result : "error", performance.now() - exchange.started);
   };
 
-  /** Legacy has refused its key within the hour, and has not accepted it since. */
+  /** True if legacy has refused the read's key within the last hour, and has not accepted it since. */
   const wasRefused = ({ owner }: OldRead): boolean => owner !== undefined && keys.wasRefused(owner);
 
-  /** What legacy said to this key, while it has no answer of its own. */
+  /** Sends legacy's refusal of this key again, while legacy itself gives no answer. */
   const sendRefusal = (res: ServerResponse, { cacheKey }: OldRead): true => {
     if (res.destroyed || res.headersSent) return true;
     sendReply(res, { ...wrongKeyReply, headers: [...wrongKeyReply.headers] });
@@ -57,15 +57,15 @@ export const openReplies = (
   };
 
   /**
-   * Sends everybody's stored answer in place of one that cannot be used, unless that was done;
-   * false where none is stored.
+   * Sends the stored public answer instead of an answer that cannot be used, unless an answer was sent already. False:
+   * there is no stored answer to send.
    */
   const sendStored = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> => {
     const found = await cached.findStored(read);
     if (res.headersSent) return true;
     if (found === undefined || found.freshness === "not" || res.destroyed) return false;
     const { entry } = found;
-    // What everybody does not find may be the caller's own; "no results" of a list says as much as its rows do.
+    // A resource that the public cannot find may be the caller's own. A list's "no results" is an answer like its rows.
     if (entry.status !== 200 && !read.isList) return false;
     send(req, res, read, { answer: entry, entry, how: { fwd: "stale", detail: "stale-if-error" } });
     return true;
@@ -73,12 +73,12 @@ export const openReplies = (
 
   return {
     send,
-    /** Counts a read that went to legacy by itself. */
+    /** Counts a read that was proxied to legacy. */
     countPassed: ({ cacheKey }: OldRead): void => counts.countPassed(cacheKey.endpoint),
     wasRefused,
     sendRefusal,
     sendStored,
-    /** The same in place of no answer of legacy's: a key that it has refused gets that refusal. */
+    /** Answers a read to which legacy gives no answer: by the refusal of a refused key, else by the stored answer. */
     sendInPlace: async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> =>
       wasRefused(read) ? sendRefusal(res, read) : sendStored(req, res, read),
   };

@@ -2,24 +2,24 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { isKey, keyAlone, pathOf } from "../../catalogue/index.ts";
 import { schemeOf } from "../upstream/forwarding.ts";
 
-/** The scheme of a client's request: legacy is told it, and may write addresses by it. */
+/** The scheme of a client's request: the gateway tells it to legacy, which may write addresses by it. */
 export type Scheme = "http" | "https";
 
 /**
- * Who asks, over which scheme. `isSomebody`: legacy may show it more, by a key or by a session. Any cookie is a
- * session, and counts as a key that legacy has accepted. `isBrowser`: a browser sent the cookie, whose user may have
- * changed on the website what is read.
+ * The sender of a read, and its scheme. `isSomebody`: the sender has a key or a session, so legacy may show more. Any
+ * cookie is a session, and counts as a key that legacy has accepted. `isBrowser`: a browser sent the cookie; its user
+ * may have changed the resource on the website.
  */
 export type ReadSender = { scheme: Scheme; isSomebody: boolean; key?: string; isBrowser?: boolean };
 
-/** Who asks legacy's own interface; `undefined`: the request has to pass, whatever its path. */
+/** Identifies the sender of a read of legacy's interface. `undefined`: the request has to be proxied, with any path. */
 export const whoAsks = (request: IncomingMessage, trusted: (address: string) => boolean): ReadSender | undefined => {
   const { method, headers, url = "/" } = request;
   const scheme = method === "GET" && !hasBody(headers) ? schemeOfOldRead(request, trusted) : undefined;
   if (scheme === undefined) return undefined;
   const query = url.slice(pathOf(url).length);
   const { cookie = "" } = headers;
-  // Legacy takes an empty key of a GET for none.
+  // Legacy takes an empty key of a GET for no key.
   const key = query === "" ? "" : keyAlone(query);
   if (key === "" && cookie === "") return { scheme, isSomebody: false };
   if (key === undefined || (key !== "" && !isKey(key))) return undefined;
@@ -30,7 +30,7 @@ export const whoAsks = (request: IncomingMessage, trusted: (address: string) => 
 export const isOfBrowser = ({ cookie = "", "sec-fetch-site": site, origin, referer }: IncomingHttpHeaders): boolean =>
   cookie !== "" && (site ?? origin ?? referer) !== undefined;
 
-/** The scheme of a read. `undefined`: other headers than a cookie may change what legacy answers, or to whom. */
+/** The scheme of a read. `undefined`: a header other than the cookie may change legacy's answer, or its audience. */
 export const schemeOfOldRead = (
   { headers, socket }: IncomingMessage,
   trusted: (address: string) => boolean,

@@ -1,36 +1,36 @@
 import type { ServerResponse } from "node:http";
 import type { Dispatcher } from "undici";
 
-/** Bytes that may wait for a slow client. One read's worth waits for the end of the tick and must not count. */
+/** Bytes that may wait for a slow client: more than a single read has, which always waits for the end of the tick. */
 export const MAX_WAITING_BYTES = 128 * 1024;
 
 /**
- * Smaller chunks are joined, those that come at a time: each write takes memory of its own while
- * its client does not read.
+ * Smaller chunks that come in the same turn of the event loop are joined: each write takes extra memory while its
+ * client does not read.
  */
 const SMALL = 1024;
-/** Bytes of a rest that is written as text: Node joins text with the head, so that both leave in one write. */
+/** The last bytes are written as text up to this length: Node joins text with the head, and sends both in one write. */
 const MAX_AS_TEXT = 8192;
 
 /** The body of an answer, streamed to the client as fast as the client takes it. */
 export class AnswerBody {
   readonly #res: ServerResponse;
   readonly #controller: Dispatcher.DispatchController;
-  /** Bytes still to come; NaN where the length is unknown. */
+  /** Bytes still to come; NaN if the length is unknown. */
   #remaining: number;
   #hasBegun = false;
-  /** Parts that are not written yet; after this turn of the event loop there are none. */
+  /** Chunks that are not written yet: they are written at the end of this turn of the event loop. */
   readonly #chunks: Buffer[] = [];
 
   /**
-   * The head is in `res` already. `controller` pauses the upstream. `length`: bytes of the body;
-   * NaN where it is unknown.
+   * Opens the body of an answer whose head is in `res` already. `controller` pauses the upstream. `length`: bytes of
+   * the body; NaN if unknown.
    */
   constructor(res: ServerResponse, controller: Dispatcher.DispatchController, length: number) {
     this.#res = res;
     this.#controller = controller;
     this.#remaining = length;
-    // A body usually comes with the headers and is sent with them; where it does not, the client sees the headers now.
+    // A body usually comes with the headers and is sent with them. If it comes later, the client gets the headers now.
     queueMicrotask(() => {
       if (!this.#hasBegun && !res.writableEnded && !res.destroyed) res.flushHeaders();
     });
@@ -44,7 +44,7 @@ export class AnswerBody {
     else if (count === 1) queueMicrotask(() => this.#write());
   }
 
-  /** The parts that are not written yet, as one. */
+  /** Takes the chunks that are not written yet, joined. */
   #take(): Buffer | undefined {
     const bytes = this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : this.#chunks[0];
     this.#chunks.length = 0;
@@ -62,8 +62,8 @@ export class AnswerBody {
   }
 
   /**
-   * Pauses the upstream until the client has taken all that waits. A client that takes nothing is cut off
-   * (http/watchedConnections.ts).
+   * Pauses the upstream until the client has taken all waiting bytes. A client that takes no bytes is disconnected by
+   * http/watchedConnections.ts.
    */
   #pause(): void {
     if (this.#controller.paused) return;
@@ -71,20 +71,20 @@ export class AnswerBody {
     this.#res.once("drain", () => this.#controller.resume());
   }
 
-  /** The upstream has sent all of it. */
+  /** Ends the body: the upstream has sent all of it. */
   end(): void {
     const res = this.#res;
     if (!res.writableEnded) res.end(res.destroyed ? undefined : this.#take());
   }
 
-  /** The upstream sends no more of it: the client gets what has come, and sees that the body is not whole. */
+  /** Cuts the body: the upstream sends no more. The client gets the bytes so far, and sees that the body is cut. */
   cut(): void {
     const res = this.#res;
     const rest = this.#take();
-    // Where the answer broke with its head, that is still here: a client is to see that there was an answer.
+    // If the answer broke off after its head, the head is still unsent: the client must see that there was an answer.
     if (!this.#hasBegun && !res.destroyed) res.flushHeaders();
     if (rest !== undefined && !res.destroyed) res.write(rest);
-    // Without a length or chunks (an HTTP/1.0 client), only a reset shows that the body is not whole.
+    // Without a length or chunks (an HTTP/1.0 client), only a reset shows that the body is cut.
     const isFramed = res.chunkedEncoding || !Number.isNaN(this.#remaining);
     const { socket } = res;
     if (!isFramed && socket !== null && !("encrypted" in socket)) socket.resetAndDestroy();

@@ -7,10 +7,10 @@ import type { PassThroughOptions } from "./passThrough.ts";
 import { sendOwnError } from "../http/ownErrors.ts";
 
 /**
- * Answers a GET of a data file with 503, without a body, which clients would keep as their data. That is where legacy,
- * without its database, gives a text with status 200; and at once, while legacy fails because it is late, since what
- * stands before the gateway may have a copy. One request in five seconds goes on to a late legacy. `files`: matches the
- * paths of data files.
+ * Answers a GET of a data file with 503 in two cases: legacy has no database and sends a text with status 200, or
+ * legacy fails because it is late. The 503 has no body: clients would save the body as their data. In the second case
+ * it is sent at once, because a server in front of the gateway may have a copy. One request in five seconds still goes
+ * to legacy. `files`: matches the paths of data files.
  */
 export const dataFileSubstitutes = (
   files: RegExp,

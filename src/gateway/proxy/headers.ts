@@ -6,8 +6,8 @@ import type { Dispatcher } from "undici";
 const forwardingLengths = new Set(Array.from(forwardingNames, (name) => name.length));
 
 /**
- * The client's headers in their order, without those of its connection; then Host, the forwarding headers and `own`,
- * flat. `host` replaces the client's Host, `own` its headers of these names.
+ * The headers of a request to the upstream, flat: the client's headers in their order, without those of the connection;
+ * then Host, the forwarding headers and `own`. `host` and `own` replace the client's headers of the same name.
  */
 export const requestHeaders = (
   req: IncomingMessage,
@@ -41,14 +41,14 @@ export const requestHeaders = (
 
 const isHost = (name: string): boolean => name.length === 4 && name.toLowerCase() === "host";
 
-/** PHP reads `X_Forwarded_For` as `X-Forwarded-For`, so that one is ours as well. */
+/** PHP reads `X_Forwarded_For` as `X-Forwarded-For`, so the spelling with underscores is ours as well. */
 const isOurs = (name: string): boolean =>
   forwardingLengths.has(name.length) && forwardingNames.has(name.toLowerCase().replaceAll("_", "-"));
 
 /**
- * undici's raw headers as a flat list for `writeHead`: case, order and repetitions stay, the connection's own go. So
- * does `X-Request-Id`, in whose place the server writes the one that was sent to the upstream. So does the length of
- * what can have no body (RFC 9110 8.6).
+ * undici's raw headers as a flat list for `writeHead`, with their case, order and repetitions. It leaves out headers of
+ * the connection, and the length of an answer that can have no body (RFC 9110 8.6). It leaves out `X-Request-Id`, since
+ * the server writes the id that was sent to the upstream.
  */
 export const replyHeaders = (
   raw: Dispatcher.DispatchController["rawHeaders"],
@@ -73,7 +73,7 @@ const isRequestId = (name: string): boolean => name.length === 12 && name.toLowe
 const latin1 = (text: Buffer | string | undefined): string =>
   typeof text === "object" ? text.toString("latin1") : (text ?? "");
 
-/** The reason phrase as bytes in latin1, for `writeHead`: undici read it as UTF-8. Control characters become blanks. */
+/** The reason phrase in latin1, for `writeHead`: undici has read it as UTF-8. Control characters become blanks. */
 export const reasonBytes = (text: string): string =>
   /^[\t\x20-\x7e]*$/.test(text)
     ? text
@@ -81,7 +81,7 @@ export const reasonBytes = (text: string): string =>
         .toString("latin1")
         .replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, " ");
 
-/** Adds headers to a flat list. A name that is there already is not added again, but `Link` with another value is. */
+/** Adds headers to a flat list, except those whose name is already there. `Link` is added if its value is different. */
 export const addHeaders = (headers: string[], more: readonly string[]): void => {
   const before = headers.length;
   for (let i = 0; i + 1 < more.length; i += 2) {
@@ -96,7 +96,7 @@ const isThere = (headers: readonly string[], before: number, name: string, value
   return false;
 };
 
-/** Headers that speak to the next hop only (RFC 9110 7.6.1), and Expect, which the server has answered itself. */
+/** Headers for the next hop only (RFC 9110 7.6.1), and Expect, which the server has answered itself. */
 const hopByHop = new Set([
   "connection",
   "keep-alive",
@@ -113,12 +113,12 @@ const hopByHop = new Set([
 
 const lengths = new Set(Array.from(hopByHop, (name) => name.length));
 
-/** Whether a header, in whatever case, concerns this connection only. */
+/** True if a header concerns this connection only; case does not count. */
 const isHopByHop = (name: string): boolean => lengths.has(name.length) && hopByHop.has(name.toLowerCase());
 
 /**
- * `Connection: close, X-Secret` -> the headers named, in lower case; undefined where there are none.
- * Framing cannot be named away.
+ * The headers that `Connection` names, in lower case; `undefined` if it names no header. `Connection: close, X-Secret`
+ * -> `x-secret`. Headers that frame the message are left out: a client must not be able to remove them.
  */
 const namedInConnection = (connection: string | readonly string[] | undefined): Set<string> | undefined => {
   if (connection === undefined || connection === "keep-alive" || connection === "close") return undefined;

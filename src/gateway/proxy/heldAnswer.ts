@@ -3,19 +3,19 @@ import type { Beginning } from "../upstream/answerBeginning.ts";
 
 /** Observes a proxied request and its answer. */
 export type ResponseObserver = {
-  /** Gets each part of the request's body. */
+  /** Gets each chunk of the request's body. */
   chunk: (bytes: Buffer) => void;
   /**
-   * Called once, with the beginning of the answer; `undefined`: the request has failed without one. The client gets the
-   * answer when the promise resolves, unless to `"answered"`: then the client has another one, and the rest of this one
-   * is dropped. `isSent`: the upstream may have received a part of the request.
+   * Called once, with the beginning of the answer; `undefined`: the request has failed without an answer. The client
+   * gets the answer when the promise resolves. If it resolves to `"answered"`, the client already has another answer,
+   * and the upstream's answer is dropped. `isSent`: the upstream may have received a part of the request.
    */
   over(answer: Beginning | undefined, isSent: boolean): Promise<void | "answered"> | undefined;
 };
 
 /**
- * `onReplaced`: the client has got another answer. `isWhole`: the end of this one still comes;
- * otherwise the handler gives it up.
+ * A handler of undici's events. `onReplaced`: the client has got another answer. `isWhole`: the upstream's answer has
+ * come whole, and its end is still passed on; otherwise the handler has to give up the request.
  */
 type ReplaceableHandler = Dispatcher.DispatchHandler & { onReplaced?(isWhole: boolean): void };
 type Start = Parameters<NonNullable<ReplaceableHandler["onResponseStart"]>>;
@@ -23,8 +23,8 @@ type Start = Parameters<NonNullable<ReplaceableHandler["onResponseStart"]>>;
 const nothing = Buffer.alloc(0);
 
 /**
- * A handler that passes each event on, the answer's only when the observer is done with the beginning of the answer.
- * `onFault` gets what fails where the request has failed already.
+ * A handler that passes each event on. It holds the answer's events until the observer is done with the beginning of
+ * the answer. `onFault` gets errors of the observer after the request has failed.
  */
 export const heldAnswer = (
   handler: ReplaceableHandler,
@@ -33,7 +33,7 @@ export const heldAnswer = (
 ): ReplaceableHandler => {
   /** The head of the answer, until the first event of its body. */
   let held: Start | undefined;
-  /** Events that wait for the observer; pausing the upstream holds up neither the end nor a failure. */
+  /** Events that wait for the observer: the end and failures come even while the upstream is paused. */
   let waiting: (() => void)[] | undefined;
   let wasObserved = false;
   /** The whole answer has come. */
@@ -51,7 +51,7 @@ export const heldAnswer = (
     for (const step of waiting ?? []) step();
     waiting = undefined;
   };
-  /** The end of the whole answer, without what comes before it. */
+  /** Passes on the end of the whole answer only. */
   let end: (() => void) | undefined;
   const drop = (): void => {
     waiting = undefined;
@@ -83,7 +83,7 @@ export const heldAnswer = (
   };
   return {
     onRequestStart(...args) {
-      // Throws where the request is over already: then it is not sent.
+      // This throws if the request is over already: it is then not sent.
       handler.onRequestStart?.(...args);
       isSent = true;
     },

@@ -30,8 +30,8 @@ import { openProxyReport, type ProxyReport } from "./report.ts";
 import { Upload } from "./upload.ts";
 
 /**
- * `host` replaces the client's Host. `trusted` says which peers' X-Forwarded-* are believed.
- * `observer` gets each failure once.
+ * `host` replaces the client's Host. `trusted`: true for peers whose X-Forwarded-* headers are trusted. `observer` gets
+ * each failure once.
  */
 export type PassThroughOptions = {
   host?: string | undefined;
@@ -40,28 +40,28 @@ export type PassThroughOptions = {
   meter: Parameters<typeof openProxyReport>[0];
   noteLoop: NoteLoop;
   observe?: (exchange: HttpExchange, req: IncomingMessage) => ResponseObserver | undefined;
-  /** Each gives a flat list of headers to add to the answer, whether the upstream's or ours. */
+  /** Each function returns a flat list of headers to add to the answer, whether it is the upstream's or ours. */
   headers: readonly ((exchange: HttpExchange) => readonly string[] | undefined)[];
   /**
-   * What may stand in place of the answer, where the one who passes the request names nothing. It may answer at once.
+   * The default substitute, for callers of `pass` that give none. It may also answer the request at once.
    */
   substituteFor?: (req: IncomingMessage, res: ServerResponse, target: string) => Substitute | undefined;
 };
 
 /**
- * Sees the beginning of an answer before the client does; `undefined`: none has come. True: it has answered, and the
- * upstream's answer is dropped. `undefined`: that goes on, at once.
+ * Gets the beginning of an answer before the client does; `undefined`: no answer has come. True: it has answered the
+ * client, and the upstream's answer is dropped. If it returns `undefined`, the client gets that answer at once.
  */
 export type Substitute = (
   answer: (Beginning & { judgement: Judgement | undefined }) | undefined,
 ) => Promise<boolean> | undefined;
 
-/** Sends a request to the upstream. */
+/** Passes a request to the upstream. */
 export type Pass = (substitute?: Substitute) => void;
 
 /** The steps of a request to the upstream. */
 type PassThrough = {
-  /** From here on the request counts as proxied; a loop is refused. */
+  /** Marks the request as proxied, and refuses a loop. */
   begin: Step;
   /** Passes the request to the upstream; there is no next step. */
   pass: (...args: [...Parameters<Step>, substitute?: Substitute]) => void;
@@ -69,8 +69,8 @@ type PassThrough = {
 
 /**
  * Passes requests to an upstream and its answers back, unchanged and streaming. `uploads`: connections to the same
- * upstream for requests with a body that is not small, whose clients may hold them for long. Their target and host
- * were read (`src/gateway/http`): `url` is in origin form, `headers.host` the host it is for.
+ * upstream for requests with a large body, whose clients may hold a connection for long. `src/gateway/http` has read
+ * target and host of the requests: `url` is in origin form, `headers.host` is the host of the target.
  */
 export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThroughOptions): PassThrough => {
   const report = openProxyReport(options.meter, options.observer);
@@ -133,7 +133,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
 
 const contextOf = (res: ServerResponse): RequestContext => currentContext() ?? { exchange: exchangeOf(res) };
 
-/** One request on its way: what the client sent, what goes to the upstream, and what hears of it. */
+/** A proxied request: the client's request and response, the request to the upstream, and the observers of both. */
 type Passage = {
   req: IncomingMessage;
   res: ServerResponse;
@@ -149,13 +149,13 @@ type Passage = {
 
 const nothing = Buffer.alloc(0);
 
-/** Failures in which the upstream gave no answer: another one may stand in its place. */
+/** Failures in which the upstream gave no answer: a substitute may answer instead. */
 const noAnswer: ReadonlySet<FailureKind> = new Set(["unreachable", "timeout", "broken", "overloaded", "crowded"]);
 
-/** Passes one request to the upstream and its answer back. The methods stand in the order in which they are called. */
+/** Passes a request to the upstream and its answer back. The methods are in the order in which they are called. */
 class Relay extends UpstreamRequest {
   readonly #passage: Passage;
-  /** From the head of the final answer on. */
+  /** The body of the final answer; it is set as soon as the head has come. */
   #body: AnswerBody | undefined;
   #head: Omit<Beginning, "body"> | undefined;
 
@@ -180,7 +180,7 @@ class Relay extends UpstreamRequest {
     else this.enter();
   }
 
-  /** With a head that is not the upstream's, another answer has been given in its place. */
+  /** Gives up the request: a head that is not the upstream's shows that another answer has been sent instead. */
   #giveUpReplaced(): void {
     const { report, context } = this.#passage;
     report.over(context);
@@ -210,7 +210,7 @@ class Relay extends UpstreamRequest {
     const { req, res, request, added, report } = this.#passage;
     const raw = replyHeaders(controller.rawHeaders, headers.connection, status);
     if (status < 200) {
-      // undici cannot be paused here, so that a client which reads nothing would have all of them kept in memory.
+      // undici cannot be paused here: if the client reads nothing, all interim answers would stay in memory.
       if (!this.isInterimAllowed(status, headers) || res.writableLength > MAX_WAITING_BYTES) return this.fail("broken");
       if (req.httpVersion !== "1.0") res.writeInformation(status, raw);
       return;
@@ -228,7 +228,7 @@ class Relay extends UpstreamRequest {
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    // An answer that was held may be over already, and then undici cannot give it up.
+    // A held answer may be over already, and undici cannot stop its events then.
     if (this.isOver) return;
     this.#judgeBy(chunk);
     this.#passage.report.sent.value += chunk.length;
@@ -244,10 +244,10 @@ class Relay extends UpstreamRequest {
   override onResponseEnd(): void {
     const { context, report } = this.#passage;
     this.#judgeBy(nothing);
-    // A front may limit one client alone.
+    // A front may limit a single client only.
     if (this.judgement === "ill" && this.judgedStatus !== 429) context.exchange.hasFailed = true;
     this.#body?.end();
-    // What throws until here cuts the answer.
+    // Anything thrown before this line cuts the answer.
     if (!this.isOver) report.over(context);
     this.isOver = true;
     super.onResponseEnd();
@@ -266,7 +266,7 @@ class Relay extends UpstreamRequest {
     if (!this.isOver) report.over(context);
     this.isOver = true;
     if (isWhole) return;
-    // Its end would tell it.
+    // The end of the answer would report this, but it does not come.
     this.upstream.health?.answered(this, this.judgement, this.judgedStatus);
     this.giveUp();
   }
@@ -280,7 +280,7 @@ class Relay extends UpstreamRequest {
     if (onCall === undefined) return;
     const { method, path } = request;
     const end = this.#body ? { status: res.statusCode, bytes: exchange.bytes } : { failure: "no answer" };
-    // This runs on behalf of a connection, which another request may have opened.
+    // This code runs in the context of the connection, which another request may have opened.
     inContext(context, () => onCall({ method, path, ms, ...end }));
   }
 
@@ -296,12 +296,12 @@ class Relay extends UpstreamRequest {
     } else {
       const refuseIt = (isAnswered = false): void => {
         if (isAnswered || res.writableEnded || res.destroyed) return;
-        // Code of the gateway has thrown behind the head.
+        // Code of the gateway has thrown after the head was sent.
         if (res.headersSent) {
           exchange.hasFailed = true;
           res.destroy();
         }
-        // The headers of features may be what has failed.
+        // The headers of features are left out after a fault: they may be its cause.
         else refuse(res, { trouble, isUnsent: failure.isUnsent, added: trouble === "fault" ? [] : added });
       };
       const substituted = trouble === failure.kind && noAnswer.has(failure.kind) ? substitute?.(undefined) : undefined;

@@ -3,12 +3,12 @@ import type { EventLevel } from "../../operation/index.ts";
 import { type OwnError, ownReply, sendOwnError, sendReply } from "../http/ownErrors.ts";
 import type { FailureKind } from "../upstream/failure.ts";
 
-/** What can go wrong with a proxied request; `loop`, `badRequest` and `slowClient` are the client's fault. */
+/** The ways in which a proxied request can fail; `loop`, `badRequest` and `slowClient` are the client's fault. */
 export type Trouble = FailureKind | "loop" | "badRequest" | "slowClient";
 
 /**
- * What the client is answered, and the level of the event. What a client causes is no fault of legacy's; what the
- * gateway refuses for want of room is one of ours.
+ * The answer to the client, and the level of the event. A trouble that the client causes is not legacy's fault; if the
+ * gateway has no room, that is the gateway's fault.
  */
 export const troubles: Record<Trouble, { status: number; detail: string; level: EventLevel }> = {
   unreachable: { status: 502, detail: "The upstream could not be reached.", level: "error" },
@@ -24,28 +24,28 @@ export const troubles: Record<Trouble, { status: number; detail: string; level: 
   slowClient: { status: 408, detail: "The request's body stopped coming.", level: "debug" },
 };
 
-/** The same request would have these troubles again. */
+/** Troubles that the same request would have again. */
 const lasting: ReadonlySet<Trouble> = new Set(["loop", "badRequest", "slowClient"]);
 
 /** A trouble. `isUnsent`: the upstream has received no part of the request. */
 type RequestTrouble = { trouble: Trouble; isUnsent?: boolean };
 
-/** What the client of a request is told that has this trouble. */
+/** The error for the client of a request with this trouble. */
 export const errorOf = ({ trouble, isUnsent = false }: RequestTrouble): OwnError => {
   const { status, detail } = troubles[trouble];
   const mayRepeat = lasting.has(trouble) ? "never" : isUnsent ? "always" : "reads";
   return { status, detail, mayRepeat, ...(status === 503 ? { retryAfter: 1 } : {}) };
 };
 
-/** Answers a trouble, with the headers `added`; only before any part of another answer was written. */
+/** Answers a request that has this trouble, with the headers `added`. Call it before any answer has been written. */
 export const refuse = (
   res: ServerResponse,
   { added = [], ...requestTrouble }: RequestTrouble & { added?: readonly string[] },
 ): void => {
-  // The rest of this body may never come, so the connection cannot carry another request.
+  // The rest of the request's body may never come, so the connection cannot carry another request.
   if (requestTrouble.trouble === "slowClient") res.shouldKeepAlive = false;
   const error = { ...errorOf(requestTrouble), headers: added };
-  // Of any other trouble the body is being received, at a least rate (`Upload`).
+  // With any other trouble `Upload` receives the rest of the body, and demands a minimum rate.
   if (requestTrouble.trouble === "loop") sendOwnError(res, error);
   else sendReply(res, ownReply(res, error));
 };

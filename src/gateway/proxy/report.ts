@@ -2,13 +2,13 @@ import { inContext, type Meter, type Observer, type RequestContext } from "../..
 import { type RequestLine, withoutQuery } from "../upstream/failure.ts";
 import { type Trouble, troubles } from "./refuse.ts";
 
-/** The statuses that have a series of their own; every other one is `other`. */
+/** The statuses with a separate series; every other status is `other`. */
 const commonStatuses = "200 201 204 206 301 302 304 400 401 403 404 405 409 412 413 416 429 500 502 503 504".split(" ");
 
 /** `slowClient` -> `slow_client`. */
 const labelOf = (trouble: string): string => trouble.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** What the metrics and the log say of proxied requests. */
+/** The metrics and log events of proxied requests. */
 export type ProxyReport = ReturnType<typeof openProxyReport>;
 
 /** Registers the metrics of proxied requests. `observer` gets each failure once. */
@@ -32,21 +32,21 @@ export const openProxyReport = (
   for (const trouble of Object.keys(troubles)) failures(labelOf(trouble));
   const over = ({ exchange }: RequestContext): void => took.observe((performance.now() - exchange.started) / 1000);
   return {
-    /** Bytes of bodies, from clients and to them. */
+    /** Bytes of bodies from clients; `sent`: to clients. */
     received: bytes("request"),
     sent: bytes("response"),
-    /** The upstream has begun an answer with this status, which may be any number. */
+    /** Counts an answer that the upstream has begun. `status` may be any number. */
     answered: (status: number) => void (byStatus.get(status) ?? others).value++,
-    /** The whole answer has come. */
+    /** Observes the duration of a request whose whole answer has come. */
     over,
-    /** Code of the gateway has thrown, and no request waits for it. */
+    /** Reports an error of the gateway itself for which no request waits. */
     fault: observer.fault,
-    /** The request is over without a whole answer of the upstream's. */
+    /** Reports a request that has ended without a whole answer from the upstream. */
     failed({ method, path }: RequestLine, context: RequestContext, kind: Trouble, error?: Error): void {
       over(context);
       failures(labelOf(kind)).value++;
       const { level } = troubles[kind];
-      // What fails may do so on behalf of a connection, which another request may have opened.
+      // A failure may occur in the context of a connection, which another request may have opened.
       inContext(context, () => {
         if (kind === "fault") return observer.fault(error?.cause);
         const members = { kind, method, path: withoutQuery(path), why: error?.message, level };

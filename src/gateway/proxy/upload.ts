@@ -2,14 +2,14 @@ import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 
 /**
- * Bytes a second that the client of a body must send at least: below that it holds a connection to
- * the upstream for nothing.
+ * The minimum rate of an upload, in bytes a second: a slower client would hold a connection to the upstream for too
+ * long.
  */
 const MIN_RATE = 1024;
 
 /**
- * Bytes of a body that waits whole in its request before it is sent on; Node stops reading one
- * that is not read at 64 KiB.
+ * Bodies up to this number of bytes wait in their request until they have come whole. Node stops reading an unread body
+ * at 64 KiB.
  */
 const SMALL_BODY = 60 * 1024;
 
@@ -18,30 +18,30 @@ type UploadSettings = {
   /** Gets every byte once, as it arrives. */
   onChunk: (chunk: Buffer) => void;
   /**
-   * Milliseconds for which the least rate is taken: a client that sends nothing is slow after twice as long at the
-   * latest. An upstream that takes nothing for as long has stalled.
+   * Milliseconds over which the minimum rate is measured: a client that sends nothing is slow after at most twice this
+   * time. An upstream that takes nothing for this time has stalled.
    */
   period: number;
 };
 
 /**
- * A request's body as a stream that undici may destroy. Given the request itself, undici would take the client's
- * connection down with the upstream's, and an answer (a 413, our 502) with it. Destroyed, it discards the rest of
- * the body instead. Emits `slow` where the client sends less than `MIN_RATE` though it may send, and `stalled` where
- * the upstream takes nothing.
+ * A request's body as a stream that undici may destroy. If undici got the request itself, a failure of the upstream's
+ * connection would also close the client's connection, and an answer (a 413, our 502) would be lost. This stream
+ * instead discards the rest of the body when it is destroyed. It emits `slow` if the client sends less than `MIN_RATE`
+ * although it may send, and `stalled` if the upstream takes nothing.
  */
 export class Upload extends Readable {
-  /** Its `Content-Length` is small: `whenWhole` may be used, and its client holds no connection. */
+  /** The `Content-Length` is small: `whenWhole` may be used, and a slow client holds no connection to the upstream. */
   readonly isSmall: boolean;
-  /** Its client was too slow, and `slow` was emitted. */
+  /** The client was too slow, and `slow` was emitted. */
   isSlow = false;
   readonly #req: IncomingMessage;
   readonly #onChunk: UploadSettings["onChunk"];
   readonly #period: number;
   #looking: NodeJS.Timeout | undefined;
-  /** Runs while the upstream is sent the body. */
+  /** The timer that runs while the body is sent to the upstream. */
   #sending: NodeJS.Timeout | undefined;
-  /** Bytes of this period. */
+  /** Bytes received in this period. */
   #received = 0;
   #wasPaused = false;
 
@@ -51,11 +51,11 @@ export class Upload extends Readable {
     this.#onChunk = onChunk;
     this.#period = period;
     this.isSmall = Number(req.headers["content-length"]) <= SMALL_BODY;
-    // undici destroys it with an error that its handler gets anyway; without a listener it would end the process.
+    // undici destroys the stream with an error that its handler also gets. Without a listener the process would end.
     this.on("error", () => {});
   }
 
-  /** Calls `begin` when the whole body has come. Emits `slow` where that takes longer than a period. */
+  /** Calls `begin` when the whole body has come. Emits `slow` if that takes longer than a period. */
   whenWhole(begin: () => void): void {
     if (this.#req.complete) return begin();
     const late = setTimeout(() => this.#emitSlow(), this.#period);
@@ -63,24 +63,24 @@ export class Upload extends Readable {
     this.#req.once("close", () => clearTimeout(late));
   }
 
-  /** undici begins to send it. */
+  /** Called when undici begins to send the body. */
   onSending(): void {
     this.#sending = setTimeout(() => this.#onSilence(), this.#period);
   }
 
-  /** The upstream has taken a part. */
+  /** Called when the upstream has taken a chunk. */
   onPartSent(): void {
     this.#sending?.refresh();
   }
 
-  /** The upstream is sent no more of it. */
+  /** Called when no more of the body is sent to the upstream. */
   onSent(): void {
     clearTimeout(this.#sending);
     this.#sending = undefined;
   }
 
   #onSilence(): void {
-    // A body that is paused or has come waits for the upstream; any other waits for the client, who has a least rate.
+    // A body that is paused or complete waits for the upstream. Any other waits for the client, which has `MIN_RATE`.
     if (this.#req.isPaused() || this.#req.complete) this.emit("stalled");
     else this.#sending?.refresh();
   }
@@ -96,8 +96,8 @@ export class Upload extends Readable {
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     this.onSent();
-    // The listeners stay: a client that breaks off while its body is drained must not throw, and
-    // drains at the least rate, too.
+    // The listeners stay while the rest of the body is drained: a client that breaks off must not throw, and the
+    // minimum rate still applies.
     if (!this.#req.readableEnded && !this.#req.destroyed) this._read();
     callback(error);
   }
@@ -108,7 +108,7 @@ export class Upload extends Readable {
     try {
       this.#onChunk(chunk);
     } catch (error) {
-      // undici then ends the request with it.
+      // undici then ends the request with this error.
       this.destroy(error as Error);
       return;
     }
@@ -122,7 +122,7 @@ export class Upload extends Readable {
     if (!this.destroyed) this.push(null);
   };
 
-  // Without an error: undici then ends the request as aborted.
+  // The stream is destroyed without an error: undici then ends the request as aborted.
   readonly #onError = (): void => {
     this.destroy();
   };
@@ -132,7 +132,7 @@ export class Upload extends Readable {
     this.#received = 0;
     this.#wasPaused = this.#req.isPaused();
     if (!isSlow) return;
-    // The request has been answered: the rest of its body only holds the client's connection.
+    // If the request has been answered, the rest of its body only holds the client's connection.
     if (this.destroyed) this.#req.destroy();
     else this.#emitSlow();
   };

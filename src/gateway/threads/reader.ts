@@ -18,54 +18,52 @@ import {
   type ThreadResult,
 } from "../../catalogue/index.ts";
 
-/**
- * Why a large body was not read. `full`: too many wait. `late`: the deadline has passed. `broken`: reading it failed.
- */
+/** Says why a large body was not read. `full`: too many wait. `late`: the deadline has passed. `broken`: it failed. */
 export type ReadFailure = { failure: "full" | "late" | "broken" };
 
-/** A result, or a promise of it where it takes another thread. */
+/** A result, or a promise of it if another thread is needed. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * A body to be read. `deadline`: on the clock of `performance.now()`. `holding`: has its bytes, and gets those of what
- * is made of it.
+ * A body to be read. `deadline`: on the clock of `performance.now()`. `holding`: holds the bytes of the body, and then
+ * those of the result.
  */
 type BodyToRead = [body: Buffer, deadline: number, holding?: Holding];
 
-/** Reads answers. */
+/** The reader of answers. */
 export type Reader = ReturnType<typeof openReader>;
 
-/** What a reader reads, and its bounds. */
+/** The endpoints of a reader, and its bounds. */
 export type ReaderSettings = {
   endpoints: ReadonlyMap<string, Readable>;
-  /** The URL of the module that exports the same endpoints; without it everything is read in this thread. */
+  /** The URL of the module that exports the same endpoints; without it all bodies are read in this thread. */
   module: string | undefined;
-  /** Bodies of so many bytes are large (default: `LARGE`). */
+  /** Bytes from which a body is large (default: `LARGE`). */
   large?: { json: number; xml: number };
   threads: number;
-  /** Bytes of the largest answer: they give the heap of a thread, unless `heap` does (MiB). */
+  /** Bytes of the largest answer. The heap of a thread follows from it, unless `heap` is given (MiB). */
   maxReply: number;
   heap?: number;
-  /** Milliseconds without a body after which a thread ends, and gives its memory back (default: a minute). */
+  /** Milliseconds without a body after which a thread ends and frees its memory (default: a minute). */
   idle?: number;
-  /** Large bodies that wait or are being read, at most (default: 500). */
+  /** The maximum number of large bodies that wait or are being read (default: 500). */
   jobs?: number;
-  /** Bounds their bytes, and those of answers that are fetched or wait to be sent. */
+  /** Bounds the bytes of large bodies, and of answers that are fetched or wait to be sent. */
   memory: ByteBudget;
-  /** Milliseconds after its deadline that a thread may go on with a body; then the thread is ended (default: 30 s). */
+  /** Milliseconds that a thread may read on after the deadline; then the thread is ended (default: 30 s). */
   overtime?: number;
-  /** A thread failed. `endpoint`: of the body that it read. */
+  /** Called when a thread has failed. `endpoint`: of the body that it read. */
   onFailed: (why: string, endpoint?: string) => void;
   onRead?: () => void;
 };
 
-/** In bytes: each takes about 4 ms to read, which is as long as others may wait. */
+/** In bytes: a body of this size takes about 4 ms to read, and other requests may wait for no longer than that. */
 const LARGE = { json: 128 * 1024, xml: 32 * 1024 };
 
 /**
- * Opens a reader of answers: small ones are read at once and without a promise, since there are many; large ones in
- * other threads, so that callers do not wait for each other's. Threads start when the first large body comes, whose
- * bytes go to its thread.
+ * Opens a reader of answers. It reads small answers at once and without a promise, since there are many. It reads large
+ * answers in other threads, so that callers do not wait for the answers of others. The threads start when the first
+ * large body comes. The bytes of a large body move to its thread.
  */
 export const openReader = (settings: ReaderSettings) => {
   const { endpoints, module, large = LARGE, jobs: maxJobs = 500, overtime = 30_000, memory, onFailed } = settings;
@@ -79,7 +77,7 @@ export const openReader = (settings: ReaderSettings) => {
   });
 
   const inThread = async (message: ThreadMessage): Promise<ThreadResult | ReadFailure> => {
-    // A thread begins nothing that is late: one that is ended has read for all of `overtime`.
+    // A thread does not begin a late body, so a thread that is ended here has read for all of `overtime`.
     const signal = AbortSignal.timeout(Math.ceil(Math.max(0, message.deadline - performance.now()) + overtime));
     try {
       const options = { ...THREAD, transferList: { transfer: [message.body.buffer] }, signal };
@@ -89,7 +87,7 @@ export const openReader = (settings: ReaderSettings) => {
       return result;
     } catch (error) {
       onFailed(signal.aborted ? "it took too long" : (error as Error).message, message.task.endpoint);
-      // The pool starts threads for new tasks only, but others may wait for the one that failed.
+      // The pool starts threads only for new tasks, but other tasks may wait for the thread that failed.
       if (pool !== undefined && pool.queueSize > 0)
         pool.run(undefined, THREAD).catch((failure: Error) => onFailed(failure.message));
       return { failure: "broken" };
@@ -105,7 +103,7 @@ export const openReader = (settings: ReaderSettings) => {
     const counted = countedBytes(body);
     const largeFrom = isJson(body) ? large.json : large.xml;
     if (threadData === undefined || length < largeFrom) return runJob(endpoints, of, task, body);
-    // The thread has the bytes, also after the request has ended.
+    // The thread has the bytes, even after the request has ended.
     holding?.release(counted);
     if (jobs >= maxJobs || !memory.take(counted)) return { failure: "full" };
     jobs++;
@@ -131,25 +129,25 @@ export const openReader = (settings: ReaderSettings) => {
     /** Reads an answer of legacy. */
     read: (task: Jobs["legacy"]["task"], ...of: BodyToRead) =>
       runStep("transform", { endpoint: task.endpoint }, () => run("legacy", task, ...of)),
-    /** Reads an answer of the new implementation, for `libraries/modern`: in the same threads, within their bounds. */
+    /** Reads an answer of the new implementation, for `libraries/modern`, in the same threads and with their bounds. */
     readModern: (task: Jobs["modern"]["task"], ...of: BodyToRead) => run("modern", task, ...of),
-    /** `waiting`: bodies that wait for a thread. `bytes`: of these, and of those that are being read. */
+    /** `waiting`: bodies that wait for a thread. `bytes`: of all bodies that wait or are being read. */
     size: () => ({ threads: pool?.threads.length ?? 0, waiting: pool?.queueSize ?? 0, bytes }),
     close: async (): Promise<void> => pool?.destroy(),
   };
 };
 
-/** Given with each body: what a thread loads, and fails to load, then belongs to the body that waits for it. */
+/** Given with each body, not to the pool: if a thread cannot load this file, the body that waits for it fails. */
 const THREAD = { filename: new URL(`./thread${extname(import.meta.url)}`, import.meta.url), name: "readLarge" };
 
 const MIB = 1024 ** 2;
-/** Bytes of heap for a thread: so many for each byte of the largest answer, and no fewer. */
+/** Bytes of a thread's heap for each byte of the largest answer; `MIN_HEAP`: the least heap in bytes. */
 const HEAP_PER_BYTE = 16;
 const MIN_HEAP = 512 * MIB;
-/** MiB for what lives shortly: most of what parsing makes does, and a small nursery is emptied too often. */
+/** MiB for short-lived objects. Parsing makes many of them, and a small young generation is collected too often. */
 const YOUNG = 64;
 
-/** The library is loaded here: most gateways start long before they read a large body. */
+/** Opens the pool of threads. It loads the library only now: most gateways start long before their first large body. */
 const openPool = async (
   {
     threads,
@@ -169,21 +167,21 @@ const openPool = async (
     env: threadEnvironment,
     resourceLimits: { maxOldGenerationSizeMb: heap, maxYoungGenerationSizeMb: YOUNG },
   });
-  // Of a thread without a task: one that could not start, say.
+  // This is an error of a thread without a task, for example a thread that could not start.
   pool.on("error", ({ message }: Error) => onFailed(message));
   return pool;
 };
 
-/** Whether the body begins with `{` or `[`. One behind many blanks counts as XML, which takes longer to read. */
+/** True if the body begins with `{` or `[`, after a few blanks. All other bodies count as XML, which is read slower. */
 const isJson = (body: Buffer): boolean => /^\s{0,16}[{[]/.test(body.toString("latin1", 0, 17));
 
-/** The same bytes, where they have their memory for themselves; else a copy of them. */
+/** The same bytes if no other bytes are in their memory, else a copy. */
 const transferable = (body: Buffer): Uint8Array<ArrayBuffer> =>
   body.buffer instanceof ArrayBuffer && body.buffer.byteLength === body.byteLength
     ? new Uint8Array(body.buffer)
     : new Uint8Array(body);
 
-/** Bytes arrive as plain arrays. */
+/** Makes the bytes of a result a Buffer again: they arrive from the thread as a plain array. */
 const withBuffer = (result: ThreadResult): ThreadResult => {
   if ("written" in result && typeof result.written.answer.body !== "string") {
     const { buffer, byteOffset, byteLength } = result.written.answer.body;

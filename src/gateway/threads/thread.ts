@@ -3,8 +3,8 @@ import { bytesOf, tagOf } from "../cache/entry.ts";
 import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
 import { readableOf, runJob, type ThreadData, type ThreadMessage } from "../../catalogue/reading/readAnswer.ts";
 
-// A thread that reads large bodies, one at a time. Bytes come in, bytes go out; of a document only the
-// excerpt crosses as an object.
+// A thread that reads large bodies, one at a time. It gets bytes and returns bytes; only the excerpt of a document is
+// returned as an object.
 const { module } = Tinypool.workerData as ThreadData;
 const { endpoints } = (await import(module)) as { endpoints: Record<string, Endpoint> };
 const readable = new Map(Object.entries(endpoints).map(([name, endpoint]) => [name, readableOf(name, endpoint)]));
@@ -21,7 +21,7 @@ export const readLarge = (message?: ThreadMessage): unknown => {
   if (performance.now() >= deadline) return { failure: "late" };
   const result = runJob(readable, of, task, Buffer.from(buffer, byteOffset, byteLength));
   if (!("written" in result)) return result;
-  // Bytes of their own, with their hash: they cross without being copied.
+  // The bytes are moved, with their hash, and not copied: they have a block of memory of their own.
   const { written } = result;
   const body = bytesOf(written.answer.body);
   return Tinypool.move({

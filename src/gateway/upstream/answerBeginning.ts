@@ -2,15 +2,15 @@ import type { IncomingHttpHeaders } from "node:http";
 import { brotliDecompressSync, constants, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
 import { contentCoding } from "./answerHeaders.ts";
 
-/** An answer's head, and the first chunk of its body (empty where it has none). */
+/** An answer's head, and the first chunk of its body (empty if there is no body). */
 export type Beginning = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
 const nothing = Buffer.alloc(0);
 
-/** Bytes at most of a decoded body. */
+/** Bytes that a decoded body may have. */
 const maxOutputLength = 1024 * 1024;
 
-/** A body may be cut: each decodes what is there. */
+/** The decoders by coding. The body may be cut: they decode the bytes that are there. */
 const decoders = new Map<string, (body: Buffer) => Buffer>([
   ["gzip", (body) => gunzipSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength })],
   ["deflate", (body) => inflateSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength })],
@@ -19,8 +19,8 @@ const decoders = new Map<string, (body: Buffer) => Buffer>([
 ]);
 
 /**
- * The beginning of an answer's body, decoded; empty where it cannot be. A coding that Node does
- * not know stays as it is.
+ * The beginning of an answer's body, decoded; empty if it cannot be decoded. A body in a coding that Node does not know
+ * is returned as it is.
  */
 export const plainBody = ({ headers, body }: Beginning): Buffer => {
   const decode = decoders.get(contentCoding(headers));
@@ -31,14 +31,14 @@ export const plainBody = ({ headers, body }: Beginning): Buffer => {
   }
 };
 
-/** Bytes of a coded body that are decoded: a small part of a bomb is small. */
-const LOOKED_AT = 1024;
+/** Bytes of a coded body that are decoded: so few bytes of a decompression bomb stay small. */
+const SCANNED_BYTES = 1024;
 
 /**
- * The first bytes of an answer's body, decoded; `undefined` where they cannot be, or where too few of them have come.
+ * The first bytes of an answer's body, decoded; `undefined` if they cannot be decoded, or too few of them have come.
  */
 export const decodedBeginning = ({ headers, body }: Beginning): Buffer | undefined => {
-  const first = body.subarray(0, LOOKED_AT);
+  const first = body.subarray(0, SCANNED_BYTES);
   const coding = contentCoding(headers);
   if (coding === "" || body.length === 0) return first;
   try {

@@ -1,20 +1,20 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 /**
- * The value of a header of an upstream's answer, the first one where it came more than once: undici gives a list then.
+ * The value of a header of an upstream's answer; the first value if the header came twice, since undici gives a list.
  */
 export const firstValue = (headers: IncomingHttpHeaders, name: string): string | undefined => {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
 };
 
-/** The media type of an answer; empty where it has none. */
+/** The value of an answer's `Content-Type`; empty if it has none. */
 export const mediaType = (headers: IncomingHttpHeaders): string => firstValue(headers, "content-type") ?? "";
 
-/** Headers that say to a client what it may do next. */
+/** Headers that tell a client what it may do next. */
 const ADVICE = ["Retry-After", "WWW-Authenticate", "Allow"];
 
-/** Those of an answer's headers that say to its client what it may do next, by their names. */
+/** The headers of an answer that tell its client what it may do next, by their names. */
 export const adviceIn = (headers: IncomingHttpHeaders): Record<string, string> => {
   const advice: Record<string, string> = {};
   for (const name of ADVICE) {
@@ -25,7 +25,7 @@ export const adviceIn = (headers: IncomingHttpHeaders): Record<string, string> =
 };
 
 /**
- * The coding of an answer's body in small letters, empty where it has none. Several make one that nothing can decode.
+ * The coding of an answer's body in lower case, empty if it has none. Several codings are joined: no decoder has them.
  */
 export const contentCoding = (headers: IncomingHttpHeaders): string => {
   const sent = headers["content-encoding"];

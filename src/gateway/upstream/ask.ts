@@ -14,27 +14,27 @@ import { isOfGateway } from "./forwarding.ts";
 import type { Upstream } from "./upstream.ts";
 import { UpstreamRequest } from "./upstreamRequest.ts";
 
-/** One request whose answer is collected. `headers` must not have accept-encoding, which `ask` sets. */
+/** A request whose answer is collected. `headers` must not have accept-encoding, which `ask` sets. */
 export type AskOptions = {
   method: string;
   path: string;
   headers: Record<string, string> | string[];
   body?: string | Buffer;
   maxBytes: number;
-  /** Milliseconds for everything: waiting, connecting, reading. */
+  /** Milliseconds for the whole call: waiting, connecting, reading. */
   totalTimeout: number;
   signal?: AbortSignal;
   exchange?: Pick<HttpExchange, "countCall"> | undefined;
-  /** Takes the answer's bytes of the budget, and keeps them; without it they are given back with the answer. */
+  /** Reserves the answer's bytes in the budget, and keeps them. Without it they are released with the answer. */
   holding?: Holding | undefined;
-  /** A coded answer is not broken: it is judged, and its bytes stay coded. */
+  /** Accepts a coded answer: it is judged, and its bytes stay coded. Without it, a coded answer counts as broken. */
   takesCoded?: true;
 };
 
 /**
- * An answer with its whole body. `contentType` is empty where it has none. `isOfGateway`: another gateway gave it.
- * `judgement`: what it shows of the upstream. `coding`: of its body, absent where it has none. `advice`: its headers
- * that say to its client what it may do next.
+ * An answer with its whole body. `contentType`: empty if it has none. `isOfGateway`: another gateway wrote the answer.
+ * `judgement`: what the answer shows about the upstream. `coding`: the body's coding, absent if it has none. `advice`:
+ * the headers that tell its client what it may do next.
  */
 export type UpstreamReply = {
   status: number;
@@ -47,18 +47,18 @@ export type UpstreamReply = {
 };
 
 /**
- * Chunks, and their bytes, that are collected before they are joined. Many small chunks take more memory than their
- * bytes, and many of 64 KiB leave holes behind that the allocator does not give back to the system.
+ * The number of chunks, and of their bytes, that are collected before they are joined. Many small chunks take more
+ * memory than their bytes, and many of 64 KiB leave holes that the allocator does not give back to the system.
  */
 const MAX_LOOSE = 1024;
 const MAX_LOOSE_BYTES = 1024 ** 2;
 
 /**
- * Sends a request, with `X-Request-Id` and trace context of the client's that it is for, and collects its answer. A
- * GET or HEAD is sent once more where its connection was dead. The answer's bytes count in the budget until it is
- * returned, or in the holding.
+ * Sends a request with the `X-Request-Id` and trace context of the client's request, and collects its answer. A GET or
+ * HEAD is sent again, once, if its connection was dead. The answer's bytes count in the budget until the answer is
+ * returned, or in `holding`.
  *
- * @throws An `UpstreamFailure`; any other error is a fault of the gateway's own.
+ * @throws An `UpstreamFailure`; any other error is a fault of the gateway itself.
  */
 export const ask = async (upstream: Upstream, options: AskOptions): Promise<UpstreamReply> => {
   const started = performance.now();
@@ -92,15 +92,15 @@ class CollectedRequest extends UpstreamRequest {
   #headers: IncomingHttpHeaders = {};
   #chunks: Buffer[] = [];
   #size = 0;
-  /** Of the chunks, those that have been joined, and the bytes of the others. */
+  /** The number of chunks that are the result of a join; `#looseBytes`: the bytes of the other chunks. */
   #joined = 0;
   #looseBytes = 0;
   /**
-   * The whole body, filled as it comes, where a large one has a Content-Length: then it is copied
-   * bit by bit, not at its end.
+   * The whole body, filled chunk by chunk instead of joined at the end. It is used if a large body has a
+   * Content-Length.
    */
   #whole: Buffer | undefined;
-  /** Bytes taken of the budget for all answers. */
+  /** Bytes that this answer has reserved in the budget for all answers. */
   #taken = 0;
 
   constructor(
@@ -136,7 +136,7 @@ class CollectedRequest extends UpstreamRequest {
     this.#headers = headers;
   }
 
-  /** Takes a place for the first `size` bytes of the answer; false where there is none. */
+  /** Reserves the first `size` bytes of the answer in the budget; false if it has no room for them. */
   #reserve(size: number): boolean {
     const more = size - UNCOUNTED - this.#taken;
     if (this.isOver || !(more > 0)) return true;
@@ -175,14 +175,14 @@ class CollectedRequest extends UpstreamRequest {
     const [contentType, coding] = [mediaType(headers), contentCoding(headers) || undefined];
     const ofHeaders = { contentType, coding, isOfGateway: isOfGateway(headers), advice: adviceIn(headers) };
     super.onResponseEnd();
-    // What throws until here is its failure.
+    // Anything thrown before this line fails the request.
     this.isOver = true;
     this.#resolve({ status, body, judgement, ...ofHeaders });
     if (this.#options.holding !== undefined) this.#taken = 0;
     this.#release();
   }
 
-  /** Its time is over. It is told also where code of the gateway has ended it without a word. */
+  /** Ends a request whose time is over. The caller is told even if a fault of the gateway has ended it silently. */
   endLate(): void {
     try {
       this.fail("timeout");
@@ -200,7 +200,7 @@ class CollectedRequest extends UpstreamRequest {
     this.#release();
   }
 
-  /** Lets go of what is held until it is over. */
+  /** Releases the bytes and the listener that the request holds until it is over. */
   #release(): void {
     if (this.#taken > 0) (this.#options.holding ?? this.upstream.memory).release(this.#taken);
     this.#taken = 0;

@@ -7,8 +7,8 @@ const { HTTPParserError, SocketError, UndiciError } = createRequire(import.meta.
 ) as typeof Undici.errors;
 
 /**
- * Every way in which a request to the upstream can fail. `fault`: code of the gateway has thrown,
- * and the cause says what.
+ * Every way in which a request to the upstream can fail. `fault`: code of the gateway has thrown; the error is the
+ * failure's `cause`.
  */
 export type FailureKind =
   | "unreachable"
@@ -20,7 +20,7 @@ export type FailureKind =
   | "aborted"
   | "fault";
 
-/** The request, as far as an error may name it. */
+/** The parts of a request that an error may name. */
 export type RequestLine = { method: string; path: string };
 
 const sentences: Record<FailureKind, string> = {
@@ -34,7 +34,7 @@ const sentences: Record<FailureKind, string> = {
   fault: "The gateway failed",
 };
 
-/** What operators are told of an upstream that fails like this. */
+/** The reason, for operators, why an upstream counts as failing. */
 const whys: Partial<Record<FailureKind, string>> = {
   unreachable: "it cannot be reached",
   timeout: "it takes too long to answer",
@@ -42,8 +42,8 @@ const whys: Partial<Record<FailureKind, string>> = {
 };
 
 /**
- * The error of a failed request to the upstream. Its message has the cause's code and words, the method and the path,
- * not the query, which may hold a key.
+ * The error of a failed request to the upstream. Its message has the cause's code and words, the method and the path.
+ * It leaves out the query, which may hold a key.
  */
 export class UpstreamFailure extends Error {
   override readonly name = "UpstreamFailure";
@@ -51,7 +51,7 @@ export class UpstreamFailure extends Error {
   /** The upstream cannot have received any part of the request. */
   isUnsent = false;
 
-  /** `reason`: in place of the cause's code and words. */
+  /** `reason`: replaces the cause's code and words in the message. */
   constructor(kind: FailureKind, request: RequestLine, cause?: unknown, reason?: string) {
     const shown = reason ?? describeReason({ why: codeOf(cause), details: connectionCause(cause) });
     super(
@@ -61,7 +61,7 @@ export class UpstreamFailure extends Error {
     this.kind = kind;
   }
 
-  /** Why the upstream fails, and in words by which an operator can act, where they are known. */
+  /** The reason of the failure, with details that help an operator to act, if they are known. */
   get reason(): Reason {
     const details = this.cause instanceof HTTPParserError ? "they are no sound HTTP" : connectionCause(this.cause);
     return { why: whys[this.kind] ?? sentences[this.kind], details };
@@ -70,20 +70,20 @@ export class UpstreamFailure extends Error {
 
 const itsFault: ReadonlySet<FailureKind> = new Set(["unreachable", "timeout", "broken"]);
 
-/** True where an error is the upstream's fault. That of a request that was aborted or not sent is not. */
+/** True if an error is the upstream's fault. A request that was aborted or not sent is not the upstream's fault. */
 export const isItsFault = (error: unknown): error is UpstreamFailure =>
   error instanceof UpstreamFailure && itsFault.has(error.kind);
 
-/** Characters of a path that a message names. */
+/** Characters of a path that a message shows. */
 const MAX_PATH = 200;
 
 /**
- * The path for a message, without the query and what may be a key: `/data/1?api_key=x` -> `/data/1`; a long one is cut.
+ * The path for a message, without the query and possible keys: `/data/1?api_key=x` -> `/data/1`. A long path is cut.
  */
 export const withoutQuery = (path: string): string =>
   truncate(shownTarget(path.split(/[?#]/, 1)[0] as string), MAX_PATH);
 
-/** Code given to a reset on an established connection, see `upstream.ts`. */
+/** The code that a reset of an open connection gets, see `upstream.ts`. */
 export const connectionReset = "ERR_UPSTREAM_RESET";
 
 const kindOfCode: Record<string, FailureKind> = {
@@ -96,13 +96,13 @@ const kindOfCode: Record<string, FailureKind> = {
   UND_ERR_DESTROYED: "unreachable",
 };
 
-/** The code of undici's or Node's error, empty where there is none. */
+/** The code of undici's or Node's error, empty if it has no code. */
 export const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 
 /**
- * Any error of undici or Node -> the failure it stands for. `interim`: an interim answer behind which undici reads no
- * other. It takes a 100 for such an error itself: the gateway has asked for none.
+ * The failure that an error of undici or Node stands for. `interim`: an interim answer after which undici reads no
+ * other answer. undici itself treats a 100 as an error, because the gateway never asks for a 100.
  */
 export const failureOf = (error: unknown, request: RequestLine, interim?: string): UpstreamFailure => {
   if (error instanceof UpstreamFailure) return error;
@@ -117,8 +117,8 @@ export const failureOf = (error: unknown, request: RequestLine, interim?: string
 const connectionErrors = new WeakMap<Error, "opening" | "open">();
 
 /**
- * Notes an error of a connection that was being opened, or was open. undici reports such errors, its own, and what a
- * handler throws in the same way; the code does not say which one it is.
+ * Notes an error of a connection that was being opened, or was open. undici reports these errors, its own errors, and
+ * errors that a handler throws in the same way; the code does not tell them apart.
  */
 export const noteConnectionError = (error: Error, connection: "opening" | "open"): void =>
   void connectionErrors.set(error, connection);
@@ -130,12 +130,12 @@ const kindOf = (error: unknown): FailureKind => {
   return kindOfCode[codeOf(error)] ?? (connection === "opening" ? "unreachable" : "broken");
 };
 
-/** Whether there was no connection to send the request on. */
+/** True if no connection could be opened to send the request on. */
 export const isConnectionFailure = (error: unknown): boolean =>
   error instanceof UpstreamFailure &&
   (error.kind === "unreachable" || codeOf(error.cause) === "UND_ERR_CONNECT_TIMEOUT");
 
 const connectionFailed = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE", "ECONNABORTED", connectionReset]);
 
-/** Whether the connection of a request failed while it was used. */
+/** True if the connection of a request failed while it was used. */
 export const isBrokenConnection = (error: unknown): boolean => connectionFailed.has(codeOf(error));

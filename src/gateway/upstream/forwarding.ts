@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { randomBytes, randomUUID } from "node:crypto";
 import { plainAddress } from "../../operation/index.ts";
 
-/** What the forwarding headers are made of. `host` is the client's Host header, `incoming` the request's headers. */
+/** The input of the forwarding headers. `host` is the client's Host header, `incoming` the request's headers. */
 export type ForwardedRequest = {
   remoteAddress: string | undefined;
   encrypted: boolean;
@@ -12,7 +12,7 @@ export type ForwardedRequest = {
   trusted: (address: string) => boolean;
 };
 
-/** The headers that only the gateway may set; a client's are removed first. */
+/** The headers that only the gateway may set: those of the client are removed first. */
 export const forwardingNames: ReadonlySet<string> = new Set([
   "forwarded",
   "via",
@@ -25,35 +25,35 @@ export const forwardingNames: ReadonlySet<string> = new Set([
 
 type Forwarding = Pick<ForwardedRequest, "remoteAddress" | "encrypted" | "incoming" | "trusted">;
 
-/** The scheme of a client's request: that of its connection, or what a trusted proxy says. */
+/** The scheme of a client's request: the scheme that a trusted proxy names, else the scheme of the connection. */
 export const schemeOf = (request: Forwarding): string => {
-  // Without the header it does not matter who sends it.
-  if (sent(request.incoming, "x-forwarded-proto") === undefined) return believedScheme(request, false);
+  // Without the header it does not matter if the peer is trusted.
+  if (sent(request.incoming, "x-forwarded-proto") === undefined) return schemeFrom(request, false);
   const peer = plainAddress(request.remoteAddress ?? "");
-  return believedScheme(request, peer !== undefined && request.trusted(peer));
+  return schemeFrom(request, peer !== undefined && request.trusted(peer));
 };
 
-const believedScheme = ({ encrypted, incoming }: Forwarding, believed: boolean): string =>
-  (believed ? sent(incoming, "x-forwarded-proto") : undefined) ?? (encrypted ? "https" : "http");
+const schemeFrom = ({ encrypted, incoming }: Forwarding, isTrusted: boolean): string =>
+  (isTrusted ? sent(incoming, "x-forwarded-proto") : undefined) ?? (encrypted ? "https" : "http");
 
 /** Via (RFC 9110), Forwarded (RFC 7239) and X-Forwarded-* for a request: a flat list of names and values. */
 export const forwardedHeaders = (request: ForwardedRequest): string[] => {
   const { host, incoming } = request;
   const peer = plainAddress(request.remoteAddress ?? "");
-  const believed = peer !== undefined && request.trusted(peer);
+  const isTrusted = peer !== undefined && request.trusted(peer);
   const scheme = request.encrypted ? "https" : "http";
   const forwarded = forwardedElement(peer, host, scheme);
   const address = peer ?? "unknown";
   const headers = ["Via", viaThis(incoming.via, request.httpVersion)];
 
-  if (!believed) {
+  if (!isTrusted) {
     headers.push("X-Forwarded-For", address, "X-Forwarded-Proto", scheme, "X-Forwarded-Port", portOf(host, scheme));
     if (host !== undefined) headers.push("X-Forwarded-Host", host);
     headers.push("Forwarded", forwarded);
     return headers;
   }
 
-  const proto = believedScheme(request, believed);
+  const proto = schemeFrom(request, isTrusted);
   const hosts = sent(incoming, "x-forwarded-host") ?? host;
   headers.push("X-Forwarded-For", appended(sent(incoming, "x-forwarded-for"), address));
   headers.push("X-Forwarded-Proto", proto);
@@ -80,7 +80,7 @@ const forwardedElement = (peer: string | undefined, host: string | undefined, sc
   return host === undefined ? `for=${node};proto=${scheme}` : `for=${node};host=${token(host)};proto=${scheme}`;
 };
 
-/** The last Host and its token: clients repeat theirs from request to request. */
+/** The last Host and its token: clients send the same Host with every request. */
 let last = { host: "", token: "" };
 
 const token = (host: string): string => {
@@ -91,31 +91,31 @@ const token = (host: string): string => {
 const tokenOf = (text: string): string =>
   /^[\w!#$%&'*+.^`|~-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, String.raw`\$&`)}"`;
 
-/** This process's name in Via, different in each so that one gateway may stand behind another. */
+/** This process's name in Via. Each process has a different name, so that gateways can stand behind each other. */
 export const pseudonym = `catalog-gateway-${randomBytes(4).toString("hex")}`;
 
 /**
- * Appends this gateway to an incoming Via; `version` is the request's HTTP version. Each request has a name of its own,
- * which no client can guess: one that comes back is known by it.
+ * Appends this gateway to an incoming Via; `version` is the request's HTTP version. Each request gets a different name,
+ * which no client can guess: the gateway recognizes by it a request that comes back.
  */
 export const viaThis = (incoming: string | undefined, version = "1.1"): string => {
   const own = `${version} ${pseudonym}-${randomUUID()}`;
   return incoming === undefined || incoming === "" ? own : `${incoming}, ${own}`;
 };
 
-/** True where the `Via` of an incoming request has the name of the request that was sent with `own`. */
+/** True if the `Via` of an incoming request has the name of the request that was sent with the Via `own`. */
 export const hasComeBack = (via: string, own: string): boolean => via.includes(own.slice(own.lastIndexOf(" ") + 1));
 
-/** Whether a request has been through this process before. */
+/** True if a request has been through this process before. */
 export const isLoop = (via: string | undefined): boolean => via !== undefined && via.includes(pseudonym);
 
-/** Whether an answer's `Via` or `Cache-Status` says that a gateway like this one has given it. */
+/** True if the `Via` or `Cache-Status` of an answer says that a gateway of this kind wrote the answer. */
 export const isOfGateway = (headers: IncomingHttpHeaders): boolean =>
   [headers.via, headers["cache-status"]].some((names) => names?.toString().includes("catalog-gateway"));
 
 /**
- * The addresses that one caller may have: an IPv4 address itself, or the /64 of an IPv6
- * address, as `2001:db8:0:1::/64`.
+ * The addresses that one caller may have: an IPv4 address itself, or the /64 subnet of an IPv6 address, as
+ * `2001:db8:0:1::/64`.
  *
  * @example subnetOf("2001:db8::7") // "2001:db8:0:0::/64"
  */
@@ -123,7 +123,7 @@ export const subnetOf = (address: string): string => {
   if (!address.includes(":")) return address;
   const [head = "", tail] = address.toLowerCase().split("::");
   const groups = head.split(":");
-  // What `::` stands for is zeros, up to eight groups in all.
+  // `::` stands for groups of zeros, up to eight groups in all.
   const after = tail === undefined || tail === "" ? [] : tail.split(":");
   const width = after.length + (after.at(-1)?.includes(".") === true ? 1 : 0);
   if (tail !== undefined) while (groups.length + width < 8) groups.push("0");
@@ -131,16 +131,16 @@ export const subnetOf = (address: string): string => {
   return `${first.join(":")}::/64`;
 };
 
-/** A peer that sends forwarded headers and is not trusted. `requests`: how many, of its subnet, since the start. */
+/** A peer that sends forwarded headers and is not trusted. `requests`: those of its subnet since the start. */
 export type UntrustedProxy = { address: string; requests: number };
 
-/** Remembers the peers whose forwarded headers are not believed: behind such a proxy all callers look like one. */
+/** The peers whose forwarded headers are not trusted: all callers behind such a proxy look like a single caller. */
 export type UntrustedProxies = ReturnType<typeof openUntrustedProxies>;
 
-/** Subnets that are remembered: anybody may send these headers. */
+/** Subnets that are remembered. There is a bound because any client may send these headers. */
 const MAX_SUBNETS = 20;
 
-/** `onFirst` is called once for each subnet. */
+/** Opens the list of untrusted proxies. `onFirst` is called once for each subnet. */
 export const openUntrustedProxies = (trusted: (address: string) => boolean, onFirst: (address: string) => void) => {
   const proxies = new Map<string, UntrustedProxy>();
   return {
@@ -156,7 +156,7 @@ export const openUntrustedProxies = (trusted: (address: string) => boolean, onFi
         onFirst(address);
       }
     },
-    /** The busiest first. */
+    /** The untrusted proxies, the busiest first. */
     list: (): UntrustedProxy[] => [...proxies.values()].toSorted((a, b) => b.requests - a.requests),
   };
 };

@@ -12,13 +12,13 @@ import { type FailureKind, isItsFault, UpstreamFailure } from "./failure.ts";
 import type { OpenBackend } from "./openBackend.ts";
 import type { Upstream } from "./upstream.ts";
 
-/** A legacy answer that was read. */
+/** A parsed answer of legacy. */
 export type LegacyAnswer<R = LegacyReading> = { status: number; readonly reading: R };
 
-/** An answer's bytes. The first look at `reading` parses them in this thread; large ones go to the reader instead. */
+/** An answer with its bytes. The first access to `reading` parses them in this thread: a reader takes large answers. */
 export type LegacyReply = LegacyAnswer & UpstreamReply;
 
-/** A reply that can be read. */
+/** Adds `reading` to a reply. */
 export const legacyReply = (reply: UpstreamReply, readXml: XmlReader): LegacyReply => {
   let reading: LegacyReading | undefined;
   const { body } = reply;
@@ -31,9 +31,9 @@ export const legacyReply = (reply: UpstreamReply, readXml: XmlReader): LegacyRep
 };
 
 /**
- * On whose behalf legacy is asked. `key` is sent along. `client`: the address of a request from outside. `headers`: who
- * asks (Forwarded, Via, ...). `deadline`: on the clock of `performance.now()`. `signal` ends the call. `exchange`
- * counts the calls. `holding` takes the bytes of large answers, and of what is made of them.
+ * The caller for whom the gateway asks legacy. `key` is sent along. `client`: the address of a request from outside.
+ * `headers`: those that identify the client (Forwarded, Via, ...). `deadline`: on the clock of `performance.now()`.
+ * `signal` ends the call. `exchange` counts the calls. `holding` reserves the bytes of large answers and their results.
  */
 export type Caller = {
   key?: string | undefined;
@@ -43,20 +43,20 @@ export type Caller = {
   signal?: AbortSignal;
   exchange?: Pick<HttpExchange, "countCall"> | undefined;
   holding?: Holding | undefined;
-  /** No client waits for it without another answer: while legacy fails it is not asked. */
+  /** No client waits for this call, or the client has another answer: the call is not made while legacy fails. */
   isBackground?: true;
-  /** Gets each reply of legacy's: a comparison shows what legacy itself said. */
+  /** Gets each reply from legacy: a comparison shows the reply itself. */
   onReply?: (reply: LegacyReply) => void;
 };
 
-/** The gateway itself asks, for no client. `timeout`: milliseconds for all that it asks. */
+/** The gateway itself as the caller, without a client. `timeout`: milliseconds for all of its calls. */
 export const ownCaller = (timeout: number): Caller => ({
   headers: ["user-agent", "catalog-gateway"],
   deadline: performance.now() + timeout,
   isBackground: true,
 });
 
-/** The same caller for what no client waits for: with `timeout` ms of its own, and bytes that no answer needs. */
+/** The same caller for a call without a waiting client: with its own `timeout` in ms, and its own bytes. */
 export const withoutClient = <C extends Caller>(caller: C, timeout: number): C => ({
   ...caller,
   deadline: performance.now() + timeout,
@@ -64,7 +64,7 @@ export const withoutClient = <C extends Caller>(caller: C, timeout: number): C =
   isBackground: true,
 });
 
-/** Asks legacy for one form of one resource. Without an answer it returns the outcome of the failure. */
+/** Fetches one form of one resource from legacy. Without an answer it returns the outcome of the failure. */
 export type LegacyClient = (
   request: LegacyRequest,
   form: "json" | "xml",
@@ -75,7 +75,7 @@ export type LegacyClient = (
 /**
  * A call without an answer. `why`: for the log. `isItsFault`: legacy could not be reached, took too long or broke off.
  * `isUnsent`: legacy cannot have received any part of the request. `isForOne`: the gateway had no room or time for this
- * caller's request; another one may have its answer. `isUnasked`: legacy fails, and was not asked.
+ * request; another caller may get an answer. `isUnasked`: legacy fails, and the request was not sent.
  */
 export type LegacyFailed = {
   failed: Outcome;
@@ -87,12 +87,12 @@ export type LegacyFailed = {
 };
 
 type LegacyClientSettings = {
-  /** Where the interface begins: `/api/v1`. */
+  /** The path below which the interface is: `/api/v1`. */
   path: string;
-  /** The Host that legacy is addressed by. */
+  /** The Host header of requests to legacy. */
   host: string;
   maxReply: number;
-  /** Milliseconds for one answer to a read that old clients share. */
+  /** Milliseconds for the answer to a read that old clients share. */
   collectTimeout: number;
 };
 
@@ -102,7 +102,7 @@ export const legacyClient =
   (request, form, caller, readXml) =>
     runStep("legacy", { "http.request.method": request.method }, async () => {
       try {
-        // A write that is not sent has changed nothing. One that fails may have been carried out.
+        // A write that is not sent has changed nothing. A write that fails may have been performed.
         const isNeeded = caller.isBackground !== true && request.method === "GET";
         const answered = await backend.call(() => send(upstream, settings, request, form, caller, readXml), isNeeded);
         return answered ?? legacyFails;
@@ -112,9 +112,9 @@ export const legacyClient =
     });
 
 /**
- * A path of legacy's interface, as its clients ask for it. `scheme`: that of the client's request. `client`: its
- * address. `isBackground`: its client has another answer. `maxBytes`: of the answer. `posted`: a urlencoded form, by
- * which legacy is asked in place of a GET.
+ * A path of legacy's interface, as its clients request it. `scheme`: that of the client's request. `client`: the
+ * client's address. `isBackground`: the client has another answer. `maxBytes`: of the answer. `posted`: a urlencoded
+ * form; the gateway then sends a POST instead of a GET.
  */
 type PathRequest = {
   path: string;
@@ -127,7 +127,7 @@ type PathRequest = {
   posted?: string;
 };
 
-/** The headers of a request in the gateway's own name. */
+/** The headers of a request that the gateway makes itself, without a client's headers. */
 export const ownHeaders = (host: string, form: "json" | "xml", scheme: string): string[] => {
   const headers = ["host", host, "accept", form === "json" ? "application/json" : "text/xml"];
   headers.push("user-agent", "catalog-gateway", "via", viaThis(undefined), "x-forwarded-proto", scheme);
@@ -136,15 +136,15 @@ export const ownHeaders = (host: string, form: "json" | "xml", scheme: string): 
 };
 
 /**
- * Asks legacy for a path, for everybody. `undefined`: legacy fails. A coded answer stays coded.
+ * Fetches the public answer to a path from legacy. `undefined`: legacy fails. A coded answer stays coded.
  *
  * @throws An `UpstreamFailure` without an answer.
  */
 export type FetchPath = (request: PathRequest) => Promise<UpstreamReply | undefined>;
 
 /**
- * Fetches paths of legacy's interface in the gateway's own name: what a client sent reaches neither legacy nor, by its
- * answer, another client.
+ * Fetches paths of legacy's interface with the gateway's headers: a client's headers do not reach legacy, and so cannot
+ * change an answer that other clients get.
  */
 export const pathFetcher =
   (
@@ -157,7 +157,7 @@ export const pathFetcher =
     const headers = ownHeaders(host, form, scheme);
     if (posted !== undefined) headers.push("content-type", "application/x-www-form-urlencoded");
     const sent = { method, path, headers, ...(posted !== undefined && { body: posted }) };
-    // Outside of the request's context, which would add its id and its trace.
+    // The call runs outside of the request's context, which would add the request's id and trace.
     return contexts.run(undefined, () =>
       backend.call(() => ask(upstream, { ...sent, maxBytes, totalTimeout, holding, takesCoded: true }), !isBackground),
     );
@@ -166,7 +166,7 @@ export const pathFetcher =
 /**
  * Sends one request.
  *
- * @throws An `UpstreamFailure` without an answer. The circuit breaker counts it where legacy is at fault.
+ * @throws An `UpstreamFailure` without an answer. The circuit breaker counts it if legacy is at fault.
  */
 const send = async (
   upstream: Upstream,
@@ -200,7 +200,7 @@ const send = async (
 /**
  * The outcome of a failed call.
  *
- * @throws Any other error than an `UpstreamFailure`.
+ * @throws The error itself if it is not an `UpstreamFailure`.
  */
 const failedBy = (error: unknown): LegacyFailed => {
   if (!(error instanceof UpstreamFailure)) throw error;
@@ -244,7 +244,7 @@ const legacyFails: LegacyFailed = {
   failed: { kind: "unavailable", message: "The legacy interface is failing. Try again later." },
   why: "legacy fails",
   isUnsent: true,
-  // The next request for the same may find legacy back.
+  // The next request for the same answer may find that legacy is back.
   isForOne: true,
   isUnasked: true,
 };

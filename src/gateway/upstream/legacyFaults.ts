@@ -1,9 +1,9 @@
 import { type Observer, type Reason, RECENT_MINUTES, requestKinds, type Traffic } from "../../operation/index.ts";
 
-/** What operators are told, and what it means for clients. `isOften`: a few are due to single records or queries. */
+/** The fault in words, and its effect on clients. `isOften`: single records or queries cause a few at any time. */
 type FaultWords = { trouble: string; effect: string; isOften?: boolean };
 
-/** What can be wrong with the answers of a legacy that does not fail. */
+/** Everything that can be wrong with the answers of a legacy that does not fail. */
 const faults = {
   ill: { trouble: "Answers that are not from legacy", effect: "what is not cached is wrong, or answered 502 or 503" },
   unreadable: {
@@ -24,12 +24,12 @@ const faults = {
   },
 } satisfies Record<string, FaultWords>;
 
-/** The name of something that can be wrong. */
+/** The name of a fault. */
 export type LegacyFault = keyof typeof faults;
-/** Their names, for the metric. */
+/** The names of all faults, for the metric. */
 export const legacyFaults = Object.keys(faults);
 
-/** A trouble with a legacy that does not fail. `since`, `last`: when it happened first and last (ISO 8601). */
+/** A trouble of a legacy that does not fail. `since`, `last`: the times of its first and last event (ISO 8601). */
 export type LegacyTrouble = Reason & {
   name: string;
   trouble: string;
@@ -38,7 +38,7 @@ export type LegacyTrouble = Reason & {
   last?: string;
 };
 
-/** Events that tell of a fault of an endpoint. */
+/** The faults by the events that report them for an endpoint. */
 const ofEvent: Readonly<Record<string, LegacyFault>> = {
   legacy_unreadable: "unreadable",
   legacy_cache_unreadable: "unreadable",
@@ -46,25 +46,25 @@ const ofEvent: Readonly<Record<string, LegacyFault>> = {
   legacy_part_hangs: "hangs",
 };
 
-/** So many of a kind are a trouble, and of those that may be single so large a share of what a part was asked. */
+/** Operators are told from this number of faults on; with `isOften`, only above this share of a part's requests. */
 const MIN_FAULTS = 3;
 const SHARE = 0.05;
-/** Endpoints that are named, and faults that are remembered. */
+/** Parts that a message names; `MAX_FAULTS`: faults that are remembered. */
 const MAX_NAMED = 3;
 const MAX_FAULTS = 10_000;
 
 const RECENT_MS = RECENT_MINUTES * 60_000;
 
-/** Writes of both interfaces are one part. */
+/** The names of the parts by kind of request. Writes to both interfaces are a single part. */
 const kinds: Readonly<Record<string, string>> = { ...requestKinds, write: "writes of both interfaces" };
 
 type Telemetry = { observer: Pick<Observer, "onEvent">; traffic: Pick<Traffic, "recent"> };
 type Fault = { fault: LegacyFault; part: string; at: number; last: string };
 
-/** Counts the faults of the last minutes, by endpoint or kind of request. A request without a fault costs nothing. */
+/** Counts the faults of the last minutes, by endpoint or kind of request. A request without a fault has no cost. */
 export const openLegacyFaults = ({ observer, traffic }: Telemetry) => {
   let noted: Fault[] = [];
-  /** When each began, and was last noted. */
+  /** The time at which each fault began; `at`: the time at which it was last noted. */
   const begun = new Map<LegacyFault, { since: string; at: number }>();
   const note = (fault: LegacyFault, part: string): void => {
     const [at, last] = [performance.now(), new Date().toISOString()];
@@ -79,12 +79,12 @@ export const openLegacyFaults = ({ observer, traffic }: Telemetry) => {
   });
   return {
     note,
-    /** Legacy has begun to fail, or has ended that: what was counted until now belongs to it. */
+    /** Clears all counts when legacy begins to fail or recovers: the faults until now belong to that failure. */
     forget(): void {
       noted = [];
       begun.clear();
     },
-    /** Those that operators are told of. */
+    /** The faults that operators are told. */
     troubles(): LegacyTrouble[] {
       const asked = askedByPart(traffic.recent());
       const since = performance.now() - RECENT_MS;
@@ -109,7 +109,7 @@ export const openLegacyFaults = ({ observer, traffic }: Telemetry) => {
 };
 
 /**
- * How often legacy was asked for a part, at most: reads that only pass are not counted by endpoint, nor writes as one.
+ * The number of requests to legacy for a part, at most: proxied reads and writes are not counted by part.
  */
 const askedByPart = (rows: ReturnType<Traffic["recent"]>) => {
   const asked = new Map<string, number>();

@@ -2,80 +2,80 @@ import type { Judgement } from "../../catalogue/index.ts";
 import type { Reason } from "../../operation/index.ts";
 import { codeOf, type RequestLine, UpstreamFailure } from "./failure.ts";
 
-/** What the probe came to: an answer and its judgement, or none. `details`: what the answer has, in words. */
+/** The result of the probe: an answer and its judgement, or a failure. `details`: describes the answer's body. */
 export type Probed = { status: number; judgement: Judgement | undefined; details?: string } | UpstreamFailure;
 
 /** A request as it is sent to legacy. */
 export type SentRequest = RequestLine & { headers?: unknown };
 
 /**
- * How legacy is. `suspected`: the probe that is under way may show that it fails. `failing`: what can wait is not sent.
- * `refusing`: legacy, or what stands before it, answers the gateway with this status.
+ * The state of legacy. `suspected`: the running probe may show that legacy fails. `failing`: requests that can wait are
+ * not sent. `refusing`: legacy, or a server in front of it, answers the gateway with this status.
  */
 type Is =
   | { is: "well" | "suspected" }
   | ({ is: "failing"; because: Because; owns: number } & Reason)
   | ({ is: "refusing" } & Refusal);
 
-/** The status of a refusal, and what the answer has in words. */
+/** The status of a refusal, and a description of the answer's body. */
 type Refusal = Pick<Reason, "details"> & { status: number };
 
-/** `certain`: no request can have another answer. `answer`: not legacy's own. `late`: none came. */
+/** `certain`: every request must fail. `answer`: the answer was not from legacy. `late`: no answer came. */
 type Because = "certain" | "answer" | "late";
 
-/** What is remembered beside it. Times are on the clock of `performance.now()`. */
+/** The memory besides the state. Times are on the clock of `performance.now()`. */
 type Memory = {
-  /** Answers in a row that are not legacy's own; when legacy last gave one. */
+  /** Answers in a row that are not from legacy itself; `ownAt`: the time of the last answer from legacy itself. */
   misses: number;
   ownAt: number;
-  /** The last request that legacy has answered, or until then the last one. The probe is sent with its scheme. */
+  /** The last request that legacy answered; before its first answer, the last request. The probe uses its scheme. */
   example: SentRequest | undefined;
-  /** Requests get answers of legacy itself, and the probe does not. `isSure`: a later probe has shown it, too. */
+  /** Requests get answers from legacy itself, but the probe does not. `isSure`: a later probe has confirmed it. */
   differs: { since: number; isSure: boolean } | undefined;
-  /** Times that requests have overruled the probe since legacy itself last answered it. */
+  /** The number of times that requests have overruled the probe since legacy itself last answered it. */
   overruled: number;
-  /** The probe was sent then, or is to be sent then; and when the last one was over. */
+  /** `at`: the time at which the probe was sent, or will be sent. `probedAt`: the end of the last probe. */
   probe: { is: "asked" | "due"; at: number } | undefined;
   probedAt: number;
-  /** Probes in a row that legacy has not answered, and milliseconds for the next one. */
+  /** Probes in a row that legacy has not answered; `patience`: milliseconds that the next probe may take. */
   unanswered: number;
   patience: number;
 };
 
-/** All that is known of legacy. What is to be done follows from it: `probe` says when to probe. */
+/** The state of legacy, and the memory. The next action follows from it: `probe` gives the time of the next probe. */
 export type LegacyHealth = Is & Memory;
 
-/** What happens to a request or to the probe, or the time of the next probe (`due`). */
+/** An event of a request or of the probe; `due`: the time of the next probe has come. */
 export type HealthEvent =
-  /** A request got an answer of legacy itself. `isNew`: it was sent since legacy has been failing. */
+  /** A request got an answer from legacy itself. `isNew`: it was sent after legacy had begun to fail. */
   | { type: "own"; request: SentRequest; isNew: boolean }
   /**
-   * A request got an answer that is not, or a part of one, or took too long; it found no connection; or it has waited
-   * for five seconds, in which legacy has answered no other.
+   * `miss`: a request got an answer that is not from legacy, or only a part, or it took too long. `unreachable`: it
+   * found no connection. `silence`: it has waited for five seconds, in which legacy has not answered any request.
    */
   | { type: "miss" | "unreachable" | "silence"; request: SentRequest }
   /** An answer has begun within five seconds. */
   | { type: "quick" }
   | { type: "due" }
-  /** `undefined`: it has thrown. */
+  /** The probe is over. `undefined`: it has thrown. */
   | { type: "probed"; probed: Probed | undefined };
 
-/** Answers in a row by which the probe is sent, or overruled. */
+/** The number of answers in a row after which the probe is sent, or overruled. */
 const ROW = 3;
-/** Milliseconds from one probe to the next at least. */
-const AT_MOST_EVERY = 1000;
-/** Milliseconds to the next probe until legacy has answered it: a restart is over soon. The last one repeats. */
+/** The least number of milliseconds from one probe to the next. */
+const MIN_INTERVAL = 1000;
+/** Milliseconds to the next probe while legacy does not answer it: a restart is over soon. The last value repeats. */
 const PAUSES = [1000, 2000, 5000];
-/** Milliseconds for the first byte of an answer, and for the probe; and for the probe of a slow legacy at most. */
+/** Milliseconds for the first byte of an answer, and for the probe. `MAX_PATIENCE`: for the probe of a slow legacy. */
 export const FIRST_BYTE = 5000;
 const MAX_PATIENCE = 30_000;
 /**
- * Milliseconds at most in which requests got no answer of legacy itself until a probe that was overruled is believed.
- * It is five seconds at first, and twice as long each time, so that pages caused by one client begin few failures.
+ * The longest time in milliseconds without an answer from legacy itself after which an overruled probe is believed. It
+ * is five seconds at first and doubles each time: answers that one client provokes then rarely count as a failure.
  */
 const MAX_QUIET = 60_000;
 
-/** Legacy before its first request. */
+/** The state of legacy before its first request. */
 export const unknownHealth: LegacyHealth = {
   is: "well",
   misses: 0,
@@ -89,7 +89,7 @@ export const unknownHealth: LegacyHealth = {
   patience: FIRST_BYTE,
 };
 
-/** How legacy is after an event. Nothing else decides it; `legacyHealth.test.ts` has it as a table. */
+/** The state of legacy after an event. Only this function decides it; `legacyHealth.test.ts` has it as a table. */
 export const afterEvent = (before: LegacyHealth, event: HealthEvent, now: number): LegacyHealth => {
   const isFirst = before.ownAt === Number.NEGATIVE_INFINITY && "request" in event;
   const health = isFirst ? { ...before, example: event.request } : before;
@@ -110,46 +110,46 @@ export const afterEvent = (before: LegacyHealth, event: HealthEvent, now: number
     case "quick":
       return { ...health, patience: FIRST_BYTE };
     case "due":
-      return ask(health, now);
+      return probeNow(health, now);
     default:
       return afterProbe(health, resultOf(event.probed), now);
   }
 };
 
 const suspect = (health: LegacyHealth, now: number): LegacyHealth => {
-  // While it fails, the probe goes by its pauses.
-  return health.is === "failing" ? health : askSoon(health, now);
+  // While legacy fails, `PAUSES` decides when to probe.
+  return health.is === "failing" ? health : probeSoon(health, now);
 };
 
-const askSoon = (health: LegacyHealth, now: number): LegacyHealth => {
+const probeSoon = (health: LegacyHealth, now: number): LegacyHealth => {
   if (health.probe?.is === "asked") return health;
-  const at = health.probedAt + AT_MOST_EVERY;
-  return now < at ? { ...health, probe: { is: "due", at } } : ask(health, now);
+  const at = health.probedAt + MIN_INTERVAL;
+  return now < at ? { ...health, probe: { is: "due", at } } : probeNow(health, now);
 };
 
-const ask = (health: LegacyHealth, now: number): LegacyHealth => {
+const probeNow = (health: LegacyHealth, now: number): LegacyHealth => {
   if (health.probe?.is === "asked") return health;
   const asked: LegacyHealth = { ...health, probe: { is: "asked", at: now } };
-  // A probe that is not believed holds no request up.
+  // Requests do not wait for a probe that is not believed.
   return health.is === "well" && health.differs === undefined ? { ...asked, is: "suspected" } : asked;
 };
 
-/** Requests may be faster than the probe to find legacy back. */
+/** The state after legacy itself answered a request: requests may find earlier than the probe that legacy is back. */
 const afterOwn = (health: Extract<LegacyHealth, { is: "failing" }>, isNew: boolean, now: number): LegacyHealth => {
-  // It is slow, and has not stopped. The next probe has longer.
+  // Legacy is slow, but has not stopped. The next probe may take longer.
   if (health.because === "late") {
     const probe = health.probe?.is === "due" ? undefined : health.probe;
     return { ...become(health, { is: "well" }), probe, patience: Math.min(2 * health.patience, MAX_PATIENCE) };
   }
   const owns = isNew ? health.owns + 1 : health.owns;
-  // A write may be the first to find legacy back: the reads after it need not wait for the next pause.
-  if (owns < ROW) return askSoon({ ...health, owns }, now);
+  // A write may be the first request that legacy answers: the reads after it do not wait for the end of the pause.
+  if (owns < ROW) return probeSoon({ ...health, owns }, now);
   const differs = { since: now, isSure: false };
   const well = { ...become(health, { is: "well" }), unanswered: 0, differs, overruled: health.overruled + 1 };
   return probeLater(well, now);
 };
 
-/** Requests and the probe agree again: legacy has answered none of them for a while. */
+/** True if requests and the probe agree again: legacy has answered no request for a while. */
 const agrees = ({ misses, ownAt, overruled }: LegacyHealth, now: number): boolean =>
   misses >= ROW && now - ownAt >= Math.min(FIRST_BYTE * 2 ** (overruled - 1), MAX_QUIET);
 
@@ -174,18 +174,18 @@ const afterProbe = (before: LegacyHealth, result: ProbeResult, now: number): Leg
   return probeLater({ ...well, differs: { ...differs, isSure } }, now);
 };
 
-/** A late probe says nothing where legacy has answered a request since it was sent. */
+/** True if a late probe has no meaning, because legacy has answered a request since the probe was sent. */
 const isRefuted = ({ is, ownAt }: LegacyHealth, because: Because, sentAt: number): boolean =>
   because === "late" && is !== "failing" && ownAt >= sentAt;
 
-/** The memory that outlasts a change. */
+/** The new state, with the part of the memory that outlasts a change. */
 const become = (before: LegacyHealth, is: Is): LegacyHealth => {
   const { ownAt, example, differs, overruled, probe, probedAt, patience } = before;
   const unanswered = before.is !== is.is && is.is !== "well" ? 0 : before.unanswered;
   return { ownAt, example, differs, overruled, probe, probedAt, patience, unanswered, misses: 0, ...is };
 };
 
-/** The probe is sent again until legacy itself has answered it. */
+/** Sets the time of the next probe: it is repeated until legacy itself answers. */
 const probeLater = (health: LegacyHealth, now: number): LegacyHealth => {
   if ((health.is === "well" && health.differs === undefined) || health.probe?.is === "asked") return health;
   const pause = PAUSES[Math.min(health.unanswered, PAUSES.length - 1)] as number;
@@ -194,10 +194,10 @@ const probeLater = (health: LegacyHealth, now: number): LegacyHealth => {
 
 type ProbeResult = "own" | "nothing" | Refusal | (Reason & { because: Because });
 
-/** Codes of errors by which the gateway itself lacks descriptors or ports, or closes. */
+/** Codes of errors that mean that the gateway itself lacks descriptors or ports, or closes. */
 const ownLack = new Set(["EMFILE", "ENFILE", "EADDRNOTAVAIL", "EADDRINUSE", "UND_ERR_CLOSED", "UND_ERR_DESTROYED"]);
 
-/** True where the gateway itself lacks what a connection needs, or closes. */
+/** True if the gateway itself lacks descriptors or ports for a connection, or closes. */
 export const isOwnLack = ({ cause }: UpstreamFailure): boolean => ownLack.has(codeOf(cause));
 
 const resultOf = (probed: Probed | undefined): ProbeResult => {
@@ -212,7 +212,7 @@ const resultOf = (probed: Probed | undefined): ProbeResult => {
   if (judgement === "own") return "own";
   if (judgement === "refused") return { status, details };
   if (judgement === undefined) return "nothing";
-  // Of what is ill, only legacy itself has this status.
+  // Among the answers that are judged ill, only those of legacy itself have this status.
   return status === 412
     ? { why: "it has no database", details: "stopped, or without a free connection", because: "certain" }
     : { why: `it answers with status ${status}`, details, because: "answer" };

@@ -3,7 +3,7 @@ import { decodedBeginning } from "./answerBeginning.ts";
 import { contentCoding, mediaType } from "./answerHeaders.ts";
 import type { Judge } from "./upstream.ts";
 
-/** Judges legacy's answers; a coded body is decoded only where that is needed. */
+/** Judges legacy's answers. It decodes a coded body only if the judgement needs that. */
 export const legacyJudge =
   (readTarget: ReadLegacyTarget): Judge =>
   ({ method, path }, answer, target = readTarget(path)) => {

@@ -18,7 +18,7 @@ type LegacyKnowledge = {
   legacyWrites: LegacyWriteKnowledge;
 };
 
-/** Names the part of legacy that a request asks: the endpoint of a read, else its kind. */
+/** Names the part of legacy that a request goes to: the endpoint of a read, else the kind of the request. */
 export const legacyParts = (catalogue: LegacyKnowledge, readTarget: ReadLegacyTarget): PartSettings["partOf"] => {
   const patterns = Object.entries(catalogue.endpoints).flatMap(([name, endpoint]) =>
     legacyPattern({ ...endpoint, name }),

@@ -1,15 +1,15 @@
 import type { Dependencies, Observer } from "../../operation/index.ts";
 import { isUnderWay } from "./upstreamRequest.ts";
 
-/** Notes a request that has been through this process before, by its `Via`; `endpoint`: what it asks for. */
+/** Notes a request whose `Via` says that it has been through this process before; `endpoint`: its endpoint. */
 export type NoteLoop = (via: string, endpoint?: string) => void;
 
-/** Milliseconds for which operators are told of the last one. */
+/** Milliseconds for which the trouble is shown to operators after the last such request. */
 const LASTS_MS = 300_000;
 
 /**
- * Opens what tells operators of requests that come back. Anybody can learn this process's name in Via, so only a
- * request that this process has under way says that a URL leads here.
+ * Opens the report, for operators, of requests that come back. Any client can learn this process's name in Via, so only
+ * a request that this process has under way proves that a URL leads here.
  */
 export const openLoops = (dependencies: Pick<Dependencies, "add">, observer: Observer): NoteLoop => {
   const report = dependencies.add("upstream_urls", {

@@ -2,19 +2,19 @@ import type { ByteBudget, CallResult, Dependencies, Meter, Observer, Settings } 
 import { observeCalls, openUpstream, type Upstream, type UpstreamHealth, type UpstreamSettings } from "./upstream.ts";
 import { upstreamSettings } from "./upstreamSettings.ts";
 
-/** What watches the calls to a backend. */
+/** The services that watch the calls to a backend. */
 export type Watch = { memory: ByteBudget; meter: Meter; dependencies: Dependencies; observer: Observer };
 
-/** Knows how a backend is by its requests, and which calls are made. */
+/** The health of a backend, as its requests show it; it decides which calls are made. */
 type BackendHealth = UpstreamHealth & {
   circuit: () => "closed" | "half_open" | "open";
-  /** Makes a call; `undefined`: the backend fails, and no call was made. `isNeeded`: nothing stands in its place. */
+  /** Makes a call; `undefined`: the backend fails, and no call was made. `isNeeded`: there is no other answer. */
   execute: <T>(call: () => Promise<T>, isNeeded: boolean) => Promise<T | undefined>;
 };
 
 /**
- * A backend: where it is, and how it is. `pools`: the names of its pools of connections; requests of one do not hold
- * up those of another.
+ * A backend's address and health. `pools`: the names of its pools of connections. The requests of a pool do not delay
+ * the requests of another pool.
  */
 type BackendOptions<Pool extends string> = Pick<UpstreamSettings, "origin" | "ca" | "waiting" | "judge" | "parts"> & {
   name: "legacy" | "modern";
@@ -22,13 +22,13 @@ type BackendOptions<Pool extends string> = Pick<UpstreamSettings, "origin" | "ca
   health: BackendHealth;
 };
 
-/** A backend's connections. All that counts its calls is the same for each backend. */
+/** A backend's connections, whose calls are counted in the same way for each backend. */
 export type OpenBackend = ReturnType<typeof openBackend>;
 
 /**
- * Opens a backend without a connection yet.
+ * Opens a backend. It connects with the first request.
  *
- * @throws A TypeError where the origin is no URL.
+ * @throws A TypeError if the origin is not a URL.
  */
 export const openBackend = <Pool extends string>(
   { name, pools: names, health, ...options }: BackendOptions<Pool>,
@@ -56,9 +56,9 @@ export const openBackend = <Pool extends string>(
   return {
     pools,
     /**
-     * Makes a call, unless the backend fails and the call is not needed, and counts it. `undefined`: it was not made.
+     * Makes and counts a call, unless the backend fails and the call is not needed. `undefined`: the call was not made.
      *
-     * @throws As the call does.
+     * @throws The error of the call.
      */
     async call<T>(call: () => Promise<T>, isNeeded = false): Promise<T | undefined> {
       const started = performance.now();
@@ -71,10 +71,10 @@ export const openBackend = <Pool extends string>(
         meter.countCall(name, result, performance.now() - started);
       }
     },
-    /** The share of the connections that requests use or wait for: 0 where there are none. */
+    /** The number of requests that use or wait for a connection, as a share of the connections; the fullest pool's. */
     load: (): number =>
       Math.max(...upstreams.map(({ semaphore: { waiting, running } }) => waiting + running)) / settings.MAX_CONNECTIONS,
-    /** Waits for what is in flight, then closes all connections. */
+    /** Waits for the requests in flight, then closes all connections. */
     close: async (): Promise<void> => void (await Promise.all(upstreams.map((upstream) => upstream.close()))),
   };
 };

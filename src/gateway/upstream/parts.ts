@@ -1,33 +1,33 @@
 import type { RequestLine } from "./failure.ts";
 
-/** The parts of a backend. */
+/** The division of a backend into parts. */
 export type PartSettings = {
-  /** Names the part that a request asks: an endpoint, or the kind of the request. */
+  /** Names the part that a request goes to: an endpoint, or the kind of the request. */
   partOf: (request: RequestLine) => string;
-  /** A request was refused, since its part hangs. */
+  /** Called when a request was refused because its part hangs. */
   onRefused: (part: string) => void;
 };
 
-/** A request with a connection, whose answer has not begun. `startedAt`: on the clock of `performance.now()`. */
+/** A request that has a connection and no answer yet. `startedAt`: on the clock of `performance.now()`. */
 type WaitingRequest = { readonly request: RequestLine; readonly startedAt: number };
 
-/** Milliseconds without a first byte after which a part hangs. */
+/** Milliseconds without a first byte after which a part counts as hanging. */
 const SILENCE = 5000;
-/** Milliseconds from one look at the waiting requests to the next. */
+/** Milliseconds between two checks of the waiting requests. */
 const LOOK_EVERY = 1000;
 
 /** The connections of a backend by its parts. */
 export type Parts = ReturnType<typeof openParts>;
 
 /**
- * Finds a part of a backend that hangs, so that it holds at most half of the connections, and the other parts are
- * answered. A request costs nothing more until others have waited for a second.
+ * Finds a part of a backend that hangs, so that it holds at most half of the connections, and requests to other parts
+ * are answered. A request has no additional cost until other requests have waited for a second.
  */
 export const openParts = (connections: number, { partOf, onRefused }: PartSettings) => {
   const half = Math.max(1, Math.floor(connections / 2));
-  /** When the first byte of each part has come last, as far as it was noted. */
+  /** The time of the last first byte from each part, as far as it was noted. */
   const lastBytes = new Map<string, number>();
-  /** A request has waited for a second: each first byte is noted. */
+  /** True if a request has waited for a second: each first byte is then noted. */
   let isNoting = false;
   let lookAt = 0;
   /** The part that hangs and holds half of the connections. */
@@ -35,7 +35,7 @@ export const openParts = (connections: number, { partOf, onRefused }: PartSettin
 
   return {
     half,
-    /** An answer has begun. */
+    /** Notes that an answer has begun. */
     begun({ request, startedAt }: WaitingRequest): void {
       const now = performance.now();
       if (!isNoting && now - startedAt < LOOK_EVERY) return;
@@ -43,7 +43,7 @@ export const openParts = (connections: number, { partOf, onRefused }: PartSettin
       lastBytes.set(part, now);
       if (part === full) full = undefined;
     },
-    /** Looks at the requests that wait, once a second, and finds those that are to give back their connections. */
+    /** Checks the waiting requests, once a second. Returns those that have to give back their connections. */
     look<R extends WaitingRequest>(waitingNow: () => R[]): R[] {
       const now = performance.now();
       if (now < lookAt) return [];
@@ -61,7 +61,7 @@ export const openParts = (connections: number, { partOf, onRefused }: PartSettin
       }
       return [];
     },
-    /** True where a request has to be refused. */
+    /** True if a request has to be refused. */
     isFull(request: RequestLine): boolean {
       if (full === undefined || partOf(request) !== full) return false;
       onRefused(full);

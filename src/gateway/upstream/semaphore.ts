@@ -1,17 +1,17 @@
-/** One request for a place. */
+/** A request for a place. */
 export type Turn = {
-  /** Called when it gets a place. */
+  /** Called when the turn gets a place. */
   start(): void;
-  /** Called in place of `start`, when it has waited too long. */
+  /** Called instead of `start` if the turn has waited too long. */
   expire(): void;
 };
 
-/** The sizes of a semaphore: turns that run at once, turns that wait, and milliseconds for which one waits. */
+/** The bounds of a semaphore: turns that run at once, turns that wait, and milliseconds that a turn may wait. */
 type SemaphoreSettings = { places: number; queue: number; waitTimeout: number };
 
 /**
- * Opens a semaphore: so many run at once, so many more wait in their order, each for a limited time. A turn that is
- * withdrawn frees its place at once, unlike in undici's own queue.
+ * Opens a semaphore: `places` turns run at once, and `queue` more wait in their order, each for a limited time. Unlike
+ * in undici's queue, a turn that is withdrawn frees its place at once.
  */
 export const openSemaphore = ({ places, queue, waitTimeout }: SemaphoreSettings) => {
   const waiting = new Map<Turn, NodeJS.Timeout>();
@@ -27,9 +27,9 @@ export const openSemaphore = ({ places, queue, waitTimeout }: SemaphoreSettings)
   };
 
   return {
-    /** Takes a turn out of the queue; false where it does not wait. */
+    /** Takes a turn out of the queue; false if it does not wait. */
     withdraw,
-    /** Takes a place at once or waits for one; false: the queue is full. A turn that started must `leave` once. */
+    /** Takes a place at once or waits for it; false: the queue is full. A turn that has started must `leave` once. */
     enter(turn: Turn): boolean {
       if (running < places) {
         running++;
@@ -44,8 +44,8 @@ export const openSemaphore = ({ places, queue, waitTimeout }: SemaphoreSettings)
       return true;
     },
     /**
-     * Ends a turn that runs, and starts the next one. A set of those that run would hold each up in memory: this path
-     * is hot.
+     * Ends a running turn, and starts the next turn. Running turns are only counted, not kept in a set, which would
+     * take memory for each: this path is hot.
      */
     leave(): void {
       const [next] = waiting;

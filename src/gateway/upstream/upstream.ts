@@ -12,29 +12,29 @@ import { codeOf, connectionReset, noteConnectionError, type RequestLine, type Up
 import { openParts, type PartSettings } from "./parts.ts";
 
 /**
- * The parts of undici that the gateway uses, each from its own file: the package's index also loads fetch,
- * WebSocket, caches and mocks, which takes longer than the rest of the start. A new version may move these
- * files; any start then fails.
+ * Loads the parts of undici that the gateway uses, each from its own file. The package's index also loads fetch,
+ * WebSocket, caches and mocks, which takes longer than the rest of the start. A new version may move these files: the
+ * gateway then fails at any start.
  */
 const require = createRequire(import.meta.resolve("undici"));
 
 /** One connection to an upstream. */
 const Client = require("./lib/dispatcher/client.js") as typeof Undici.Client;
-/** Connections to one upstream. */
+/** A pool of connections to one upstream. */
 const Pool = require("./lib/dispatcher/pool.js") as typeof Undici.Pool;
 /** Makes the function that opens connections. */
 const buildConnector = require("./lib/core/connect.js") as typeof Undici.buildConnector;
 
 /**
- * A call that is over: what was asked, the answer's status and bytes or how it failed, and its
- * milliseconds. `path` may hold a key.
+ * A call that is over: method and path, duration (`ms`), and the answer's status and bytes or the kind of failure.
+ * `path` may hold a key.
  */
 type UpstreamCall = { method: string; path: string; ms: number } & (
   | { status: number; bytes: number }
   | { failure: string }
 );
 
-/** Says what an answer shows of the upstream; `undefined`: nothing. `target`: the request's, where it has been read. */
+/** Says what an answer shows about the upstream; `undefined`: nothing. `target`: the request's, if it has been read. */
 export type Judge = (request: RequestLine, answer: Beginning, target?: LegacyTarget) => Judgement | undefined;
 
 type OnUpstreamCall = (call: UpstreamCall) => void;
@@ -46,32 +46,32 @@ export const observeCalls = (observer: Observer, event: string): OnUpstreamCall 
         observer.debug(event, { ...call, asked: shownTarget(path), ms: Math.round(ms * 10) / 10 })
     : undefined;
 
-/** How to reach an upstream, and its bounds. All times are in milliseconds. */
+/** The address of an upstream, and its bounds. All times are in milliseconds. */
 export type UpstreamSettings = {
-  /** `http://127.0.0.1:8080`, https too; no path. */
+  /** `http://127.0.0.1:8080`, or https; without a path. */
   origin: string;
-  /** Sockets at most. */
+  /** The maximum number of sockets. */
   connections: number;
-  /** Requests at most that wait beyond those (default: 1,000); more are refused at once. */
+  /** The maximum number of requests that wait for a socket (default: 1,000); more are refused at once. */
   waiting?: number | undefined;
-  /** Milliseconds that a request waits at most (default: 10 s). */
+  /** Milliseconds that a request may wait (default: 10 s). */
   waitTimeout?: number;
-  /** Certificates (PEM) of the authorities that the server's must come from, in place of those that Node trusts. */
+  /** Certificates (PEM) of the trusted authorities, instead of those that Node trusts. */
   ca?: string | undefined;
   connectTimeout: number;
   headersTimeout: number;
-  /** Silence at most within a body, either way. */
+  /** The longest silence within a body, in either direction. */
   bodyTimeout: number;
   /** Bounds the bytes of answers that are being collected, shared with other upstreams (default: no bound). */
   memory?: ByteBudget;
-  /** Notes what requests show of the upstream. */
+  /** Notes what requests show about the upstream. */
   health?: UpstreamHealth;
-  /** A connection has shown a certificate that is valid until then, as TLS writes it (`Jan  1 00:00:00 2030 GMT`). */
+  /** Called with the end of a certificate's validity, as TLS writes it (`Jan  1 00:00:00 2030 GMT`). */
   onCertificate?: (validTo: string) => void;
   judge?: Judge | undefined;
-  /** A part that hangs holds at most half of the connections; without it, parts are not told apart. */
+  /** The parts of the upstream: a part that hangs holds at most half of the connections. Without it: no such limit. */
   parts?: PartSettings | undefined;
-  /** Called with an error of the gateway's own that no request waits for any more. */
+  /** Called with an error of the gateway itself for which no request waits any more. */
   onFault?: ((error: unknown) => void) | undefined;
   /** Called with each call when it is over. */
   onCall?: OnUpstreamCall | undefined;
@@ -80,16 +80,16 @@ export type UpstreamSettings = {
 /** Connections to one upstream. */
 export type Upstream = ReturnType<typeof openUpstream>;
 
-/** Requests that wait for a connection: with 64 connections a second's worth, if legacy takes 60 ms for each. */
+/** Requests that may wait for a connection: 64 connections serve so many in a second if legacy takes 60 ms for each. */
 const MAX_WAITING = 1000;
-/** Milliseconds that a request waits; then its client gets a 503. */
+/** Milliseconds that a request may wait; then its client gets a 503. */
 export const WAIT_TIMEOUT = 10_000;
 
 /**
- * Opens a pool of keep-alive connections to one upstream, without one yet. Every request goes through the semaphore, so
- * undici never queues for long.
+ * Opens a pool of keep-alive connections to one upstream. It connects with the first request. Every request goes
+ * through the semaphore, so requests never wait long in undici's queue.
  *
- * @throws A TypeError where the origin is no URL.
+ * @throws A TypeError if the origin is not a URL.
  */
 export const openUpstream = (settings: UpstreamSettings) => {
   const url = new URL(settings.origin);
@@ -97,14 +97,14 @@ export const openUpstream = (settings: UpstreamSettings) => {
   const pool = new Pool(url.origin, {
     connections,
     factory: (origin, options) => new PooledClient(origin, options),
-    // Where HTTP/2 is possible, the pool lets requests wait for the first connection to find out.
+    // If HTTP/2 were allowed, requests would wait until the first connection shows which version the server speaks.
     allowH2: false,
-    // More than one request on a connection would let undici send a request again when an earlier one breaks.
+    // With more than one request on a connection, undici would send a request again when an earlier request fails.
     pipelining: 1,
     connect: connector(settings),
     headersTimeout: settings.headersTimeout,
     bodyTimeout: settings.bodyTimeout,
-    // Shorter than any server keeps an idle connection, or requests meet a closed one.
+    // Servers keep an idle connection for longer than this, so requests do not meet a closed connection.
     keepAliveTimeout: 4000,
     keepAliveMaxTimeout: 8000,
     keepAliveTimeoutThreshold: 1000,
@@ -118,13 +118,13 @@ export const openUpstream = (settings: UpstreamSettings) => {
     memory: settings.memory ?? openByteBudget(Number.POSITIVE_INFINITY),
     bodyTimeout: settings.bodyTimeout,
     health: settings.health,
-    /** Absent where answers are not judged. */
+    /** Absent if answers are not judged. */
     judge: settings.judge,
     onCall: settings.onCall,
     onFault: settings.onFault,
     /** The name for TLS, so that a client's Host header cannot choose it. */
     servername: url.protocol === "https:" && isIP(url.hostname) === 0 ? url.hostname : undefined,
-    /** Waits for what is in flight (at most its timeouts), then closes all connections. */
+    /** Waits for the requests in flight (at most until their timeouts), then closes all connections. */
     async close(): Promise<void> {
       await semaphore.idle();
       await pool.close();
@@ -155,16 +155,16 @@ const connector = ({
         return findExpiryDate(server, (expiredOn) => callback(Object.assign(error, { expiredOn }), null));
       }
       socket.on("error", onOpenError);
-      // A connection that continues a TLS session may have no certificate.
+      // A connection that resumes a TLS session may have no certificate.
       if (socket instanceof TLSSocket) onCertificate?.(socket.getPeerCertificate()?.valid_to ?? "");
       return callback(null, socket);
     });
 };
 
 /**
- * undici takes ECONNRESET for the clean end of a body that has no length (lib/dispatcher/client-h1.js,
- * onHttpSocketError), so that a cut answer would look whole. Under another code it fails the request. This listener
- * is there before undici's.
+ * Gives ECONNRESET another code. undici takes ECONNRESET for the clean end of a body without a length
+ * (lib/dispatcher/client-h1.js, onHttpSocketError), so a cut answer would look whole. With another code undici fails
+ * the request. This listener is added before undici's listener.
  */
 const onOpenError = (error: NodeJS.ErrnoException): void => {
   noteConnectionError(error, "open");
@@ -172,9 +172,9 @@ const onOpenError = (error: NodeJS.ErrnoException): void => {
 };
 
 /**
- * A connection of a pool that a refused request does not use up. undici answers `false` for a request that it refuses
- * and for a connection that is busy (DispatcherBase.dispatch). The pool takes both for busy and waits for `drain`,
- * which an idle connection never emits: it would not be used again. A connection that holds no request is not busy.
+ * A pooled connection that stays in use after it has refused a request. undici returns `false` both for a request that
+ * it refuses and for a busy connection (DispatcherBase.dispatch). The pool takes both for busy and waits for `drain`,
+ * which an idle connection never emits, so it would not be used again. A connection without a request is not busy.
  */
 class PooledClient extends Client {
   override dispatch(options: Undici.Dispatcher.DispatchOptions, handler: Undici.Dispatcher.DispatchHandler): boolean {
@@ -182,13 +182,13 @@ class PooledClient extends Client {
   }
 }
 
-/** Where a request of undici's has the connection on which it was sent. A WeakMap would cost more: this path is hot. */
+/** The key under which an undici request has its connection. A WeakMap would take more time: this path is hot. */
 const connection = Symbol("connection");
 
 /**
- * undici's parser takes these trailers for headers, which RFC 9110 6.5.1 forbids: behind `Connection: close` it refuses
- * the connection's next answer, but undici sends the next request all the same. Such a connection is closed; only
- * undici's channels say which one that is.
+ * Trailers that undici's parser takes for headers, which RFC 9110 6.5.1 forbids. After `Connection: close` as a trailer
+ * it refuses the connection's next answer, but undici still sends the next request. The gateway therefore closes such a
+ * connection, which it can find only by undici's diagnostics channels.
  */
 const readAsHeaders = /^(?:connection|transfer-encoding)$/i;
 
@@ -203,22 +203,22 @@ subscribe("undici:request:trailers", (message) => {
     (request as { [connection]?: Socket })[connection]?.destroy();
 });
 
-/** A request that an upstream has got. Times are on the clock of `performance.now()`. */
+/** A request that was sent to an upstream. Times are on the clock of `performance.now()`. */
 export type RequestUnderWay = {
   readonly request: RequestLine & { headers?: unknown };
-  /** When all of it was on its way; until then 0. */
+  /** The time at which all of it had been sent; until then 0. */
   readonly sentAt: number;
-  /** It has waited for its first byte for too long, and that has been told. */
+  /** The request has waited too long for its first byte, and this has been reported. */
   isLate: boolean;
 };
 
-/** Notes what requests show of an upstream. */
+/** Notes what requests show about an upstream. */
 export type UpstreamHealth = {
-  /** A request is on its way, without a body or with all of it. */
+  /** A request has been sent, with all of its body. */
   sent?(): void;
-  /** The answer to one that was sent has begun, or none will come. */
+  /** The answer to a request has begun, or no answer will come. */
   begun?(sent: RequestUnderWay): void;
-  /** A whole answer has come. `judgement`: what it shows, where answers are judged. */
+  /** A whole answer has come. `judgement`: what it shows, if answers are judged. */
   answered(sent: RequestUnderWay, judgement: Judgement | undefined, status: number): void;
   /** A request got no answer, or not all of it. */
   failed(request: RequestLine, failure: UpstreamFailure): void;

@@ -15,50 +15,50 @@ import { hasComeBack } from "./forwarding.ts";
 import type { Turn } from "./semaphore.ts";
 import type { RequestUnderWay, Upstream, UpstreamHealth } from "./upstream.ts";
 
-/** Most answers with a status below 200 before the final one; an upstream that sends more has failed. */
+/** The maximum number of interim answers (status below 200) to a request; an upstream that sends more has failed. */
 export const MAX_INTERIM_ANSWERS = 20;
 
 /**
- * The requests that upstreams have got, until undici has reported their end. As members of a Set they would
- * take half as long again.
+ * The requests that were sent to upstreams, until undici has reported their end. A Set would take half as long again as
+ * this array.
  */
 const underWay: UpstreamRequest[] = [];
 
-/** True where a request that an upstream has got, and has not begun to answer, has come back with this `Via`. */
+/** True if this `Via` names a request that was sent to an upstream and has no answer yet: the request has come back. */
 export const isUnderWay = (via: string): boolean => underWay.some((request) => request.isNamedIn(via));
 
-/** The requests, all of them on their way, whose answers have not begun: those of upstreams with this health. */
+/** The requests to upstreams with this health that have been sent completely, and whose answers have not begun. */
 export const waitingRequests = (health: UpstreamHealth): UpstreamRequest[] =>
   underWay.filter(({ upstream, isAnswered, sentAt }) => upstream.health === health && !isAnswered && sentAt > 0);
 
 /**
- * One request on its way to an upstream: it waits for a place, is sent, once more where its connection was dead, and is
- * over once. A subclass takes the answer. undici's handler and the semaphore's turn are one object: this path is hot.
+ * A request to an upstream: it waits for a place, is sent, again if its connection was dead, and ends exactly once. A
+ * subclass takes the answer. It is undici's handler and the semaphore's turn in a single object: this path is hot.
  */
 export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Turn, RequestUnderWay {
   readonly upstream: Upstream;
   readonly request: Dispatcher.DispatchOptions & RequestLine;
-  /** Gets what undici reports. */
+  /** The handler that gets undici's reports. */
   protected handler: Dispatcher.DispatchHandler = this;
-  /** Its whole answer has come, or it has failed. */
+  /** The whole answer has come, or the request has failed. */
   protected isOver = false;
   #hasPlace = false;
-  /** An answer, be it one before the final one, has begun. */
+  /** An interim or final answer has begun. */
   isAnswered = false;
-  /** Among those that are under way. */
+  /** The position in `underWay`. */
   #index = 0;
   #controller: Dispatcher.DispatchController | undefined;
-  /** The upstream may have received a part of it. */
+  /** The upstream may have received a part of the request. */
   #isSent = false;
-  /** A GET or HEAD without a body is sent a second time, as long as no byte of an answer has come. */
+  /** True for a GET or HEAD without a body, as long as no byte of an answer has come and it was sent only once. */
   #maySendAgain: boolean;
   #interimAnswers = 0;
-  /** An interim answer behind which undici reads no other. */
+  /** An interim answer after which undici reads no other answer. */
   #unreadable: string | undefined;
   #isJudged = false;
   protected judgement: Judgement | undefined;
   protected judgedStatus = 0;
-  /** When it first got a place, on the clock of `performance.now()`; until then 0. */
+  /** The time at which it first got a place, on the clock of `performance.now()`; until then 0. */
   startedAt = 0;
   sentAt = 0;
   isLate = false;
@@ -69,16 +69,16 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     this.#maySendAgain = request.body === null && (request.method === "GET" || request.method === "HEAD");
   }
 
-  /** True where this `Via` has its name. Its headers are a flat list. */
+  /** True if this `Via` has the request's name. The request's headers are a flat list. */
   isNamedIn(via: string): boolean {
-    // Its answer may have shown the name to its client.
+    // Once the answer has begun, the client may have learned the name from it.
     if (this.isAnswered) return false;
     const headers = this.request.headers as readonly string[];
     const at = headerPlace(headers, "via");
     return at !== -1 && hasComeBack(via, headers[at + 1] as string);
   }
 
-  /** It is over without an answer, or without all of it. Called again where the first call has thrown. */
+  /** Called when the request ends without a whole answer, and called again if the first call has thrown. */
   protected abstract onFailure(failure: UpstreamFailure): void;
 
   /** Takes a place, at once or later. */
@@ -88,8 +88,8 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   }
 
   /**
-   * True where its part of the upstream hangs and holds half of the connections. Reads beyond those give them back; a
-   * write that was sent goes on.
+   * True if the request's part of the upstream hangs and holds half of the connections. Reads beyond that half fail and
+   * give back their connections; a write that was sent goes on.
    */
   #isHeldBack(): boolean {
     const { parts, semaphore } = this.upstream;
@@ -104,7 +104,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   }
 
   start(): void {
-    // It keeps its place where it is sent once more.
+    // A request that is sent again keeps its place.
     if (!this.#hasPlace) {
       if (this.#isHeldBack()) {
         this.fail("overloaded");
@@ -115,7 +115,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     this.#hasPlace = true;
     this.startedAt ||= performance.now();
     try {
-      // A connection that hangs counts; a body that drips does not.
+      // The time of a hanging connection counts as waiting for the first byte; the time of a slow upload does not.
       if (this.request.body === null) this.#noteSent();
       this.upstream.pool.dispatch(this.request, this.handler);
     } catch (error) {
@@ -124,7 +124,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Throwing drops a request that is over and keeps the connection; controller.abort would close it.
+    // If the request is over, throwing drops it and keeps the connection; controller.abort would close the connection.
     if (this.isOver) throw new UpstreamFailure("aborted", this.request);
     this.#controller = controller;
     this.#isSent = true;
@@ -147,8 +147,8 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   }
 
   /**
-   * Counts an answer with a status below 200; false where there are too many, or its status cannot be: the request
-   * asked for no other protocol (101), and no status is below 100 (RFC 9110 15.2).
+   * Counts an interim answer (status below 200). False if there are too many, or if its status is invalid: the request
+   * asked for no other protocol (101), and a status is at least 100 (RFC 9110 15.2).
    */
   protected isInterimAllowed(status: number, { connection }: IncomingHttpHeaders): boolean {
     if (/\bclose\b/i.test(String(connection))) this.#unreadable = `${status} with Connection: close`;
@@ -156,8 +156,8 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   }
 
   /**
-   * Judges the answer, once. A whole body tells its health: one that is cut would begin as legacy's own does. `target`:
-   * what the request asks of legacy's interface, where that has been read.
+   * Judges the answer, once. The health is told only after the whole body: the beginning of a cut answer looks like an
+   * answer from legacy. `target`: the request's target in legacy's interface, if it has been read.
    */
   protected judge(answer: Beginning, target?: LegacyTarget): Judgement | undefined {
     if (!this.#isJudged) this.judgement = this.upstream.judge?.(this.request, answer, target);
@@ -176,14 +176,14 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     try {
       if (!this.isOver && this.#maySendAgain && isBrokenConnection(error)) {
         this.#maySendAgain = false;
-        // After this round of events the other dead connections of a restarted upstream are known as such.
+        // After this round of events, undici also knows the other dead connections of a restarted upstream.
         setImmediate(() => this.start());
         return;
       }
       this.#leave();
       const failure = failureOf(error, this.request, this.#unreadable);
       if (this.isOver && failure.kind === "fault") this.upstream.onFault?.(error);
-      // What undici refuses never reached the upstream.
+      // A request that undici refuses has not reached the upstream.
       this.fail(failure, failure.kind !== "fault" && codeOf(error) !== "UND_ERR_INVALID_ARG");
     } catch (fault) {
       this.#leave();
@@ -192,7 +192,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     }
   }
 
-  /** undici has reported the end of its last attempt. */
+  /** Gives back the place after undici has reported the end of the last attempt. */
   #leave(): void {
     if (!this.#hasPlace) return;
     this.#hasPlace = false;
@@ -203,12 +203,12 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     this.onLeave(performance.now() - this.startedAt);
   }
 
-  /** It has given its place back, `ms` after it got one. */
+  /** Called when the request has given its place back, `ms` after it got the place. */
   protected onLeave(_ms: number): void {}
 
   /**
-   * Ends it without an answer, unless it is over. `isItsFault`: the failure is due to the upstream. What throws before
-   * its caller is told is what the caller is told.
+   * Ends the request without an answer, unless it is over. `isItsFault`: the failure is due to the upstream. An error
+   * that is thrown here before the caller is told becomes the failure that the caller is told.
    */
   protected fail(reason: FailureKind | UpstreamFailure, isItsFault = true): void {
     if (this.isOver) return;
@@ -229,10 +229,10 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
     this.onFailure(failure);
   }
 
-  /** Ends it: no caller waits for its answer any more. */
+  /** Ends the request: no caller waits for its answer any more. */
   protected giveUp(): void {
     this.isOver = true;
-    // One that waits leaves the queue; one that runs leaves the semaphore when undici reports its end.
+    // A waiting request leaves the queue; a running request leaves the semaphore when undici reports its end.
     if (!this.upstream.semaphore.withdraw(this)) this.#controller?.abort(new UpstreamFailure("aborted", this.request));
   }
 }

@@ -13,15 +13,15 @@ export const upstreamSettings = (settings: Settings) =>
     bodyTimeout: settings.BODY_TIMEOUT_MS,
   }) satisfies Partial<UpstreamSettings>;
 
-/** Milliseconds for a read of legacy's interface that is collected: for a connection, the head and the body. */
+/** Milliseconds for a collected read of legacy's interface: for a connection, the head and the body. */
 export const collectTimeout = ({ HEADERS_TIMEOUT_MS, BODY_TIMEOUT_MS }: Settings): number =>
   WAIT_TIMEOUT + CONNECT_TIMEOUT + HEADERS_TIMEOUT_MS + BODY_TIMEOUT_MS;
 
-/** Milliseconds that nothing takes for which several requests wait, unless code of the gateway has failed. */
+/** Milliseconds after which a fetch that several requests share must be over; if not, the gateway has a fault. */
 export const sharedTimeout = (settings: Settings): number => collectTimeout(settings) + settings.TOTAL_TIMEOUT_MS;
 
 /**
- * Milliseconds that no answer takes to begin, whatever it waits for, unless code of the gateway has failed. An old read
- * passes after it was collected in vain, so legacy may be asked twice.
+ * Milliseconds after which any answer must have begun; if not, the gateway has a fault. A read of an old client may ask
+ * legacy twice: it is proxied if it could not be collected.
  */
 export const answerTimeout = (settings: Settings): number => sharedTimeout(settings) + collectTimeout(settings);

@@ -14,26 +14,26 @@ import {
 } from "./legacyHealth.ts";
 import type { RequestUnderWay } from "./upstream.ts";
 
-/** What says how legacy is. */
+/** The watch over the state of legacy. */
 export type LegacyWatch = ReturnType<typeof watchLegacy>;
 
 type WatchSettings = {
-  /** Whether a target is one of legacy's interface: it is not judged by a late answer of the website. */
+  /** True if a target belongs to legacy's interface: late answers of the website do not count. */
   isJudged: (target: string) => boolean;
   /** Sends the probe. `undefined`: code of the gateway has thrown. */
   probe: (scheme: "http" | "https", timeout: number) => Promise<Probed | undefined>;
-  /** A request got no answer as it should, or has waited five seconds for its first byte. */
+  /** Called if a request got no correct answer, or has waited five seconds for its first byte. */
   onFault?: (fault: LegacyFault, request: RequestLine) => void;
-  /** The requests that were sent and have no answer yet. */
+  /** Returns the requests that were sent and have no answer yet. */
   waiting: () => readonly RequestUnderWay[];
 };
 
-/** Keeps how legacy is: tells `afterEvent` of requests, and does what its answer asks for. */
+/** Holds the state of legacy: gives the events of requests to `afterEvent`, and probes when the result says so. */
 export const watchLegacy = ({ isJudged, probe, onFault, waiting }: WatchSettings) => {
   let health = unknownHealth;
   let end = Promise.withResolvers<void>();
   let failingSince = 0;
-  let asking: Promise<void> | undefined;
+  let probing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   const listeners: ((health: LegacyHealth, before: LegacyHealth) => void)[] = [];
@@ -54,15 +54,15 @@ export const watchLegacy = ({ isJudged, probe, onFault, waiting }: WatchSettings
   const follow = (next: LegacyHealth["probe"]): void => {
     clearTimeout(timer);
     if (isClosed || next === undefined) return;
-    if (next.is === "asked") asking ??= ask();
+    if (next.is === "asked") probing ??= sendProbe();
     else timer = setTimeout(() => note({ type: "due" }), next.at - performance.now()).unref();
   };
-  const ask = async (): Promise<void> => {
+  const sendProbe = async (): Promise<void> => {
     let probed: Probed | undefined;
     try {
       probed = await probe(schemeIn(health.example?.headers), health.patience);
     } finally {
-      asking = undefined;
+      probing = undefined;
       note({ type: "probed", probed });
     }
   };
@@ -70,7 +70,7 @@ export const watchLegacy = ({ isJudged, probe, onFault, waiting }: WatchSettings
   const isOn = (): boolean => health.is === "failing";
   const isLate = (): boolean => health.is === "failing" && health.because === "late";
   let triedAt = Number.NEGATIVE_INFINITY;
-  /** While legacy fails, one request a second is sent, in case the probe is wrong; of a late legacy one in five. */
+  /** While legacy fails, one request a second is sent, in case the probe is wrong; one in 5 seconds if it is late. */
   const mayTry = (): boolean => {
     if (performance.now() - triedAt < (isLate() ? FIRST_BYTE : 1000)) return false;
     triedAt = performance.now();
@@ -85,11 +85,11 @@ export const watchLegacy = ({ isJudged, probe, onFault, waiting }: WatchSettings
       if (sent.isLate) continue;
       const left = Math.max(sent.sentAt, health.ownAt) + FIRST_BYTE - performance.now();
       if (left > 0) wait = Math.min(wait, left);
-      else tellLate(sent);
+      else reportLate(sent);
     }
     if (wait < Number.POSITIVE_INFINITY) late = setTimeout(findLate, Math.ceil(wait)).unref();
   };
-  const tellLate = (sent: RequestUnderWay): void => {
+  const reportLate = (sent: RequestUnderWay): void => {
     const { request } = sent;
     sent.isLate = true;
     onFault?.("slow", request);
@@ -97,24 +97,24 @@ export const watchLegacy = ({ isJudged, probe, onFault, waiting }: WatchSettings
   };
 
   return {
-    /** A request is on its way. */
+    /** A request has been sent. */
     sent(): void {
       late ??= setTimeout(findLate, FIRST_BYTE).unref();
     },
-    /** The answer to one that was sent has begun, or none will come. */
-    begun({ request, sentAt, isLate: isTold }: RequestUnderWay): void {
-      if (sentAt === 0 || isTold) return;
+    /** The answer to a request has begun, or no answer will come. */
+    begun({ request, sentAt, isLate: isReported }: RequestUnderWay): void {
+      if (sentAt === 0 || isReported) return;
       if (performance.now() - sentAt >= FIRST_BYTE) onFault?.("slow", request);
       else if (health.patience !== FIRST_BYTE && isJudged(request.path)) note({ type: "quick" });
     },
-    /** Its whole answer has come; `undefined`: legacy cannot be judged by it. */
+    /** The whole answer has come. `judgement`: `undefined` if legacy cannot be judged by the answer. */
     answered({ request, sentAt }: RequestUnderWay, judgement: Judgement | undefined, status?: number): void {
       if (judgement === "own") note({ type: "own", request, isNew: isOn() && sentAt >= failingSince });
       else if (judgement !== undefined) note({ type: "miss", request });
-      // A front may limit one client alone.
+      // A front may limit a single client only.
       if (judgement === "ill" && status !== 429) onFault?.("ill", request);
     },
-    /** It has no answer, or not all of it. */
+    /** The request got no answer, or only a part. */
     failed(request: RequestLine, failure: UpstreamFailure): void {
       const fault = ofFailure[failure.kind];
       if (fault !== undefined) onFault?.(fault, request);
@@ -124,31 +124,31 @@ export const watchLegacy = ({ isJudged, probe, onFault, waiting }: WatchSettings
         note({ type: "miss", request });
     },
     health: (): LegacyHealth => health,
-    /** Legacy fails: what can wait is not sent. */
+    /** True while legacy fails: requests that can wait are not sent. */
     isOn,
-    /** It fails because it is late: a request would wait for its timeout. */
+    /** True while legacy fails because it is late: a request would wait until its timeout. */
     isLate,
-    /** Whether to pass on what cannot wait: to a late legacy one in five seconds. */
+    /** True if a request that cannot wait is passed on: a late legacy gets one in five seconds. */
     mayPass: (): boolean => !isLate() || mayTry(),
     circuit: () => (!isOn() ? "closed" : health.probe?.is === "asked" ? "half_open" : "open"),
     /**
-     * Makes a call. `undefined`: legacy fails, and no call was made, unless it is needed and may try.
+     * Makes a call. `undefined`: legacy fails, and no call was made. A needed call is made if `mayTry` allows it.
      *
-     * @throws As the call does.
+     * @throws The error of the call.
      */
     async execute<T>(call: () => Promise<T>, isNeeded: boolean): Promise<T | undefined> {
-      // The probe goes by the same clock as requests do, not by a timer alone.
+      // Requests start a probe that is due, too: a timer alone may be late.
       if (isOn() && health.probe?.is === "due" && performance.now() >= health.probe.at) note({ type: "due" });
       if (isOn() && !(isNeeded && mayTry())) return undefined;
       return call();
     },
-    /** The probe is under way and may show that legacy fails: what needs legacy waits until it has `settled`. */
+    /** True if the running probe may show that legacy fails: requests that need legacy wait until it has `settled`. */
     isInDoubt: (): boolean => health.is === "suspected",
-    /** Resolves when the probe that is under way is over, or late; at once where there is none. */
-    settled: async (): Promise<void> => void (asking && (await withTimeout(asking, FIRST_BYTE))),
-    /** Resolves when legacy is back; `undefined` where it does not fail. */
+    /** Resolves when the running probe is over, or late; at once if no probe is running. */
+    settled: async (): Promise<void> => void (probing && (await withTimeout(probing, FIRST_BYTE))),
+    /** Resolves when legacy is back; `undefined` if legacy does not fail. */
     ended: (): Promise<void> | undefined => (isOn() ? end.promise : undefined),
-    /** Calls this whenever how legacy is has changed, or why. */
+    /** Calls the listener whenever the state of legacy has changed, or the reason for it. */
     onChange: (listener: (health: LegacyHealth, before: LegacyHealth) => void): void => void listeners.push(listener),
     close(): void {
       isClosed = true;
@@ -160,13 +160,13 @@ export const watchLegacy = ({ isJudged, probe, onFault, waiting }: WatchSettings
 
 const ofFailure: Partial<Record<FailureKind, LegacyFault>> = { broken: "cut", overloaded: "full", crowded: "full" };
 
-/** What operators are told. A suspicion is not. */
+/** The state in words, as operators are told. It leaves out a mere suspicion. */
 const wordsFor = (health: LegacyHealth): string => {
   const why = health.is === "failing" ? describeReason(health) : health.is === "refusing" ? health.status : "";
   return `${why} ${health.differs?.isSure === true}`;
 };
 
-/** `X-Forwarded-Proto` in a flat list of headers, by which a front may redirect. */
+/** The scheme by `X-Forwarded-Proto` in a flat list of headers: a front may redirect by it. */
 const schemeIn = (headers: unknown): "http" | "https" => {
   if (!Array.isArray(headers)) return "http";
   const at = headerPlace(headers, "x-forwarded-proto");

@@ -111,9 +111,7 @@ const overview = ({ sides: { legacy, candidate }, made, summary, endpoints }: Re
         ${row("all", summary)} ${Object.entries(endpoints).map(([name, counts]) => row(name, counts))}
       </tbody>
     </table>
-    <p class="where">
-      Statuses, latency, coverage and schema drift: <code>report.json</code>.
-    </p>
+    <p class="where">Statuses, latency, coverage and schema drift: <code>report.json</code>.</p>
   </header>`;
 };
 
