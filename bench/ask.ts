@@ -1,16 +1,12 @@
 import { createHash } from "node:crypto";
 import { get } from "node:http";
 
-/** An answer as it was received; `flat`: its raw headers, names and values in turn. */
+/** An answer as it was received; `flat`: its raw headers, names and values alternating. */
 type FetchedAnswer = { status: number; headers: NodeJS.Dict<string | string[]>; flat: string[]; bytes: Buffer };
 
 export const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
-/**
- * Sends one request with only these headers on a connection of its own. `fetch` would add headers and decode the body.
- *
- * @throws If the connection fails.
- */
+/** Sends a request with only these headers on its own connection. `fetch` would add headers and decode the body. */
 export const ask = (url: string, headers: Record<string, string> = {}): Promise<FetchedAnswer> =>
   new Promise((resolve, reject) => {
     get(url, { headers, agent: false }, (response) => {

@@ -30,7 +30,7 @@ export const datasetBody = (): Buffer =>
     }),
   );
 
-/** A legacy study of about 3 KB, for requests by any alias: an answer to a request by an id has to have that id. */
+/** A legacy study of about 3 KB, for requests by any alias: the answer to a request by an id must have that id. */
 export const studyBody = (): Buffer =>
   Buffer.from(
     JSON.stringify({

@@ -9,7 +9,7 @@ import { startVarnish } from "./peers/varnish.ts";
 import { isInstalled, stop, stopAll } from "./processes.ts";
 import { type BenchOptions, type Contender, race, reportRace } from "./race.ts";
 
-/** Starts a gateway that has cached this one answer; stops its legacy, and gives the bytes of a hit. */
+/** Starts a gateway that has cached this answer, stops its legacy, and returns the bytes of a hit. */
 const startFilled = async (legacy: Buffer, path: string) => {
   const upstream = await startBare(UPSTREAM_CORE, legacy);
   // All hits stay fresh during the race.
@@ -35,7 +35,7 @@ const startFilled = async (legacy: Buffer, path: string) => {
   return { ours, body: bytes, sent, tag: String(headers["etag"]) };
 };
 
-/** Starts the caches that are installed. Each of them has cached this answer, and its upstream is stopped. */
+/** Starts the caches that are installed. Each has cached this answer, and its upstream is stopped. */
 const startCaches = async (body: Buffer, sent: string[]): Promise<Contender[]> => {
   const origin = await startBare(UPSTREAM_CORE, body, sent);
   const caches: { name: string; url: string; pid: number }[] = [];
@@ -104,7 +104,7 @@ const benchList = async (options: BenchOptions): Promise<void> => {
   stopAll();
 };
 
-/** Compares hits from memory with servers of one fixed answer, and with other caches, on one core. */
+/** Compares hits from memory with servers of a fixed answer, and with other caches, on one core. */
 export const benchCache = async (options: BenchOptions): Promise<void> => {
   reportMissingTools();
   await benchDataset(options);

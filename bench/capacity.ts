@@ -7,19 +7,19 @@ import { startFixedAnswer } from "./peers/fixedAnswer.ts";
 import { residentMegabytes, stopAll } from "./processes.ts";
 import { type BenchOptions, type Contender, race, reportRace } from "./race.ts";
 
-/** `{n}` stands for the number 1 in a hit, and for a number of its own in a miss. */
+/** In a hit, `{n}` stands for the number 1; in a miss, for a different number each time. */
 const list = (rows: number) => ({ body: listBody(rows), path: `/v1/data/list/limit/${rows}/offset/{n}` });
 const cases = [
   { name: "3 KB", body: studyBody(), path: "/v1/studies/s{n}" },
   { name: "30 KB", ...list(39) },
   { name: "200 KB", ...list(263) },
 ];
-/** Hits of 100 requests. */
+/** The number of hits in 100 requests. */
 const ratios = [100, 90, 50, 0];
 
 /**
- * Measures the requests a second of one gateway on one core, and its memory then, by the size of
- * bodies and the ratio of hits.
+ * Measures the requests a second of a gateway on one core, and its memory then, by the size of bodies and the ratio of
+ * hits.
  */
 export const benchCapacity = async (options: BenchOptions): Promise<void> => {
   reportMissingTools();

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { start } from "./processes.ts";
 
-/** A gateway in a process of its own. */
+/** A gateway that runs in a separate process. */
 export type RunningGateway = {
   url: string;
   pid: number;
@@ -17,10 +17,10 @@ export type RunningGateway = {
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: { start: string } };
 const commandOf = (script: string) => ["sh", "-c", `PATH="${dirname(process.execPath)}:$PATH"; ${script}`];
 
-/** Starts the gateway of this checkout as `npm start` does, by the Node that runs this. */
+/** The command that starts the gateway of this checkout as `npm start` does, with the Node that runs this. */
 export const gatewayCommand = commandOf(scripts.start);
 
-/** Starts the gateway without features, with the flags that the whole one sets when it serves. */
+/** The command that starts the gateway without features, with the flags that the whole gateway sets when it serves. */
 export const thinCommand = commandOf(
   scripts.start.replace(
     "src/main.ts",
@@ -28,7 +28,7 @@ export const thinCommand = commandOf(
   ),
 );
 
-/** Starts the gateway of this checkout over a legacy, with the default settings but for these. */
+/** Starts the gateway of this checkout in front of a legacy. `settings` replace the defaults. */
 export const startGateway = async (
   core: number | undefined,
   legacy: string,
@@ -49,8 +49,8 @@ export const startGateway = async (
     child,
     async counted(counter, labels = "") {
       const lines = (await (await fetch(`${admin}/metrics`)).text()).split("\n");
-      const values = lines.filter((one) => one.startsWith(counter) && one.includes(labels));
-      return values.reduce((sum, one) => sum + Number(one.split(" ").at(-1)), 0);
+      const values = lines.filter((sample) => sample.startsWith(counter) && sample.includes(labels));
+      return values.reduce((sum, sample) => sum + Number(sample.split(" ").at(-1)), 0);
     },
     cache: async () => (await (await fetch(`${admin}/cache`)).json()) as Awaited<ReturnType<RunningGateway["cache"]>>,
   };

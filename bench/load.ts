@@ -7,14 +7,14 @@ import { percentile } from "./statistics.ts";
 type Load = { requests: number; perSecond: number; p99: number };
 
 const CONNECTIONS = 64;
-/** More than the requests that a load of some seconds sends. */
+/** More numbers than a load of some seconds sends requests. */
 const NUMBERS = 1_000_000;
 
 let number = 2;
 /** The URL with a new number in place of `{n}`. */
 export const distinct = (url: string): string => url.replace("{n}", () => String(number++));
 
-/** `headers`: of each request. `hits`: of 100 requests for a URL with `{n}`, how many ask for the number 1. */
+/** `headers`: of each request. `hits`: the number of requests in 100 that have the number 1 in place of `{n}`. */
 type LoadOptions = { headers?: Record<string, string> | undefined; hits?: number | undefined };
 
 /**

@@ -11,7 +11,7 @@ import { stopAll } from "./processes.ts";
 import type { BenchOptions } from "./race.ts";
 import { benchStartup } from "./startup.ts";
 
-/** What `--only` chooses from, in the order in which they run. */
+/** The choices of `--only`, in the order in which they run. */
 const sections: Record<string, (options: BenchOptions) => Promise<void>> = {
   passthrough: benchPassThrough,
   startup: benchStartup,
@@ -35,7 +35,7 @@ await runCheck(
       .addOption(new Option("--only <section>", "measure only this").choices(Object.keys(sections)))
       .addHelpText("after", "\nExit code: 0 measured, 1 a wrong answer, 2 wrong options."),
   async ({ only, ...options }: BenchOptions & { only?: string }) => {
-    const wanted = Object.entries(sections).flatMap(([name, one]) => (only === undefined || only === name ? one : []));
+    const wanted = Object.entries(sections).flatMap(([name, run]) => (only === undefined || only === name ? run : []));
     try {
       for (const benchmark of wanted) {
         await benchmark(options);

@@ -5,11 +5,11 @@ import { peakMegabytes, residentMegabytes, start, stop } from "./processes.ts";
 
 const CLIENTS = 64;
 const REQUESTS = 1_000_000;
-/** Megabytes that the process may need besides the cache's bound. */
+/** Megabytes that the process may need in addition to the cache's bound. */
 const BESIDE = 60;
 
 /**
- * Sends distinct requests, half of them for datasets that exist. Gives the memory in MB: before, and its growth since.
+ * Sends distinct requests, half of them for datasets that exist. Returns the memory in MB at the start, and its growth.
  */
 const flood = async (requests: number, settings: Record<string, string> = {}) => {
   const command = [process.execPath, "bench/peers/populatedLegacy.js"];

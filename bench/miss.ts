@@ -7,12 +7,10 @@ import { startFixedAnswer, startJson } from "./peers/fixedAnswer.ts";
 import { stopAll } from "./processes.ts";
 import { type BenchOptions, type Contender, type Lap, oneAfterTheOther, race, reportRace } from "./race.ts";
 
-/** The least that a gateway from JSON to JSON does. */
+/** The least work of a gateway from JSON to JSON. */
 const FLOOR = "passed through, JSON parsed and written";
 
-/**
- * `{n}` stands for a number that each request has of its own. `aims`: by the contender that misses are compared with.
- */
+/** `{n}` stands for a different number in each request. `aims`: by the contender that misses are compared with. */
 const cases = [
   {
     name: "3 KB",
@@ -55,9 +53,9 @@ export const benchMiss = async (options: BenchOptions): Promise<void> => {
     ];
     const laps = await race(contenders, options);
     laps.set(FLOOR, oneAfterTheOther(laps.get("passed through") as Lap, laps.get("JSON") as Lap));
-    const pairs = Object.entries(aims).flatMap(([floor, one]) => [
-      ["miss, stored", floor, one] as const,
-      ["miss, not stored", floor, one] as const,
+    const pairs = Object.entries(aims).flatMap(([floor, aim]) => [
+      ["miss, stored", floor, aim] as const,
+      ["miss, not stored", floor, aim] as const,
     ]);
     reportRace(`misses of ${name}`, laps, pairs);
     stopAll();

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { SERVER_CORE, UPSTREAM_CORE } from "./cores.ts";
 import { cpuMicroseconds } from "./processes.ts";
 
-/** The time that all processes used on the two cores. */
+/** The processor time that all processes have used on the two cores. */
 const busyMicroseconds = (): number => {
   const lines = readFileSync("/proc/stat", "utf8").split("\n");
   const ticks = [SERVER_CORE, UPSTREAM_CORE].flatMap((core) => {
@@ -15,7 +15,7 @@ const busyMicroseconds = (): number => {
   return ticks.reduce((sum: number, count) => sum + (count ?? 0), 0) * 10_000;
 };
 
-/** The time of this process and of its ended children, which are the load generators. */
+/** The processor time of this process and of its ended children, which are the load generators. */
 const ownMicroseconds = (): number => {
   const fields = readFileSync("/proc/self/stat", "utf8")
     .replace(/^.*\) /s, "")
@@ -23,7 +23,7 @@ const ownMicroseconds = (): number => {
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * 10_000;
 };
 
-/** Measures how much of a core (0 to 2) other processes use, from now until the returned function is called. */
+/** Measures the share of a core (0 to 2) that other processes use, from now until the returned function is called. */
 export const watchNeighbours = (pid: number): (() => number) => {
   const others = () => busyMicroseconds() - ownMicroseconds() - cpuMicroseconds(pid);
   const [started, before] = [performance.now(), others()];

@@ -12,8 +12,8 @@ const path = "/api/v1/json/data/301";
 const ours = "/v1/datasets/301";
 
 /**
- * Compares hits of old clients on one core with hits of the new interface, with the
- * pass-through and with nginx's cache.
+ * Compares hits of old clients on one core with hits of the new interface, with the pass-through and with nginx's
+ * cache.
  */
 export const benchOldClients = async (options: BenchOptions): Promise<void> => {
   reportMissingTools();

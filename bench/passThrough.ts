@@ -11,7 +11,7 @@ const path = "/api/v1/json/data/301";
 
 /**
  * The bodies, each with its aims. Thin is the gateway without features. The relay is undici in node:http alone: the
- * least that Node needs.
+ * least work that Node needs.
  */
 const cases = [
   {
@@ -53,7 +53,7 @@ export const benchPassThrough = async (options: BenchOptions): Promise<void> => 
     ];
     if (isInstalled("nginx")) contenders.push(contender("nginx", await startNginx(SERVER_CORE, { upstream })));
     reportRace(`pass-through of ${(body.length / 1000).toFixed(1)} KB`, await race(contenders, options), [
-      ...Object.entries(aims).map(([peer, one]) => ["gateway", peer, one] as const),
+      ...Object.entries(aims).map(([peer, aim]) => ["gateway", peer, aim] as const),
       ["relay", "nginx"],
     ]);
     stopAll();

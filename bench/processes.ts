@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** All processes that were started, so that they can also be stopped after an error. */
+/** All processes that were started, so that they can be stopped after an error, too. */
 const started = new Set<ChildProcess>();
 
-/** Whether a command is in the PATH. */
+/** True if a command is in the PATH. */
 export const isInstalled = (command: string): boolean => {
   try {
     execFileSync("which", [command], { stdio: "ignore" });
@@ -50,7 +50,7 @@ export const start = async (
   return { child, line };
 };
 
-/** Ends a process with SIGTERM, and gives its exit code. */
+/** Ends a process with SIGTERM, and returns its exit code. */
 export const stop = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve) => {
     started.delete(child);

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1, the same at every run (mulberry32). */
+/** Numbers from 0 to 1, the same in every run (mulberry32). */
 export const pseudoRandom = (seed: number) => (): number => {
   seed = (seed + 0x6d2b79f5) | 0;
   let mixed = Math.imul(seed ^ (seed >>> 15), seed | 1);

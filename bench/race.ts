@@ -5,42 +5,42 @@ import { cpuMicroseconds } from "./processes.ts";
 import { watchNeighbours } from "./neighbours.ts";
 import { median, shuffled, spread } from "./statistics.ts";
 
-/** How often each contender is measured, and for how many seconds. */
+/** The number of laps of each contender, and the seconds of each. */
 export type BenchOptions = { rounds: number; seconds: number };
 
-/** The share of a core that other processes may use in one lap without distorting it. */
+/** The share of a core that other processes may use in a lap without distorting it. */
 const OTHERS = 0.2;
 /** Seconds of load before a contender is measured: V8 compiles for about as long. */
 const WARM_UP = 5;
 const REPEATS = 30;
 const PAUSE = 2000;
 
-/** One server of a race. */
+/** A server in a race. */
 export type Contender = {
   name: string;
   /** `{n}` is replaced by a new number in each request. */
   url: string;
   pid: number;
   headers?: Record<string, string>;
-  /** Of 100 requests, how many ask for the number 1 instead of a new one. */
+  /** The number of requests in 100 that ask for the number 1 instead of a new number. */
   hits?: number;
-  /** The answer that is expected before and after each load; `body` before it is encoded. */
+  /** The answer that is expected before and after each load; `body`: before it is encoded. */
   status: number;
   body: Buffer;
   /**
-   * The number of measured answers (such as hits) so far, if the contender counts them. Every answer
-   * of a load has to be one.
+   * The number of measured answers (such as hits) so far, if the contender counts them. Every answer of a load must be
+   * a measured answer.
    */
   counted?: () => Promise<number>;
 };
 
 /**
- * By round: processor time of one request in microseconds, requests a second, and the 99th percentile of how long
- * they took in milliseconds.
+ * By round: the processor time of a request in microseconds, the requests a second, and the 99th percentile of their
+ * durations in milliseconds.
  */
 export type Lap = { cpu: number[]; perSecond: number[]; p99: number[] };
 
-/** @throws If the contender gives another answer than expected. */
+/** @throws If the contender's answer is not the expected answer. */
 const assertAnswer = async ({ name, url, headers, status, body }: Contender): Promise<void> => {
   const answer = await ask(distinct(url), headers);
   const bytes = answer.headers["content-encoding"] === "br" ? brotliDecompressSync(answer.bytes) : answer.bytes;
@@ -48,7 +48,7 @@ const assertAnswer = async ({ name, url, headers, status, body }: Contender): Pr
     throw new Error(`${name} answered ${answer.status} and ${bytes.length} other bytes`);
 };
 
-/** Runs one lap; false if other processes used too much of the machine, so that it has to be repeated. */
+/** Runs a lap; false if other processes used too much of the machine, so that it must be repeated. */
 const lap = async (contender: Contender, seconds: number, measured: Lap, mayRepeat: boolean): Promise<boolean> => {
   await assertAnswer(contender);
   const countedBefore = await contender.counted?.();

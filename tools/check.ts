@@ -23,11 +23,11 @@ type CheckSettings = {
     Partial<Pick<DataSettings, "REDIS_URL" | "DATA_DIR">>;
   strict: boolean;
   print: (line: string) => void;
-  /** Milliseconds for which the disk of `DATA_DIR` is waited for, where they differ from the default. */
+  /** Milliseconds for which the start waits for the disk of `DATA_DIR`, if they differ from the default. */
   times?: Omit<DiskPatience, "onHanging">;
 };
 
-/** One line of the check. */
+/** A line of the check. */
 type CheckRow = { result: "ok" | "FAIL" | "note"; name: string; found: string; advice?: string };
 
 /** The result of `--check`. `legacy`: its answer in plain words. `absent`: the endpoints that legacy does not have. */
@@ -41,8 +41,8 @@ type CheckResult = {
 };
 
 /**
- * Checks legacy, an example of each endpoint that reads, the settings, and what each feature checks. Prints a line for
- * each check, and a summary.
+ * Checks legacy, an example of each endpoint that reads, the settings, and each feature by its own check. Prints a line
+ * for each check, and a summary.
  */
 export const check = async (
   gateway: Gateway,
@@ -63,7 +63,7 @@ export const check = async (
   const report: CheckReport = {
     strict,
     examples: legacy.ok ? await findExamples(gateway) : new Map(),
-    // Past a shared cache: the check is about legacy.
+    // Bypasses a shared cache: the check is about legacy.
     ask: async (target) => app.request(base + target, { headers: { "Cache-Control": "no-cache" } }),
     row: (ok, name, found, advice) =>
       add({ result: ok ? "ok" : "FAIL", name, found, ...(ok || advice === undefined ? {} : { advice }) }),
@@ -97,7 +97,7 @@ export const check = async (
   return result;
 };
 
-/** Asks legacy itself for the JSON form, whatever the gateway makes of it. */
+/** Requests the JSON form from legacy itself, without the gateway's processing. */
 const askLegacy = ({ core }: Gateway, request: LegacyRequest) =>
   core.client(
     request,
@@ -106,7 +106,7 @@ const askLegacy = ({ core }: Gateway, request: LegacyRequest) =>
     xmlReader([]),
   );
 
-/** Says where a gateway answers at legacy's address: legacy itself has no path of the new interface. */
+/** Notes that a gateway answers at legacy's address: legacy itself has no path of the new interface. */
 const noteGateway = async ({ core }: Gateway, report: CheckReport, base: string): Promise<void> => {
   const [target = "/"] = Object.values(core.catalogue.endpoints).flatMap((endpoint) =>
     Object.values(endpoint.examples).flatMap((input) => readTarget(endpoint, input) ?? []),
@@ -121,10 +121,7 @@ const noteGateway = async ({ core }: Gateway, report: CheckReport, base: string)
     );
 };
 
-/**
- * The examples of each endpoint. The first entry that legacy lists takes the place of those
- * that only one catalogue has.
- */
+/** The examples of each endpoint. The first entry that legacy lists replaces those that only a single catalogue has. */
 const findExamples = async (gateway: Gateway): Promise<Map<string, Examples>> => {
   const byEndpoint = new Map<string, Examples>();
   for (const [name, endpoint] of Object.entries(gateway.core.catalogue.endpoints)) {
@@ -149,10 +146,10 @@ const firstInput = async (
   return "reading" in reply && reply.reading.is === "document" ? first.input(reply.reading.document) : undefined;
 };
 
-/** The most reads by which what stands before legacy is checked. */
+/** The most reads with which the servers in front of legacy are checked. */
 const MAX_READS = 5;
 
-/** Examples that legacy answers by GET, and without a key. */
+/** Examples that legacy answers to a GET without a key. */
 const sampleReads = async (gateway: Gateway, { examples }: CheckReport): Promise<SampleRead[]> => {
   const reads: SampleRead[] = [];
   for (const [name, inputs] of examples) {
@@ -169,8 +166,8 @@ const sampleReads = async (gateway: Gateway, { examples }: CheckReport): Promise
 };
 
 /**
- * Asks for every example. Returns the endpoints that legacy does not have, where others were read: no other part of the
- * check asks for them.
+ * Requests every example. Returns the endpoints that legacy does not have, if others could be read: no other part of
+ * the check requests them.
  */
 const checkExamples = async (
   gateway: Gateway,
@@ -179,7 +176,7 @@ const checkExamples = async (
   legacyUrl: string,
 ): Promise<string[]> => {
   const isAbsent = openAbsence(gateway);
-  /** The endpoints of which an example was read, and the requests that say that legacy does not have an endpoint. */
+  /** The endpoints with a readable example; and the requests that show that legacy does not have an endpoint. */
   const read = new Set<string>();
   const absent = new Map<string, LegacyRequest>();
   for (const [name, examples] of report.examples)
@@ -224,7 +221,7 @@ const isUnknownFunction = ({ reading }: LegacyReply): boolean => reading.is === 
 /** A route that no legacy has. */
 const MADE_UP: LegacyRequest = { method: "GET", path: "/made-up-route" };
 
-/** Opens the test whether legacy lacks a route: it says so by its error, or by the 404 that a made-up route gets. */
+/** Opens a test that is true if legacy lacks a route: by its error, or by the 404 that a made-up route also gets. */
 const openAbsence = (gateway: Gateway): ((request: LegacyRequest) => Promise<boolean>) => {
   /** A 404 without the path that it may name; `undefined` for any other answer. */
   const notFoundOf = (reply: LegacyReply | LegacyFailed, { path }: LegacyRequest): string | undefined =>
@@ -240,11 +237,11 @@ const openAbsence = (gateway: Gateway): ((request: LegacyRequest) => Promise<boo
   };
 };
 
-/** Where a GET asks for an example; `undefined` where only a POST can. */
+/** The target by which a GET requests an example; `undefined` if only a POST can. */
 const readTarget = (endpoint: Endpoint, input: Record<string, Json>): string | undefined =>
   endpoint.writes ? undefined : exampleTarget(endpoint, input);
 
-/** Asks for one example; `undefined` where only a POST can ask for it. */
+/** Requests an example; `undefined` if only a POST can request it. */
 const askExample = async (report: CheckReport, endpoint: Endpoint, input: Record<string, Json>, base: string) => {
   const target = readTarget(endpoint, input);
   if (target === undefined) return undefined;
@@ -257,10 +254,10 @@ const askExample = async (report: CheckReport, endpoint: Endpoint, input: Record
   return { status, input, found: status < 500 ? about : `${about} ${body}` };
 };
 
-/** The most records that are tried in place of a broken one. */
+/** The most records that are tried in place of a broken record. */
 const MAX_OTHERS = 3;
 
-/** Asks for the next records, since a single one may be broken; `undefined` if legacy shows none of them. */
+/** Requests the next records, since a single record may be broken; `undefined` if legacy shows none of them. */
 const otherRecord = async (
   gateway: Gateway,
   report: CheckReport,
@@ -313,7 +310,7 @@ const resultOf = (rows: CheckRow[], legacy: string, absent: readonly string[]): 
   return { ready: count("FAIL") === 0, legacy, passed: count("ok"), failed: count("FAIL"), absent, rows };
 };
 
-/** The summary: legacy's answer, what passed, what failed, and what to do. */
+/** The summary: legacy's answer, the number of passed checks, the failures, and the next steps. */
 const summaryOf = ({ ready, legacy, passed, failed, absent, rows }: CheckResult): string[] => {
   const lacks =
     absent.length === 0
@@ -329,12 +326,12 @@ const summaryOf = ({ ready, legacy, passed, failed, absent, rows }: CheckResult)
 };
 
 /**
- * What legacy's answer to a harmless request shows: whether it is legacy's interface, in plain
- * words, and what to do if not.
+ * The result of a harmless request to legacy: true if it is legacy's interface; the answer in plain words; and the next
+ * step if not.
  */
 type LegacyState = { ok: boolean; words: string; advice?: string };
 
-/** `url`: where legacy's interface is, with its path. */
+/** `url`: the address of legacy's interface, with its path. */
 const describeLegacy = (url: string, reply: LegacyReply | LegacyFailed): LegacyState => {
   if ("failed" in reply) {
     const advice = reply.why.includes("not trusted")
@@ -356,7 +353,7 @@ const describeLegacy = (url: string, reply: LegacyReply | LegacyFailed): LegacyS
 /** The most bytes of an answer that are read for advice. */
 const MAX_LOOKED_AT = 1000;
 
-/** Whether a gateway answers that the request has come back to it. */
+/** True if a gateway answers that the request has come back to it. */
 const isOfLoop = (text: string): boolean => /been through this gateway|the gateway itself/.test(text);
 
 const adviceOfLegacy = (status: number, text: string): string => {

@@ -12,22 +12,22 @@ import {
   upstreamSettings,
 } from "../src/gateway/index.ts";
 
-/** A read of legacy's without a key. `path`: below `LEGACY_PATH` and the format. `text`: what legacy answers. */
+/** A read of legacy without a key. `path`: below `LEGACY_PATH` and the format. `text`: legacy's answer. */
 export type SampleRead = { path: string; text: string };
 
-/** How a request is sent. `host`: in place of `LEGACY_HOST`, or of the host of `LEGACY_URL`. */
+/** The way to send a request. `host`: in place of `LEGACY_HOST`, or of the host of `LEGACY_URL`. */
 type Way = { isVia: boolean; host?: string };
 
-/** What came. `isLegacys`: legacy's own answer, not that of a front. */
+/** The answer that came. `isLegacys`: it comes from legacy, not from a front. */
 type FrontAnswer = { status: number; isLegacys: boolean; isCoded: boolean };
 type Ask = (path: string, way: Way) => Promise<FrontAnswer>;
 
-/** Legacy refuses it, whatever it knows: its keys are hexadecimal. */
+/** Legacy refuses this key, whatever keys it knows: they are hexadecimal. */
 const MADE_UP_KEY = "x".repeat(32);
 
 /**
- * Checks what stands before legacy, which may treat requests in different ways: with and without `Via`, by the
- * gateway's probe, by the host that clients use, with a key that cannot exist, and by POST.
+ * Checks the servers in front of legacy, which may treat requests differently: with and without `Via`, by the gateway's
+ * probe, by the host that clients use, with a key that cannot exist, and by POST.
  */
 export const checkFront = async (
   { core }: Gateway,
@@ -71,7 +71,7 @@ export const checkFront = async (
   );
 };
 
-/** Asks legacy past the gateway's client, and says what came. */
+/** Sends legacy a request without the gateway's client, and describes the answer. */
 const openAsk = ({ settings, readTarget }: Gateway["core"]): { ask: Ask; close: () => Promise<void> } => {
   const { LEGACY_URL: origin, LEGACY_CA: ca, LEGACY_HOST, LEGACY_PATH } = settings;
   const { pool } = openUpstream({ ...upstreamSettings(settings), origin, ca });
@@ -102,8 +102,8 @@ const beginningOf = async (body: Readable): Promise<Buffer> => {
 };
 
 /**
- * Asks for a read with and without `Via`: for one that is compressed without it, if there is any. The path,
- * where legacy answers it.
+ * Requests a read with and without `Via`, if possible a read that is compressed without it. Returns its path if legacy
+ * answers it.
  */
 const checkVia = async (reads: readonly SampleRead[], ask: Ask, report: CheckReport): Promise<string | undefined> => {
   let tried: { path: string; without: FrontAnswer } | undefined;
@@ -129,7 +129,7 @@ const checkVia = async (reads: readonly SampleRead[], ask: Ask, report: CheckRep
   return withVia.isLegacys ? path : undefined;
 };
 
-/** The gateway asks by a probe whether legacy fails. */
+/** The gateway finds out by a probe if legacy fails. */
 const checkProbe = async (probe: string, read: string, ask: Ask, report: CheckReport): Promise<void> => {
   const answer = await ask(probe, { isVia: true });
   report.row(
@@ -142,7 +142,7 @@ const checkProbe = async (probe: string, read: string, ask: Ask, report: CheckRe
   );
 };
 
-/** A proxied request has the host that its client has used, unless LEGACY_HOST replaces it. */
+/** A proxied request has the host that its client used, unless LEGACY_HOST replaces it. */
 const checkPublicHost = async (host: string, read: string, ask: Ask, report: CheckReport): Promise<void> => {
   const answer = await ask(read, { isVia: true, host });
   const found = `legacy names itself ${host}; for this Host it answers ${answer.status}`;
@@ -151,7 +151,7 @@ const checkPublicHost = async (host: string, read: string, ask: Ask, report: Che
   else report.note("LEGACY_HOST", `${found}, and not by itself: if clients use that name, set LEGACY_HOST`);
 };
 
-/** The host of the first data file that an answer of legacy's names. */
+/** The host of the first data file that an answer of legacy names. */
 const publicHostIn = (reads: readonly SampleRead[], files: RegExp): string | undefined => {
   for (const { text } of reads)
     for (const [address] of text.matchAll(/https?:\/\/[^\s"'<>\\]+/g))

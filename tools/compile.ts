@@ -10,9 +10,9 @@ export const root = fileURLToPath(new URL("../", import.meta.url));
 type CompiledPackage = {
   /** The compiler's configuration, by its name in the clone. */
   project: string;
-  /** Where the package is written; what lies there is removed. */
+  /** The folder of the package; its present content is removed. */
   folder: string;
-  /** Patterns of the files that travel as they are. */
+  /** Patterns of the files that are copied unchanged. */
   assets: readonly string[];
   manifest: object;
   readme: string;

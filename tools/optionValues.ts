@@ -37,10 +37,7 @@ export const readUrl = (text: string): string => {
   throw new Error(`${withoutUrlSecrets(text)} is no URL such as http://127.0.0.1:8080, without a user or a query`);
 };
 
-/**
- * The settings that the URL of a legacy server stands for: its origin and, where the URL has one,
- * the path of its interface.
- */
+/** The settings for the URL of a legacy server: its origin and, if the URL has a path, the path of its interface. */
 export const legacySettings = (url: string): { LEGACY_URL: string; LEGACY_PATH?: string } => {
   const { origin, pathname } = new URL(url);
   return { LEGACY_URL: origin, ...(pathname === "/" ? {} : { LEGACY_PATH: pathname }) };
@@ -49,7 +46,7 @@ export const legacySettings = (url: string): { LEGACY_URL: string; LEGACY_PATH?:
 /**
  * The key in the environment variable that `--key` names; `undefined` without `--key`. `minLength`: in characters.
  *
- * @throws An Error that shows no key, if the variable does not hold one.
+ * @throws An Error that shows no key, if the variable does not hold a key.
  */
 export const readKeyVariable = (
   name: string | undefined,

@@ -19,8 +19,8 @@ const leadsTo = async (url: string, host: string, port: number): Promise<boolean
 };
 
 /**
- * The settings `..._URL` whose URL leads to where a pair of `...HOST` and `...PORT` makes the gateway listen, each
- * with the URL and that pair in words.
+ * The settings `..._URL` that lead to the gateway itself: a pair of `...HOST` and `...PORT` makes it listen there. Each
+ * comes with its URL and that pair in words.
  */
 export const urlsToOwnListeners = async (settings: Readonly<Record<string, unknown>>) => {
   const urls: { name: string; url: string; listener: string }[] = [];

@@ -4,17 +4,17 @@ import type { LegacyRequest } from "../src/catalogue/index.ts";
 import { type Catalogue, type LegacyFailed, type LegacyReply, openGateway } from "../src/gateway/index.ts";
 import { openObserver, type Settings } from "../src/operation/index.ts";
 
-/** One exchange with legacy: the gateway's request, and the response. */
+/** An exchange with legacy: the gateway's request, and the response. */
 export type CapturedExchange = {
   request: LegacyRequest;
   format: "json" | "xml";
   key?: string | undefined;
   reply: LegacyReply | LegacyFailed;
-  /** Milliseconds until the reply was there. */
+  /** Milliseconds until the complete reply. */
   ms: number;
 };
 
-/** The gateway's answer, and the exchanges that it was made of. */
+/** The gateway's answer, and the exchanges that it was made from. */
 type QuietAnswer = {
   status: number;
   contentType: string | undefined;
@@ -25,12 +25,12 @@ type QuietAnswer = {
   mismatch: string[];
 };
 
-/** A gateway within this process that listens nowhere, logs and stores nothing. */
+/** A gateway within this process that does not listen, log or store. */
 export type QuietGateway = Awaited<ReturnType<typeof openQuietGateway>>;
 
 const PREFIX = "/v1";
 
-/** Opens a gateway without features, so that it serves legacy's own lists and answers. */
+/** Opens a gateway without features, so that no feature changes legacy's lists and answers. */
 export const openQuietGateway = async (settings: Settings, catalogue: Catalogue, userAgent: string) => {
   const captured = new AsyncLocalStorage<Pick<QuietAnswer, "exchanges" | "mismatch">>();
   const observer = {
@@ -39,7 +39,7 @@ export const openQuietGateway = async (settings: Settings, catalogue: Catalogue,
       if (name === "schema_mismatch") captured.getStore()?.mismatch.push(...(places as string[]));
     },
   };
-  // A reader thread would take the bytes of a large answer, and `exchanges` need them.
+  // A reader thread would take the bytes of a large answer, but `exchanges` need them.
   const { module: _, ...unthreaded } = catalogue;
   const gateway = await openGateway({ ...settings, PREFIXES: [PREFIX], CACHE_BYTES: 0 }, unthreaded, observer, {
     // Two equal requests at the same time must each see their own exchanges.

@@ -2,18 +2,18 @@ import { Command, CommanderError } from "commander";
 import type { Catalogue } from "../src/gateway/index.ts";
 import { plainText } from "./plainText.ts";
 
-/** What a command gets of the process. An error that the command throws is printed, and the exit code is 2. */
+/** The tools of a command. An error that the command throws is printed, and the exit code is 2. */
 export type CommandTools = {
   catalogue: Catalogue;
   environment: Readonly<Record<string, string | undefined>>;
   print: (line: string) => void;
   complain: (line: string) => void;
   exit: (code: 0 | 1 | 2) => void;
-  /** Aborted when the command has to end early. */
+  /** Aborts when the command has to end early. */
   signal: AbortSignal;
 };
 
-/** A command line of this name, for `runCommand`. */
+/** A command line with this name, for `runCommand`. */
 export const openCommandLine = (name: string): Command =>
   new Command(name).exitOverride().showHelpAfterError("--help shows what is allowed");
 
@@ -26,7 +26,7 @@ export const runCommand = async (
   try {
     await command.parseAsync(args, { from: "user" });
   } catch (error) {
-    // Commander has printed its own errors, and what --help asks for.
+    // Commander has already printed its own errors, and the text of --help.
     if (!(error instanceof CommanderError))
       for (const line of (error as Error).message.split("\n")) complain(plainText(line));
     exit(error instanceof CommanderError && error.exitCode === 0 ? 0 : 2);

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { described, secretSettings, settingsByGroup, type SettingsFragment } from "../src/operation/index.ts";
 
-/** The default of a setting as a person reads it: `64 MiB`; "" where it has none, or an empty one. */
+/** The default of a setting as a person reads it: `64 MiB`; "" if it has no default, or an empty default. */
 export const shownDefault = (field: z.ZodType): string => {
   const { default: value } = described(field);
   if (Array.isArray(value)) return value.join(",");
@@ -12,7 +12,7 @@ export const shownDefault = (field: z.ZodType): string => {
 
 const row = (name: string, about: string) => `  ${name.padEnd(27)} ${about}`;
 
-/** What `--help` prints below the commands: every setting with its default. */
+/** The text that `--help` prints below the commands: every setting with its default. */
 export const settingsHelp = (fragments: readonly SettingsFragment[]): string =>
   [
     "",

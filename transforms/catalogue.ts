@@ -14,7 +14,7 @@ import {
 } from "./legacyInterface.ts";
 import { opaqueReads } from "./opaqueReads.ts";
 
-/** What a gateway is started with: the endpoints, and what is known of the legacy interface. */
+/** The catalogue that a gateway starts with: the endpoints, and the facts about the legacy interface. */
 export const catalogue = {
   endpoints,
   module: import.meta.resolve(`./index${extname(import.meta.url)}`),
@@ -31,6 +31,6 @@ export const catalogue = {
   formReads: legacyFormReads,
   /** The file of the public reference implementation's ledger of expected differences. */
   expectedDifferences: fileURLToPath(new URL("./expectedDifferences.json", import.meta.url)),
-  /** Harmless requests that show whether legacy accepts a key: a short list, and a tag without a name or an entity. */
+  /** Harmless requests that show if legacy accepts a key: a short list, and a tag without a name or an entity. */
   keyProbes: { reads: get`/evaluationmeasure/list` as LegacyRequest, writes: post("/data/tag", {}) },
 };

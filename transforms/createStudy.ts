@@ -29,8 +29,8 @@ const ofAnotherType = refused("1034", "can only link entities of the type main_e
 const suiteOfTasks = refused("1035", "Can only register benchmark suite if main entity type is run");
 
 /**
- * A text of the characters that legacy's schema allows, `most` of them at most. `&`, `<` and `]]>` are refused: legacy
- * does not escape them where it shows a study, so they would break the study and every list with it.
+ * A text of at most `most` characters that legacy's schema allows. `&`, `<` and `]]>` are refused: legacy does not
+ * escape them when it shows a study, so they would break the study and every list with it.
  */
 const basicLatin = (most: number) =>
   explained(
@@ -39,11 +39,11 @@ const basicLatin = (most: number) =>
     "the legacy interface could not show the study: it does not escape '&', '<' and ']]>'",
   );
 
-/** Words in the place of an alias that lead to other paths. */
+/** Words that lead to other paths if they stand in the place of an alias. */
 const words = "list$|attach$|detach$|status$";
 /** Texts that legacy reads as ids. */
 const decimals = ["[0-9]+[.]?[0-9]*", "[.][0-9]+"];
-const numbers = decimals.flatMap((one) => [`-?${one}$`, `-?${one}[eE]-?[0-9]+$`]).join("|");
+const numbers = decimals.flatMap((form) => [`-?${form}$`, `-?${form}[eE]-?[0-9]+$`]).join("|");
 const studyAlias = explained(
   // Proxies and servers resolve `.` and `..`.
   matching(new RegExp(String.raw`^(?!\.{1,2}$|${words}|${numbers})[A-Za-z0-9_.-]{1,32}$`)),
@@ -53,16 +53,16 @@ const studyAlias = explained(
 
 const members = withDefault(identifierList(0, MAX_MEMBERS), []);
 
-/** The element of a list of ids, each once; none for an empty list, which legacy's schema does not allow. */
+/** The element of a list of distinct ids; an empty list has no element, since legacy's schema does not allow it. */
 const idsIn = (group: string, id: string, ids: readonly number[]) =>
   ids.length === 0 ? {} : { [`oml:${group}`]: { [`oml:${id}`]: [...new Set(ids)] } };
 
-/** The most members that are looked up: legacy takes their ids in its path, which has 8 KB at most. */
+/** The most members that are looked up: legacy takes their ids in its path, which has at most 8 KB. */
 const MAX_LOOKED_UP = 600;
 
 type Members = { main_entity_type: string; tasks: readonly number[]; runs: readonly number[] };
 
-/** How legacy lists the members of a study: by filters that show every one of these ids. */
+/** The lists by which legacy shows the members of a study: their filters name all of these ids. */
 const memberLists = {
   task: { field: "tasks", id: "task_id", by: (ids: number[]) => ({ task_id: ids, status: "all" }) },
   run: { field: "runs", id: "run_id", by: (ids: number[]) => ({ run: ids, show_errors: "true" }) },
@@ -70,11 +70,11 @@ const memberLists = {
 
 const kindOf = ({ main_entity_type: type }: Members): "task" | "run" => (type === "run" ? "run" : "task");
 
-/** The first members of a new study, each once. */
+/** The first members of a new study, without repetitions. */
 const lookedUp = (study: Members): number[] =>
   [...new Set(study[memberLists[kindOf(study)].field])].slice(0, MAX_LOOKED_UP);
 
-/** The 422 that names the members that are not in legacy's list; `undefined` if all that were looked up are there. */
+/** The 422 that names the members missing in legacy's list; `undefined` if all looked-up members are there. */
 const unknownMembers = (study: Members, legacy: JsonObject): Outcome | undefined => {
   const kind = kindOf(study);
   const { field, id } = memberLists[kind];
@@ -104,7 +104,7 @@ export const createStudy = endpoint("POST /studies", {
     if ((type === "task" ? runs : tasks).length > 0) return ofAnotherType;
     return type === "task" && benchmark_suite !== undefined ? suiteOfTasks : undefined;
   },
-  // The order of the elements is that of legacy's schema.
+  // The elements stand in the order of legacy's schema.
   legacy: ({ name, alias, main_entity_type, benchmark_suite, description, tasks, runs }) =>
     upload("/study", {
       description: buildXml({

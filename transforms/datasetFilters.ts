@@ -1,12 +1,12 @@
 import { entriesOf, type Json, type JsonObject, member, type RowTest } from "../src/catalogue/index.ts";
 
-/** As legacy's database compares texts (utf8_general_ci): without regard to case, accents and blanks at the end. */
+/** The key by which legacy's database (utf8_general_ci) compares texts: without case, accents and blanks at the end. */
 export const collationKey = (text: string): string =>
   text.replace(/ +$/, "").normalize("NFD").replaceAll(/\p{M}/gu, "").replaceAll("ß", "s").toUpperCase();
 
 const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
-/** A test of what a list shows of a row, which may be unknown. */
+/** A test of the values that a list shows of a row; they may be unknown. */
 const ofShown =
   (holds: (shown: JsonObject) => boolean): RowTest =>
   ({ shown }) =>
@@ -16,7 +16,7 @@ const sameText =
   (textsOf: (shown: JsonObject) => (Json | undefined)[]) =>
   (asked: string): RowTest => {
     const text = collationKey(asked);
-    return ofShown((shown) => textsOf(shown).some((one) => collationKey(textOf(one)) === text));
+    return ofShown((shown) => textsOf(shown).some((value) => collationKey(textOf(value)) === text));
   };
 
 /** A number or `low..high`. */
@@ -31,12 +31,12 @@ const within =
     });
   };
 
-/** It asks for a page, not for certain rows. */
+/** The field asks for a page, not for certain rows. */
 const anyRow = () => (): true => true;
 
 /**
- * What each field of the list of datasets requires of a row, as legacy's list does for its owner;
- * the cheap ones come first.
+ * The condition that each field of the list of datasets sets for a row, as legacy's list does for its owner; the cheap
+ * tests come first.
  */
 export const datasetFilters = {
   limit: anyRow,

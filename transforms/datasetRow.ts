@@ -15,7 +15,7 @@ const listedQualities = new Set([
   "NumBinaryAtts",
 ]);
 
-/** The text, or an empty one. */
+/** The text; an empty text for any other value. */
 const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
 /** An id, from a number or a text. */
@@ -59,7 +59,7 @@ export const datasetRow: RowById = {
     return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) as JsonObject;
   },
   document(rows) {
-    // A list shows no tags. The row has them for the filter by tag.
+    // A list does not show tags. The row has them for the filter by tag.
     const listed = rows.map((row) => {
       const { tag: _, ...rest } = row;
       return rest;

@@ -24,7 +24,7 @@ import { pagedList } from "./pagedList.ts";
 import { requireFilter, runFilters, runGroups } from "./runLists.ts";
 import { exampleParameter, listedParameters } from "./setupParameters.ts";
 
-/** The most levels of lists in an evaluation's array; a matrix has two. */
+/** The deepest nesting of lists in an evaluation's array; a matrix has two levels. */
 export const MAX_ARRAY_LEVELS = 16;
 
 const LIMIT = 100;
@@ -86,14 +86,14 @@ const evaluationList = <T>(
       study: idFilter,
       per_fold: optionalField(flag),
       sort_order: optionalField(oneOf(["asc", "desc"])),
-      // A limit counts as a filter: only one that is given does.
+      // A limit counts as a filter, but only if the client gives it.
       limit: optionalField(integerFrom(1, MAX_ROWS)),
       offset: withDefault(integerFrom(0, Number.MAX_SAFE_INTEGER), 0),
     },
     format: "xml",
     legacy: ({ per_fold, limit = LIMIT, ...filters }) =>
       listBy(legacyList, { ...filters, per_fold: per_fold ? String(per_fold) : undefined, limit }),
-    // Without a filter legacy may sort all evaluations. Its lists of runs need the same tables, but for the results.
+    // Without a filter legacy may sort all evaluations. Its lists of runs need the same tables, except the results.
     shortestList: { method: "GET", path: "/run/list/limit/1" },
     notFound: noEvaluations,
     errors: { 546: limitTooHigh },

@@ -13,18 +13,18 @@ import {
 } from "../src/catalogue/index.ts";
 import { tagName } from "./tagging.ts";
 
-/** The most ids, and characters of ids: legacy takes filters in its path, which has 8 KB at most. */
+/** The most ids, and characters of ids: legacy takes filters in its path, which has at most 8 KB. */
 const MAX_IDS = 1000;
 const IDS_LENGTH = 7000;
 
-/** One id, or a list of them. */
+/** One id, or a list of ids. */
 export const idList = optionalField(identifiers(MAX_IDS, IDS_LENGTH));
 /** Entities with this tag. */
 export const tagFilter = optionalField(tagName);
 /** An id, of an uploader for example. */
 export const idFilter = optionalField(identifier);
 
-/** The states of a dataset or a study, and `all` of them. */
+/** The states of a dataset or a study, and `all` for every state. */
 export const datasetStatus = oneOf(["active", "deactivated", "in_preparation", "all"]);
 
 /** The filters on a dataset's name and size. */
@@ -49,18 +49,18 @@ export const page = (most = 10_000) => ({
   offset: withDefault(integerFrom(0, Number.MAX_SAFE_INTEGER), 0),
 });
 
-/** The objects of a list's body whose members count as fields of their own. */
+/** The objects of a list's body whose members count as separate fields. */
 export const bodyObjects = { pagination: ["limit", "offset"] };
 
 type Filters = Record<string, string | number | number[] | undefined>;
 
-/** A list's filters as segments of legacy's path, in their order; `undefined` ones are left out. */
+/** A list's filters as segments of legacy's path, in their order, without `undefined` filters. */
 export const filterSegments = (filters: Filters): (string | number)[] =>
   Object.entries(filters).flatMap(([name, value]) =>
     value === undefined ? [] : [name, Array.isArray(value) ? value.join(",") : value],
   );
 
-/** The request for one of legacy's lists with these filters. An offset of 0 is left out. */
+/** The request for a list of legacy with these filters. An offset of 0 is left out. */
 export const listBy = (
   list: readonly string[],
   { offset, ...filters }: Filters & { offset: number },

@@ -29,13 +29,13 @@ const closedUp =
     .map((word) => new RegExp(`(?!${word})${word.split("").join(String.raw`\s*`)}\\W`, "i"));
 
 /**
- * Texts that legacy's input filter (CodeIgniter 3's xss_clean) rewrites or that break its SQL: legacy
- * would look for another name.
+ * Texts that legacy's input filter (CodeIgniter 3's xss_clean) rewrites or that break its SQL: legacy would look for
+ * another name.
  */
 const rewritten = [
   /["'\\]/,
   /%[0-9a-f]{2}/i,
-  // All tags but closed ones without attributes; of these the forbidden ones; entities after any tag.
+  // All tags except closed tags without attributes; of these the forbidden tags; entities after any tag.
   /<(?!\/?[a-z0-9]+>)/i,
   /<\/?((script|xss)[a-z0-9]*|alert|prompt|confirm|applet|audio|basefont|base|behavior|bgsound|blink|body|embed|expression|form|frameset|frame|head|html|ilayer|iframe|input|button|select|isindex|layer|link|meta|keygen|object|plaintext|style|textarea|title|math|video|svg|xml|comment|img|a)>/i,
   /<[^]*&/,
@@ -54,7 +54,7 @@ const rewritten = [
 const isNo = (exists: Json | undefined): boolean =>
   exists === false || exists === 0 || (typeof exists === "string" && /^(false|no|0)$/i.test(exists));
 
-/** An id that `exists` denies is that of no flow. */
+/** Reads an id as `-1` if `exists` says that there is no such flow. */
 const unlessDenied = <T>(inner: Rule<T>): Rule<T> => ({
   name: "unlessDenied",
   does: "the id of a flow that `exists` denies -> `-1`",

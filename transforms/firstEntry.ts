@@ -1,14 +1,14 @@
 import { entriesOf, isObject, type Json, type JsonObject, member, numberOf } from "../src/catalogue/index.ts";
 
-/** The first entry of a legacy list, `undefined` where it has none. */
+/** The first entry of a legacy list; `undefined` if the list is empty. */
 export const firstEntry = (legacy: JsonObject, list: string, entries: string): JsonObject | undefined => {
   const [first] = entriesOf(member(legacy, list, entries));
   return isObject(first) ? first : undefined;
 };
 
 /**
- * An endpoint's `first`, for an input of one id: that of the first entry that legacy lists. `path`: of a legacy list of
- * one entry. `field`: the input's.
+ * The `first` of an endpoint whose input is a single id: the id of the first entry that legacy lists. `path`: that of a
+ * legacy list of one entry. `field`: the name in the input.
  */
 export const firstId = (path: string, [list, entries, name]: [string, string, string], field: string) => ({
   legacy: { method: "GET" as const, path },

@@ -23,16 +23,16 @@ import { unknownDataset } from "./outcomes.ts";
 import { firstDataset } from "./firstEntry.ts";
 import { ofDataset } from "./lifetimes.ts";
 
-/** Legacy names a Parquet file for almost every format, but has one only for ARFF. */
+/** Legacy names a Parquet file for almost every format, but has the file only for ARFF. */
 const isArff = ({ format }: JsonObject): boolean => typeof format === "string" && format.toLowerCase() === "arff";
 
-/** Milliseconds after its upload in which legacy's workers process a dataset, or never. */
+/** Milliseconds after its upload in which legacy's workers process a dataset; later they never do. */
 const PROCESSED_WITHIN = 24 * 3_600_000;
 
 const isProcessed = (ours: Json): boolean =>
   member(ours, "status") !== "in_preparation" && !isUnset(member(ours, "processing_date"));
 
-/** Legacy writes the time of its server, without a zone: it is taken for UTC. NaN where there is none. */
+/** Legacy writes the time of its server without a zone: it is read as UTC. NaN if there is no time. */
 const uploadedAt = (ours: Json): number => {
   const date = member(ours, "upload_date");
   return typeof date === "string" ? Date.parse(`${date}Z`) : Number.NaN;

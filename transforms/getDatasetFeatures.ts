@@ -23,20 +23,20 @@ import { noDatasetWithFeatures } from "./outcomes.ts";
 import { ofDataset } from "./lifetimes.ts";
 
 /**
- * The list in a JSON text, its numbers and booleans as they are written and without `null`; any other value as it is.
+ * The list in a JSON text, with numbers and booleans as they are written and without `null`; any other value unchanged.
  */
 const listIn = (value: Json | undefined): Json | undefined => {
   const parsed = typeof value === "string" ? parseJson(value, asWritten) : undefined;
   return Array.isArray(parsed) ? parsed.filter((entry) => entry !== null) : value;
 };
 
-/** Values of a nominal feature are texts: `1.0` and `true` stay as they are written. */
+/** The values of a nominal feature are texts: `1.0` and `true` stay as they are written. */
 const asWritten = (_: string, value: Json, { source }: { source?: string }): Json =>
   (typeof value === "number" || typeof value === "boolean") && source !== undefined ? source : value;
 
 /**
- * Legacy writes one `nominal_value` after the other, some deployments one `nominal_values`. Only the
- * latter may be a JSON text.
+ * Legacy writes one `nominal_value` after the other; some deployments write a single `nominal_values`. Only the latter
+ * may be a JSON text.
  */
 const nominalValues: Rule<string[]> = {
   ...list(text),

@@ -9,7 +9,7 @@ export const getDatasetQualities = endpoint("GET /datasets/qualities/{dataset_id
   input: { dataset_id: identifier },
   legacy: ({ dataset_id }) => get`/data/qualities/${dataset_id}`,
   notFound: noDatasetWithQualities,
-  // Legacy says 361 of a private dataset, too, and modern may: the dataset's own document shows which it is.
+  // Legacy also answers 361 for a private dataset, and modern may: the dataset's document shows which it is.
   access: { endpoint: "getDataset", input: ({ dataset_id }) => ({ dataset_id }) },
   recover: { code: 361, look: ({ dataset_id }) => get`/data/${dataset_id}`, errors: new Set([112]) },
   modern: { codes: [111] },

@@ -20,14 +20,14 @@ import {
 import { unknownFlowId } from "./outcomes.ts";
 import { lasting } from "./lifetimes.ts";
 
-/** A flow, and the flows that it is made of. */
+/** A flow, and its components. */
 type Flow = { id: number; tag: string[]; subflows: Subflow[] };
 type Subflow = { identifier: string | null; flow: Flow };
 
-/** The most nested flows whose own groups an answer belongs to. */
+/** The most nested flows whose groups an answer belongs to. */
 const MAX_NAMED = 100;
 
-/** The ids of all nested flows; of more than `MAX_NAMED`, one more than that. */
+/** The ids of all nested flows; if there are more than `MAX_NAMED`, only the first `MAX_NAMED + 1`. */
 const idsWithin = (subflows: readonly Subflow[]): number[] => {
   const ids: number[] = [];
   const left = [...subflows];

@@ -26,7 +26,7 @@ import { MAX_ARRAY_LEVELS } from "./evaluations.ts";
 import { unknownRun } from "./outcomes.ts";
 import { lasting } from "./lifetimes.ts";
 
-/** A text that legacy escapes in neither form: where that breaks its JSON, the XML form has it as it was written. */
+/** A text that legacy escapes in neither format: if that breaks its JSON, the XML has the text as it was written. */
 const unescaped = verbatim(markup);
 
 const file = object({
@@ -38,7 +38,7 @@ const file = object({
   did: dropped,
 });
 
-/** An evaluation; one without a fold is about the whole run. */
+/** An evaluation; without a fold it is about the whole run. */
 const evaluation = object({
   name: nullable(text),
   value: number,
@@ -48,8 +48,8 @@ const evaluation = object({
 });
 
 /**
- * An unescaped text that is dropped. Where it stands twice, it has closed its element and forged others:
- * it then fails the schema.
+ * An unescaped text that is dropped. If it occurs twice, it has closed its element and forged others: it then fails the
+ * schema.
  */
 const unescapedAside: Rule<undefined> = {
   ...dropped,
@@ -59,7 +59,7 @@ const unescapedAside: Rule<undefined> = {
     Array.isArray(legacy) && legacy.length > 1 ? legacy : dropped.read(legacy, note, parent),
 };
 
-/** Adds another field's entries: legacy has the evaluation's errors in one field, and the run's own in another. */
+/** Adds the entries of another field: legacy has the errors of the evaluation and of the run in two fields. */
 const withMember = <T>(name: string, inner: Rule<T>): Rule<T> => ({
   name: "withMember",
   does: "the entries of two fields -> one list: `error` and `error_message` -> `error`",

@@ -22,7 +22,7 @@ const iteration = object({
   repeat: integer,
   fold: integer,
   iteration: integer,
-  // Legacy escapes it in neither form.
+  // Legacy escapes it in neither format.
   setup_string: nullable(verbatim(markup)),
   evaluation: number,
   selected: nullable(boolean),

@@ -48,7 +48,7 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
   errors: { 603: legacyStudy },
   modern: {
     problems: { "study-not-found": unknownStudy, "study-legacy": legacyStudy, "study-private": privateStudy },
-    // The reference asks for a key where legacy says that there is no access.
+    // The reference asks for a key if legacy says that there is no access.
     withoutKey: privateStudy,
   },
 
@@ -80,7 +80,7 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
     mayTurnPrivate: true,
     // Writes name a study by its id, so an alias is not enough.
     groups: ({ id_or_alias }, ours) => (ours ? entity("study", ours.id) : entity("study", id_or_alias, false)),
-    // Legacy makes the members of its old studies of tags.
+    // Legacy makes the members of its old studies from tags.
     goneGroups: ["dataset", "task", "flow", "setup", "run"].map(collection),
   },
   first: firstId("/study/list/limit/1", ["study_list", "study", "id"], "id_or_alias"),

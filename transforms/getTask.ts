@@ -20,7 +20,7 @@ import { lasting } from "./lifetimes.ts";
 const named = { name: text };
 const given = ifGiven(nullable(text));
 
-/** The source data of a task; some types of tasks have more targets. */
+/** The source data of a task; some types of tasks have further targets. */
 const dataset = object({
   data_set_id: nullable(integer),
   labeled_data_set_id: ifGiven(nullable(integer)),

@@ -25,7 +25,7 @@ import { attachToStudy, detachFromStudy, updateStudyStatus } from "./studies.ts"
 import { tagging, tagsInUse } from "./tagging.ts";
 import { updateDatasetStatus } from "./updateDatasetStatus.ts";
 
-/** Every endpoint under its one name, in the order of the documentation. */
+/** Every endpoint under its name, in the order of the documentation. */
 export const endpoints = {
   getDataset,
   listDatasets,

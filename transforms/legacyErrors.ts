@@ -2,7 +2,7 @@ import type { LegacyError, OutcomeKind } from "../src/catalogue/index.ts";
 
 /**
  * Every error code of the legacy interface: its message (trimmed) and its kind. `as`: the code to answer with instead.
- * A missing key counts as a wrong one, and a missing id as an unknown one.
+ * A missing key is answered like a wrong key, and a missing id like an unknown id.
  */
 const rows: readonly (readonly [code: number, message: string, kind: OutcomeKind, as?: number])[] = [
   [100, "Function not valid", "misasked"],

@@ -24,8 +24,8 @@ export const legacyWrites: LegacyWrites = {
 };
 
 /**
- * POSTs that write nothing: legacy takes them as it takes a GET, and old Java clients read so.
- * `study/ID/attach` and its like do write.
+ * POSTs that write nothing: legacy treats them as GETs, and old Java clients read so. `study/ID/attach` and the like do
+ * write.
  */
 export const legacyReads: readonly RegExp[] = [
   /^\/\w+\/(?:(?:tag|qualities)\/)?list(?:\/|$)/,
@@ -41,8 +41,8 @@ export const legacyReads: readonly RegExp[] = [
 ];
 
 /**
- * Reads that legacy also takes as a POST, by their paths: the form's fields, whose values a GET has as segments. A GET
- * finds no name with `=` or `/`, so openml-python posts.
+ * Reads that legacy also accepts as a POST, by their paths: the names of the form's fields, whose values a GET has as
+ * segments. A GET finds no name with `=` or `/`, so openml-python sends a POST.
  */
 export const legacyFormReads: ReadonlyMap<string, readonly string[]> = new Map([
   ["/flow/exists", ["name", "external_version"]],
@@ -51,7 +51,7 @@ export const legacyFormReads: ReadonlyMap<string, readonly string[]> = new Map([
 /** GETs that write: a reset deletes the record that a run was evaluated. */
 export const legacyWritingGets: readonly RegExp[] = [/^\/run\/reset\/\d+$/];
 
-/** POSTs that change what lists show little of: tags, and what the evaluation engine adds to a run or a dataset. */
+/** POSTs that change values which lists hardly show: tags, and the results that the evaluation engine adds. */
 export const legacyAmendments: readonly RegExp[] = [
   /^\/\w+\/(?:un)?tag$/,
   /^\/run\/(?:evaluate|trace)$/,
@@ -59,7 +59,7 @@ export const legacyAmendments: readonly RegExp[] = [
 ];
 
 /**
- * Codes that legacy answers before it reads the request, always in XML: unknown type, no key, wrong key, no
- * right to write, no database.
+ * Codes that legacy answers before it reads the request, always in XML: unknown type, no key, wrong key, no right to
+ * write, no database.
  */
 export const legacyRefusals: ReadonlySet<number> = new Set([100, 102, 103, 104, 107]);

@@ -6,7 +6,7 @@ export const lasting = { fresh: "1h", staleWhileRevalidate: "7d", staleIfError: 
 /** Lifetimes of lists that only legacy's operators change: types of tasks, measures. */
 export const fixed = { ...lasting, fresh: "24h" } as const;
 
-/** How answers about one dataset are cached. */
+/** The cache policy of answers about a single dataset. */
 export const ofDataset = (fresh: Duration) => ({
   fresh,
   staleWhileRevalidate: "1h" as const,

@@ -57,7 +57,7 @@ export const listDatasets = pagedList("POST /datasets/list", {
     md5_checksum: nullable(text),
     // Legacy omits qualities without a value.
     quality: havingValue("value", number, list(object({ name: text, value: number }))),
-    // Only the XML form, which is used if the JSON is broken, names the uploader.
+    // Only the XML, which is used if the JSON is broken, names the uploader.
     uploader: dropped,
   }),
 

@@ -26,7 +26,7 @@ export const listRuns = pagedList("POST /runs/list", {
     ...runFilters,
     task_type: idList,
     study: idFilter,
-    // Runs whose evaluation failed are left out otherwise.
+    // Without it, runs whose evaluation failed are left out.
     show_errors: optionalField(flag),
     ...page(MAX_ROWS),
   },
@@ -36,7 +36,7 @@ export const listRuns = pagedList("POST /runs/list", {
   errors: { 516: limitTooHigh },
   rejectEarly: requireFilter("510", narrowing, "POST /runs/list", ["run", "list"]),
 
-  // Legacy escapes a run's message and details in neither form.
+  // Legacy escapes a run's message and details in neither format.
   texts: {
     entriesIn: (legacy) => entriesOf(member(legacy, "runs", "run")),
     members: ["run_id", "task_id", "setup_id", "flow_id", "uploader", "upload_time", "error_message", "run_details"],
@@ -53,7 +53,7 @@ export const listRuns = pagedList("POST /runs/list", {
     upload_time: nullable(timestamp),
     error_message: nullable(verbatim(text)),
     run_details: nullable(verbatim(text)),
-    // Only the XML form, which is used if the JSON is broken, has it.
+    // Only the XML, which is used if the JSON is broken, has it.
     task_type_id: dropped,
   }),
 

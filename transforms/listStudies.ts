@@ -21,7 +21,7 @@ export const listStudies = pagedList("POST /studies/list", {
   input: {
     main_entity_type: optionalField(studyEntity),
     uploader: idFilter,
-    // Legacy's own default is "active".
+    // The default of legacy is "active".
     status: optionalField(datasetStatus),
     benchmark_suite: idFilter,
     ...page(),

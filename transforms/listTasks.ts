@@ -23,7 +23,7 @@ export const listTasks = pagedList("POST /tasks/list", {
     task_type_id: idFilter,
     tag: tagFilter,
     data_tag: tagFilter,
-    // Legacy's own default is "active".
+    // The default of legacy is "active".
     status: optionalField(datasetStatus),
     task_id: idList,
     data_id: idList,
@@ -46,11 +46,11 @@ export const listTasks = pagedList("POST /tasks/list", {
     input: list(object({ name: text, value: nullable(text) })),
     // Legacy omits qualities without a value.
     quality: havingValue("value", number, list(object({ name: text, value: number }))),
-    // Legacy's list has none.
+    // The list of legacy has no such field.
     tags: anyOrder(list(text)),
   }),
 
-  // It shows the names and states of datasets.
+  // The list shows the names and states of datasets.
   groups: () => [collection("task"), collection("dataset")],
   examples: { firstFive: { limit: 5 }, byType: { task_type_id: 8 }, none: { tag: "no-such-tag" } },
   exampleAnswer: [

@@ -3,7 +3,7 @@ import { fixed, lasting, ofDataset } from "./lifetimes.ts";
 
 const { groups: _, ...ofQualities } = ofDataset("24h");
 
-/** The kinds of a study's members, by legacy's words. */
+/** The kinds of a study's members, by their names at legacy. */
 const memberKinds: Record<string, string> = {
   data: "dataset",
   tasks: "task",
@@ -13,11 +13,11 @@ const memberKinds: Record<string, string> = {
 };
 
 /**
- * Reads of old clients that no endpoint has. Ids are digits: by any other spelling a write would not find the answer.
+ * Reads of old clients that have no endpoint. Ids are digits: a write would not find an answer under another spelling.
  */
 export const opaqueReads: readonly OpaqueRead[] = [
   {
-    // openml-python asks it after each list of evaluations, in another order each time.
+    // openml-python requests it after each list of evaluations, in a different order each time.
     name: "listUsers",
     path: /^\/user\/list\/user_id\/\d+(?:,\d+)*$/,
     lifetimes: { fresh: "1h", staleIfError: "7d" },
@@ -26,7 +26,7 @@ export const opaqueReads: readonly OpaqueRead[] = [
     isUnordered: true,
   },
   {
-    // Tags make the members of a legacy study.
+    // The members of a legacy study follow from tags.
     name: "getStudyMembers",
     path: /^\/study\/(\d+)\/(data|tasks|flows|setups|runs)$/,
     lifetimes: { fresh: "1m", staleIfError: "7d" },

@@ -1,6 +1,6 @@
 import type { Outcome } from "../src/catalogue/index.ts";
 
-// Legacy's own codes and messages, for answers that the gateway gives without a request to legacy.
+// The codes and messages of legacy, for answers that the gateway gives without a request to legacy.
 const notFound = (code: string, message: string): Outcome => ({ kind: "notFound", code, message });
 
 export const unknownDataset = notFound("111", "Unknown dataset");
@@ -25,7 +25,7 @@ export const noRuns = notFound("512", "No results");
 export const noEvaluations = notFound("542", "No results");
 export const noSetups = notFound("674", "No results, please check the filter.");
 export const noStudies = notFound("599", "No studies according to the specified criteria.");
-/** A lower bound of legacy's than ours is told as ours is: at the field. */
+/** If legacy has a lower limit than ours, the client gets the same answer as for our limit: an error at the field. */
 export const limitTooHigh: Outcome = {
   kind: "refused",
   message: "Requested result limit too high.",

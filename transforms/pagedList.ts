@@ -22,9 +22,9 @@ export const pagedList = <F extends Fields, Row, const Name extends string = nev
   }: Omit<Definition<F, Row[], Name>, "bodyObjects" | "output" | "cache"> & {
     wrappers: readonly [outer: string, inner: string];
     row: Rule<Row>;
-    /** The groups that a page belongs to. */
+    /** The groups of a page. */
     groups: (input: InputOf<F>) => string[];
-    /** All callers see the same rows. Otherwise owners see more, and rows may turn private. */
+    /** All callers see the same rows. If it is not set, owners see more, and rows may turn private. */
     isPublic?: boolean;
   },
 ) =>

@@ -18,8 +18,8 @@ export const runGroups = ({ study }: { study?: number | undefined }): string[] =
 ];
 
 /**
- * Refuses an input without any of these filters, with legacy's code: runs and evaluations are too many to be listed
- * whole. `route`: the list's own route. `list`: the segments of legacy's path before its filters.
+ * Refuses an input without any of these filters, with legacy's code: there are too many runs and evaluations to list
+ * them all. `route`: the route of the list. `list`: the segments of legacy's path before its filters.
  */
 export const requireFilter = (code: string, filters: readonly string[], route: string, list: readonly string[]) => {
   const unfiltered: Outcome = {

@@ -31,7 +31,7 @@ const withoutRepeats = <T>(inner: Rule<T>): Rule<T> => ({
   },
 });
 
-/** A parameter of a setup. `name` reads its second name, which only legacy's document of one setup has. */
+/** A parameter of a setup. `name` reads its second name, which only legacy's document of a single setup has. */
 export const setupParameter = (name: Rule<string | null>) =>
   object({
     id: integer,
@@ -45,7 +45,7 @@ export const setupParameter = (name: Rule<string | null>) =>
     value: nullable(text),
   });
 
-/** The parameters of a setup as lists have them: under one name, which is read twice. */
+/** The parameters of a setup as lists have them: with a single name, which is read twice. */
 export const listedParameters = withoutRepeats(list(setupParameter(renamed("parameter_name", nullable(text)))));
 
 /** A parameter, in examples of answers. */

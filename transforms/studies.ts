@@ -15,24 +15,24 @@ import {
 import { legacyStudies } from "./getStudy.ts";
 import { legacyStudy, noStudyToAttachTo, noStudyToUpdate, privateStudy } from "./outcomes.ts";
 
-/** What a study can be a collection of. */
+/** The kinds of entities that a study can collect. */
 export const studyEntity = oneOf(["task", "run"]);
 
-/** The most tasks or runs that one request adds to a study, or takes away. */
+/** The most tasks or runs that a request adds to a study, or removes from it. */
 export const MAX_MEMBERS = 10_000;
 
-/** A study that was defined by tags only takes no writes. */
+/** Refuses writes to a study that was defined by tags only. */
 const rejectLegacyStudy = ({ study_id }: { study_id: number }): Outcome | undefined =>
   legacyStudies.has(study_id) ? legacyStudy : undefined;
 
-/** Defines an endpoint that adds tasks or runs to a study, or takes them away. */
+/** Defines an endpoint that adds tasks or runs to a study, or removes them. */
 const membership = (action: "attach" | "detach", summary: string) =>
   endpoint(`POST /studies/${action}`, {
     summary,
     input: { study_id: identifier, entity_ids: identifierList(1, MAX_MEMBERS) },
     writes: ({ study_id }) => changed("study", [study_id]),
-    // Legacy lets every key change every study, and never says who a caller is. It shows a private study to its creator
-    // only, so a caller has to be able to read it. The creator of a public one cannot be told from others.
+    // Legacy lets every key change every study, and never says who a caller is. It shows a private study only to its
+    // creator, so a caller must be able to read it. The creator of a public study cannot be told from other callers.
     access: { endpoint: "getStudy", input: ({ study_id }) => ({ id_or_alias: study_id }) },
     legacy: ({ study_id, entity_ids }) =>
       post(`/study/${study_id}/${action}`, { ids: [...new Set(entity_ids)].join(",") }),
@@ -57,7 +57,7 @@ export const detachFromStudy = membership("detach", "Takes tasks or runs out of 
 
 export const updateStudyStatus = endpoint("POST /studies/status/update", {
   summary: "Activates or deactivates a study of the caller's own.",
-  // Legacy never lets a study be in preparation again.
+  // Legacy never lets a study return to preparation.
   input: { study_id: identifier, status: oneOf(["active", "deactivated"]) },
   writes: ({ study_id }) => changed("study", [study_id]),
   legacy: ({ study_id, status }) => post("/study/status/update", { study_id, status }),

@@ -23,17 +23,17 @@ import { unknownEntity } from "./outcomes.ts";
 
 export const tagName = matching(/^[A-Za-z0-9_.-]{1,64}$/);
 
-/** The kinds of entities that can be tagged, by legacy's words. */
+/** The kinds of entities that can be tagged, by their names at legacy. */
 type Taggable = "data" | "setup" | "flow" | "task" | "run";
 
 type Entity = { tag: string } & { [K in `${Taggable}_id`]?: number };
 
 type TaggedKind = {
-  /** The word for one entity, and the name of its cache group. */
+  /** The word for an entity, and the name of its cache group. */
   group: string;
-  /** The paths below which its tags are: the first one takes them, each one lists them. */
+  /** The paths below which its tags are: the first path accepts writes, each path lists tags. */
   paths: readonly string[];
-  /** The wrapper of legacy's document of one entity, if that shows its tags. */
+  /** The wrapper of legacy's document of a single entity, if that shows its tags. */
   shownAs?: string;
   /** An id that the sample legacy has. */
   example: number;
@@ -49,12 +49,12 @@ const kinds: Record<Taggable, TaggedKind> = {
 
 const texts = { tag: "Adds a tag to a", untag: "Removes a tag from a" };
 
-/** Defines an endpoint that adds or removes one tag, and answers with all tags of the entity. */
+/** Defines an endpoint that adds or removes a tag, and answers with all tags of the entity. */
 export const tagging = (action: "tag" | "untag", kind: Taggable) => {
   const id = `${kind}_id` as const;
   const { group, paths, shownAs, example } = kinds[kind];
   const wrapper = `${kind}_${action}`;
-  // A setup's tags are the only ones that the specification spells in two ways.
+  // Only a setup's tags have two spellings in the specification.
   const [route, ...also] = (kind === "setup" ? paths : paths.slice(0, 1)).map(
     (path): Route => `POST /${path}/${action}`,
   );
@@ -79,7 +79,7 @@ export const tagging = (action: "tag" | "untag", kind: Taggable) => {
 /** Legacy and the public reference let every key tag a private dataset, and answer with its tags. */
 const readableDataset = { endpoint: "getDataset", input: ({ data_id }: Entity) => ({ dataset_id: data_id }) };
 
-/** When legacy's search index fails (105), the tag is stored nevertheless: the entity's own document shows it. */
+/** If legacy's search index fails (105), the tag is stored nevertheless: the entity's document shows it. */
 const recoverBy = (kind: Taggable, shownAs: string, action: "tag" | "untag") => ({
   code: 105,
   look: (input: Entity) => get`/${kind}/${input[`${kind}_id`] as number}`,
@@ -110,7 +110,7 @@ export const tagsInUse = (kind: Taggable) =>
       staleIfError: "7d",
       groups: () => [collection(kinds[kind].group)],
     },
-    // No entity has a tag.
+    // Modern's code for: no entity has a tag.
     modern: { codes: [1002] },
     examples: { all: {} },
     exampleAnswer: ["study_14", "time_series"],

@@ -1,5 +1,5 @@
-// A bare node:http server: these bytes with these headers, either all that the gateway sends or only
-// the two that are needed.
+// A bare node:http server: it answers with these bytes and these headers, either all headers that the gateway sends or
+// only the two that are needed.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 

@@ -21,11 +21,11 @@ export const startBare = (
 ) => startPeer(core, "bare.js", body, { HEADERS: JSON.stringify(headers), OPTIONS: JSON.stringify(options) });
 
 /**
- * Starts a bare node:http server that parses these JSON bytes and writes them again for each request; it
- * answers with their new length.
+ * Starts a bare node:http server that parses these JSON bytes and writes them again for each request; the answer has
+ * their new length.
  */
 export const startJson = (core: number, body: Buffer) => startPeer(core, "json.js", body);
 
-/** Starts the cheapest legacy that answers all requests with these bytes; gives its URL. */
+/** Starts the cheapest legacy, which answers all requests with these bytes; returns its URL. */
 export const startFixedAnswer = async (core: number, body: Buffer): Promise<string> =>
   (isInstalled("nginx") ? await startNginx(core, { body }) : await startBare(core, body)).url;

@@ -1,4 +1,4 @@
-// hono's proxy helper in front of UPSTREAM, as its documentation has it.
+// The proxy helper of hono in front of UPSTREAM, as its documentation shows it.
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { proxy } from "hono/proxy";

@@ -28,13 +28,13 @@ http {
 
 type What = { body: Buffer } | { upstream: string; isCached?: true };
 
-/** Starts one worker that answers all requests with these bytes, or proxies an upstream, perhaps with a cache. */
+/** Starts a worker that answers all requests with these bytes, or proxies an upstream, perhaps with a cache. */
 export const startNginx = async (core: number, what: What): Promise<{ url: string; pid: number }> => {
   const directory = temporaryFolder();
   if ("body" in what) writeFileSync(join(directory, "answer"), what.body);
   const port = await freePort();
   writeFileSync(join(directory, "nginx.conf"), configuration(port, directory, what));
-  // By then it listens.
+  // nginx listens before it writes this line.
   const ready = /start worker process/;
   const { child } = await start(
     core,

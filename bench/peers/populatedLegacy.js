@@ -1,5 +1,5 @@
 // A legacy interface of any size, which counts its requests. All datasets up to a million exist, and are as different
-// as real ones are; above, every second one does.
+// as real datasets are; above a million, every second dataset exists.
 import { createServer } from "node:http";
 import { datasetBody } from "../bodies.ts";
 import { pseudoRandom } from "../pseudoRandom.ts";

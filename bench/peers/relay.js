@@ -1,4 +1,4 @@
-// The floor of a gateway in Node: undici passes requests and answers on, and nothing else is done.
+// The floor of a gateway in Node: undici passes requests and answers on, and does nothing else.
 import { createServer } from "node:http";
 import { Pool } from "undici";
 

@@ -3,7 +3,7 @@ import { freePort } from "../../test/support/freePort.ts";
 import { start } from "../processes.ts";
 import { temporaryFolder } from "../../test/support/temporaryFolder.ts";
 
-/** Starts one varnishd in front of an upstream; it caches all answers for an hour. */
+/** Starts a varnishd in front of an upstream; it caches all answers for an hour. */
 export const startVarnish = async (core: number, upstream: string): Promise<{ url: string; pid: number }> => {
   const port = await freePort();
   const directory = join(temporaryFolder(), "work");

@@ -2,8 +2,8 @@ import { type Json, type LegacyReading, type LegacyRequest, parseJson } from "..
 import { truncate } from "../../src/operation/index.ts";
 
 /**
- * An answer of any backend in the new interface's terms. `body`: `undefined` if it is not JSON;
- * `text` is then its beginning.
+ * An answer of any backend in the new interface's terms. `body`: `undefined` if it is not JSON; `text` is then its
+ * beginning.
  */
 export type GivenAnswer = { status: number; contentType?: string; body: Json | undefined; text?: string };
 

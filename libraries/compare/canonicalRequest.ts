@@ -1,13 +1,13 @@
 import type { Endpoint, Json, JsonObject } from "../../src/catalogue/index.ts";
 
-/** One request of the new interface, below its prefix. */
+/** A request of the new interface, below its prefix. */
 export type CanonicalRequest = { method: "GET" | "POST"; path: string; body?: JsonObject };
 
 /** `POST /datasets/list {"limit":5}` */
 export const formatRequest = ({ method, path, body }: CanonicalRequest): string =>
   `${method} ${path}${body === undefined ? "" : ` ${JSON.stringify(body)}`}`;
 
-/** Whether a server would resolve the path to another one: it has `.`, `..` or an empty segment. */
+/** True if a server would resolve the path to another path: it has `.`, `..` or an empty segment. */
 export const becomesAnother = ({ path }: Pick<CanonicalRequest, "path">): boolean => /\/\.{1,2}(\/|$)|\/\//.test(path);
 
 /** The request to the new implementation for an input. `route`: the operator's, by default the definition's. */
@@ -24,7 +24,7 @@ export const canonicalRequest = (
 
 const bodyOf = (input: Record<string, unknown>, bodyObjects: Record<string, string[]>): JsonObject => {
   const given = Object.entries(input).filter(([, value]) => value !== undefined) as [string, Json][];
-  const objectOf = (name: string) => Object.keys(bodyObjects).find((one) => bodyObjects[one]?.includes(name));
+  const objectOf = (name: string) => Object.keys(bodyObjects).find((object) => bodyObjects[object]?.includes(name));
   const body: JsonObject = {};
   for (const [name, value] of given) {
     const object = objectOf(name);
@@ -34,7 +34,7 @@ const bodyOf = (input: Record<string, unknown>, bodyObjects: Record<string, stri
   return body;
 };
 
-/** The path below the prefix that GETs an example; `undefined` where only a POST can ask for it. */
+/** The path below the prefix that GETs an example; `undefined` if only a POST can request it. */
 export const exampleTarget = ({ routes }: Endpoint, input: Record<string, Json>): string | undefined => {
   const templates = routes.flatMap((route) => (route.startsWith("GET ") ? [route.slice(4)] : []));
   const covers = (template: string) =>

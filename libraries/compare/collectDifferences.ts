@@ -2,15 +2,13 @@ import type { Json } from "../../src/catalogue/index.ts";
 import { truncate } from "../../src/operation/index.ts";
 import { type Difference, differenceKey, OTHER_PATHS } from "./difference.ts";
 
-/** One field that differs. */
+/** A field that differs. */
 export type FoundDifference = Omit<Difference, "count">;
 
-/** The most differences of one answer that are counted one by one. */
+/** The most differences of an answer that are counted separately. */
 const MAX_DIFFERENCES = 300;
 
-/**
- * The differences of one answer, while they are collected. `isFull`: no further difference changes the answer's result.
- */
+/** The differences of an answer, while they are collected. `isFull`: no further difference changes its result. */
 type DifferenceCollection = {
   add: (difference: FoundDifference) => void;
   isFull: () => boolean;
@@ -18,8 +16,8 @@ type DifferenceCollection = {
 };
 
 /**
- * Collects the differences of one answer. Those of one kind at one path are counted as one; beyond a bound, those of
- * one kind and form at all other paths.
+ * Collects the differences of an answer. Differences of the same kind at the same path are counted together; beyond a
+ * bound, those of the same kind and form at all other paths are.
  */
 export const collectDifferences = (): DifferenceCollection => {
   const byKind = new Map<string, Difference>();

@@ -6,29 +6,29 @@ import { type ComparedPlace, differ } from "./differ.ts";
 import { type Difference, type DifferenceForm, differenceFormOf, UNSERVED } from "./difference.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** The largest answer, in bytes, that is compared while callers are served: a larger one would delay them. */
+/** The largest answer, in bytes, that is compared while callers are served: a larger answer would delay them. */
 export const MAX_COMPARED_BYTES = 1024 ** 2;
 
 /**
- * Where the expected value at a place (`Difference.at`) comes from: the legacy value there, and the rules
- * that made the expected one.
+ * The source of the expected value at a place (`Difference.at`): the legacy value there, and the rules that made the
+ * expected value.
  */
 export type Origin = (at: string) => { legacy?: Json; rules: string[] };
 
-/** What two answers are compared by. */
+/** The rules by which two answers are compared. */
 type Comparison = {
   endpoint: string;
   output: Endpoint["output"];
   ledger: Ledger;
   origin?: Origin | undefined;
-  /** Why the gateway would not serve the candidate's answer; `undefined` if it would. */
+  /** The reason why the gateway would not serve the candidate's answer; `undefined` if it would. */
   whyUnserved?: (candidate: GivenAnswer) => string | undefined;
 };
 
 /**
- * Compares a candidate's answer with the expected one: status, content type, then the documents, field by
- * field. An answer that would not be served, such as a router's 404, is unexplained even if the ledger
- * allows all its differences.
+ * Compares a candidate's answer with the expected answer: status, content type, then the documents, field by field. An
+ * answer that would not be served, such as a router's 404, is unexplained even if the ledger allows all its
+ * differences.
  */
 export const compareAnswers = (comparison: Comparison, expected: GivenAnswer, candidate: GivenAnswer): Difference[] => {
   const differences = differencesOf(comparison, expected, candidate);
@@ -55,9 +55,9 @@ const differencesOf = (
 ): Difference[] => {
   const { add, isFull, differences } = collectDifferences();
   const isError = expected.status >= 400;
-  // An error and a document have no field in common: their statuses are the one cause.
+  // An error and a document have no field in common: their statuses are the only cause.
   const isOther = isError !== candidate.status >= 400;
-  // A candidate that writes errors differently does so in all their fields: they have one cause.
+  // A candidate that writes errors differently does so in all their fields: these have the same cause.
   const cause = isOther
     ? `status ${candidate.status} in place of ${expected.status}`
     : isError
@@ -103,7 +103,7 @@ const differencesOf = (
 const mediaType = ({ contentType }: GivenAnswer): string | undefined =>
   contentType === undefined ? undefined : mediaTypeOf(contentType);
 
-/** Joins two comparisons of one request: an unexplained difference that only one of them shows is drift. */
+/** Joins two comparisons of the same request: an unexplained difference that only one of them shows is drift. */
 export const markDrift = (before: readonly Difference[], after: readonly Difference[]): Difference[] => {
   const nameOf = ({ form, path }: Difference) => `${form} ${path}`;
   const once = (these: readonly Difference[], others: readonly Difference[]) => {

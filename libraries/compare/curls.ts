@@ -5,17 +5,17 @@ import type { LegacyQuery } from "./answers.ts";
 /** The commands that send the same request to either side; they name the environment variable of the key. */
 export type CurlPair = { legacy?: string; candidate: string };
 
-/** Where both interfaces begin, and the name of the key's variable. */
+/** The beginnings of both interfaces, and the name of the key's variable. */
 export type Addresses = {
-  /** Where legacy's interface begins: `https://host/api/v1`. */
+  /** The beginning of legacy's interface: `https://host/api/v1`. */
   legacy: string;
-  /** Where the new one does: the candidate's, or a gateway's. */
+  /** The beginning of the new interface: the candidate's, or a gateway's. */
   candidate: string;
   /** The environment variable that holds the key. */
   keyName: string | undefined;
 };
 
-/** One argument of a shell's command line. */
+/** An argument of a shell's command line. */
 const shellQuoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 

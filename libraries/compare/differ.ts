@@ -11,12 +11,12 @@ import { type DifferenceForm, differenceFormOf } from "./difference.ts";
 import { pairEntries } from "./pairing.ts";
 
 /**
- * One place of two documents. `form`: how they differ there, if they do. `allowedBy`: the rule to which the
- * difference means nothing.
+ * A place of two documents. `form`: their difference there, if there is one. `allowedBy`: the rule that ignores the
+ * difference.
  */
 export type ComparedPlace = {
   path: string;
-  /** The pointer in the expected document, or in the candidate's where only that has the place. */
+  /** The pointer in the expected document, or in the candidate's if only that has the place. */
   at: string;
   form?: DifferenceForm;
   allowedBy?: string;
@@ -24,12 +24,12 @@ export type ComparedPlace = {
   candidate?: Json;
 };
 
-/** Called for every place; for one with members (`isLeaf` false) before its members. */
+/** Called for every place; for a place with members (`isLeaf` false) before its members. */
 type VisitCompared = (place: ComparedPlace, isLeaf: boolean) => void;
 
 /**
- * Compares a candidate's document with the expected one, place by place, until `isOver`. Without a rule the
- * order of every list counts.
+ * Compares a candidate's document with the expected document, place by place, until `isOver`. Without a rule the order
+ * of every list counts.
  */
 export const differ = (
   rule: Rule | undefined,

@@ -1,12 +1,10 @@
 import type { Json } from "../../src/catalogue/index.ts";
 import { isDeepStrictEqual } from "node:util";
 
-/** How two answers differ at one place. `moved`: the same value at another place. */
+/** The difference of two answers at a place. `moved`: the same value at another place. */
 export type DifferenceForm = "status" | "missing" | "extra" | "type" | "value" | "order" | "moved";
 
-/**
- * Whether a difference is made by a named rule, allowed by the ledger, gone when it is checked again, or unexplained.
- */
+/** The origin of a difference: a rule, an expectation of the ledger, drift (gone at the second check), or unknown. */
 export type Classification = "explained" | "expected" | "drift" | "unexplained";
 
 /** The result of a whole answer, which is that of its worst difference. */
@@ -15,13 +13,13 @@ export type DifferenceResult = "equal" | Classification;
 /** The path of a difference that says that the answer would not be served. The ledger cannot allow it. */
 export const UNSERVED = "served";
 
-/** The path of the one difference of an unreadable answer of legacy, where the ledger expects that. */
+/** The path of the only difference of an unreadable answer of legacy, if the ledger expects that. */
 export const UNREADABLE = "unreadable";
 
 /** The path that stands for all differences beyond a bound: a candidate may invent paths. */
 export const OTHER_PATHS = "(other paths)";
 
-/** One kind of difference at one path of one answer. */
+/** A kind of difference at a path of an answer. */
 export type Difference = {
   /**
    * A JSON pointer with `*` for the entries of lists, `""` for the whole document; or `status`, `content-type`,
@@ -32,21 +30,21 @@ export type Difference = {
   at: string;
   form: DifferenceForm;
   kind: Classification;
-  /** The rule that explains it, or else the one that made the expected value. */
+  /** The rule that explains it, or else the rule that made the expected value. */
   rule?: string;
-  /** The cause, where it is more specific than the rule. */
+  /** The cause, if it is more specific than the rule. */
   cause?: string;
   /** The ledger's entry that allows it. */
   entry?: string;
-  /** The values at the first place; `undefined` where a side has none. */
+  /** The values at the first place; `undefined` if a side has no value. */
   legacy?: Json;
   expected?: Json;
   candidate?: Json;
-  /** How many fields of the answer differ in this way. */
+  /** The number of fields of the answer that differ in this way. */
   count: number;
 };
 
-/** Numbers of answers, each counted once by its worst difference. */
+/** The numbers of answers, each counted once by its worst difference. */
 export type ResultCounts = Record<DifferenceResult, number> & { compared: number };
 
 /** Counts before the first answer. */
@@ -74,14 +72,14 @@ export const differenceKey = ({ path, form, kind, rule, cause, entry }: Omit<Dif
   JSON.stringify([path, form, kind, rule, cause, entry]);
 
 /**
- * The most likely cause of a difference: the rule that explains it, or the ledger's entry. For an unexplained one it is
- * the rule that a candidate seems not to follow, else the path.
+ * The most likely cause of a difference: the rule that explains it, or the ledger's entry. For an unexplained
+ * difference it is the rule that a candidate seems not to follow, else the path.
  */
 export const causeOf = ({ kind, rule, entry, cause, form, path }: Omit<Difference, "at">): string => {
   if (cause !== undefined) return cause;
   if (kind === "explained") return rule ?? "";
   if (entry !== undefined) return entry;
-  // The whole answer differs: its status and its body have one cause.
+  // The whole answer differs: its status and its body have the same cause.
   if (rule !== undefined && (path === "status" || (path === "" && form !== "order"))) return rule;
   const innermost = rule?.split(" + ").at(-1);
   return innermost === undefined
@@ -89,10 +87,10 @@ export const causeOf = ({ kind, rule, entry, cause, form, path }: Omit<Differenc
     : againstRule(form, innermost);
 };
 
-/** The rules whose names are the types that they make. */
+/** The rules that are named after the types that they make. */
 const typeRules: ReadonlySet<string> = new Set(["text", "integer", "number", "boolean", "list", "object", "timestamp"]);
 
-/** What other rules make, in words. */
+/** The results of the other rules, in words. */
 const expectedOf: Readonly<Record<string, string>> = {
   nullable: "null",
   verbatim: "legacy’s own value",
@@ -102,7 +100,7 @@ const expectedOf: Readonly<Record<string, string>> = {
 
 const articleOf = (name: string): string => (/^[aeiou]/.test(name) ? "an" : "a");
 
-/** Describes how a candidate breaks the rule that made the expected value. */
+/** Describes the way in which a candidate breaks the rule that made the expected value. */
 const againstRule = (form: DifferenceForm, rule: string): string => {
   const isType = typeRules.has(rule);
   const expected = isType ? `${articleOf(rule)} ${rule}` : (expectedOf[rule] ?? `the result of the rule ${rule}`);
@@ -124,7 +122,7 @@ export const typeOf = (value: Json): JsonType => {
 
 export const isSame = (a: Json | undefined, b: Json | undefined): boolean => a === b || isDeepStrictEqual(a, b);
 
-/** How the second value differs from the first, or `undefined` where it does not. */
+/** The difference of the second value from the first, or `undefined` if they are equal. */
 export const differenceFormOf = (first: Json | undefined, second: Json | undefined): DifferenceForm | undefined => {
   if (isSame(first, second)) return undefined;
   if (first === undefined) return "extra";

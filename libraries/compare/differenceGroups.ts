@@ -1,8 +1,8 @@
 import { type Difference, differenceKey, OTHER_PATHS } from "./difference.ts";
 
 /**
- * Groups of differences, in memory that does not grow with the number of answers. `max`: groups of one endpoint, since
- * a candidate may invent paths; further differences of an endpoint share the group `(other paths)`.
+ * Groups of differences, in memory that does not grow with the number of answers. `max`: the groups of an endpoint,
+ * since a candidate may invent paths; its further differences share the group `(other paths)`.
  */
 export const openDifferenceGroups = <Group extends { endpoint: string }>(max: number) => {
   const groups = new Map<string, Group>();
@@ -26,7 +26,7 @@ export const openDifferenceGroups = <Group extends { endpoint: string }>(max: nu
   };
 
   return {
-    /** The group of a difference of one answer. `create` makes a missing one. */
+    /** The group of a difference of an answer. `create` makes a missing group. */
     of: groupOf,
     remove(wanted: (group: Group) => boolean): Group[] {
       const removed: Group[] = [];

@@ -14,26 +14,26 @@ import {
 import { type DifferenceForm, differenceFormOf, isSame } from "./difference.ts";
 import type { Origin } from "./compareAnswers.ts";
 
-/** One step from the legacy value to ours at one place; without `rule` no rule explains it. */
+/** A step from the legacy value to ours at a place; without `rule` no rule explains it. */
 type ExplainedStep = { form: DifferenceForm; rule?: string; legacy?: Json; ours?: Json };
 
-/** One place of both documents: the legacy value, ours, and every step between them. */
+/** A place of both documents: the legacy value, ours, and every step between them. */
 type Explained = { path: string; at: string; legacy?: Json; ours?: Json; steps: ExplainedStep[] };
 
-/** Called for every place; for one with members (`isLeaf` false) before its members. */
+/** Called for every place; for a place with members (`isLeaf` false) before its members. */
 type VisitExplained = (place: Explained, isLeaf: boolean) => void;
 
-/** What rules changed, by the pointer of the place. */
+/** The changes that rules made, by the pointer of the place. */
 type ChangesByPlace = ReadonlyMap<string, RuleChange[]>;
 
-/** What a rule notes of a document by place, without the fields that no rule knows. */
+/** The notes of a rule about a document, by place, without the fields that have no rule. */
 export const changesIn = (output: Rule, document: JsonObject): ChangesByPlace => {
   const { note, changes } = collectChanges();
   output.read(document, note, document);
   return changesByPlace(changes);
 };
 
-/** Groups what rules noted by place, without the fields that no rule knows. */
+/** Groups the notes of rules by place, without the fields that have no rule. */
 export const changesByPlace = (changes: readonly RuleChange[]): ChangesByPlace =>
   Map.groupBy(
     changes.filter(({ rule }) => rule !== "unknown"),
@@ -41,8 +41,8 @@ export const changesByPlace = (changes: readonly RuleChange[]): ChangesByPlace =
   );
 
 /**
- * Walks the legacy document and ours side by side, and checks the changes that rules noted against the actual values. A
- * difference that no chain of noted changes leads to is a step without a rule.
+ * Visits the legacy document and ours side by side, and checks the changes that rules noted against the actual values.
+ * A difference that no chain of noted changes leads to is a step without a rule.
  */
 export const explain = (
   rule: Rule,
@@ -82,11 +82,11 @@ const walk = (place: PlaceToExplain, changes: ChangesByPlace, visit: VisitExplai
   }
 };
 
-/** Whether the members have rules: such a list or object is visited member by member, even where it is unchanged. */
+/** True if the members have rules: such a list or object is visited member by member, even if it is unchanged. */
 const hasRuledMembers = (facets: Facets | undefined, ours: Json | undefined): boolean =>
   (facets?.fields !== undefined && isObject(ours)) || (facets?.entries !== undefined && Array.isArray(ours));
 
-/** Follows the noted changes from the legacy value. A gap between two of them is a step without a rule. */
+/** Follows the noted changes from the legacy value. A gap between two changes is a step without a rule. */
 const follow = (
   chain: readonly RuleChange[],
   legacy: Json | undefined,
@@ -142,8 +142,8 @@ export const lookUp = (
 };
 
 /**
- * Where our document comes from: legacy's, by these rules. It is explained with the first difference. Without a
- * document only rules are known.
+ * The origin of our document: legacy's document, by these rules. It is computed with the first difference. Without a
+ * document only the rules are known.
  */
 export const originIn = (output: Rule, document: JsonObject | undefined): Origin => {
   let places: ChangesByPlace | undefined;

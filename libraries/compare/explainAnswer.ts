@@ -18,12 +18,12 @@ import { collectDifferences } from "./collectDifferences.ts";
 import { type Difference, differenceFormOf, isSame } from "./difference.ts";
 import { changesByPlace, changesIn, explain, lookUp } from "./explain.ts";
 
-/** What explains an answer. `input`: what was asked for, as far as it is known. */
+/** The context that explains an answer. `input`: that of the request, as far as it is known. */
 type Explaining = { endpoint: Endpoint; input?: Record<string, unknown>; errors: ErrorTable };
 
 /**
- * Compares our answer with legacy's own: every difference, with the rule that explains it. `exchange`: the last one
- * with legacy; `undefined` if no request was sent.
+ * Compares our answer with legacy's: lists every difference, with the rule that explains it. `exchange`: the last
+ * exchange with legacy; `undefined` if no request was sent.
  */
 export const explainAnswer = (
   explaining: Explaining,
@@ -39,7 +39,7 @@ export const explainAnswer = (
   return unfitDocument(explaining, reading.document, legacy, ours);
 };
 
-/** What legacy's answer says: its document, its error, or why it cannot be read. */
+/** The content of legacy's answer: its document, its error, or the reason why it cannot be read. */
 export const legacyBody = (reading: AnsweredExchange["reading"]): Json => {
   if (reading.is === "document") return reading.document;
   if (reading.is === "unreadable") return reading.why;
@@ -53,7 +53,7 @@ type Made = { kind: "explained" | "unexplained"; rule?: string };
 
 const explainedBy = (rule: string): Made => ({ kind: "explained", rule });
 
-/** The differences of an answer that is made as a whole: the status and the body are one each. */
+/** The differences of an answer that is made as a whole: the status is one difference, the body another. */
 const wholeAnswer = (made: Made, legacy: GivenAnswer | undefined, ours: GivenAnswer): Difference[] => {
   const { add, differences } = collectDifferences();
   if (legacy?.status !== ours.status)
@@ -63,7 +63,7 @@ const wholeAnswer = (made: Made, legacy: GivenAnswer | undefined, ours: GivenAns
   return differences();
 };
 
-/** The row of the table of errors that makes this answer of this error. */
+/** The row of the table of errors that makes this answer from this error. */
 const madeOfError = (
   { endpoint, errors }: Explaining,
   { request, status, reading }: AnsweredExchange,
@@ -72,9 +72,9 @@ const madeOfError = (
   if (reading.is !== "error") return { kind: "unexplained" };
   const outcome: Outcome = outcomeAt(endpoint, reading, errors);
   const rule = `error ${reading.code}: ${outcome.kind}`;
-  // The table does not know the code, or legacy does not have the requested function: a person has to check it.
+  // The table does not have the code, or legacy does not have the requested function: a person has to check it.
   if (outcome.kind === "unknown" || outcome.kind === "misasked") return { kind: "unexplained", rule };
-  // A request that legacy takes only by POST needs a key that may write. Without a key the caller is not authenticated.
+  // A POST-only request of legacy needs a key that may write. Without a key the caller is not authenticated.
   const isUnauthenticated = request.method === "POST" && outcome.kind === "forbidden" && ours.status === 401;
   return {
     kind:
@@ -99,7 +99,7 @@ const explainDocument = ({ endpoint }: Explaining, legacy: JsonObject, ours: Jso
   return differences();
 };
 
-/** For a document of legacy that we did not answer with: it is an outcome, does not fit, or the reason is unknown. */
+/** For a legacy document that we did not answer with: it has an outcome, does not fit, or the reason is unknown. */
 const unfitDocument = (
   { endpoint, input = {} }: Explaining,
   document: JsonObject,

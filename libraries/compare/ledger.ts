@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { FoundDifference } from "./collectDifferences.ts";
 import { UNSERVED } from "./difference.ts";
 
-/** One entry, as it stands in the file; docs/tools.md says what its members mean. */
+/** An entry, as it stands in the file; docs/tools.md explains its members. */
 const entrySchema = z.strictObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "lower-case letters, digits and hyphens"),
   endpoint: z.string().min(1),
@@ -22,7 +22,7 @@ const entrySchema = z.strictObject({
   until: z.iso.date(),
 });
 
-/** One expected difference: where, why, its owner, and until when. */
+/** An expected difference: its place, its reason, its owner, and its end. */
 export type LedgerEntry = z.infer<typeof entrySchema>;
 
 /** The content of a ledger's file. */
@@ -30,7 +30,7 @@ export const ledgerSchema = z
   .array(entrySchema)
   .refine((entries) => new Set(entries.map(({ id }) => id)).size === entries.length, "each id once");
 
-/** The expected differences, and which of them allows a difference. */
+/** The expected differences, and the search for the entry that allows a difference. */
 export type Ledger = ReturnType<typeof openLedger>;
 
 /** Opens a ledger; entries that ended before `today` (`2026-11-21`) allow no difference. */
@@ -41,8 +41,8 @@ export const openLedger = (entries: readonly LedgerEntry[], today: string) => {
   return {
     entries,
     /**
-     * The entry that allows this difference, if one does. An entry with a value allows only
-     * differences with that value.
+     * The entry that allows this difference, if there is one. An entry with a value allows only differences with that
+     * value.
      */
     allowing: (
       endpoint: string,
@@ -59,7 +59,7 @@ export const openLedger = (entries: readonly LedgerEntry[], today: string) => {
   };
 };
 
-/** `/detail/**` -> `/detail` and all below it. A `*` stands for itself: paths write it for the entries of lists. */
+/** `/detail/**` -> `/detail` and all below it. A `*` stands for itself: paths use it for the entries of lists. */
 const pathPattern = (path: string): RegExp =>
   new RegExp(
     `^${path

@@ -1,19 +1,19 @@
 import { type Facets, isObject, type Json } from "../../src/catalogue/index.ts";
 
 /**
- * The indices of entries that belong together, those of entries without a partner, and whether the order is the same.
+ * The pairs of entries by their indices, the entries without a partner, and `inOrder`: both sides have the same order.
  */
 type Pairing = { pairs: [number, number][]; missing: number[]; extra: number[]; inOrder: boolean };
 
 type Identity = (value: Json) => string;
 
-/** The most first fields that are tried before all fields are taken: each try reads all entries. */
+/** The most first fields that are tried before all fields are used: each try reads all entries. */
 const MAX_TRIED = 4;
 
 // `"61"` and `61` identify the same entry, whose id then differs.
 const identifierOf = (value: Json): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
 
-/** Identifies an entry by these fields; an entry without the first of them by its whole value. */
+/** Identifies an entry by these fields; if it does not have the first of them, by its whole value. */
 const identityBy =
   ([first, ...others]: readonly string[]): Identity =>
   (value) => {
@@ -24,8 +24,8 @@ const identityBy =
   };
 
 /**
- * The identities to pair entries by, the most exact one first. The last one is the first field that the entries' rule
- * names (an id, a name). Where entries share it, as many of the first fields as distinguish the entries come before it.
+ * The identities to pair entries by, the most exact first. The last identity is the first field that the entries' rule
+ * names (an id, a name). If entries share it, an identity of as many first fields as distinguish them comes before it.
  */
 const identitiesOf = (entries: readonly Json[], entry: Facets | undefined): Identity[] => {
   const names = Object.keys(entry?.fields ?? (isObject(entries[0]) ? entries[0] : {}));
@@ -39,7 +39,7 @@ const identitiesOf = (entries: readonly Json[], entry: Facets | undefined): Iden
   return [identityBy(names), byFirst];
 };
 
-/** Pairs entries of equal identity, so that one additional entry is one difference; then the others in their order. */
+/** Pairs entries of equal identity, so that an extra entry is a single difference; then the others in their order. */
 export const pairEntries = (
   expected: readonly Json[],
   candidate: readonly Json[],

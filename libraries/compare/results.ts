@@ -11,7 +11,7 @@ export const comparisonResults = {
   failed: { sign: "×", means: "not compared: one side gave no answer" },
 } as const satisfies Record<DifferenceResult | NotCompared, { sign: string; means: string }>;
 
-/** Why an answer was not compared: legacy's can be read in no format, or one side gave none. */
+/** The reason why an answer was not compared: legacy's is readable in no format, or one side did not answer. */
 export type NotCompared = "unreadable" | "failed";
 
 export type ResultName = keyof typeof comparisonResults;

@@ -26,32 +26,30 @@ import { ModernFailure, watchModern } from "./watchModern.ts";
 import { isJsonType, unservedReasons } from "./compareSides.ts";
 
 /**
- * Modern's answer as it is served, with the excerpt of its document if it is one, and until when that is unfinished; or
- * why it is not served. `status`: modern's own, where it answered.
+ * Modern's answer as it is served; `document`: its excerpt. `unfinishedUntil`: the time until which the document is
+ * unfinished. `failed`: the reason why the answer is not served. `status`: modern's, if it answered.
  */
 export type ModernReply =
   | { answer: Answer; document?: Json; unfinishedUntil?: number | undefined }
   | { failed: string; status?: number; /** The failure says nothing about modern. */ isUnasked?: boolean };
 
-/**
- * The parts of the gateway that modern's client uses. `isUsed`: whether callers are answered by modern now.
- */
+/** The parts of the gateway that modern's client uses. `isUsed`: true if modern answers callers now. */
 type ModernParts = Watch & {
   errors: ErrorTable;
   reader: Pick<Reader, "readModern">;
   isUsed: () => boolean;
 };
 
-/** An endpoint, and the input that modern is asked for. */
+/** An endpoint, and the input of the request to modern. */
 type EndpointInput = { endpoint: NamedEndpoint; input: Record<string, unknown> };
 
-/** Asks the new implementation. */
+/** The client of the new implementation. */
 export type ModernClient = ReturnType<typeof openModern>["client"];
 
-/** Milliseconds after the last request for a caller from which any answer shows that modern is back. */
+/** Milliseconds without a request for a caller, after which any answer shows that modern is back. */
 const QUIET_MS = 15_000;
 
-/** Opens a client of modern with connections of its own, so that requests that wait for modern delay no others. */
+/** Opens a client of modern with separate connections, so that requests that wait for modern do not delay others. */
 export const openModern = (
   url: string,
   settings: Settings & { MODERN_CA?: string | undefined; MODERN_TIMEOUT_MS: number },
@@ -105,7 +103,7 @@ export const openModern = (
       return read;
     };
     try {
-      // No other side answers a write, so it is sent even while the circuit is open.
+      // No other backend answers a write, so it is sent even while the circuit is open.
       const isWrite = asked.endpoint.writes !== undefined;
       const reply = await backend.call(call, isWrite);
       return reply ?? { failed: "the circuit is open" };
@@ -132,7 +130,7 @@ export const openModern = (
     }
   };
 
-  // Where modern answers no caller any more, nothing else would show that it is back.
+  // If no request of a caller reaches modern, nothing else would show that it is back.
   const looking = setInterval(() => {
     if (!health.isFailing() || performance.now() - calledAt < QUIET_MS) return;
     look(answered, ownCaller(settings.MODERN_TIMEOUT_MS), true).catch(parts.observer.fault);
@@ -140,12 +138,12 @@ export const openModern = (
 
   return {
     client: {
-      /** Asks once. An answer that is not served, or none, is `failed`. */
+      /** Sends a request once. An answer that is not served, or a missing answer, is `failed`. */
       ask: (asked: EndpointInput, request: CanonicalRequest, caller: Caller) =>
         runStep("modern", { endpoint: asked.endpoint.name }, () => ask(asked, request, caller)),
       /**
-       * Asks for a comparison, `again` past its caches. A failure does not open the circuit for callers; an answer
-       * closes it, if no caller has asked for a while.
+       * Sends a request for a comparison; `again` bypasses modern's caches. A failure does not open the circuit for
+       * callers; an answer closes it, if no caller has sent a request for a while.
        */
       look: (...about: Parameters<typeof look>) => runStep("modern", { endpoint: "comparison" }, () => look(...about)),
     },
@@ -156,7 +154,7 @@ export const openModern = (
   };
 };
 
-/** How a request is sent: past the caches (`again`), with a key in the query, with further headers. */
+/** The options of a request: bypass the caches (`again`), a key in the query, further headers. */
 type Sending = {
   again: boolean;
   key?: string | undefined;
@@ -179,7 +177,7 @@ export const canonicalSender = (upstream: Upstream, url: string) => {
     { method, path, body }: CanonicalRequest,
     { again, key, headers, maxBytes, totalTimeout, exchange, holding }: Sending,
   ): Promise<UpstreamReply> => {
-    // Every implementation takes a key in the query, not every one in a header.
+    // Every implementation accepts a key in the query, but not all accept it in a header.
     const query = key === undefined ? "" : `?api_key=${encodeURIComponent(key)}`;
     return askUpstream(upstream, {
       method,
@@ -209,10 +207,10 @@ const textOf = ({ body, ...head }: UpstreamReply): ModernAnswer => ({
   text: body.toString("utf8"),
 });
 
-/** The most bytes of an error. The interface has no larger one. */
+/** The largest error in bytes. The interface has no larger error. */
 const MAX_ERROR_BYTES = 128 * 1024;
 
-/** Reads modern's answer by the endpoint's rules, and checks that it is one of the endpoint's. */
+/** Reads modern's answer by the endpoint's rules, and checks that the endpoint may answer so. */
 const readModern = async (
   { endpoint, input }: EndpointInput,
   reply: UpstreamReply,

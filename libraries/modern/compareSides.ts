@@ -6,10 +6,10 @@ import { type Endpoint, type ErrorTable, fitOfOurs } from "../../src/catalogue/i
 import { mediaTypeOf } from "../../src/gateway/index.ts";
 import { errorAnswer } from "./errorAnswer.ts";
 
-/** Documents come as JSON only. */
+/** Documents are JSON only. */
 export const isJsonType = (contentType: string): boolean => mediaTypeOf(contentType) === "application/json";
 
-/** Why an answer of the new implementation is not served, in words for logs and reports. */
+/** The reasons why an answer of the new implementation is not served, in words for logs and reports. */
 export const unservedReasons = {
   notJsonType: (contentType: string): string =>
     contentType === ""
@@ -40,7 +40,7 @@ export const compareSides = (
   return compareAnswers({ endpoint: name, output, ledger, origin, whyUnserved: whyNot }, expected, candidate);
 };
 
-/** Why such an answer of the new implementation would not be served; `undefined` where it would. */
+/** The reason why such an answer of the new implementation would not be served; `undefined` if it would. */
 const whyUnserved = (
   endpoint: Endpoint,
   errors: ErrorTable,

@@ -11,12 +11,12 @@ import {
 } from "../../src/catalogue/index.ts";
 import { mediaTypeOf } from "../../src/gateway/index.ts";
 
-/** An answer of modern as it came, served or not. `isOfGateway`: another gateway has given it. */
+/** An answer of modern as it came, served or not. `isOfGateway`: another gateway answered. */
 export type ModernAnswer = { status: number; contentType: string; text: string; isOfGateway: boolean };
 
 /**
- * The answer that is served for a 4xx of modern, if it is one of the endpoint's outcomes; `undefined` for any other,
- * such as a router's 404 or a proxy's page. A problem (RFC 9457) is served in our own format.
+ * The answer that is served for a 4xx of modern, if it is an outcome of the endpoint; `undefined` for any other 4xx,
+ * such as a router's 404 or a proxy's page. A problem (RFC 9457) is served in our format.
  */
 export const errorAnswer = (
   endpoint: Endpoint,
@@ -37,7 +37,7 @@ export const errorAnswer = (
   return status === 422 && isListOfInputErrors(document["detail"]) ? { status, body: text } : undefined;
 };
 
-/** `undefined` if the status differs: modern then means another error by the same code. */
+/** `undefined` if the status differs: modern then uses the code for another error. */
 const withStatus = (outcome: Outcome, status: number): Answer | undefined => {
   const answer = answerOf(outcome);
   return answer.status === status ? answer : undefined;
@@ -46,7 +46,7 @@ const withStatus = (outcome: Outcome, status: number): Answer | undefined => {
 const outcomeOfProblem = (endpoint: Endpoint, errors: ErrorTable, { code, type }: JsonObject): Outcome | undefined => {
   const coded = outcomeOfCode(endpoint, errors, code);
   if (coded || typeof type !== "string") return coded;
-  // The type is the path of a page, or an anchor in one.
+  // The type is the path of a page, or an anchor in a page.
   const [slug = ""] = /[^/#]*$/.exec(type) ?? [];
   const problems = endpoint.modern?.problems ?? {};
   return Object.hasOwn(problems, slug) ? problems[slug] : undefined;
@@ -75,8 +75,8 @@ const outcomeOfCode = (endpoint: Endpoint, errors: ErrorTable, given: Json | und
 };
 
 /**
- * Errors about credentials, rights, inputs and states mean the same at all endpoints. The others name what does not
- * exist, or exists already.
+ * True for errors that depend on the endpoint: they name a resource that does not exist, or exists already. Errors
+ * about credentials, rights, inputs and states mean the same at all endpoints.
  */
 const isOfOneEndpoint = ({ kind }: Outcome): boolean => kind === "notFound" || kind === "conflict" || kind === "gone";
 

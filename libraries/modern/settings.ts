@@ -30,8 +30,8 @@ export const comparedShape = {
 };
 
 /**
- * The errors of `MODERN_ROUTES`: unknown endpoints, and routes with another method, other names or another
- * path than a server resolves.
+ * The errors of `MODERN_ROUTES`: unknown endpoints, and routes with another method, with other names, or with a path
+ * that a server resolves to another path.
  */
 export const wrongRoutes = (
   { MODERN_ROUTES }: { MODERN_ROUTES: Record<string, string> },

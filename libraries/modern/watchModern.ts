@@ -9,27 +9,27 @@ export class ModernFailure extends Error {
   }
 }
 
-/** `report`: whether modern is up, and what failed. `onCircuit`: it opened, or closed after so many milliseconds. */
+/** `report`: true if modern is up, and the failure. `onCircuit`: it opened, or closed after `openFor` ms. */
 type ModernListeners = {
   url: string;
   report: (isUp: boolean, why?: string, details?: string) => void;
   onCircuit: (change: "opened" | "closed", openFor?: number) => void;
 };
 
-/** Failures in a row that say that modern fails: one alone may be due to its request. */
+/** Failures in a row that show that modern fails: a single failure may be due to its request. */
 const ROW = 3;
-/** Milliseconds from one failure to the call that may find out whether modern is back. */
+/** Milliseconds from a failure to the call that may find out if modern is back. */
 const RETRY = 5000;
 
 /**
- * Keeps how modern is. Its circuit opens after three calls in a row that failed, and closes with the first answer:
- * legacy answers reads meanwhile, so that a few failures of one caller are enough.
+ * Watches the state of modern. Its circuit opens after three calls in a row that failed, and closes with the first
+ * answer: legacy answers reads meanwhile, so a few failures of a single caller are enough.
  */
 export const watchModern = ({ url, report, onCircuit }: ModernListeners) => {
-  /** Requests in a row without an answer, and what became of the last of three. */
+  /** Requests in a row without an answer, and the failure of the last of three. */
   let misses = 0;
   let down: Reason | undefined;
-  /** Calls for callers in a row that failed, and why the last one did. */
+  /** Calls for callers in a row that failed, and the reason of the last failure. */
   let failures = 0;
   let lastReason: Reason | undefined;
   let hasAnswered = false;
@@ -60,24 +60,24 @@ export const watchModern = ({ url, report, onCircuit }: ModernListeners) => {
   };
 
   return {
-    /** A request got a whole answer. */
+    /** A request got a complete answer. */
     answered(): void {
       hasAnswered = true;
       misses = 0;
       down = undefined;
       tell();
     },
-    /** A request got no answer, or not all of it. */
+    /** A request got no answer, or only a part of it. */
     failed(_: RequestLine, { kind, reason }: Pick<UpstreamFailure, "kind" | "reason">): void {
       if (kind === "unreachable") down = reason;
       else if ((kind === "timeout" || kind === "broken") && ++misses >= ROW) down = reason;
       tell();
     },
-    /** Its circuit is open, or the last requests did not reach it or its answers broke off. */
+    /** True if its circuit is open, or the last requests did not reach it or its answers broke off. */
     isFailing,
     /** Closes the circuit: modern has answered a request that was not made by `execute`. */
     close,
-    /** `half_open`: a call finds out whether modern is back. */
+    /** `half_open`: a call finds out if modern is back. */
     circuit: () => (openedAt === undefined ? "closed" : trying > 0 ? "half_open" : "open"),
     /**
      * Makes the call. `undefined`: the circuit is open and no call was made, unless it `isNeeded`.
@@ -88,7 +88,7 @@ export const watchModern = ({ url, report, onCircuit }: ModernListeners) => {
       const isOpen = openedAt !== undefined;
       const isTry = isOpen && performance.now() >= tryAt;
       if (isOpen && !isTry) return isNeeded ? call() : undefined;
-      // The next one does not wait for a slow one.
+      // Later calls do not wait for a slow call.
       if (isTry) tryAt = performance.now() + RETRY;
       if (isTry) trying++;
       try {

@@ -3,7 +3,7 @@ import { dropped, type Endpoint, type Field, type Json, type JsonObject } from "
 import { errorResponses, errorSchemas, errorsOf, schemaRef } from "./errorResponses.ts";
 import { documentedHeaders, headerRefs } from "./replyHeaders.ts";
 
-/** What differs between the documents of two deployments. */
+/** The properties in which the documents of two deployments differ. */
 export type Deployment = {
   /** The prefix of all paths. */
   prefix: string;
@@ -25,9 +25,7 @@ const introduction = `Typed answers about the datasets, setups, studies, flows a
 - A request that breaks HTTP, or for which the server has no room, is refused before anything is looked up for it. That is always
   \`{"detail": ...}\`, whatever \`Accept\` says: 400, 408, 417, 431, 503. The connection is closed.`;
 
-/**
- * The description of the new interface in OpenAPI 3.1, made of the definitions of its endpoints. It takes up to 200 ms.
- */
+/** The description of the new interface in OpenAPI 3.1, made from its endpoints' definitions. It takes up to 200 ms. */
 export const openApiDocument = (settings: DocumentSettings): JsonObject => {
   const { version, prefix, endpoints } = settings;
   const operations = Object.entries(endpoints).map(([name, endpoint]) => operationOf(name, endpoint));
@@ -166,7 +164,7 @@ const requestBody = (endpoint: Endpoint): JsonObject => {
   };
 };
 
-/** A field that is `null` counts as not given. */
+/** The schema of a body's field. A field that is `null` counts as not given. */
 const bodySchema = ({ schema, fallback }: Field<unknown>): JsonObject => {
   const own = jsonSchema(schema);
   if (fallback === undefined) return own;
@@ -174,7 +172,7 @@ const bodySchema = ({ schema, fallback }: Field<unknown>): JsonObject => {
   return { anyOf: [own, { type: "null" }], ...(value === undefined ? {} : { default: value }) };
 };
 
-/** The schemas of all answers, by endpoint. One that refers to itself has parts of its own. */
+/** The schemas of all answers, by endpoint. A schema that refers to itself has its parts beside it. */
 const answerSchemas = (endpoints: Endpoints): JsonObject =>
   Object.fromEntries(
     Object.entries(endpoints).flatMap(([name, { output }]) => {
@@ -184,7 +182,7 @@ const answerSchemas = (endpoints: Endpoints): JsonObject =>
     }),
   );
 
-/** Rewrites a schema's own references: `#/$defs/x` is `#/components/schemas/NAME_x` in the document. */
+/** Rewrites the references within a schema: `#/$defs/x` is `#/components/schemas/NAME_x` in the document. */
 const referring = (name: string, value: Json): Json => {
   if (Array.isArray(value)) return value.map((entry) => referring(name, entry));
   if (typeof value !== "object" || value === null) return value;
@@ -197,16 +195,16 @@ const referring = (name: string, value: Json): Json => {
   );
 };
 
-/** The JSON Schema of a rule. A part that has none, such as an unknown field of legacy, allows any value. */
+/** The JSON Schema of a rule. A part without a JSON Schema, such as an unknown field of legacy, allows any value. */
 const jsonSchema = (schema: z.ZodType): JsonObject => {
   const { $schema: _, ...written } = z.toJSONSchema(schema, {
     unrepresentable: "any",
     override({ zodSchema, jsonSchema: made }) {
       const { minimum, maximum, properties = {} } = made;
-      // A field that is dropped is in no answer.
+      // A dropped field is in no answer.
       const fields = zodSchema instanceof z.ZodObject ? Object.entries(zodSchema.shape) : [];
       for (const [name, field] of fields) if (field === dropped.schema) delete properties[name];
-      // zod names the bounds of exact integers everywhere; a bound of its own comes with another one.
+      // zod gives every integer the bounds of exact integers: they are removed. A rule's minimum has a maximum.
       if (minimum !== Number.MIN_SAFE_INTEGER) return;
       delete made.minimum;
       if (maximum === Number.MAX_SAFE_INTEGER) delete made.maximum;

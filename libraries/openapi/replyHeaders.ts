@@ -4,8 +4,8 @@ const header = (description: string, schema: JsonObject = { type: "string" }): J
 const count: JsonObject = { type: "integer", minimum: 0 };
 
 /**
- * The headers of documents, as OpenAPI has them. Those of the message itself (`Date`,
- * `Content-Length` …) are HTTP's own.
+ * The headers of documents, in OpenAPI's form. The headers of the message itself (`Date`, `Content-Length` …) belong to
+ * HTTP.
  */
 export const documentedHeaders: Readonly<Record<string, JsonObject>> = {
   "X-Request-Id": header("The request's id, for the operators' log."),

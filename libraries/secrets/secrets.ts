@@ -2,17 +2,14 @@ import { isObject, type Json, parseJson } from "../../src/catalogue/index.ts";
 import { HIDDEN } from "../../src/operation/index.ts";
 import { withoutEmails, withoutNamedSecrets } from "./namedSecrets.ts";
 
-/**
- * Takes keys, sessions, cookies and mail addresses out of texts and documents. Doing it twice changes no
- * more than doing it once.
- */
+/** Removes keys, sessions, cookies and mail addresses from texts and documents. A second call changes nothing more. */
 export type Secrets = {
   text: (text: string) => string;
-  /** The same for all texts of a document, the names of its members among them. */
+  /** The same for all texts of a document, including the names of its members. */
   json: <T>(document: T) => T;
   /**
-   * The same, and a caller's key, of any length and in any case. A short key is removed wherever it
-   * stands, even within a word.
+   * The same, and removes a caller's key, of any length and in any case. A short key is removed wherever it stands,
+   * even within a word.
    */
   ofCaller: (key: string | undefined) => Secrets;
 };
@@ -20,20 +17,16 @@ export type Secrets = {
 /** The sample legacy's writing key. It replaces every key and session. */
 export const SAMPLE_KEY = "0".repeat(32);
 
-/** Letters and digits of a key that is taken out in every encoding: shorter ones could be any word. */
+/** The length of a key that is removed in every encoding: a shorter key could be any word. */
 export const MIN_KEY_LENGTH = 16;
 
-/** Whether a text is such a key. */
+/** True if a text is such a key. */
 export const isLongKey = (key: string): boolean => new RegExp(`^[A-Za-z0-9]{${MIN_KEY_LENGTH},}$`).test(key);
 
-/** Rounds in which a text is searched; one that still changes then is not shown at all. */
+/** The most rounds in which a text is searched; if it still changes then, it is not shown at all. */
 const MAX_ROUNDS = 10;
 
-/**
- * `keys`: known keys that are long (`isLongKey`), found in any case and encoding.
- *
- * @throws A RangeError for a shorter key.
- */
+/** Opens the removal of secrets. `keys`: known keys that are long (`isLongKey`), found in any case and encoding. */
 export const openSecrets = (keys: readonly string[] = []): Secrets => {
   if (!keys.every(isLongKey)) throw new RangeError(`A key has at least ${MIN_KEY_LENGTH} letters and digits.`);
   const secret = keys.filter((key) => !/^0+$/.test(key)).map((key) => Array.from(key, anyEncoding).join(""));
@@ -44,7 +37,7 @@ export const openSecrets = (keys: readonly string[] = []): Secrets => {
   };
   const text = (before: string): string => {
     let found = before;
-    // What one step made may be what another looks for.
+    // The result of a step may be a secret for another step.
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const after = isDocument(found) ? eachToken(found, text) : once(found);
       if (after === found) return found;
@@ -66,7 +59,7 @@ export const openSecrets = (keys: readonly string[] = []): Secrets => {
 /** The same without this key, which may be any word. */
 const withoutWord = (secrets: Secrets, key: string): Secrets => {
   const pattern = new RegExp(RegExp.escape(key), "gi");
-  const text = (one: string) => secrets.text(one).replaceAll(pattern, "(key)");
+  const text = (value: string) => secrets.text(value).replaceAll(pattern, "(key)");
   const within = (value: Json): Json => {
     if (typeof value === "string") return text(value);
     if (typeof value === "number") return String(value) === key ? 0 : value;
@@ -82,16 +75,16 @@ const withoutWord = (secrets: Secrets, key: string): Secrets => {
 };
 
 /**
- * One letter or digit plain, percent-encoded, escaped in JSON (once or more) or written as a
- * reference of XML; in any case.
+ * A letter or digit, plain, percent-encoded, escaped in JSON (once or more) or written as a reference of XML; in any
+ * case.
  */
 const anyEncoding = (letter: string): string => {
-  const codes = [letter.toLowerCase(), letter.toUpperCase()].map((one) => one.charCodeAt(0));
+  const codes = [letter.toLowerCase(), letter.toUpperCase()].map((character) => character.charCodeAt(0));
   const hex = codes.map((code) => code.toString(16)).join("|");
   return String.raw`(?:${letter}|%(?:25)*(?:${hex})|\\{1,16}u00(?:${hex})|&(?:amp;)*#(?:0*(?:${codes.join("|")})|x0*(?:${hex}));)`;
 };
 
-/** JSON that can be cut into its tokens. */
+/** True for JSON that can be cut into its tokens. */
 const isDocument = (text: string): boolean => /^\s*[{["]/.test(text) && parseJson(text) !== undefined;
 
 const secretMember = /^(api_?key|x-api-key|authorization|(set-)?cookie|session_hash|ci_session|phpsessid)$/i;

@@ -17,7 +17,7 @@ const reasons: Record<string, string> = {
   14: "its files cannot be opened",
 };
 
-/** The codes of what may pass: the file system fails or is full, another process has locked the file. */
+/** The codes of failures that may pass: the file system fails or is full, another process has locked the file. */
 const passing: ReadonlySet<unknown> = new Set(["EIO", "ENOSPC", 5, 10, 13]);
 
 type StoreError = Error & { code?: string; errcode?: number };
@@ -25,7 +25,7 @@ type StoreError = Error & { code?: string; errcode?: number };
 // SQLite refines its codes in the upper bits.
 const codeOf = ({ code, errcode }: StoreError) => (errcode === undefined ? code : errcode & 0xff);
 
-/** Why a directory for `DATA_DIR` cannot be used, and what is needed. One line. */
+/** The reason why a directory for `DATA_DIR` cannot be used, and the requirement. One line. */
 export const dataDirectoryError = (directory: string, error: StoreError): string => {
   const reason = reasons[codeOf(error) ?? ""];
   const subject = `${directory} cannot be used: `;
@@ -42,28 +42,28 @@ export const refusal = (directory: string, why: StoreError): Error => {
   return passing.has(codeOf(why)) ? temporary(error) : error;
 };
 
-/** The reason where the database, or what is in it, cannot be read. */
+/** The reason if the database, or a value in it, cannot be read. */
 export const unreadable = (directory: string, why: string): Error =>
   new Error(
     `${databaseIn(directory)}: ${why}; it is left as it is: repair it, or move it away to begin with nothing set`,
   );
 
 /**
- * Makes the directory, for this user alone, unless it exists.
+ * Makes the directory, for this user only, unless it exists.
  *
  * @throws The system's error if it cannot be made or written to.
  */
 export const makeDataDirectory = (directory: string): void => {
   const missing: string[] = [];
-  // Not by Node's recursive mkdir: where a parent exists but takes no children, as /proc, that tries forever.
+  // Not by Node's recursive mkdir: if a parent exists but takes no children, as /proc, that tries forever.
   for (let at = resolve(directory); !existsSync(at); at = dirname(at)) missing.unshift(at);
-  // Another process may have made one meanwhile.
+  // Another process may have made it meanwhile.
   for (const at of missing) if (!existsSync(at)) mkdirSync(at, { mode: 0o700 });
   if (!statSync(directory).isDirectory()) throw Object.assign(new Error("EEXIST: it is a file"), { code: "EEXIST" });
   accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
 };
 
-/** Tries whether a file can be written to the directory, and leaves nothing behind; why it cannot. */
+/** Tries to write a file to the directory, and leaves nothing behind. Returns the reason if that fails. */
 export const dataDirectoryTrouble = (directory: string): string | undefined => {
   const isNew = !existsSync(directory);
   const file = join(directory, `.check-${process.pid}`);

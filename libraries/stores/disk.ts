@@ -2,31 +2,31 @@ import { temporary, withTimeout } from "../../src/operation/index.ts";
 import { refusal, unreadable } from "./dataDirectory.ts";
 import { type DiskPatience, endWithoutThread, firstAnswer, diskSilent, startDiskThread } from "./diskThread.ts";
 
-/** Where the values of stores are written that no other process uses. */
+/** The disk with the values of stores that no other process uses. */
 export type Disk = Awaited<ReturnType<typeof openDisk>>;
 
 type DiskSettings = DiskPatience & {
   directory: string;
   /** Milliseconds that a write may take (default: a second). */
   timeout?: number | undefined;
-  /** Called if the thread ends by itself: nothing is written any more. */
+  /** Called if the thread ends unexpectedly: nothing is written any more. */
   onEnded: (error: Error) => void;
 };
 
 /**
- * Opens the database of a directory in a thread of its own.
+ * Opens the database of a directory in a separate thread.
  *
  * @throws With `DATA_DIR`, the file and the reason, if it cannot be used.
  */
 export const openDisk = async ({ directory, timeout = 1000, onEnded, ...patience }: DiskSettings) => {
   const thread = startDiskThread("sqliteThread", directory);
-  /** What waits for the thread's messages, which come in order. */
+  /** The calls that wait for the thread's messages, which come in order. */
   const pending: PromiseWithResolvers<unknown>[] = [];
   const exit = Promise.withResolvers<void>();
   exit.promise.catch(() => undefined);
   let failure: Error | undefined;
   let isOpen = false;
-  /** Waits that took too long, and are not over. */
+  /** The number of waits that took too long, and are not over. */
   let late = 0;
 
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
@@ -81,15 +81,15 @@ export const openDisk = async ({ directory, timeout = 1000, onEnded, ...patience
   const texts = answer as Map<string, Map<string, string>>;
   isOpen = true;
   return {
-    /** The error with which the start is refused where a text cannot be read. */
+    /** The error that refuses the start if a text cannot be read. */
     refuse: (why: string) => refusal(directory, unreadable(directory, why)),
-    /** What is stored for a feature, by key. */
+    /** The stored texts of a feature, by key. */
     textsOf: (feature: string): ReadonlyMap<string, string> => texts.get(feature) ?? new Map(),
     /**
      * Stores a text, or deletes it. Resolves when that is on the disk.
      *
-     * @throws If it cannot be written, or takes too long. `onLate` is called if a late one is written after all; until
-     *   then every other write is refused.
+     * @throws If it cannot be written, or takes too long. `onLate` is called if a late write is made after all; until
+     * then every other write is refused.
      */
     async write(feature: string, key: string, text: string | undefined, onLate: () => void): Promise<void> {
       if (failure !== undefined) throw failure;

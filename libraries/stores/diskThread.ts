@@ -3,14 +3,14 @@ import { Worker } from "node:worker_threads";
 import { threadEnvironment, withTimeout } from "../../src/operation/index.ts";
 
 /**
- * How a start and a check wait for a disk: milliseconds until `onHanging` is called, and until it is given
+ * The patience of a start or a check with a disk: milliseconds until `onHanging` is called, and until the disk is given
  * up; a test may change them.
  */
 export type DiskPatience = { hint?: number | undefined; patience?: number | undefined; onHanging: () => void };
 
 /**
- * Runs a module of this folder in a thread of its own, which has the directory as its data: a disk that
- * hangs holds up nothing else.
+ * Runs a module of this folder in a separate thread, which gets the directory as its data: a disk that hangs delays
+ * nothing else.
  */
 export const startDiskThread = (name: string, directory: string): Worker =>
   new Worker(new URL(`${name}${extname(import.meta.url)}`, import.meta.url), {
@@ -19,7 +19,7 @@ export const startDiskThread = (name: string, directory: string): Worker =>
     env: threadEnvironment,
   });
 
-/** The first answer of such a thread; "late" where the disk hangs. The thread then does not keep the process alive. */
+/** The first answer of such a thread; "late" if the disk hangs. The thread then does not keep the process alive. */
 export const firstAnswer = async <T>(
   answer: Promise<T>,
   thread: Worker,
@@ -36,13 +36,12 @@ export const firstAnswer = async <T>(
   return later;
 };
 
-/** Why a directory cannot be used whose thread has given no answer. */
+/** The error of a directory whose thread has given no answer. */
 export const diskSilent = (): Error => new Error("its disk does not answer");
 
 /**
- * Lets the process end before a thread has answered, which may be in a call to the system that does not
- * return. `process.exit` would wait for it: another program, that takes the place of this one and exits with
- * its code, ends all threads.
+ * Lets the process end before a thread has answered, which may be in a system call that does not return. `process.exit`
+ * would wait for it. So this process is replaced by another program that exits with its code: that ends all threads.
  */
 export const endWithoutThread = (answer: Promise<unknown>): void => {
   const end = (code: number) =>

@@ -18,7 +18,7 @@ export const storeEvents: EventDefinitions = {
     level: "warn",
     msg: "Redis has lost what was stored.",
     notes:
-      "It was flushed or replaced. It is not filled again: what `feature` had stored begins anew (`stages`: see `stages_lost`).",
+      "It was flushed or replaced. It is not filled again: what `feature` had stored starts from nothing (`stages`: see `stages_lost`).",
   },
   redis_key_set_aside: {
     level: "warn",

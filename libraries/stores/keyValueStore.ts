@@ -7,8 +7,8 @@ import type { RunScript } from "./redis.ts";
 export type Changes<T> = ReadonlyMap<string, T | undefined>;
 
 /**
- * Durable or shared state of one feature: values by key. Every gateway has a copy of them in memory, which
- * it reads without waiting.
+ * Durable or shared state of a feature: values by key. Every gateway has a copy of them in memory, which it reads
+ * without waiting.
  */
 export type KeyValueStore<T> = {
   get(key: string): T | undefined;
@@ -18,29 +18,29 @@ export type KeyValueStore<T> = {
    * Compare-and-set: stores what `make` returns for the latest stored value, `null` deletes it; returns false if `make`
    * returns `undefined`. `make` may be called again if another update came first.
    *
-   * @throws If the write is not confirmed in time. If it is made all the same, it is taken back when the store answers
-   *   again, unless somebody has written since.
+   * @throws If the write is not confirmed in time. If it succeeds anyway, it is undone when the store answers again,
+   * unless another write has come since.
    */
   update(key: string, make: (latest: T | undefined) => T | null | undefined): Promise<boolean>;
-  /** Calls the listener with what another gateway has changed, or Redis has lost. */
+  /** Calls the listener with the changes of another gateway, and with the values that Redis has lost. */
   onChange(listener: (changes: Changes<T>) => void): void;
 };
 
-/** What a feature opens its store with. */
+/** The settings with which a feature opens its store. */
 export type StoreSettings<T> = {
   /** The name of the store, also in Redis. */
   feature: string;
-  /** What a value looks like. */
+  /** The schema of a value. */
   schema: (key: string) => z.ZodType<T>;
-  /** The start is refused where a value cannot be read. */
+  /** The start is refused if a value cannot be read. */
   isVital?: boolean;
-  /** What a value that cannot be read counts as. Else it is dropped, or what was read before holds. */
+  /** The value in place of an unreadable value. Otherwise that is dropped, or the value read before stays. */
   instead?: (key: string) => T | undefined;
   /** The start waits for Redis, and is refused without it. */
   needsRedis?: boolean;
 };
 
-/** What stores are opened with. */
+/** The settings with which stores are opened. */
 export type StoresSettings = {
   REDIS_URL?: string | undefined;
   DATA_DIR?: string | undefined;
@@ -48,8 +48,8 @@ export type StoresSettings = {
   isCheck?: boolean;
   onEvent: OnStoreEvent;
   /**
-   * Milliseconds that an update waits at most, and that the start waits for Redis or the disk, of which it says after
-   * `hint` that it hangs; a test may change them.
+   * Milliseconds for which an update waits at most, and for which the start waits for Redis or the disk. After `hint`
+   * the start reports that it hangs. A test may change them.
    */
   timeout?: number;
   patience?: number;
@@ -61,41 +61,41 @@ export type Stores = {
   kind: "memory" | "directory" | "redis";
   /** @throws With the setting's name, if the start is refused. */
   open<T>(settings: StoreSettings<T>): Promise<KeyValueStore<T>>;
-  /** Gives a function that asks whether this gateway does this work now. At any time at most one gateway does. */
+  /** Returns a function that is true if this gateway does this work now. At any time at most one gateway does. */
   claim(work: string): () => Promise<boolean>;
   /** Runs a script of a feature in Redis, if there is one. */
   run?: RunScript;
-  /** From now on nothing is stored. */
+  /** Stores nothing from now on. */
   close(): Promise<void>;
 };
 
 /**
- * Stores a text under a key, or deletes it. False where another gateway has changed the store since it was last taken
- * over: it is taken over then, and nothing is written.
+ * Stores a text under a key, or deletes it. False if another gateway has changed the store since the last read: then
+ * that change is read, and nothing is written.
  */
 export type WriteText = (key: string, text: string | undefined) => Promise<boolean>;
 
-/** A store, and what its place does with it. */
+/** A store, with the functions for the place that holds it. */
 type StoreInPlace<T> = KeyValueStore<T> & {
   /**
-   * Takes over all texts that are stored.
+   * Reads all stored texts into memory.
    *
-   * @throws At the start, with the key and the reason, if a vital one cannot be read.
+   * @throws At the start, with the key and the reason, if a vital value cannot be read.
    */
   take(texts: ReadonlyMap<string, string>, isStart?: boolean): void;
   /**
-   * Stores what is known again where these texts, which are stored, are different: a write was made
-   * after it had been refused.
+   * Writes the known values again if the stored texts differ from them: a write that had been refused was made after
+   * all.
    */
-  takeBack(texts: ReadonlyMap<string, string>): Promise<void>;
+  rollBack(texts: ReadonlyMap<string, string>): Promise<void>;
   /** Runs a task between updates. */
   inTurn: SerialQueue;
 };
 
-/** An update fails where another one came first so often. */
+/** The number of collisions with other updates after which an update fails. */
 const MAX_COLLISIONS = 100;
 
-/** Makes the store of a feature, which is empty until it takes over what is stored. Reports `store_unreadable`. */
+/** Makes the store of a feature, empty until it reads the stored texts. Reports `store_unreadable`. */
 export const storeIn = <T>(
   write: WriteText,
   { feature, schema, isVital, instead }: StoreSettings<T>,
@@ -130,7 +130,7 @@ export const storeIn = <T>(
     if (keys.length > 0) onEvent("store_unreadable", { feature, keys, why: whys.join("; ") });
     if (changes.size > 0) for (const listener of listeners) listener(changes);
   };
-  const takeBack: StoreInPlace<T>["takeBack"] = async (texts) => {
+  const rollBack: StoreInPlace<T>["rollBack"] = async (texts) => {
     for (const key of new Set([...known.keys(), ...texts.keys()])) {
       const text = known.get(key)?.text;
       if (texts.get(key) !== text && !(await write(key, text))) return;
@@ -155,11 +155,11 @@ export const storeIn = <T>(
       (snapshot ??= new Map(
         [...known].flatMap(([key, { value }]) => (value === undefined ? [] : [[key, value] as const])),
       )),
-    // One after the other: what was read before an update is not taken over after it.
+    // One after the other: texts that were read before an update must not replace it.
     update: (...about) => inTurn(() => update(...about)),
     onChange: (listener) => void listeners.push(listener),
     take,
-    takeBack,
+    rollBack,
     inTurn,
   };
 };

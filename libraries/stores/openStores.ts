@@ -22,7 +22,7 @@ export const openStores = async ({
   ...times
 }: StoresSettings): Promise<Stores> => {
   if (isCheck) return memoryStores();
-  // Loaded where they are used: Redis's client and SQLite take their time and memory.
+  // Loaded only when they are used: Redis's client and SQLite take time and memory.
   if (REDIS_URL !== undefined)
     return (await import("./redisStores.ts")).redisStores({ url: REDIS_URL, onEvent, ...times });
   if (DATA_DIR === undefined) return memoryStores();
@@ -39,7 +39,7 @@ export const memoryStores = (): Stores =>
     () => undefined,
   );
 
-/** The stores of one process, on its disk or in memory. */
+/** The stores of a single process, on its disk or in memory. */
 const localStores = (onEvent: OnStoreEvent, report: ReturnType<typeof openHealth>, disk?: Disk): Stores => {
   let closing: Promise<void> | undefined;
   return {
@@ -47,7 +47,7 @@ const localStores = (onEvent: OnStoreEvent, report: ReturnType<typeof openHealth
     async open<T>(settings: StoreSettings<T>) {
       const { feature } = settings;
       const stored = () => disk?.textsOf(feature) ?? new Map<string, string>();
-      const onLate = () => void store.inTurn(() => store.takeBack(stored())).then(() => report(), report);
+      const onLate = () => void store.inTurn(() => store.rollBack(stored())).then(() => report(), report);
       const write: WriteText = async (key, text) => {
         if (closing !== undefined) throw new Error("the store is closed");
         try {

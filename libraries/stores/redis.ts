@@ -10,7 +10,7 @@ import { connectionCause } from "../../src/operation/index.ts";
 /**
  * Runs a Lua script. Texts come back as bytes.
  *
- * @throws At once, with the reason, without a connection.
+ * @throws At once, with the reason, if there is no connection.
  */
 export type RunScript = (
   script: string,
@@ -44,7 +44,7 @@ type ConnectionSettings = {
   onSetAside: (key: string) => void;
 };
 
-/** Milliseconds for a connection to be made, and at most between two attempts. */
+/** Milliseconds until a connection must be made, and the most between two attempts. */
 const CONNECT = 1000;
 const RETRY = 500;
 const MAX_QUEUED_COMMANDS = 10_000;
@@ -52,15 +52,15 @@ const MAX_QUEUED_COMMANDS = 10_000;
 const bytes = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
 
 /**
- * How the names of channels begin. A channel belongs to the whole Redis, whichever database a connection has selected:
- * its name has the database's number.
+ * The beginning of the names of channels. A channel belongs to the whole Redis, whichever database a connection has
+ * selected: its name has the database's number.
  */
 export const channelPrefix = (url: string): string => `catalog-gateway:1:${Number(new URL(url).pathname.slice(1))}:`;
 
 /**
- * Goes around every script. Where a command finds a key of another type, another program has written it: the key gets
- * another name, and the command is repeated. Else each gateway would fail at this key until an operator deletes it.
- * -> the keys that were renamed, and what the script returns
+ * Wraps every script. If a command finds a key of another type, another program has written it: the key gets another
+ * name, and the command is repeated. Otherwise each gateway would fail at this key until an operator deletes it. -> the
+ * keys that were renamed, and the result of the script
  */
 const settingAside = (script: string): string => `
 local server = redis
@@ -134,7 +134,7 @@ const openLink = ({ url, channels, onSetAside, ...callbacks }: ConnectionSetting
   };
   for (const client of [commands, listener]) {
     client.on("error", onError);
-    // The library goes on with a connection that was being made when the client was destroyed.
+    // The library continues with a connection that was being made when the client was destroyed.
     client.on("connect", () => isClosed && client.destroy());
     // It retries for ever, and reports failures by events.
     client.connect().catch(onError);
@@ -167,7 +167,7 @@ const openLink = ({ url, channels, onSetAside, ...callbacks }: ConnectionSetting
 /** The error as operators read it. */
 const inWords = (error: Error): Error => {
   if (error instanceof SocketClosedUnexpectedlyError) return new Error("it closed the connection", { cause: error });
-  // The connection is renewed where an answer comes too late.
+  // The connection is renewed if an answer comes too late.
   if (error instanceof DisconnectsClientError) return new Error("it did not answer in time", { cause: error });
   const cause = connectionCause(error);
   return cause === undefined ? error : new Error(cause, { cause: error });

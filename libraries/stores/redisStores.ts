@@ -12,38 +12,36 @@ import {
   type WriteText,
 } from "./keyValueStore.ts";
 
-/** The number is the format's. Each feature has one hash of JSON texts. */
+/** The number is that of the format. Each feature has a hash of JSON texts. */
 const PREFIX = "catalog-gateway:1:state:";
-/** The field that is another text after each change: the gateway that made it, and the number of its write. */
+/** The field that has another text after each change: the gateway that made it, and the number of its write. */
 const VERSION = "#";
 
 /** Milliseconds between two reads of the changes of others: messages may be lost. */
 const INTERVAL = 5000;
-/** Milliseconds from a message to the read. It covers the messages that come meanwhile. */
+/** Milliseconds from a message to the read. The read covers the messages that come meanwhile. */
 const DELAY = 100;
-/** Milliseconds for which a feature waits for Redis at the start where it could do without. */
+/** Milliseconds for which a feature waits for Redis at the start if it can do without. */
 const SHORT_PATIENCE = 1000;
-/**
- * How Redis begins to refuse a user, a password or a database. Anything else, such as `LOADING`, may pass.
- */
+/** The beginning of Redis's error for a wrong user, password or database. Other errors, such as `LOADING`, may pass. */
 const WRONG_SETTING = /^(NOAUTH|NOPERM|WRONGPASS|ERR DB)\b/;
 /**
- * Milliseconds for which a claim holds, and the share of them that counts: work under way ends
- * before another gateway begins.
+ * Milliseconds for which a claim holds, and the share of them that counts: work under way ends before another gateway
+ * begins.
  */
 const CLAIM = 10_000;
 const CLAIM_COUNTS = 0.8;
 
-/** KEYS: a feature's hash, if nothing else is said. */
+/** KEYS: a feature's hash, unless a script says otherwise. */
 const scripts = {
-  /** ARGV: the `#` that is known. -> nothing if it is still so, else fields and texts by turns */
+  /** ARGV: the known `#`. -> nothing if it is still so, else fields and texts alternating */
   read: `
     if (redis.call('HGET', KEYS[1], '#') or '') == ARGV[1] then return false end
     return redis.call('HGETALL', KEYS[1])`,
 
   /**
-   * ARGV: the `#` that is known, key, new text or '', new `#`, channel, message. -> nothing if it is stored, else
-   * fields and texts by turns
+   * ARGV: the known `#`, key, new text or '', new `#`, channel, message. -> nothing if it is stored, else fields and
+   * texts alternating
    */
   write: `
     if (redis.call('HGET', KEYS[1], '#') or '') ~= ARGV[1] then return redis.call('HGETALL', KEYS[1]) end
@@ -53,10 +51,10 @@ const scripts = {
     redis.call('PUBLISH', ARGV[5], ARGV[6])
     return false`,
 
-  /** A write that changes nothing: fails where Redis refuses writes. */
+  /** A write that changes nothing: it fails if Redis refuses writes. */
   touch: "return redis.call('PERSIST', KEYS[1])",
 
-  /** KEYS: a claim. ARGV: gateway, milliseconds. -> 1 if it is this gateway's now */
+  /** KEYS: a claim. ARGV: gateway, milliseconds. -> 1 if this gateway has it now */
   claim: `
     local owner = redis.call('GET', KEYS[1])
     if owner and owner ~= ARGV[1] then
@@ -70,8 +68,8 @@ const scripts = {
 };
 
 /**
- * Opens the stores that all gateways on one Redis share. Without Redis each goes on with what it knows,
- * and updates are refused.
+ * Opens the stores that all gateways on one Redis share. Without Redis each gateway goes on with the values that it
+ * knows, and updates are refused.
  */
 export const redisStores = ({
   url,
@@ -80,9 +78,9 @@ export const redisStores = ({
   patience = 5000,
 }: Pick<StoresSettings, "onEvent" | "timeout" | "patience"> & { url: string }): Stores => {
   const self = randomUUID();
-  /** The channel of changes: the id of the gateway that made one. */
+  /** The channel of changes. A message is the id of the gateway that made the change. */
   const channel = `${channelPrefix(url)}state:changes`;
-  /** What has changed in each store. */
+  /** The functions that read the changes of each store. */
   const reads: (() => Promise<void>)[] = [];
   const health = openHealth(onEvent);
   const inTurn = openSerialQueue();
@@ -139,9 +137,9 @@ export const redisStores = ({
     async open<T>(settings: StoreSettings<T>) {
       const { feature, needsRedis } = settings;
       const key = PREFIX + feature;
-      /** Its `#`, as it was read or written last; "" if there is none. */
+      /** The `#` of the hash, as it was read or written last; "" if it has no `#`. */
       let version = "";
-      /** How many writes were sent from here, and which one was confirmed last. */
+      /** The number of writes sent from here, and the number of the last confirmed write. */
       let [sent, confirmed] = [0, 0];
       const write: WriteText = async (field, text = "") => {
         if (isClosed) throw new Error("the store is closed");
@@ -154,7 +152,7 @@ export const redisStores = ({
         return true;
       };
       const store = storeIn<T>(write, settings, onEvent);
-      /** Takes over the fields that a script gives, or takes back what was refused; false where it gives none. */
+      /** Reads the fields that a script returns, or undoes a refused write; false if it returns no fields. */
       const take = async (reply: unknown, isStart = false): Promise<boolean> => {
         if (!Array.isArray(reply)) return false;
         const fields = new Map<string, string>();
@@ -165,7 +163,7 @@ export const redisStores = ({
         const [gateway, number] = version.split(":");
         // The last change is from here, and was refused to its caller.
         if (gateway === self && Number(number) > confirmed) {
-          await store.takeBack(fields).catch((error: Error) => {
+          await store.rollBack(fields).catch((error: Error) => {
             // The next read tries again.
             version = before;
             throw error;
@@ -193,7 +191,7 @@ export const redisStores = ({
       let until = -Infinity;
       return async () => {
         const now = performance.now();
-        // More than half of it is left.
+        // More than half of the claim's time is left.
         if (until - now > (CLAIM * CLAIM_COUNTS) / 2) return !isClosed;
         const reply = await run(scripts.claim, [`${PREFIX}claim:${work}`], [self, String(CLAIM)]).catch(
           () => undefined,

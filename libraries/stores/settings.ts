@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { fields, type Settings, type SettingsFragment } from "../../src/operation/index.ts";
 
-/** Whether the Redis client accepts the URL, so that an error names the setting. */
+/** True if the Redis client accepts the URL; so an error can name the setting. */
 const isRedisUrl = (text: string): boolean => {
   try {
     const { pathname, username, password } = new URL(text);
@@ -28,7 +28,7 @@ const shape = {
     ),
 };
 
-/** What the stores add to the settings. */
+/** The settings of the stores. */
 export const settings = {
   shape,
   group: "Cache and storage",

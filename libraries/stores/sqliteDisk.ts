@@ -9,8 +9,8 @@ const BUSY = 5;
 const DAMAGED: ReadonlySet<unknown> = new Set([11, 26]);
 
 /**
- * Opens the database of a directory that one process uses at a time. The operating system frees the lock when the
- * process ends, however it ends. A file with a process id in it would go stale after a crash.
+ * Opens the database of a directory that only one process may use at a time. The operating system frees the lock when
+ * the process ends, however it ends. A file with a process id would go stale after a crash.
  *
  * @throws With `DATA_DIR`, the file and the reason, if it cannot be used.
  */
@@ -19,10 +19,10 @@ export const sqliteDisk = (directory: string) => {
   let database: DatabaseSync | undefined;
   try {
     makeDataDirectory(directory);
-    // For this user alone; SQLite gives its other files the same permissions.
+    // For this user only; SQLite gives its other files the same permissions.
     closeSync(openSync(file, "a", 0o600));
     database = new DatabaseSync(file);
-    // In this mode the lock of the first transaction is kept.
+    // In this mode SQLite holds the lock of the first transaction.
     database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; BEGIN EXCLUSIVE; COMMIT");
     prepare(database, directory);
     return entriesOf(database);
@@ -54,7 +54,7 @@ const prepare = (database: DatabaseSync, directory: string): void => {
   );
 };
 
-/** What is stored, and how it is changed. Reads all entries, so that a damaged page is found. */
+/** The stored texts, and their changes. Reads all entries, so that a damaged page is found. */
 const entriesOf = (database: DatabaseSync) => {
   const stored = new Map<string, Map<string, string>>();
   for (const row of database.prepare("SELECT feature, key, value FROM entries").iterate()) {
@@ -64,7 +64,7 @@ const entriesOf = (database: DatabaseSync) => {
   const put = database.prepare("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)");
   const remove = database.prepare("DELETE FROM entries WHERE feature = ? AND key = ?");
   return {
-    /** What was stored at the start, by feature and key. */
+    /** The texts that were stored at the start, by feature and key. */
     stored,
     /**
      * Stores a text, or deletes it. Returns when that is on the disk.

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { sqliteDisk } from "./sqliteDisk.ts";
 
-// The thread that holds the database. It sends what is stored, then answers each write in order: with
-// nothing, or with its error.
+// The thread that holds the database. It sends the stored texts, then answers each write in order: with nothing, or
+// with its error.
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
 const send = (message: unknown): void => parentPort?.postMessage(message);
 const { stored, write, close } = sqliteDisk(workerData as string);

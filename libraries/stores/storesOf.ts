@@ -3,8 +3,8 @@ import type { Stores } from "./keyValueStore.ts";
 import { memoryStores } from "./openStores.ts";
 
 /**
- * Where features store what outlives the process, or what gateways share: the stores that were
- * opened, else some in memory.
+ * The stores for values that outlive the process, or that gateways share: those that were opened, else stores in
+ * memory.
  */
 export const storesOf = ({ features }: Pick<Core, "features">): Stores =>
   (features as readonly (Feature & { stores?: Stores })[]).find(({ stores }) => stores)?.stores ?? memoryStores();

@@ -1,4 +1,4 @@
-// What others import of the catalogue: what an endpoint is made of, and how its answers are read.
+// The exports of the catalogue: the parts of an endpoint, and the reading of its answers.
 
 export { type Answer, answerOf, collectErrors, inputErrors, plainAnswer } from "./endpoint/answer.ts";
 export { buildXml } from "./endpoint/buildXml.ts";

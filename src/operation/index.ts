@@ -1,4 +1,4 @@
-// What others import of `operation`: settings, secrets, limits, the network, the log and the metrics.
+// The exports of `operation`: settings, secrets, limits, the network, the log and the metrics.
 
 export { allOf } from "./limits/allOf.ts";
 export {

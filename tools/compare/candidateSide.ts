@@ -15,19 +15,19 @@ export const USER_AGENT = "catalog-gateway-compare";
 type CandidateSettings = Omit<UpstreamSettings, "origin"> & {
   totalTimeout: number;
   maxReply: number;
-  /** Where the key is sent: all implementations read the query, a gateway also a header. */
+  /** The place of the key: all implementations read it from the query, a gateway also from a header. */
   keyIn: "header" | "query";
 };
 
 /**
- * Opens connections to a candidate. `url`: where the new interface's paths begin,
- * `http://host:9000` or `http://host/v1`.
+ * Opens connections to a candidate. `url`: the beginning of the new interface's paths, `http://host:9000` or
+ * `http://host/v1`.
  */
 export const openCandidateSide = (url: string, { totalTimeout, maxReply, keyIn, ...settings }: CandidateSettings) => {
   const upstream = openUpstream({ ...settings, origin: new URL(url).origin });
   const send = canonicalSender(upstream, url);
   return {
-    /** Sends one request. `again`: past the candidate's caches. `wasReached`: it was reached, but gave no answer. */
+    /** Sends a request. `again`: bypasses the candidate's caches. `wasReached`: it was reached, but gave no answer. */
     async ask(
       request: CanonicalRequest,
       key: string | undefined,
@@ -74,8 +74,8 @@ export const inputReader = (endpoints: Readonly<Record<string, Endpoint>>): Inpu
 };
 
 /**
- * Makes the function that routes requests as the gateway does for the new implementation: one whose input is not valid
- * as it was made. `routes`: MODERN_ROUTES, by endpoint.
+ * Makes the function that routes requests as the gateway does for the new implementation; an invalid request goes
+ * unchanged. `routes`: MODERN_ROUTES, by endpoint.
  */
 export const modernRouter =
   (endpoints: Readonly<Record<string, Endpoint>>, routes: Readonly<Record<string, string>>) =>

@@ -64,13 +64,13 @@ const compare = async (options: CompareOptions, tools: CommandTools): Promise<vo
   const lines = terminalReport(report, isTTY ? columns : 100, isTTY && !tools.environment["NO_COLOR"]);
   for (const line of [...lines, ...writeReports(report, options.out, scrub)]) tools.print(scrub(line));
   const { compared, failed, unreadable, unexplained } = report.summary;
-  // A promotion must not pass because a server was away.
+  // A promotion must not pass because a server did not answer.
   const answered = compared + unreadable;
   if (failed >= answered) throw new Error(`${failed} of ${answered + failed} requests could not be compared`);
   tools.exit(unexplained + unreadable > 0 ? 1 : 0);
 };
 
-/** The report for other programs: everything but the examples. */
+/** The report for other programs: everything except the examples. */
 const jsonReport = ({ examples: _examples, ...report }: Report): string => `${JSON.stringify(report, null, 2)}\n`;
 
 const files: Record<string, (report: Report) => string> = {
@@ -78,7 +78,7 @@ const files: Record<string, (report: Report) => string> = {
   "report.json": jsonReport,
 };
 
-/** Writes the report in both formats into a folder that exists, and gives the paths. */
+/** Writes the report in both formats into an existing folder, and returns the paths. */
 const writeReports = (report: Report, folder: string, scrub: (text: string) => string): string[] =>
   Object.entries(files).map(([name, written]) => {
     const path = join(folder, name);

@@ -7,7 +7,7 @@ import type { ComparedRequest } from "./compareOne.ts";
 
 type ComparingTasks = {
   requests: AsyncIterator<CorpusRequest>;
-  /** Sends a request to both sides; `again`: past all caches. */
+  /** Sends a request to both sides; `again`: bypasses all caches. */
   compare: (request: CorpusRequest, again: boolean) => Promise<ComparedRequest>;
   /** Called once for every request, with its final outcome. */
   count: (request: CorpusRequest, compared: ComparedRequest) => void;
@@ -21,11 +21,11 @@ type ComparingTasks = {
 /** A mismatch to be checked again. `before`: its differences; `undefined` if the answers could not be compared. */
 type Recheck = { request: CorpusRequest; before: Difference[] | undefined };
 
-/** Mismatches that wait to be checked again; at this number no new request is sent. */
+/** Mismatches that wait for the second check; at this number no new request is sent. */
 const MAX_RECHECKS = 1000;
 
 /**
- * Compares the answers to all requests, and a mismatch once more after a while.
+ * Compares the answers to all requests, and checks a mismatch a second time after a while.
  *
  * @throws If `signal` aborts.
  */
@@ -37,12 +37,12 @@ export const compareAll = async (
   let rechecks: Recheck[] = [];
   let isOver = false;
 
-  /** Works on what `next` gives, `concurrency` at a time, until it gives `undefined`. */
-  const workOff = async <T>(next: () => Promise<T | undefined>, work: (one: T) => Promise<void>): Promise<unknown> => {
+  /** Runs `work` on the results of `next`, at most `concurrency` at a time, until `next` returns `undefined`. */
+  const workOff = async <T>(next: () => Promise<T | undefined>, work: (item: T) => Promise<void>): Promise<unknown> => {
     const worker = async () => {
-      for (let one = await next(); one !== undefined; one = await next()) {
+      for (let item = await next(); item !== undefined; item = await next()) {
         await limiter(signal);
-        await work(one);
+        await work(item);
       }
     };
     return Promise.all(Array.from({ length: concurrency }, worker));

@@ -19,12 +19,12 @@ import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { CapturedExchange, QuietGateway } from "../quietGateway.ts";
 import type { CandidateSide, InputOfRequest, modernRouter } from "./candidateSide.ts";
 
-/** Both sides, and what their answers are compared by. */
+/** Both sides, and the rules by which their answers are compared. */
 type ComparedSides = {
   catalogue: Catalogue;
   legacy: QuietGateway;
   candidate?: CandidateSide;
-  /** Maps a request for the candidate; without it the candidate gets the request as it was made. */
+  /** Maps a request for the candidate; without it the candidate gets the request unchanged. */
   asModern?: ReturnType<typeof modernRouter>;
   inputOf: InputOfRequest;
   ledger: Ledger;
@@ -32,7 +32,7 @@ type ComparedSides = {
   key: string | undefined;
 };
 
-/** The outcome of one request, and legacy's document, if it sent one. */
+/** The outcome of a request, and legacy's document, if it sent a document. */
 export type ComparedRequest = { outcome: ComparisonOutcome; document?: JsonObject };
 
 type Differing = Pick<Extract<ComparisonOutcome, { differences: unknown }>, "differences" | "example">;
@@ -40,7 +40,7 @@ type Uncompared = Pick<Extract<ComparisonOutcome, { why: string }>, "notCompared
 
 const failed = (why: string): Uncompared => ({ notCompared: "failed", why });
 
-/** Sends one request to both sides, and compares the answers. `again`: past all caches. */
+/** Sends a request to both sides, and compares the answers. `again`: bypasses all caches. */
 export const compareOne = async (
   sides: ComparedSides,
   request: CorpusRequest,
@@ -84,7 +84,7 @@ export const compareOne = async (
   return { outcome: { ...named, ...answers, ...made }, ...(document && "differences" in made ? { document } : {}) };
 };
 
-/** An upstream's failure names the request last; failures of different requests are counted together. */
+/** The failure of an upstream names the request at its end; failures of different requests are counted together. */
 const withoutTarget = (failure: string): string => failure.replace(/: (?:GET|POST) \S+$/, "");
 
 const timed = async <T>(call: () => Promise<T>): Promise<{ result: T; ms: number }> => {
@@ -92,7 +92,7 @@ const timed = async <T>(call: () => Promise<T>): Promise<{ result: T; ms: number
   return { result: await call(), ms: performance.now() - started };
 };
 
-/** The gateway's answer to one request, and what it was made of. */
+/** The gateway's answer to a request, and its sources. */
 type GatewayAnswer = {
   endpoint: Endpoint & { name: string };
   input: Record<string, unknown>;
@@ -103,9 +103,7 @@ type GatewayAnswer = {
   document: JsonObject | undefined;
 };
 
-/**
- * The exchange that made the answer: the last one, unless that looked up an error (`recover`) and found no other one.
- */
+/** The exchange that made the answer: the last, unless it looked up an error (`recover`) and found no other error. */
 const decisiveExchange = (
   exchanges: readonly CapturedExchange[],
   { recover }: Pick<Endpoint, "recover">,
@@ -156,7 +154,7 @@ const unreadable = (
   };
 };
 
-/** Without a candidate: compares the gateway's answer with legacy's own. */
+/** Compares the gateway's answer with legacy's, if there is no candidate. */
 const explained = (
   { catalogue, ledger }: ComparedSides,
   { endpoint, input, sent, ours, exchange, document }: GatewayAnswer,
@@ -206,7 +204,7 @@ const comparedWithCandidate = (
   };
 };
 
-/** The outcome of a candidate that was reached and gave no answer: the whole answer is missing. */
+/** The outcome if a candidate was reached and gave no answer: the whole answer is missing. */
 const withoutAnswer = ({ ours, sent }: GatewayAnswer, why: string): Differing | Uncompared => {
   if (ours.status >= 500) return failed(noExpectation(ours));
   return {

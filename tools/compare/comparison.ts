@@ -20,10 +20,10 @@ import { compareAll } from "./compareAll.ts";
 /** Milliseconds until a mismatch is checked again. */
 const SETTLE_MS = 1000;
 
-/** The fewest characters of a key: a shorter one could not be removed from the reports. */
+/** The shortest allowed key: a shorter key could not be removed from the reports. */
 const MIN_KEY = 8;
 
-/** Where a gateway that is started by hand serves; commands that reproduce a difference name it. */
+/** The address of a gateway that is started by hand; commands that reproduce a difference name it. */
 const DEFAULT_GATEWAY = "http://127.0.0.1:8000/v1";
 
 const shape = { ...comparedShape, LEGACY_ADMIN_KEY: z.string().optional() };
@@ -106,7 +106,7 @@ export const performComparison = async (
   } finally {
     progress.close();
     const closed = Promise.all([legacy.close(), candidate?.close(), closeSample()]);
-    // When it is interrupted, it does not wait for answers.
+    // After an interruption it does not wait for answers.
     if (!signal.aborted) await closed;
     signal.throwIfAborted();
   }
@@ -149,7 +149,7 @@ const entriesFor = (
 /** Makes the function that removes these keys from a text, in upper and lower case. */
 const scrubOf = (keys: readonly (string | undefined)[]): ((text: string) => string) => {
   const known = keys.flatMap((key) => key ?? []);
-  // Keys are letters and digits, which every format writes alike.
+  // Keys are letters and digits, which all formats write in the same way.
   const pattern = new RegExp(known.join("|"), "gi");
   return (text) => (known.length === 0 ? text : text.replaceAll(pattern, "(key)"));
 };

@@ -13,7 +13,7 @@ import { truncate } from "../../src/operation/index.ts";
 import { typeOf } from "../../libraries/compare/difference.ts";
 import type { FieldReport } from "./report/report.ts";
 
-/** What has been seen at one place. */
+/** The values seen at a place. */
 type SeenField = {
   legacyPath: string;
   documents: number;
@@ -23,16 +23,16 @@ type SeenField = {
 };
 
 /**
- * The fields seen, by their path in our document; a legacy field that no rule reads has the path
- * that it would have there.
+ * The fields seen, by their path in our document; a legacy field that no rule reads has the path that it would have
+ * there.
  */
 export type SeenFields = Map<string, SeenField>;
 
-/** The most legacy fields of an endpoint that no rule reads; others are not counted. */
+/** The most legacy fields of an endpoint that no rule reads; further fields are not counted. */
 const MAX_UNUSED = 200;
 const MAX_FIELD_EXAMPLES = 3;
 
-/** Counts what one legacy document shows at every place of the rule, and its fields that no rule reads. */
+/** Counts the values of a legacy document at every place of the rule, and its fields that no rule reads. */
 export const observeFields = (rule: Rule, legacy: JsonObject, fields: SeenFields): void =>
   observe(rule, { path: "", legacyPath: "" }, legacy, fields);
 
@@ -47,7 +47,7 @@ const observe = (
   const facets = facetsOf(rule);
   let value = legacy;
   let legacyPath = outside;
-  // Wrappers are not places of their own.
+  // A wrapper is not a separate place.
   for (const { wrapper } of facets.rules) {
     if (wrapper === undefined) continue;
     if (isObject(value)) {
@@ -102,7 +102,7 @@ const count = ({ path, legacyPath }: FieldPlace, legacy: Json | undefined, field
   return field;
 };
 
-/** Reports what was seen of each field, and the fields that legacy sends in another way than the rules expect. */
+/** Reports the values seen of each field, and the fields that legacy does not send as the rules expect. */
 export const fieldReports = (
   endpoint: string,
   rule: Rule,
@@ -151,7 +151,7 @@ const declaredBy = ({ schema }: Rule): string[] => {
   return [...new Set(typesOf(described).map((type) => typeNames[type] ?? type))];
 };
 
-/** How legacy writes one value: `none`, `null`, `empty`, a list of `one` or `many`, or else its type. */
+/** The variant in which legacy writes a value: `none`, `null`, `empty`, a list of `one` or `many`, or else its type. */
 const variantOf = (legacy: Json | undefined): string => {
   if (legacy === undefined) return "none";
   if (legacy === null) return "null";
@@ -163,8 +163,8 @@ const variantOf = (legacy: Json | undefined): string => {
 const unset = ["none", "null", "empty"];
 
 /**
- * The variants that a rule expects. Legacy writes scalars as text, numbers sometimes as numbers, and a
- * list of one as its entry.
+ * The variants that a rule expects. Legacy writes scalars as text, numbers sometimes as numbers, and a list with a
+ * single entry as that entry.
  */
 const expectedVariants = (rule: Rule, declared: readonly string[]): Record<string, readonly string[]> => {
   const { fields, entries } = facetsOf(rule);
@@ -177,8 +177,8 @@ const expectedVariants = (rule: Rule, declared: readonly string[]): Record<strin
 };
 
 /**
- * `never`: the expected variants of a field that the corpus has not shown. `odd`: the variants
- * seen that no rule expects.
+ * `never`: the expected variants of a field that the corpus has not shown. `odd`: the variants seen that no rule
+ * expects.
  */
 const coverageOf = (rule: Rule, seen: Readonly<Record<string, number>>) => {
   const declared = declaredBy(rule);

@@ -1,4 +1,4 @@
-/** What to compare, by the command line. */
+/** The options of a comparison, from the command line. */
 export type CompareOptions = {
   legacy?: string;
   candidate?: string;

@@ -3,8 +3,8 @@ type Terminal = { isTTY?: boolean; columns?: number; write(text: string): unknow
 const BAR_WIDTH = 24;
 
 /**
- * Shows how far a run has come: on a terminal one line that is redrawn, else a line every ten seconds by `say`.
- * `total`: the number of requests, where it is known.
+ * Shows the progress of a run: on a terminal as a line that is redrawn, else by `say`, a line every ten seconds.
+ * `total`: the number of requests, if it is known.
  */
 export const showProgress = (
   out: Terminal,

@@ -4,7 +4,7 @@ type Wait = (ms: number, value: undefined, options: { signal: AbortSignal }) => 
 
 /**
  * Returns a function that resolves when the next of `rate` requests a second may go out; 0: no limit. That promise
- * rejects when `signal` aborts. `wait`: waits so many milliseconds; a test has a clock of its own.
+ * rejects when `signal` aborts. `wait`: waits for this number of milliseconds; a test replaces it.
  */
 export const openRateLimiter = (rate: number, wait: Wait = sleep) => {
   const interval = rate > 0 ? 1000 / rate : 0;

@@ -9,8 +9,8 @@ import { sampleRequests } from "../corpus/sampleRequests.ts";
 import type { CompareOptions } from "./options.ts";
 
 /**
- * The requests to compare, and their number if it is known. `skipped` counts the lines of traffic that
- * are not sent, by reason.
+ * The requests to compare, and their number if it is known. `skipped` counts the lines of traffic that are not sent, by
+ * reason.
  */
 type RunRequests = {
   requests: AsyncGenerator<CorpusRequest>;
@@ -19,8 +19,8 @@ type RunRequests = {
 };
 
 /**
- * The requests that the options name, in their order. A file is read while they are taken; without `limit` also
- * once before, to count them.
+ * The requests that the options name, in their order. A file is read while they are taken; without `limit` it is also
+ * read once before, to count them.
  */
 export const requestsOf = async (
   { corpus, ids, key, limit, endpoint: names = [] }: CompareOptions,
@@ -33,7 +33,7 @@ export const requestsOf = async (
   const open = async function* (counts: Record<string, number> = {}): AsyncGenerator<CorpusRequest> {
     for await (const request of corpus === undefined ? made() : readCorpus(corpus, mapper, counts))
       if (names.length === 0 || names.includes(request.endpoint))
-        // Made requests are sent with the key, if there is one.
+        // Made requests are sent with the key, if there is a key.
         yield corpus === undefined && key !== undefined ? { ...request, keyed: true } : request;
   };
   if (limit !== undefined) {

@@ -8,7 +8,7 @@ import type { Row } from "./report/report.ts";
 type Placed = Row & { at: string };
 
 /**
- * The entries of a list that are always shown. Beyond them only entries with a difference that is not explained are.
+ * The first entries of a list, which are always shown. Others are shown only with a difference that is not explained.
  */
 const MAX_ENTRIES = 3;
 const MAX_ROWS = 400;
@@ -49,7 +49,7 @@ export const comparedRows = (
   return withoutFarEntries(rows);
 };
 
-/** A row at a place. A place with members on both sides shows no values: its members do. */
+/** A row at a place. If both sides have members there, it shows no values: the rows of the members do. */
 const rowAt = (at: string, left: Json | undefined, right: Json | undefined, isLeaf: boolean): Placed => ({
   at,
   ...nameOf(at),
@@ -114,7 +114,7 @@ const farEntry = (at: string, lists: ReadonlySet<string>): { list: string; entry
   return undefined;
 };
 
-/** The one row of an error, or of another answer without a rule. */
+/** The only row of an error, or of another answer without a rule. */
 export const plainRows = (
   left: Json | undefined,
   right: Json | undefined,

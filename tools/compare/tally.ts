@@ -14,19 +14,19 @@ import type { NotCompared } from "../../libraries/compare/results.ts";
 import { fieldReports, type SeenFields } from "./fields.ts";
 import type { Cause, ExampleAnswer, Report, ReportedDifference, SideLatency, Summary } from "./report/report.ts";
 
-/** What both sides answered. `statuses`: those of a `StatusPair`; `ms`: how long each side took, where it was asked. */
+/** The answers of both sides. `statuses`: those of a `StatusPair`; `ms`: the time of each side that got a request. */
 type SideAnswers = {
   statuses: readonly [from: number, to: number];
   ms: { legacy?: number; candidate?: number };
 };
 
-/** The outcome of one compared request: its differences and how to show them, or why it could not be compared. */
+/** The outcome of a compared request: its differences and their rows, or the reason why it could not be compared. */
 export type ComparisonOutcome = { endpoint: string; curl: CurlPair; answers?: SideAnswers } & (
   | { differences: Difference[]; example: () => Omit<ExampleAnswer, "endpoint" | "curl" | "result"> }
   | { notCompared: NotCompared; why: string }
 );
 
-/** What is counted of one endpoint. `statuses`: the answers of each pair of them (`412 404`). */
+/** The counts of an endpoint. `statuses`: the answers of each pair of them (`412 404`). */
 type EndpointCounts = {
   summary: Summary;
   statuses: Map<string, number>;
@@ -36,11 +36,11 @@ type EndpointCounts = {
 
 type ReportHead = Pick<Report, "made" | "sides" | "skipped"> & { endpoints: Readonly<Record<string, Endpoint>> };
 
-/** The largest number of distinct differences of one endpoint. */
+/** The largest number of distinct differences of an endpoint. */
 const MAX_DIFFERENCES = 1000;
 /** The largest number of distinct reasons why answers could not be compared. */
 const MAX_FAILURES = 1000;
-/** The answers shown for an explained difference, and for any other one. */
+/** The number of answers that are shown for an explained difference, and for any other difference. */
 const MAX_EXPLAINED_EXAMPLES = 1;
 const MAX_EXAMPLES = 3;
 /** The most characters of all examples together. */
@@ -88,7 +88,7 @@ export const openTally = () => {
   };
 
   return {
-    /** The answers counted so far, and those of them that differ without a reason. */
+    /** The number of answers so far, and of those that differ without a reason. */
     counts: () => {
       const { compared, unreadable, failed, unexplained } = summed();
       return { done: compared + unreadable + failed, unexplained };
@@ -135,7 +135,7 @@ export const openTally = () => {
       });
       const causesOfAnswer = new Set<Cause>();
       for (const [i, difference] of differences.entries()) {
-        // The group's path: a candidate may invent paths, and causes are bounded as the groups are.
+        // The group's path: a candidate may invent paths, and causes have the same bound as groups.
         const cause = causeFor(endpoint, { ...difference, path: shown[i]?.path ?? difference.path }, curl);
         cause.fields += difference.count;
         causesOfAnswer.add(cause);
@@ -147,7 +147,7 @@ export const openTally = () => {
       exampleChars += JSON.stringify(example).length;
       examples.set(request, example);
     },
-    /** The report of what has been counted: unexplained differences first, then those that most answers show. */
+    /** The report of all counted answers: unexplained differences first, then those that most answers show. */
     report({ made, sides, skipped, endpoints }: ReportHead): Report {
       const counted = Object.entries(endpoints).flatMap(([name, { output }]) => {
         const found = byEndpoint.get(name);

@@ -1,8 +1,6 @@
 import type { Endpoint, Given, givenInBody, JsonObject } from "../../src/catalogue/index.ts";
 
-/**
- * One request to the new interface, below its prefix. `keyed`: it was made with a key, which is itself never stored.
- */
+/** A request to the new interface, below its prefix. `keyed`: it was made with a key, which itself is never stored. */
 export type CorpusRequest = {
   endpoint: string;
   method: "GET" | "POST";
@@ -10,13 +8,13 @@ export type CorpusRequest = {
   path: string;
   body?: JsonObject;
   keyed: boolean;
-  /** The status in the traffic, if it has one. */
+  /** The status in the traffic, if it is known. */
   status?: number;
   /** The given fields and the kind of each value, in few words. A sample has requests of each shape. */
   shape: string;
 };
 
-/** Why a request of the traffic is not sent. */
+/** The reason why a request of the traffic is not sent. */
 export type SkipReason =
   | "not an endpoint"
   | "a write"
@@ -24,13 +22,13 @@ export type SkipReason =
   | "a POST to legacy"
   | "not understood"
   | "too long"
-  /** The legacy interface takes it; the new one does not, or would ask legacy for something else. */
+  /** Legacy's interface accepts it; the new interface does not, or would send legacy another request. */
   | "only for legacy"
   | "a key where none belongs";
 
 /**
- * The shape `limit=number tag=word`: fields and kinds of values, never values, which could be keys.
- * `other`: an unknown field.
+ * The shape `limit=number tag=word`: fields and kinds of values, but never the values, which could be keys. `other`: an
+ * unknown field.
  */
 export const shapeOf = (fields: Endpoint["input"], given: readonly Given[]): string => {
   const words = given.map(({ name, text, json }) =>
@@ -45,6 +43,6 @@ const kindOf = (value: string): string => {
   return /^"?[\w.-]*"?$/.test(value) ? "word" : "text";
 };
 
-/** The shape `body: limit=number`, apart from that of a path: other code reads a body. */
+/** The shape `body: limit=number`, separate from that of a path: other code reads a body. */
 export const bodyShape = ({ input }: Endpoint, read: ReturnType<typeof givenInBody>): string =>
   `body: ${"errors" in read ? "malformed" : shapeOf(input, read.given)}`;

@@ -10,8 +10,8 @@ import {
 import { bodyShape, type CorpusRequest, shapeOf } from "./corpusRequest.ts";
 
 /**
- * The request with this input: a GET where a route takes it. `undefined` for endpoints that write, and where a
- * required field is missing.
+ * The request with this input: a GET if a route allows it. `undefined` for endpoints that write, and if a required
+ * field is missing.
  */
 export const requestFor = (name: string, endpoint: Endpoint, input: JsonObject): CorpusRequest | undefined => {
   if (endpoint.writes) return undefined;
@@ -23,7 +23,7 @@ export const requestFor = (name: string, endpoint: Endpoint, input: JsonObject):
   const path = exampleTarget(endpoint, texts);
   if (path !== undefined)
     return { endpoint: name, method: "GET", path, keyed: false, shape: shapeOf(endpoint.input, givenInPath(texts)) };
-  const route = endpoint.routes.find((one) => one.startsWith("POST "));
+  const route = endpoint.routes.find((template) => template.startsWith("POST "));
   return route === undefined
     ? undefined
     : {
@@ -36,7 +36,7 @@ export const requestFor = (name: string, endpoint: Endpoint, input: JsonObject):
       };
 };
 
-/** A list stands in a path as `1,2,3`. */
+/** A list is written in a path as `1,2,3`. */
 const textOf = (value: Json): string =>
   typeof value === "string" ? value : Array.isArray(value) ? value.map(textOf).join(",") : JSON.stringify(value);
 
@@ -46,7 +46,7 @@ export const exampleRequests = (endpoints: Record<string, Endpoint>): CorpusRequ
     Object.values(endpoint.examples).flatMap((input) => requestFor(name, endpoint, input) ?? []),
   );
 
-/** A request for each id at each endpoint whose one required field is an id. They are made while they are taken. */
+/** A request for each id at each endpoint whose only required field is an id. They are made while they are taken. */
 export const idRequests = function* (
   endpoints: Record<string, Endpoint>,
   ids: Iterable<number>,
@@ -63,13 +63,13 @@ export const idRequests = function* (
     }
 };
 
-/** An identifier takes `1` as possible and `0` as impossible; a count or a bound takes both. */
+/** An identifier accepts `1` as possible and `0` as impossible; a count or a bound accepts both. */
 const isIdentifier = (field: Field<unknown>): boolean => {
   const reading = field.fromText("1");
   return "value" in reading && reading.value === 1 && field.possible?.(1) === true && !field.possible(0);
 };
 
-/** The most ids of one run. */
+/** The most ids of a run. */
 const MAX_IDS = 10_000_000;
 
 /**

@@ -11,8 +11,8 @@ import type { CorpusRequest, SkipReason } from "./corpusRequest.ts";
 import { requestFor } from "./madeRequests.ts";
 
 /**
- * The request to the new interface for which the gateway GETs exactly this path of legacy's, which
- * is below `/api/v1/json`.
+ * The request to the new interface for which the gateway GETs exactly this path of legacy, which is below
+ * `/api/v1/json`.
  */
 export const mapLegacyPath = (
   patterns: readonly LegacyPattern[],
@@ -26,13 +26,13 @@ export const mapLegacyPath = (
   return { skipped: matches.length > 0 ? "only for legacy" : "not an endpoint" };
 };
 
-/** The request with these texts; `undefined` if the gateway would send legacy another one for it. */
+/** The request with these texts; `undefined` if the gateway would send legacy a different request for it. */
 const requestBack = (pattern: LegacyPattern, texts: Record<string, string>): CorpusRequest | undefined => {
   const { endpoint } = pattern;
   const reading = readInput(endpoint.input, givenInPath(texts), "path");
   if ("errors" in reading) return undefined;
   const request = endpoint.legacy(reading.input);
-  // The gateway adds defaults. All given fields must be unchanged.
+  // The gateway adds defaults, but it must leave all given fields unchanged.
   const again = "unsent" in request || request.method !== "GET" ? {} : textsIn(pattern, segmentsOf(request.path));
   if (!again || Object.entries(texts).some(([field, text]) => again[field] !== text)) return undefined;
   const input = Object.keys(texts).map((field) => [field, reading.input[field]] as const);

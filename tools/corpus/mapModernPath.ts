@@ -10,11 +10,11 @@ import {
 import { type Pattern, patterns } from "../../src/gateway/index.ts";
 import { bodyShape, type CorpusRequest, shapeOf, type SkipReason } from "./corpusRequest.ts";
 
-/** A path of the new interface: its endpoints by method, and the texts that it gives. */
+/** A path of the new interface: its endpoints by method, and the texts in it. */
 export type Routed = {
   methods: Pattern<NamedEndpoint>["methods"];
   params: Record<string, string>;
-  /** The escaped segments of its pairs of filters, where the route takes them. */
+  /** The escaped segments of its pairs of filters, if the route has pairs. */
   pairs?: string[];
 };
 
@@ -42,7 +42,7 @@ const routePattern = ({ path, pairsBelow }: Pattern<NamedEndpoint>): RegExp => {
   return new RegExp(`^${parts.join("")}${pairsBelow === undefined ? "/?$" : "(?:/|$)"}`);
 };
 
-/** A request to the new interface as it was made, valid or not. `path` is below the prefix. */
+/** A request to the new interface, unchanged, valid or not. `path` is below the prefix. */
 export const mapModernPath = (
   { methods, params, pairs }: Routed,
   method: "GET" | "POST",
@@ -65,7 +65,7 @@ export const mapModernPath = (
 const shapeIn = ({ input }: NamedEndpoint, read: ReturnType<typeof givenInPairs>): string =>
   "errors" in read ? "unpaired" : shapeOf(input, read.given);
 
-/** The fields that a path gives. */
+/** The fields in a path. */
 export const givenInUrl = ({ params, pairs }: Pick<Routed, "params" | "pairs">): ReturnType<typeof givenInPairs> => {
   if (pairs !== undefined) return givenInPairs(pairs);
   const texts = Object.entries(params).map(([name, text]) => [name, unescaped(text)]);

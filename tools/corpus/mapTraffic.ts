@@ -15,23 +15,23 @@ export const trafficMapper = (
 ) => {
   const named = Object.entries(endpoints).map(([name, endpoint]) => ({ ...endpoint, name }));
   return {
-    /** Where the new interface is served: the longest first, without a slash at the end. */
+    /** The prefixes of the new interface: the longest first, without a slash at the end. */
     prefixes: prefixes.map((prefix) => prefix.replace(/\/+$/, "")).toSorted((a, b) => b.length - a.length),
-    /** Where the legacy one is served: `/api/v1/json`. */
+    /** The paths of legacy's interface: `/api/v1/json`. */
     legacy: ["json", "xml"].map((format) => `${legacyPath.replace(/\/+$/, "")}/${format}`),
     routed: routeTable(named),
     patterns: named.flatMap(legacyPattern),
   };
 };
 
-/** The request to the new interface, or why none is sent. */
+/** The request to the new interface, or the reason why it is skipped. */
 type MappedTraffic = { request: CorpusRequest } | { skipped: SkipReason };
 
-/** The most characters of a target, which servers take, and of a body, of which a sample holds many. */
+/** The most characters of a target, which servers accept, and of a body, of which a sample holds many. */
 const MAX_TARGET = 16_384;
 const MAX_BODY = 65_536;
 
-/** Maps a request of either interface to the same request of the new one, without its key. */
+/** Maps a request of either interface to the same request of the new interface, without its key. */
 export const mapTraffic = (
   mapper: TrafficMapper,
   { url, method, body, keys, status }: LoggedRequest,
@@ -72,7 +72,7 @@ const mapPath = (
   return mapModernPath(route as Routed, isRead ? "GET" : "POST", own as string, body);
 };
 
-/** The path with all but ASCII escaped; `undefined` where it holds a blank, a control character or a lone surrogate. */
+/** The path, with all but ASCII escaped; `undefined` if it has a blank, a control character or a lone surrogate. */
 const sendable = (path: string): string | undefined => {
   if (/^[\u0021-\u007e]*$/.test(path)) return path;
   // oxlint-disable-next-line no-control-regex -- the search is for control characters
@@ -84,14 +84,12 @@ const sendable = (path: string): string | undefined => {
 const keyLike = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])|api_?key/i;
 
 /**
- * The fewest characters of a key that is looked for: a shorter one is found in other texts by
- * chance, `1` in `/datasets/61`.
+ * The shortest key that is searched for: a shorter key occurs in other texts by chance, such as `1` in `/datasets/61`.
  */
 const MIN_KEY = 6;
 
 /**
- * Whether a text may hold a key, however it is escaped. In doubt it may: a lost request does
- * less harm than a stored key.
+ * True if a text may hold a key, however it is escaped, also in doubt: a lost request does less harm than a stored key.
  */
 const holdsKey = (text: string, known: readonly string[]): boolean => {
   const keys = known

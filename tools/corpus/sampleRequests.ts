@@ -2,20 +2,20 @@ import { hash } from "node:crypto";
 import type { CorpusRequest } from "./corpusRequest.ts";
 
 /**
- * Requests alike in endpoint, status, shape and use of a key. `held`: those whose hash is below `bound`, by their hash.
+ * Requests with the same endpoint, status, shape and use of a key. `held`: those whose hash is below `bound`, by hash.
  */
 type Stratum = { kind: string; seen: number; held: Map<string, CorpusRequest>; bound: string };
 
-/** The most strata. A scanner may invent shapes: beyond the bound, all requests of an endpoint are one stratum. */
+/** The most strata. A scanner may invent shapes: beyond the bound, all requests of an endpoint share a stratum. */
 const MAX_STRATA = 10_000;
 
 /** Sorts after all hashes, which are hexadecimal digits. */
 const AFTER_EVERY_HASH = "~";
 
 /**
- * At most `limit` distinct requests: one of each stratum, the rarest first, then a second one of each, and so on.
- * Within a stratum they are taken by their hash: the same requests give the same sample, and late ones are as likely as
- * early ones. Holds at most four times the limit, or two of each stratum.
+ * At most `limit` distinct requests: first a request from each stratum, the rarest stratum first, then a second request
+ * from each, and so on. Within a stratum they are chosen by their hash: the same requests give the same sample, and
+ * late requests are as likely as early requests. Holds at most four times the limit, or two requests of each stratum.
  */
 export const sampleRequests = async (
   requests: AsyncIterable<CorpusRequest>,
@@ -55,7 +55,7 @@ export const sampleRequests = async (
     stratum.held.set(place, structuredClone(request));
     if (++total <= room) continue;
     shrink();
-    // Half of what each may hold leaves at least half of all: the limit.
+    // If each stratum holds half as many, at least half of all requests stay, which is the limit.
     if (total > 2 * limit) {
       most = Math.ceil(most / 2);
       shrink();
@@ -78,8 +78,8 @@ const inOrder = ({ held }: Stratum): [place: string, request: CorpusRequest][] =
   [...held].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 /**
- * One stratum of each kind first, then a second one of each, so that a kind with many shapes
- * leaves room for the others.
+ * First a stratum of each kind, then a second stratum of each, so that a kind with many shapes leaves room for the
+ * others.
  */
 const rarestFirst = (strata: readonly Stratum[]): Stratum[] => {
   const bySeen = strata.toSorted((a, b) => a.seen - b.seen);

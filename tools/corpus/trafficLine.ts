@@ -1,11 +1,11 @@
 import { isObject, type JsonObject, parseJson } from "../../src/catalogue/index.ts";
 
-/** One request as it is found in traffic. */
+/** A request as it was found in traffic. */
 export type LoggedRequest = {
   method: string;
   /** A URL, or a path with or without a query. */
   url: string;
-  /** `undefined` where it is unknown; empty where there was none. */
+  /** `undefined`: unknown; empty: there was no body. */
   body?: string;
   /** The keys in its headers. */
   keys: readonly string[];
@@ -13,7 +13,7 @@ export type LoggedRequest = {
 };
 
 /**
- * The request in one line of a log or list, whose format is recognized. `"nothing"`: a blank line or a comment.
+ * The request in a line of a log or list, whose format is recognized. `"nothing"`: a blank line or a comment.
  * `undefined`: not understood.
  */
 export const trafficOfLine = (line: string): LoggedRequest | "nothing" | undefined => {
@@ -57,14 +57,14 @@ const names = {
   status: ["status", "statusCode", "status_code"],
 };
 
-/** A line of a log in JSON: the request is a text, an object of its own, or beside everything else. */
+/** A line of a log in JSON: the request is a text, an object, or stands beside the other members. */
 const jsonLine = (text: string): LoggedRequest | undefined => {
   const json = parseJson(text);
   if (!isObject(json)) return undefined;
   const nested = [json.request, json.req].filter(isObject);
   const request =
     (typeof json.request === "string" ? requestLine(json.request) : undefined) ??
-    [...nested, json].map(requestIn).find((one) => one !== undefined);
+    [...nested, json].map(requestIn).find((found) => found !== undefined);
   if (request === undefined) return undefined;
   // A `body` beside the request may be the answer's.
   const body = textIn(json, ["request_body"]) ?? nested.map((holder) => textIn(holder, names.body)).find(Boolean);
@@ -76,7 +76,7 @@ const jsonLine = (text: string): LoggedRequest | undefined => {
 };
 
 const textIn = (holder: JsonObject, some: readonly string[]): string | undefined =>
-  some.map((name) => (Object.hasOwn(holder, name) ? holder[name] : undefined)).find((one) => typeof one === "string");
+  some.map((name) => (Object.hasOwn(holder, name) ? holder[name] : undefined)).find((text) => typeof text === "string");
 
 const requestIn = (holder: JsonObject): { method: string; url: string } | undefined => {
   const method = textIn(holder, names.method);
@@ -87,11 +87,11 @@ const requestIn = (holder: JsonObject): { method: string; url: string } | undefi
   return { method, url: query ? `${url}?${query}` : url };
 };
 
-/** The keys in headers; in a log they may be masked. Legacy itself reads none there. */
+/** The keys in headers; in a log they may be masked. Legacy itself reads no keys there. */
 const keysInHeaders = (headers: JsonObject): string[] =>
   Object.entries(headers).flatMap(([header, value]) => {
     const name = header.toLowerCase();
-    const texts = [value].flat().flatMap((one) => (typeof one === "string" ? one.trim() : []));
+    const texts = [value].flat().flatMap((text) => (typeof text === "string" ? text.trim() : []));
     if (name === "x-api-key") return texts.filter((text) => text !== "");
     if (name !== "authorization") return [];
     const own = texts.filter((text) => !/^(basic|digest|negotiate)\b/i.test(text));

@@ -5,7 +5,7 @@ import { type Definitions, documentsWithTables, writeTables } from "./tables.ts"
 
 const print = (document: object): void => void process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
 
-/** Gives a command the documents that `docs` prints. Without one of them it rewrites the tables, in place. */
+/** Gives a command the choice of documents to print. Without a choice `docs` rewrites the tables, in place. */
 export const docsCommand = (command: Command, { version, ...definitions }: Definitions & { version: string }): void => {
   const { endpoints, fragments } = definitions;
   command

@@ -5,8 +5,8 @@ type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 /**
  * The JSON Schema (draft 2020-12) of the file that `CONFIG` names, for editors. `endpoints`: the names that settings by
- * endpoint may have. What one setting requires of another is checked at the start only, and so are the entries of a
- * list that is one text.
+ * endpoint may have. Only the start checks the conditions between settings, and the entries of a list that is written
+ * as a text.
  */
 export const configurationSchema = (
   fragments: readonly SettingsFragment[],
@@ -37,7 +37,7 @@ export const configurationSchema = (
   };
 };
 
-/** A list may also be one text. */
+/** A list may also be a text. */
 const orText = (property: JsonSchema): JsonSchema => {
   if (property.type !== "array") return property;
   const { description, default: byDefault, examples, ...list } = property;

@@ -8,14 +8,14 @@ import { outageForms } from "../sampleLegacy/outages.ts";
 
 type Endpoints = Record<string, Endpoint>;
 
-/** What the tables are made of. `fragments`: the settings of features; `events`: those of the core and of features. */
+/** The sources of the tables. `fragments`: the settings of features; `events`: those of the core and of features. */
 export type Definitions = { endpoints: Endpoints; fragments: readonly SettingsFragment[]; events: EventDefinitions };
 
 const row = (...cells: string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 const table = (heads: string[], rows: string[][]) =>
   [row(...heads), row(...heads.map(() => "---")), ...rows.map((cells) => row(...cells))].join("\n");
 
-/** Every endpoint: its name, all of its routes, and what it answers or writes. */
+/** Every endpoint: its name, all of its routes, and its summary. */
 const routesTable = (endpoints: Endpoints): string =>
   table(
     ["endpoint", "routes, below the prefix", "what it does"],
@@ -26,7 +26,7 @@ const routesTable = (endpoints: Endpoints): string =>
     ]),
   );
 
-/** The endpoints whose answers are cached, by how long and for which callers. */
+/** The endpoints whose answers are cached, with their lifetimes and their callers. */
 const lifetimesTable = (endpoints: Endpoints): string => {
   const rows = new Map<string, { cells: string[]; names: string[] }>();
   for (const [name, { cache }] of Object.entries(endpoints)) {
@@ -44,7 +44,7 @@ const lifetimesTable = (endpoints: Endpoints): string => {
   );
 };
 
-/** Every setting below the heading of its group: its default, and what it is. */
+/** Every setting below the heading of its group: its default, and its description. */
 const settingsTables = (fragments: Definitions["fragments"]): string =>
   Object.entries(settingsByGroup(fragments))
     .map(([group, shape]) => {
@@ -78,7 +78,7 @@ const outagesTable = (): string =>
 const marked = (name: string, content: string) =>
   `<!-- ${name}: made by npm run docs -->\n${content}\n<!-- /${name} -->`;
 
-/** The documents with tables that are written here, by their path from the repository's root. */
+/** The documents with generated tables, by their path from the repository's root. */
 export const documentsWithTables = ["docs/clients.md", "docs/operate.md", "docs/caching.md", "docs/tools.md"] as const;
 
 /** A document's text with its marked tables rewritten. */

@@ -3,7 +3,7 @@ import msw from "msw/package.json" with { type: "json" };
 import about from "../../package.json" with { type: "json" };
 import { compilePackage, root } from "../compile.ts";
 
-/** The name of the kit's package and of its program: `npx NAME` runs the program of that package only. */
+/** The name of the kit's package and of its program: `npx NAME` runs only the program of that package. */
 const NAME = "catalog-gateway-kit";
 
 /** The package.json of the kit. */
@@ -15,7 +15,7 @@ export const kitManifest = {
   type: "module",
   exports: { "./fixtures": { types: "./fixtures/index.d.ts", default: "./fixtures/index.js" } },
   bin: { [NAME]: "./tools/serveKit/main.js" },
-  // Of the gateway only what imports no package: the compiler writes also what types name.
+  // The only files of the gateway are those that import no package: the compiler also writes the files of types.
   files: [
     "fixtures",
     "tools/serveKit/*.js",

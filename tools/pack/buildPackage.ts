@@ -5,10 +5,10 @@ import { buildId } from "../../src/operation/index.ts";
 import { compilePackage, root, writeJson } from "../compile.ts";
 import { productionLock } from "./productionLock.ts";
 
-/** The lowest Node that the package is tried on, by `.ci/run`. */
+/** The lowest version of Node with which `.ci/run` tries the package. */
 const LOWEST_NODE = "24.11.0";
 
-/** The files that the pages load from packages, and their licences. They travel in `vendor`, the packages do not. */
+/** The files that the pages load from packages, and their licences. `vendor` gets copies of them, not the packages. */
 const vendored: Record<string, readonly string[]> = {
   "swagger-ui-dist": [
     "swagger-ui.css",
@@ -32,7 +32,7 @@ const packageManifest = () => ({
   bin: { "catalog-gateway": "src/main.js" },
   exports: { "./package.json": "./package.json" },
   imports: { "#vendor/*": "./vendor/*" },
-  // What the commands `record`, `kit` and `docs` need is compiled too, since main.ts names it, but stays behind.
+  // The code for the commands `record`, `kit` and `docs` is compiled, since main.ts names it, but is not packed.
   files: [
     "src",
     "transforms",
@@ -50,7 +50,7 @@ const packageManifest = () => ({
   dependencies: Object.fromEntries(Object.entries(about.dependencies).filter(([name]) => vendored[name] === undefined)),
 });
 
-/** The versions that the package is installed with. The packages that it has files of are no part of it. */
+/** The versions with which the package is installed, without the packages whose files it contains. */
 const shrinkwrapOf = ({ name, version, license, dependencies, bin, engines }: ReturnType<typeof packageManifest>) =>
   productionLock({ name, version, license, dependencies, bin, engines }, Object.keys(vendored));
 

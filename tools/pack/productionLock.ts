@@ -5,8 +5,8 @@ import { root } from "../compile.ts";
 type Lock = { packages: Record<string, { dev?: boolean; optional?: boolean }> };
 
 /**
- * The clone's lock file without what is for development, without the runtime, and without packages of these names.
- * `own`: what package.json says beside it.
+ * The clone's lock file without packages for development, without the runtime, and without packages of these names.
+ * `own`: the content of the package.json beside it.
  */
 export const productionLock = (own: object, without: readonly string[] = []): object => {
   const { packages, ...lock } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as Lock;

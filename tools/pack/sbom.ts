@@ -1,5 +1,5 @@
-// Prints the bill of materials of what production has. npm makes it of a lock file without anything else: of the
-// clone's, it would leave out dependencies that development uses too, and miss what `--omit=dev` has not installed.
+// Prints the bill of materials of production. npm makes it from a separate lock file: from the clone's, it would leave
+// out dependencies that development also uses, and miss those that `--omit=dev` has not installed.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { productionLock } from "./productionLock.ts";
 const { name, version, description, license, dependencies, overrides } = about;
 const manifest = { name, version, description, license, dependencies, overrides };
 const temporary = mkdtempSync(join(tmpdir(), "sbom-"));
-// npm names what it describes after its folder.
+// npm names the described package after its folder.
 const folder = join(temporary, name);
 try {
   mkdirSync(folder);

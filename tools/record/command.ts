@@ -15,7 +15,7 @@ import type { Exchange, FixtureAsk } from "../../fixtures/exchange.ts";
 import { openRecording, type Recorded, type Replay } from "./recording.ts";
 import { lastReading, saveCase } from "./saveCase.ts";
 
-/** `folder`: that of the project's own fixtures. `openReplay` starts a legacy that answers by these exchanges. */
+/** `folder`: that of the project's own fixtures. `openReplay` starts a legacy that answers with these exchanges. */
 type RecordTools = CommandTools & { folder: string; openReplay: (exchanges: Exchange[]) => Promise<Replay> };
 
 type RecordOptions = {
@@ -55,7 +55,7 @@ const record = async (words: string[], options: RecordOptions, tools: RecordTool
   const isOne = options.ids === undefined && options.corpus === undefined;
   const requests = requestsOf(words.slice(0, -2), options, tools, key !== undefined);
   const keys = [key, environment["LEGACY_API_KEY"], environment["LEGACY_ADMIN_KEY"]];
-  const scrub = openSecrets(keys.flatMap((one = "") => (isLongKey(one) ? [one] : [])));
+  const scrub = openSecrets(keys.flatMap((known = "") => (isLongKey(known) ? [known] : [])));
   const print = (line: string) => others.print(plainText(scrub.text(line)));
   const complain = (line: string) => others.complain(plainText(scrub.text(line)));
   const recording = await openRecording({ catalogue, legacy, scrub, openReplay: others.openReplay });
@@ -71,7 +71,7 @@ const record = async (words: string[], options: RecordOptions, tools: RecordTool
         ...(body === undefined ? {} : { json: body }),
       };
       const identity = JSON.stringify(ask);
-      // A request that came with a key may be answered otherwise without one.
+      // Without the key, the answer to a keyed request may differ.
       if ((keyed && key === undefined) || sent.has(identity)) continue;
       sent.add(identity);
       const recorded = await recording.record(ask);
@@ -136,8 +136,8 @@ const requestsOf = (
 };
 
 /**
- * The path of a request with these fields, such as `limit=5`. A text alone is the value of the
- * required field, if there is one.
+ * The path of a request with these fields, such as `limit=5`. A single text is the value of the required field, if
+ * there is a required field.
  *
  * @throws An Error that says what is allowed.
  */
@@ -173,6 +173,6 @@ const variantsShown = (name: string, endpoint: Endpoint, { status, legacy }: Rec
     reading?.is === "error"
       ? `error ${reading.code}`
       : `${reading?.is} ${reading?.is === "document" ? reading.form : ""}`,
-    ...[...fields].flatMap(([path, { seen }]) => Object.keys(seen).map((one) => `${path} ${one}`)),
+    ...[...fields].flatMap(([path, { seen }]) => Object.keys(seen).map((kind) => `${path} ${kind}`)),
   ].map((variant) => `${name} ${variant}`);
 };

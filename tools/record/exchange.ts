@@ -10,9 +10,8 @@ export const storedExchange = ({ request, response: { body: text, ...others } }:
 const STRING = /"(?:[^"\\]|\\.)*"/g;
 
 /**
- * The object or array that a text spells. `undefined` where it is neither, or where `JSON.stringify` would
- * not give the same members in the same order with numbers in the same spelling: a name that comes twice,
- * `1.0`, an integer beyond 2^53.
+ * The object or array in a text. `undefined` if it is neither, or if `JSON.stringify` would not give the same members
+ * in the same order with the same spelling of numbers: a name that occurs twice, `1.0`, an integer beyond 2^53.
  */
 const jsonWithoutLoss = (text: string): object | undefined => {
   const value = parseJson(text);

@@ -8,21 +8,21 @@ import { type CapturedExchange, openQuietGateway, type QuietGateway } from "../q
 import type { Exchange, FixtureAsk } from "../../fixtures/exchange.ts";
 
 /**
- * A legacy that answers by recorded exchanges, at the default path. `unexpected`: the requests
- * that it has no answer to.
+ * A legacy that answers with recorded exchanges, at the default path. `unexpected`: the requests without a recorded
+ * answer.
  */
 export type Replay = { url: string; unexpected: readonly string[]; close(): Promise<void> };
 
-/** One request and its exchanges, scrubbed. `mismatch`: the places that did not fit the endpoint's schema. */
+/** A request and its exchanges, scrubbed. `mismatch`: the places that did not fit the endpoint's schema. */
 export type Recorded = { ask: FixtureAsk; legacy: Exchange[]; status: number; mismatch: string[] };
 
-/** Why a request could not be recorded. */
+/** The reason why a request could not be recorded. */
 type RecordingFailed = { failed: string };
 
 /** Records legacy's answers to the gateway. */
 export type Recording = Awaited<ReturnType<typeof openRecording>>;
 
-/** `legacy`: legacy's URL. `openReplay` starts a legacy that answers by these exchanges. */
+/** `legacy`: legacy's URL. `openReplay` starts a legacy that answers with these exchanges. */
 type RecordingSettings = {
   catalogue: Catalogue;
   legacy: string;
@@ -31,19 +31,19 @@ type RecordingSettings = {
 };
 
 /**
- * Opens a gateway in this process, so that the recorded requests to legacy are those that the gateway really makes.
+ * Opens a gateway in this process, so that the recorded requests to legacy are exactly those of the gateway.
  *
  * @throws If legacy's URL is not valid.
  */
 export const openRecording = async ({ catalogue, legacy, scrub, openReplay }: RecordingSettings) => {
   const gateway = await quietGatewayOf(catalogue, legacy);
   return {
-    /** Sends one request to the gateway, and records its exchanges with legacy. */
+    /** Sends a request to the gateway, and records its exchanges with legacy. */
     async record(ask: FixtureAsk): Promise<Recorded | RecordingFailed> {
       const { status, text, exchanges, mismatch } = await send(gateway, ask);
       const recorded: Exchange[] = [];
-      for (const one of exchanges) {
-        const exchange = exchangeOf(one);
+      for (const captured of exchanges) {
+        const exchange = exchangeOf(captured);
         if ("failed" in exchange) return exchange;
         recorded.push(exchange);
       }

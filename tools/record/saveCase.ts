@@ -18,7 +18,7 @@ import { storedExchange } from "./exchange.ts";
 import type { Exchange, StoredCase } from "../../fixtures/exchange.ts";
 import type { Recorded, Recording } from "./recording.ts";
 
-/** One recording to be written. `name`: the endpoint's. */
+/** A recording to be written. `name`: the endpoint's. */
 type CaseToSave = { name: string; endpoint: Endpoint; example: string; recorded: Recorded; about: string | undefined };
 
 type SaveTools = {
@@ -31,10 +31,10 @@ type SaveTools = {
 };
 
 /**
- * Writes one case into its endpoint's file, and prints what a person should review.
+ * Writes a case into its endpoint's file, and prints the parts that a person should review.
  *
- * @throws Without `force`, if the file has a case of this name. If the scrubbed case is answered
- *   otherwise, or cannot be written.
+ * @throws Without `force`, if the file has a case of this name. If the answer to the scrubbed case differs, or the case
+ * cannot be written.
  */
 export const saveCase = async (
   { name, endpoint, example, recorded, about }: CaseToSave,
@@ -103,7 +103,7 @@ const changesOf = (
 const formatJson = (value: Json | undefined): string =>
   value === undefined ? "nothing" : truncate(JSON.stringify(value), MAX_VALUE);
 
-/** Legacy's last answer, from which the gateway made its own, as the gateway reads it. */
+/** Legacy's last answer, from which the gateway made its answer, as the gateway reads it. */
 export const lastReading = (endpoint: Endpoint, legacy: readonly Exchange[]): LegacyReading | undefined => {
   const last = legacy.at(-1);
   return last && readLegacy(Buffer.from(last.response.body), xmlReaderFor(endpoint));

@@ -7,7 +7,7 @@ import { escapeXml, renderJson } from "./tree.ts";
 /** A complete answer. */
 export type SampleAnswer = { status: number; headers: OutgoingHttpHeaders; body: string };
 
-/** Sends an answer. One whose length is more than its body ends with the connection if it says `Connection: close`. */
+/** Sends an answer. If its length is more than its body, it ends with the connection if it says `Connection: close`. */
 export const send = (response: ServerResponse, { status, headers, body }: SampleAnswer): void =>
   void response.writeHead(status, headers).end(body);
 
@@ -20,8 +20,8 @@ const cors = {
 };
 
 /**
- * The headers that PHP adds to all answers of a script. `known`: it also deletes a cookie, for a
- * caller whose key it knows.
+ * The headers that PHP adds to all answers of a script. `known`: it also deletes a cookie, for a caller whose key it
+ * knows.
  */
 const scriptHeaders = (known = false): OutgoingHttpHeaders => ({
   "X-Powered-By": "PHP/7.4.33",
@@ -34,7 +34,7 @@ const scriptHeaders = (known = false): OutgoingHttpHeaders => ({
   Pragma: "no-cache",
 });
 
-/** Who writes an answer decides its headers. */
+/** The writer of an answer decides its headers. */
 type Writer = "front" | "apache" | "framework" | "script";
 
 const htmlTypes: Record<Writer, string> = {
@@ -44,7 +44,7 @@ const htmlTypes: Record<Writer, string> = {
   script: "text/html; charset=UTF-8",
 };
 
-/** An answer with this body, which is called HTML. */
+/** An answer with this body and the type HTML. */
 export const htmlAnswer = (from: Writer, status: number, body: string): SampleAnswer => ({
   status,
   headers: {
@@ -107,9 +107,9 @@ const blankAtEnd = new Set([
 ]);
 
 /**
- * An error in the requested format. The additional text is encoded once for both formats, and once more by the
- * XML. The status is 412, except for two codes: PHP sets 450 there, which Apache does not know and turns into
- * 500, with the same body.
+ * An error in the requested format. The additional text is encoded once for both formats, and a second time by the XML.
+ * The status is 412, except for two codes: PHP sets 450 there, which Apache does not know and turns into 500, with the
+ * same body.
  */
 export const refusedAnswer = (
   { error: code, about }: SampleError,

@@ -1,6 +1,6 @@
 import type { DatasetRow } from "./catalogueRows.ts";
 
-/** Rows of a file at most: it stays small, whatever the qualities say. */
+/** The most rows of a file: it stays small, whatever the qualities say. */
 const MAX_ROWS = 200;
 
 type Feature = NonNullable<DatasetRow["features"]>[number];
@@ -20,7 +20,7 @@ const arff = (relation: string, features: readonly Feature[], rows: number): str
     `@relation ${quoted(relation)}`,
     ...features.map((feature) => `@attribute ${quoted(feature.name)} ${typeOf(feature)}`),
     "@data",
-    ...Array.from({ length: rows }, (_, row) => features.map((one, i) => cellOf(one, row, i)).join(",")),
+    ...Array.from({ length: rows }, (_, row) => features.map((feature, i) => cellOf(feature, row, i)).join(",")),
     "",
   ].join("\n");
 
@@ -28,7 +28,7 @@ const arff = (relation: string, features: readonly Feature[], rows: number): str
 export const dataOf = ({ name, features = [{ name: "id", type: "numeric" }] }: DatasetRow, instances: number): string =>
   arff(name, features, instances > 0 && instances <= MAX_ROWS ? instances : 5);
 
-/** The splits of a task: ten rows, of which each is tested in one of ten folds. */
+/** The splits of a task: ten rows; each of ten folds tests one of them. */
 export const splitsOf = (id: number): string =>
   [
     `@relation Task_${id}_splits`,

@@ -42,13 +42,13 @@ export const basicQualities = ({ qualities }: DatasetRow): [name: string, value:
     Number.isInteger(value) ? `${value}.0` : value === null ? null : `${value}`,
   ]);
 
-/** The data file of a dataset; `undefined` where it has none, or one in another format than ARFF. */
+/** The data file of a dataset; `undefined` if it has no file, or a file in another format than ARFF. */
 export const dataFileOf = (dataset: DatasetRow): string | undefined => {
   if (dataset.file_id === null || dataset.format.toLowerCase() !== "arff") return undefined;
   return dataOf(dataset, Number(basicQualities(dataset).find(([name]) => name === "NumberOfInstances")?.[1]));
 };
 
-/** Clients refuse a file that has another checksum than its record. */
+/** Clients refuse a file whose checksum differs from its record. */
 const withChecksum = (dataset: DatasetRow): DatasetRow => {
   const file = dataFileOf(dataset);
   return file === undefined ? dataset : { ...dataset, md5_checksum: hash("md5", file) };
@@ -62,17 +62,17 @@ export const sampleCatalogue = {
   ...Object.fromEntries(others.map((name) => [name, read(name)])),
 } as CatalogueRows;
 
-/** One of legacy's lists. The order of `filters` is that in which an error names them. */
+/** A list of legacy. An error names the filters in the order of `filters`. */
 export type ListTable = {
   root: string;
   row: string;
   errors: Record<"illegal" | "unsafe" | "offset" | "none", number>;
-  /** The kind of each filter, and the column or quality that it is about. */
+  /** The kind of each filter, and the column or quality that it tests. */
   filters: Record<string, string>;
   columns: string;
   before?: string;
   between?: string;
-  /** Legacy's own template of a row in JSON, with its blanks. `$name` is a value, which legacy does not escape. */
+  /** Legacy's template of a row in JSON, with its blanks. `$name` is a value, which legacy does not escape. */
   template?: string;
 };
 

@@ -10,7 +10,7 @@ const fileAnswer = (name: string, body: string): SampleAnswer => {
   return { status: 200, headers: { ...headers, ...about, Vary: "Accept-Encoding, Cookie" }, body };
 };
 
-/** The data file or the splits of a path that a record names; `undefined` for other paths, and for what has no ARFF. */
+/** The data file or splits at a path that a record names; `undefined` for other paths, and for rows without ARFF. */
 export const dataFileFor = (path: string, { datasets, tasks, caller }: Call): SampleAnswer | undefined => {
   const [, kind, digits] = /^\/+(data\/+(?:v1\/+)?download|api_splits\/+get)\/+(\d+)(?:\/|$)/.exec(path) ?? [];
   const id = Number(digits);

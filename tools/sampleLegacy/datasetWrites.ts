@@ -52,14 +52,14 @@ const editableByAll = [
 
 /**
  * Fields that only owners may edit. In legacy, `visibility` is not a field of `data/edit`: owners change it on the
- * site. Tests change it here.
+ * website. Tests change it here.
  */
 const editableByOwners = ["default_target_attribute", "row_id_attribute", "ignore_attribute", "visibility"];
 
 /** Fields that are lists: csv, in which a quoted comma separates here, too. */
 const lists = new Set(["creator", "contributor", "ignore_attribute"]);
 
-/** `data/edit`: every caller with a key may edit a dataset, some fields only its owner. */
+/** `data/edit`: every caller with a key may edit a dataset, but some fields only its owner. */
 export const dataEdit: SampleHandler = ({ caller, datasets, form, faults }) => {
   const sent = form.get("data_id") ?? "";
   if (sent === "" || sent === "0") return { error: 1062 };

@@ -8,15 +8,13 @@ import { escapeXml, ScriptDied, type Tree, type XmlLayout } from "./tree.ts";
 /** The kinds of rows that have a document with an id. */
 type Kind = "datasets" | "setups" | "flows" | "tasks" | "runs" | "taskTypes" | "estimationProcedures";
 
-/**
- * A document found by the number in its path. `errors`: for an unknown id, and for the id 0 if that has another one.
- */
+/** A document found by the number in its path. `errors`: for an unknown id, and for the id 0 if its error differs. */
 type Document<K extends Kind> = {
   root: string;
   errors: [unknown: number, zero?: number];
-  /** The error of a row that exists, if it is not shown. */
+  /** The error of a row that exists, but is not shown. */
   refuse?: (row: CatalogueRows[K][number], call: Call) => number | undefined;
-  /** Writes the document. Without it, the row's own `document` with its tags. */
+  /** Writes the document. Default: the row's own `document` with its tags. */
   tree?: (row: CatalogueRows[K][number], call: Call, segment: string) => Tree;
   notices?: (row: CatalogueRows[K][number], call: Call) => string;
   layout?: XmlLayout;
@@ -39,11 +37,11 @@ const written = ({ document: tree, tags }: { document?: Tree; tags?: DatasetRow[
   ...(tree && "tag" in tree ? { tag: textsOf(tags) } : {}),
 });
 
-/** Whether this caller has the rights of the dataset's owner. */
+/** True if this caller has the rights of the dataset's owner. */
 export const isOwn = (caller: User | undefined, { uploader }: DatasetRow): boolean =>
   caller !== undefined && (caller.id === uploader || caller.role === "administrator");
 
-/** Whether this caller may see the row. The list is stricter: it hides private rows from administrators, too. */
+/** True if this caller may see the row. The list is stricter: it hides private rows from administrators, too. */
 export const mayRead = (caller: User | undefined, row: DatasetRow): boolean =>
   row.visibility === "public" || isOwn(caller, row);
 
@@ -54,14 +52,14 @@ const datasetTree = (row: DatasetRow & Tree, segment: string): Tree => {
   const { id, name, format, file_id, description, description_version, md5_checksum } = row;
   const [folder, file] = [Math.floor(id / 10_000), id].map((it) => `${it}`.padStart(4, "0"));
   const columns: Tree = {
-    // Written also without a value. Other columns are then left out.
+    // Also written without a value. Other columns are then left out.
     description: description ?? "",
     description_version: description_version ?? "",
     md5_checksum,
     ...Object.fromEntries(["creator", "contributor", "ignore_attribute"].map((list) => [list, row[list] ?? null])),
     tag: textsOf(row.tags),
     url: `https://legacy.example/data/v1/download/${file_id}/${escapeXml(name)}.${format.toLowerCase()}`,
-    // Legacy builds the file's name from the path segment as it came, leading zeros and all.
+    // Legacy builds the file's name from the path segment as it came, with leading zeros.
     parquet_url:
       format === "Sparse_ARFF" ? null : `https://files.example/datasets/${folder}/${file}/dataset_${segment}.pq`,
   };
@@ -228,7 +226,7 @@ export const userList: SampleHandler = ({ users, segments: [, , ids = ""] }) => 
   return { tree: { users: { user } } };
 };
 
-/** `evaluation/request/…`: refuses callers who are no administrators, then every filter. */
+/** `evaluation/request/…`: refuses callers who are not administrators, then every filter. */
 export const evaluationRequest: SampleHandler = ({ caller }) =>
   caller?.role === "administrator"
     ? { error: 1011, about: "Legal filter operators: ttid,task,tag,uploader,setup. Found illegal filter: none" }

@@ -5,29 +5,27 @@ import type { DatasetRow, CatalogueRow, RunRow, StudyRow } from "./catalogueRows
 import { isSameText, phpNotice } from "./textQuirks.ts";
 import { textIn, type Tree } from "./tree.ts";
 
-/** The highest limit of setups, runs and evaluations (as in API 1.2.6); of other lists any is legal. */
+/** The highest limit of setups, runs and evaluations (as in API 1.2.6); other lists allow any limit. */
 const MAX_LIMIT = 1000;
 
-/** The given filters of a list; a repeated one has its last value. */
+/** The given filters of a list; a repeated filter has its last value. */
 type ListFilters = Partial<Record<string, string>>;
 
-/**
- * The legal values of a filter, and whether a value chooses a row by this column. Without `fits` it chooses every row.
- */
+/** The legal values of a filter, and the test by which a value chooses a row. Without `fits` it chooses every row. */
 type FilterKind = {
   legal: RegExp;
   fits?: (cell: unknown, value: string, row: CatalogueRow, call: Call, column: string) => boolean;
 };
 
 const digits = /^\d+(,\d+)*$/;
-// Legacy's own mistake: the range from comma to underscore allows : ; < = > @ [ \ ] ^ too.
+// A mistake of legacy: the range from comma to underscore allows : ; < = > @ [ \ ] ^ too.
 const text = /^[a-zA-Z0-9\s.,-_()]+$/;
 
 const filterKinds: Record<string, FilterKind> = {
   digits: { legal: digits },
   text: { legal: text },
   ids: { legal: digits, fits: (cell, list) => list.split(",").some((id) => Number(id) === cell) },
-  // MariaDB reads a number off the front of `64,2`.
+  // MariaDB reads the number at the beginning of `64,2`.
   firstOf: { legal: digits, fits: (cell, list) => Number.parseInt(list, 10) === cell },
   exact: { legal: text, fits: (cell, wanted) => cell === wanted },
   same: { legal: text, fits: (cell, wanted) => isSameText(wanted, String(cell)) },
@@ -52,18 +50,18 @@ const filterKinds: Record<string, FilterKind> = {
   },
 };
 
-/** What a list has besides its table. */
+/** The properties of a list beside its table. */
 type List<R extends CatalogueRow> = {
   /** The error of filters that are legal one by one. */
   refuse?: (filters: ListFilters) => number | undefined;
   /** The rows that the caller may see. */
   rows: (call: Call, filters: ListFilters) => R[];
   ordered?: (rows: R[], filters: ListFilters, call: Call) => R[];
-  /** Columns that the row does not have itself, and other values of the template. */
+  /** Columns that the row itself does not have, and other values of the template. */
   more?: (row: R, call: Call) => Tree;
 };
 
-/** The handler of `{path}/{filter}/{value}/…`. `tablePath`: the path of the list whose table it has. */
+/** The handler of `{path}/{filter}/{value}/…`. `tablePath`: the path of the list whose table it uses. */
 const list = <R extends CatalogueRow>(
   path: string,
   { refuse, rows, ordered, more }: List<R>,
@@ -128,12 +126,12 @@ const readFilters = (
   const isUnsafe = (name: string) => !legal.find((filter) => filter.name === name)?.legal.test(filters[name] ?? "");
   const unsafe = Object.keys(filters).filter(isUnsafe);
   if (unsafe.length > 0) return { error: errors.unsafe, about: `Filters with illegal values: ${unsafe.join()}` };
-  // PHP takes "0" for empty: offset/0 needs no limit, and limit/0 counts as no limit.
+  // PHP takes "0" for empty: offset/0 needs no limit, and limit/0 counts as a missing limit.
   if (Number(filters["offset"] ?? 0) !== 0 && Number(filters["limit"] ?? 0) === 0) return { error: errors.offset };
   return { filters };
 };
 
-/** SQL's LIMIT, where `limit/1,2` means an offset of 1. */
+/** The LIMIT of SQL, in which `limit/1,2` means an offset of 1. */
 const pageOf = <R>(rows: R[], { limit, offset = "0" }: ListFilters): R[] => {
   if (limit === undefined) return rows;
   const [start = 0, count = 0] = limit.includes(",") ? limit.split(",").map(Number) : [Number(offset), Number(limit)];
@@ -197,7 +195,7 @@ const setups = list<Call["setups"][number]>("setup/list", {
   rows: (call) => call.setups,
   more: ({ id, document, tags = [] }) => ({
     setup_id: id,
-    // Each parameter comes once for each tag: legacy joins the tags.
+    // Each parameter occurs once for each tag: legacy joins the tags.
     parameter: parametersIn(document).flatMap((it) => Array.from({ length: Math.max(1, tags.length) }, () => it)),
   }),
 });
@@ -213,7 +211,7 @@ const flows = list<Call["flows"][number]>("flow/list", {
   more: ({ name, version }) => ({ full_name: `${name}(${String(version)})` }),
 });
 
-/** The columns of a run, or one of its results, that its row lacks. */
+/** The columns of a run, or of its results, that its row lacks. */
 const runColumns = ({ id, error_message = "", run_details = "" }: RunRow): Tree => ({
   run_id: id,
   upload_time: "2021-01-01 10:00:00",

@@ -10,8 +10,8 @@ import { isSameText } from "./textQuirks.ts";
 import { renderJson, renderXml, ScriptDied } from "./tree.ts";
 
 /**
- * What a sample server starts with. `datasets` stays its table, which writes change; without it the server has a
- * copy of the catalogue's.
+ * The initial state of a sample server. `datasets` stays its table, which writes change; without it the server has a
+ * copy of the catalogue's datasets.
  */
 export type SampleOptions = { faults?: Faults; datasets?: DatasetRow[]; users?: User[]; outage?: SampleOutage };
 
@@ -31,7 +31,7 @@ export const openSample = ({ faults = {}, outage, ...rows }: SampleOptions) => {
 /** Fields that may also be sent as files. Other files are ignored. */
 const documents = new Set(["description", "edit_parameters"]);
 
-/** The fields of a form in the body, urlencoded or multipart; of any other body, none. */
+/** The fields of a form in the body, urlencoded or multipart; no fields for any other body. */
 const readForm = async (request: IncomingMessage): Promise<URLSearchParams> => {
   const form = new URLSearchParams();
   if (request.method === "GET") return form;
@@ -59,7 +59,7 @@ const sampleAnswer = (
   failing: FailingFunctions,
 ): SampleAnswer => {
   const [path = "/", ...query] = address.split("?");
-  // A key in the query counts before one in the form, even if it is empty.
+  // A key in the query counts before a key in the form, even if it is empty.
   const key = new URLSearchParams(query.join("?")).getAll("api_key").at(-1) ?? form.getAll("api_key").at(-1) ?? "";
   const isGiven = key !== "" && key !== "0";
   const isCaller = (user: User): boolean =>

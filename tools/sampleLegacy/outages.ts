@@ -18,8 +18,8 @@ import { escapeXml, ScriptDied } from "./tree.ts";
 export type FailingFunctions = Readonly<Record<string, SampleHandler>>;
 
 /**
- * A form of outage: `answer` replaces every answer, where `undefined` never comes; `functions` replaces
- * some of legacy's functions.
+ * A form of outage: `answer` replaces every answer, and `undefined` never comes; `functions` replaces some of legacy's
+ * functions.
  */
 type Form = {
   means: string;
@@ -27,7 +27,7 @@ type Form = {
   functions?: FailingFunctions;
 };
 
-/** Without its database the interface says 107, whatever is asked. The website's pages need none. */
+/** Without its database the interface answers 107 to every request. The website's pages do not need the database. */
 const withoutDatabase = (target: string): SampleAnswer => {
   const [path = "/"] = target.split("?");
   if (/^\/+data\/+v1\/+download\//.test(path))
@@ -40,7 +40,7 @@ const withoutDatabase = (target: string): SampleAnswer => {
   return pageFor(path) ?? refusedAnswer({ error: 107 }, "xml");
 };
 
-/** A front's own page instead of every answer. `headers`: of an answer to this target. */
+/** A page of a front in place of every answer. `headers`: those of an answer to this target. */
 const frontPage = (
   status: number,
   means: string,
@@ -67,7 +67,7 @@ const dies: SampleHandler = () => {
   throw new ScriptDied();
 };
 
-/** Legacy takes a query that fails for one that finds no rows. */
+/** Legacy treats a query that fails as a query that finds no rows. */
 const findsNothing = (...routes: (keyof typeof lists)[]): FailingFunctions =>
   Object.fromEntries(
     routes.map((route): [string, SampleHandler] => [
@@ -149,8 +149,7 @@ const functionPath = (target: string): string =>
   target.replace(/^\/+(api(_new)?\/+v1\/+((json|xml)\/+)?)?/, "").replace(/\/*(\?.*)?$/, "/");
 
 /**
- * Reads `page-504`; or `page-504/flow/exists`, which is an outage of the paths below `flow/exists`, in either
- * format, and of no others.
+ * Reads `page-504`; or `page-504/flow/exists`, an outage of only the paths below `flow/exists`, in either format.
  *
  * @throws An Error that names the allowed forms.
  */
@@ -170,13 +169,13 @@ export const readOutage = (name: string): SampleOutage => {
 
 const isLoopback = trustedProxies(["127.0.0.0/8", "::1"]);
 
-/** Whether a request comes from this machine, and not through a proxy on it. */
+/** True if a request comes from this machine, and not through a proxy on it. */
 const isLocal = ({ headers, socket }: IncomingMessage): boolean =>
   isLoopback(socket.remoteAddress ?? "") && !["via", "forwarded", "x-forwarded-for"].some((name) => name in headers);
 
 /**
- * The outage of one server, which requests to it begin (`POST /outage/page-504`), end (`DELETE /outage`)
- * and show (`GET /outage`).
+ * The outage of a server, which requests to it begin (`POST /outage/page-504`), end (`DELETE /outage`) and show (`GET
+ * /outage`).
  */
 export const openOutages = (first?: SampleOutage) => {
   let outage = first;
@@ -198,7 +197,7 @@ export const openOutages = (first?: SampleOutage) => {
   };
 
   return {
-    /** Answers a request about outages, and one that the outage covers. False: legacy answers it. */
+    /** Answers a request about outages, or a request that the outage covers. False: legacy answers it. */
     answers(request: IncomingMessage, response: ServerResponse): boolean {
       const target = request.url ?? "/";
       const isControl = /^\/outage(\/|$)/.test(target);

@@ -24,7 +24,7 @@ export const studyMembership =
     const ids = sent.split(",").map(Number);
     const { group, known } = membersOf(row, call);
     const before = row[group] ?? [];
-    // Legacy refuses the whole batch for one id that does not exist or is attached already.
+    // Legacy refuses the whole batch if a single id does not exist or is already attached.
     const isRefused = ids.some((id, i) => !known.has(id) || before.includes(id) || ids.indexOf(id) !== i);
     if (action === "attach" && isRefused) return { error: 1045 };
     const after = action === "attach" ? [...before, ...ids] : before.filter((id) => !ids.includes(id));
@@ -44,7 +44,7 @@ export const studyStatusUpdate: SampleHandler = ({ caller, studies, form }) => {
   return { tree: { study_status_update: { id: row.id, status } } };
 };
 
-/** `POST study`: a new study of the caller's, described in a file. */
+/** `POST study`: a new study of the caller, described in a file. */
 export const studyUpload: SampleHandler = (call) => {
   const { caller, studies, form } = call;
   const xml = form.get("description");

@@ -4,7 +4,7 @@ import type { TagRow } from "./catalogueRows.ts";
 import { cleanInput } from "./textQuirks.ts";
 import { ScriptDied } from "./tree.ts";
 
-/** The kinds of entities that have tags, and where their rows are. */
+/** The kinds of entities that have tags, and the names of their rows. */
 export const taggable = { data: "datasets", setup: "setups", flow: "flows", task: "tasks", run: "runs" } as const;
 type Taggable = keyof typeof taggable;
 
@@ -15,7 +15,7 @@ const sortTags = (tags: TagRow[] = []): TagRow[] =>
 /** The texts of tags, in their order. */
 export const textsOf = (tags: TagRow[] | undefined): string[] => sortTags(tags).map(([tag]) => tag);
 
-/** `data/tag/list` and the like: every tag in use, in a template of its own. */
+/** `data/tag/list` and the like: every tag in use, in a separate template. */
 export const tagList =
   (kind: Taggable): SampleHandler =>
   (call) => {
@@ -29,7 +29,7 @@ export const tagList =
 /** The answer to a write that was stored but not indexed. */
 export const searchIndexDown: SampleError = { error: 105, about: "No alive nodes found in your cluster" };
 
-/** The rows and the caller of one change; `present` are the tags so far. */
+/** The rows and the caller of a change; `present` are the tags so far. */
 type Change = { caller: Call["caller"]; present: TagRow[]; sent: string; tag: string };
 
 /** Adds a tag after legacy's checks, in their order: the tags, or an error. */
@@ -51,11 +51,11 @@ const removed = ({ caller, present, tag }: Change): ReturnType<typeof added> => 
   return present.filter((it) => it !== found);
 };
 
-/** Entities are indexed with their tags; of setups, only those in a study are. */
+/** Entities are indexed with their tags; a setup only if it is in a study. */
 const isIndexed = (kind: Taggable, tag: string, { studies }: Call): boolean =>
   kind !== "setup" || studies.some(({ legacy }) => legacy?.some(({ name }) => name === tag));
 
-/** `data/tag`, `data/untag` and the like. As in legacy, a caller may tag an entity that is hidden from it. */
+/** `data/tag`, `data/untag` and the like. As in legacy, a caller may tag an entity that is hidden from him. */
 export const tagChange =
   (kind: Taggable, action: "tag" | "untag"): SampleHandler =>
   (call) => {

@@ -4,10 +4,10 @@
  * list repeats its element.
  */
 export type Tree = { [name: string]: Content };
-type Content = One | null | undefined | Content[];
-type One = string | number | boolean | Tree;
+type Content = Item | null | undefined | Content[];
+type Item = string | number | boolean | Tree;
 
-/** The blanks around the elements: each of legacy's templates has its own. */
+/** The blanks around the elements, which differ between legacy's templates. */
 export type XmlLayout = { newline?: string; indent?: string };
 
 /** Legacy's script died: the answer is empty. */
@@ -17,12 +17,12 @@ export class ScriptDied extends Error {}
 export const escapeXml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
-/** The text of a content; empty for one with elements. */
+/** The text of a content; empty for a content with elements. */
 export const textIn = (content: Content): string => (typeof content === "object" ? "" : String(content ?? ""));
 
 const xmlOf = (key: string, content: Content, margin: string, indent: string, attributes = ""): string => {
   if (content === null || content === undefined) return "";
-  if (Array.isArray(content)) return content.map((one) => xmlOf(key, one, margin, indent)).join("");
+  if (Array.isArray(content)) return content.map((item) => xmlOf(key, item, margin, indent)).join("");
   const [name, escape] = key.startsWith("!") ? [key.slice(1), String] : [key, escapeXml];
   const tree = typeof content === "object" ? content : { "#": content };
   let [head, inside] = [`<oml:${name}${attributes}`, ""];
@@ -34,7 +34,7 @@ const xmlOf = (key: string, content: Content, margin: string, indent: string, at
   return `${margin}${head}>${inside}${"#" in tree ? "" : margin}</oml:${name}>`;
 };
 
-/** A document as legacy's XML: no prolog, one prefix, a line an element. */
+/** A document as legacy's XML: no prolog, a single prefix, a line for each element. */
 export const renderXml = (document: Tree, { newline = "\n", indent = "  " }: XmlLayout = {}): string => {
   const [[root, content] = ["", ""]] = Object.entries(document);
   const xml = xmlOf(root, content, newline, indent, ' xmlns:oml="http://openml.org/openml"');
@@ -47,22 +47,20 @@ type TreeJson = string | TreeJson[] | { [key: string]: TreeJson };
 const notXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
 const phpBlanks = /^[ \t\n\r\v]+|[ \t\n\r\v]+$/g;
 
-/**
- * A text as legacy's JSON has it: legacy writes its XML and parses it again, and dies where that is not well-formed.
- */
+/** A text in legacy's JSON: legacy writes its XML and parses it again, and dies if that is not well-formed. */
 const trimmed = (text: string): string => {
   if (notXml.test(text)) throw new ScriptDied();
   return text.replaceAll("\r\n", "\n").replaceAll(phpBlanks, "");
 };
 
 /** No element: absent. One: itself. More: a list. No text: `[]`. Attributes come first, text beside them is `value`. */
-const jsonOf = (content: One): TreeJson => {
+const jsonOf = (content: Item): TreeJson => {
   const { "#": text = "", ...tree }: Tree = typeof content === "object" ? content : { "#": content };
   const value = trimmed(textIn(text));
   const fields = Object.entries(tree).flatMap(([key, inside]): [string, TreeJson][] => {
     if (key.startsWith("@")) return [[key.slice(1), textIn(inside)]];
-    const all = [inside].flat().filter((one) => one !== null && one !== undefined) as One[];
-    const [first, ...others] = all.map((one) => jsonOf(key.startsWith("!") ? treeOf(readMarkup(textIn(one))) : one));
+    const all = [inside].flat().filter((item) => item !== null && item !== undefined) as Item[];
+    const [first, ...others] = all.map((item) => jsonOf(key.startsWith("!") ? treeOf(readMarkup(textIn(item))) : item));
     return first === undefined ? [] : [[key.replace("!", ""), others.length === 0 ? first : [first, ...others]]];
   });
   if (fields.length === 0) return value === "" ? [] : value;
@@ -79,7 +77,7 @@ export const renderJson = (document: Tree): string =>
     .replaceAll("/", "\\/")
     .replaceAll(/[\u0080-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** An element as it was read, without its attributes. */
+/** An element after parsing, without its attributes. */
 export type Markup = { name: string; text: string; children: Markup[] };
 
 const tokens = /<(\/?)([a-z][\w.-]*)>|&(amp|lt|gt|quot|apos);|&#(\d+);|[^<&]+|[<&]/giy;

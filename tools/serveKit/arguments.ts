@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-/** The command line of `catalog-gateway-kit serve`. No `endpoints`: all of them. */
+/** The command line of `catalog-gateway-kit serve`. Empty `endpoints`: all endpoints. */
 type KitArguments = {
   port: number;
   host: string;
@@ -20,7 +20,7 @@ const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/** What `--help` prints. */
+/** The text of `--help`. */
 export const kitUsage = `catalog-gateway-kit serve [--port 9000] [--host 127.0.0.1] [--endpoint NAME]... [--example NAME]
   Serves the new interface and the legacy one from the recorded pairs, for the tests of a client in any language.
 

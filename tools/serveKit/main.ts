@@ -26,15 +26,15 @@ else {
   }));
   try {
     const pairs = choices.flatMap(chosenPairs);
-    const known = pairs.flatMap((one): FixtureRequest[] => {
-      const { endpoint, example: name, ask } = one;
+    const known = pairs.flatMap((fixture): FixtureRequest[] => {
+      const { endpoint, example: name, ask } = fixture;
       const pair = `${endpoint}/${name}`;
       const query = ask.query === undefined ? "" : `?${ask.query}`;
       const body = ask.json === undefined ? ask.text : JSON.stringify(ask.json);
       const sent = { ...(body === undefined ? {} : { body }), ...(ask.key === undefined ? {} : { key: ask.key }) };
       return [
         { pair, method: ask.method, target: prefix + ask.path + query, ...sent },
-        ...withXmlForms(one).map(({ request: { method, path, form, key } }) => ({
+        ...withXmlForms(fixture).map(({ request: { method, path, form, key } }) => ({
           pair,
           method,
           target: legacyPath + path,

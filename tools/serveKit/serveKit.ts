@@ -11,9 +11,9 @@ const MAX_NAMED = 5;
 const corsHeaders = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };
 
 /**
- * Listens, and answers by the handlers. `known`: the requests that they answer, which a 501 names.
+ * Listens, and answers with the handlers. `known`: the requests that they answer, which a 501 names.
  *
- * @throws If it cannot listen at the address.
+ * @throws If it cannot listen on the address.
  */
 export const serveKit = async (
   handlers: RequestHandler[],

@@ -2,8 +2,8 @@ import type { Outcome, OutcomeKind } from "./outcome.ts";
 import type { InputError, Problem } from "./problem.ts";
 
 /**
- * An answer before it is written. A large body is bytes already, with `tag`, their hash. `type`: its media type,
- * where it is not JSON of ours.
+ * An answer before it is written. The body of a large answer is already bytes, with `tag`, their hash. `type`: its
+ * media type if it is not JSON of ours.
  */
 export type Answer = {
   status: number;
@@ -29,7 +29,7 @@ const statuses: Record<OutcomeKind, number> = {
   unknown: 502,
 };
 
-/** Seconds that a client should wait where legacy cannot answer now. */
+/** Seconds that a client should wait when legacy cannot answer now. */
 const RETRY_AFTER = "5";
 
 const headersOf: Partial<Record<OutcomeKind, Record<string, string>>> = {
@@ -37,7 +37,7 @@ const headersOf: Partial<Record<OutcomeKind, Record<string, string>>> = {
   unavailable: { "Retry-After": RETRY_AFTER },
 };
 
-/** An answer whose detail is a text, for what has no legacy code. */
+/** An answer whose detail is a plain text: it has no legacy code. */
 export const plainAnswer = (status: number, detail: string, headers?: Record<string, string>): Answer => ({
   status,
   body: JSON.stringify({ detail }),
@@ -67,13 +67,13 @@ export const inputError = (loc: (string | number)[], { at, msg, type }: Problem)
   type,
 });
 
-/** Never half of a surrogate pair. */
+/** Never cuts a surrogate pair in half. */
 const shortened = (name: string | number): string | number =>
   typeof name === "string" && name.length > MAX_NAME ? name.slice(0, MAX_NAME).replace(/[\ud800-\udbff]$/, "") : name;
 
 /**
- * Collects the errors of an input: the first `MAX_ERRORS` as they are, the others as a number. `more`
- * others are counted beforehand.
+ * Collects the errors of an input: lists the first `MAX_ERRORS`, then counts the rest. `more`: the number of errors
+ * that are counted beforehand.
  */
 export const collectErrors = (where: string, more = 0) => {
   const kept: InputError[] = [];

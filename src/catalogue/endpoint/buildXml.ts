@@ -2,8 +2,8 @@ import type * as fastXmlParser from "fast-xml-parser";
 import { xmlPackage } from "../rules/parsers.ts";
 
 /**
- * A document in XML 1.0; `@name` is an attribute, `#text` the text beside attributes. Characters that no
- * XML can hold become U+FFFD.
+ * A document as XML 1.0. `@name` is an attribute, `#text` the text beside attributes. Characters that XML cannot hold
+ * become U+FFFD.
  */
 export const buildXml = (document: Record<string, object>): string =>
   (builder ??= openBuilder()).build({ "?xml": { "@version": "1.0", "@encoding": "UTF-8" }, ...document });
@@ -26,8 +26,8 @@ const openBuilder = (): fastXmlParser.XMLBuilder => {
     attributeNamePrefix: "@",
     format: true,
     suppressEmptyNode: true,
-    // XML readers turn raw tabs and line breaks of attributes into blanks, and raw carriage returns
-    // of texts into line breaks.
+    // XML readers turn raw tabs and line breaks in attributes into blanks, and raw carriage returns in texts into line
+    // breaks.
     processEntities: false,
     attributeValueProcessor: (_, value) => escapeXml(value, /[&<>\t\n\r]/g),
     tagValueProcessor: (_, value) => escapeXml(value, /[&<>\r]/g),

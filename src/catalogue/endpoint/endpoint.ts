@@ -5,30 +5,30 @@ import type { Fields, InputOf } from "./field.ts";
 import type { LegacyRequest, Unsent } from "./legacyRequest.ts";
 import type { Outcome } from "./outcome.ts";
 
-/** How long answers are stored (`fresh: "10m"`), and what they are about. */
+/** The lifetimes of cached answers (`fresh: "10m"`), and the groups that they belong to. */
 type CachePolicy<Input, Excerpt> = DeclaredLifetimes & {
   /**
-   * Names of what an answer is about; a write invalidates the answers that share one. `ours`:
-   * the excerpt, of a 200 only.
+   * The groups of an answer; a write invalidates all answers that share a group with it. `ours`: the excerpt, of a 200
+   * only.
    */
   groups(input: Input, ours?: Excerpt): string[];
-  /** More groups of what is gone from the new interface, and which legacy still answers. */
+  /** Further groups for resources that are gone from the new interface although legacy still answers for them. */
   goneGroups?: readonly string[];
-  /** Legacy shows more to a caller with a key than to one without. */
+  /** Legacy shows more to a caller with a key than to other callers. */
   personal?: true;
   /**
-   * Until when legacy's workers may complete our document, or modern's: milliseconds since the epoch; `undefined`: it
-   * is complete. Until then it is fresh for `preconditionTtl` at most.
+   * The time until which a worker of legacy or modern may still complete our document, in milliseconds since the epoch;
+   * `undefined`: it is complete. Until then it is fresh for at most `preconditionTtl`.
    */
   unfinishedUntil?(ours: Json): number | undefined;
 };
 
-/** The members of these names, of a document or of each row of a list. */
+/** The members of these names, from a document or from each row of a list. */
 type ExcerptOf<T, Name extends string> = T extends readonly (infer Row)[]
   ? Pick<Row, Name & keyof Row>[]
   : Pick<T, Name & keyof T>;
 
-/** A list with texts of users that legacy does not escape: one could forge members, or rows. */
+/** A list with texts of users that legacy does not escape: such a text could forge members, or rows. */
 export type ListedTexts = {
   /** The rows of legacy's document, in either form. */
   entriesIn: (legacy: JsonObject) => readonly Json[];
@@ -40,27 +40,27 @@ export type ListedTexts = {
   isEscapedInJson?: true;
 };
 
-/** How to read a row that legacy does not list, from its other answers. */
+/** The way to read a row that legacy does not list, from legacy's other answers. */
 export type RowById = {
-  /** The request for one row, and the row's visibility; `undefined`: the answer is about another row. */
+  /** The request for a row, and the row's visibility; `undefined`: the answer is about another row. */
   one(id: number): LegacyRequest;
   visibilityOf(legacy: JsonObject, id: number): "private" | "public" | undefined;
-  /** The request for what else a list shows of it, and the error codes that say that there is no more. */
+  /** The request for the row's other values in a list, and the error codes that mean that it has none. */
   rest(id: number): LegacyRequest;
   noRest: ReadonlySet<number>;
-  /** What a list shows of a row, from both answers. */
+  /** The row as a list shows it, from both answers. */
   shown(legacy: JsonObject, rest: JsonObject | undefined): JsonObject;
   /** Rows as legacy would list them. */
   document(rows: readonly JsonObject[]): JsonObject;
 };
 
-/** A row that legacy does not list, as far as it is known: what a list shows of it, and its owner's id. */
+/** A row that legacy does not list, as far as it is known: its values in a list, and its owner's id. */
 type UnlistedRow = { id: number; shown?: JsonObject | undefined; uploader?: number | undefined };
 
-/** Whether legacy would list a row to its owner; `undefined`: too little is known of the row. */
+/** True if legacy would list a row to its owner; `undefined`: too little is known of the row. */
 export type RowTest = (row: UnlistedRow) => boolean | undefined;
 
-/** What each field of a list's input requires of a row. */
+/** The condition that each field of a list's input sets for a row. */
 export type RowFilters<Input = Record<string, unknown>> = {
   [Name in keyof Input]-?: (asked: NonNullable<Input[Name]>) => RowTest;
 };
@@ -69,8 +69,8 @@ export type RowFilters<Input = Record<string, unknown>> = {
 export type Route = `${"GET" | "POST"} /${string}`;
 
 /**
- * One endpoint, written once: its input, the request to legacy, its answer `T` and its errors. `Input` and `Excerpt`:
- * what its fields and the members of its answer make.
+ * The definition of an endpoint: its input, the request to legacy, its answer `T` and its errors. `Input` and `Excerpt`
+ * follow from its fields and from the members of its answer.
  */
 export type Definition<
   F extends Fields = Fields,
@@ -82,89 +82,89 @@ export type Definition<
   summary: string;
   /** Other routes with the same meaning. */
   also?: Route[];
-  /** Read from the path where the route names it, else from a POST's body or the path's pairs. */
+  /** Read from the path if the route names it, else from a POST's body or from the path's pairs. */
   input: F;
-  /** Objects of the body whose members count as fields of their own. */
+  /** Objects of the body whose members count as separate fields. */
   bodyObjects?: Record<string, string[]>;
-  /** For an endpoint that writes: what it touches. It needs a key that may write. */
+  /** For an endpoint that writes: the groups that a write changes. It needs a key that may write. */
   writes?(input: Input): Touched;
   /**
-   * What a caller must be allowed to read, where the backends do not check or say it: another endpoint and its input.
-   * Without that access a write is not sent, and modern's "not found" of a read is "no access".
+   * The read that a caller must be authorized for, if the backends do not check it or do not say so: another endpoint
+   * and its input. Without that access a write is not sent, and modern's "not found" for a read becomes "no access".
    */
   access?: { endpoint: string; input(input: Input): Record<string, unknown> };
   cache?: CachePolicy<Input, Excerpt>;
   legacy(input: Input): LegacyRequest | Unsent;
   /**
-   * The request that shows whether legacy can list what the endpoint lists; default: the same list without
-   * filters, with a limit of 1.
+   * The request that shows if legacy can list the endpoint's rows; default: the same list without filters, with a limit
+   * of 1.
    */
   shortestList?: LegacyRequest;
-  /** Asks for legacy's XML form only: its JSON lacks what the XML has. */
+  /** Asks only for legacy's XML: the JSON lacks values that the XML has. */
   format?: "xml";
-  /** The outcome where an input names what cannot exist. */
+  /** The outcome if an input names a resource that cannot exist. */
   notFound?: Outcome;
-  /** The outcome that the input alone decides, without a request to legacy. */
+  /** The outcome that follows from the input alone, without a request to legacy. */
   rejectEarly?(input: Input): Outcome | undefined;
-  /** The outcome in place of our document, which is not checked against its schema yet. */
+  /** The outcome that replaces our document, which has not been checked against its schema yet. */
   rejectDocument?(ours: Json): Outcome | undefined;
-  /** Numbers of the input that our document repeats: by the field, the names of the member, one inside the other. */
+  /** Numbers of the input that our document repeats: for each field, the path of the member. */
   echoes?: { readonly [Field in keyof F]?: readonly string[] };
   /**
-   * For a legacy error that does not say what happened: the request that shows it, and the answer that
-   * legacy should have given.
+   * For a legacy error that does not say what happened: the request that shows it, and the answer that legacy should
+   * have given.
    */
   recover?: {
     code: number;
     look(input: Input): LegacyRequest | Unsent;
-    /** `undefined`: the document does not show it. */
+    /** The answer; `undefined`: the document does not show it. */
     answer?(input: Input, legacy: Json): JsonObject | undefined;
-    /** The codes by which that request's own error says what happened. */
+    /** The codes of an error of that request which say what happened. */
     errors?: ReadonlySet<number>;
-    /** Elements of that request's XML form (`runs.run.error_message`) that legacy does not escape. */
+    /** Elements in the XML of that request's answer (`runs.run.error_message`) that legacy does not escape. */
     verbatim?: readonly string[];
-    /** The outcome that the document shows (an empty one after such an error), in place of an answer. */
+    /** The outcome that the document shows (an empty one after such an error); it replaces an answer. */
     outcome?(input: Input, legacy: JsonObject): Outcome | undefined;
   };
-  /** The outcomes of legacy errors that mean something else here than everywhere. */
+  /** The outcomes of legacy errors whose meaning here differs from their general meaning. */
   errors?: Record<number, Outcome>;
   /** Where the new implementation differs from this definition. */
   modern?: {
-    /** The route it has this endpoint under, with the same method and the same names in it as the first route. */
+    /** The route of this endpoint at modern, with the same method and the same names in it as the first route. */
     route?: Route;
     /**
-     * More of legacy's codes by which this endpoint may say that something does not exist or exists already, besides
-     * those of `notFound`, `errors` and `problems`. Other codes of these kinds are not believed.
+     * Further legacy codes by which this endpoint may say that something does not exist or exists already, besides
+     * those of `notFound`, `errors` and `problems`. Other codes of these kinds are not trusted.
      */
     codes?: readonly number[];
-    /** Its problems without a legacy code (RFC 9457), by the last segment of their type. */
+    /** The outcomes of its problems without a legacy code (RFC 9457), by the last segment of their type. */
     problems?: Record<string, Outcome>;
-    /** The outcome of its 401 to a request without a key, where that does not mean that the endpoint needs one. */
+    /** The outcome of its 401 to a request without a key, if that does not mean that the endpoint needs a key. */
     withoutKey?: Outcome;
   };
   /**
-   * The members of our document (of each row of a list) that `cache.groups` and others read. Only these leave a
-   * thread beside the bytes.
+   * The members of our document (of each row of a list) that `cache.groups` and other functions read. Only these
+   * members leave a thread beside the bytes.
    */
   excerpt?: readonly Name[];
-  /** PHP notices that may precede a whole XML form. */
+  /** PHP notices that may precede a complete XML document. */
   harmlessNotices?: readonly RegExp[];
-  /** A page with such texts is believed only after its rows have been checked. */
+  /** A page with such texts is trusted only after its rows have been checked. */
   texts?: ListedTexts;
-  /** How to read a row that legacy does not list, and what the list's input requires of it. */
+  /** The way to read a row that legacy does not list, and the conditions that the list's input sets for it. */
   rowById?: RowById & { filters: RowFilters<Input> };
   output: Rule<T>;
   /**
-   * A request of legacy's, a list of one entry, and the input that its document gives: an
-   * example that any catalogue has.
+   * A request to legacy for a list of one entry, and the input that its document gives: an example that works with any
+   * catalogue.
    */
   first?: { legacy: LegacyRequest; input(legacy: JsonObject): Record<string, Json> | undefined };
-  /** Inputs for documentation and checks, by name. `unknown`: one that no catalogue has. */
+  /** Inputs for documentation and checks, by name. `unknown`: an input that no catalogue has. */
   examples: Record<string, Record<string, Json>>;
   exampleAnswer?: Json;
 };
 
-/** An endpoint that answers with a `T`. The gateway runs any of them; only a definition knows the type of its input. */
+/** An endpoint that answers with a `T`. The gateway runs all of them; only a definition knows the type of its input. */
 export type Endpoint<T = unknown> = Definition<Fields, T, string, Record<string, unknown>, Json> & { routes: Route[] };
 
 /** An endpoint with its name in the catalogue. */
@@ -177,5 +177,5 @@ export const endpoint = <F extends Fields, T, const Name extends string = never>
   route: Route,
   definition: Definition<F, T, Name>,
 ): Endpoint<T> =>
-  // `cache.groups` gets its excerpt as it was read out of JSON.
+  // `cache.groups` gets its excerpt as it was parsed from JSON.
   ({ ...definition, routes: [route, ...(definition.also ?? [])] }) as Endpoint<T>;

@@ -22,26 +22,25 @@ type FieldReading<T> = Result<{ value: T }, { problems: Problem[] }>;
 
 /** One input of an endpoint, read from a path (`fromText`) or a JSON body (`fromJson`). */
 export type Field<T> = {
-  /** What is allowed, for documentation. */
+  /** The allowed values, for documentation. */
   schema: z.ZodType;
   fromText(text: string): FieldReading<T>;
   fromJson(json: Json): FieldReading<T>;
-  /** Reads it from a path of the legacy interface, where legacy checks its bounds itself; default: `fromText`. */
+  /** Reads it from a path of the legacy interface, where legacy itself checks the bounds; default: `fromText`. */
   fromLegacyText?(text: string): FieldReading<T>;
-  /** False where nothing with this value can exist: then legacy is not asked. */
+  /** False if no resource with this value can exist: then no request goes to legacy. */
   possible?(value: T): boolean;
   /**
-   * How many characters a value, given by the client, takes of those that the fields of an endpoint
-   * share, and how many these are.
+   * For fields of an endpoint with a common limit: the characters of a value, as the client gave it, and that limit.
    */
   shared?(value: T): { length: number; most: number };
-  /** The value when the client gives none; a field without one is required. */
+  /** The value when the client gives none; a field without a fallback is required. */
   fallback?: { value: T };
 };
 
 /** The inputs of an endpoint, by name. */
 export type Fields = Record<string, Field<never> | Field<unknown>>;
-/** The type of the input that these fields make. */
+/** The type of the input that these fields describe. */
 export type InputOf<F> = { [K in keyof F]: F[K] extends Field<infer T> ? T : never };
 
 const MAX_ID = 2 ** 31 - 1;
@@ -57,7 +56,7 @@ const then = <A, B>(reading: FieldReading<A>, next: (value: A) => FieldReading<B
   reading.ok ? next(reading.value) : reading;
 const exists = (id: number): boolean => id >= 1 && id <= MAX_ID;
 
-/** An id of legacy's. One outside 1..2^31-1 is read, but cannot exist. */
+/** An id of legacy. An id outside 1..2^31-1 is read, but cannot exist. */
 export const identifier: Field<number> = {
   schema: z.int(),
   fromText: integerText,
@@ -89,14 +88,14 @@ export const matching = (pattern: RegExp): Field<string> =>
     pattern.test(text) ? accept(text) : refuse(mismatch(pattern.source)),
   );
 
-/** The same text field. A text that matches `pattern`, which it does not take, is refused with this reason. */
+/** The same text field. It refuses a text that matches `pattern` with this reason. */
 export const explained = (field: Field<string>, pattern: RegExp, why: string): Field<string> => ({
   ...field,
   fromText: (text) => (pattern.test(text) ? refuse(unusable(why)) : field.fromText(text)),
   fromJson: (json) => (typeof json === "string" && pattern.test(json) ? refuse(unusable(why)) : field.fromJson(json)),
 });
 
-/** A text of at most so many characters. */
+/** A text of at most `most` characters. */
 export const textUpTo = (most: number): Field<string> =>
   textField(z.string().max(most), (text) => (Array.from(text).length > most ? refuse(tooLong(most)) : accept(text)));
 
@@ -114,13 +113,13 @@ export const flag: Field<boolean> = {
   fromJson: (json) => (typeof json === "boolean" ? accept(json) : refuse(notABoolean)),
 };
 
-/** Digits compare as numbers by length, then by order: no number is too long for that. */
+/** Compares digits as numbers: first by length, then by order. So no number is too long. */
 const withoutZeros = (digits: string): string => digits.replace(/^0+(?=.)/, "");
 
 /** Characters of a range: two numbers of nineteen digits. */
 const MAX_RANGE = 40;
 
-/** A JSON number that is larger is not exact for every client; as text it may have more digits. */
+/** A larger JSON number is not exact for every client; as text it may have more digits. */
 const MAX_COUNT = 10 ** 15;
 
 /** An exact number or `low..high`, as text without needless zeros; a JSON integer is taken for its digits. */
@@ -150,7 +149,7 @@ export const range: Field<string> = {
   },
 };
 
-/** Reads each entry of a list; a problem has its entry's place in front. */
+/** Reads each entry of a list. The place of a problem begins with the index of its entry. */
 const readEach = <A>(
   entries: readonly A[],
   read: (entry: A) => FieldReading<number>,
@@ -158,7 +157,7 @@ const readEach = <A>(
 ): FieldReading<number[]> => {
   const readings = entries.map(read);
   const problems = readings.flatMap((reading, i) =>
-    reading.ok ? [] : reading.problems.map((one) => ({ ...one, at: pathTo(i) })),
+    reading.ok ? [] : reading.problems.map((problem) => ({ ...problem, at: pathTo(i) })),
   );
   return problems.length > 0
     ? refuse(...problems)
@@ -196,8 +195,8 @@ export const identifiers = (most: number, longest: number): Field<number[]> => {
 };
 
 /**
- * A list of at least `least` and at most `most` ids, in the client's order, some perhaps twice. One that cannot exist
- * is refused: a write must not leave it out.
+ * A list of at least `least` and at most `most` ids, in the client's order, perhaps with repetitions. An id that cannot
+ * exist is refused: a write must not leave it out.
  */
 export const identifierList = (least: number, most: number): Field<number[]> => {
   const id = integerFrom(1, MAX_ID);
@@ -222,12 +221,12 @@ export const identifierOr = (pattern: RegExp): Field<number | string> => ({
   possible: (value) => (typeof value === "number" ? exists(value) : pattern.test(value)),
 });
 
-/** The same field, `undefined` where the client gives none. */
+/** The same field; its value is `undefined` if the client gives none. */
 export const optionalField = <T>(field: Field<T>): Field<T | undefined> => ({
   ...field,
   possible: (value) => value === undefined || (field.possible?.(value) ?? true),
   fallback: { value: undefined },
 });
 
-/** The same field, with the value that it has where the client gives none. */
+/** The same field; `value` is its value if the client gives none. */
 export const withDefault = <T>(field: Field<T>, value: T): Field<T> => ({ ...field, fallback: { value } });

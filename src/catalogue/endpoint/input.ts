@@ -8,7 +8,7 @@ import { collectErrors, inputError } from "./answer.ts";
 import type { InputError } from "./problem.ts";
 
 /**
- * What a client gave for one field: a text or JSON. `loc`: its place, for errors. `allowed`: the names at its place, if
+ * The text or JSON that a client gave for a field. `loc`: its place, for errors. `allowed`: the names at its place, if
  * these are not all fields and objects of the body.
  */
 export type Given = {
@@ -20,12 +20,12 @@ export type Given = {
 };
 
 type AnyField = Field<unknown>;
-/** An input, and whether it can exist; or why it cannot be read. */
+/** An input, with `possible`: true if it can exist; or the errors for which it cannot be read. */
 export type InputReading = { input: Record<string, unknown>; possible: boolean } | { errors: InputError[] };
 
 /**
- * Reads every field of an endpoint. Errors come in the order of `given`. `more`: how many unknown fields there are
- * beside those given. `objects`: the names of the body's objects (`pagination`), for errors.
+ * Reads every field of an endpoint. Errors come in the order of `given`. `more`: the number of unknown fields besides
+ * those given. `objects`: the names of the body's objects (`pagination`), for errors.
  */
 export const readInput = (
   fields: Record<string, AnyField>,
@@ -45,7 +45,7 @@ export const readInput = (
       wrong.add(loc, extra(allowed ?? [...Object.keys(fields), ...objects]));
       continue;
     }
-    // Published clients send filters that are not set as `null`.
+    // Published clients send `null` for filters that are not set.
     if (json === null) continue;
     const reading = text === undefined ? field.fromJson(json as Json) : field.fromText(text);
     values.set(name, reading.ok ? reading.value : undefined);
@@ -63,7 +63,7 @@ export const readInput = (
   return { input, possible: Object.entries(fields).every(([name, field]) => field.possible?.(input[name]) ?? true) };
 };
 
-/** The fields that take more characters together than they share. */
+/** The fields whose characters together exceed their shared limit. */
 const sharingErrors = (
   fields: Record<string, AnyField>,
   values: ReadonlyMap<string, unknown>,
@@ -120,13 +120,13 @@ export const readBodyInput = (
   return readInput(input, fields.given, "body", { more: fields.more, objects: Object.keys(bodyObjects) });
 };
 
-/** It leaves out a byte order mark at the beginning (RFC 8259 8.1). */
+/** The decoder leaves out a byte order mark at the beginning (RFC 8259 8.1). */
 const utf8 = new TextDecoder();
 
-/** Most members of an object that are read one by one: no endpoint has so many fields. */
+/** Objects with more members are not read member by member: no endpoint has so many fields. */
 const MAX_MEMBERS = 1000;
 
-/** The fields of a JSON body, those of its objects (`pagination`) after its own. `more`: how many others it has. */
+/** The fields of a JSON body, then those of its objects (`pagination`). `more`: the number of its other fields. */
 export const givenInBody = (
   body: string,
   bodyObjects: Record<string, string[]>,
@@ -148,7 +148,7 @@ export const givenInBody = (
     if (members === undefined) given.push({ name, loc: ["body", name], json: value });
     else if (value === null) continue;
     else if (!isObject(value)) return { errors: [inputError(["body", name], notAnObject)] };
-    // A member that the object does not have is given without a name, so that it cannot be taken for another field.
+    // A member that the object does not have is given without a name, so that it is not taken for another field.
     else
       for (const [member, inner] of membersOf(value))
         nested.push({

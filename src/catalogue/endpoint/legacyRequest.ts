@@ -1,6 +1,6 @@
 /**
- * A request to legacy, below its interface's path. A `form` is sent urlencoded, with `files` (XML documents by the name
- * of their field) as multipart/form-data.
+ * A request to legacy, below the path of its interface. `form` is sent urlencoded; with `files` (XML documents by the
+ * name of their field) it is sent as multipart/form-data.
  */
 export type LegacyRequest = {
   method: "GET" | "POST";
@@ -9,21 +9,21 @@ export type LegacyRequest = {
   files?: Record<string, string>;
 };
 
-/** Why no request is sent, as a sentence for the client. Legacy would read such a request as another one. */
+/** A sentence for the client that says why no request is sent. Legacy would read such a request as another request. */
 export type Unsent = { unsent: string };
 
-/** One path segment: legacy compares most of them undecoded, so what its front lets through stays as it is. */
+/** A path segment. Legacy compares most segments undecoded, so characters that its front accepts are not escaped. */
 const segment = (value: string | number): string =>
   encodeURIComponent(value).replaceAll("%2C", ",").replaceAll("%3A", ":");
 
-/** Whether a server resolves or collapses the segment, which changes the path. */
+/** True if a server resolves or collapses the segment, which changes the path. */
 const isNoSegment = (value: string | number): boolean => /^\.{0,2}$/.test(String(value));
 
 const noSegment = (value: string | number): Unsent => ({
   unsent: `The legacy interface cannot be asked for "${value}": the path would become another.`,
 });
 
-/** Apache takes a request line of 8190 bytes; the rest of it, with a key, stays below 200. */
+/** Apache takes a request line of 8190 bytes; the rest of that line, with a key, stays below 200. */
 const MAX_PATH = 7900;
 
 const getPath = (path: string): LegacyRequest | Unsent =>
@@ -31,7 +31,7 @@ const getPath = (path: string): LegacyRequest | Unsent =>
     ? { unsent: "The legacy interface cannot be asked for so much at once." }
     : { method: "GET", path };
 
-/** A GET of these segments; every one is escaped, so that a value can never become a path. */
+/** A GET of these segments. Each is escaped, so that a value can never become a path. */
 export const getSegments = (segments: readonly (string | number)[]): LegacyRequest | Unsent => {
   const wrong = segments.find(isNoSegment);
   if (wrong !== undefined) return noSegment(wrong);

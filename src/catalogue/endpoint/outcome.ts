@@ -1,6 +1,6 @@
 import type { InputError } from "./problem.ts";
 
-/** Every way a request can end other than with its document. `answerOf` gives each its status. */
+/** Every way in which a request can end without its document. `answerOf` gives each its status. */
 export type OutcomeKind =
   | "unauthenticated"
   | "noAccess"
@@ -15,14 +15,14 @@ export type OutcomeKind =
   /** Legacy failed, or its answer cannot be read. */
   | "broken"
   | "tooSlow"
-  /** Legacy did not understand what the gateway asked. */
+  /** Legacy did not understand the gateway's request. */
   | "misasked"
-  /** An error code that the table does not have. */
+  /** An error code that is not in the table. */
   | "unknown";
 
 /**
- * With a code the answer's detail is `{code, message, additional_information?}`, without one it is the message. With
- * `errors` it is a 422 with these.
+ * With a code the detail of the answer is `{code, message, additional_information?}`, without a code it is the message.
+ * With `errors` the answer is a 422 that lists them.
  */
 export type Outcome = {
   kind: OutcomeKind;
@@ -30,9 +30,9 @@ export type Outcome = {
   message: string;
   additional?: string;
   errors?: InputError[];
-  /** Seconds after which a client may ask again, where a front of legacy's says so. */
+  /** Seconds after which a client may repeat the request, if a front of legacy says so. */
   retryAfter?: number;
 };
 
-/** One legacy error code: its message and its kind. `as`: the code to answer with instead. */
+/** An error code of legacy: its message and its kind. `as`: the code to answer with instead. */
 export type LegacyError = { code: number; message: string; kind: OutcomeKind; as?: number };

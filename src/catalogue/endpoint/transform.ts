@@ -8,7 +8,7 @@ import type { Result } from "./result.ts";
 
 /**
  * Our document; or up to ten places at which it departs from the schema, with the kind of departure but no values.
- * `ours` and `issues`: the document all the same, and all departures.
+ * `ours` and `issues`: the document that departs, and all departures.
  */
 type Transformed = Result<
   { ours: Json },
@@ -32,15 +32,15 @@ const checkSchema = (output: Rule, ours: Json | undefined): Transformed => {
 
 const describeIssue = ({ path, code }: z.core.$ZodIssue): string => `/${path.join("/")}: ${code}`;
 
-/** What of an endpoint says whether a document fits. */
+/** The parts of an endpoint that decide if a document fits. */
 export type Fitting = Pick<Endpoint, "output" | "echoes" | "rejectDocument">;
 
-/** The outcome that a document comes to; or our document; or where it does not fit. */
+/** The outcome of a document; or our document; or the places at which it does not fit. */
 export type Fit = { outcome: Outcome } | Transformed;
 
 /**
- * Judges what the rules have read as the answer to this input, of either side: by the endpoint's outcomes, by its
- * schema, and by what the input asks for.
+ * Checks the document that the rules have read as the answer to this input, from legacy or modern: by the endpoint's
+ * outcomes, by its schema, and by the ids and the limit that the input names.
  */
 export const fitOf = (endpoint: Fitting, input: Record<string, unknown>, ours: Json | undefined): Fit => {
   const outcome = ours === undefined ? undefined : endpoint.rejectDocument?.(ours);

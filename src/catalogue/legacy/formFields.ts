@@ -1,7 +1,7 @@
 /** The values of some fields of a request, in their order, as PHP reads them. */
 type FormFields = {
   values: { name: string; value: string }[];
-  /** False where there may be more than these: too many fields, or a name too long to be read. */
+  /** False if there may be more values than these: too many fields, or a name too long to be read. */
   isWhole: boolean;
 };
 
@@ -15,13 +15,13 @@ export type FieldReader = {
   inXml: (text: string) => FormFields;
 };
 
-/** Fields that are looked at. PHP ignores what comes after as many (max_input_vars). */
+/** The most fields that are read, as in PHP, which ignores the others (max_input_vars). */
 export const MAX_FIELDS = 1000;
-/** Characters of a name and of a value that are looked at. */
+/** Characters of a name and of a value that are read. */
 const MAX_NAME = 300;
 const MAX_VALUE = 80;
 
-/** `%5F` -> `_`, `+` -> a blank; what is no escape stays. */
+/** `%5F` -> `_`, `+` -> a blank; text that is not an escape stays. */
 const decoded = (text: string): string =>
   text
     .replaceAll("+", " ")
@@ -31,7 +31,7 @@ const decoded = (text: string): string =>
 const spelled = (names: readonly string[]): string => names.map((name) => name.replaceAll("_", "[_. []")).join("|");
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[. []/g, "_");
 
-/** Reads the fields of these names, in any case. Takes time in proportion to the text, whatever it is. */
+/** Reads the fields of these names, in any case. Takes time in proportion to the length of any text. */
 export const fieldReader = (names: readonly string[]): FieldReader => {
   const alternatives = spelled(names);
   // PHP ends a name at a bracket or a NUL.
@@ -88,8 +88,8 @@ const reader = fieldReader(["api_key"]);
 const lastOf = (values: { value: string }[]): string | undefined => values.at(-1)?.value;
 
 /**
- * The key of a request to legacy's interface, as legacy reads it: from the query, else from the body's form; the last
- * of several. `body`: its beginning. `undefined`: it has no key; an empty key and `0` do not count.
+ * The key of a request to legacy's interface, as legacy reads it: from the query, else from the body's form; of several
+ * keys the last. `body`: its beginning. `undefined`: it has no key; an empty key and `0` do not count.
  */
 export const legacyKeyOf = (query: string, contentType: string | undefined, body: string): string | undefined => {
   if (query === "" && body === "") return undefined;

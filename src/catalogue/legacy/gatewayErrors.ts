@@ -2,13 +2,13 @@ import { pathOf } from "../endpoint/target.ts";
 import type { LegacyTarget } from "./legacyTarget.ts";
 
 /**
- * How a client of legacy's server reads errors. `none`: it keeps any byte as its data file, so the error has no body.
+ * The way a client of legacy's server reads errors. `none`: it saves any body as its data file, so errors have no body.
  */
 export type GatewayErrorFormat = "json" | "xml" | "none";
 
 /**
- * The format of errors for a request; `undefined`: it is neither for legacy's interface nor for a data file. `legacy`:
- * its target in that interface. `files`: matches the paths of data files.
+ * The format of errors for a request; `undefined`: the request is neither for legacy's interface nor for a data file.
+ * `legacy`: its target in that interface. `files`: matches the paths of data files.
  */
 export const gatewayErrorFormat = (
   { method, target }: { method: string; target: string },
@@ -20,13 +20,13 @@ export const gatewayErrorFormat = (
   return legacy.segments[0] === "json" ? "json" : "xml";
 };
 
-/** Legacy's code for a failing database: it has done nothing, and some clients ask again. */
+/** Legacy's code for a failing database: it has done nothing, and some clients repeat the request. */
 export const UNDONE = "107";
 
 /**
- * The code and the message of an error of the gateway's own. `mayRepeat`: nothing was done, and it is worth asking
- * again. Otherwise the code is higher than all of legacy's, and no client asks again. openml-r takes any message with
- * "No results" for an empty table.
+ * The code and the message of an error that the gateway itself answers. `mayRepeat`: nothing was done, and repeating
+ * the request may help. Otherwise the code is higher than all codes of legacy, and no client repeats the request.
+ * openml-r reads any message with "No results" as an empty table.
  */
 export const gatewayError = (status: number, detail: string, mayRepeat: boolean): { code: string; message: string } =>
   mayRepeat
@@ -34,8 +34,8 @@ export const gatewayError = (status: number, detail: string, mayRepeat: boolean)
     : { code: `9${status}`, message: detail };
 
 /**
- * What became of a write that a gateway answered with this code; `undefined`: the code is legacy's own. 9410
- * and 9503 are brown-outs.
+ * The fate of a write that a gateway answered with this code; `undefined`: the code comes from legacy. 9410 and 9503
+ * are brown-outs.
  */
 export const fateByCode = (code: string | undefined): "refused" | "unknown" | undefined => {
   if (code === undefined || !/^(?:107|9[45]\d\d)$/.test(code)) return undefined;
@@ -43,8 +43,7 @@ export const fateByCode = (code: string | undefined): "refused" | "unknown" | un
 };
 
 /**
- * Writes an error as legacy does. openml-r takes `application/xml` for a page, and mlr3oml finds
- * no code behind a prolog.
+ * Writes an error as legacy does. openml-r reads `application/xml` as a page, and mlr3oml finds no code after a prolog.
  */
 export const writeLegacyError = (
   format: GatewayErrorFormat,

@@ -3,25 +3,26 @@ import { type LegacyTarget, withoutFormat } from "./legacyTarget.ts";
 import { type CodedError, NOTICE } from "./reading.ts";
 
 /**
- * What an answer says of legacy. `own`: legacy has answered, readable or not. `failed`: it fails for this request.
- * `refused`: a front refuses the gateway or its caller. `ill`: legacy has no database, or something else has answered.
+ * The state of legacy, as an answer shows it. `own`: legacy has answered, readable or not. `failed`: it fails for this
+ * request. `refused`: a front refuses the gateway or its caller. `ill`: legacy has no database, or something else
+ * answered.
  */
 export type Judgement = "own" | "failed" | "refused" | "ill";
 
-/** Bytes in which the beginning of an answer is looked for, and its end. */
+/** Bytes at each end of an answer that are searched for its beginning and its end. */
 const BEGINNING = 512;
 const END = 200;
 
 const coded =
   /^\s*(?:\{\s*"error"\s*:\s*\{\s*"code"\s*:\s*"|(?:<\?xml[^>]{0,100}>\s*)?<oml:error[^>]{0,200}>\s*<oml:code>\s*)(\d{1,6})["\s<]/;
 
-/** The code of an error by the beginning of its text; `undefined` where it has none, or no number. */
+/** The code of an error by the beginning of its text; `undefined` if it has no code, or a code that is not a number. */
 export const errorCodeIn = (beginning: string): string | undefined => coded.exec(beginning)?.[1];
 
-/** The head of an answer, and what there is of its body: `BEGINNING` bytes are looked at. */
+/** The head of an answer, and the available part of its body: `BEGINNING` bytes are read. */
 type JudgedAnswer = {
   method: string;
-  /** What was asked; `undefined`: it lies outside of `LEGACY_PATH`. */
+  /** The target of the request; `undefined`: it lies outside `LEGACY_PATH`. */
   target: LegacyTarget | undefined;
   status: number;
   type: string;
@@ -31,36 +32,36 @@ type JudgedAnswer = {
 
 const silentMethods = new Set(["HEAD", "TRACE", "OPTIONS"]);
 const pageStatuses = new Set([400, 403, 404]);
-/** Only a front has these, whatever body comes with them. */
+/** Only a front answers with these, whatever body comes with them. */
 const frontStatuses = new Set([429, 502, 503, 504]);
-/** Legacy's answers without a code have these. */
+/** The statuses of legacy's answers without a code. */
 const ownStatuses = new Set([200, 206, 412, 450, 500]);
 const ownTypes = /^(?:application\/json|text\/xml)\b/i;
 const ownBeginning = /^(?:\{|(?:<\?xml[^>]*>\s*)?<oml:)/;
-/** What may become such a beginning with the bytes that come next. */
+/** A text that may become such a beginning when the next bytes arrive. */
 const shortBeginning = /^(?:<\?xml[^>]{0,60}(?:>\s*(?:<(?:o(?:ml?)?)?)?)?|<(?:\?x?m?|o(?:ml?)?)?)$/;
 
 const textOf = (beginning: Buffer): string => beginning.toString("utf8", 0, BEGINNING).trimStart();
 
 const isSchema = (target: LegacyTarget): boolean => withoutFormat(target)[0] === "xsd";
 
-/** Apache and CodeIgniter refuse such a path with a page of their own. */
-const isOdd = ({ segments }: LegacyTarget): boolean => segments.some((one) => /[^a-z0-9~.:_(),-]/i.test(one));
+/** Apache and CodeIgniter refuse such a path with their own error page. */
+const isOdd = ({ segments }: LegacyTarget): boolean => segments.some((segment) => /[^a-z0-9~.:_(),-]/i.test(segment));
 
-/** Whether a body begins as a page does: asked for in another form, it would be the same. PHP's notices are no page. */
+/** True if a body begins as a page does: another format would give the same page. PHP's notices are not a page. */
 export const isPage = (beginning: Buffer): boolean => /^<(?:!doctype|html)/i.test(textOf(beginning));
 
-/** Whether a coded body has to be decoded for the judgement: to decode costs as much as to pass the answer on. */
+/** True if a coded body must be decoded before it is judged: decoding costs as much as passing the answer on. */
 export const needsDecoding = (status: number, type: string): boolean => status !== 200 || !ownTypes.test(type);
 
-/** True where the status says that an error with one of legacy's codes comes from a front. Else the code decides. */
+/** True if the status says that an error with a legacy code comes from a front. Otherwise the code decides. */
 export const isFrontsError = (status: number, code: string): boolean =>
   frontStatuses.has(status) && fateByCode(code) === undefined;
 
 /**
- * Judges an answer by its head and the beginning of its body; `undefined`: legacy cannot be judged by it. The first
- * rule that fits decides. A body that is cut before its length is no answer, but a failure of the request.
- * Not caught: code 107 behind PHP's notices (display_errors on), which are some 15 KB long then.
+ * Judges legacy by the head of an answer and the beginning of its body; `undefined` if these do not suffice.
+ * The first rule that fits decides. A body that ends before its length is a failure of the request, not an answer. Not
+ * recognized: code 107 after PHP's notices (display_errors on), which are some 15 KB long then.
  */
 export const judgementOf = ({ method, target, status, type, beginning }: JudgedAnswer): Judgement | undefined => {
   if (status === 304 || silentMethods.has(method) || target === undefined || isSchema(target)) return undefined;
@@ -80,7 +81,7 @@ const jsonError = /^\s*\{\s*"error"\s*:/;
 /** JSON, legacy's XML, or a schema, before which comments may stand. */
 const beginnings = /^\s*(?:<\?xml[^>]{0,100}>\s*)?(?:(\{)|<(oml:[\w.-]+)[\s>]|<(?:!--|xs:))/;
 
-/** Reads an answer by its first and last bytes. A whole document ends as it began; an error's texts are not read. */
+/** Reads an answer by its first and last bytes. A complete document ends as it began; an error's texts are not read. */
 export const readEdges = (body: Buffer): { is: "document" } | CodedError | { is: "unreadable" } => {
   const beginning = body.toString("latin1", 0, BEGINNING);
   const code = errorCodeIn(beginning);
@@ -91,12 +92,12 @@ export const readEdges = (body: Buffer): { is: "document" } | CodedError | { is:
   return { is: end.endsWith(brace === undefined ? `</${root}>` : "}") ? "document" : "unreadable" };
 };
 
-/** The head of an answer outside of `LEGACY_PATH`, and what there is of its body. `length`: its Content-Length. */
+/** The head of an answer outside `LEGACY_PATH`, and the available part of its body. `length`: its Content-Length. */
 type FileAnswer = Omit<JudgedAnswer, "target" | "status"> & { path: string; length: number | undefined };
 
 /**
- * Whether an answer in place of a data file says that legacy has no database. Its status is 200, so that clients take
- * the text for their data. `files`: matches the paths of data files.
+ * True if an answer in place of a data file says that legacy has no database. Its status is 200, so clients take the
+ * text for their data. `files`: matches the paths of data files.
  */
 export const isDatabaseErrorPage = ({ method, path, type, length, beginning }: FileAnswer, files: RegExp): boolean =>
   method === "GET" &&

@@ -2,13 +2,13 @@ import type { LegacyPaths, LegacyWriteKnowledge } from "../endpoint/legacyInterf
 import { pathOf } from "../endpoint/target.ts";
 import { type LegacyTarget, withoutFormat } from "./legacyTarget.ts";
 
-/** Methods by which legacy writes nothing. By GET it does, at a few paths. */
+/** Methods by which legacy never writes. A GET writes at a few paths. */
 const safe: ReadonlySet<string> = new Set(["HEAD", "OPTIONS", "TRACE"]);
 
-/** Whether legacy writes nothing by this method, at any path. */
+/** True if legacy never writes by this method, at any path. */
 export const isSafeMethod = (method: string): boolean => safe.has(method);
 
-/** Whether a request to legacy's interface writes nothing. `segments`: those behind the format. */
+/** True if a request to legacy's interface writes nothing. `segments`: those after the format. */
 export const isLegacyRead = (
   { reads, writingGets }: Pick<LegacyWriteKnowledge, "reads" | "writingGets">,
   method: string,
@@ -18,7 +18,7 @@ export const isLegacyRead = (
   return method === "GET" ? !isOneOf(writingGets, segments) : isSafeMethod(method);
 };
 
-/** Whether one of these patterns matches the path of these segments. */
+/** True if one of these patterns matches the path of these segments. */
 export const isOneOf = (paths: readonly RegExp[], segments: readonly string[]): boolean => {
   const path = `/${segments.join("/")}`;
   for (const pattern of paths) if (pattern.test(path)) return true;
@@ -28,7 +28,7 @@ export const isOneOf = (paths: readonly RegExp[], segments: readonly string[]): 
 /** `file`: a data file. `website`: anything else outside of the interface. */
 export type LegacyKind = "read" | "write" | "file" | "website";
 
-/** The kind of a request to legacy. `target`: undefined where its path is not one of legacy's interface. */
+/** The kind of a request to legacy. `target`: undefined if its path is not a path of legacy's interface. */
 export const legacyKindOf = (
   { legacyPaths, legacyWrites }: { legacyPaths: LegacyPaths; legacyWrites: LegacyWriteKnowledge },
   { method, path }: { method: string; path: string },

@@ -1,16 +1,16 @@
 import type { LegacyPaths } from "../endpoint/legacyInterface.ts";
 import { pathOf, queryOf } from "../endpoint/target.ts";
 
-/** A request to legacy's interface: its path below the configured one, and the query that legacy reads. */
+/** A request to legacy's interface: its path below `LEGACY_PATH`, and the query that legacy reads. */
 export type LegacyTarget = {
-  /** `/api/v1/json/data/61`: always below `LEGACY_PATH`, escapes untouched, no doubled slash and none at its end. */
+  /** `/api/v1/json/data/61`: always below `LEGACY_PATH`, with its escapes, without doubled or trailing slashes. */
   path: string;
-  /** What follows `LEGACY_PATH`, in segments. */
+  /** The segments after `LEGACY_PATH`. */
   segments: readonly string[];
   query: string;
 };
 
-/** The segments of a target behind its format, if it names one. */
+/** The segments of a target after its format, if it names a format. */
 export const withoutFormat = ({ segments }: Pick<LegacyTarget, "segments">): readonly string[] =>
   segments[0] === "json" || segments[0] === "xml" ? segments.slice(1) : segments;
 
@@ -18,7 +18,7 @@ export const withoutFormat = ({ segments }: Pick<LegacyTarget, "segments">): rea
 export type ReadLegacyTarget = (target: string) => LegacyTarget | undefined;
 
 /**
- * Legacy leaves these out: no segment at all, and one that would lead upwards (CodeIgniter 3,
+ * Leaves out the segments that legacy ignores: an empty segment, and a segment that leads upwards (CodeIgniter 3,
  * `_remove_relative_directory`).
  */
 const segmentsOf = (path: string): string[] => path.split("/").filter(isNamed);
@@ -30,9 +30,9 @@ const isBelow = (path: readonly string[], beginning: readonly string[]): boolean
 };
 
 /**
- * Reads targets as legacy does (CodeIgniter 3, `_parse_request_uri`): its script's name is taken off, a path that is
- * then empty comes from the query, and segments are compared undecoded and in their case. Where `LEGACY_PATH` does not
- * end as one of legacy's own paths, nothing else leads there.
+ * Reads targets as legacy does (CodeIgniter 3, `_parse_request_uri`): it removes the name of its script, reads a path
+ * that is then empty from the query, and compares segments undecoded and case-sensitively. If `LEGACY_PATH` does not
+ * end like one of the paths of legacy itself, no other path leads there.
  */
 export const legacyTargets = (legacyPath: string, { interfaces, frontController }: LegacyPaths): ReadLegacyTarget => {
   const prefix = legacyPath === "/" ? "" : legacyPath;

@@ -3,26 +3,26 @@ import type { Json, JsonObject } from "../rules/rule.ts";
 /** The elements, by their paths, whose content is taken as it is written, and those that may hold markup. */
 export type Unescaped = { asWritten: ReadonlySet<string>; withMarkup: ReadonlySet<string> };
 
-/** Where elements stand in a document: made once for all rows of a list. */
+/** The place of elements in a document: made once for all rows of a list. */
 type ElementPlace = { name: string; path: string; mayHoldMarkup: boolean; below: Map<string, ElementPlace> };
 
-/** An element that is open: its members so far, and which of them are lists. */
+/** An open element: its members so far, and which of them are lists. */
 type Open = { place: ElementPlace; members?: JsonObject; lists?: Set<string> };
 
-/** Most elements inside each other. */
+/** The deepest nesting of elements. */
 const MAX_OPEN = 100;
 // Legacy's names are shorter. Very long names of a path would be joined for each of its elements.
 const opening = /^<oml:([a-z_]{1,64}) xmlns:oml="[^"<>&]*">/;
 const tag = /<(\/?)oml:([a-z_]{1,64})>/y;
-/** The blanks of XML: JavaScript's `trim` takes off more. */
+/** The blanks of XML: JavaScript's `trim` removes further characters. */
 const isBlank = (text: string): boolean => /^[ \t\r\n]*$/.test(text);
-/** Names that an object has already, and that no document should. */
+/** Names that every object already has; no document should use them. */
 const isReserved = (name: string): boolean => name in {} || name === "prototype";
 
 /**
- * Reads the plainest of legacy's XML, long lists of it in a fraction of a parser's time: elements without attributes,
+ * Reads the plainest of legacy's XML, for long lists in a fraction of a parser's time: elements without attributes,
  * each with either elements or a text in it. `textOf` makes the value of a text, by the path of its element.
- * `undefined` for anything else, well-formed or not: that is for the parser.
+ * `undefined` for anything else, well-formed or not: the parser reads that.
  */
 export const readPlainXml = (
   xml: string,

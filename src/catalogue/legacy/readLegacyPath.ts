@@ -1,7 +1,7 @@
 import type { NamedEndpoint } from "../endpoint/endpoint.ts";
 import { unescaped } from "../endpoint/input.ts";
 
-/** The form of an endpoint's requests to legacy, by which legacy's paths are read back into its input. */
+/** The form of an endpoint's requests to legacy; with it a path of legacy is read back into the endpoint's input. */
 export type LegacyPattern = {
   endpoint: NamedEndpoint;
   /** The words and fields at the beginning of each such path. */
@@ -11,8 +11,8 @@ export type LegacyPattern = {
 };
 
 /**
- * The pattern of an endpoint's GETs, found by calling `legacy()` with values that occur in no path and are
- * recognized in the result.
+ * The patterns of an endpoint's GETs, found by calling `legacy()` with values that occur in no path and are recognized
+ * in the result.
  */
 export const legacyPattern = (endpoint: NamedEndpoint): LegacyPattern[] => {
   const fields = Object.entries(endpoint.input);
@@ -49,7 +49,7 @@ export const segmentsOf = (path: string): string[] =>
 
 type Texts = Record<string, string>;
 
-/** The texts in a path by our fields' names; `undefined` where the path does not match. */
+/** The texts in a path by our fields' names; `undefined` if the path does not match. */
 export const textsIn = ({ segments, named }: LegacyPattern, path: readonly string[]): Texts | undefined => {
   const pairs = path.slice(segments.length);
   if (path.length < segments.length || pairs.length % 2 === 1) return undefined;
@@ -68,7 +68,7 @@ export const textsIn = ({ segments, named }: LegacyPattern, path: readonly strin
 };
 
 /**
- * `/study/list` is not the study `list`: a word of one of legacy's paths is not a name at the same place of another.
+ * `/study/list` is not the study `list`: a word in a path of legacy is not a name at the same place of another path.
  */
 const isVerb = (all: readonly LegacyPattern[], { segments }: LegacyPattern, path: readonly string[]): boolean =>
   segments.some((word, i) => typeof word !== "string" && all.some((other) => other.segments[i] === path[i]));

@@ -7,7 +7,7 @@ import { decodeHtml } from "../rules/parsers.ts";
 import type { XmlReader } from "./xml.ts";
 import type { LegacyError, Outcome } from "../endpoint/outcome.ts";
 
-/** A legacy answer: a document, an error with legacy's code, or a body that cannot be read. */
+/** An answer of legacy: a document, an error with a legacy code, or a body that cannot be read. */
 export type LegacyReading =
   | { is: "document"; document: JsonObject; form: "json" | "xml" }
   | { is: "error"; code: number; message: string; additional?: string }
@@ -18,7 +18,7 @@ export const readLegacy = (body: Buffer, readXml: XmlReader): LegacyReading => {
   if (!isUtf8(body)) return { is: "unreadable", why: "it is not UTF-8" };
   const text = withoutNotices(body.toString("utf8").trimStart(), readXml.harmless ?? []);
   if (text === "") return { is: "unreadable", why: "it is empty", empty: true };
-  // PHP's HTML blocks are well-formed now and then: only legacy's own elements are its XML.
+  // PHP's HTML blocks are sometimes well-formed: only a document of `oml` elements is legacy's XML.
   const form = text.startsWith("{") ? "json" : /^(<\?xml[^>]*>\s*)?<oml:/.test(text) ? "xml" : undefined;
   if (form === undefined) return { is: "unreadable", why: "it is neither JSON nor legacy's XML" };
   const document = form === "json" ? parseJson(text) : readXml(text);
@@ -27,13 +27,13 @@ export const readLegacy = (body: Buffer, readXml: XmlReader): LegacyReading => {
   return readError(document, form) ?? { is: "document", document, form };
 };
 
-/** PHP's notices begin so, with display_errors on. */
+/** The beginning of PHP's notices, with display_errors on. */
 export const NOTICE = '<div style="border:1px solid #990000;padding-left:20px;margin:0 0 10px 0;">';
 const NOTICE_END = "</div>";
 
 /**
- * The XML behind PHP's notices, where each of them is known to be harmless; any other text as it is. After a notice
- * that is not known a part of the document may be missing.
+ * The XML after PHP's notices, if all of them are known to be harmless; any other text unchanged. After an unknown
+ * notice a part of the document may be missing.
  */
 const withoutNotices = (text: string, harmless: readonly RegExp[]): string => {
   if (harmless.length === 0 || !text.startsWith(NOTICE)) return text;
@@ -68,7 +68,7 @@ const readError = (document: JsonObject, form: "json" | "xml"): LegacyReading | 
 const decodedText = (text: Json | undefined): string | undefined =>
   typeof text === "string" && text !== "" ? trimmed(decodeHtml(text)) : undefined;
 
-/** An error of legacy that has been read: its code and its texts. */
+/** An error of legacy after reading: its code and its texts. */
 export type CodedError = Extract<LegacyReading, { is: "error" }>;
 
 /** Legacy's errors by their codes. */
@@ -85,7 +85,7 @@ export const outcomeOf = (error: CodedError, table: ErrorTable): Outcome => {
   return { kind: row.kind, ...detailOf(error) };
 };
 
-/** The outcome of an error at an endpoint, which may mean something of its own by the code. */
+/** The outcome of an error at an endpoint, where the code may have a different meaning. */
 export const outcomeAt = (
   { errors = {} }: { errors?: Readonly<Record<number, Outcome>> },
   error: CodedError,
@@ -98,6 +98,6 @@ const detailOf = ({ code, message, additional }: CodedError) => ({
   ...(additional === undefined ? {} : { additional }),
 });
 
-/** The status for an unknown code: legacy's own where that is a 4xx, else `undefined` for the outcome's. */
+/** The status for an unknown code: legacy's if it is a 4xx, else `undefined`: the outcome sets it. */
 export const ownStatusOf = (outcome: Outcome, legacyStatus: number): number | undefined =>
   outcome.kind === "unknown" && legacyStatus >= 400 && legacyStatus < 500 ? legacyStatus : undefined;

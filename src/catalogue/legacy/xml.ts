@@ -5,31 +5,31 @@ import { isObject, isUnset, type Json, type JsonObject, type Rule } from "../rul
 import { readPlainXml, type Unescaped } from "./plainXml.ts";
 
 /**
- * Reads one XML document into what legacy's JSON would say; `undefined` where it is not well-formed. `harmless`: PHP
- * notices that may precede a whole document.
+ * Reads an XML document into the value of legacy's JSON; `undefined` if it is not well-formed. `harmless`: PHP notices
+ * that may precede a complete document.
  */
 export type XmlReader = ((xml: string) => JsonObject | undefined) & { harmless?: readonly RegExp[] };
 
-/** No element can have this name; legacy's JSON says `value` for it. */
+/** No element can have this name; legacy's JSON has `value` in its place. */
 const TEXT = "#text";
 
-/** Characters that XML 1.0 does not have, which the parser lets pass. */
+/** Characters that XML 1.0 does not have, but that the parser accepts. */
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
 const declaration = /^<\?xml[^>]*>\s*/;
 /**
- * An `&` that begins no reference, and a `<` that begins neither a tag of legacy's nor a comment without tags:
- * legacy did not escape it.
+ * An `&` that begins no reference, and a `<` that begins neither a tag of legacy nor a comment without tags: legacy did
+ * not escape it.
  */
 const bareSign = /&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-f]{1,6});)|<(?!\/?oml:|!--[^<]*-->)/gi;
-/** What stands for bare signs while the document is parsed: characters that no document has. */
+/** Placeholders for bare signs while the document is parsed: characters that no document has. */
 const [AMPERSAND, LESS] = ["\uffff", "\ufffe"];
 const standIn = /[\ufffe\uffff]/g;
 
 /**
- * A reader of legacy's XML forms. Elements become members, repeated ones a list, attributes members beside them, text
+ * A reader of legacy's XML. Elements become members, repeated elements a list, attributes members beside them, text
  * beside attributes `value`, and an empty text `[]`. `markup` names the elements (`study.description`) whose content is
- * text, with its tags. The content of `verbatim` elements is not decoded; it keeps its blanks where it is not `markup`
+ * text, with its tags. The content of `verbatim` elements is not decoded, and keeps its blanks unless it is `markup`
  * too. Both may have bare `&` and `<`: legacy does not escape them.
  */
 export const xmlReader = (markup: readonly string[], verbatim: readonly string[] = []): XmlReader => {
@@ -49,7 +49,7 @@ export const xmlReader = (markup: readonly string[], verbatim: readonly string[]
     processEntities: false,
     ignoreDeclaration: true,
     ignorePiTags: true,
-    // Its blanks are not legacy's.
+    // The parser would remove other blanks than legacy does.
     trimValues: false,
     maxNestedTags: 600,
     stopNodes: [...markup, ...verbatim],
@@ -67,7 +67,7 @@ export const xmlReader = (markup: readonly string[], verbatim: readonly string[]
       if (validator.validate(escaped) !== true) return undefined;
       root = parser.parse(escaped);
     } catch {
-      // The parser throws for one thing only: a document it refuses (too deep, a reserved name).
+      // The parser throws for one reason only: it refuses a document (too deep, a reserved name).
       return undefined;
     }
     const document = plain(root as Json, "", valueOf);
@@ -76,7 +76,7 @@ export const xmlReader = (markup: readonly string[], verbatim: readonly string[]
   };
 };
 
-/** The reader for the XML form of an endpoint's answers, and of those that it looks at after an error. */
+/** The reader for the XML of an endpoint's answers, and of the answers that it reads after an error. */
 export const xmlReaderFor = (endpoint: {
   output: Rule;
   harmlessNotices?: readonly RegExp[];
@@ -88,9 +88,9 @@ export const xmlReaderFor = (endpoint: {
 };
 
 /**
- * The value of a text: entities decoded, blanks at either end taken off, as legacy does where it makes its JSON of its
- * XML. Legacy writes lists by hand in both forms, with the blanks of verbatim texts; these are no markup. Bare signs
- * are put back into the elements that legacy does not escape; anywhere else what stands for them stays.
+ * The value of a text: entities decoded, and blanks removed at both ends, as legacy does where it makes its JSON from
+ * its XML. Legacy writes lists by hand in both formats, with the blanks of verbatim texts; these are not markup. Bare
+ * signs are put back into the elements that legacy does not escape; elsewhere their placeholders stay.
  */
 const textValue = (text: string, path: string, { asWritten, withMarkup }: Unescaped): Json => {
   const mayHoldMarkup = withMarkup.has(path);
@@ -99,7 +99,7 @@ const textValue = (text: string, path: string, { asWritten, withMarkup }: Unesca
   return (mayHoldMarkup ? withSigns(value) : value) || [];
 };
 
-/** What the parser read, with the values of its texts. `at`: the path of elements so far. */
+/** The document that the parser read, with the values of its texts. `at`: the path of elements so far. */
 const plain = (value: Json, at: string, valueOf: (text: string, path: string) => Json): Json => {
   if (typeof value === "string") return valueOf(value, at);
   if (Array.isArray(value)) return value.map((entry) => plain(entry, at, valueOf));
@@ -108,7 +108,7 @@ const plain = (value: Json, at: string, valueOf: (text: string, path: string) =>
     Object.entries(value).flatMap(([key, member]) => {
       const read = plain(member, at === "" ? key : `${at}.${key}`, valueOf);
       if (key !== TEXT) return [[key, read]];
-      // Blanks between elements are no text.
+      // Blanks between elements are not text.
       return isUnset(read) ? [] : [["value", read]];
     }),
   );
@@ -119,8 +119,8 @@ const withSigns = (text: string): string => text.replaceAll(standIn, (sign) => (
 type Flag = "markup" | "verbatim";
 
 /**
- * The legacy paths (`study.description`) of the rules that bear this flag: read off the tree,
- * so that no list can drift.
+ * The legacy paths (`study.description`) of the rules that have this flag, read from the tree of rules, so that no
+ * separate list can go out of date.
  */
 const flaggedPaths = (flag: Flag, rule: Rule, at: string[] = []): string[] => [
   ...(rule[flag] ? [at.join(".")] : []),
@@ -135,8 +135,8 @@ const stepTo = (rule: Rule, place: string, inner: Rule): string[] => {
   return [inner.from ?? place];
 };
 
-/** Texts that may hold markup. */
+/** The paths of texts that may hold markup. */
 export const markupPaths = (rule: Rule): string[] => flaggedPaths("markup", rule);
 
-/** Texts that are taken from the XML as they are written. */
+/** The paths of texts that are taken from the XML as they are written. */
 const verbatimPaths = (rule: Rule): string[] => flaggedPaths("verbatim", rule);

@@ -1,6 +1,6 @@
 import type { Rule } from "../rules/rule.ts";
 
-/** What all rules of one place of our document say together. */
+/** All properties that the rules of one place of our document have together. */
 export type Facets = {
   /** Outermost first. */
   rules: Rule[];
@@ -8,13 +8,13 @@ export type Facets = {
   fields?: Record<string, Rule>;
   /** The rule of a list's entries. */
   entries?: Rule;
-  /** The rule by which the order of a list's entries does not count. */
+  /** The rule that says that the order of a list's entries does not count. */
   anyOrder?: Rule;
 };
 
 const known = new WeakMap<Rule, Facets>();
 
-/** Follows the rules of one place down to the one with members. */
+/** Follows the rules of one place down to the rule with members. */
 export const facetsOf = (rule: Rule): Facets => {
   const cached = known.get(rule);
   if (cached) return cached;

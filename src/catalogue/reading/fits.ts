@@ -6,12 +6,12 @@ import { type Fit, fitOf, type Fitting } from "../endpoint/transform.ts";
 import { facetsOf, memberOf } from "./facets.ts";
 import { inOurForm } from "./ourForm.ts";
 
-/** Levels of a document that the rules read. */
+/** The deepest nesting of a document that the rules read. */
 const MAX_LEVELS = 1000;
 
 /**
- * Judges a document of the new implementation as `fitOf` judges legacy's, after the rules have set right what they can.
- * A scalar is no document, and none is nested so deep.
+ * Checks a document of the new implementation as `fitOf` checks legacy's, after the rules have corrected what they can.
+ * A scalar is not a document, and no document is nested so deep.
  */
 export const fitOfOurs = (endpoint: Fitting, input: Record<string, unknown>, document: Json): Fit => {
   const isDocument = typeof document === "object" && document !== null && isShallow(document, MAX_LEVELS);
@@ -28,8 +28,8 @@ const valueAt = (document: Json, steps: readonly PropertyKey[]): Json | undefine
   );
 
 /**
- * Whether single values are all by which a document of legacy's departs from its schema: its root fits, and no member
- * is missing. A member that the rules did not reach may have legacy's name still.
+ * True if a document of legacy departs from its schema only in single values: its root fits, and no member is missing.
+ * A member that the rules did not reach may still have legacy's name.
  */
 export const isComplete = (output: Rule, document: Json, issues: readonly z.core.$ZodIssue[]): boolean =>
   issues.every((issue) => {

@@ -2,11 +2,10 @@ import type { ListedTexts } from "../endpoint/endpoint.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 
 /**
- * Whether a page whose texts are not escaped can be trusted: a text may close its quotes and forge members, or
- * rows, of its own. Forged rows lack members that other rows have. In JSON a backslash means itself, so a page with
- * one is not trusted. Members hidden by a later one of the same name leave quotes behind. A forged member follows
- * the text, where legacy writes a member of every row, or stands in one row alone. A page with more rows than its
- * `limit` has forged ones.
+ * True if a page with unescaped texts can be trusted: such a text may close its quotes and forge members, or whole
+ * rows. Signs of a forgery: more rows than the `limit`; rows with different members; after the text, a member that
+ * legacy does not have. JSON without escapes has two more: a backslash, which means itself there; and quotes that the
+ * parsed document lacks, since a later member of the same name hides the first.
  */
 export const isTrustworthy = (
   { entriesIn, members, text, isEscapedInJson }: ListedTexts,

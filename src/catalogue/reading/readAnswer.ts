@@ -13,7 +13,7 @@ import { own } from "../rules/compose.ts";
 
 type Input = Record<string, unknown>;
 
-/** An endpoint prepared for reading its answers; made once in each thread. */
+/** An endpoint prepared for reading its answers; each thread prepares it once. */
 export type Readable = Omit<Endpoint, "routes" | "legacy" | "summary" | "examples" | "first"> & {
   name: string;
   readXml: XmlReader;
@@ -27,40 +27,39 @@ export const readableOf = (name: string, endpoint: Endpoint): Readable => ({
 });
 
 /**
- * One legacy answer to read. `answer`: our document as bytes. `lines`: each row of a list as a line. `recovered`:
- * legacy's document is the one that `recover` looks at, and ours is made of what that says.
+ * A legacy answer to read. `answer`: our document as bytes. `lines`: each row of a list as a line. `recovered`:
+ * legacy's document answers the request of `recover`, and our document is made from it.
  */
 export type ReadTask = { endpoint: string; as: "answer" | "lines" | "recovered"; input: Input };
 
 /**
- * A document as an answer: its body is a string where it was made in this thread, bytes with their tag where
- * it comes from another one.
+ * A document as an answer: its body is a string if this thread made it, or bytes with their tag if another thread did.
  */
 export type Written = {
   answer: Answer;
   /** The members that the endpoint's `excerpt` names. */
   excerpt: Json;
-  /** Until when legacy's workers may complete it: milliseconds since the epoch. */
+  /** The time until which legacy's workers may complete it: milliseconds since the epoch. */
   unfinishedUntil: number | undefined;
 };
 
 /**
- * A legacy answer after reading. `unknown`: the legacy fields that no rule knows. All but the answer's body is
- * small: it crosses threads.
+ * A legacy answer after reading. `unknown`: the legacy fields that have no rule. Everything except the body is small:
+ * it crosses threads.
  */
 export type Read =
   | Exclude<LegacyReading, { is: "document" }>
   | ({ is: "document"; form: "json" | "xml"; unknown: string[] } & Converted);
 
-/** A legacy document, converted and written; or its outcome; or why it does not fit. */
+/** A legacy document, converted and written; or its outcome; or the places at which it does not fit. */
 type Converted = { written: Written } | { outcome: Outcome } | Unfit;
 
-/** `complete`: single values are all that does not fit, as old clients may be shown them. */
+/** `complete`: the document departs only in single values, so old clients may get it. */
 type Unfit = { mismatch: string[]; complete?: Pick<Written, "unfinishedUntil"> };
 
 /**
- * Parses, transforms, validates and writes one legacy answer: all that takes time, in this or
- * another thread. Never throws.
+ * Parses, transforms, validates and writes a legacy answer: all the work that takes time, in this or another thread.
+ * Never throws.
  */
 export const readLegacyAnswer = (endpoint: Readable, { as, input }: ReadTask, body: Buffer): Read => {
   const reading = readLegacy(body, endpoint.readXml);
@@ -74,7 +73,7 @@ export const readLegacyAnswer = (endpoint: Readable, { as, input }: ReadTask, bo
   return { is: "document", form, unknown: "outcome" in converted ? [] : [...unknown], ...converted };
 };
 
-/** Most unknown fields that are noted of one answer, and most characters of a name. */
+/** Limits for an answer: the number of unknown fields that are noted, and the characters of a name. */
 const MAX_UNKNOWN = 100;
 const MAX_NAME = 64;
 
@@ -116,24 +115,22 @@ const excerptOf = (ours: Json, names: readonly string[] = []): Json => {
   );
 };
 
-/**
- * The jobs of reading a body: an answer of legacy, or one of the new implementation. Each has its task and its result.
- */
+/** The jobs of reading a body: an answer of legacy, or of the new implementation. Each has its task and its result. */
 export type Jobs = {
   legacy: { task: ReadTask; result: Read };
   modern: { task: Omit<ReadTask, "as">; result: ReadModern };
 };
 
-/** A 200 of the new implementation after reading; `failed`: why its body is not a document. */
+/** A 200 of the new implementation after reading; `failed`: the reason why its body is not a document. */
 type ReadModern = Exclude<Converted, Unfit> | { mismatch: string[] } | { failed: string };
 
-/** What a thread is started with; it holds no secret. */
+/** The data that a thread is started with; it holds no secret. */
 export type ThreadData = {
   /** The URL of the module that exports the `endpoints`, by name. */
   module: string;
 };
 
-/** What a thread is sent. `deadline`: on the clock of `performance.now()`, which all threads share. */
+/** The message to a thread. `deadline`: on the clock of `performance.now()`, which all threads share. */
 export type ThreadMessage = {
   of: keyof Jobs;
   task: Jobs[keyof Jobs]["task"];
@@ -141,7 +138,7 @@ export type ThreadMessage = {
   deadline: number;
 };
 
-/** What a thread answers; `late`: the deadline had passed before it began. */
+/** The answer of a thread; `late`: the deadline had passed before it began. */
 export type ThreadResult = Jobs[keyof Jobs]["result"] | { failure: "late" };
 
 const readers: {

@@ -1,10 +1,10 @@
-/** Whether legacy takes a character for a blank, as PHP's `trim` does. JavaScript's takes off a no-break space, too. */
+/** True if legacy treats a character as a blank, as PHP's `trim` does. JavaScript's also removes a no-break space. */
 export const isBlank = (code: number): boolean =>
   code === 0x20 || (code >= 0x09 && code <= 0x0b) || code === 0x0d || code === 0;
 
 /**
- * The text without such characters at either end; legacy's blanks, where none are given. No regular expression does it:
- * one that looks from the end takes quadratic time.
+ * The text without such characters at either end; by default legacy's blanks. No regular expression does it: one that
+ * matches at the end takes quadratic time.
  */
 export const trimmed = (text: string, isTakenOff: (code: number) => boolean = isBlank): string => {
   let start = 0;

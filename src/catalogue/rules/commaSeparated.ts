@@ -5,7 +5,7 @@ import type { Json, Rule } from "./rule.ts";
 
 type Cut = (text: string) => string[];
 
-/** Uploaders quoted their entries in every way, or in none, and not always in pairs. */
+/** Uploaders quoted their entries in every way or not at all, and not always in pairs. */
 const isPadding = (code: number): boolean => isBlank(code) || code === 0x22 || code === 0x27;
 
 const cutList = (name: string, does: string, cut: Cut): Rule<string[]> => ({
@@ -36,8 +36,8 @@ export const commaSeparated: Rule<string[]> = cutList("commaSeparated", '`"A, \'
 );
 
 /**
- * `"http://a/?x=1,2,http://b"` -> `["http://a/?x=1,2", "http://b"]`: a URL may hold a comma, so
- * only a new URL ends one.
+ * `"http://a/?x=1,2,http://b"` -> `["http://a/?x=1,2", "http://b"]`: a URL may hold a comma, so only the next URL ends
+ * it.
  */
 export const urlList: Rule<string[]> = cutList(
   "urlList",

@@ -11,7 +11,7 @@ import {
   type Rule,
 } from "./rule.ts";
 
-/** Unset -> `null`, anything else by the rule inside. */
+/** Unset -> `null`; the inner rule reads anything else. */
 export const nullable = <T>(inner: Rule<T>): Rule<T | null> => ({
   name: "nullable",
   does: 'a missing field, `""` or `[]` -> `null`',
@@ -25,7 +25,7 @@ export const nullable = <T>(inner: Rule<T>): Rule<T | null> => ({
   },
 });
 
-/** Unset -> no field, anything else by the rule inside. */
+/** Unset -> no field; the inner rule reads anything else. */
 export const optional = <T>(inner: Rule<T>): Rule<T | undefined> => ({
   name: "optional",
   does: '`""` or `[]` -> no field',
@@ -40,7 +40,7 @@ export const optional = <T>(inner: Rule<T>): Rule<T | undefined> => ({
   },
 });
 
-/** None, one or many -> always a list, without its empty entries. */
+/** No entry, one or many -> always a list, without its empty entries. */
 export const list = <T>(item: Rule<T>): Rule<T[]> => ({
   name: "list",
   does: 'none, one or many -> always a list: `"a"` -> `["a"]`',
@@ -56,7 +56,7 @@ export const list = <T>(item: Rule<T>): Rule<T[]> => ({
   },
 });
 
-/** A list without the entries that have no value by this rule under this name. */
+/** Leaves out the entries of a list for which the rule `value` reads nothing under the name `key`. */
 export const havingValue = <T>(key: string, value: Rule, inner: Rule<T>): Rule<T> => ({
   name: "havingValue",
   does: 'an entry without a value is left out: `[{"name": "a", "value": "NaN"}]` -> `[]`',
@@ -75,7 +75,7 @@ export const havingValue = <T>(key: string, value: Rule, inner: Rule<T>): Rule<T
 
 const unnoted: Note = { within: () => unnoted, changed: () => undefined, unknown: () => undefined };
 
-/** A list whose order means nothing. */
+/** A list whose order has no meaning. */
 export const anyOrder = <T>(inner: Rule<T>): Rule<T> => ({
   name: "anyOrder",
   does: "nothing to the value: its entries may come in any order, and compare as the same",
@@ -112,8 +112,8 @@ const compareBy = (names: readonly string[], a: Json, b: Json): number => {
 };
 
 /**
- * The entries of what legacy writes as nothing, one value or a list of them; the same array
- * where there is nothing to do.
+ * The entries of a legacy list, which legacy writes as nothing, as one value or as a list; the same array if there is
+ * nothing to do.
  */
 export const entriesOf = (legacy: Json | undefined): Json[] => {
   if (isUnset(legacy)) return Array.isArray(legacy) ? legacy : [];
@@ -121,7 +121,7 @@ export const entriesOf = (legacy: Json | undefined): Json[] => {
   return legacy.some(isUnset) ? legacy.filter((entry) => !isUnset(entry)) : legacy;
 };
 
-/** An unset object is read as an empty one, so that its own fields say what is unset. */
+/** Reads an unset object as an empty object, so that its fields say what is unset. */
 export const orEmpty = <T>(inner: Rule<T>): Rule<T> => ({
   name: "orEmpty",
   does: 'an unset object -> one with unset fields: `[]` -> `{"file": [], "evaluation": []}`',
@@ -157,7 +157,7 @@ export const unwrapped = <T>(key: string, inner: Rule<T>): Rule<T> => ({
   },
 });
 
-/** Reads a field that legacy calls otherwise. */
+/** Reads a field that has another name at legacy. */
 export const renamed = <T>(from: string, inner: Rule<T>): Rule<T> => ({
   name: "renamed",
   does: "`ttid` -> `task_type_id`: the field has a new name",
@@ -172,7 +172,7 @@ export const renamed = <T>(from: string, inner: Rule<T>): Rule<T> => ({
   },
 });
 
-/** The field stands only where the condition on the legacy object around it holds; `when` says so in a sentence. */
+/** The field exists only if the condition on the legacy object around it holds; `when` says so in a sentence. */
 export const onlyWhen = <T>(
   when: string,
   holds: (parent: JsonObject) => boolean,
@@ -191,7 +191,7 @@ export const onlyWhen = <T>(
   },
 });
 
-/** The field stands only where legacy has it, also where it is unset there. */
+/** The field exists only if legacy has it, also if it is unset there. */
 export const ifGiven = <T>(inner: Rule<T>): Rule<T | undefined> => ({
   name: "ifGiven",
   does: "a field that legacy leaves out is left out, one that it has without a value is kept",
@@ -214,18 +214,18 @@ export const dropped: Rule<undefined> = {
   },
 };
 
-/** The own member under these names, one inside the other; `undefined` where one is missing. */
+/** The own member under these names, each inside the previous; `undefined` if any is missing. */
 export const member = (value: Json | undefined, ...names: readonly string[]): Json | undefined =>
   names.reduce((inner, name) => (isObject(inner) ? own(inner, name) : undefined), value);
 
 /**
- * The number that legacy writes as one or as text; NaN for all else. `Number` throws for an object with
- * a `toString` of its own.
+ * The number that legacy writes as a number or as text; NaN for all else. `Number` throws for an object with its own
+ * `toString`.
  */
 export const numberOf = (value: Json | undefined): number =>
   typeof value === "string" || typeof value === "number" ? Number(value) : Number.NaN;
 
-/** The own member of a legacy object, never one of its prototype. */
+/** The own member of a legacy object, never a member of its prototype. */
 export const own = (object: JsonObject, key: string): Json | undefined =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 
@@ -235,12 +235,12 @@ type ObjectOf<F extends Record<string, Rule>> = { [K in Exclude<keyof F, AbsentI
   [K in AbsentIn<F>]?: OursOf<F[K]>;
 };
 
-/** An object with these fields, in this order. Other legacy fields are kept as they came, and noted as unknown. */
+/** An object with these fields, in this order. Other legacy fields stay unchanged, and are noted as unknown. */
 export const object = <F extends Record<string, Rule>>(fields: F): Rule<ObjectOf<F>> => {
   const known = new Set<string>();
   const rules = Object.entries(fields).map(([key, rule]) => {
     const from = rule.from ?? key;
-    // Two fields may be read from one.
+    // Two fields may be read from the same legacy field.
     const isFirst = !known.has(from);
     known.add(from);
     return { key, rule, from, isFirst };
@@ -280,12 +280,10 @@ const keepUnknown = (legacy: JsonObject, known: ReadonlySet<string>, ours: JsonO
   }
 };
 
-/** Levels of a nested document: legacy's own JSON has 512 at most, and each list of one entry is one more in ours. */
+/** Levels of a nested document: legacy's JSON has at most 512, and each list of one entry is one more in ours. */
 const MAX_LEVELS = 1000;
 
-/**
- * A rule that stands within itself: `build` gets the rule to use there. A document that is nested too deep is refused.
- */
+/** A rule that contains itself: `build` gets the rule to use there. A document that is nested too deep is refused. */
 export const nested = <T>(build: (within: Rule<T>) => Rule<T>): Rule<T> => {
   const within: Rule<T> = {
     name: "nested",
@@ -310,5 +308,5 @@ const nestedOver = <T>(inner: Rule<T>): Rule<T> => ({
     legacy === undefined || isShallow(legacy, MAX_LEVELS) ? inner.read(legacy, note, parent) : null,
 });
 
-/** Unknown values are passed on unread; one nested deeper than any document would overflow the writer. */
+/** Unknown values are passed on unread; a value nested deeper than any document would overflow the writer. */
 const shallow = z.custom<Json>((value) => isShallow(value as Json, 64));

@@ -1,7 +1,7 @@
 import { childPointer } from "./pointer.ts";
 import type { Json, Note } from "./rule.ts";
 
-/** Notes the legacy fields that no rule knows, and no change. */
+/** Notes the legacy fields that have no rule, but no change. */
 export const servingNote = (unknown: (field: string) => void): Note => {
   const note: Note = { within: () => note, changed: () => undefined, unknown };
   return note;
@@ -10,7 +10,7 @@ export const servingNote = (unknown: (field: string) => void): Note => {
 /** Notes nothing. */
 export const unnoted = servingNote(() => undefined);
 
-/** One change by a rule: its place (a JSON pointer into our document), the rule's name, the values before and after. */
+/** A change by a rule: its place (a JSON pointer into our document), the rule's name, the values before and after. */
 export type RuleChange = { at: string; rule: string; before: Json | undefined; after: Json | undefined };
 
 /** Collects every change, to explain a difference. */

@@ -1,6 +1,6 @@
 import type { Json } from "./rule.ts";
 
-/** Replaces each value, innermost first. `source`: how a number, boolean, text or `null` is written. */
+/** Replaces each value, innermost first. `source`: the text of a number, boolean, text or `null`. */
 type Reviver = (name: string, value: Json, context: { source?: string }) => Json;
 
 /** The value of a JSON text; `undefined` for any other text. Throws only what `revive` throws. */

@@ -9,10 +9,10 @@ const require = createRequire(import.meta.url);
 export const xmlPackage = (): typeof fastXmlParser => require("fast-xml-parser");
 
 let decoders: typeof decoding | undefined;
-/** The tables of this package take 12 ms of a start. */
+/** Loading the tables of this package takes 12 ms, so a start does without them. */
 const entities = (): typeof decoding => (decoders ??= require("entities/decode") as typeof decoding);
 
-/** Decodes the references that XML has of itself, and numeric ones. */
+/** Decodes the five named references of XML, and numeric references. */
 export const decodeXml = (text: string): string => (text.includes("&") ? entities().decodeXML(text) : text);
 
 /** Decodes all references of HTML that end with a semicolon. */

@@ -2,18 +2,18 @@ import { z } from "zod";
 import { parseJson } from "./parseJson.ts";
 import { withDescription, isShallow, isUnset, type Json, rule, type Rule } from "./rule.ts";
 
-/** Text stays the text it is, whatever it looks like: `"2019"` is not a year. */
+/** Text stays text, whatever it looks like: `"2019"` is not a year. */
 export const text: Rule<string> = rule("text", 'text stays text: `"2019"` -> `"2019"`', z.string(), (legacy) => legacy);
 
 /** `"61"` -> `61` */
 export const integer: Rule<number> = rule("integer", '`"61"` -> `61`', z.int(), (legacy) => {
   if (typeof legacy !== "string" || !/^-?\d+$/.test(legacy)) return legacy;
   const value = Number(legacy);
-  // Past 2^53 the digits would change: better left as text, which the schema refuses.
+  // Above 2^53 the digits would change: the value stays text, which the schema refuses.
   return Number.isSafeInteger(value) ? value + 0 : legacy;
 });
 
-/** Digits can be matched in one way only: `\d+\.?\d*` would try every split of them, in quadratic time. */
+/** Digits can match in one way only: `\d+\.?\d*` would try every split of them, in quadratic time. */
 const isNumeric = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i;
 
 /** Reads a text as a finite number; any other text is `null`. */
@@ -58,15 +58,15 @@ export const lowercase: Rule<string> = rule(
   (legacy) => (typeof legacy === "string" ? legacy.toLowerCase() : legacy),
 );
 
-/** Text that legacy passes through its XML unescaped: where that made an object of it, the XML form has the text. */
+/** Text that legacy puts into its XML unescaped: if that made an object of it, the text is taken from the XML. */
 export const markup: Rule<string> = {
   ...rule("markup", "a text with markup in it stays a text, as the XML form has it", z.string(), (legacy) => legacy),
   markup: true,
 };
 
 /**
- * A text that legacy escapes in neither of its forms: the XML form's is taken as it is written, entities included.
- * Blanks around it stay in a list, as in its JSON; around markup, which is a document's, legacy's JSON has none.
+ * A text that legacy escapes in neither format: it is taken from the XML as it is written, entities included. Blanks
+ * around it stay in a list, as in legacy's JSON; around markup, which belongs to a document, legacy's JSON has none.
  */
 export const verbatim = <T>(inner: Rule<T>): Rule<T> => ({
   name: "verbatim",
@@ -78,7 +78,7 @@ export const verbatim = <T>(inner: Rule<T>): Rule<T> => ({
   read: (legacy, note, parent) => inner.read(legacy, note, parent),
 });
 
-/** `"[[1,2],[3,?]]"` -> `[[1, 2], [3, null]]`, with at most so many lists inside each other; an unset one -> `[]`. */
+/** `"[[1,2],[3,?]]"` -> `[[1, 2], [3, null]]`, with at most `levels` lists inside each other; unset -> `[]`. */
 export const numberList = (levels: number): Rule<Json[]> =>
   rule(
     "numberList",
@@ -101,10 +101,10 @@ const areNumbers = (list: unknown[], levels: number): boolean =>
     Array.isArray(entry) ? areNumbers(entry, levels - 1) : entry === null || typeof entry === "number",
   );
 
-/** Levels of an entry of a list that stands as a text in legacy's document. */
+/** Levels of a list entry that legacy's document holds as a text. */
 const MAX_LEVELS = 16;
 
-/** `"[[0, 1], [2, 0]]"` -> `[[0, 1], [2, 0]]`; another text stays as it is. */
+/** `"[[0, 1], [2, 0]]"` -> `[[0, 1], [2, 0]]`; any other text stays unchanged. */
 export const jsonList: Rule<Json[] | string> = rule(
   "jsonList",
   'a text that holds a JSON list -> the list: `"[[0, 1]]"` -> `[[0, 1]]`; an unset one -> `[]`',

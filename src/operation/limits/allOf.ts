@@ -1,5 +1,5 @@
-/** Resolves when all of these have; `undefined` where there is nothing to wait for. */
+/** Resolves when all of these have resolved; `undefined` if there is nothing to wait for. */
 export const allOf = (waits: readonly (Promise<unknown> | undefined | void)[]): Promise<void> | undefined => {
-  const promises = waits.filter((one) => one instanceof Promise);
+  const promises = waits.filter((wait) => wait instanceof Promise);
   return promises.length === 0 ? undefined : Promise.all(promises).then(() => undefined);
 };

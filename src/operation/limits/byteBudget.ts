@@ -1,17 +1,17 @@
-/** The first bytes of each answer are not counted: small answers are given however many large ones there are. */
+/** The first bytes of each answer are not counted: small answers are given however many large answers there are. */
 export const UNCOUNTED = 64 * 1024;
 
-/** The bytes of an answer that are counted. */
+/** The counted bytes of an answer. */
 export const countedBytes = ({ length }: { length: number }): number => Math.max(0, length - UNCOUNTED);
 
-/** A bound on the bytes that several holders have at the same time. Each holder releases what it took. */
+/** A bound on the bytes that several holders have at the same time. Each holder releases the bytes that it took. */
 export type ByteBudget = ReturnType<typeof openByteBudget>;
 
 /** Opens a budget of `max` bytes. */
 export const openByteBudget = (max: number) => {
   let held = 0;
   let refused = 0;
-  /** The bodies that wait, how many clients each has, and the bytes of all. */
+  /** The bodies that wait for clients, with the number of clients that wait for each. */
   const clients = new Map<Buffer | string, number>();
   let sending = 0;
 
@@ -27,17 +27,17 @@ export const openByteBudget = (max: number) => {
   const maySend = (bytes: number): boolean => fits(sending === 0 || sending + bytes <= max / 2);
 
   return {
-    /** Takes so many bytes. If they do not fit, takes none and returns false. */
+    /** Takes this number of bytes. If they do not fit, takes none and returns false. */
     take,
     release(bytes: number): void {
       held -= bytes;
     },
-    /** Whether the half for bodies that wait for clients has room for so many bytes now. */
+    /** True if the half for bodies that wait for clients has room for this number of bytes now. */
     maySend,
     /**
-     * Takes the counted bytes of a body that waits for a client, once for all of its clients. Gives the function
-     * that releases them, or `undefined` where they do not fit. Bodies that wait take half of the budget at
-     * most, but one alone has room.
+     * Takes the counted bytes of a body that waits for a client, once for all of its clients. Returns the function that
+     * releases them, or `undefined` if they do not fit. Waiting bodies take at most half of the budget, but a single
+     * body always has room.
      */
     send(body: Buffer | string): (() => void) | undefined {
       const others = clients.get(body) ?? 0;
@@ -60,7 +60,7 @@ export const openByteBudget = (max: number) => {
     get held(): number {
       return held;
     },
-    /** How often bytes did not fit. */
+    /** The number of refusals because bytes did not fit. */
     get refused(): number {
       return refused;
     },
@@ -68,8 +68,8 @@ export const openByteBudget = (max: number) => {
 };
 
 /**
- * The bytes of a budget that one request holds while its answer goes from the fetch to the reader, to the sender. One
- * that releases bytes and takes them again before anything else runs is not refused.
+ * The bytes of a budget that one request holds while its answer goes from the fetch to the reader, then to the sender.
+ * A holding that releases bytes and takes them again before anything else runs is not refused.
  */
 export type Holding = ReturnType<typeof openHolding>;
 
@@ -88,15 +88,15 @@ export const openHolding = (budget: ByteBudget, isForClient = false) => {
     budget.release(released);
   };
   return {
-    /** Takes so many bytes of the budget; false where they do not fit, or the holding is closed. */
+    /** Takes this number of bytes of the budget; false if they do not fit, or the holding is closed. */
     take,
     /**
-     * The same for an answer that is being fetched. One for a client is refused also while no more may wait to be sent.
+     * The same for an answer that is being fetched. For a client it also fails while no more bytes may wait to be sent.
      */
     takeAnswer: (bytes: number): boolean => (!isForClient || budget.maySend(held + bytes)) && take(bytes),
-    /** Gives so many bytes back, all where it holds fewer. */
+    /** Releases this number of bytes, or all if it holds fewer. */
     release,
-    /** Gives all bytes back, and takes none from now on. */
+    /** Releases all bytes, and takes none from now on. */
     close(): void {
       isClosed = true;
       release();

@@ -1,6 +1,5 @@
 /**
- * What makes something at its first call, and again after a failure. Calls at the same time share one
- * attempt, and its failure.
+ * Calls `make` at the first call, and again after a failure. Calls at the same time share an attempt and its failure.
  */
 export const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
   let made: Promise<T> | undefined;

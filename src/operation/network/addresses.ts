@@ -9,7 +9,7 @@ export const plainAddress = (text: string): string | undefined => {
   return last.address;
 };
 
-/** The last text: all requests of one connection, or behind one proxy, have the same. */
+/** The last text: all requests of a connection, or behind the same proxy, have the same text. */
 let last: { text: string; address: string | undefined } = { text: "", address: undefined };
 
 const addressIn = (text: string): string | undefined => {
@@ -24,11 +24,11 @@ const addressIn = (text: string): string | undefined => {
   return isIP(address) === 0 ? undefined : address;
 };
 
-/** Most addresses whose result is remembered: a scan through the address space must cost no memory. */
+/** The number of addresses whose result is remembered: a scan through the address space must cost no memory. */
 const MAX_KNOWN = 1000;
 
 /**
- * Says whether an address is among these addresses and CIDRs (`10.0.0.0/8`, `::1`, `::ffff:10.0.0.1`).
+ * Returns a function that is true if an address is among these addresses and CIDRs (`10.0.0.0/8`, `::1`).
  *
  * @throws An Error that names a bad entry.
  */
@@ -62,7 +62,7 @@ const add = (proxies: BlockList, entry: string): void => {
 };
 
 /**
- * The client's address: the right-most of X-Forwarded-For and the peer that is no trusted proxy's, else the left-most.
+ * The client's address: the right-most of X-Forwarded-For and the peer that is not a trusted proxy, else the left-most.
  */
 export const clientAddress = (
   peer: string | undefined,
@@ -74,7 +74,7 @@ export const clientAddress = (
   const chain = forwardedFor.split(",");
   for (let i = chain.length - 1; i >= 0; i--) {
     const address = plainAddress((chain[i] ?? "").trim());
-    // What stands left of an invalid address cannot be believed.
+    // Addresses to the left of an invalid address cannot be trusted.
     if (address === undefined) return client;
     client = address;
     if (!trusted(client)) return client;

@@ -13,8 +13,8 @@ const causes: readonly (readonly [code: RegExp, cause: string])[] = [
 ];
 
 /**
- * Why a server cannot be used, in words by which an operator can act; they name no address. `undefined`: the error has
- * a code that is not known here. `expiredOn` of an error: when the certificate did.
+ * The cause for which a server cannot be used, in words by which an operator can act; they name no address.
+ * `undefined`: the error has an unknown code. `expiredOn` of an error: the date on which the certificate expired.
  */
 export const connectionCause = (error: unknown): string | undefined => {
   const { code, expiredOn } = (error ?? {}) as { code?: unknown; expiredOn?: string };
@@ -22,14 +22,14 @@ export const connectionCause = (error: unknown): string | undefined => {
   return cause === undefined || expiredOn === undefined ? cause : `${cause}, on ${expiredOn}`;
 };
 
-/** Why something fails: `it cannot be reached`; and in words by which an operator can act, where they are known. */
+/** The reason of a failure, `it cannot be reached`; and, if known, details by which an operator can act. */
 export type Reason = { why: string; details?: string | undefined };
 
 /** `it cannot be reached: its name does not resolve` */
 export const describeReason = ({ why, details }: Partial<Reason>): string =>
   [why, details].filter((part) => part !== undefined).join(": ");
 
-/** The reason where a server has not answered since the start: the setting that names it may be wrong. */
+/** The reason if a server has not answered since the start: the setting that names it may be wrong. */
 export const neverAnswered = ({ why, details }: Reason, setting: string, url: string): Reason => {
   const question = `it has not answered since the start: is ${setting} (${url}) right?`;
   return { why, details: details === undefined ? question : `${details}; ${question}` };

@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 
-/** A server that listens. `close` ends its open connections too. */
+/** A server that listens. `close` also ends its open connections. */
 export type Listening = { url: string; port: number; close: () => Promise<void> };
 
 /** `http://127.0.0.1:8000`, with an IPv6 address in brackets. */
@@ -10,7 +10,7 @@ export const urlOf = (host: string, port: number): string =>
 /**
  * Makes a server listen, by default on any free port of the loopback address.
  *
- * @throws The system's error where the address cannot be had.
+ * @throws The system's error if it cannot listen on the address.
  */
 export const listen = async (server: Server, { host = "127.0.0.1", port = 0 } = {}): Promise<Listening> => {
   await new Promise<void>((resolve, reject) => {

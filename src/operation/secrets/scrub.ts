@@ -1,12 +1,12 @@
-/** Replaces in a log what must not be shown. */
+/** Replaces parts that a log must not show. */
 const NOT_SHOWN = "(...)";
 
-/** A segment or a name as short and plain as those of routes, ids and tags are. */
+/** A segment or a name as short and plain as those of routes, ids and tags. */
 const shownForm = /^[A-Za-z0-9._~-]{1,64}$/;
-/** So much of a key shows which key it is: legacy's have 32 hexadecimal digits. */
+/** A run of this length shows which key it is: legacy's keys have 32 hexadecimal digits. */
 const longRun = /[A-Za-z0-9]{16}/;
 
-/** Words of routes with so long a run, which are known to be no keys. */
+/** Words of routes with such a long run, which are known not to be keys. */
 const words = new Set<string>();
 
 /** Lets `scrubTarget` show the segments of these paths, however long they are. */
@@ -16,7 +16,7 @@ export const showSegments = (paths: Iterable<string>): void => {
 
 /**
  * A target for a log. It shows the segments of the path and the names of the query that are as plain as words and ids,
- * and no values. Every other one is `(...)`, as is one that holds one of `keys`, of any length and in any case.
+ * and no values. Every other part is `(...)`, as is a part that holds one of `keys`, of any length and in any case.
  * `/data/61?limit=5` -> `/data/61?limit`
  */
 export const scrubTarget = (target: string, keys: readonly string[] = []): string => {
@@ -33,7 +33,7 @@ export const scrubTarget = (target: string, keys: readonly string[] = []): strin
   return holdsKey(all) ? NOT_SHOWN : all;
 };
 
-/** A client's `User-Agent` for a log, of which the same is shown: its words, without what stands behind a `=`. */
+/** A client's `User-Agent` for a log, scrubbed likewise: its words, without the text after a `=`. */
 export const scrubAgent = (agent: string, keys: readonly string[] = []): string => {
   const holdsKey = holderOf(keys);
   const all = agent
@@ -64,9 +64,9 @@ const holderOf = (keys: readonly string[]): ((text: string) => boolean) => {
   };
 };
 
-/** What stands for a value that a message must not show. */
+/** Replaces a value that a message must not show. */
 export const HIDDEN = "(not shown)";
 
-/** A text for a message, without what may be secret in a URL: what stands before an `@`, and after a `?` or `#`. */
+/** A text for a message, without the possible secrets of a URL: the text before an `@`, and after a `?` or `#`. */
 export const withoutUrlSecrets = (text: string): string =>
   text.replace(/^[^]*@/, `${HIDDEN}@`).replace(/[?#][^]*$/, `?${HIDDEN}`);

@@ -16,7 +16,7 @@ const readCertificates = (pem: string): ReadFile<string> => {
 export const certificates = fields.file("the path of a file with certificates (PEM)", readCertificates);
 
 /**
- * The error of a setting that names authorities for a URL without TLS, if it is one.
+ * The error of a setting that names authorities although its URL has no TLS; empty without an error.
  *
  * @example unusedCertificates("LEGACY_CA", settings.LEGACY_CA, "LEGACY_URL", settings.LEGACY_URL)
  */

@@ -3,21 +3,21 @@ import { createRequire } from "node:module";
 import type * as yaml from "yaml";
 import { readText } from "./readText.ts";
 
-/** Bytes of a file at most. YAML takes a microsecond a byte, and a file is read again while the gateway serves. */
+/** The largest file in bytes. YAML takes a microsecond a byte, and the file is read again while the gateway serves. */
 const MAX_JSON = 1024 ** 2;
 const MAX_YAML = 64 * 1024;
-/** Nodes that aliases may add, as a multiple of the nodes that are written. */
+/** The number of nodes that aliases may add, as a multiple of the nodes that are written. */
 const MAX_ALIASES = 20;
 
 type Parsed = { value: unknown } | { why: string };
 
 /**
- * Reads the settings in a file: YAML 1.2 if its name ends with `.yaml` or `.yml`, else JSON.
- * `errors`: why it cannot be used.
+ * Reads the settings in a file: YAML 1.2 if its name ends with `.yaml` or `.yml`, else JSON. `errors`: the reasons why
+ * it cannot be used.
  */
 export const readConfigurationFile = (path: string): { values: Record<string, unknown> } | { errors: string[] } => {
   const isYaml = /\.ya?ml$/i.test(path);
-  // It would be waited for without end, also while the gateway serves.
+  // Reading a pipe would wait without end, also while the gateway serves.
   const isPipe = statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
   const read = isPipe ? { why: "a pipe" } : readText(path, isYaml ? MAX_YAML : MAX_JSON);
   const allowed = "allowed is the path of a JSON or YAML (.yaml, .yml) file";
@@ -28,7 +28,7 @@ export const readConfigurationFile = (path: string): { values: Record<string, un
   const { value } = parsed;
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return { errors: [`CONFIG: ${path} has to hold ${isYaml ? "a YAML mapping" : "a JSON object"} of settings`] };
-  // An editor finds the schema by it.
+  // An editor finds the schema by `$schema`.
   const { $schema: _, ...values } = value as Record<string, unknown>;
   return { values };
 };
@@ -45,7 +45,7 @@ const parseJson = (text: string): Parsed => {
 };
 
 const parseYaml = (text: string): Parsed => {
-  // Loaded where it is used: most starts read no YAML.
+  // Loaded only when it is used: most starts read no YAML.
   const { parseDocument } = createRequire(import.meta.url)("yaml") as typeof yaml;
   const document = parseDocument(text, { schema: "core", resolveKnownTags: false, stringKeys: true });
   const wrong = document.errors[0] ?? document.warnings[0];
@@ -61,10 +61,7 @@ const parseYaml = (text: string): Parsed => {
   }
 };
 
-/**
- * A warning where every user of the machine may read a file with secrets in it; `names`: the
- * settings in it that are secret.
- */
+/** A warning if every user of the machine may read a file with secrets in it; `names`: the secret settings in it. */
 export const readableByAll = (path: string, names: readonly string[]): string[] => {
   const [name] = names;
   if (name === undefined || process.platform === "win32") return [];

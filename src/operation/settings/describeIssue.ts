@@ -3,7 +3,7 @@ import { HIDDEN, withoutUrlSecrets } from "../secrets/scrub.ts";
 import { fileSettingOf, type GivenSetting } from "./givenSetting.ts";
 import { suggestName } from "./slips.ts";
 
-/** The parts of a JSON Schema that messages are made of. */
+/** The parts of a JSON Schema that messages use. */
 type Described = {
   type?: string;
   anyOf?: Described[];
@@ -18,7 +18,7 @@ type Described = {
   additionalProperties?: Described | boolean;
 };
 
-/** Describes what a setting takes, by the first sentence of its description without its Markdown. */
+/** Describes the values that a setting takes, by the first sentence of its description without its Markdown. */
 export const described = (field: z.ZodType): Described => {
   const schema = z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Described;
   const [description = ""] = schema.description?.split(". ") ?? [];
@@ -32,7 +32,7 @@ type Shown = {
 };
 
 type SettingIssue = Pick<z.core.$ZodIssue, "code" | "message" | "path">;
-/** A value in a setting by its path, and what describes it. */
+/** A value in a setting by its path, and its description. */
 type SettingPlace = { name: string; value: unknown; described: Described };
 
 /** Describes one issue of the settings, one line for each place: the name, what was given, what is allowed. */
@@ -51,8 +51,8 @@ export const describeIssue = (issue: z.core.$ZodIssue, { schema, secrets, given 
 };
 
 /**
- * `STAGES.getDataset.share` or `DEPRECATED[0].since`, its value and what describes it; for a whole
- * entry of a list the list.
+ * `STAGES.getDataset.share` or `DEPRECATED[0].since`, its value and its description; for a whole entry of a list, those
+ * of the list.
  */
 const placesOf = ({ path, ...issue }: z.core.$ZodIssue, value: unknown, field: z.ZodType): SettingPlace[] => {
   const place = { name: String(path[0]), value, described: described(field) };
@@ -72,7 +72,7 @@ const placesOf = ({ path, ...issue }: z.core.$ZodIssue, value: unknown, field: z
   }));
 };
 
-/** The description of the object, where a word or an object is allowed and an object was given. */
+/** The description of the object, if a word or an object is allowed and an object was given. */
 const ofValue = (inner: Described, value: unknown): Described =>
   inner.anyOf?.find(({ type }) => type === "object" && typeof value === "object") ?? inner;
 
@@ -93,7 +93,7 @@ const allowedFor = ({ described: field, value }: SettingPlace, issue: SettingIss
     return within || `an object with ${Object.keys(more.properties ?? {}).join(", ")}`;
   if (type === "array" && (issue.code === "invalid_type" || issue.code === "too_small"))
     return `a list${more.examples ? ` such as ${JSON.stringify(more.examples[0])}` : ""}: ${within}`;
-  // Digits alone are a number in a file, which has lost those beyond the sixteenth.
+  // An unquoted number in a file has lost its digits beyond the sixteenth.
   const isUnquoted = type === "string" && typeof value === "number" && issue.path.length === 1;
   return isUnquoted ? `${issue.message}: put it in quotes` : issue.message;
 };

@@ -1,4 +1,4 @@
-/** The letters to insert, delete, replace or swap with the next (Damerau-Levenshtein). */
+/** The number of letters to insert, delete, replace or swap with the next letter (Damerau-Levenshtein). */
 export const editDistance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   let before = row;

@@ -10,7 +10,7 @@ const count = (byDefault: number) => integer(1, 100_000, byDefault);
 /** Bytes, from 1 KiB to `most` (default: 1 GiB). */
 const bytes = (byDefault: number, most = 1024 ** 3) => integer(1024, most, byDefault);
 
-/** A text of this pattern. An error says what is `allowed`, also where the value is no text. */
+/** A text that matches this pattern. An error says what is `allowed`, also if the value is not a text. */
 const text = (allowed: string, pattern: RegExp) => z.string(allowed).regex(pattern, allowed);
 
 /** The value of `LEGACY_URL` that starts a sample legacy server beside the gateway. */
@@ -33,15 +33,15 @@ const host = text("a host name or address", /^[A-Za-z0-9._:[\]-]+$/);
 const prefix = text("a path such as /v1, or /", /^\/$|^(\/[A-Za-z0-9_.~-]+)+$/);
 const key = text("1-64 letters and digits", /^[A-Za-z0-9]{1,64}$/);
 
-/** The most bytes of a file that a setting names. */
+/** The largest file that a setting may name, in bytes. */
 const MAX_FILE = 1024 ** 2;
 
-/** A setting read from a file, or why the file cannot be used. */
+/** A setting read from a file, or the reasons why the file cannot be used. */
 export type ReadFile<T> = { value: T } | { errors: string[] };
 
 /**
- * The path of a file: the setting's value is what `read` makes of its text. An error says what is `allowed`, and what
- * is wrong with this file. A text in `names` is no path, and stays as it is.
+ * The path of a file: the setting's value is the result of `read` for its text. An error says what is `allowed`, and
+ * what is wrong with this file. A text in `names` is not a path, and stays unchanged.
  */
 const file = <T, const Name extends string = never>(
   allowed: string,
@@ -77,7 +77,7 @@ const networks = z
     }
   });
 
-/** What settings are made of. */
+/** The types of settings. */
 export const fields = {
   integer,
   milliseconds,

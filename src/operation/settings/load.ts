@@ -17,16 +17,15 @@ import {
 import { doubtful, wrongTogether } from "./together.ts";
 
 /**
- * `errors` has one line for each wrong setting: its name, what was given, what is allowed. `warnings` has one for each
- * likely slip, for a file with secrets that all may read, and for what is hardly meant.
+ * `errors` has a line for each wrong setting: its name, what was given, what is allowed. `warnings` has a line for each
+ * likely slip, for a file with secrets that all users may read, and for values that are hardly meant.
  */
 type LoadedSettings = { settings: Settings; warnings: string[] } | { errors: string[]; warnings: string[] };
 
 /**
- * Reads the settings from the file named by `CONFIG` and from the environment, which wins. All errors are found at
- * once, those in settings that are only wrong together among them.
- * `fragments`: the settings of features. Without `isStrict`, unknown settings are ignored: other
- * programs' features may have them.
+ * Reads the settings from the file named by `CONFIG` and from the environment, which wins. Finds all errors at once,
+ * also those of settings that are only wrong together. `fragments`: the settings of features. Without `isStrict`,
+ * unknown settings are ignored: features of other programs may have them.
  */
 export const loadSettings = (
   environment: Record<string, string | undefined>,
@@ -55,10 +54,10 @@ export const loadSettings = (
   const unread = readSecretFiles(given, secrets);
   const { right, issues } = parseEach(schema, given);
   const wrong = new Set([...unread.keys(), ...issues.flatMap(namesIn)]);
-  // Those of a file that cannot be read are not known.
+  // The settings in a file that cannot be read are unknown.
   if ("errors" in file) for (const name of names) if (!given.has(name)) wrong.add(name);
   const core = right as Settings;
-  const settings = Object.assign({}, ...fragments.map((one) => one.defaultsOf?.(core)), core) as Settings;
+  const settings = Object.assign({}, ...fragments.map((fragment) => fragment.defaultsOf?.(core)), core) as Settings;
   const cached = Object.keys(endpoints).filter((name) => endpoints[name]?.cache !== undefined);
   const together = [
     ...(environment["NODE_ENV"] === "production" && !given.has("LEGACY_URL") ? [NO_LEGACY] : []),
@@ -69,7 +68,7 @@ export const loadSettings = (
     ...("errors" in file ? file.errors : []),
     ...unread.values(),
     ...new Set(issues.flatMap((issue) => describeIssue(issue, { schema, secrets, given }))),
-    // A setting that is wrong already has its default here, so what it is wrong with is not known.
+    // A setting that is wrong has its default here, so errors about it together with others would mislead.
     ...together.filter((line) => !(line.match(/\b[A-Z_]{3,}\b/g) ?? []).some((name) => wrong.has(name))),
   ];
   const exposed = Object.entries(inFile)
@@ -89,7 +88,7 @@ const NO_LEGACY = `LEGACY_URL: nothing given with NODE_ENV=production; allowed i
 const namesIn = (issue: z.core.$ZodIssue): string[] =>
   issue.code === "unrecognized_keys" && issue.path.length === 0 ? issue.keys : [String(issue.path[0])];
 
-/** Settings as they were given, with the default in place of each that is wrong. */
+/** The settings as they were given, with the default in place of each wrong value. */
 const parseEach = (schema: z.ZodObject<z.ZodRawShape>, given: ReadonlyMap<string, GivenSetting>) => {
   const values = [...given].map(([name, { value }]) => [name, value] as const);
   const parsed = schema.safeParse(Object.fromEntries(values));
@@ -101,17 +100,17 @@ const parseEach = (schema: z.ZodObject<z.ZodRawShape>, given: ReadonlyMap<string
 
 const numeric = (text: string): unknown => (/^[+-]?\d+$/.test(text) ? Number(text) : text);
 
-/** A list that is one text, in the environment as in a file: JSON, or entries parted by commas. */
+/** A list that is written as a text, in the environment or in a file: JSON, or entries separated by commas. */
 const listFrom = (text: string): unknown => {
   const trimmed = text.trim();
   if (trimmed === "") return [];
   return trimmed.startsWith("[") ? parseJsonText(text) : text.split(",").map((entry) => entry.trim());
 };
 
-/** Left as the text it is, the schema refuses it by name. */
+/** Text that is not JSON stays a text: the schema refuses it by the setting's name. */
 const parseJsonText = (text: string): unknown => parseJson(text) ?? text;
 
-/** A file has values of all types; only a list may be one text as well. */
+/** A file has values of all types; only a list may also be a text. */
 const fromFile = (value: unknown, field: z.ZodType | undefined): unknown =>
   typeof value === "string" && field !== undefined && described(field).type === "array" ? listFrom(value) : value;
 
@@ -119,7 +118,7 @@ const fromFile = (value: unknown, field: z.ZodType | undefined): unknown =>
 const fromText = (text: string, field: z.ZodType | undefined): unknown => {
   if (field === undefined) return text;
   const { type, anyOf = [] } = described(field);
-  if ([type, ...anyOf.map((one) => one.type)].includes("integer")) return numeric(text.trim());
+  if ([type, ...anyOf.map((option) => option.type)].includes("integer")) return numeric(text.trim());
   if (type === "number") return /^\d*\.?\d+$/.test(text.trim()) ? Number(text) : text;
   if (type === "boolean") return { true: true, false: false }[text.trim()] ?? text;
   if (type === "array") return listFrom(text);

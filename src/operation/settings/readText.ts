@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync } from "node:fs";
 
 /**
- * The text of a file or pipe of at most `max` bytes, or why there is none: `ENOENT` and the like, or its size. A device
- * without an end is read no further than that.
+ * The text of a file or pipe of at most `max` bytes, or the reason of a failure: `ENOENT` and the like, or its size. A
+ * device without an end is read no further than that.
  */
 export const readText = (path: string, max: number): { text: string } | { why: string } => {
   const buffer = Buffer.alloc(max + 1);

@@ -15,12 +15,12 @@ type Reloading = {
 };
 
 /**
- * Reads the configuration again at SIGHUP, and whenever its file changes. With errors in it,
- * the old one stays in force.
+ * Reads the configuration again at SIGHUP, and whenever its file changes. If it has errors, the present configuration
+ * stays in force.
  */
 export const openReload = ({ environment, endpoints, fragments, settings, observer, apply }: Reloading) => {
-  /** What may change while the gateway runs; everything else takes a restart. */
-  const reloadable = new Set(fragments.flatMap((one) => one.reloadable ?? []));
+  /** The settings that may change while the gateway runs; all others take a restart. */
+  const reloadable = new Set(fragments.flatMap((fragment) => fragment.reloadable ?? []));
   let inForce = settings;
   let running = Promise.resolve();
 
@@ -40,7 +40,7 @@ export const openReload = ({ environment, endpoints, fragments, settings, observ
     if (restart.length > 0) observer.event("restart_needed", { settings: restart });
     inForce = { ...inForce, ...Object.fromEntries(now.map((name) => [name, loaded.settings[name as keyof Settings]])) };
   };
-  // In turn, so that a later change does not overtake an earlier one.
+  // One after the other, so that a later change does not overtake an earlier change.
   const now = async (): Promise<void> => {
     running = running
       .then(reload)

@@ -1,12 +1,12 @@
 import { fileSettingOf, type GivenSetting } from "./givenSetting.ts";
 import { readText } from "./readText.ts";
 
-/** Bytes of a file with a secret at most. */
+/** The largest file with a secret, in bytes. */
 const MAX_BYTES = 64 * 1024;
 
 /**
- * Replaces each `..._FILE` by the secret in that file, without the newline at its end. The result says of each secret
- * that it cannot have what is wrong.
+ * Replaces each `..._FILE` by the secret in that file, without the newline at its end. Returns an error for each secret
+ * that cannot be read.
  */
 export const readSecretFiles = (
   given: Map<string, GivenSetting>,

@@ -25,7 +25,7 @@ const lifetimes = z.record(
 );
 
 /**
- * The settings of the core by heading: their names in the environment and in the file, their bounds, what they are for.
+ * The settings of the core by heading: their names in the environment and in the file, their bounds and their purpose.
  */
 const coreGroups = {
   "Where it listens": {
@@ -79,8 +79,8 @@ const coreGroups = {
       .describe("Longest time for one answer of the new interface, in ms. Proxied requests have no such limit"),
   },
   Clients: {
-    // A body is read at once: half a MiB takes 25 ms, 55 at the worst (many distinct names). A sound one has 110
-    // KB at most (10,000 ids).
+    // A body is parsed at once: half a MiB takes 25 ms, at worst 55 (many distinct names). The largest valid body has
+    // 110 KB (10,000 ids).
     MAX_BODY_BYTES: fields.bytes(128 * 1024, 512 * 1024).describe("Largest JSON body of a client, in bytes"),
     MAX_CLIENT_CONNECTIONS: fields
       .count(10_000)
@@ -118,7 +118,7 @@ const coreGroups = {
       .default([])
       .meta({ examples: [["all"], ["getDataset", "listRuns"]] })
       .describe(
-        "Endpoints whose reads through legacy's own interface are answered from the cache, also while legacy is down: their names, or `all`, with a few other reads. The same bytes, sooner",
+        "Endpoints whose reads through legacy's interface are answered from the cache, also while legacy is down: their names, or `all`, with a few other reads. The same bytes, sooner",
       ),
   },
   "The log": {
@@ -144,7 +144,7 @@ export type Settings = z.infer<z.ZodObject<typeof coreShape>>;
 /** The endpoints that settings may name. */
 export type KnownEndpoints = Readonly<Record<string, { cache?: unknown; routes?: readonly string[] }>>;
 
-/** The headings of settings: those of the core, and those that only features have settings under. */
+/** The headings of settings: those of the core, and those that only features use. */
 type SettingsGroup =
   | keyof typeof coreGroups
   | "Migration and retirement"
@@ -153,28 +153,28 @@ type SettingsGroup =
   | "Traces"
   | "Webhook";
 
-/** What one feature adds to the settings. Its functions may expect its own settings beside the core's. */
+/** The settings that a feature adds. Its functions may read the core's settings and its own. */
 export type SettingsFragment = {
   shape: z.ZodRawShape;
   group?: SettingsGroup;
-  /** Those that come first, because most operators set them. */
+  /** The settings that come first, because most operators set them. */
   usual?: readonly string[];
   /** Settings whose value is never shown. */
   secrets?: readonly string[];
   reloadable?: readonly string[];
   /** Defaults that follow from the core's settings. */
   defaultsOf?(this: void, settings: Settings): Record<string, unknown>;
-  /** What is wrong with settings that are valid one by one: the name, what was given, what is allowed. */
+  /** The errors of settings that are valid one by one: the name, what was given, what is allowed. */
   errorsOf?(this: void, settings: Settings, endpoints: KnownEndpoints): string[];
-  /** Whether the feature is loaded; default: always. */
+  /** True if the feature is loaded; default: always. */
   isOn?(this: void, settings: Settings): boolean;
-  /** What the console shows of the feature if it is not loaded. */
+  /** The console's text for the feature if it is not loaded. */
   whenOff?: WhenOff;
 };
 
 /**
- * The setting that loads a feature, and the effect of its absence. `section`: the part of the
- * operators' page that says so.
+ * The setting that loads a feature, and the effect of its absence. `section`: the part of the operators' page that says
+ * so.
  */
 export type WhenOff = { setting: string; effect: string; section?: { id: string; title: string; about: string } };
 
@@ -189,7 +189,7 @@ export const settingsSchemaOf = (fragments: readonly SettingsFragment[], isStric
 
 /** All settings by heading. The first heading has those that most operators set. */
 export const settingsByGroup = (fragments: readonly SettingsFragment[]): Record<string, z.ZodRawShape> => {
-  const usual = new Set([...usualOfCore, ...fragments.flatMap((one) => one.usual ?? [])]);
+  const usual = new Set([...usualOfCore, ...fragments.flatMap((fragment) => fragment.usual ?? [])]);
   const groups: Record<string, Record<string, z.core.$ZodType>> = { "The usual ones": {} };
   const ofFragments = fragments.map(({ group = "More", shape }) => [group, shape] as const);
   for (const [group, shape] of [...Object.entries(coreGroups), ...ofFragments])
@@ -202,13 +202,13 @@ export const settingsByGroup = (fragments: readonly SettingsFragment[]): Record<
 export const secretSettings = (fragments: readonly SettingsFragment[]): ReadonlySet<string> =>
   new Set([...secretsOfCore, ...fragments.flatMap(({ secrets = [] }) => secrets)]);
 
-/** Whether a value of a secret setting holds a secret: a Redis URL without a password does not. */
+/** True if the value of a secret setting holds a secret: a Redis URL without a password does not. */
 export const holdsSecret = (value: unknown): boolean => {
   const url = URL.parse(String(value));
   return !/^rediss?:$/.test(url?.protocol ?? "") || url?.password !== "";
 };
 
-/** Endpoints that a setting names, and that do not exist. */
+/** The errors for endpoints that a setting names, but that do not exist. */
 export const unknownEndpoints = (setting: string, given: object, known: readonly string[]): string[] =>
   Object.keys(given)
     .filter((name) => !known.includes(name))

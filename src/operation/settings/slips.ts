@@ -1,20 +1,20 @@
 import { editDistance } from "./editDistance.ts";
 
-/** Variables that platforms and images set, and that are one slip away from a setting. */
+/** Variables that platforms and images set, and whose names differ from a setting's by one slip. */
 const ordinary: ReadonlySet<string> = new Set(["PREFIX", "STAGE", "HOSTS", "PORTS"]);
 
-/** Of a name as short as `PORT`, another letter makes another word. */
+/** In a name as short as `PORT`, another letter makes another word. */
 const SHORT = 4;
 
-/** Whether two texts differ by one letter: another, one more, one less, or two that changed places. */
+/** True if two texts differ by one letter: replaced, added or removed, or if two letters changed places. */
 const isOneOff = (a: string, b: string): boolean =>
   Math.abs(a.length - b.length) <= 1 &&
   editDistance(a, b) <= 1 &&
-  (b.length > SHORT || a.length !== b.length || Array.from(a).every((one) => b.includes(one)));
+  (b.length > SHORT || a.length !== b.length || Array.from(a).every((letter) => b.includes(letter)));
 
 const singular = (name: string): string => name.replace(/IES$/, "Y").replace(/(?<=X)ES$|S$/, "");
 
-/** The name that another one is likely to mean: `PREFXES` means `PREFIXES`, `getDatset` means `getDataset`. */
+/** The name that was likely meant: `PREFXES` means `PREFIXES`, `getDatset` means `getDataset`. */
 export const suggestName = (given: string, known: Iterable<string>): string | undefined => {
   const name = given.toUpperCase();
   return [...known].find((other) => {
@@ -24,8 +24,8 @@ export const suggestName = (given: string, known: Iterable<string>): string | un
 };
 
 /**
- * A warning for each variable of the environment whose name is nearly that of a setting: `PROT`
- * is likely to mean `PORT`.
+ * A warning for each variable of the environment whose name is nearly that of a setting: `PROT` is likely to mean
+ * `PORT`.
  */
 export const slipWarnings = (
   environment: Readonly<Record<string, string | undefined>>,

@@ -2,7 +2,7 @@ import { unusedCertificates } from "./certificates.ts";
 import { type Settings, unknownEndpoints } from "./settings.ts";
 
 /**
- * The errors of core settings that are right alone and wrong together. Each line names all settings that it is about.
+ * The errors of core settings that are valid alone but wrong together. Each line names all settings that it is about.
  * `cached`: the endpoints whose answers are cached.
  */
 export const wrongTogether = (settings: Settings, cached: readonly string[]): string[] => [
@@ -17,7 +17,7 @@ export const wrongTogether = (settings: Settings, cached: readonly string[]): st
   ...unusedCertificates("LEGACY_CA", settings.LEGACY_CA, "LEGACY_URL", settings.LEGACY_URL),
 ];
 
-/** Warnings of core settings that are allowed, and hardly meant. */
+/** Warnings about core settings that are allowed, but hardly meant. */
 export const doubtful = (settings: Settings): string[] => [...tooSmall(settings), ...trustingAll(settings)];
 
 const withoutCache = ({ CACHE_LEGACY, CACHE_BYTES }: Settings): string[] =>
@@ -34,10 +34,10 @@ const tooLarge = ({ MAX_REPLY_BYTES, MEMORY_BYTES }: Settings): string[] =>
         `MEMORY_BYTES: ${MEMORY_BYTES} given; allowed is at least MAX_REPLY_BYTES (${MAX_REPLY_BYTES}), so that one answer alone has room`,
       ];
 
-/** True for the same path, and for one below it. */
+/** True if `path` is `other` or lies below it. */
 const isWithin = (path: string, other: string): boolean => `${path}/`.startsWith(`${other}/`);
 
-/** Prefixes that would answer old clients in legacy's place. Below `/` only the new interface's own paths are taken. */
+/** Prefixes that would answer old clients in legacy's place. Below `/` only paths of the new interface are taken. */
 const overLegacy = ({ PREFIXES, LEGACY_PATH }: Settings): string[] =>
   PREFIXES.filter(
     (prefix) =>

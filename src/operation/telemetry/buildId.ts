@@ -4,21 +4,21 @@ import { join } from "node:path";
 import about from "../../../package.json" with { type: "json" };
 import type { Sample } from "./series.ts";
 
-/** `build`: written into the package's manifest when it is packed. A clone has none. */
+/** `build`: written into the package's manifest when it is packed. A clone has no `build`. */
 const { build } = about as { build?: string };
 
 /**
- * Identifies the code that makes answers, so that entries which another build wrote to a shared store are not used. A
- * package has that of the clone which it was packed from: the hash of the folders with code and of
- * `package-lock.json`. A clone takes it once (some 20 ms), so that it stays that of the code which was started.
+ * Identifies the code that makes answers, so that the gateway does not use entries which another build wrote to a
+ * shared store. A package has the id of the clone that it was packed from: the hash of the folders with code and of
+ * `package-lock.json`. A clone computes it once (some 20 ms), so that it stays the id of the code that was started.
  *
- * @throws If there is neither one in package.json nor a lock file.
+ * @throws An Error if package.json has no `build` and there is no lock file.
  */
 export const buildId = (): string => build ?? (hashed ??= hashOf(join(import.meta.dirname, "../../..")));
 
 let hashed: string | undefined;
 
-/** The same on every machine: by the names and the content of the files in `root`, not by their times. */
+/** The same on every machine: made from the names and the content of the files in `root`, not from their times. */
 export const hashOf = (root: string): string => {
   const files = globSync("{src,transforms,libraries,features,tools}/**/*.{ts,js,json,css}", { cwd: root }).toSorted();
   const hash = createHash("sha256");
@@ -30,8 +30,8 @@ export const hashOf = (root: string): string => {
 };
 
 /**
- * What runs: the version of the package, the build of the code and of Node. The build is `unknown` where its files are
- * not there, as in a bundle.
+ * The running version: that of the package, the build of the code, and that of Node. The build is `unknown` if its
+ * files are missing, as in a bundle.
  */
 export const buildInfo = (): Sample => ({
   labels: { version: about.version, build: knownBuild(), node: process.version },

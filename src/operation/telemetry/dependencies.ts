@@ -2,15 +2,15 @@ import type { Reason } from "../network/connectionCause.ts";
 import type { Meter } from "./meter.ts";
 
 /**
- * What the gateway uses, as it was seen last. `since`: ISO 8601, when this state began. `why`: what failed; `details`:
- * in words by which an operator can act. `only`: what it is used for, where that is less than usual.
+ * The last known state of a server that the gateway uses. `since`: ISO 8601, when this state began. `why`: the failure;
+ * `details`: the same in words by which an operator can act. `only`: its purpose now, if that is less than by default.
  */
 export type DependencyState = Partial<Reason> & { name: string; state: "ok" | "failed"; since: string; only?: string };
 
 /**
- * What operators are told while a dependency fails, before and behind the time: `Redis has been failing` since
- * 15:50, `stages cannot be moved`. Dependencies that fail alike have the same `trouble`. `isUsed`: whether it serves
- * callers now (default: it does). `only`: what it is used for now, where that is less than usual.
+ * The text for operators while a dependency fails: `trouble` before the time, `effect` after it (`Redis has been
+ * failing` since 15:50, `stages cannot be moved`). Dependencies that fail alike have the same `trouble`. `isUsed`: true
+ * if it serves callers now (default). `only`: its purpose now, if that is less than by default.
  */
 export type FailureMeaning = { trouble: string; effect: string; isUsed?: boolean; only?: string };
 
@@ -19,7 +19,7 @@ type FailedDependency = DependencyState & FailureMeaning;
 /** The dependencies of the gateway, for `/readyz?verbose` and the metrics. */
 export type Dependencies = ReturnType<typeof openDependencies>;
 
-/** Opens an empty list. */
+/** Opens an empty list of dependencies. */
 export const openDependencies = (meter: Pick<Meter, "gauge">) => {
   const states = new Map<string, DependencyState>();
   const meanings = new Map<string, FailureMeaning | (() => FailureMeaning)>();
@@ -33,7 +33,7 @@ export const openDependencies = (meter: Pick<Meter, "gauge">) => {
     [...states.values()].map(({ name, state }) => ({ labels: { dependency: name }, value: state === "ok" ? 1 : 0 })),
   );
   return {
-    /** Adds one, which counts as ok until a failure is reported, with its `Reason`. A meaning may change. */
+    /** Adds a dependency, which is ok until a failure is reported, with its `Reason`. A meaning may change. */
     add(name: string, meaning: FailureMeaning | (() => FailureMeaning)) {
       meanings.set(name, meaning);
       states.set(name, { name, state: "ok", since: new Date().toISOString() });
@@ -48,16 +48,16 @@ export const openDependencies = (meter: Pick<Meter, "gauge">) => {
         for (const listener of listeners) listener();
       };
     },
-    /** Calls this whenever the state of one, or why it fails, has changed. */
+    /** Calls this whenever the state of a dependency, or the reason of its failure, has changed. */
     onChange: (listener: () => void): void => void listeners.push(listener),
-    /** All of them, in the order in which they were added. */
+    /** All dependencies, in the order in which they were added. */
     states: (): DependencyState[] =>
       [...states.values()].map((dependency) => {
         const only = meaningOf(dependency.name)?.only;
         return only === undefined ? dependency : { ...dependency, only };
       }),
     isUsed,
-    /** Those that fail now and are used, in the same order. */
+    /** The dependencies that fail now and are used, in the same order. */
     failed: (): FailedDependency[] =>
       [...states.values()].flatMap((dependency) => {
         const meaning = dependency.state === "failed" ? meaningOf(dependency.name) : undefined;

@@ -1,13 +1,13 @@
 /**
- * How much an event matters. error: callers miss something, or will. warn: an operator should look. info:
- * all is well, or as wanted.
+ * The importance of an event. error: callers miss something, or will. warn: an operator should look. info: all is well,
+ * or as wanted.
  */
 export type EventLevel = "debug" | "info" | "warn" | "error";
 
 /**
- * What is said of an event wherever it happens. `msg`: a sentence that a person can read. `isOfRequest`: it happens
- * while a request is carried out, whose id and path its line has. `notes`: what docs/operate.md adds to `msg`, in
- * Markdown, and what to do.
+ * The description of an event, wherever it happens. `msg`: a sentence that a person can read. `isOfRequest`: it happens
+ * while a request is carried out; its line has the id and path of that request. `notes`: the text that docs/operate.md
+ * adds to `msg`, in Markdown, and what to do.
  */
 export type EventDefinition = { level: EventLevel; msg: string; notes?: string; isOfRequest?: true };
 
@@ -119,14 +119,14 @@ export const coreEvents: EventDefinitions = {
   },
   legacy_cache_unreadable: {
     level: "warn",
-    msg: "An answer of legacy's own interface was passed on, but not stored: it cannot be read.",
+    msg: "An answer of legacy's interface was passed on, but not stored: it cannot be read.",
     isOfRequest: true,
     notes:
-      "With `coding`, something before legacy codes answers, or names a charset as their coding, though the gateway asks for none: mend that. Such reads pass.",
+      "With `coding`, something before legacy codes answers, or names a charset as their coding, though the gateway asks for no coding: fix that. Such reads pass.",
   },
   legacy_ill: {
     level: "error",
-    msg: "What answered in legacy's place is no answer of legacy's own.",
+    msg: "Something other than legacy answered, or legacy has no database.",
     isOfRequest: true,
     notes:
       "A front's page, a redirection, a refusal, or legacy without its database. `status`, `type` and the first `words` say what came, `judgement` whether it is ill or refuses the gateway. Look at what stands before legacy, and at its database.",
@@ -153,7 +153,7 @@ export const coreEvents: EventDefinitions = {
   },
   empty_list: {
     level: "error",
-    msg: "Legacy says that a list is empty which had rows.",
+    msg: "A list that used to have rows came back empty.",
     isOfRequest: true,
     notes:
       "Its shortest list has no row either: what is stored of the list is served. A table of legacy's, or its temporary disk, may fail. Look at its database.",

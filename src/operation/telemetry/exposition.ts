@@ -6,7 +6,7 @@ type Exposition = { contentType: string; body: string };
 const PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
 const OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/** Values of one metric that take about a millisecond to write. */
+/** The number of values of a metric that take about a millisecond to write. */
 const MANY = 100;
 
 const escapeText = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
@@ -19,14 +19,14 @@ const lineOf = (name: string, { labels, value }: Sample): string => {
   return `${name}${written && `{${written}}`} ${value}`;
 };
 
-/** Writes metrics for Prometheus, or as OpenMetrics. Requests of clients come between large metrics. */
+/** Writes metrics for Prometheus, or as OpenMetrics. Requests of clients may run between large metrics. */
 export const writeExposition = async (
   families: readonly FamilyValues[],
   isOpenMetrics = false,
 ): Promise<Exposition> => {
   const lines: string[] = [];
   for (const { name, help, type, values } of families) {
-    // OpenMetrics names a counter without the suffix that its values have.
+    // OpenMetrics names a counter without the suffix of its values.
     const family = isOpenMetrics && type === "counter" ? name.replace(/_total$/, "") : name;
     lines.push(`# HELP ${family} ${escapeText(help)}`, `# TYPE ${family} ${type}`);
     for (const sample of values) lines.push(lineOf(sample.metricName ?? name, sample));

@@ -1,21 +1,21 @@
 import { writeSync } from "node:fs";
 
-/** Bytes that wait at most for a reader; lines beyond are dropped. */
+/** The most bytes that wait for a reader; further lines are dropped. */
 const MAX_BYTES = 1024 ** 2;
 /**
- * Bytes that a pipe takes whole or not at all (PIPE_BUF of Linux), so that the lines of two writers
- * that share it do not mix.
+ * The bytes that a pipe takes whole or not at all (PIPE_BUF of Linux), so that the lines of two writers that share it
+ * do not mix.
  */
 const MAX_CHUNK = 4096;
-/** Milliseconds until a full pipe is tried again, and one whose reader has gone, or a full disk. */
+/** Milliseconds until the next try: of a full pipe, and of a pipe without a reader or a full disk. */
 const RETRY_FULL = 50;
 const RETRY_BROKEN = 5000;
-/** Milliseconds that the end of the process waits for what is still to be written. */
+/** Milliseconds for which the end of the process waits until all lines are written. */
 const LAST_WORDS = 1000;
 
 /**
- * `maxBytes`: that wait at most. `delayMs`: a line waits so long for others to be written with it, or until they fill
- * a chunk. `endMs`: the end of the process waits so long for the reader.
+ * `maxBytes`: the most bytes that wait. `delayMs`: the time for which a line waits for others to be written with it,
+ * unless they fill a chunk. `endMs`: the time for which the end of the process waits for the reader.
  */
 type LogDestinationOptions = { maxBytes?: number; delayMs?: number; endMs?: number };
 
@@ -31,9 +31,9 @@ export const openLogDestination = (
   onDropped: (lines: number) => void,
   { maxBytes = MAX_BYTES, delayMs = 0, endMs = LAST_WORDS }: LogDestinationOptions = {},
 ) => {
-  /** Whole lines, to be written in one go: up to `MAX_CHUNK` bytes, or one longer line. */
+  /** Whole lines that are written at once: up to `MAX_CHUNK` bytes, or a single longer line. */
   const waiting: { text: string; size: number }[] = [];
-  /** What is left of the first of them. */
+  /** The unwritten rest of the first of them. */
   let rest: Buffer | undefined;
   let bytes = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -44,7 +44,7 @@ export const openLogDestination = (
 
   const open = (): void => {
     isOpened = true;
-    // Node makes a pipe non-blocking when its stream is opened: a write to a full one then fails instead of waiting.
+    // Node makes a pipe non-blocking when its stream is opened: a write to a full pipe then fails instead of waiting.
     if (fd === 1) void process.stdout;
     if (fd === 2) void process.stderr;
     if (endings.length === 0) process.once("exit", () => endings.forEach((end) => end()));
@@ -55,7 +55,7 @@ export const openLogDestination = (
     });
   };
 
-  /** Writes what it can; the code of the error that kept it from writing all. */
+  /** Writes as much as it can. Returns the code of the error that kept it from writing all. */
   const writeWaiting = (): string | undefined => {
     try {
       for (let [chunk] = waiting; chunk !== undefined; [chunk] = waiting) {
@@ -82,7 +82,7 @@ export const openLogDestination = (
   };
 
   return {
-    /** Does not wait for a reader that is stuck: the line then waits. */
+    /** Does not wait for a reader that is stuck: the line is queued. */
     write(line: string): void {
       if (!isOpened) open();
       const size = Buffer.byteLength(line);
@@ -100,10 +100,10 @@ export const openLogDestination = (
       if (delayMs === 0 || waiting.length > 1) flush();
       else timer ??= setTimeout(flush, delayMs).unref();
     },
-    /** Lines that were dropped until now. */
+    /** The number of lines that were dropped until now. */
     dropped: () => dropped,
   };
 };
 
-/** What the end of the process writes, for each destination. */
+/** The last writes of each destination, at the end of the process. */
 const endings: (() => void)[] = [];

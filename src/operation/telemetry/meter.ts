@@ -8,46 +8,46 @@ import {
   type Sample,
 } from "./series.ts";
 
-/** What a value that is looked up may be: one number, or one for each combination of labels. */
+/** The values that a look-up may return: one number, or a number for each combination of labels. */
 type LookedUp = number | readonly Sample[];
 
 type CircuitName = "closed" | "open" | "half_open";
 
-/** A backend as the metrics see it. `certificateExpiry`: seconds since the epoch; `undefined`: it has shown none. */
+/** A backend as the metrics see it. `certificateExpiry`: seconds since the epoch; `undefined`: no certificate seen. */
 type MeteredBackend = {
   name: string;
   circuit: () => CircuitName;
   certificateExpiry: () => number | undefined;
 };
 
-/** How a call to a backend ended; `circuit_open`: it was not made. */
+/** The result of a call to a backend; `circuit_open`: the call was not made. */
 export type CallResult = "answered" | "failed" | "circuit_open";
 
-/** How an answer came about, in the words of Cache-Status (RFC 9211). */
+/** The source of an answer, in the words of Cache-Status (RFC 9211). */
 export type CacheStatus = {
-  /** From an entry, without asking a backend. */
+  /** From an entry, without a request to a backend. */
   hit?: true;
   fwd?: "uri-miss" | "stale" | "request" | "method" | "bypass";
-  /** The request waited for another one's fetch. */
+  /** The request waited for the fetch of another request. */
   collapsed?: true;
   stored?: boolean;
   detail?: string;
 };
 
 /**
- * One answer that the router gave. `backend`: who made it, the gateway perhaps. `ms`: milliseconds
- * from the request's arrival.
+ * An answer of the router. `backend`: the server that made it, perhaps the gateway. `ms`: milliseconds from the
+ * request's arrival.
  */
 type MeteredAnswer = { backend: string; status: number; how: CacheStatus; ms: number; bytes: number };
 
 /**
- * Requests since the start; `hits`: from the cache, fresh or stale; `errors`: their clients got a 5xx, a part of an
- * answer, or something that is no answer of a backend. `misses`: how long those took for which a backend was asked;
- * absent without any.
+ * Requests since the start. `hits`: answered from the cache, fresh or stale. `errors`: their clients got a 5xx, a part
+ * of an answer, or something that is not an answer of a backend. `misses`: the durations of the requests for which a
+ * backend was asked; absent without such requests.
  */
 export type AnswerCounts = { requests: number; hits: number; errors: number; misses?: RecentTimes };
 
-/** The kinds of requests of old clients that are counted by no endpoint; and requests that are of neither interface. */
+/** The kinds of requests that no endpoint counts: those of old clients, and those that are for neither interface. */
 export const requestKinds = {
   read: "other reads of old clients",
   write: "writes of old clients",
@@ -59,7 +59,7 @@ export const requestKinds = {
 /** Counts what happens, for `/metrics`. */
 export type Meter = ReturnType<typeof openMeter>;
 
-/** An endpoint as the metrics see it: whether its answers may be cached. */
+/** An endpoint as the metrics see it. `isCached`: its answers may be cached. */
 type MeteredEndpoint = { name: string; isCached: boolean };
 
 /** The results that an answer may have. */
@@ -85,12 +85,12 @@ export const answerResultOf = (status: number, { hit, fwd, collapsed, detail }: 
 };
 
 /**
- * Upper bounds in seconds; the eighth is infinite. There is a histogram for each endpoint and backend: each
- * bound makes a hundred lines.
+ * Upper bounds in seconds; the eighth is infinite. There are few, since there is a histogram for each endpoint and
+ * backend: each bound makes a hundred lines.
  */
 const durations = [0.001, 0.01, 0.05, 0.2, 1, 5, 20];
 
-/** The label of a status: exact for a 5xx, `2xx` for all of its class else, so that an endpoint has few series. */
+/** The label of a status: exact for a 5xx, else its class (`2xx`), so that an endpoint has few series. */
 const statusLabel = (status: number): string => (status >= 500 ? String(status) : `${Math.trunc(status / 100)}xx`);
 const statusLabels = ["2xx", "4xx", "500", "502", "503", "504"];
 const cacheEvents = ["not_stored", "coalesced", "refreshed", "refresh_failed", "dropped"];
@@ -115,26 +115,25 @@ const openRegistry = () => {
     read: async (): Promise<FamilyValues[]> => (await Promise.all(reads.map((read) => read()))).flat(),
     /** Adds metrics that are counted elsewhere, after those that are there. */
     join: (read: () => readonly FamilyValues[]): void => void reads.push(async () => read()),
-    /** The result gives the child of these label values, which exists from then on. */
+    /** Returns a function that gives the child of these label values, which exists from then on. */
     counter(name: string, help: string, labelNames: readonly string[] = []) {
       const childOf = openCounter(register, full(name), help, labelNames);
       if (labelNames.length === 0) childOf();
       return childOf;
     },
-    /** The same, of durations in seconds. */
+    /** A histogram of durations in seconds. */
     histogram: (name: string, help: string, labelNames: readonly string[] = []) =>
       openHistogram(register, full(name), help, labelNames, durations),
     /** A value that is looked up when the metrics are read. */
     gauge: lookUp("gauge"),
-    /** The same, of what only grows. */
+    /** A counter that is looked up when the metrics are read. */
     total: lookUp("counter"),
   };
 };
 
 /**
- * Labels are names of ours: never a key, a path or a value. Names are given without their beginning,
- * `catalog_gateway_`; those of counters end with `_total`. `events`: how often each event of the log happened, by `name
- * endpoint`.
+ * Labels are fixed names: never a key, a path or a value of a client. Metric names are given without the prefix
+ * `catalog_gateway_`; those of counters end with `_total`. `events`: the number of log events by `name endpoint`.
  */
 export const openMeter = (events: () => Record<string, number>, endpoints: readonly MeteredEndpoint[] = []) => {
   const registry = openRegistry();
@@ -147,7 +146,7 @@ export const openMeter = (events: () => Record<string, number>, endpoints: reado
     ...registry,
     ...answers,
     ...backends,
-    /** The series of this backend exist from now on. */
+    /** Creates the series of this backend. */
     addBackend(backend: MeteredBackend): void {
       expectBackend(backend.name);
       addBackend(backend);
@@ -193,7 +192,7 @@ const meterAnswers = (meter: Registry, endpoints: readonly MeteredEndpoint[]) =>
   const hits = results("hit");
   const ownTook = took("", "gateway");
   let failedAt: string | undefined;
-  /** By endpoint, read of old clients, or kind; with what answers of an endpoint with a status count in. */
+  /** By endpoint, read of old clients, or kind; `byStatus`: the counters of an endpoint's answers by status. */
   const counts = new Map<string, AnswerCounts & { byStatus: Map<number, CounterChild> }>();
   const countsOf = (name: string) => {
     let known = counts.get(name);
@@ -210,18 +209,18 @@ const meterAnswers = (meter: Registry, endpoints: readonly MeteredEndpoint[]) =>
     return traffic;
   };
   return {
-    /** What came of all requests, by endpoint, by read of old clients, or by kind. */
+    /** The outcomes of all requests, by endpoint, by read of old clients, or by kind. */
     counts: counts as ReadonlyMap<string, Readonly<AnswerCounts>>,
-    /** That of this name, to count in. */
+    /** The counts of this name, to be increased. */
     countsOf: countsOf as (name: string) => AnswerCounts,
     /** A request of this name has failed for its client. */
     countFailed(name: string): void {
       countsOf(name).errors++;
       failedAt = new Date().toISOString();
     },
-    /** When a client got an error last (ISO 8601). */
+    /** The last time at which a client got an error (ISO 8601). */
     lastFailed: (): string | undefined => failedAt,
-    /** The hit path answered, in so many milliseconds. */
+    /** Counts an answer of the hit path, which took `ms` milliseconds. */
     countHit(endpoint: string, status: number, bytes: number, ms: number): void {
       count(endpoint, status, true);
       hits.value++;
@@ -236,7 +235,7 @@ const meterAnswers = (meter: Registry, endpoints: readonly MeteredEndpoint[]) =>
       (how.hit || backend === "gateway" ? ownTook : took(endpoint, backend)).observe(ms / 1000);
       sent.value += bytes;
     },
-    /** The cache did something beside answering. */
+    /** Counts an event of the cache other than an answer. */
     cache: (event: string): void => void events(event).value++,
     expectBackend: (backend: string): void => {
       for (const { name } of endpoints) took(name, backend);
@@ -244,7 +243,7 @@ const meterAnswers = (meter: Registry, endpoints: readonly MeteredEndpoint[]) =>
   };
 };
 
-/** The calls to backends, and what is known of them. */
+/** The calls to backends, and the state of backends. */
 const meterBackends = (meter: Registry) => {
   const backends: MeteredBackend[] = [];
   const calls = meter.counter("upstream_requests_total", "Calls to a backend for the new interface.", [
@@ -267,14 +266,14 @@ const meterBackends = (meter: Registry) => {
       }),
   );
   return {
-    /** The names of backends that get no requests, or one that finds out whether they are back. */
+    /** The names of backends that get no requests, or only a probe. */
     openCircuits: (): string[] => backends.flatMap(({ name, circuit }) => (circuit() === "closed" ? [] : [name])),
     addBackend: (backend: MeteredBackend): void => {
       backends.push(backend);
       for (const result of ["answered", "failed", "circuit_open"]) calls(backend.name, result);
       took(backend.name);
     },
-    /** A backend was called, and the call took so many milliseconds. */
+    /** Counts a call to a backend, which took `ms` milliseconds. */
     countCall(backend: string, result: CallResult, ms: number): void {
       calls(backend, result).value++;
       if (result !== "circuit_open") took(backend).observe(ms / 1000);

@@ -5,26 +5,26 @@ import { truncate } from "../secrets/truncate.ts";
 import { coreEvents, type EventDefinition, type EventDefinitions, type EventLevel } from "./events.ts";
 import { openLogDestination } from "./logDestination.ts";
 
-/** Counts and logs the events that an operator should know of. Never give it a key or a body. */
+/** Counts and logs the events that an operator should know. Never give it a key or a body. */
 export type Observer = ReturnType<typeof openObserver>;
 
 type EventMembers = { endpoint?: string; level?: EventLevel } & Record<string, unknown>;
 
-/** Events that are too frequent to log each: only the first of each kind is logged. */
+/** Events that are too frequent to log: only the first of each kind is logged. */
 const quiet = new Set(["unknown_field"]);
 const undefinedEvent: EventDefinition = { level: "warn", msg: "Something happened that should be looked at." };
 const MAX_KINDS = 1000;
 
-/** Characters of a request's path in a line. */
+/** The most characters of a request's path in a line. */
 const MAX_PATH = 200;
 
-/** Most lines of one event's name within a second; one line afterwards says how many more there were. */
+/** The most lines of an event's name within a second; a line afterwards says how many more there were. */
 const MAX_LINES = 10;
 const SECOND = 1000;
 
 /**
  * Logs JSON lines of at least this `level` to the file descriptor `fd` (default: the standard error), and counts
- * events. Neither throws: what reports trouble must not make more of it.
+ * events. Neither throws: a report of trouble must not cause more trouble.
  */
 export const openObserver = (level: string, fd = 2) => {
   const destination = openLogDestination(fd, (lines) => write("log_lines_dropped", { lines }));
@@ -33,14 +33,14 @@ export const openObserver = (level: string, fd = 2) => {
   const logger = pino({ level, base: undefined, timestamp: stdTimeFunctions.isoTime }, destination);
   let unwritten = 0;
   const counted = new Map<string, number>();
-  /** By event, a fault's by its place: the lines logged in this second, and those that were not. */
+  /** By event (a fault: by its place), the number of lines logged in this second, and of those that were not. */
   const seconds = new Map<string, { logged: number; suppressed: number }>();
 
   const write = (name: string, members: Record<string, unknown>, given?: EventLevel): void => {
     try {
       writeLine(name, members, given);
     } catch {
-      // There is no other place to say so.
+      // The log is the only place that could report this.
       unwritten++;
     }
   };
@@ -56,7 +56,7 @@ export const openObserver = (level: string, fd = 2) => {
     logger[given ?? byDefault]({ event: name, ...shortened(members), ...request }, msg);
   };
 
-  /** `place`: of the event, where each has lines of its own. */
+  /** `place`: the place of the event, if each place has its own limit. */
   const isToBeLogged = (name: string, most: number, place?: string): boolean => {
     const kind = place === undefined ? name : `${name} ${place}`;
     const second = seconds.get(kind);
@@ -70,7 +70,7 @@ export const openObserver = (level: string, fd = 2) => {
     setTimeout(() => {
       seconds.delete(kind);
       const { suppressed } = begun;
-      // They were of other requests than the first.
+      // The suppressed events belong to other requests than the first.
       if (suppressed > 0)
         contexts.run(undefined, write, name, { suppressed, ...(place === undefined ? {} : { place }) });
     }, SECOND).unref();
@@ -79,7 +79,7 @@ export const openObserver = (level: string, fd = 2) => {
 
   const listeners: ((name: string, endpoint: string | undefined) => void)[] = [];
 
-  /** Counts an event; how often it has happened. */
+  /** Counts an event. Returns its number so far. */
   const count = (kind: string): number => {
     const times = (counted.get(kind) ?? 0) + 1;
     counted.set(kind, times);
@@ -87,22 +87,22 @@ export const openObserver = (level: string, fd = 2) => {
   };
 
   return {
-    /** Whether `debug` logs anything. */
+    /** True if `debug` logs anything. */
     isDebug,
-    /** Adds the events of a feature to those that are known. */
+    /** Adds the events of a feature to the known events. */
     define: (events: EventDefinitions): void => void (definitions = { ...definitions, ...events }),
-    /** Logs what is of interest at `LOG_LEVEL=debug` only: neither counted nor limited in rate. */
+    /** Logs details that are of interest only at `LOG_LEVEL=debug`: they are neither counted nor limited in rate. */
     debug(name: string, members: Record<string, unknown>): void {
       if (isDebug) write(name, members);
     },
     /**
-     * Counts it, and logs it unless too many of that name were logged within the second. Its definition gives its
+     * Counts an event, and logs it unless too many of that name were logged within the second. Its definition gives its
      * level, unless `level` does, and its `msg`; the line of an event of a request has the request's id and path.
      */
     event(name: string, { level: given, ...members }: EventMembers): void {
       const field = quiet.has(name) ? String(members["field"]) : "";
       const kind = [name, members.endpoint, field].filter(Boolean).join(" ");
-      // Fields are named outside: past the bound new ones are neither kept nor logged.
+      // Backends choose the names of fields: beyond the bound new names are neither counted nor logged.
       if (field !== "" && !counted.has(kind) && counted.size >= MAX_KINDS) return;
       const times = count(kind);
       for (const listener of listeners) listener(name, members.endpoint);
@@ -110,8 +110,8 @@ export const openObserver = (level: string, fd = 2) => {
       write(name, { ...members, count: times }, given);
     },
     /**
-     * Counts an error of the gateway's own as `internal_error`, and logs it with its stack: one line a second for each
-     * place that throws. `members`: further members of the line. It may be handed on as a function.
+     * Counts an error of the gateway itself as `internal_error`, and logs it with its stack: one line a second for each
+     * place that throws. `members`: further members of the line. It may be passed as a function.
      */
     fault(this: void, error: unknown, members: Record<string, unknown> = {}): void {
       const times = count(FAULT);
@@ -119,9 +119,9 @@ export const openObserver = (level: string, fd = 2) => {
       const place = placeOf(stack);
       if (isToBeLogged(FAULT, 1, place)) write(FAULT, { error: stack, place, ...members, count: times });
     },
-    /** Calls this with each event, logged or not. */
+    /** Calls the listener with each event, logged or not. */
     onEvent: (listener: (name: string, endpoint: string | undefined) => void): void => void listeners.push(listener),
-    /** How often each event happened, by `name endpoint`. */
+    /** The number of events, by `name endpoint`. */
     counts: (): Record<string, number> => Object.fromEntries(counted),
     /** Lines that were dropped because the reader of the log was too slow, or that could not be written. */
     droppedLines: (): number => destination.dropped() + unwritten,
@@ -131,7 +131,7 @@ export const openObserver = (level: string, fd = 2) => {
 /** The event of a fault. */
 const FAULT = "internal_error";
 
-/** The stack of an error. What its message quotes may be a key, which is not shown. */
+/** The stack of an error, without the parts of its message that may be a key. */
 const stackOf = (error: unknown): string => {
   let stack: unknown;
   try {
@@ -146,18 +146,16 @@ const stackOf = (error: unknown): string => {
 
 const FRAME = "\n    at ";
 
-/**
- * What stands before a place in a stack: the folders above `src`, above the packages, or above the others with code.
- */
+/** The beginning of a place in a stack: the folders above `src`, above the packages, or above the others with code. */
 const BEFORE_PLACE = /^.*\/(?:src|node_modules)\/|^.*\/(?=(?:transforms|libraries|features|tools)\/)/;
 
-/** Where an error was thrown, by its stack: the first file that is not Node's, with line and column. */
+/** The place at which an error was thrown, by its stack: the first file that is not Node's, with line and column. */
 const placeOf = (stack: string): string => {
-  const frame = stack.split(FRAME).find((one, at) => at > 0 && !one.includes("node:")) ?? "unknown";
+  const frame = stack.split(FRAME).find((line, at) => at > 0 && !line.includes("node:")) ?? "unknown";
   return truncate(frame.replace(BEFORE_PLACE, "").replace(/\)$/, ""), MAX_PATH);
 };
 
-/** Characters of a text, and entries of a list, that one line takes. */
+/** The most characters of a text, and entries of a list, in a line. */
 const MAX_TEXT = 2000;
 const MAX_ENTRIES = 20;
 

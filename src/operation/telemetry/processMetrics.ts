@@ -5,8 +5,8 @@ const MICROSECONDS = 1e6;
 const NANOSECONDS = 1e9;
 
 /**
- * Begins to watch this process. The result reads its metrics for the dashboard, by the names that other Prometheus
- * clients give them. The delays of the event loop begin anew at each reading.
+ * Begins to measure this process. The result reads its metrics for the dashboard, by the names that other Prometheus
+ * clients use. The delays of the event loop are counted from the last reading.
  */
 export const openProcessMetrics = (): (() => FamilyValues[]) => {
   const delays = monitorEventLoopDelay();

@@ -1,20 +1,20 @@
 import { answerResults, type Meter } from "./meter.ts";
 import { openRecentTimes } from "./recentTimes.ts";
 
-/** Results of reads for which legacy was not asked. */
+/** The results of reads that need no request to legacy. */
 const hitResults = new Set(["hit", "stale"]);
 
 /** The counts of old clients' reads. */
 export type ReadCounts = ReturnType<typeof openReadCounts>;
 
 /**
- * Counts the reads of old clients by how they are answered and by what they ask for, and times them. `name`: the one
- * under which their answers are stored, of which there are few.
+ * Counts and times the reads of old clients, by the source of the answer and by endpoint. `name`: the name under which
+ * their answers are cached; there are few.
  */
 export const openReadCounts = (meter: Meter) => {
   const reads = meter.counter(
     "old_reads_total",
-    "Reads of legacy's own interface that CACHE_LEGACY covers, by how they were answered (passed: by legacy alone).",
+    "Reads of legacy's interface that CACHE_LEGACY covers, by how they were answered (passed: by legacy alone).",
     ["result"],
   );
   const durations = meter.histogram(
@@ -32,11 +32,11 @@ export const openReadCounts = (meter: Meter) => {
     () => [...names].reduce((sum, name) => sum + meter.countsOf(name).errors, 0),
   );
   return {
-    /** A read of this name has come. */
+    /** Notes that a read of this name has come. */
     begin: (name: string): void => void names.add(name),
     /**
-     * `result`: as the metrics name it. `ms`: from the arrival of a read to its answer; absent
-     * where legacy alone answers.
+     * Counts a read. `result`: as the metrics name it. `ms`: from the arrival of the read to its answer; absent if
+     * legacy alone answers.
      */
     count(name: string, result: string, ms?: number): void {
       (byResult.get(result) as { value: number }).value++;
@@ -47,7 +47,7 @@ export const openReadCounts = (meter: Meter) => {
       else if (ms !== undefined && result !== "error") (counts.misses ??= openRecentTimes()).add(ms);
       if (ms !== undefined) (isHit ? hitsTook : othersTook).observe(ms / 1000);
     },
-    /** It went to legacy by itself: what it asks for is not stored. */
+    /** Counts a read that was passed to legacy, since its answer is not cached. */
     countPassed(name: string): void {
       passed.value++;
       meter.countsOf(name).requests++;

@@ -2,7 +2,7 @@
 export type RecentTimes = ReturnType<typeof openRecentTimes>;
 
 /**
- * How many of the latest durations a quantile covers.
+ * The number of the latest durations that a quantile covers.
  *
  * @example html`The p95 is that of the last ${RECENT_TIMES} answers`
  */
@@ -13,11 +13,11 @@ export const openRecentTimes = () => {
   const times = new Float64Array(RECENT_TIMES);
   let count = 0;
   return {
-    /** In milliseconds. */
+    /** Adds a duration in milliseconds. */
     add(ms: number): void {
       times[count++ % RECENT_TIMES] = ms;
     },
-    /** The quantile at a share (0-1), in milliseconds; `undefined` without any. */
+    /** The quantile at a share (0-1), in milliseconds; `undefined` without any duration. */
     quantile(share: number): number | undefined {
       const sorted = times.slice(0, count).toSorted();
       return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];

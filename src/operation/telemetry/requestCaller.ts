@@ -2,16 +2,16 @@ import type { IncomingMessage } from "node:http";
 import { type Credential, keysGiven, queryOf, readCredential } from "../../catalogue/index.ts";
 import { clientAddress } from "../network/addresses.ts";
 
-/** What of a request says who sends it. */
+/** The parts of a request that identify its caller. */
 type CallerSource = {
   target: string;
-  /** A header's value, all of its lines joined by commas. */
+  /** The value of a header, all of its lines joined by commas. */
   header: (name: string) => string | undefined;
   remoteAddress: string | undefined;
   forwardedFor: string | undefined;
 };
 
-/** Who sends a request. Each member is worked out when it is first needed: most requests need one or none. */
+/** The caller of a request. Each member is computed when it is first needed: most requests need one member or none. */
 export class RequestCaller {
   readonly #source: CallerSource;
   readonly #trusted: (address: string) => boolean;
@@ -19,13 +19,13 @@ export class RequestCaller {
   #credential: Credential | undefined;
   #keys: readonly string[] | undefined;
 
-  /** `trusted`: says whether a peer's `X-Forwarded-For` is believed. */
+  /** `trusted`: true if a peer's `X-Forwarded-For` is trusted. */
   constructor(source: CallerSource, trusted: (address: string) => boolean) {
     this.#source = source;
     this.#trusted = trusted;
   }
 
-  /** The client's address, behind trusted proxies. */
+  /** The client's address, as trusted proxies report it. */
   get address(): string {
     const { remoteAddress, forwardedFor } = this.#source;
     return (this.#address ??= clientAddress(remoteAddress, forwardedFor, this.#trusted));
@@ -37,7 +37,7 @@ export class RequestCaller {
     return (this.#credential ??= readCredential(queryOf(target), header));
   }
 
-  /** All keys that it has, sound or not, as a log must not show them. */
+  /** All keys of the request, valid or not, which a log must not show. */
   get keys(): readonly string[] {
     const { target, header } = this.#source;
     return (this.#keys ??= keysGiven(queryOf(target), header));
@@ -56,6 +56,6 @@ export const callerOfRequest = (request: IncomingMessage, trusted: (address: str
     trusted,
   );
 
-/** A header's value, all of its lines joined by commas: of some, `headers` keeps only the first. */
+/** The value of a header, all of its lines joined by commas: `headers` keeps only the first line of some. */
 export const headerOf = (incoming: IncomingMessage, name: string): string | undefined =>
   incoming.headers[name] === undefined ? undefined : incoming.headersDistinct[name]?.join(", ");

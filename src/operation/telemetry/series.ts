@@ -1,7 +1,7 @@
-/** One value of a metric. `metricName`: where it differs from the family's, as in histograms. */
+/** A value of a metric. `metricName`: if it differs from the family's, as in histograms. */
 export type Sample = { labels: Readonly<Record<string, string | number>>; value: number; metricName?: string };
 
-/** What is said of a metric before its values. */
+/** The description of a metric, which stands before its values. */
 type Family = {
   name: string;
   help: string;
@@ -18,7 +18,7 @@ export type FamilyValues = Family & { values: readonly Sample[] };
  */
 export type Register = (family: Family, read: () => readonly Sample[] | Promise<readonly Sample[]>) => void;
 
-/** One child for each combination of values of the labels. It is looked up once where it is hot. */
+/** A child for each combination of label values. Hot paths look it up only once. */
 const openChildren = <Child>(labelNames: readonly string[], open: (labels: Record<string, string>) => Child) => {
   const children = new Map<string, Child>();
   return {
@@ -37,7 +37,7 @@ const openChildren = <Child>(labelNames: readonly string[], open: (labels: Recor
 
 /** The part of a counter with the same labels. */
 export type CounterChild = { labels: Record<string, string>; value: number };
-/** Registers a counter. The result gives the child of these label values, which exists from then on. */
+/** Registers a counter. Returns a function that gives the child of these label values, which exists from then on. */
 export const openCounter = (
   register: Register,
   name: string,
@@ -49,7 +49,7 @@ export const openCounter = (
   return of;
 };
 
-/** Registers a histogram with these upper bounds, in rising order. The result gives the child of these label values. */
+/** Registers a histogram with these upper bounds, in rising order. Returns the same function as `openCounter`. */
 export const openHistogram = (
   register: Register,
   name: string,

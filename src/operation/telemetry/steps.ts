@@ -2,15 +2,12 @@ import { channel, tracingChannel } from "node:diagnostics_channel";
 import type { IncomingMessage } from "node:http";
 import { contexts, type RequestContext } from "./exchange.ts";
 
-/**
- * What is done for a request, beside the request itself. `attributes`: names and numbers of ours, never a key
- * or a value of a client's.
- */
+/** A step of the work for a request. `attributes`: fixed names and numbers, never a key or a value of a client. */
 type TracedStep = { name: "cache" | "legacy" | "modern" | "transform"; attributes: Record<string, string> };
 
 /**
- * The steps of requests. One whose result is a promise ends when it is settled. Without a
- * subscriber a step costs nothing.
+ * The steps of requests. A step whose result is a promise ends when the promise is settled. Without a subscriber a step
+ * costs nothing.
  */
 export const steps = tracingChannel<TracedStep, RequestContext | undefined>("catalog-gateway.step");
 
@@ -23,19 +20,19 @@ export const requestBegins = channel("catalog-gateway.request");
 export const runStep = <T>(name: TracedStep["name"], attributes: TracedStep["attributes"], run: () => T): T =>
   steps.hasSubscribers ? steps.traceSync(run, { name, attributes }) : run();
 
-/** What is told of requests and their steps. */
+/** The observer of requests and their steps. */
 type StepsObserver = {
   /** A request begins. The trace context that legacy and modern get may be changed. */
   onRequest: (begin: RequestBegin) => void;
-  /** A step begins: the result is the context that it runs in. `context`: that of what begins it. */
+  /** A step begins: the result is the context that it runs in. `context`: the context of the work that begins it. */
   onBegin: (step: TracedStep, context: RequestContext | undefined) => RequestContext | undefined;
   /** A step has ended, or its `result` is a promise. */
   onEnd: (step: TracedStep & { result?: unknown; error?: unknown }) => void;
 };
 
 /**
- * Observes all requests of this process, without those that the hit path answers. The result ends that. One at a time:
- * a second one would take the steps of the first.
+ * Observes all requests of this process, except those that the hit path answers. The result ends that. There may be
+ * only one observer: a second would take the steps of the first.
  *
  * @example const stop = observeSteps({ onRequest, onBegin: (_, context) => context, onEnd: ({ name }) => log(name) })
  */

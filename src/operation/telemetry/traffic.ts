@@ -1,6 +1,6 @@
 import { type AnswerCounts, type Meter, requestKinds } from "./meter.ts";
 
-/** Minutes that figures of recent traffic cover; since the start there may be fewer. */
+/** Minutes that figures of recent traffic cover; soon after the start there are fewer. */
 export const RECENT_MINUTES = 5;
 /** Minutes that a curve covers. */
 const CURVE_MINUTES = 180;
@@ -8,20 +8,20 @@ const CURVE_MINUTES = 180;
 const SAMPLE_EVERY = 5000;
 const SAMPLES_A_MINUTE = 60_000 / SAMPLE_EVERY;
 
-/** Failures within a minute from which on they are a trouble, if their share is larger: see deploy/alerts.yaml. */
+/** Failures within a minute that count as a trouble, if their share is also too large: see deploy/alerts.yaml. */
 const MIN_ERRORS = 3;
 const MAX_ERROR_RATIO = 0.001;
 
-/** What came of requests since the start. */
+/** The outcomes of requests since the start. */
 export type Outcomes = Omit<AnswerCounts, "misses">;
 
 /**
- * What clients were answered in the last minutes. `rate`: requests a second. `p95`: milliseconds within which 95 % of
- * the latest misses were answered.
+ * The answers of the last minutes. `rate`: requests a second. `p95`: milliseconds within which 95 % of the latest
+ * misses were answered.
  */
 type RecentTraffic = Outcomes & { rate: number; p95?: number | undefined };
 
-/** Recent traffic of what a name stands for. */
+/** The recent traffic of an endpoint, a read of old clients, or a kind. */
 export type NamedTraffic = RecentTraffic & { name: string };
 
 /** The recent traffic of this gateway. */
@@ -29,7 +29,7 @@ export type Traffic = ReturnType<typeof openTraffic>;
 
 const kinds: ReadonlySet<string> = new Set(Object.values(requestKinds));
 
-/** Takes a sample of what is counted every five seconds: a request costs nothing more. */
+/** Takes a sample of the counts every five seconds, so a request costs nothing more. */
 export const openTraffic = ({ counts }: Pick<Meter, "counts">, endpoints: readonly string[]) => {
   const ours = new Set(endpoints);
   const sample = () => ({
@@ -61,31 +61,31 @@ export const openTraffic = ({ counts }: Pick<Meter, "counts">, endpoints: readon
     of: (endpoint: string): RecentTraffic => of(endpoint),
     recent: (): NamedTraffic[] => recent(),
     lastMinute: (): NamedTraffic[] => recent(1),
-    /** Of each endpoint. */
+    /** The traffic of each endpoint. */
     byEndpoint: (): NamedTraffic[] => recent().filter(({ name }) => ours.has(name)),
-    /** Of reads of old clients, by what they ask for. */
+    /** The traffic of the reads of old clients, by name. */
     reads: (): NamedTraffic[] => recent().filter(({ name }) => !ours.has(name) && !kinds.has(name)),
-    /** Of all other requests, by kind. */
+    /** The traffic of all other requests, by kind. */
     others: (): NamedTraffic[] => recent().filter(({ name }) => kinds.has(name)),
     /**
-     * The result says what came of requests since now. The failures of the last minute count, too: they come before
-     * a trouble is known.
+     * Returns a function that gives the outcomes of requests since now. It includes the failures of the last minute,
+     * since they come before a trouble is known.
      */
     sinceNow(): () => Outcomes {
       const { errors } = sumTraffic(recent(1));
       const begin = difference(sum(), { requests: errors, hits: 0, errors });
       return () => difference(sum(), begin);
     },
-    /** Of each minute, the oldest first. */
+    /** The outcomes of each minute, the oldest first. */
     curve: (): Outcomes[] => [...minutes.slice(1), sum()].map((last, i) => difference(last, minutes[i] ?? last)),
-    /** Whether a request has come on either interface since the start. */
+    /** True if a request has come on either interface since the start. */
     hasBegun: (): boolean => counts.size > 0,
     close: () => clearInterval(timer),
   };
 };
 
 /**
- * Whether so many failures are a trouble.
+ * True if so many failures are a trouble.
  *
  * @example if (isTrouble(sumTraffic(traffic.lastMinute()))) warn()
  */
@@ -107,7 +107,7 @@ const sumOutcomes = (all: readonly Outcomes[]): Outcomes => ({
 });
 
 /**
- * All of these together, without a p95.
+ * The sum of all of these, without a p95.
  *
  * @example sumTraffic(traffic.reads()).requests
  */

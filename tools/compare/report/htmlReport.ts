@@ -11,19 +11,19 @@ const read = (file: string): string => readAsset(new URL(file, import.meta.url))
 const frame = documentFrame([sharedStyle(), read("report.css")].join("\n"), [
   read("../../../libraries/ui/client/filter.js"),
 ]);
-/** People open the page as a file and send it around: its policy is part of it. */
+/** People open the page as a file and send it around: so its policy is part of the page. */
 const head = html`<meta http-equiv="Content-Security-Policy" content="${frame.policy}" />`;
 
 /** The most characters of each section, so that the page can be sent around and opened on a phone. */
 const MAX_CHARS = { causes: 500_000, differences: 2_500_000, examples: 1_500_000, failures: 200_000 };
-/** The most characters of one value. */
+/** The most characters of a value. */
 const MAX_VALUE_CHARS = 240;
 /** Rows deeper than this are not indented further. */
 const MAX_DEPTH = 12;
 
 /**
- * The report as one page that needs no server and no network. Scripts only filter it: everything
- * can be read without them.
+ * The report as a page that needs no server and no network. Scripts only filter it: everything can be read without
+ * them.
  */
 export const htmlReport = (report: Report): string => {
   const { causes, differences, examples, failures, summary } = report;
@@ -172,7 +172,7 @@ const differenceItem = (difference: ReportedDifference): Html => {
   </li>`;
 };
 
-/** Two documents side by side, as one indented tree. */
+/** Two documents side by side, as a single indented tree. */
 const exampleItem = ({ endpoint, request, result, left, right, rows, curl }: ExampleAnswer): Html => {
   const differing = rows.filter(({ form }) => form !== undefined).length;
   const title = ({ title: name, status }: ExampleAnswer["left"]) =>

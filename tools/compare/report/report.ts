@@ -3,20 +3,20 @@ import type { CurlPair } from "../../../libraries/compare/curls.ts";
 import type { NotCompared } from "../../../libraries/compare/results.ts";
 import type { Classification, Difference, ResultCounts } from "../../../libraries/compare/difference.ts";
 
-/** Numbers of answers: of those that were compared, by their result, and of those that were not, by the reason. */
+/** Numbers of answers: of compared answers by their result, of the others by the reason. */
 export type Summary = ResultCounts & Record<NotCompared, number>;
 
-/** One kind of difference at one path of one endpoint, over all answers. */
+/** A kind of difference at a path of an endpoint, over all answers. */
 export type ReportedDifference = Omit<Difference, "at" | "count"> & {
   endpoint: string;
-  /** Fields. */
+  /** The number of fields. */
   count: number;
-  /** Answers that show it. */
+  /** The number of answers that show it. */
   answers: number;
   curl: CurlPair;
 };
 
-/** The cause of differences: a rule, an entry of the ledger, or one kind of unexplained difference. */
+/** The cause of differences: a rule, an entry of the ledger, or a kind of unexplained difference. */
 export type Cause = {
   kind: Classification;
   name: string;
@@ -27,17 +27,17 @@ export type Cause = {
 };
 
 /**
- * One line of two documents side by side. A line without values is an object or a list; its members
- * follow, one level deeper.
+ * A line of two documents side by side. A line without values is an object or a list; its members follow, one level
+ * deeper.
  */
 export type Row = {
   depth: number;
   /** The field's name, or an index. */
   name: string;
-  /** JSON, cut if it is long; `undefined` where that side has no value. */
+  /** JSON, cut if it is long; `undefined` if that side has no value. */
   left?: string;
   right?: string;
-  /** Only where the two differ: how, how it is classified, and by which rules. */
+  /** Only if the two differ: the form of the difference, its classification, and its rules. */
   form?: DifferenceForm;
   kind?: Classification;
   rules?: string[];
@@ -45,7 +45,7 @@ export type Row = {
   omitted?: number;
 };
 
-/** One whole answer: legacy's beside ours, or the expected one beside the candidate's. */
+/** A whole answer: legacy's beside ours, or the expected answer beside the candidate's. */
 export type ExampleAnswer = {
   endpoint: string;
   /** `GET /datasets/61`, with its body. */
@@ -58,12 +58,12 @@ export type ExampleAnswer = {
 };
 
 /**
- * Answers of one endpoint with the same two statuses. `from`: legacy's, or the expected one where there is a
+ * The answers of an endpoint with the same two statuses. `from`: legacy's, or the expected status if there is a
  * candidate; `to`: the other's.
  */
 export type StatusPair = { endpoint: string; from: number; to: number; answers: number };
 
-/** How long one side took to answer for one endpoint, in milliseconds. */
+/** The time that a side took to answer for an endpoint, in milliseconds. */
 export type SideLatency = {
   endpoint: string;
   side: "legacy" | "candidate";
@@ -73,21 +73,21 @@ export type SideLatency = {
   total: number;
 };
 
-/** One field of one endpoint: what the corpus has shown of it. */
+/** A field of an endpoint, as the corpus has shown it. */
 export type FieldReport = {
   endpoint: string;
   path: string;
-  /** Where legacy has it, dots between names. */
+  /** The place of the field at legacy, with dots between names. */
   legacyPath: string;
-  /** The rules of this place, outermost first; empty where no rule reads this legacy field. */
+  /** The rules of this place, outermost first; empty if no rule reads this legacy field. */
   rules: string[];
   /** The types that the schema allows: `text`, `number`, `null` ... */
   declared: string[];
-  /** Legacy documents in which the field could stand. */
+  /** The number of legacy documents in which the field could stand. */
   documents: number;
   /**
-   * How often each variant was seen: `none`, `null`, `empty`, `one`, `many`, `text`, `number`,
-   * `boolean`, `object`, `list`.
+   * The counts of each variant seen: `none`, `null`, `empty`, `one`, `many`, `text`, `number`, `boolean`, `object`,
+   * `list`.
    */
   seen: Record<string, number>;
   /** Variants that the rules expect here and that this corpus never showed. */
@@ -96,7 +96,7 @@ export type FieldReport = {
   examples: string[];
 };
 
-/** All that a run has found. */
+/** All findings of a run. */
 export type Report = {
   /** ISO 8601. */
   made: string;
@@ -108,7 +108,7 @@ export type Report = {
   /** Unexplained first, then by the number of answers. */
   differences: ReportedDifference[];
   causes: Cause[];
-  /** Why answers could not be compared, by endpoint. */
+  /** The reasons why answers could not be compared, by endpoint. */
   failures: { endpoint: string; kind: NotCompared; why: string; count: number; curl: CurlPair }[];
   examples: ExampleAnswer[];
   /** Every field that a rule reads: the coverage of this corpus. */

@@ -7,14 +7,14 @@ import { counted, formatNumber } from "../../../libraries/ui/wording.ts";
 
 type FormattedValue = { side: "legacy" | "expected" | "candidate"; text: string };
 
-/** The values of a difference as JSON of at most so many characters; a side without a value is left out. */
+/** The values of a difference as JSON of at most `most` characters; a side without a value is left out. */
 export const formatValues = (difference: ReportedDifference, most: number): FormattedValue[] =>
   (["legacy", "expected", "candidate"] as const).flatMap((side) => {
     const value = difference[side];
     return value === undefined ? [] : [{ side, text: truncate(jsonOf(value), most) }];
   });
 
-/** A value as JSON. A truncated object or list is a text already, the beginning of its JSON. */
+/** A value as JSON. A truncated object or list is already a text, the beginning of its JSON. */
 const jsonOf = (value: Json): string =>
   typeof value === "string" && /^[[{].*…$/s.test(value) ? value : JSON.stringify(value);
 
@@ -23,7 +23,7 @@ export const reasonsOf = (difference: ReportedDifference): string[] => [
   ...new Set([causeOf(difference), difference.entry, difference.rule].filter((reason) => reason !== undefined)),
 ];
 
-/** The whole comparison in one line. */
+/** The whole comparison in a line. */
 export const formatSummary = ({ compared, unexplained, unreadable, failed }: Summary): string => {
   const said =
     compared === 0
@@ -44,6 +44,6 @@ export const formatSides = ({ sides }: Report): string =>
     ? `legacy ${sides.legacy} and the new interface's rules`
     : `legacy ${sides.legacy} and candidate ${sides.candidate}`;
 
-/** The commands for the sides that were asked. */
+/** The commands for the sides that got a request. */
 export const commandsOf = ({ legacy, candidate }: CurlPair): string[] =>
   [legacy, candidate].filter((command) => command !== undefined);

@@ -12,7 +12,7 @@ export const terminalReport = (report: Report, width: number, colour: boolean): 
   const style = (format: Parameters<typeof styleText>[0], text: string) =>
     colour ? styleText(format, text, { validateStream: false }) : text;
   const line = (text: string) => truncate(plainText(text), width);
-  const counts = (one: Summary) => [one.compared, ...resultNames.map((name) => one[name])].map(formatNumber);
+  const counts = (row: Summary) => [row.compared, ...resultNames.map((name) => row[name])].map(formatNumber);
   const section = (head: string[], rows: string[][]) => {
     const [first = "", ...others] = columns([head, ...rows]).map(line);
     return rows.length === 0 ? [] : ["", style("dim", first), ...others];
@@ -26,7 +26,7 @@ export const terminalReport = (report: Report, width: number, colour: boolean): 
     style("dim", line(`${formatSides(report)}, ${minute(made)}`)),
     ...section(
       ["endpoint", "all", ...signs],
-      [...Object.entries(endpoints).map(([name, one]) => [name, ...counts(one)]), ["all", ...counts(summary)]],
+      [...Object.entries(endpoints).map(([name, row]) => [name, ...counts(row)]), ["all", ...counts(summary)]],
     ),
     style("dim", line(resultNames.map((name, i) => `${signs[i]} ${name}`).join("  "))),
     ...section(
