@@ -30,8 +30,8 @@ const LAST_EXPORT = 2_000;
 
 /**
  * Records each request and its steps as spans, and exports them. OpenTelemetry's instrumentation of http (0.300) and
- * undici (0.34) writes the query, and with it the key, into `url.query` and `url.full`, and undici's has no option against
- * it. `lastExport`: milliseconds that a stop waits for the last spans.
+ * undici (0.34) writes the query, and with it the key, into `url.query` and `url.full`, and undici's has no option
+ * against it. `lastExport`: milliseconds that a stop waits for the last spans.
  */
 const open = (_: unknown, settings: TracingSettings, lastExport = LAST_EXPORT): Feature => {
   const provider = openTracerProvider(settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? "");

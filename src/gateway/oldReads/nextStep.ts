@@ -12,7 +12,7 @@ export type Known = {
     /** Legacy answers alike to each key: it came by POST. */
     isAlike: boolean;
   };
-  /** The verdict of legacy on the key. `wasRefused`: none now, and it refused the key within the hour. `late`: none yet. */
+  /** The verdict of legacy on the key. `wasRefused`: none now, but a refusal within the hour. `late`: none yet. */
   key?: "accepted" | "refused" | "unknown" | "wasRefused" | "late";
   /**
    * The public answer. `other`: legacy's, with another status than 200. `doubted`: the same, and it is not believed.
