@@ -39,7 +39,12 @@ export type Served = {
 /** How a plain hit came about. */
 export const HIT: CacheStatus = { hit: true };
 
-/** How an endpoint that is not migrated answers. */
+/**
+ * How an endpoint that is not migrated answers.
+ *
+ * @example
+ * const decide: Additions["decide"] = () => legacyDecision;
+ */
 export const legacyDecision: Decision = { stage: "legacy", backend: "legacy", reason: "stage" };
 
 /**

@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
 import { pathOf } from "../../catalogue/index.ts";
 import { exchangeOf, monotonic, type ReadCounts, withTimeout } from "../../operation/index.ts";
+import type { Additions } from "../answer/additions.ts";
 import type { HitPath } from "../answer/dialect.ts";
-import type { WholeCore } from "../answer/feature.ts";
+import type { WholeCore } from "../answer/core.ts";
 import { readDirectives } from "../cache/cacheRequest.ts";
 import { isFailure } from "../cache/policy.ts";
 import { uncached } from "../cache/served.ts";
@@ -33,7 +34,13 @@ const VERIFY_MS = 2000;
 type ReadingForm = NonNullable<ReturnType<ReadForm>>;
 
 /** What reads of old clients are opened with. `legacy` identifies the legacy server. */
-type OldReadParts = { counts: ReadCounts; hitPath: HitPath; legacy: string };
+type OldReadParts = {
+  counts: ReadCounts;
+  hitPath: HitPath;
+  legacy: string;
+  headers: Additions["legacyHeaders"];
+  onLegacyBody: Additions["onLegacyBody"];
+};
 
 /**
  * Answers reads of legacy's own interface from the cache: its status, type and bytes as they are. An answer is
@@ -42,11 +49,11 @@ type OldReadParts = { counts: ReadCounts; hitPath: HitPath; legacy: string };
  */
 export const openOldReads = (
   core: WholeCore,
-  { counts, hitPath, legacy }: OldReadParts,
+  { counts, hitPath, legacy, headers, onLegacyBody }: OldReadParts,
 ): { answer: (req: IncomingMessage, res: ServerResponse, pass: Pass) => boolean; readPath: ReadPath } => {
   const { keys, outage, observer } = core;
   const readPath = openPathReads(core, legacy);
-  const dialect = legacyDialect(core, counts);
+  const dialect = legacyDialect(core, headers, counts);
   const cached = openCachedReads(core);
   const replies = openReplies(core, { cached, counts, dialect });
   const substituteFor = openSubstitutes(core, { cached, replies });
@@ -138,7 +145,7 @@ export const openOldReads = (
   const answerForm = async (req: IncomingMessage, res: ServerResponse, reading: ReadingForm, pass: Pass) => {
     const form = await reading;
     if (form === undefined) return pass();
-    for (const { proxy } of core.features) proxy?.onBody?.(req, form.posted);
+    for (const onBody of onLegacyBody) onBody(req, form.posted);
     // Node leaves a body alone that was looked at, also where the request does not pass.
     res.once("close", () => req.resume());
     begin(req, res, { ...oldRead(req, res, form.path, form.sender), posted: form.posted }, pass);

@@ -3,16 +3,16 @@ import type { Meter } from "./meter.ts";
 
 /**
  * What the gateway uses, as it was seen last. `since`: ISO 8601, when this state began. `why`: what failed; `details`:
- * in words by which an operator can act. `only`: what it is used for, where that is less than usual.
+ * in words by which an operator can act.
  */
-export type DependencyState = Partial<Reason> & { name: string; state: "ok" | "failed"; since: string; only?: string };
+export type DependencyState = Partial<Reason> & { name: string; state: "ok" | "failed"; since: string };
 
 /**
  * What operators are told while a dependency fails, before and behind the time: `Redis has been failing` since
  * 15:50, `stages cannot be moved`. Dependencies that fail alike have the same `trouble`. `isUsed`: whether it serves
- * callers now (default: it does). `only`: what it is used for now, where that is less than usual.
+ * callers now (default: it does).
  */
-export type FailureMeaning = { trouble: string; effect: string; isUsed?: boolean; only?: string };
+export type FailureMeaning = { trouble: string; effect: string; isUsed?: boolean };
 
 type FailedDependency = DependencyState & FailureMeaning;
 
@@ -51,11 +51,7 @@ export const openDependencies = (meter: Pick<Meter, "gauge">) => {
     /** Calls this whenever the state of one, or why it fails, has changed. */
     onChange: (listener: () => void): void => void listeners.push(listener),
     /** All of them, in the order in which they were added. */
-    states: (): DependencyState[] =>
-      [...states.values()].map((dependency) => {
-        const only = meaningOf(dependency.name)?.only;
-        return only === undefined ? dependency : { ...dependency, only };
-      }),
+    states: (): DependencyState[] => [...states.values()],
     isUsed,
     /** Those that fail now and are used, in the same order. */
     failed: (): FailedDependency[] =>

@@ -44,8 +44,6 @@ export class HttpExchange {
   isProxied = false;
   /** What a read of legacy's interface that CACHE_LEGACY covers asks for: it is counted by that. */
   oldRead: string | undefined;
-  /** An operator has planned this answer: it is no failure. */
-  isPlanned = false;
   /** Its client got only a part of an answer, or something that is no answer of a backend. */
   hasFailed = false;
   endpoint: string | undefined;
