@@ -19,10 +19,9 @@ const ofCore = ["catalogue", "fixtures", "gateway", "operation", "transforms"].m
 );
 
 /** What surrounds the gateway, for `.ci/slow`. */
-const slow = [
-  ...["builds", "clients", "demo", "deploy", "monitoring", "restarts"].map((folder) => `test/${folder}/**/*.test.ts`),
-  "test/architecture/deletion.test.ts",
-];
+const slow = ["builds", "clients", "demo", "deploy", "monitoring", "restarts"].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
 
 /** Files that wait for processes and sockets come first, the unit tests fill the gaps that they leave at the end. */
 class WaitingFirst extends BaseSequencer {
@@ -40,7 +39,12 @@ class WaitingFirst extends BaseSequencer {
 export default defineConfig({
   resolve: {
     alias: isCore
-      ? [{ find: /^.*\/features\/index\.ts$/, replacement: join(import.meta.dirname, "test/support/noFeatures.ts") }]
+      ? [
+          {
+            find: /^.*\/features\/(index|settings)\.ts$/,
+            replacement: join(import.meta.dirname, "test/support/noFeatures.ts"),
+          },
+        ]
       : [],
   },
   test: {

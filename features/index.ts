@@ -1,23 +1,164 @@
-import type { FeatureDefinition } from "./load.ts";
+import type { Additions, Core, OpenSharedTier, Started, TierOptions } from "../src/gateway/index.ts";
+import { coreEvents, type EventDefinitions, type SettingsFragment } from "../src/operation/index.ts";
+import type { ConsolePart } from "../libraries/ui/consolePart.ts";
+import type { AccessLogParts } from "./accessLog/feature.ts";
+import type { MigrationParts } from "./migration/feature.ts";
+import type { PrivateDatasetsParts } from "./privateDatasets/feature.ts";
+import type { TierParts } from "./sharedCache/feature.ts";
+import type { TracingParts } from "./tracing/feature.ts";
+import { type AllSettings, fragmentOf, fragments } from "./settings.ts";
 
-/** The features, in the order in which they are opened; the layers of later ones go around those of earlier ones. */
-export const features: readonly FeatureDefinition[] = [
-  // What others are made of: it is opened before them, and closed after them.
-  { ...(await import("../libraries/stores/settings.ts")), load: () => import("../libraries/stores/feature.ts") },
-  { ...(await import("./sharedCache/settings.ts")), load: () => import("./sharedCache/feature.ts") },
-  { ...(await import("./webhook/settings.ts")), load: () => import("./webhook/feature.ts") },
-  { ...(await import("./privateDatasets/settings.ts")), load: () => import("./privateDatasets/feature.ts") },
-  { ...(await import("./migration/settings.ts")), load: () => import("./migration/feature.ts") },
-  { ...(await import("./retirement/settings.ts")), load: () => import("./retirement/feature.ts") },
-  { ...(await import("./rateLimit/settings.ts")), load: () => import("./rateLimit/feature.ts") },
-  { ...(await import("./accessLog/settings.ts")), load: () => import("./accessLog/feature.ts") },
-  { ...(await import("./tracing/settings.ts")), load: () => import("./tracing/feature.ts") },
-  { ...(await import("./documents/settings.ts")), load: () => import("./documents/feature.ts") },
-  { settings: { shape: {} }, load: () => import("./incidents/feature.ts") },
-  { settings: { shape: {} }, load: () => import("./console/feature.ts") },
-  // The core's own listener of operators: it begins to listen when all others have started.
-  {
-    ...(await import("../src/gateway/operators/settings.ts")),
-    load: () => import("../src/gateway/operators/feature.ts"),
-  },
-];
+/** Loads the features that are on, all at once: a start loads what its settings need, and nothing else. */
+const load = async (isOn: (fragment: SettingsFragment) => boolean) => {
+  const loading = {
+    stores: import("../libraries/stores/feature.ts"),
+    sharedCache: isOn(fragmentOf.sharedCache) ? import("./sharedCache/feature.ts") : undefined,
+    webhook: isOn(fragmentOf.webhook) ? import("./webhook/feature.ts") : undefined,
+    privateDatasets: isOn(fragmentOf.privateDatasets) ? import("./privateDatasets/feature.ts") : undefined,
+    migration: import("./migration/feature.ts"),
+    retirement: import("./retirement/feature.ts"),
+    rateLimit: import("./rateLimit/feature.ts"),
+    accessLog: isOn(fragmentOf.accessLog) ? import("./accessLog/feature.ts") : undefined,
+    tracing: isOn(fragmentOf.tracing) ? import("./tracing/feature.ts") : undefined,
+    documents: isOn(fragmentOf.documents) ? import("./documents/feature.ts") : undefined,
+    incidents: import("./incidents/feature.ts"),
+    console: import("./console/feature.ts"),
+  };
+  return {
+    stores: (await loading.stores).feature,
+    sharedCache: (await loading.sharedCache)?.feature,
+    webhook: (await loading.webhook)?.feature,
+    privateDatasets: (await loading.privateDatasets)?.feature,
+    migration: (await loading.migration).feature,
+    retirement: (await loading.retirement).feature,
+    rateLimit: (await loading.rateLimit).feature,
+    accessLog: (await loading.accessLog)?.feature,
+    tracing: (await loading.tracing)?.feature,
+    documents: (await loading.documents)?.feature,
+    incidents: (await loading.incidents).feature,
+    console: (await loading.console).feature,
+  };
+};
+
+type Loaded = Awaited<ReturnType<typeof load>>;
+
+const eventsOf = (loaded: Loaded): EventDefinitions =>
+  Object.assign(
+    {},
+    ...Object.values(loaded).map((feature) => (feature && "events" in feature ? feature.events : {})),
+  ) as EventDefinitions;
+
+/** All events: the core's, and those of features. */
+export const allEvents = async (): Promise<EventDefinitions> => ({
+  ...coreEvents,
+  ...eventsOf(await load(() => true)),
+});
+
+/** Parts of features that tests replace. */
+export type FeatureParts = MigrationParts & PrivateDatasetsParts & TierParts & AccessLogParts & TracingParts;
+
+/** Loads the features that these settings ask for. `openTier` and `open` are arguments of `openGateway`. */
+export const loadFeatures = async (settings: AllSettings, parts: FeatureParts = {}) => {
+  const isOn = (fragment: SettingsFragment): boolean => fragment.isOn?.(settings) ?? true;
+  const loaded = await load(isOn);
+  const { sharedCache } = loaded;
+  return {
+    events: eventsOf(loaded),
+    /** The words on features that are not loaded. */
+    off: fragments.flatMap((fragment: SettingsFragment) => (isOn(fragment) ? [] : (fragment.whenOff ?? []))),
+    openTier:
+      sharedCache && ((options: TierOptions): OpenSharedTier => sharedCache.sharedTier(settings, options, parts)),
+    open: (core: Core, closing: AsyncDisposableStack) => openFeatures(core, closing, loaded, settings, parts),
+    /** Opens what adds the page to the operators' listener, once the gateway is put together. */
+    openConsole: loaded.console.open,
+  };
+};
+
+/** Opens each feature with what it takes of the core and of others. They are closed the last first. */
+const openFeatures = async (
+  core: Core,
+  closing: AsyncDisposableStack,
+  loaded: Loaded,
+  settings: AllSettings,
+  parts: FeatureParts,
+) => {
+  /** Has a feature closed with the gateway. */
+  const closed = <F extends { close: () => Promise<void> } | undefined>(feature: F): F => {
+    if (feature) closing.defer(() => feature.close());
+    return feature;
+  };
+  const stores = closed(await loaded.stores.open(core, settings));
+  const webhook = closed(loaded.webhook?.open(core, settings));
+  const privateDatasets = closed(await loaded.privateDatasets?.open(core, stores, settings, parts));
+  const writes = core.openWrites(some(privateDatasets?.onWrite));
+  const migration = closed(await loaded.migration.open(core, { stores, writes }, settings, parts));
+  const retirement = closed(await loaded.retirement.open(core, stores, settings));
+  const rateLimit = await loaded.rateLimit.open(core, stores, settings);
+  const accessLog = loaded.accessLog?.open(core, settings, parts);
+  const tracing = closed(loaded.tracing?.open(settings, parts));
+  const documents = loaded.documents?.open(core, settings);
+  const incidents = closed(await loaded.incidents.open(core, stores));
+
+  const additions: Additions = {
+    steps: () => ({
+      hitPath: some(rateLimit.step()),
+      router: some(documents?.step),
+      passThrough: some(retirement.step),
+    }),
+    // Rows are merged into legacy's answer; migration chooses between that and modern's.
+    layers: some(privateDatasets?.layer, migration.modern?.layer),
+    decide: migration.decide,
+    backends: some(migration.modern?.backend),
+    mayHit: some(privateDatasets?.mayHit, migration.modern?.mayHit),
+    mayHitOldRead: some(retirement.mayHitOldRead),
+    documents: some(documents?.documents),
+    legacyHeaders: some(retirement.legacyHeaders, documents?.legacyHeaders),
+    onLegacyBody: some(retirement.onLegacyBody),
+    onExchange: some(retirement.onExchange, accessLog?.onExchange, tracing?.onExchange),
+    isPlanned: some(retirement.isPlanned),
+    writes,
+    // This takes both features. Without either of them the member goes.
+    legacyOnlyChecksKeys: () => migration.isModernEverywhere() && retirement.isInterfaceGone(),
+  };
+  // In the order of the lines that they print.
+  const starts = some(webhook?.start, privateDatasets?.start, migration.start, rateLimit.start, documents?.start);
+  return {
+    ...additions,
+    /** In the order of the page, for what has the same place on it. */
+    consoleParts: some<ConsolePart>(
+      privateDatasets?.console,
+      migration.console,
+      retirement.console,
+      rateLimit.console,
+      incidents?.console,
+    ),
+    /** In the order of the lines that `--check` prints. */
+    checks: some(loaded.sharedCache?.openCheck(core), privateDatasets?.check, migration.check),
+    /**
+     * Begins what the features do in the background; the results are parts of the lines that the start prints.
+     *
+     * @throws What stops the start.
+     */
+    async start(): Promise<Started[]> {
+      const started: Started[] = [];
+      for (const start of starts) started.push(await start());
+      return started;
+    },
+    /** Puts changed settings in force, one feature after the other. */
+    reload: async (next: AllSettings): Promise<void> => {
+      await migration.reload(next);
+      retirement.reload(next);
+      rateLimit.reload(next);
+      core.events.emit("reloaded");
+    },
+    stores,
+    privateDatasets,
+    migration,
+    retirement,
+    accessLog,
+    tracing,
+  };
+};
+
+/** Drops what a feature that is off does not give. */
+const some = <T>(...given: (T | undefined)[]): T[] => given.filter((part) => part !== undefined);

@@ -114,14 +114,13 @@ const commands: Record<string, [about: string, load: LoadCommand]> = {
   docs: [
     "write the tables of docs/ again, or print a document; in a clone",
     inClone(async (command) => {
-      const [{ docsCommand }, { features }, { endpoints }, { allEvents }] = await Promise.all([
+      const [{ docsCommand }, { fragments }, { endpoints }, { allEvents }] = await Promise.all([
         import("../tools/docs/command.ts"),
-        import("../features/index.ts"),
+        import("../features/settings.ts"),
         import("../transforms/index.ts"),
-        import("../features/load.ts"),
+        import("../features/index.ts"),
       ]);
-      const fragments = features.map(({ settings }) => settings);
-      docsCommand(command, { version: about.version, endpoints, fragments, events: await allEvents(features) });
+      docsCommand(command, { version: about.version, endpoints, fragments, events: await allEvents() });
     }),
   ],
 };
@@ -134,11 +133,11 @@ const runCommandLine = async (args: readonly string[], first: string): Promise<v
     .version(`${about.name} ${about.version}`, "-V, --version")
     .helpCommand(false);
   if (first === "--help" || first === "-h") {
-    const [{ features }, { settingsHelp }] = await Promise.all([
-      import("../features/index.ts"),
+    const [{ fragments }, { settingsHelp }] = await Promise.all([
+      import("../features/settings.ts"),
       import("../tools/settingsHelp.ts"),
     ]);
-    program.addHelpText("after", settingsHelp(features.map(({ settings }) => settings)));
+    program.addHelpText("after", settingsHelp(fragments));
   }
   for (const [name, [what, load]] of Object.entries(commands)) {
     const isDefault = name === "serve" && first.startsWith("-");

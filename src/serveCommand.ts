@@ -3,6 +3,8 @@ import { flushCompileCache } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
+import type { Started } from "./gateway/answer/additions.ts";
+import { describeOldReads } from "./gateway/oldReads/describeOldReads.ts";
 import type { RunningServer } from "./gateway/server.ts";
 import { withTimeout } from "./operation/limits/withTimeout.ts";
 import { SAMPLE } from "./operation/settings/fields.ts";
@@ -69,38 +71,46 @@ const INVENTED = {
 
 /** Reads the settings and opens the gateway that they describe; or says why that cannot be. */
 const open = async (isCheck: boolean) => {
-  const [{ features }, { loadFeatures }, { catalogue }, { loadSettings }] = await Promise.all([
+  const [{ fragments }, { loadFeatures }, { catalogue }, { loadSettings }] = await Promise.all([
+    import("../features/settings.ts"),
     import("../features/index.ts"),
-    import("../features/load.ts"),
     import("../transforms/catalogue.ts"),
     import("./operation/settings/load.ts"),
   ]);
-  const fragments = features.map(({ settings }) => settings);
   const loaded = loadSettings(process.env, catalogue.endpoints, fragments);
   for (const warning of loaded.warnings) console.error(warning);
   if ("errors" in loaded) return loaded;
   const { settings } = loaded;
-  const [{ openGateway }, { openObserver }, { modules, off }] = await Promise.all([
-    import("./gateway/openGateway.ts"),
-    import("./operation/telemetry/observer.ts"),
-    loadFeatures(features, settings),
-  ]);
-  const observer = openObserver(settings.LOG_LEVEL);
   const upstream = await startUpstream(settings.LEGACY_URL);
   const gatewaySettings = { ...settings, LEGACY_URL: upstream.url };
-  const parts = { features: modules, off, isCheck };
-  const gateway = await openGateway(gatewaySettings, catalogue, observer, parts).catch((error: Error) => error);
+  const [{ openGateway }, { openOperators }, { openObserver }, features] = await Promise.all([
+    import("./gateway/openGateway.ts"),
+    import("./gateway/operators/operators.ts"),
+    import("./operation/telemetry/observer.ts"),
+    loadFeatures(gatewaySettings),
+  ]);
+  const observer = openObserver(settings.LOG_LEVEL);
+  observer.define(features.events);
+  const { openTier, off } = features;
+  const parts = { openTier, isCheck };
+  const gateway = await openGateway(gatewaySettings, catalogue, observer, features.open, parts).catch(
+    (error: Error) => error,
+  );
   if (gateway instanceof Error) {
     await upstream.close();
     return refusedBy(gateway);
   }
   if (settings.LEGACY_URL === SAMPLE) gateway.core.dependencies.add("legacy_sample", INVENTED)(false);
+  const { core, stored } = gateway;
+  const addConsole = features.openConsole({ ...core, stored, off }, gateway.features.consoleParts);
+  const operators = openOperators(gateway, settings, addConsole);
   const close = async () => {
+    await operators.close();
     await gateway.close();
     await upstream.close();
   };
   const { endpoints } = catalogue;
-  return { gateway, settings, fragments, endpoints, observer, upstream, off, close };
+  return { gateway, operators, settings, fragments, endpoints, observer, upstream, off, close };
 };
 type Opened = Exclude<Awaited<ReturnType<typeof open>>, Refused>;
 
@@ -110,18 +120,19 @@ const runCheck = async ({ strict = false, json = false }: CheckOptions): Promise
     if (json) console.log(JSON.stringify({ ready: false, errors: opened.errors }, null, 2));
     return fail(opened);
   }
-  const { gateway, settings, upstream, close } = opened;
+  const { gateway, settings, upstream, off, close } = opened;
   const { check } = await import("../tools/check.ts");
   const print = json ? () => undefined : console.log;
   print(`configuration is valid; legacy is ${upstream.description}`);
-  const result = await check(gateway, { settings, strict, print });
+  const result = await check(gateway, { settings, strict, print, off, parts: gateway.features.checks });
   if (json) console.log(JSON.stringify(result, null, 2));
   process.exitCode = result.ready ? 0 : 1;
   await close();
 };
 
 /** Listens and starts the features; `undefined` if that cannot be, and the reason has been printed. */
-const begin = async ({ gateway, settings, close }: Opened) => {
+const begin = async (opened: Opened) => {
+  const { gateway, settings, close } = opened;
   const [{ startServer, cannotListen }, { urlOf }] = await Promise.all([
     import("./gateway/server.ts"),
     import("./operation/network/listen.ts"),
@@ -133,12 +144,19 @@ const begin = async ({ gateway, settings, close }: Opened) => {
     return close();
   }
   const address = `${urlOf(host, server.port)}${prefixes[0] ?? ""}`.replace(/\/$/, "");
-  const started = await gateway.start(address).catch((error: Error) => error);
+  const started = await startAll(opened, address).catch((error: Error) => error);
   if (!(started instanceof Error)) return { server, started };
   fail(refusedBy(started));
   await server.stop(0);
   return close();
 };
+
+/** Starts the features, then the operators' listener; gives what is printed, in its order. */
+const startAll = async ({ gateway, operators }: Opened, address: string): Promise<Started[]> => [
+  ...(await gateway.features.start()),
+  await operators.start(address),
+  { line: describeOldReads(gateway.core) },
+];
 
 /** Runs the gateway as the environment says, until a signal ends it. */
 export const serveGateway = async (): Promise<void> => {
@@ -155,7 +173,7 @@ export const serveGateway = async (): Promise<void> => {
     fragments,
     settings,
     observer,
-    apply: gateway.reload,
+    apply: gateway.features.reload,
   });
   // From now on an error that nothing has caught costs what it was thrown in, not every caller.
   process.on("uncaughtException", (error, origin) => observer.fault(error, { origin }));
@@ -183,7 +201,7 @@ export const serveGateway = async (): Promise<void> => {
 const printStart = async (
   { settings, upstream, off }: Opened,
   port: number,
-  started: Awaited<ReturnType<Opened["gateway"]["start"]>>,
+  started: readonly Started[],
 ): Promise<void> => {
   const { urlOf } = await import("./operation/network/listen.ts");
   const { HOST: host, PREFIXES: prefixes } = settings;

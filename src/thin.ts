@@ -4,7 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { catalogue } from "../transforms/catalogue.ts";
 import { urlOf } from "./operation/network/listen.ts";
 import { openGateway } from "./gateway/openGateway.ts";
-import { feature as operators } from "./gateway/operators/feature.ts";
+import { nothing } from "./gateway/answer/additions.ts";
+import { openOperators } from "./gateway/operators/operators.ts";
 import { settings as operatorsSettings } from "./gateway/operators/settings.ts";
 import { startServer } from "./gateway/server.ts";
 import { SAMPLE } from "./operation/settings/fields.ts";
@@ -25,18 +26,20 @@ if ("errors" in loaded || loaded.settings.LEGACY_URL === SAMPLE) {
 }
 const { settings } = loaded;
 const { HOST: host, PORT, PREFIXES: prefixes, LOG_LEVEL, DRAIN_DELAY_MS, DRAIN_TIMEOUT_MS } = settings;
-const gateway = await openGateway(settings, catalogue, openObserver(LOG_LEVEL), { features: [operators] });
+const gateway = await openGateway(settings, catalogue, openObserver(LOG_LEVEL), nothing);
+const operators = openOperators(gateway, settings);
 const server = await startServer(gateway, { host, port: PORT, prefixes });
 const address = urlOf(host, server.port);
-const started = await gateway.start(`${address}${prefixes[0] ?? ""}`);
+const { listensOn } = await operators.start(`${address}${prefixes[0] ?? ""}`);
 const listening = [
   `catalog-gateway, without features, listens on ${address}, asks ${settings.LEGACY_URL}, serves ${prefixes.join(" ")}`,
-  ...started.flatMap(({ listensOn }) => listensOn ?? []),
+  listensOn,
 ];
 console.log(listening.join("; "));
 
 const stop = async (): Promise<void> => {
   const isWhole = await server.stop(DRAIN_TIMEOUT_MS, sleep(DRAIN_DELAY_MS));
+  await operators.close();
   await gateway.close();
   process.exit(isWhole ? 0 : 1);
 };

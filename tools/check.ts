@@ -5,12 +5,11 @@ import { type Endpoint, type Json, type LegacyRequest, type Unsent, xmlReader } 
 import {
   contentOf,
   describeOldReads,
-  type Feature,
   type Gateway,
   type LegacyFailed,
   type LegacyReply,
 } from "../src/gateway/index.ts";
-import { once, openHolding, SAMPLE, type Settings } from "../src/operation/index.ts";
+import { once, openHolding, SAMPLE, type Settings, type WhenOff } from "../src/operation/index.ts";
 import type { DataSettings } from "../libraries/stores/settings.ts";
 import { checkDirectory } from "../libraries/stores/checkDirectory.ts";
 import type { DiskPatience } from "../libraries/stores/diskThread.ts";
@@ -23,6 +22,9 @@ type CheckSettings = {
     Partial<Pick<DataSettings, "REDIS_URL" | "DATA_DIR">>;
   strict: boolean;
   print: (line: string) => void;
+  /** The checks of features. */
+  parts: readonly ((report: CheckReport) => Promise<void>)[];
+  off: readonly WhenOff[];
   /** Milliseconds for which the start waits for the disk of `DATA_DIR`, if they differ from the default. */
   times?: Omit<DiskPatience, "onHanging">;
 };
@@ -46,7 +48,7 @@ type CheckResult = {
  */
 export const check = async (
   gateway: Gateway,
-  { settings, strict, print, times }: CheckSettings,
+  { settings, strict, print, parts, off, times }: CheckSettings,
 ): Promise<CheckResult> => {
   const { app, core } = gateway;
   const rows: CheckRow[] = [];
@@ -89,9 +91,9 @@ export const check = async (
     const found = `${url} leads to the gateway itself, which listens there (${listener})`;
     report.row(false, name, found, `correct ${name}: it leads to the gateway itself`);
   }
-  for (const feature of core.features as readonly Feature<unknown, CheckReport>[]) await feature.check?.(report);
+  for (const part of parts) await part(report);
   report.row(true, "CACHE_LEGACY", describeOldReads(core));
-  for (const { setting, effect } of core.off) report.row(true, setting, `not set: ${effect}`);
+  for (const { setting, effect } of off) report.row(true, setting, `not set: ${effect}`);
   const result = resultOf(rows, plainText(legacy.words), absent);
   for (const line of summaryOf(result)) print(line);
   return result;

@@ -1,7 +1,7 @@
 import type { CanonicalRequest } from "../libraries/compare/canonicalRequest.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { LegacyRequest } from "../src/catalogue/index.ts";
-import { type Catalogue, type LegacyFailed, type LegacyReply, openGateway } from "../src/gateway/index.ts";
+import { type Catalogue, type LegacyFailed, type LegacyReply, nothing, openGateway } from "../src/gateway/index.ts";
 import { openObserver, type Settings } from "../src/operation/index.ts";
 
 /** An exchange with legacy: the gateway's request, and the response. */
@@ -41,7 +41,8 @@ export const openQuietGateway = async (settings: Settings, catalogue: Catalogue,
   };
   // A reader thread would take the bytes of a large answer, but `exchanges` need them.
   const { module: _, ...unthreaded } = catalogue;
-  const gateway = await openGateway({ ...settings, PREFIXES: [PREFIX], CACHE_BYTES: 0 }, unthreaded, observer, {
+  const quiet = { ...settings, PREFIXES: [PREFIX], CACHE_BYTES: 0 };
+  const gateway = await openGateway(quiet, unthreaded, observer, nothing, {
     // Two equal requests at the same time must each see their own exchanges.
     isUncached: true,
     isCheck: true,

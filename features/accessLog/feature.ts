@@ -8,7 +8,7 @@ import {
   scrubAgent,
   truncate,
 } from "../../src/operation/index.ts";
-import type { Core, Feature } from "../../src/gateway/index.ts";
+import type { Additions, Core } from "../../src/gateway/index.ts";
 import { accessLogEvents } from "./events.ts";
 import type { AccessLogSettings } from "./settings.ts";
 
@@ -32,12 +32,15 @@ const MAX_KNOWN = 1000;
 /** Milliseconds until an answer begins, from which on its request is slow. */
 const SLOW = 1000;
 
-/** Writes a line for requests. `fd`: where they go (default: the standard output). `slow`: in place of `SLOW`. */
+/** Parts that a test replaces: `fd`, where lines go; `slow`, milliseconds from which on a request is slow. */
+export type AccessLogParts = { fd?: number; slow?: number | undefined };
+
+/** Writes a line for requests, to the standard output by default. */
 const open = (
   { meter, observer, keys }: Pick<Core, "meter" | "observer" | "keys">,
   settings: AccessLogSettings,
-  { fd = 1, slow = SLOW }: { fd?: number; slow?: number | undefined } = {},
-): Feature => {
+  { fd = 1, slow = SLOW }: AccessLogParts = {},
+): { onExchange: Additions["onExchange"][number] } => {
   const { ACCESS_LOG: which } = settings;
   const onDropped = (lines: number) => observer.event("access_log_lines_dropped", { lines });
   const destination = openLogDestination(fd, onDropped, { delayMs: LINE_DELAY });

@@ -1,13 +1,14 @@
 import type { Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { z } from "zod";
-import { type Core, type Feature, type Invalidation, legacyName } from "../../src/gateway/index.ts";
+import { type Invalidation, legacyName } from "../../src/gateway/index.ts";
 import { parseJson } from "../../src/catalogue/index.ts";
 import { once } from "../../src/operation/index.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import type { Html } from "../../libraries/ui/html.ts";
 import { cacheViewOf, type CacheView } from "./cacheView.ts";
 import { findStored, MAX_ADDRESS, shownAddress } from "./storedView.ts";
+import type { ConsoleCore } from "./consoleCore.ts";
 import type { ConsolePage } from "./page/consolePage.ts";
 
 const MAX_BODY_BYTES = 64 * 1024;
@@ -17,12 +18,12 @@ const MAX_BODY_BYTES = 64 * 1024;
  * where the new interface is served.
  */
 export const consoleApp = (
-  core: Core,
+  core: ConsoleCore,
+  parts: readonly ConsolePart[],
   makeApp: (signIn: (c: Context) => Promise<Response>) => Hono,
   address: string,
 ): Hono => {
   const { cache, observer } = core;
-  const parts = (core.features as readonly Feature<ConsolePart>[]).flatMap(({ console }) => console ?? []);
   const endpoints = Object.keys(core.lifetimes);
   const cacheView = () => cacheViewOf(core);
 
@@ -57,7 +58,7 @@ export const consoleApp = (
     if (!purge.ok) return c.json({ detail: purge.detail }, 422);
     if ("url" in purge) {
       const purged = { url: shownAddress(purge.url) };
-      const removed = await core.stored().remove(purge.url);
+      const removed = await core.stored.remove(purge.url);
       if (removed === "unknown") return c.json({ detail: noRead(purged.url) }, 422);
       observer.event("purged", purged);
       return removed === "removed" ? c.json({ purged }) : c.json({ purged, detail: notAcknowledged }, 202);

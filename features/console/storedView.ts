@@ -1,4 +1,4 @@
-import type { Core } from "../../src/gateway/index.ts";
+import type { StoredAnswers } from "../../src/gateway/index.ts";
 import { pathOf } from "../../src/catalogue/index.ts";
 import { shownTarget } from "../../src/operation/index.ts";
 import { type StoredAnswer, storedAnswer } from "./storedAnswer.ts";
@@ -21,7 +21,7 @@ export const shownAddress = (address: string): string =>
   );
 
 /** Looks up what is stored for everybody at this address: hostile input. */
-export const findStored = async ({ stored }: Pick<Core, "stored">, address: string): Promise<StoredView> => {
-  const found = address.length > MAX_ADDRESS ? undefined : await stored().find(address);
+export const findStored = async ({ stored }: { stored: StoredAnswers }, address: string): Promise<StoredView> => {
+  const found = address.length > MAX_ADDRESS ? undefined : await stored.find(address);
   return { url: shownAddress(address), ...(found && { answers: found.map(storedAnswer) }) };
 };

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { type Core, corsList, type Feature, isBelow, problemTypes, sendWhole } from "../../src/gateway/index.ts";
+import { type Core, corsList, isBelow, problemTypes, sendWhole, type Step } from "../../src/gateway/index.ts";
 import { apiCatalog, CATALOG_LINK, CATALOG_PATH, documentLinks, OPENAPI_TYPE } from "./apiCatalog.ts";
-import { threadEnvironment } from "../../src/operation/index.ts";
+import { type HttpExchange, threadEnvironment } from "../../src/operation/index.ts";
 import type { OpenApiThreadData } from "./openApiThread.ts";
 import { openResource, type Resource, type SendResource } from "./resource.ts";
 import type { DocumentsSettings } from "./settings.ts";
@@ -13,29 +13,27 @@ import type { DocumentsSettings } from "./settings.ts";
 /**
  * Serves what describes the new interface: to people, to generators of clients, and to those who know only the domain.
  */
-const open = (core: Core, settings: DocumentsSettings): Feature => {
+const open = (core: Core, settings: DocumentsSettings) => {
   const { PREFIXES: prefixes, CORS_ORIGINS: origins } = settings;
   const bases = prefixes.map(baseOf);
   const routes = routesOf(core, prefixes);
+  const step: Step = (request, response, next) => {
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    const send = isRead ? routes.get(pathOf(request.url ?? "/")) : undefined;
+    if (send === undefined) return next();
+    const cors = corsList(origins, request.headers.origin);
+    send(request, response, cors).catch((error: unknown) => core.guard.fail(response, error));
+  };
   return {
-    step: {
-      before: "router",
-      answer(request, response, next) {
-        const isRead = request.method === "GET" || request.method === "HEAD";
-        const send = isRead ? routes.get(pathOf(request.url ?? "/")) : undefined;
-        if (send === undefined) return next();
-        const cors = corsList(origins, request.headers.origin);
-        send(request, response, cors).catch((error: unknown) => core.guard.fail(response, error));
-      },
-    },
+    step,
     documents: {
-      linksOf(path) {
+      linksOf(path: string) {
         const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
         return prefix === undefined ? undefined : documentLinks(prefix);
       },
       paths: documentPaths,
     },
-    proxy: { headers: ({ url = "" }) => (pathOf(url) === "/" ? catalogLink : undefined) },
+    legacyHeaders: ({ url = "" }: HttpExchange) => (pathOf(url) === "/" ? catalogLink : undefined),
     start: () =>
       Promise.resolve({ line: `the new interface is described at ${bases[0]}/docs and ${bases[0]}/openapi.json` }),
   };

@@ -1,12 +1,14 @@
-import type { Core, Feature } from "../../src/gateway/index.ts";
-import { storesOf } from "../../libraries/stores/storesOf.ts";
+import type { Core } from "../../src/gateway/index.ts";
+import type { Stores } from "../../libraries/stores/keyValueStore.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { openIncidents } from "./incidents.ts";
 
+type Incidents = { console: ConsolePart; close: () => Promise<void> };
+
 /** Keeps what was wrong, and what it meant for clients: it can be read afterwards. */
-const open = async (core: Core): Promise<Feature<ConsolePart>> => {
-  if (core.isCheck) return {};
-  const { list, close } = await openIncidents(core, storesOf(core));
+const open = async (core: Core, stores: Stores): Promise<Incidents | undefined> => {
+  if (core.isCheck) return undefined;
+  const { list, close } = await openIncidents(core, stores);
   return {
     console: {
       routes: (app) => app.get("/incidents", (c) => c.json(list())),

@@ -1,10 +1,11 @@
 import type { CheckReport } from "../../libraries/check/checkReport.ts";
 import { hash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import { type LedgerEntry, ledgerOf } from "../../libraries/compare/ledger.ts";
 import { buildId } from "../../src/operation/index.ts";
-import type { Core, Feature } from "../../src/gateway/index.ts";
+import { type Core, legacyDecision, type Writes } from "../../src/gateway/index.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
-import { storesOf } from "../../libraries/stores/storesOf.ts";
+import type { Stores } from "../../libraries/stores/keyValueStore.ts";
 import { memoryStores } from "../../libraries/stores/openStores.ts";
 import { migrationEvents } from "./events.ts";
 import { addMigrationRoutes } from "./console/routes.ts";
@@ -29,10 +30,7 @@ export type MigrationParts = {
 
 /** What the feature takes of the core. */
 type MigratedCore = LayeredCore &
-  Pick<
-    Core,
-    "catalogue" | "features" | "hooks" | "isCheck" | "dependencies" | "events" | "traffic" | "reader" | "memory"
-  >;
+  Pick<Core, "catalogue" | "isCheck" | "dependencies" | "events" | "traffic" | "reader" | "memory">;
 
 /**
  * Moves endpoints from legacy to a new implementation by stages. Without `MODERN_URL` legacy answers everything,
@@ -40,14 +38,15 @@ type MigratedCore = LayeredCore &
  */
 const open = async (
   core: MigratedCore,
+  given: { stores: Stores; writes: Writes },
   settings: MigrationSettings,
   parts: MigrationParts = {},
-): Promise<Feature<ConsolePart> & { migration: Migration }> => {
+) => {
   const { catalogue, isCheck, meter, observer, events, dependencies } = core;
   const expected = parts.expected ?? ledgerOf(settings.EXPECTED_DIFFERENCES, catalogue.expectedDifferences);
   const { MODERN_URL: url } = settings;
   // Without a modern side Redis is only a cache, and the gateway starts without it.
-  const stores = url === undefined ? memoryStores() : storesOf(core);
+  const stores = url === undefined ? memoryStores() : given.stores;
   const store = parts.store ?? (await openStageStore(stores));
   const isShared = stores.kind === "redis";
   const reportStages = url === undefined ? undefined : dependencies.add("stages", STAGES_LOST);
@@ -95,36 +94,38 @@ const open = async (
       ? undefined
       : { url, client: opened.client, timeout: settings.MODERN_TIMEOUT_MS, routes: settings.MODERN_ROUTES, identity };
   const layer =
-    modern && (await import("./layer.ts")).openLayer(core, settings, modern, migration, parts.times?.recheck ?? 1000);
+    modern &&
+    (await import("./layer.ts")).openLayer(
+      { ...core, writes: given.writes },
+      settings,
+      modern,
+      migration,
+      parts.times?.recheck ?? 1000,
+    );
   meterStages(meter, migration.view, () => layer?.shed() ?? 0);
   events.on("legacyAnswer", ({ endpoint, ms, status }) => migration.track(endpoint).asked("legacy", ms, status >= 500));
   return {
     migration,
-    replaces() {
-      // A check asks legacy, whatever the stages are: it looks at those of the configuration.
-      const isEverywhere = isCheck
-        ? names.every((name) => settings.STAGES[name]?.stage === "modern")
-        : migration.isModernEverywhere();
-      return isEverywhere ? "endpoints" : undefined;
-    },
+    decide: layer?.decide ?? (() => legacyDecision),
+    // A check asks legacy, whatever the stages are: it looks at those of the configuration.
+    isModernEverywhere: () =>
+      isCheck ? names.every((name) => settings.STAGES[name]?.stage === "modern") : migration.isModernEverywhere(),
     console: {
       routes: (app) => addMigrationRoutes(app, migration, observer),
       page: async () => (await import("./console/page.ts")).migrationPage(migration, url),
-    },
-    ...(url !== undefined && { backend: identity }),
-    ...(layer && {
+    } satisfies ConsolePart,
+    modern: layer && {
+      backend: identity,
       layer: layer.layer,
-      decide: layer.decide,
-      mayHitPathAnswer: (endpoint, _isKeyed, headers) =>
+      mayHit: (endpoint: string, _isKeyed: boolean, headers: IncomingHttpHeaders) =>
         migration.stageOf(endpoint).stage === "legacy" && headers["gateway-backend"] === undefined,
-    }),
-    async check(report: CheckReport) {
+    },
+    check: async (report: CheckReport) => {
       const { checkMigration } = await import("./check.ts");
       const { endpoints } = catalogue;
       return checkMigration({ core, migration, modern, stages: settings.STAGES, endpoints }, report);
     },
-    reload(next) {
-      const { STAGES, EXPECTED_DIFFERENCES } = next as MigrationSettings;
+    reload({ STAGES, EXPECTED_DIFFERENCES }: MigrationSettings) {
       return migration.configure(STAGES, ledgerOf(EXPECTED_DIFFERENCES, catalogue.expectedDifferences));
     },
     start: () =>

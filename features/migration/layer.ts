@@ -6,6 +6,7 @@ import {
   type Layer,
   type Served,
   uncached,
+  type Writes,
 } from "../../src/gateway/index.ts";
 import { type Bucketing, bucketOf, decide, type StageDecision } from "./decide.ts";
 import type { Migration } from "./migration.ts";
@@ -17,7 +18,7 @@ import { openShadow } from "./shadow.ts";
 /** What the layer takes of the core. */
 export type LayeredCore = Pick<
   Core,
-  "authorize" | "cache" | "confirmWrite" | "errors" | "meter" | "observer" | "settings" | "totalTimeout"
+  "authorize" | "cache" | "errors" | "meter" | "observer" | "settings" | "totalTimeout"
 >;
 
 /**
@@ -25,7 +26,7 @@ export type LayeredCore = Pick<
  * compared after the answer; `recheck`: milliseconds until a mismatch is checked again.
  */
 export const openLayer = (
-  core: LayeredCore,
+  core: LayeredCore & { writes: Writes },
   { FORCE_BACKEND: mayForce, MIRROR_RATE: rate }: MigrationSettings,
   modern: Modern,
   migration: Migration,

@@ -7,6 +7,7 @@ import {
   type Served,
   uncached,
   type WriteFate,
+  type Writes,
 } from "../../src/gateway/index.ts";
 import { type Answer, answerOf } from "../../src/catalogue/index.ts";
 import type { ModernReply } from "../../libraries/modern/client.ts";
@@ -14,11 +15,11 @@ import type { Migration } from "./migration.ts";
 import type { Modern } from "./modern.ts";
 
 /** What answers of modern take of the core. */
-type AnsweringCore = Pick<Core, "cache" | "observer" | "confirmWrite">;
+type AnsweringCore = Pick<Core, "cache" | "observer"> & { writes: Writes };
 
 /** Opens what answers by modern. */
 export const openModernBackend = (core: AnsweringCore, modern: Modern, migration: Migration) => {
-  const { cache, observer, confirmWrite } = core;
+  const { cache, observer, writes } = core;
 
   /** Asks modern for one answer, within its timeout. */
   const ask = async (context: Context): Promise<ModernReply> => {
@@ -77,7 +78,7 @@ export const openModernBackend = (core: AnsweringCore, modern: Modern, migration
      */
     read,
     /** Sends a write to modern, once. If modern fails, the write is not sent to legacy. */
-    write: async (context: Context): Promise<Served> => confirmWrite(context, writeAnswer(await ask(context))),
+    write: async (context: Context): Promise<Served> => writes.confirm(context, writeAnswer(await ask(context))),
   };
 };
 

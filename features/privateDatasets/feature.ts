@@ -1,6 +1,6 @@
 import type { CheckReport } from "../../libraries/check/checkReport.ts";
-import { type Core, type Feature, ownCaller } from "../../src/gateway/index.ts";
-import { storesOf } from "../../libraries/stores/storesOf.ts";
+import { type Core, ownCaller, type Started } from "../../src/gateway/index.ts";
+import type { Stores } from "../../libraries/stores/keyValueStore.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import type { Meter, Observer } from "../../src/operation/index.ts";
 import { askAs, isAdministrators, LIST_ENDPOINT, openAdminStatuses } from "./askLegacy.ts";
@@ -15,23 +15,21 @@ import { readWritten } from "./writtenDatasets.ts";
 /** Parts that a test replaces: options of the scan. */
 export type PrivateDatasetsParts = { scan?: ScanOptions };
 
-/** What a test sees of the feature. */
-export type PrivateDatasets = { privateRows?: { start: () => Promise<void>; state: () => PrivateRowsView } };
-
 /** Adds to administrators' lists the private datasets that legacy's lists lack. */
 const open = async (
-  core: ListParts & Pick<Core, "dependencies" | "endpoints" | "events" | "features" | "load" | "observer">,
+  core: ListParts & Pick<Core, "dependencies" | "endpoints" | "events" | "load" | "observer">,
+  stores: Stores,
   settings: PrivateDatasetsSettings,
   { scan = {} }: PrivateDatasetsParts = {},
-): Promise<Feature<ConsolePart> & PrivateDatasets> => {
+) => {
   const { endpoints, load, observer, cache, events, meter } = core;
   const endpoint = endpoints.find(({ name }) => name === LIST_ENDPOINT);
   const rowById = endpoint?.rowById;
   const { LEGACY_ADMIN_KEY: key, TOTAL_TIMEOUT_MS: timeout } = settings;
-  if (key === undefined || endpoint === undefined || rowById === undefined) return {};
+  if (key === undefined || endpoint === undefined || rowById === undefined) return undefined;
   const onEvent: Observer["event"] = (name, about) => observer.event(name, { endpoint: LIST_ENDPOINT, ...about });
   const onChange = () => cache.invalidateLocally(PRIVATE_GROUP);
-  const scanResults = await openScanResults({ stores: storesOf(core), scope: scopeOf(settings), onChange });
+  const scanResults = await openScanResults({ stores, scope: scopeOf(settings), onChange });
   const stopping = new AbortController();
   const { signal } = stopping;
   const spent = { calls: 0 };
@@ -59,11 +57,12 @@ const open = async (
     scanning = scanner.run();
   };
   return {
+    /** For tests. */
     privateRows: { start, state: scanner.view },
     console: {
       cacheView: () => ({ privateRows: scanner.view() }),
       page: async () => (await import("./console/page.ts")).privateDatasetsPage(scanner.view),
-    },
+    } satisfies ConsolePart,
     layer: privateRowsLayer({
       core,
       scanResults,
@@ -74,10 +73,10 @@ const open = async (
       listedRow: listedRows(endpoint.output, rowById, (id, places) => onEvent("private_row_unfit", { id, places })),
     }),
     // Only legacy knows whether a caller with a key is an administrator, who sees more.
-    mayHitPathAnswer: (name, isKeyed) => !isKeyed || name !== LIST_ENDPOINT,
+    mayHit: (name: string, isKeyed: boolean) => !isKeyed || name !== LIST_ENDPOINT,
     onWrite: readWritten((id) => scanResults.get(id) !== undefined, scanner.readNext),
     check: (report: CheckReport) => checkKey(core, report, key),
-    async start() {
+    start: async (): Promise<Started> => {
       await start();
       const place = places[scanResults.storeKind];
       return {

@@ -1,9 +1,9 @@
 import { errorCodeIn } from "../../src/catalogue/index.ts";
-import type { Feature } from "../../src/gateway/index.ts";
+import type { OnWrite } from "../../src/gateway/index.ts";
 
 /** Makes the scan read next the datasets that a write names. Tags matter only if the dataset is known to be private. */
 export const readWritten =
-  (isKnown: (id: number) => boolean, readNext: (id: number) => void): NonNullable<Feature["onWrite"]> =>
+  (isKnown: (id: number) => boolean, readNext: (id: number) => void): OnWrite =>
   ({ groups, hold, proxied }) => {
     const named = [...groups, ...(proxied?.named ?? [])].flatMap((group) => numberIn(/^dataset\/(\d+)$/, group));
     const text = proxied?.answerText();

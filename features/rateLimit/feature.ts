@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { type Core, type Feature, sendOwnError, type Step, subnetOf } from "../../src/gateway/index.ts";
-import { storesOf } from "../../libraries/stores/storesOf.ts";
+import { type Core, sendOwnError, type Started, type Step, subnetOf } from "../../src/gateway/index.ts";
+import type { Stores } from "../../libraries/stores/keyValueStore.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { html } from "../../libraries/ui/html.ts";
 import { formatNumber } from "../../libraries/ui/wording.ts";
@@ -15,16 +15,16 @@ type LimitedCaller = { own: string; shared: () => string };
 
 /** Limits how many requests each caller sends, before anything else is done for them. */
 const open = async (
-  core: Pick<Core, "meter" | "observer" | "features" | "keys" | "guard">,
+  core: Pick<Core, "meter" | "observer" | "keys" | "guard">,
+  { run }: Pick<Stores, "run">,
   settings: RateLimitSettings,
-): Promise<Feature<ConsolePart>> => {
+) => {
   const { meter, observer, keys } = core;
   const { REDIS_URL: url } = settings;
   let { RATE_LIMIT: rate = 0 } = settings;
   let isExempt = trustedProxies(settings.RATE_LIMIT_EXEMPT);
   const burst = (): number => (rate * BURST_MS) / 1000;
   const buckets = openBuckets();
-  const { run } = storesOf(core);
   const shared =
     run === undefined
       ? undefined
@@ -94,10 +94,9 @@ const open = async (
     );
   };
 
-  const step = { before: "hitPath", answer: limit } as const;
-  // Without a limit a request passes no step.
-  const limiting: Feature<ConsolePart> = {
-    ...(rate > 0 && { step }),
+  return {
+    // Without a limit a request passes no step.
+    step: () => (rate > 0 ? limit : undefined),
     console: {
       page: async () => ({
         show: () => ({
@@ -105,19 +104,16 @@ const open = async (
           facts: rate === 0 ? [] : [html`<strong>${formatNumber(refused)}</strong> over the rate limit`],
         }),
       }),
-    },
-    reload(next) {
-      const changed = next as RateLimitSettings;
+    } satisfies ConsolePart,
+    reload(changed: RateLimitSettings): void {
       ({ RATE_LIMIT: rate = 0 } = changed);
       isExempt = trustedProxies(changed.RATE_LIMIT_EXEMPT);
-      limiting.step = rate > 0 ? step : undefined;
     },
-    start: async () =>
+    start: async (): Promise<Started> =>
       rate === 0
         ? {}
         : { line: `each caller may send ${rate} requests a second, ${burst()} at once: RATE_LIMIT is set` },
   };
-  return limiting;
 };
 
 export const feature = { open, events: rateLimitEvents };

@@ -1,9 +1,9 @@
 import { legacyKeyOf, type LegacyTarget, pathOf, queryOf } from "../../src/catalogue/index.ts";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
-import { type Core, type Feature, isBelow, sendOwnError } from "../../src/gateway/index.ts";
+import { type Core, isBelow, sendOwnError, type Step } from "../../src/gateway/index.ts";
 import { exchangeOf, type HttpExchange } from "../../src/operation/index.ts";
-import { storesOf } from "../../libraries/stores/storesOf.ts";
+import type { Stores } from "../../libraries/stores/keyValueStore.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { brownoutAnswer } from "./brownoutAnswer.ts";
 import { ANONYMOUS, type CallerRequest, listedAgent, type ListClients, openCallers } from "./callers.ts";
@@ -33,13 +33,14 @@ const byLength = (a: { path: string }, b: { path: string }): number => b.path.le
 
 /** Deprecation headers and brown-outs for legacy paths, and a list of the callers of the legacy interface. */
 const open = async (
-  core: Pick<Core, "events" | "features" | "meter" | "observer">,
+  core: Pick<Core, "events" | "meter" | "observer">,
+  stores: Stores,
   settings: RetirementSettings,
-): Promise<Feature<ConsolePart> & { clients: ListClients }> => {
+) => {
   const { events, meter, observer } = core;
   const { LEGACY_PATH } = settings;
   const legacyPath = LEGACY_PATH === "/" ? "" : LEGACY_PATH;
-  const callers = await openCallers(storesOf(core));
+  const callers = await openCallers(stores);
   const clients: ListClients = (below) => {
     const all = callers.list();
     return below === undefined ? all : all.filter(({ path }) => isBelow(path, below.replace(/\/$/, "")));
@@ -48,6 +49,7 @@ const open = async (
   let refused = 0;
   meter.total("brownout_answers_total", "Requests that a brown-out answered in legacy's place.", () => refused);
   const begun = new Set<string>();
+  const planned = new WeakSet<HttpExchange>();
   /** The beginning of a request's body, which may hold its key. */
   const bodies = new WeakMap<IncomingMessage, string>();
 
@@ -118,9 +120,22 @@ const open = async (
       ({ path, begins, ends }) => ends === NEVER && begins <= Date.now() && (path === "/" || isBelow(legacyPath, path)),
     );
 
+  const step: Step = (_, response, next) => {
+    const exchange = exchangeOf(response);
+    const brownout = brownoutOf(exchange);
+    if (brownout === undefined) return next();
+    refused++;
+    planned.add(exchange);
+    const { path, from, until, status } = brownout;
+    const identity = JSON.stringify([path, from, until]);
+    if (!begun.has(identity)) observer.event("brownout", { path, from, until, status });
+    begun.add(identity);
+    sendOwnError(response, brownoutAnswer(brownout, find(inForce.deprecated, exchange)));
+  };
+
   return {
     clients,
-    replaces: () => (isInterfaceGone() ? "interface" : undefined),
+    isInterfaceGone,
     console: {
       routes(app) {
         app.get("/clients", (c) => c.json(clients(c.req.query("path"))));
@@ -132,28 +147,13 @@ const open = async (
         );
       },
       page: async () => (await import("./console/page.ts")).retirementPage(clients, floods.flood),
-    },
-    step: {
-      before: "passThrough",
-      answer(_, response, next) {
-        const exchange = exchangeOf(response);
-        const brownout = brownoutOf(exchange);
-        if (brownout === undefined) return next();
-        refused++;
-        exchange.isPlanned = true;
-        const { path, from, until, status } = brownout;
-        const identity = JSON.stringify([path, from, until]);
-        if (!begun.has(identity)) observer.event("brownout", { path, from, until, status });
-        begun.add(identity);
-        sendOwnError(response, brownoutAnswer(brownout, find(inForce.deprecated, exchange)));
-      },
-    },
-    proxy: {
-      headers: (exchange) => find(inForce.deprecated, exchange)?.headers,
-      mayHitPathAnswer: (exchange) => brownoutOf(exchange) === undefined,
-      onBody: (req, body) => void bodies.set(req, body),
-    },
-    onExchange(exchange, response) {
+    } satisfies ConsolePart,
+    step,
+    legacyHeaders: (exchange: HttpExchange) => find(inForce.deprecated, exchange)?.headers,
+    mayHitOldRead: (exchange: HttpExchange) => brownoutOf(exchange) === undefined,
+    isPlanned: (exchange: HttpExchange) => planned.has(exchange),
+    onLegacyBody: (req: IncomingMessage, body: string) => void bodies.set(req, body),
+    onExchange: (exchange: HttpExchange, response?: ServerResponse): void => {
       if (response === undefined) return;
       const { isProxied, status, cache, owner, endpoint } = exchange;
       const { method, headers } = response.req;
@@ -189,8 +189,8 @@ const open = async (
       floods.close();
       return callers.close();
     },
-    reload(next) {
-      inForce = configured(next as RetirementSettings);
+    reload(next: RetirementSettings): void {
+      inForce = configured(next);
       groups.clear();
     },
   };

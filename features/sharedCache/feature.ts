@@ -1,5 +1,5 @@
 import type { CheckReport } from "../../libraries/check/checkReport.ts";
-import type { Core, Feature, OpenSharedTier, TierOptions } from "../../src/gateway/index.ts";
+import type { Core, OpenSharedTier, TierOptions } from "../../src/gateway/index.ts";
 import { sharedCacheEvents } from "./events.ts";
 import { redisTier } from "./redisTier.ts";
 import type { DataSettings } from "../../libraries/stores/settings.ts";
@@ -16,7 +16,7 @@ const TIMEOUT_MS = 50;
 /**
  * What tests replace: milliseconds that a request waits for Redis, and that a gateway waits for the others after a gap.
  */
-type TierParts = { redisTimeout?: number; waitForOthers?: number };
+export type TierParts = { redisTimeout?: number; waitForOthers?: number };
 
 /** The second tier of the cache, in Redis. */
 const sharedTier = (
@@ -49,8 +49,9 @@ const sharedTier = (
   });
 };
 
-const open = ({ cache }: Pick<Core, "cache">): Feature => ({
-  async check({ row }: CheckReport) {
+const openCheck =
+  ({ cache }: Pick<Core, "cache">) =>
+  async ({ row }: CheckReport): Promise<void> => {
     // Waits at most two seconds for the connection.
     for (let i = 0; i < 40 && cache.sharing() !== "in step"; i++) await new Promise((done) => setTimeout(done, 50));
     const isReached = cache.sharing() === "in step";
@@ -60,7 +61,6 @@ const open = ({ cache }: Pick<Core, "cache">): Feature => ({
       isReached ? "reached" : "cannot be reached: nothing is shared, and little kept",
       "start Redis, or correct REDIS_URL",
     );
-  },
-});
+  };
 
-export const feature = { sharedTier, open, events: sharedCacheEvents };
+export const feature = { sharedTier, openCheck, events: sharedCacheEvents };

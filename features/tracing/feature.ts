@@ -22,18 +22,24 @@ import {
 import type { IncomingHttpHeaders } from "node:http";
 import { type HttpExchange, observeSteps, traceContextOf, withTimeout } from "../../src/operation/index.ts";
 import { pathOf } from "../../src/catalogue/index.ts";
-import type { Feature } from "../../src/gateway/index.ts";
+import type { Additions } from "../../src/gateway/index.ts";
 import type { TracingSettings } from "./settings.ts";
 
 /** Milliseconds that a stop waits for the last spans to be exported. */
 const LAST_EXPORT = 2_000;
 
+/** Parts that a test replaces. `lastExport`: milliseconds that a stop waits for the last spans. */
+export type TracingParts = { lastExport?: number };
+
 /**
  * Records each request and its steps as spans, and exports them. OpenTelemetry's instrumentation of http (0.300) and
  * undici (0.34) writes the query, and with it the key, into `url.query` and `url.full`, and undici's has no option
- * against it. `lastExport`: milliseconds that a stop waits for the last spans.
+ * against it.
  */
-const open = (_: unknown, settings: TracingSettings, lastExport = LAST_EXPORT): Feature => {
+const open = (
+  settings: TracingSettings,
+  { lastExport = LAST_EXPORT }: TracingParts = {},
+): { onExchange: Additions["onExchange"][number]; close: () => Promise<void> } => {
   const provider = openTracerProvider(settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? "");
   const tracer = provider.getTracer("catalog-gateway");
   const spans = new WeakMap<HttpExchange, Span>();

@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { connectionCause } from "../../src/operation/index.ts";
-import type { Core, Feature } from "../../src/gateway/index.ts";
+import type { Core, Started } from "../../src/gateway/index.ts";
 import { webhookEvents } from "./events.ts";
 import type { WebhookSettings } from "./settings.ts";
 
@@ -16,9 +16,9 @@ const open = (
   { isCheck, events, observer, meter }: Pick<Core, "isCheck" | "events" | "observer" | "meter">,
   settings: WebhookSettings,
   delays: readonly number[] = DELAYS,
-): Feature => {
+): { start: () => Promise<Started>; close: () => Promise<void> } | undefined => {
   const { WEBHOOK_URL: url, WEBHOOK_SECRET: secret } = settings;
-  if (isCheck || url === undefined || secret === undefined) return {};
+  if (isCheck || url === undefined || secret === undefined) return undefined;
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   const results = { taken: 0, failed: 0, dropped: 0 };
   const waiting = new Set<string>();

@@ -1,4 +1,4 @@
-import type { Core, Feature } from "../../src/gateway/index.ts";
+import type { Core } from "../../src/gateway/index.ts";
 import type { Stores } from "./keyValueStore.ts";
 import { openStores } from "./openStores.ts";
 import { storeEvents } from "./events.ts";
@@ -8,7 +8,7 @@ import type { DataSettings } from "./settings.ts";
 const open = async (
   { isCheck, observer, dependencies }: Pick<Core, "isCheck" | "observer" | "dependencies">,
   settings: DataSettings,
-): Promise<Feature & { stores: Stores }> => {
+): Promise<Stores> => {
   const { REDIS_URL, DATA_DIR } = settings;
   const isDurable = (REDIS_URL ?? DATA_DIR) !== undefined && !isCheck;
   const report = isDurable
@@ -17,7 +17,7 @@ const open = async (
         effect: "stages, the audit log and the list of clients are not stored, and stages cannot be moved",
       })
     : undefined;
-  const stores = await openStores({
+  return openStores({
     ...settings,
     isCheck,
     onEvent(event, about) {
@@ -26,7 +26,6 @@ const open = async (
       if (event === "store_lost") report?.(false, String(about["why"]));
     },
   });
-  return { stores, close: () => stores.close() };
 };
 
 export const feature = { open, events: storeEvents };

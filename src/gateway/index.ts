@@ -2,7 +2,9 @@
 
 export type { WriteFate } from "./answer/answerFunctions.ts";
 export type { CallerIdentity, Context, Handler, Layer } from "./answer/context.ts";
-export type { Core, Feature, FeatureModule, Notice, TierOptions } from "./answer/feature.ts";
+export { type Additions, nothing, type Started } from "./answer/additions.ts";
+export type { Core, Notice, StoredAnswers } from "./answer/core.ts";
+export type { OnWrite, Writes } from "./answer/writes.ts";
 export { unauthenticated } from "./answer/legacyFetch.ts";
 export { type Catalogue, type Pattern, patterns, type PreparedEndpoint } from "./answer/prepared.ts";
 export { type Fetched, legacyName } from "./cache/cacheRequest.ts";
@@ -10,7 +12,7 @@ export { acceptedCodings, compress, copyOf } from "./cache/compression.ts";
 export { bytesOf, type Coding, type Entry, entryOf, tagOf } from "./cache/entry.ts";
 export { expiryOf, freshOnly, withDefaults } from "./cache/policy.ts";
 export { contentHeaders, etagOf, matchesTag } from "./cache/reply.ts";
-export { type Served, uncached } from "./cache/served.ts";
+export { legacyDecision, type Served, uncached } from "./cache/served.ts";
 export type { Invalidation, OpenSharedTier, SharedTier } from "./cache/sharedTier.ts";
 export type { FoundEntry } from "./cache/tieredEntries.ts";
 export { corsList } from "./http/cors.ts";
@@ -21,7 +23,9 @@ export { type ErrorBody, problemOf, problemTypes } from "./http/problemDetails.t
 export { isBelow, originForm } from "./http/requestTarget.ts";
 export type { Step } from "./http/step.ts";
 export { describeOldReads } from "./oldReads/describeOldReads.ts";
+export type { TierOptions } from "./openCore.ts";
 export { type Gateway, openGateway } from "./openGateway.ts";
+export type { AddToOperators } from "./operators/operators.ts";
 export type { Reader } from "./threads/reader.ts";
 export { cannotListen } from "./server.ts";
 export { contentCoding } from "./upstream/answerHeaders.ts";

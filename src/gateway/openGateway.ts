@@ -1,438 +1,91 @@
-import { EventEmitter } from "node:events";
-import { availableParallelism } from "node:os";
-import { legacyTargets, type ReadLegacyTarget } from "../catalogue/index.ts";
-import {
-  buildInfo,
-  type Dependencies,
-  type Observer,
-  openByteBudget,
-  openDependencies,
-  openMeter,
-  openReadCounts,
-  openTraffic,
-  type Settings,
-  showSegments,
-  trustedProxies,
-  type WhenOff,
-} from "../operation/index.ts";
+import { openReadCounts, type Observer, type Settings } from "../operation/index.ts";
+import type { Additions } from "./answer/additions.ts";
 import { gatewayApp } from "./answer/app.ts";
-import {
-  type Core,
-  type CoreEvents,
-  type Feature,
-  type FeatureModule,
-  hooksOf,
-  type WholeCore,
-} from "./answer/feature.ts";
-import { openEmptyLists } from "./answer/emptyLists.ts";
+import type { Core } from "./answer/core.ts";
 import { openHitPath } from "./answer/hitPath.ts";
-import { openKeys } from "./answer/keys.ts";
-import { openAuthorize } from "./answer/authorize.ts";
-import { legacyBackend, openConfirmWrite } from "./answer/legacyBackend.ts";
-import { openFetchAnswer, openFetchReadable } from "./answer/legacyFetch.ts";
-import { type Catalogue, lifetimesInForce, prepare } from "./answer/prepared.ts";
+import { legacyBackend } from "./answer/legacyBackend.ts";
+import type { Catalogue } from "./answer/prepared.ts";
 import { observePassThrough } from "./answer/proxiedWrites.ts";
-import { openUnconfirmedWrites } from "./answer/unconfirmedWrites.ts";
 import { afterAccess } from "./answer/writeAccess.ts";
-import { openCache } from "./cache/cache.ts";
-import { longestLifetime } from "./cache/policy.ts";
-import { maxEntryBytes, openStore } from "./cache/store.ts";
-import { openGuard } from "./http/guard.ts";
-import { openOwnErrors } from "./http/ownErrors.ts";
-import { openErrorFormats } from "./http/problemDetails.ts";
-import { describeOldReads } from "./oldReads/describeOldReads.ts";
 import { openOldReads } from "./oldReads/openOldReads.ts";
+import { type CoreParts, openCore, type OpenedCore, PATHS_SHARE } from "./openCore.ts";
 import { dataFileSubstitutes } from "./proxy/dataFiles.ts";
 import { passThrough } from "./proxy/passThrough.ts";
-import { openReader, type ReaderSettings } from "./threads/reader.ts";
-import { openUntrustedProxies } from "./upstream/forwarding.ts";
-import { openLoops } from "./upstream/loops.ts";
-import { type LegacyClient, legacyClient, pathFetcher } from "./upstream/legacyClient.ts";
-import { legacyJudge } from "./upstream/legacyJudge.ts";
-import { legacyParts } from "./upstream/legacyParts.ts";
-import { openLegacyOutage } from "./upstream/legacyOutage.ts";
-import { openBackend } from "./upstream/openBackend.ts";
 import { openStoredAnswers } from "./storedAnswers.ts";
-import { observeCalls, type Upstream } from "./upstream/upstream.ts";
-import { answerTimeout, collectTimeout, sharedTimeout, upstreamSettings } from "./upstream/upstreamSettings.ts";
 
 /** A gateway that is put together: its interface, the proxy beside it, and its life from start to close. */
-export type Gateway = Awaited<ReturnType<typeof openGateway>>;
+export type Gateway<F extends Additions = Additions> = Awaited<ReturnType<typeof openGateway<F>>>;
 
-/** What replaces or adds to the parts of a gateway. */
-export type GatewayParts = {
-  /** The features that are loaded, in the order of `features/index.ts`. */
-  features?: readonly FeatureModule[];
-  /** What is said of the features that are not loaded. */
-  off?: readonly WhenOff[];
-  isCheck?: boolean;
-  /** How large answers are read, where it differs from the default. */
-  reading?: Partial<ReaderSettings>;
-  /**
-   * Where they differ from the default: requests that may wait for a connection to legacy. Milliseconds in which a
-   * client has to take some of an answer. Milliseconds in which an answer has to begin.
-   */
-  waiting?: number;
-  sendTimeout?: number;
-  answerTimeout?: number;
-  /** Wraps the requests to legacy for answers; those that verify keys are not among them. */
-  aroundClient?: (client: LegacyClient) => LegacyClient;
+/** Parts of a gateway that are replaced or added. */
+export type GatewayParts = CoreParts & {
   /** Nothing is taken from the cache or stored, and no request waits for the same one of another caller. */
   isUncached?: boolean;
 };
 
 /**
- * Puts the gateway together, from the ground up; nothing is connected or listens yet.
+ * Puts the gateway together in three moments: the core, the features, each with what it takes of the core and of
+ * others, and the interface of both. Nothing is connected or listens yet. `openFeatures` defers to `closing` what ends
+ * them.
  *
  * @throws With the setting's name, where a feature cannot be opened.
  */
-export const openGateway = async (
+export const openGateway = async <F extends Additions = Additions>(
   settings: Settings,
   catalogue: Catalogue,
   observer: Observer,
-  parts: GatewayParts = {},
+  openFeatures: (core: Core, closing: AsyncDisposableStack) => F | Promise<F>,
+  { isUncached = false, ...parts }: GatewayParts = {},
 ) => {
-  const { features: modules = [], off = [], isCheck = false } = parts;
-  for (const { events } of modules) if (events) observer.define(events);
-  const routes = Object.values(catalogue.endpoints).flatMap((endpoint) => endpoint.routes);
-  // For every log line of this process: words of these paths are no keys, however long they are.
-  showSegments([...routes, ...catalogue.legacyPaths.longWords]);
   // Closes what is open, the last first: now where the start fails, else when the gateway is closed.
   await using opening = new AsyncDisposableStack();
-  const operation = openOperation(settings, catalogue, observer);
-  const readTarget = legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths);
-  const features: Feature[] = [];
-  const hooks = hooksOf(features);
-  const legacy = openLegacy(settings, catalogue, readTarget, { ...operation, hooks }, parts);
-  const { identity, ...defined } = openEndpoints(settings, catalogue);
-  const answering = openAnswering(settings, catalogue, { ...operation, ...defined, hooks, legacy }, parts);
-
-  let isStopping = false;
-  const door = openDoor(settings, catalogue, readTarget, operation, parts);
-  const core: WholeCore = {
-    settings,
-    catalogue,
-    ...defined,
-    ...operation,
-    ...answering,
-    fetchPath: legacy.fetchPath,
-    outage: legacy.outage,
-    load: legacy.load,
-    legacyTroubles: legacy.outage.troubles,
-    features,
-    hooks,
-    ...door,
-    stored: () => stored,
-    isStopping: () => isStopping,
-    off,
-    isCheck,
-  };
+  let features: F | undefined;
+  // Only this is bound late: the core reports on legacy, and features know what it is still asked for.
+  const legacyOnlyChecksKeys = () => features?.legacyOnlyChecksKeys() ?? false;
+  const opened = openCore(settings, catalogue, observer, legacyOnlyChecksKeys, parts);
+  const { core, legacy } = opened;
   // The answers that legacy still owes are read and stored.
   for (const one of [core.cache, core.reader, legacy]) opening.defer(() => one.close());
-  for (const { open } of modules) {
-    if (open === undefined) continue;
-    const feature = await open(core, settings);
-    features.push(feature);
-    opening.defer(() => feature.close?.());
-  }
+  features = await openFeatures(core, opening);
   for (const one of [core.traffic, core.unconfirmed]) opening.defer(() => one.close());
-  const served = openInterface(core, legacy.pools, identity, parts.isUncached);
-  const stored = openStoredAnswers(core, served);
-  const opened = opening.move();
+  const served = openInterface(opened, features, isUncached);
+  const closing = opening.move();
+  let isStopping = false;
 
   return {
     core,
+    features,
     ...served,
     /** Requests that come from now on are answered, and their connections closed; `/readyz` says so. */
     beginStop: () => void (isStopping = true),
-    /**
-     * Begins what the features do in the background; the results are parts of the lines that the start prints.
-     *
-     * @throws What stops the start.
-     */
-    async start(address: string) {
-      const started: { listensOn?: string; line?: string }[] = [];
-      for (const feature of features) if (feature.start) started.push(await feature.start(address));
-      return [...started, { line: describeOldReads(core) }];
-    },
-    /** Puts changed settings in force, one feature after the other. */
-    reload: async (next: Settings): Promise<void> => {
-      for (const feature of features) await feature.reload?.(next);
-      core.events.emit("reloaded");
-    },
+    isStopping: () => isStopping,
     /**
      * Closes the features, waits for what legacy still answers, and closes everything else. Rejects with
      * what failed, at the end.
      */
-    close: () => opened.disposeAsync(),
+    close: () => closing.disposeAsync(),
   };
 };
 
-type Operation = ReturnType<typeof openOperation>;
-
-/** What runs the gateway: its metrics, what is said of its dependencies, its memory. */
-const openOperation = (settings: Settings, { endpoints }: Catalogue, observer: Observer) => {
-  const meter = openMeter(
-    () => observer.counts(),
-    Object.entries(endpoints).map(([name, { cache }]) => ({ name, isCached: cache !== undefined })),
-  );
-  meter.gauge("build_info", "Always 1: the version, the build of the code and of Node.", () => [buildInfo()]);
-  meter.total("log_lines_dropped_total", "Lines of the log that were dropped because its reader was too slow.", () =>
-    observer.droppedLines(),
-  );
-  const dependencies = openDependencies(meter);
-  const memory = openByteBudget(settings.MEMORY_BYTES);
-  meter.gauge(
-    "memory_bytes",
-    "Bytes of answers and bodies that are collected, wait to be read, or wait to be sent.",
-    () => memory.held,
-  );
-  meter.total("crowded_total", "Answers and bodies refused because of MEMORY_BYTES.", () => memory.refused);
-  const traffic = openTraffic(meter, Object.keys(endpoints));
-  return { observer, meter, traffic, dependencies, events: new EventEmitter<CoreEvents>(), memory };
-};
-
-/** Legacy: the connections to it, and the client that asks it for answers. */
-const openLegacy = (
-  settings: Settings,
-  catalogue: Catalogue,
-  readTarget: ReadLegacyTarget,
-  operation: Operation & Pick<Core, "hooks">,
-  { waiting }: GatewayParts,
-) => {
-  const path = settings.LEGACY_PATH === "/" ? "" : settings.LEGACY_PATH;
-  const host = hostOf(settings);
-  const server = { origin: settings.LEGACY_URL, ca: settings.LEGACY_CA };
-  const judge = legacyJudge(readTarget);
-  const partOf = legacyParts(catalogue, readTarget);
-  const outage = openLegacyOutage(
-    {
-      upstream: {
-        ...upstreamSettings(settings),
-        ...server,
-        memory: operation.memory,
-        judge,
-        onCall: observeCalls(operation.observer, "legacy_asked"),
-      },
-      path: `${path}/json${catalogue.keyProbes.reads.path}`,
-      host,
-      isJudged: (target) => readTarget(target) !== undefined,
-      partOf,
-    },
-    operation,
-  );
-  const backend = openBackend(
-    {
-      name: "legacy",
-      ...server,
-      // What transforms read, and what passes through: uploads, and everything else.
-      pools: ["answers", "downloads", "uploads"],
-      waiting,
-      health: outage,
-      judge,
-      parts: {
-        partOf,
-        onRefused: (endpoint) => operation.observer.event("legacy_part_hangs", { endpoint }),
-      },
-    },
-    settings,
-    operation,
-  );
-  const { pools } = backend;
-  const settingsOfClient = {
-    path,
-    host,
-    maxReply: settings.MAX_REPLY_BYTES,
-    collectTimeout: collectTimeout(settings),
-  };
-  const client = legacyClient(backend, pools.answers, settingsOfClient);
-  const fetchPath = pathFetcher(backend, pools.downloads, settingsOfClient);
-  const close = async (): Promise<void> => {
-    await outage.close();
-    await backend.close();
-  };
-  return { client, fetchPath, pools, outage, load: backend.load, close };
-};
-
-const hostOf = ({ LEGACY_HOST, LEGACY_URL }: Settings): string => LEGACY_HOST ?? new URL(LEGACY_URL).host;
-
-/** The endpoints as they are defined, with the settings that concern them. */
-const openEndpoints = (settings: Settings, catalogue: Catalogue) => {
-  const { endpoints, errors } = catalogue;
-  const lifetimes = lifetimesInForce(endpoints, settings.CACHE_LIFETIMES);
-  const { LEGACY_URL, LEGACY_PATH } = settings;
-  // Identifies this legacy, as far as answers differ by it.
-  const identity = JSON.stringify(["legacy", LEGACY_URL, LEGACY_PATH, hostOf(settings)]);
-  return {
-    endpoints: prepare(endpoints, { legacy: identity, lifetimes }),
-    identity,
-    lifetimes,
-    errors,
-  };
-};
-
-/** Most threads that read large answers, where there are as many cores. */
-const READER_THREADS = 2;
-
-/** The share of the cache's bytes for what paths ask for. */
-const PATHS_SHARE = 1 / 16;
-
-/** What makes answers: the reader of legacy's, the cache of ours, the keys of callers. */
-const openAnswering = (
-  settings: Settings,
-  { keyProbes, module, opaqueReads }: Catalogue,
-  opened: Operation &
-    Pick<Core, "endpoints" | "lifetimes" | "errors" | "hooks"> & { legacy: ReturnType<typeof openLegacy> },
-  { features = [], reading, aroundClient = (client) => client }: GatewayParts,
-) => {
-  const { observer, meter, dependencies, memory, events, endpoints, lifetimes, errors, legacy } = opened;
-  const onError = observer.fault;
-  const timeout = settings.TOTAL_TIMEOUT_MS;
-
-  const openTier = features.find(({ sharedTier }) => sharedTier)?.sharedTier;
-  const stored = [...Object.values(lifetimes), ...opaqueReads.map((read) => read.lifetimes)];
-  const longest = Math.max(...stored.map(longestLifetime));
-  const cache = openCache({
-    store: openStore({
-      bytes: Math.floor(settings.CACHE_BYTES * (1 - PATHS_SHARE)),
-      entryBytes: maxEntryBytes(settings.CACHE_BYTES),
-    }),
-    openTier: openTier?.(settings, { meter, observer, dependencies, longest }),
-    timeout: sharedTimeout(settings),
-    count: meter.cache,
-    onError,
-  });
-  meter.gauge("cache_bytes", "Bytes the cache holds in memory.", () => cache.size().bytes);
-  meter.gauge("cache_entries", "Entries the cache holds in memory.", () => cache.size().entries);
-  meter.total("cache_evictions_total", "Entries evicted to stay within the bound.", () => cache.size().evicted);
-
-  const reportReader = dependencies.add("reader_threads", {
-    trouble: "Reading large answers has been failing",
-    effect: "their callers are answered 502 or 504",
-  });
-  const reader = openReader({
-    endpoints: new Map(endpoints.map((endpoint) => [endpoint.name, endpoint])),
-    module,
-    threads: Math.min(READER_THREADS, availableParallelism()),
-    maxReply: settings.MAX_REPLY_BYTES,
-    memory,
-    onFailed(why, endpoint) {
-      reportReader(false, "the last large answer was not read");
-      observer.event("large_answer_failed", { endpoint, why });
-    },
-    onRead: () => reportReader(true),
-    ...reading,
-  });
-  meter.gauge("reader_threads", "Threads that read large answers.", () => reader.size().threads);
-  meter.gauge("reader_waiting", "Large answers and bodies that wait for a thread.", () => reader.size().waiting);
-  meter.gauge("reader_waiting_bytes", "Bytes of these, and of those that threads read now.", () => reader.size().bytes);
-
-  // The entries of an owner are in a group that is named after it.
-  events.on("keyRefused", (owner) => cache.invalidateLocally(owner));
-  legacy.outage.onChange(({ is }) => is !== "failing" && cache.endPauses());
-  const keys = openKeys({
-    client: legacy.client,
-    probes: keyProbes,
-    errors,
-    timeout: sharedTimeout(settings),
-    onRefused: (owner) => events.emit("keyRefused", owner),
-  });
-  const unconfirmed = openUnconfirmedWrites({ keys, timeout, legacyBack: legacy.outage.ended, onError });
-  const client = aroundClient(legacy.client);
-  const serviceKey = openServiceKey(settings.LEGACY_API_KEY, dependencies);
-  const fetching = { ...opened, client, reader, keys, serviceKey };
-  return {
-    client,
-    reader,
-    cache,
-    fetchAnswer: openFetchAnswer(fetching),
-    fetchReadable: openFetchReadable(fetching),
-    authorize: openAuthorize({ keys, totalTimeout: timeout }),
-    confirmWrite: openConfirmWrite({ hooks: opened.hooks, cache, unconfirmed }),
-    judgeEmpty: openEmptyLists(client, observer),
-    keys,
-    unconfirmed,
-    serviceKey,
-    totalTimeout: timeout,
-  };
-};
-
-const openServiceKey = (key: string | undefined, dependencies: Pick<Dependencies, "add">): WholeCore["serviceKey"] => {
-  if (key === undefined) return undefined;
-  const report = dependencies.add("legacy_api_key", {
-    trouble: "Legacy has been refusing LEGACY_API_KEY",
-    effect: "what legacy answers only with a key is answered 401 to callers without one",
-  });
-  return { key, report: (isAccepted) => report(isAccepted, isAccepted ? undefined : "set a key that may write") };
-};
-
-/**
- * Milliseconds in which a client has to take some of an answer. A slow one takes some every few seconds, by
- * the buffers of its system.
- */
-const SEND_TIMEOUT = 20_000;
-
-/** What the gateway knows of clients before it reads what they ask: bounds, proxies, how they want errors. */
-const openDoor = (
-  settings: Settings,
-  { legacyPaths, legacyWrites }: Catalogue,
-  readTarget: ReadLegacyTarget,
-  { memory, observer, dependencies }: Operation,
-  { sendTimeout = SEND_TIMEOUT, answerTimeout: longest = answerTimeout(settings) }: GatewayParts,
-) => {
-  const trusted = trustedProxies(settings.TRUSTED_PROXIES);
-  const errorFormats = openErrorFormats(settings.PREFIXES);
-  const ownErrors = openOwnErrors({
-    prefixes: settings.PREFIXES,
-    corsOrigins: settings.CORS_ORIGINS,
-    formats: errorFormats,
-    files: legacyPaths.files,
-    readTarget,
-    knowledge: legacyWrites,
-  });
-  return {
-    clientLimits: {
-      sendTimeout,
-      answerTimeout: longest,
-      memory,
-      maxConnections: settings.MAX_CLIENT_CONNECTIONS,
-    },
-    errorFormats,
-    ownErrors,
-    readTarget,
-    guard: openGuard(observer.fault),
-    trusted,
-    untrustedProxies: openUntrustedProxies(trusted, (address) => {
-      observer.event("untrusted_proxy", { address, advice: `if it is your proxy, set TRUSTED_PROXIES=${address}` });
-    }),
-    noteLoop: openLoops(dependencies, observer),
-  };
-};
-
-/** What may answer a request; server.ts has the order, with the steps of features. All features are open. */
-const openInterface = (
-  core: WholeCore,
-  { downloads, uploads }: { downloads: Upstream; uploads: Upstream },
-  legacy: string,
-  isUncached?: boolean,
-) => {
-  const { settings, catalogue, features, meter, observer, trusted, noteLoop } = core;
-  const hitPath = openHitPath(core, settings.CACHE_BYTES * PATHS_SHARE);
-  const layered = features.reduce((next, { layer }) => layer?.(next) ?? next, legacyBackend(core, isUncached));
-  const proxy = passThrough(downloads, uploads, {
+/** Opens what may answer a request; server.ts has the order, with the steps of features. */
+const openInterface = ({ core, identity, legacy }: OpenedCore, features: Additions, isUncached: boolean) => {
+  const { settings, catalogue, meter, observer, trusted, noteLoop } = core;
+  const { legacyHeaders: headers, onLegacyBody, writes, decide, documents } = features;
+  const hitPath = openHitPath(core, features, settings.CACHE_BYTES * PATHS_SHARE);
+  const layered = features.layers.reduce((next, layer) => layer(next), legacyBackend(core, writes, isUncached));
+  const proxy = passThrough(legacy.pools.downloads, legacy.pools.uploads, {
     host: settings.LEGACY_HOST,
     meter,
     observer,
     trusted,
     noteLoop,
-    observe: observePassThrough(core, catalogue.legacyWrites),
-    headers: features.flatMap((one) => one.proxy?.headers ?? []),
+    observe: observePassThrough({ ...core, writes }, onLegacyBody, catalogue.legacyWrites),
+    headers,
     substituteFor: dataFileSubstitutes(catalogue.legacyPaths.files, core.outage),
   });
-  const app = gatewayApp({ ...core, handler: afterAccess(core, layered), hitPath });
+  const app = gatewayApp({ ...core, decide, documents, handler: afterAccess(core, decide, layered), hitPath });
   const oldReads =
     settings.CACHE_LEGACY.length === 0
       ? undefined
-      : openOldReads(core, { counts: openReadCounts(meter), hitPath, legacy });
-  return { app, hitPath, proxy, oldReads };
+      : openOldReads(core, { counts: openReadCounts(meter), hitPath, legacy: identity, headers, onLegacyBody });
+  return { app, hitPath, proxy, oldReads, stored: openStoredAnswers(core, features, { app, oldReads }) };
 };

@@ -13,7 +13,6 @@ import {
   temporary,
   traceContextOf,
 } from "../operation/index.ts";
-import type { StepPlace, WholeCore } from "./answer/feature.ts";
 import type { Gateway } from "./openGateway.ts";
 import { isBelowAny } from "./http/requestTarget.ts";
 import type { Step } from "./http/step.ts";
@@ -57,7 +56,7 @@ export const startServer = async (
   { host, port, prefixes }: { host: string; port: number; prefixes: readonly string[] },
 ): Promise<RunningServer> => {
   let stopping = false;
-  const exchanges = openExchanges(gateway.core, prefixes);
+  const exchanges = openExchanges(gateway, prefixes);
   const { untrustedProxies, guard, events } = gateway.core;
   const join = () => inOrder(requestSteps(gateway, prefixes, exchanges.begin));
   let answer = join();
@@ -106,20 +105,19 @@ export const startServer = async (
  * Below a prefix of "/" the router hands on the paths of legacy.
  */
 const requestSteps = (
-  { core, hitPath, app, proxy, oldReads }: Gateway,
+  { core, features, hitPath, app, proxy, oldReads }: Gateway,
   prefixes: readonly string[],
   begin: Step,
 ): Step[] => {
-  const { features, guard } = core;
-  const before = (place: StepPlace): Step[] =>
-    features.flatMap(({ step }) => (step?.before === place ? [step.answer] : []));
+  const { guard } = core;
+  const before = features.steps();
   return [
     // Rate limits.
-    ...before("hitPath"),
+    ...before.hitPath,
     hitPath.answer,
     begin,
     // Documents.
-    ...before("router"),
+    ...before.router,
     (request, response, next) => {
       if (!isBelowAny(pathOf(request.url ?? "/"), prefixes)) return next();
       app.handle(request, response, next).catch((error: unknown) => guard.fail(response, error));
@@ -127,7 +125,7 @@ const requestSteps = (
     // From here on it is legacy's.
     proxy.begin,
     // Brown-outs.
-    ...before("passThrough"),
+    ...before.passThrough,
     (request, response, next) => {
       if (!oldReads?.answer(request, response, (substitute) => proxy.pass(request, response, next, substitute))) next();
     },
@@ -143,19 +141,18 @@ const inOrder = (steps: readonly Step[]): RequestListener =>
   );
 
 /** Whether an answer with a 5xx is a failure: a malformed request gets 501 or 505, and its client may have left. */
-const isFailed = ({ status, isPlanned, isRefused, isDeferred }: HttpExchange, response?: ServerResponse): boolean =>
-  !isPlanned && (!isRefused || status === 503) && (!isDeferred || response?.writableFinished === true);
+const isFailed = ({ status, isRefused, isDeferred }: HttpExchange, response?: ServerResponse): boolean =>
+  (!isRefused || status === 503) && (!isDeferred || response?.writableFinished === true);
 
 /** Milliseconds between two lines about refused requests. */
 const SUMMARY = 60_000;
 
 /** Calls the features with each exchange that is over, and counts the requests that are refused. */
 const openExchanges = (
-  core: WholeCore,
+  { core, features }: Gateway,
   prefixes: readonly string[],
 ): ExchangeOptions & { begin: Step; close: () => void } => {
-  const { trusted, readTarget, meter, observer, features, catalogue } = core;
-  const ends = features.flatMap(({ onExchange }) => onExchange ?? []);
+  const { trusted, readTarget, meter, observer, catalogue } = core;
   /** Refused requests by status, since the last line. */
   let refused: Record<number, number> = {};
   const total: Record<number, number> = {};
@@ -182,14 +179,15 @@ const openExchanges = (
       refused[exchange.status] = (refused[exchange.status] ?? 0) + 1;
       summary ??= setTimeout(report, SUMMARY).unref();
     }
-    const hasFailed = exchange.hasFailed || (exchange.status >= 500 && isFailed(exchange, response));
+    const isPlanned = exchange.status >= 500 && features.isPlanned.some((isSo) => isSo(exchange));
+    const hasFailed = exchange.hasFailed || (exchange.status >= 500 && !isPlanned && isFailed(exchange, response));
     let name = exchange.endpoint ?? exchange.oldRead;
     if (name === undefined && (hasFailed || (exchange.isProxied && response?.headersSent === true))) {
       name = requestKinds[(exchange.isProxied ? exchange.kind : undefined) ?? "other"];
       meter.countsOf(name).requests++;
     }
     if (hasFailed && name !== undefined) meter.countFailed(name);
-    for (const onExchange of ends) {
+    for (const onExchange of features.onExchange) {
       try {
         onExchange(exchange, response);
       } catch (error) {

@@ -1,6 +1,7 @@
 import { pathOf } from "../catalogue/index.ts";
 import type { App } from "./answer/app.ts";
-import type { Core, StoredAnswers } from "./answer/feature.ts";
+import type { Additions } from "./answer/additions.ts";
+import type { Core, StoredAnswers } from "./answer/core.ts";
 import type { CacheKey } from "./cache/cacheRequest.ts";
 import { originForm } from "./http/requestTarget.ts";
 import type { ReadPath } from "./oldReads/pathRead.ts";
@@ -10,7 +11,8 @@ type Readers = { app: Pick<App, "readPath">; oldReads?: { readPath: ReadPath } |
 
 /** Looks up by the address of a read, of either interface, what is stored for everybody. */
 export const openStoredAnswers = (
-  { cache, features }: Pick<Core, "cache" | "features">,
+  { cache }: Pick<Core, "cache">,
+  { backends }: Pick<Additions, "backends">,
   { app, oldReads }: Readers,
 ): StoredAnswers => {
   const keysOf = (address: string): CacheKey[] => {
@@ -19,8 +21,7 @@ export const openStoredAnswers = (
     if (ours === undefined) return Object.values(oldReads?.readPath(path)?.cacheKeys ?? {});
     const { cacheKey } = ours.endpoint;
     if (cacheKey === undefined) return [];
-    const backends = [undefined, ...features.flatMap(({ backend }) => backend ?? [])];
-    return backends.map((backend) => cacheKey(ours.input, backend));
+    return [undefined, ...backends].map((backend) => cacheKey(ours.input, backend));
   };
 
   return {

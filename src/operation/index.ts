@@ -31,6 +31,7 @@ export {
   type Settings,
   settingsByGroup,
   type SettingsFragment,
+  type SettingsOf,
   settingsSchemaOf,
   unknownEndpoints,
   type WhenOff,
@@ -38,12 +39,7 @@ export {
 export { suggestName } from "./settings/slips.ts";
 export { temporary } from "./settings/temporary.ts";
 export { buildId, buildInfo } from "./telemetry/buildId.ts";
-export {
-  type Dependencies,
-  type DependencyState,
-  type FailureMeaning,
-  openDependencies,
-} from "./telemetry/dependencies.ts";
+export { type Dependencies, type DependencyState, openDependencies } from "./telemetry/dependencies.ts";
 export { coreEvents, type EventDefinitions, type EventLevel } from "./telemetry/events.ts";
 export {
   contexts,

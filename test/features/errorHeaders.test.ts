@@ -1,5 +1,4 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import type { FeatureModule } from "../../src/gateway/answer/feature.ts";
 import { exchange } from "../gateway/answer/support.ts";
 import { beAway } from "../gateway/http/ownErrorsSupport.ts";
 import { listeningGateway } from "../gateway/http/support.ts";
@@ -14,9 +13,8 @@ const BROWNOUTS = JSON.stringify([{ path: "/", from: hoursFromNow(-1), until: ho
 const planted = (): never => {
   throw new TypeError("planted");
 };
-const parts = (open: FeatureModule["open"]): GatewayParts => ({ features: [{ ...(open && { open }) }] });
-const noLayer = parts(() => ({ layer: () => async () => planted() }));
-const noHeaders = parts(() => ({ proxy: { headers: planted } }));
+const noLayer: GatewayParts = { adding: () => ({ layers: [() => async () => planted()] }) };
+const noHeaders: GatewayParts = { adding: () => ({ legacyHeaders: [planted] }) };
 
 const upgrade = "Upgrade: websocket";
 const wanted = [`Origin: ${page}`, `Accept: ${problem}`];

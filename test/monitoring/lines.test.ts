@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { features } from "../../features/index.ts";
-import { allEvents } from "../../features/load.ts";
+import { allEvents } from "../../features/index.ts";
 import { openProcessMetrics } from "../../src/operation/telemetry/processMetrics.ts";
 import { exampleRequests } from "../../tools/corpus/madeRequests.ts";
 import { startSampleLegacy } from "../../tools/sampleLegacy/startSampleLegacy.ts";
@@ -80,7 +79,7 @@ test("a page of metrics has at most 36 lines an endpoint and 360 others", async 
   expect(await lines()).toBeLessThan(MAX_LINES);
 
   // All that can be counted at all: every endpoint with every status, backend, way and event.
-  const events = Object.keys(await allEvents(features));
+  const events = Object.keys(await allEvents());
   expect(events.length).toBeGreaterThan(0);
   for (const name of names) {
     for (const event of events) gateway.observer.event(event, { endpoint: name });

@@ -23,7 +23,14 @@ const checked = async (url: string, environment: Record<string, string> = {}, ti
   const gateway = await gatewayFor(url, environment, { isCheck: true });
   const lines: string[] = [];
   const { settings } = gateway.core;
-  const result = await check(gateway, { settings, strict: false, print: (line) => lines.push(line), times });
+  const result = await check(gateway, {
+    settings,
+    strict: false,
+    parts: gateway.features.checks,
+    off: gateway.off,
+    print: (line) => lines.push(line),
+    times,
+  });
   await gateway.close();
   return {
     ...result,

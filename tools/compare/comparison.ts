@@ -127,7 +127,7 @@ const settingsOf = (
   const given = { ...environment, ...(legacy === undefined ? {} : legacySettings(legacy)) };
   const loaded = loadSettings(given, endpoints, [compareSettings], false);
   if ("errors" in loaded) throw new Error(loaded.errors.join("\n"));
-  return loaded.settings as CompareSettings;
+  return loaded.settings;
 };
 
 const isLoopback = (url: string): boolean => /^(127\.|\[::1\]$|localhost$)/.test(new URL(url).hostname);

@@ -1,4 +1,4 @@
-import type { Core } from "../../../src/gateway/index.ts";
+import type { ConsoleCore } from "../consoleCore.ts";
 import { buildInfo, type WhenOff } from "../../../src/operation/index.ts";
 import type { PagePart, PageSection } from "../../../libraries/ui/consolePart.ts";
 import { documentFrame, joinModules, readAsset, readStyle, sharedStyle } from "../../../libraries/ui/documentFrame.ts";
@@ -74,8 +74,8 @@ const scriptOf = (parts: readonly PagePart[]): string =>
   ].join("\n");
 
 type ShownCore = Pick<
-  Core,
-  "off" | "settings" | "untrustedProxies" | "traffic" | "dependencies" | "meter" | "legacyTroubles" | "hooks"
+  ConsoleCore,
+  "off" | "settings" | "untrustedProxies" | "traffic" | "dependencies" | "meter" | "legacyTroubles" | "keysAlone"
 >;
 
 /** The size of the cache against its bounds, and the lifetimes of its answers. */
@@ -132,7 +132,7 @@ const lifetimesRow = ([endpoint, lifetimes]: [string, CacheView["lifetimes"][str
 /** Proxies that the page names: anybody may send forwarded headers. */
 const MAX_NAMED = 3;
 
-const noticesOf = ({ untrustedProxies }: Pick<Core, "untrustedProxies">): Html[] =>
+const noticesOf = ({ untrustedProxies }: Pick<ConsoleCore, "untrustedProxies">): Html[] =>
   untrustedProxies
     .list()
     .slice(0, MAX_NAMED)
@@ -176,7 +176,7 @@ const contentOf = (
   ].toSorted((a, b) => a.order - b.order);
   const troubles = [...causesOf(core, remedies), ...shown.flatMap((part) => part.troubles ?? [])];
   const notices = [...noticesOf(core), ...shown.flatMap((part) => part.notices ?? [])];
-  const alone = core.hooks.keysAlone();
+  const alone = core.keysAlone();
   const sentence = shown.findLast((part) => part.calm !== undefined)?.calm ?? calmSentence(core);
   const calm = alone === undefined ? sentence : html`${sentence}; ${alone.calm}`;
   const { failedUntil } = shown.findLast((part) => part.failedUntil !== undefined) ?? {};

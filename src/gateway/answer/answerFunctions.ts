@@ -1,6 +1,5 @@
 import type { Answer, LegacyRequest, Outcome } from "../../catalogue/index.ts";
 import type { Fetched } from "../cache/cacheRequest.ts";
-import type { Served } from "../cache/served.ts";
 import type { Caller, LegacyAnswer, LegacyFailed } from "../upstream/legacyClient.ts";
 import type { Context } from "./context.ts";
 
@@ -25,8 +24,7 @@ export type FetchedAnswer = Fetched & {
 };
 
 /**
- * The members of the core that make answers. `legacyFetch.ts` makes the first two, `authorize.ts` and
- * `legacyBackend.ts` the others.
+ * The members of the core that make answers. `legacyFetch.ts` makes the first two, `authorize.ts` the last.
  */
 export type AnswerFunctions = {
   /**
@@ -45,13 +43,4 @@ export type AnswerFunctions = {
    * within the last hour counts, and another is 503.
    */
   authorize: (caller: AuthorizedCaller, byModern?: boolean) => Promise<Answer | undefined>;
-  /**
-   * The answer to a write that a backend has made. What the write may have touched is invalidated before the answer
-   * goes out. Where the answer is lost, cached entries are served only while legacy fails. A write that was refused, or
-   * cannot have been sent, changes nothing.
-   */
-  confirmWrite: (
-    context: Pick<Context, "endpoint" | "input" | "key">,
-    written: { answer: Answer; fate?: WriteFate },
-  ) => Promise<Served>;
 };

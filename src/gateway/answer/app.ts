@@ -18,12 +18,14 @@ import { type PreparedEndpoint, allowed, type Pattern, patterns } from "./prepar
 import { inputOf, inputOfPath } from "./requestInput.ts";
 import { serve } from "./serve.ts";
 import { type Candidate, suggestPath } from "./suggestPath.ts";
-import type { WholeCore } from "./feature.ts";
+import type { Additions } from "./additions.ts";
+import type { WholeCore } from "./core.ts";
 
-type AppCore = WholeCore & {
-  handler: Handler;
-  hitPath: HitPath;
-};
+type AppCore = WholeCore &
+  Pick<Additions, "decide" | "documents"> & {
+    handler: Handler;
+    hitPath: HitPath;
+  };
 
 /** The new interface, for requests from sockets and from this process. */
 export type App = ReturnType<typeof gatewayApp>;
@@ -118,7 +120,7 @@ export const gatewayApp = (core: AppCore) => {
   return app;
 };
 
-const documentPaths = ({ features }: AppCore): string[] => features.flatMap(({ documents }) => documents?.paths ?? []);
+const documentPaths = ({ documents }: AppCore): string[] => documents.flatMap(({ paths }) => paths);
 
 const notFound: OwnError = { status: 404, detail: "Not Found" };
 
@@ -141,7 +143,7 @@ const errorReply = (core: AppCore, received: Received, error: OwnError): Reply =
 /** Refuses a path or a method, with links to what describes those that there are. */
 const refuse = (core: AppCore, received: Received, { headers = [], ...error }: OwnError): Handled => {
   const path = pathOf(received.target);
-  const links = core.features.flatMap(({ documents }) => documents?.linksOf(path) ?? []);
+  const links = core.documents.flatMap(({ linksOf }) => linksOf(path) ?? []);
   return {
     reply: errorReply(core, received, { ...error, headers: [...headers, ...links.flatMap((one) => ["Link", one])] }),
   };

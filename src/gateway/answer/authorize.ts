@@ -2,7 +2,7 @@ import { answerOf, type Outcome } from "../../catalogue/index.ts";
 import { withTimeout } from "../../operation/index.ts";
 import { withoutClient } from "../upstream/legacyClient.ts";
 import type { AnswerFunctions } from "./answerFunctions.ts";
-import type { Core } from "./feature.ts";
+import type { Core } from "./core.ts";
 
 /**
  * Milliseconds that a request to modern waits until legacy has verified a key that it accepted within the last hour.

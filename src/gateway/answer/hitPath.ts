@@ -9,18 +9,19 @@ import { isLoop } from "../upstream/forwarding.ts";
 import { keyAlone } from "../../catalogue/index.ts";
 import { exchangeOf } from "../../operation/index.ts";
 import type { Dialect, HitPath } from "./dialect.ts";
-import type { Core, Feature, WholeCore } from "./feature.ts";
+import type { Additions } from "./additions.ts";
+import type { Core, WholeCore } from "./core.ts";
 
 /** A path, and what it asks for in its dialect. */
 type Known<Read = unknown> = { dialect: Dialect<Read>; read: Read };
 
-/** `bytes`: all that may be remembered of paths. `features`: complete when the first request comes. */
+/** `bytes`: all that may be remembered of paths. */
 export const openHitPath = (
-  { cache, features, errorFormats }: Pick<WholeCore, "cache" | "features" | "errorFormats">,
+  { cache, errorFormats }: Pick<WholeCore, "cache" | "errorFormats">,
+  { mayHit, mayHitOldRead }: Pick<Additions, "mayHit" | "mayHitOldRead">,
   bytes: number,
 ): HitPath => {
   const kept = openKeptReplies();
-  let conditions: ReturnType<typeof conditionsOf> | undefined;
   const paths = new LRUCache<string, Known>({
     maxSize: Math.max(1, Math.floor(bytes)),
     sizeCalculation: ({ dialect }, path) => dialect.bytes + 2 * path.length,
@@ -45,10 +46,9 @@ export const openHitPath = (
       if (asked === undefined) return next();
       const { cacheKey, owner, keyed } = asked;
       const { isOfLegacy } = dialect;
-      const { ours, proxied } = (conditions ??= conditionsOf(features));
       if (isOfLegacy) {
-        for (const mayAnswer of proxied) if (!mayAnswer(exchange)) return next();
-      } else for (const mayAnswer of ours) if (!mayAnswer(cacheKey.endpoint, keyed, headers)) return next();
+        for (const mayAnswer of mayHitOldRead) if (!mayAnswer(exchange)) return next();
+      } else for (const mayAnswer of mayHit) if (!mayAnswer(cacheKey.endpoint, keyed, headers)) return next();
       const now = performance.now();
       const wanted = readDirectives(headers["cache-control"], headers.pragma);
       const found = cache.lookUp({ cacheKey, owner: isOfLegacy ? undefined : owner, wanted }, now);
@@ -76,12 +76,6 @@ export const openHitPath = (
     },
   };
 };
-
-/** What features say of hits: of the new interface, and of legacy's own. */
-const conditionsOf = (features: readonly Feature[]) => ({
-  ours: features.flatMap(({ mayHitPathAnswer }) => mayHitPathAnswer ?? []),
-  proxied: features.flatMap(({ proxy }) => proxy?.mayHitPathAnswer ?? []),
-});
 
 /** Reads of the new interface. A path is known by the cache key that the router has made of it. */
 export const newInterface = ({

@@ -1,17 +1,15 @@
-import { allOf, runStep } from "../../operation/index.ts";
-import { groupList } from "../cache/reply.ts";
+import { runStep } from "../../operation/index.ts";
 import { uncached } from "../cache/served.ts";
 import { withoutClient } from "../upstream/legacyClient.ts";
 import type { Handler } from "./context.ts";
-import type { WholeCore } from "./feature.ts";
-import type { AnswerFunctions } from "./answerFunctions.ts";
-import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
+import type { WholeCore } from "./core.ts";
+import type { Writes } from "./writes.ts";
 
 /** Answers by the legacy interface, from the cache where that is possible, unless it is to be `isUncached`. */
-export const legacyBackend = (core: WholeCore, isUncached = false): Handler =>
+export const legacyBackend = (core: WholeCore, writes: Writes, isUncached = false): Handler =>
   async function askLegacy(context) {
     const { endpoint, input, key, legacy, wanted, bypass } = context;
-    if (endpoint.writes) return core.confirmWrite(context, await core.fetchAnswer(context));
+    if (endpoint.writes) return writes.confirm(context, await core.fetchAnswer(context));
     if ("unsent" in legacy)
       return uncached((await core.authorize(context)) ?? (await core.fetchAnswer(context)).answer);
     const cacheKey = bypass || isUncached ? undefined : endpoint.cacheKey?.(input);
@@ -35,26 +33,4 @@ export const legacyBackend = (core: WholeCore, isUncached = false): Handler =>
     const entry = isDoubted ? findPublic() : undefined;
     if (entry?.status !== 200) return { ...served, cacheKey };
     return { answer: entry, entry, how: { fwd: "stale", detail: "stale-if-error" }, cacheKey };
-  };
-
-/** Makes `confirmWrite` of the core. */
-export const openConfirmWrite =
-  ({
-    hooks,
-    cache,
-    unconfirmed,
-  }: Pick<WholeCore, "hooks" | "cache" | "unconfirmed">): AnswerFunctions["confirmWrite"] =>
-  async ({ endpoint, input, key }, { answer, fate }) => {
-    const served = uncached(answer, "method");
-    // Otherwise anybody could empty the cache.
-    if (fate === "refused" || answer.status === 401 || answer.status === 403) return served;
-    const touched = endpoint.writes?.(input) ?? { groups: [] };
-    const { groups } = touched;
-    const invalidate = (isLost: boolean): Promise<void> | undefined =>
-      allOf([
-        hooks.onWrite(isLost ? { groups, hold: UNCONFIRMED_MS } : { groups }),
-        cache.invalidate(isLost ? { groups, soft: true, hold: UNCONFIRMED_MS } : touched),
-      ]);
-    await (fate === "unknown" ? unconfirmed.note(key, () => invalidate(true)) : invalidate(false));
-    return answer.status === 200 ? { ...served, headers: ["Cache-Group-Invalidation", groupList(groups)] } : served;
   };

@@ -21,7 +21,7 @@ import type { MaybePromise, ReadFailure } from "../threads/reader.ts";
 import { retryAfterOf } from "../upstream/retryAfter.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import type { AnswerFunctions, FetchedAnswer, FetchRequest } from "./answerFunctions.ts";
-import type { WholeCore } from "./feature.ts";
+import type { WholeCore } from "./core.ts";
 import { isIll, reportIll } from "./illAnswer.ts";
 
 type ToAsk = Pick<WholeCore, "client" | "observer" | "keys" | "errors">;

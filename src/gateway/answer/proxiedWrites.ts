@@ -21,20 +21,24 @@ import {
 } from "../../catalogue/index.ts";
 import { type Beginning, plainBody } from "../upstream/answerBeginning.ts";
 import type { PassThroughOptions } from "../proxy/passThrough.ts";
-import type { WholeCore } from "./feature.ts";
+import type { Additions } from "./additions.ts";
+import type { WholeCore } from "./core.ts";
 import type { WriteFate } from "./answerFunctions.ts";
 import { UNCONFIRMED_MS } from "./unconfirmedWrites.ts";
+
+type WritingCore = Pick<WholeCore, "cache" | "unconfirmed"> & Pick<Additions, "writes">;
 
 /**
  * Observes proxied requests: writes invalidate cached answers, and features get the beginning of each body, which may
  * hold a key.
  */
-export const observePassThrough = (
-  core: Pick<WholeCore, "cache" | "unconfirmed" | "hooks" | "features">,
-  legacyWrites: LegacyWriteKnowledge,
-): NonNullable<PassThroughOptions["observe"]> => {
-  const observers = core.features.flatMap(({ proxy }) => proxy?.onBody ?? []);
-  return (exchange, req) => {
+export const observePassThrough =
+  (
+    core: WritingCore,
+    observers: Additions["onLegacyBody"],
+    legacyWrites: LegacyWriteKnowledge,
+  ): NonNullable<PassThroughOptions["observe"]> =>
+  (exchange, req) => {
     const { method = "GET" } = req;
     const legacy = isSafeMethod(method) ? undefined : exchange.target;
     if (legacy === undefined) return undefined;
@@ -50,7 +54,6 @@ export const observePassThrough = (
       },
     };
   };
-};
 
 /**
  * Invalidates the entries that a write has changed. A write with a key counts unless it was refused. Without a key it
@@ -58,7 +61,7 @@ export const observePassThrough = (
  * Otherwise any client could empty the cache.
  */
 const invalidate = (
-  { cache, unconfirmed, hooks }: Pick<WholeCore, "cache" | "unconfirmed" | "hooks">,
+  { cache, unconfirmed, writes }: WritingCore,
   { path }: LegacyTarget,
   req: IncomingMessage,
   write: ProxiedWrite,
@@ -70,7 +73,7 @@ const invalidate = (
   const { groups } = touched;
   const onWrite = (hold?: { hold: number }) => {
     const answerText = () => (hold || answer === undefined ? undefined : plainBody(answer).toString("latin1"));
-    return hooks.onWrite({ groups, ...hold, proxied: { path, named: write.named(), answerText } });
+    return writes.onWrite({ groups, ...hold, proxied: { path, named: write.named(), answerText } });
   };
   const key = write.key(req.headers["content-type"]);
   if (fate === "unknown")

@@ -17,7 +17,7 @@ import {
 import { readBody } from "../http/body.ts";
 import type { Caller } from "../upstream/legacyClient.ts";
 import type { Received } from "./context.ts";
-import type { WholeCore } from "./feature.ts";
+import type { WholeCore } from "./core.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 
 /** The place of the input in a path: named segments, or pairs of name and value below `pairsBelow`. */

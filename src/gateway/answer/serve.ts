@@ -2,7 +2,8 @@ import { type Answer, answerOf, type Credential, inputErrors, type InputReading 
 import { readDirectives } from "../cache/cacheRequest.ts";
 import { type Decision, type Served, uncached } from "../cache/served.ts";
 import type { Handler, Context, Received } from "./context.ts";
-import type { WholeCore } from "./feature.ts";
+import type { Additions } from "./additions.ts";
+import type { WholeCore } from "./core.ts";
 import { unauthenticated } from "./legacyFetch.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
 import { callerOf } from "./requestInput.ts";
@@ -12,7 +13,7 @@ import { callerOf } from "./requestInput.ts";
  * than the caller may know.
  */
 export const serve = async (
-  core: WholeCore,
+  core: WholeCore & Pick<Additions, "decide">,
   handler: Handler,
   endpoint: PreparedEndpoint,
   received: Received,
@@ -21,7 +22,7 @@ export const serve = async (
 ): Promise<Served> => {
   const { header, exchange } = received;
   const asker = { ...received, ...callerOf(core, received, key), endpoint };
-  const decided = () => core.hooks.decide(endpoint.name, asker);
+  const decided = () => core.decide(endpoint.name, asker);
   const refuse = (answer: Answer, { stage }: Decision, reason: "credential" | "input"): Served => ({
     ...uncached(answer),
     decision: { stage, backend: "gateway", reason },

@@ -1,7 +1,8 @@
 import { type Answer, answerOf, type ErrorTable, type Outcome } from "../../catalogue/index.ts";
 import { uncached } from "../cache/served.ts";
 import type { Handler } from "./context.ts";
-import type { Core } from "./feature.ts";
+import type { Additions } from "./additions.ts";
+import type { Core } from "./core.ts";
 
 /** Milliseconds for which a cached answer for the caller proves that the caller may read the resource. */
 const MAX_AGE_OF_ACCESS = 60_000;
@@ -20,7 +21,7 @@ const unclear: Outcome = {
  * the write is not sent.
  */
 export const afterAccess =
-  ({ hooks, errors }: Pick<Core, "hooks" | "errors">, next: Handler): Handler =>
+  ({ errors }: Pick<Core, "errors">, decide: Additions["decide"], next: Handler): Handler =>
   async (context) => {
     const { mustRead } = context.endpoint;
     if (mustRead === undefined || context.endpoint.writes === undefined) return next(context);
@@ -31,7 +32,7 @@ export const afterAccess =
     if (!isStale && isForBackend(answer, errors)) return next(context);
     const { status } = answer;
     const isSaid = status === 401 || status === 403 || status >= 500;
-    const { stage } = hooks.decide(context.endpoint.name, context);
+    const { stage } = decide(context.endpoint.name, context);
     return {
       ...uncached(isSaid ? answer : answerOf(unclear), "method"),
       decision: { stage, backend: "gateway", reason: status === 401 ? "credential" : "access" },

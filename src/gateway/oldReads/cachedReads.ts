@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Answer } from "../../catalogue/index.ts";
 import { monotonic, openHolding } from "../../operation/index.ts";
-import type { WholeCore } from "../answer/feature.ts";
+import type { WholeCore } from "../answer/core.ts";
 import { isIll, reportIll } from "../answer/illAnswer.ts";
 import type { CacheRequest, Fetched, NotForCache } from "../cache/cacheRequest.ts";
 import type { Entry } from "../cache/entry.ts";

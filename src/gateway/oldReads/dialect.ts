@@ -1,6 +1,7 @@
 import type { ReadCounts } from "../../operation/index.ts";
+import type { Additions } from "../answer/additions.ts";
 import type { Dialect } from "../answer/dialect.ts";
-import type { WholeCore } from "../answer/feature.ts";
+import type { WholeCore } from "../answer/core.ts";
 import { ageOf, cacheStatus, contentHeaders, etagOf, type WriteHeaders } from "../cache/reply.ts";
 import { legacyCorsList } from "../http/cors.ts";
 import type { PathRead } from "./pathRead.ts";
@@ -8,7 +9,8 @@ import { whoAsks } from "./whoAsks.ts";
 
 /** The dialect of reads of legacy's interface. `counts`: counts those that the hit path answers. */
 export const legacyDialect = (
-  { features, keys, trusted }: Pick<WholeCore, "features" | "keys" | "trusted">,
+  { keys, trusted }: Pick<WholeCore, "keys" | "trusted">,
+  headers: Additions["legacyHeaders"],
   counts: ReadCounts,
 ): Dialect<PathRead> => ({
   isOfLegacy: true,
@@ -24,7 +26,7 @@ export const legacyDialect = (
     if (owner !== undefined && !keys.isProven(owner)) return undefined;
     return { cacheKey, owner, keyed: true };
   },
-  cors: (_, exchange) => [...legacyCorsList, ...features.flatMap(({ proxy }) => proxy?.headers?.(exchange) ?? [])],
+  cors: (_, exchange) => [...legacyCorsList, ...headers.flatMap((headersOf) => headersOf(exchange) ?? [])],
   writeHeaders,
   count: ({ cacheKey }, reply, ms) => counts.count(cacheKey.endpoint, reply === undefined ? "error" : "hit", ms),
 });

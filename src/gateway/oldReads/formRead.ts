@@ -2,7 +2,7 @@ import { isAscii } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { isKey, pathOf, queryOf, withoutFormat } from "../../catalogue/index.ts";
 import { withTimeout } from "../../operation/index.ts";
-import type { WholeCore } from "../answer/feature.ts";
+import type { WholeCore } from "../answer/core.ts";
 import type { PathRead, ReadPath } from "./pathRead.ts";
 import { isOfBrowser, type ReadSender, schemeOfOldRead } from "./whoAsks.ts";
 

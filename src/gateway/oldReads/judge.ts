@@ -8,7 +8,7 @@ import {
   ownStatusOf,
   readEdges,
 } from "../../catalogue/index.ts";
-import type { WholeCore } from "../answer/feature.ts";
+import type { WholeCore } from "../answer/core.ts";
 import type { PreparedEndpoint } from "../answer/prepared.ts";
 import type { CacheKey, Fetched } from "../cache/cacheRequest.ts";
 import type { Entry } from "../cache/entry.ts";

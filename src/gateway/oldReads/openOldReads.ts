@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
 import { pathOf } from "../../catalogue/index.ts";
 import { exchangeOf, monotonic, type ReadCounts, withTimeout } from "../../operation/index.ts";
+import type { Additions } from "../answer/additions.ts";
 import type { HitPath } from "../answer/dialect.ts";
-import type { WholeCore } from "../answer/feature.ts";
+import type { WholeCore } from "../answer/core.ts";
 import { type NotForCache, readDirectives } from "../cache/cacheRequest.ts";
 import { isFailure } from "../cache/policy.ts";
 import { type Served, uncached } from "../cache/served.ts";
@@ -34,7 +35,13 @@ const VERIFY_MS = 2000;
 type ReadingForm = NonNullable<ReturnType<ReadForm>>;
 
 /** The parts of reads of old clients. `legacy` identifies the legacy server. */
-type OldReadParts = { counts: ReadCounts; hitPath: HitPath; legacy: string };
+type OldReadParts = {
+  counts: ReadCounts;
+  hitPath: HitPath;
+  legacy: string;
+  headers: Additions["legacyHeaders"];
+  onLegacyBody: Additions["onLegacyBody"];
+};
 
 /**
  * Answers reads of legacy's interface from the cache, with legacy's status, type and bytes. An answer is judged like an
@@ -43,11 +50,11 @@ type OldReadParts = { counts: ReadCounts; hitPath: HitPath; legacy: string };
  */
 export const openOldReads = (
   core: WholeCore,
-  { counts, hitPath, legacy }: OldReadParts,
+  { counts, hitPath, legacy, headers, onLegacyBody }: OldReadParts,
 ): { answer: (req: IncomingMessage, res: ServerResponse, pass: Pass) => boolean; readPath: ReadPath } => {
   const { keys, outage, observer } = core;
   const readPath = openPathReads(core, legacy);
-  const dialect = legacyDialect(core, counts);
+  const dialect = legacyDialect(core, headers, counts);
   const cached = openCachedReads(core);
   const replies = openReplies(core, { cached, counts, dialect });
   const substituteFor = openSubstitutes(core, { cached, replies });
@@ -158,7 +165,7 @@ export const openOldReads = (
   const answerForm = async (req: IncomingMessage, res: ServerResponse, reading: ReadingForm, pass: Pass) => {
     const form = await reading;
     if (form === undefined) return pass();
-    for (const { proxy } of core.features) proxy?.onBody?.(req, form.posted);
+    for (const onBody of onLegacyBody) onBody(req, form.posted);
     // Node does not discard a body that was read, even if the request is not proxied.
     res.once("close", () => req.resume());
     begin(req, res, { ...oldRead(req, res, form.path, form.sender), posted: form.posted }, pass);

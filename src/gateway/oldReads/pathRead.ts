@@ -6,7 +6,7 @@ import {
   withoutFormat,
 } from "../../catalogue/index.ts";
 import { isListing } from "../answer/emptyLists.ts";
-import type { WholeCore } from "../answer/feature.ts";
+import type { WholeCore } from "../answer/core.ts";
 import type { PreparedEndpoint } from "../answer/prepared.ts";
 import { type CacheKey, cacheKeyOf, legacyName } from "../cache/cacheRequest.ts";
 import { lifetimesBy } from "../cache/policy.ts";

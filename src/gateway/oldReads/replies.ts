@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { writeLegacyError } from "../../catalogue/index.ts";
 import { answerResultOf, exchangeOf, type ReadCounts } from "../../operation/index.ts";
 import type { Dialect } from "../answer/dialect.ts";
-import type { Core } from "../answer/feature.ts";
+import type { Core } from "../answer/core.ts";
 import { replyWith } from "../cache/reply.ts";
 import type { Served } from "../cache/served.ts";
 import { legacyCorsList } from "../http/cors.ts";

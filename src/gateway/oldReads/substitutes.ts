@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { WholeCore } from "../answer/feature.ts";
+import type { WholeCore } from "../answer/core.ts";
 import { isIll, reportIll } from "../answer/illAnswer.ts";
 import { errorCodeOf, refusedIn } from "../answer/proxiedWrites.ts";
 import type { Substitute } from "../proxy/passThrough.ts";

@@ -3,26 +3,30 @@ import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
 import { accepts } from "hono/accepts";
 import { writeExposition } from "../../operation/index.ts";
-import type { Core } from "../answer/feature.ts";
+import type { Gateway } from "../openGateway.ts";
+import type { Core } from "../answer/core.ts";
 import type { Guard } from "../http/guard.ts";
 import { guardMiddleware, type GuardSettings, type SignIn } from "./guard.ts";
 
 const OPEN_METRICS = "application/openmetrics-text";
 const TEXT = "text/plain";
 
-type ReadCore = Pick<Core, "observer" | "dependencies" | "meter" | "isStopping" | "legacyTroubles" | "traffic">;
+type ReadGateway = Pick<Core, "observer" | "dependencies" | "meter" | "keysAlone" | "legacyTroubles" | "traffic"> &
+  Pick<Gateway, "isStopping">;
 
 /**
  * What operators' programs ask: whether the gateway lives, whether it is ready, and its metrics. `signIn` answers
  * `GET /` without the token.
  */
 export const operatorsApp = (
-  { observer, dependencies, meter, isStopping, legacyTroubles, traffic }: ReadCore,
+  { observer, dependencies, meter, isStopping, keysAlone, legacyTroubles, traffic }: ReadGateway,
   guard: GuardSettings,
   signIn?: SignIn,
 ): Hono => {
   const details = () => ({
-    dependencies: dependencies.states(),
+    dependencies: dependencies
+      .states()
+      .map((state) => (state.name === "legacy" ? { ...state, only: keysAlone()?.only } : state)),
     legacyTroubles: legacyTroubles(),
     lastMinute: traffic.lastMinute().filter(({ requests }) => requests > 0),
   });

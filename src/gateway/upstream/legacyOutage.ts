@@ -1,7 +1,6 @@
 import {
   contexts,
   type Dependencies,
-  type FailureMeaning,
   type Meter,
   neverAnswered,
   type Observer,
@@ -46,17 +45,25 @@ const troubleNames = [refusing.name, differing.name, ...legacyFaults];
 const PROBE_BYTES = 1024 ** 2;
 
 type Telemetry = {
-  /** The meaning of its failure where legacy only checks keys now. */
-  hooks: { keysAlone: () => FailureMeaning | undefined };
   dependencies: Pick<Dependencies, "add">;
   observer: Pick<Observer, "event" | "fault" | "onEvent">;
   meter: Pick<Meter, "gauge">;
   traffic: Pick<Traffic, "recent" | "sinceNow">;
 };
 
+/** The words on a legacy that only checks keys, since features replace all that it answers. */
+const KEYS_ALONE = {
+  only: "keys",
+  trouble: "Legacy, which only checks keys, has been failing",
+  effect: "callers with a key that it has not accepted within the last hour are answered 503",
+  calm: "legacy only checks keys",
+  line: "legacy only checks keys: no endpoint needs it, and old clients are answered 410",
+};
+
 /** What says how legacy is. `troubles`: what is wrong while it does not fail. */
-type LegacyOutage = Omit<LegacyWatch, "close"> & {
+export type LegacyOutage = Omit<LegacyWatch, "close"> & {
   troubles: () => LegacyTrouble[];
+  keysAlone: () => typeof KEYS_ALONE | undefined;
   close: () => Promise<void>;
 };
 
@@ -66,8 +73,10 @@ type LegacyOutage = Omit<LegacyWatch, "close"> & {
  */
 export const openLegacyOutage = (
   { upstream: settings, path, host, isJudged, partOf }: LegacyOutageSettings,
-  { hooks: { keysAlone }, dependencies, observer, meter, traffic }: Telemetry,
+  { dependencies, observer, meter, traffic }: Telemetry,
+  onlyChecksKeys: () => boolean,
 ): LegacyOutage => {
+  const keysAlone = (): typeof KEYS_ALONE | undefined => (onlyChecksKeys() ? KEYS_ALONE : undefined);
   // Behind other requests a probe would show that the gateway has no room, not that legacy fails.
   const upstream = openUpstream({ ...settings, connections: 1 });
   const failing = {
@@ -138,6 +147,7 @@ export const openLegacyOutage = (
   const opened: LegacyOutage = {
     ...outage,
     troubles,
+    keysAlone,
     async close() {
       outage.close();
       await upstream.close();

@@ -12,6 +12,7 @@ import {
   secretSettings,
   type Settings,
   type SettingsFragment,
+  type SettingsOf,
   settingsSchemaOf,
 } from "./settings.ts";
 import { doubtful, wrongTogether } from "./together.ts";
@@ -20,19 +21,19 @@ import { doubtful, wrongTogether } from "./together.ts";
  * `errors` has a line for each wrong setting: its name, what was given, what is allowed. `warnings` has a line for each
  * likely slip, for a file with secrets that all users may read, and for values that are hardly meant.
  */
-type LoadedSettings = { settings: Settings; warnings: string[] } | { errors: string[]; warnings: string[] };
+type LoadedSettings<S> = { settings: S; warnings: string[] } | { errors: string[]; warnings: string[] };
 
 /**
  * Reads the settings from the file named by `CONFIG` and from the environment, which wins. Finds all errors at once,
  * also those of settings that are only wrong together. `fragments`: the settings of features. Without `isStrict`,
  * unknown settings are ignored: features of other programs may have them.
  */
-export const loadSettings = (
+export const loadSettings = <F extends SettingsFragment>(
   environment: Record<string, string | undefined>,
   endpoints: KnownEndpoints,
-  fragments: readonly SettingsFragment[] = [],
+  fragments: readonly F[] = [],
   isStrict = true,
-): LoadedSettings => {
+): LoadedSettings<SettingsOf<F>> => {
   const schema = settingsSchemaOf(fragments, isStrict);
   const secrets = secretSettings(fragments);
   const path = environment["CONFIG"] ?? "";
@@ -57,7 +58,11 @@ export const loadSettings = (
   // The settings in a file that cannot be read are unknown.
   if ("errors" in file) for (const name of names) if (!given.has(name)) wrong.add(name);
   const core = right as Settings;
-  const settings = Object.assign({}, ...fragments.map((fragment) => fragment.defaultsOf?.(core)), core) as Settings;
+  const settings = Object.assign(
+    {},
+    ...fragments.map((fragment) => fragment.defaultsOf?.(core)),
+    core,
+  ) as SettingsOf<F>;
   const cached = Object.keys(endpoints).filter((name) => endpoints[name]?.cache !== undefined);
   const together = [
     ...(environment["NODE_ENV"] === "production" && !given.has("LEGACY_URL") ? [NO_LEGACY] : []),

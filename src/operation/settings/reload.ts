@@ -2,23 +2,30 @@ import { unwatchFile, watchFile } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { Observer } from "../telemetry/observer.ts";
 import { loadSettings } from "./load.ts";
-import type { KnownEndpoints, Settings, SettingsFragment } from "./settings.ts";
+import type { KnownEndpoints, Settings, SettingsFragment, SettingsOf } from "./settings.ts";
 
-type Reloading = {
+type Reloading<F extends SettingsFragment> = {
   environment: Record<string, string | undefined>;
   endpoints: KnownEndpoints;
-  fragments: readonly SettingsFragment[];
-  settings: Settings;
+  fragments: readonly F[];
+  settings: SettingsOf<F>;
   observer: Observer;
   /** Puts the settings in force. */
-  apply: (settings: Settings) => Promise<void>;
+  apply: (settings: SettingsOf<F>) => Promise<void>;
 };
 
 /**
  * Reads the configuration again at SIGHUP, and whenever its file changes. If it has errors, the present configuration
  * stays in force.
  */
-export const openReload = ({ environment, endpoints, fragments, settings, observer, apply }: Reloading) => {
+export const openReload = <F extends SettingsFragment>({
+  environment,
+  endpoints,
+  fragments,
+  settings,
+  observer,
+  apply,
+}: Reloading<F>) => {
   /** The settings that may change while the gateway runs; all others take a restart. */
   const reloadable = new Set(fragments.flatMap((fragment) => fragment.reloadable ?? []));
   let inForce = settings;

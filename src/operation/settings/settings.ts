@@ -172,6 +172,15 @@ export type SettingsFragment = {
   whenOff?: WhenOff;
 };
 
+/** The core's settings, and those that fragments add. `F`: the union of their types. */
+export type SettingsOf<F extends SettingsFragment> = Settings &
+  (Intersection<F["shape"]> extends infer Shape extends z.ZodRawShape ? z.infer<z.ZodObject<Shape>> : never) &
+  Intersection<F extends { defaultsOf(settings: Settings): infer Defaults } ? Defaults : object>;
+
+type Intersection<Union> = (Union extends unknown ? (given: Union) => void : never) extends (given: infer All) => void
+  ? All
+  : never;
+
 /**
  * The setting that loads a feature, and the effect of its absence. `section`: the part of the operators' page that says
  * so.

@@ -3,16 +3,16 @@ import type { Meter } from "./meter.ts";
 
 /**
  * The last known state of a server that the gateway uses. `since`: ISO 8601, when this state began. `why`: the failure;
- * `details`: the same in words by which an operator can act. `only`: its purpose now, if that is less than by default.
+ * `details`: the same in words by which an operator can act.
  */
-export type DependencyState = Partial<Reason> & { name: string; state: "ok" | "failed"; since: string; only?: string };
+export type DependencyState = Partial<Reason> & { name: string; state: "ok" | "failed"; since: string };
 
 /**
  * The text for operators while a dependency fails: `trouble` before the time, `effect` after it (`Redis has been
  * failing` since 15:50, `stages cannot be moved`). Dependencies that fail alike have the same `trouble`. `isUsed`: true
- * if it serves callers now (default). `only`: its purpose now, if that is less than by default.
+ * if it serves callers now (default).
  */
-export type FailureMeaning = { trouble: string; effect: string; isUsed?: boolean; only?: string };
+export type FailureMeaning = { trouble: string; effect: string; isUsed?: boolean };
 
 type FailedDependency = DependencyState & FailureMeaning;
 
@@ -51,11 +51,7 @@ export const openDependencies = (meter: Pick<Meter, "gauge">) => {
     /** Calls this whenever the state of a dependency, or the reason of its failure, has changed. */
     onChange: (listener: () => void): void => void listeners.push(listener),
     /** All dependencies, in the order in which they were added. */
-    states: (): DependencyState[] =>
-      [...states.values()].map((dependency) => {
-        const only = meaningOf(dependency.name)?.only;
-        return only === undefined ? dependency : { ...dependency, only };
-      }),
+    states: (): DependencyState[] => [...states.values()],
     isUsed,
     /** The dependencies that fail now and are used, in the same order. */
     failed: (): FailedDependency[] =>

@@ -44,8 +44,6 @@ export class HttpExchange {
   isProxied = false;
   /** The name of a read of legacy's interface that CACHE_LEGACY covers: it is counted under that name. */
   oldRead: string | undefined;
-  /** An operator has planned this answer: it is not a failure. */
-  isPlanned = false;
   /** Its client got only a part of an answer, or something that is not an answer of a backend. */
   hasFailed = false;
   endpoint: string | undefined;

@@ -1,10 +1,7 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { feature as accessLog } from "../../../features/accessLog/feature.ts";
-import type { AccessLogSettings } from "../../../features/accessLog/settings.ts";
 import { HttpExchange } from "../../../src/operation/telemetry/exchange.ts";
-import type { Feature, FeatureModule } from "../../../src/gateway/answer/feature.ts";
 import { listeningGateway, recordingUpstream } from "../../gateway/http/support.ts";
 import { get, request, send } from "../../gateway/proxy/support.ts";
 import { until } from "../../support/waiting.ts";
@@ -22,11 +19,7 @@ const opened = async (environment: Record<string, string> = {}, slow?: number) =
   });
   const pipe = openPipe();
   const fd = pipe.writer();
-  let feature: Feature | undefined;
-  const log: FeatureModule = {
-    open: (core, settings) => (feature = accessLog.open(core, settings as AccessLogSettings, { fd, slow })),
-  };
-  const gateway = await listeningGateway(url, { ACCESS_LOG: "all", ...environment }, { features: [log] });
+  const gateway = await listeningGateway(url, { ACCESS_LOG: "all", ...environment }, { fd, slow });
   let text = "";
   /** The lines until now, when there are so many. */
   const lines = async (count: number): Promise<string[]> => {
@@ -35,7 +28,7 @@ const opened = async (environment: Record<string, string> = {}, slow?: number) =
   };
   const records = async (count: number) =>
     (await lines(count)).map((line) => JSON.parse(line) as Record<string, unknown>);
-  return { ...gateway, seen, pipe, lines, records, feature: () => feature };
+  return { ...gateway, seen, pipe, lines, records };
 };
 
 test("each request has a line: a miss, a hit, a passed-through one, an unknown one", async () => {
@@ -168,10 +161,10 @@ test("lines have a bound, whatever the client sends", async () => {
 });
 
 test("a reader that reads nothing costs lines, no memory and no answer", async () => {
-  const { port, pipe, core, feature } = await opened();
+  const { port, pipe, core, features } = await opened();
   pipe.fill();
   const exchange = new HttpExchange();
-  for (let i = 0; i < 20_000; i++) feature()?.onExchange?.(exchange);
+  for (let i = 0; i < 20_000; i++) features.accessLog?.onExchange(exchange);
   expect((await send(port, get(ours))).head).toMatch(/^HTTP\/1\.1 200 /);
   const metrics = await pageOfMetrics(core.meter);
   expect(metrics).toMatch(/^catalog_gateway_access_log_lines_dropped_total [1-9]\d{3,}$/m);

@@ -13,9 +13,9 @@ import { settled, until } from "../../support/waiting.ts";
 import type { DependencyState } from "../../../src/operation/telemetry/dependencies.ts";
 import { endpoints } from "../../../transforms/index.ts";
 
-const { core } = await gatewayFor("http://127.0.0.1:1");
+const bare = await gatewayFor("http://127.0.0.1:1");
 /** The console of a gateway without features but for one with this part. */
-const consoleOf = (console: ConsolePart = {}) => consoleFor({ ...core, features: [{ console }], off: [] });
+const consoleOf = (console: ConsolePart = {}) => consoleFor({ ...bare, consoleParts: [console], off: [] });
 
 test("malformed requests are refused in our format", async () => {
   const { adminPort } = await operated({ token: "0123456789abcdef" });

@@ -11,13 +11,9 @@ test("an error in a feature's part of the page costs one answer", async () => {
       });
     },
   };
-  const { core, observer } = await gatewayFor(
-    "http://127.0.0.1:9",
-    {},
-    { features: [{ open: () => ({ console: bad }) }] },
-  );
-  const app = consoleFor(core);
+  const gateway = await gatewayFor("http://127.0.0.1:9", {});
+  const app = consoleFor({ ...gateway, consoleParts: [bad] });
   expect((await app.request("/planted", { headers: { Host: "127.0.0.1" } })).status).toBe(500);
-  expect(observer.counts()).toEqual({ internal_error: 1 });
+  expect(gateway.observer.counts()).toEqual({ internal_error: 1 });
   expect((await app.request("/healthz")).status).toBe(200);
 });

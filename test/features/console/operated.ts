@@ -9,12 +9,8 @@ import { cachedGateway } from "../../gateway/cache/support.ts";
 export const operated = async (guard: Partial<GuardSettings> = {}, environment: Record<string, string> = {}) => {
   const gateway = await cachedGateway(environment);
   const state = { ready: true };
-  const core = {
-    ...gateway.core,
-    settings: { ...gateway.core.settings, CACHE_BYTES: 1000 },
-    isStopping: () => !state.ready,
-  };
-  const app = consoleFor(core, guard);
+  const core = { ...gateway.core, settings: { ...gateway.core.settings, CACHE_BYTES: 1000 } };
+  const app = consoleFor({ ...gateway, core, isStopping: () => !state.ready }, guard);
   const server = await startAdminServer(operatorsListener(app), { host: "127.0.0.1", port: 0 }, gateway.clientLimits);
   onTestFinished(() => server.stop());
   const see = (path: string, headers: Record<string, string> = {}) =>

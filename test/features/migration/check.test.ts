@@ -52,7 +52,13 @@ const checked = async (
   onTestFinished(gateway.close);
   const lines: string[] = [];
   const print = (line: string) => void lines.push(line);
-  const { ready } = await check(gateway, { settings: gateway.core.settings, strict, print });
+  const { ready } = await check(gateway, {
+    settings: gateway.core.settings,
+    strict,
+    print,
+    parts: gateway.features.checks,
+    off: gateway.off,
+  });
   return { ready, text: lines.join("\n") };
 };
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openNotices } from "../../../features/migration/notices.ts";
-import type { Notice } from "../../../src/gateway/answer/feature.ts";
+import type { Notice } from "../../../src/gateway/answer/core.ts";
 
 test("a notice of differences fits into a message, whatever names modern chose", () => {
   vi.useFakeTimers();

@@ -11,7 +11,7 @@ const askedThrough = async (environment: Record<string, string>) => {
     const named = { "X-Forwarded-For": `192.0.2.${i}`, "User-Agent": "one" };
     sides.add(/backend=(\w+)/.exec((await one.ask("/datasets/1", named)).decision)?.[1]);
   }
-  const app = consoleFor(one.gateway.core, { address: `http://127.0.0.1:${one.port}/v1` });
+  const app = consoleFor(one.gateway, { address: `http://127.0.0.1:${one.port}/v1` });
   const page = await (await app.request("http://127.0.0.1/", { headers: { host: "127.0.0.1" } })).text();
   const notices = Array.from(page.matchAll(/<p class="notice"[^>]*>([^]*?)<\/p>/g), ([, text = ""]) =>
     textOf(text).trim(),

@@ -7,9 +7,8 @@ import { consoleFor } from "../console/consoleFor.ts";
 import { startServer } from "../../../src/gateway/server.ts";
 import type { MigrationParts } from "../../../features/migration/feature.ts";
 import type { Migration } from "../../../features/migration/migration.ts";
-import type { Feature } from "../../../src/gateway/answer/feature.ts";
 import type { ConfiguredStage } from "../../../features/migration/stage.ts";
-import { type GatewayParts, gatewayFor, openedBy, type TestGateway } from "../../support/gateway.ts";
+import { type GatewayParts, gatewayFor, type TestGateway } from "../../support/gateway.ts";
 import { until } from "../../support/waiting.ts";
 
 /** Allows a fault that is planted often. */
@@ -35,8 +34,7 @@ export const wrongType = { endpoint: "getDataset", fault: "wrongType", path: "/v
 export const despite = "a test compares nothing";
 
 /** The migration that a gateway has opened. */
-export const migrationOf = (gateway: TestGateway): Migration =>
-  openedBy<Feature & { migration: Migration }, "migration">(gateway, "migration") as Migration;
+export const migrationOf = ({ features }: TestGateway): Migration => features.migration.migration;
 
 export type Answer = { status: number; body: unknown; decision: string; cache: string };
 
@@ -80,7 +78,7 @@ export const staged = async (
     () => modern.close(),
     close,
   );
-  const admin = consoleFor(gateway.core, { address: `http://127.0.0.1:${server.port}/v1` });
+  const admin = consoleFor(gateway, { address: `http://127.0.0.1:${server.port}/v1` });
   const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}): Promise<Answer> => {
     const response = await fetch(`http://127.0.0.1:${server.port}/v1${path}`, { headers, ...init });
     return {
@@ -108,7 +106,7 @@ export const staged = async (
   const migration = migrationOf(gateway);
   const comparisons = vi.spyOn(migration, "compared");
   /** What the start says of the stages. */
-  const startLine = async () => (await gateway.core.features.find((one) => "migration" in one)?.start?.(""))?.line;
+  const startLine = async () => (await gateway.features.migration.start()).line;
   /** Waits until an endpoint has been compared `count` times. */
   const compared = async (endpoint: string, count: number) =>
     until(() => comparisons.mock.calls.filter(([answer]) => answer.endpoint === endpoint).length >= count);

@@ -3,7 +3,6 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import type { RowFilters } from "../../../src/catalogue/endpoint/endpoint.ts";
-import { storesOf } from "../../../libraries/stores/storesOf.ts";
 import { openStores } from "../../../libraries/stores/openStores.ts";
 import type { DatasetRow } from "../../../tools/sampleLegacy/catalogueRows.ts";
 import { completeDataset } from "../../../tools/sampleLegacy/completeDataset.ts";
@@ -122,12 +121,12 @@ describe("a list that says that it may lack something", () => {
       WHEN new.feature <> 'freed' AND NOT EXISTS (SELECT 1 FROM entries WHERE feature = 'freed')
       BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`);
     file.close();
-    const { list, scanned, state, observer, core } = await scanningThrough(
+    const { list, scanned, state, observer, features } = await scanningThrough(
       undefined,
       { DATA_DIR },
       { scan: { retry: 1 } },
     );
-    const freed = await storesOf(core).open({ feature: "freed", schema: () => z.boolean() });
+    const freed = await features.stores.open({ feature: "freed", schema: () => z.boolean() });
     await until(() => state()?.trouble !== undefined);
     expect(state()).toMatchObject({ state: "scanning", rows: 0, trouble: "database or disk is full" });
     expect(await list(administrator)).toMatchObject(own);
@@ -144,7 +143,7 @@ describe("a list that says that it may lack something", () => {
     const front = await fronted();
     const DATA_DIR = temporaryFolder();
     const stored = await over(front, { DATA_DIR });
-    await storesOf(stored.core).close();
+    await stored.features.stores.close();
     const file = new DatabaseSync(join(DATA_DIR, "catalog-gateway.sqlite"));
     file.exec(`UPDATE entries SET value = '{"id":"text"}' WHERE key IN ('3', '5')`);
     file.close();
@@ -167,7 +166,7 @@ describe("a list that says that it may lack something", () => {
     const front = await fronted();
     const DATA_DIR = temporaryFolder();
     const stored = await over(front, { DATA_DIR });
-    await storesOf(stored.core).close();
+    await stored.features.stores.close();
     const file = new DatabaseSync(join(DATA_DIR, "catalog-gateway.sqlite"));
     file.exec(`UPDATE entries SET value = 'x' WHERE key = '3'`);
     file.close();
@@ -175,7 +174,7 @@ describe("a list that says that it may lack something", () => {
     const second = await scanningOver(front, { DATA_DIR });
     await until(async () => !(await second.list(administrator)).isIncomplete);
     expect(await second.list(administrator)).toMatchObject({ ids: [2, 5, 6, 9] });
-    await storesOf(second.core).close();
+    await second.features.stores.close();
     expect((await scanningOver(front, { DATA_DIR })).observer.counts()).not.toHaveProperty("store_unreadable");
   });
 

@@ -1,7 +1,6 @@
-import type { Feature } from "../../../src/gateway/answer/feature.ts";
 import type { PrivateRowsView } from "../../../features/privateDatasets/scan.ts";
-import type { PrivateDatasets, PrivateDatasetsParts } from "../../../features/privateDatasets/feature.ts";
-import { type GatewayParts, gatewayFor, openedBy, type TestGateway } from "../../support/gateway.ts";
+import type { PrivateDatasetsParts } from "../../../features/privateDatasets/feature.ts";
+import { type GatewayParts, gatewayFor, type TestGateway } from "../../support/gateway.ts";
 import { secondAdministrator } from "./people.ts";
 import { until } from "../../support/waiting.ts";
 
@@ -11,8 +10,7 @@ export type Scanning = TestGateway & { state: () => PrivateRowsView };
 export type ScanningParts = GatewayParts & PrivateDatasetsParts;
 
 /** The scan of a gateway; `undefined` where there is none. */
-export const scanOf = (gateway: TestGateway): PrivateDatasets["privateRows"] =>
-  openedBy<Feature & PrivateDatasets, "privateRows">(gateway, "privateRows");
+export const scanOf = ({ features }: TestGateway) => features.privateDatasets?.privateRows;
 
 /** The settings of a gateway that scans. */
 export const scanSettings = { LEGACY_ADMIN_KEY: secondAdministrator.key };

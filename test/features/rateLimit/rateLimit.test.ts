@@ -1,5 +1,6 @@
 import { get } from "node:http";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import type { AllSettings } from "../../../features/settings.ts";
 import { openSharedBuckets } from "../../../features/rateLimit/sharedBuckets.ts";
 import { EXPOSED_HEADERS } from "../../../src/gateway/http/cors.ts";
 import { problemOf } from "../../../src/gateway/http/problemDetails.ts";
@@ -131,7 +132,8 @@ describe("more requests than the rate limit allows", () => {
   test("a reload begins to limit, changes the limit and ends it", async () => {
     const { url } = await recordingUpstream(() => undefined);
     const gateway = await listeningGateway(url);
-    const reload = (changed: object) => gateway.reload({ ...gateway.core.settings, ...changed });
+    const reload = (changed: object) =>
+      gateway.features.reload({ ...(gateway.core.settings as AllSettings), ...changed });
     const statuses = (count: number, from?: string) =>
       Promise.all(
         Array.from(

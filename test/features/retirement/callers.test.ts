@@ -22,7 +22,8 @@ const opened = async (settings: Parameters<typeof gatewayOver>[0] = {}) => {
     await settled();
   };
   const stop = async () => {
-    for (const { close } of gateway.core.features.toReversed()) await close?.();
+    await gateway.features.retirement.close();
+    await gateway.features.stores.close();
   };
   return { ...gateway, call, stop };
 };

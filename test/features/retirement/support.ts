@@ -3,8 +3,7 @@ import type { ListClients } from "../../../features/retirement/callers.ts";
 import type { Brownout, Deprecation } from "../../../features/retirement/settings.ts";
 import { listeningGateway } from "../../gateway/http/support.ts";
 import { httpUpstream } from "../../gateway/proxy/support.ts";
-import type { Feature } from "../../../src/gateway/answer/feature.ts";
-import { openedBy } from "../../support/gateway.ts";
+import type { AllSettings } from "../../../features/settings.ts";
 
 export const page = "https://catalogue.example/move";
 
@@ -66,10 +65,10 @@ export const gatewayOver = async (
     ]),
   );
   const gateway = await listeningGateway(url, environment);
-  const clients = openedBy<Feature & { clients: ListClients }, "clients">(gateway, "clients") as ListClients;
+  const clients: ListClients = gateway.features.retirement.clients;
   const reconfigure = async (changed: { DEPRECATED?: Deprecation[]; BROWNOUTS?: Brownout[] }) => {
     const given = { ...gateway.core.settings, DEPRECATED: [], BROWNOUTS: [], ...changed };
-    await gateway.reload(given);
+    await gateway.features.reload(given as AllSettings);
   };
   return { ...gateway, clients, reconfigure, asked };
 };

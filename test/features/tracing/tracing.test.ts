@@ -1,9 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { afterEach, expect, test, vi } from "vitest";
-import { feature as migration } from "../../../features/migration/feature.ts";
-import { feature as tracingFeature } from "../../../features/tracing/feature.ts";
 import { HttpExchange } from "../../../src/operation/telemetry/exchange.ts";
-import type { Feature, FeatureModule } from "../../../src/gateway/answer/feature.ts";
 import { listeningGateway, recordingUpstream } from "../../gateway/http/support.ts";
 import { get, httpUpstream, send } from "../../gateway/proxy/support.ts";
 
@@ -44,20 +41,17 @@ const collector = async ({ hangs = false } = {}) => {
 /** A gateway that exports to a collector. `lastExport`: milliseconds that a stop waits for it. */
 const traced = async (url: string, environment: Record<string, string> = {}, lastExport = 60_000) => {
   const legacy = await recordingUpstream();
-  let tracing: Feature | undefined;
-  const open: FeatureModule["open"] = (core, settings) => (tracing = tracingFeature.open(core, settings, lastExport));
-  const features = [migration, { open }];
   const gateway = await listeningGateway(
     legacy.url,
     { OTEL_EXPORTER_OTLP_ENDPOINT: url, ...environment },
-    { features },
+    { lastExport },
   );
   /** Exports what was recorded. */
   const flush = async () => {
     await gateway.server.stop(0);
-    await tracing?.close?.();
+    await gateway.features.tracing?.close();
   };
-  return { ...gateway, seen: legacy.seen, flush, tracing: () => tracing };
+  return { ...gateway, seen: legacy.seen, flush, tracing: () => gateway.features.tracing };
 };
 const attribute = ({ attributes }: Span, name: string) =>
   Object.values(attributes.find(({ key }) => key === name)?.value ?? {})[0];

@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { feature as webhook } from "../../../features/webhook/feature.ts";
-import type { CoreEvents } from "../../../src/gateway/answer/feature.ts";
+import type { CoreEvents } from "../../../src/gateway/answer/core.ts";
 import { openMeter } from "../../../src/operation/telemetry/meter.ts";
 import type { Observer } from "../../../src/operation/telemetry/observer.ts";
 import { httpUpstream } from "../../gateway/proxy/support.ts";
@@ -54,7 +54,8 @@ const opened = (environment: Record<string, string>, delays = [10, 10]) => {
   const notices = new EventEmitter<CoreEvents>();
   const core = { isCheck: false, observer: observer as Observer, meter: openMeter(() => ({})), events: notices };
   const feature = webhook.open(core, loaded.settings, delays);
-  onTestFinished(() => feature.close?.());
+  if (feature === undefined) throw new Error("no webhook");
+  onTestFinished(() => feature.close());
   return {
     notify: (type: string) => notices.emit("notice", { type, at: new Date().toISOString(), endpoint: "getThing" }),
     events,

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Feature } from "../../../src/gateway/answer/feature.ts";
+import type { Additions } from "../../../src/gateway/answer/additions.ts";
 import { EXPOSED_HEADERS } from "../../../src/gateway/http/cors.ts";
 import { documentedHeaders } from "../../../libraries/openapi/replyHeaders.ts";
 import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
@@ -56,17 +56,10 @@ test("a page may read every header that the document describes", () => {
 });
 
 /** A feature that says that legacy's interface is deprecated. */
-const deprecating: Feature = {
-  proxy: {
-    headers: () => [
-      "Deprecation",
-      "@1767225600",
-      "Sunset",
-      "Tue, 01 Jan 2036 00:00:00 GMT",
-      "Link",
-      "<https://docs.example/>",
-    ],
-  },
+const deprecating: Partial<Additions> = {
+  legacyHeaders: [
+    () => ["Deprecation", "@1767225600", "Sunset", "Tue, 01 Jan 2036 00:00:00 GMT", "Link", "<https://docs.example/>"],
+  ],
 };
 
 describeInChromium("a page of another origin", (open) => {
@@ -74,7 +67,7 @@ describeInChromium("a page of another origin", (open) => {
   const opened = async (unreachable?: string) => {
     const legacy = await startSampleLegacy();
     onTestFinished(() => legacy.close());
-    const { port } = await listeningGateway(unreachable ?? legacy.url, {}, { features: [{ open: () => deprecating }] });
+    const { port } = await listeningGateway(unreachable ?? legacy.url, {}, { adding: () => deprecating });
     const page = await open(
       await httpUpstream((_, response) => response.end("<!doctype html><link rel=icon href=data:,>")),
       {

@@ -1,7 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import type { Core, Feature, FeatureModule, StepPlace } from "../../../src/gateway/answer/feature.ts";
+import type { AddedSteps, Additions } from "../../../src/gateway/answer/additions.ts";
+import type { Core } from "../../../src/gateway/answer/core.ts";
+import type { GatewayParts } from "../../support/gateway.ts";
 import type { Step } from "../../../src/gateway/http/step.ts";
 import type { SharedTier } from "../../../src/gateway/cache/sharedTier.ts";
 import { listeningGateway } from "../http/support.ts";
@@ -35,8 +37,8 @@ const openUpstream = () =>
     else response.end(incoming.url?.includes("procedure") ? procedures : measures);
   });
 
-const tier = (faulty: Partial<SharedTier>): FeatureModule => ({
-  sharedTier: () => () => ({
+const tier = (faulty: Partial<SharedTier>): GatewayParts => ({
+  openTier: () => () => ({
     trusted: () => true,
     mark: () => "1",
     get: async () => undefined,
@@ -47,8 +49,10 @@ const tier = (faulty: Partial<SharedTier>): FeatureModule => ({
   }),
 });
 
-const open = (make: (core: Core) => Feature): FeatureModule => ({ open: make });
-const before = (place: StepPlace, answer: Step): Feature => ({ step: { before: place, answer } });
+const open = (adding: (core: Core) => Partial<Additions>): GatewayParts => ({ adding });
+const before = (place: keyof AddedSteps, answer: Step): Partial<Additions> => ({
+  steps: () => ({ hitPath: [], router: [], passThrough: [], [place]: [answer] }),
+});
 const LIST = "/v1/evaluationmeasures/list";
 const isPlanted = ({ headers }: { headers: Record<string, unknown> }) => headers["x-planted"] !== undefined;
 
@@ -56,7 +60,7 @@ const isPlanted = ({ headers }: { headers: Record<string, unknown> }) => headers
  * Where something throws, what plants it, the request that meets it, and the status that its client gets;
  * 0: its connection closes.
  */
-const places: [place: string, module: FeatureModule, path: string, status: number][] = [
+const places: [place: string, module: GatewayParts, path: string, status: number][] = [
   ["a step", open(() => before("hitPath", (req, _, next) => (isPlanted(req) ? planted() : next()))), LIST, 500],
   [
     "what a step does later",
@@ -81,13 +85,13 @@ const places: [place: string, module: FeatureModule, path: string, status: numbe
   ],
   [
     "a layer",
-    open(() => ({ layer: (next) => async (about) => (about.header("x-planted") ? planted() : next(about)) })),
+    open(() => ({ layers: [(next) => async (about) => (about.header("x-planted") ? planted() : next(about))] })),
     "/v1/estimationprocedure/list",
     500,
   ],
   [
     "the router, and its answer to that",
-    open(() => ({ documents: { paths: [], linksOf: planted } })),
+    open(() => ({ documents: [{ paths: [], linksOf: planted }] })),
     "/v1/unknown",
     500,
   ],
@@ -112,7 +116,7 @@ const places: [place: string, module: FeatureModule, path: string, status: numbe
   ],
   [
     "the head of a proxied answer",
-    open(() => ({ proxy: { headers: ({ url }) => (url === "/head" ? [badName, ""] : []) } })),
+    open(() => ({ legacyHeaders: [({ url }) => (url === "/head" ? [badName, ""] : [])] })),
     "/head",
     500,
   ],
@@ -151,11 +155,15 @@ const write = [
   "api_key=abc",
 ];
 
-test.each<[place: string, feature: Feature, sent: string[], status: number]>([
-  ["what observes a write", { proxy: { onBody: planted } }, write, 502],
-  ["a header of a failure", { proxy: { headers: () => ["X-A", "a\u20acb"] } }, [get("/x")], 500],
+test.each<[place: string, added: Partial<Additions>, sent: string[], status: number]>([
+  ["what observes a write", { onLegacyBody: [planted] }, write, 502],
+  ["a header of a failure", { legacyHeaders: [() => ["X-A", "a\u20acb"]] }, [get("/x")], 500],
 ])("an error in %s, where legacy cannot be reached, holds nothing", async (_, feature, sent, status) => {
-  const gateway = await listeningGateway(closed, {}, { features: [open(() => feature)] });
+  const gateway = await listeningGateway(
+    closed,
+    {},
+    open(() => feature),
+  );
   const { core, port, observer } = gateway;
   expect((await exchange(port, ...sent)).status).toBe(status);
   expect(observer.counts()["internal_error"]).toBeGreaterThan(0);
@@ -163,8 +171,8 @@ test.each<[place: string, feature: Feature, sent: string[], status: number]>([
 });
 
 test("an error at an exchange's end keeps no place, no memory and no other listener", async () => {
-  const module = open(() => ({ onExchange: (one) => void (one.isRefused || planted()) }));
-  const { core, port, observer } = await listeningGateway(await openUpstream(), {}, { features: [module] });
+  const module = open(() => ({ onExchange: [(one) => void (one.isRefused || planted())] }));
+  const { core, port, observer } = await listeningGateway(await openUpstream(), {}, module);
   expect((await exchange(port, get("/large"))).body).toHaveLength(100_000);
   const leaving = new AbortController();
   const left = fetch(`http://127.0.0.1:${port}/hang`, { signal: leaving.signal }).catch((error: Error) => error.name);
@@ -202,11 +210,8 @@ test.each(["ECONNREFUSED", "EPIPE", "UND_ERR_SOCKET", "ERR_TLS_CERT_ALTNAME_INVA
     const onBody = () => {
       throw Object.assign(new Error("planted"), { code });
     };
-    const { port, core, observer } = await listeningGateway(
-      await openUpstream(),
-      {},
-      { features: [open(() => ({ proxy: { onBody } }))] },
-    );
+    const module = open(() => ({ onLegacyBody: [onBody] }));
+    const { port, core, observer } = await listeningGateway(await openUpstream(), {}, module);
     expect((await exchange(port, ...write)).status).toBe(500);
     expect(observer.counts()).toMatchObject({ internal_error: 1 });
     expect(observer.counts()["pass_through_failed"]).toBeUndefined();
@@ -215,7 +220,7 @@ test.each(["ECONNREFUSED", "EPIPE", "UND_ERR_SOCKET", "ERR_TLS_CERT_ALTNAME_INVA
 );
 
 test.each(places)("an error in %s costs one request", async (_, module, path, status) => {
-  const gateway = await listeningGateway(await openUpstream(), {}, { features: [module] });
+  const gateway = await listeningGateway(await openUpstream(), {}, module);
   const { core, port, observer } = gateway;
   await exchange(port, get(LIST));
   const { text } = await exchange(port, get(path, "X-Planted: 1"));

@@ -59,7 +59,7 @@ describe("before a dataset is tagged or untagged", () => {
     let isTrusted = true;
     const tier = tierWith({ trusted: () => isTrusted });
     const { legacy, ask, post, as } = await cachedGateway({}, undefined, {
-      features: [{ sharedTier: () => () => tier }],
+      openTier: () => () => tier,
     });
     await ask("/v1/datasets/abc", as(alice));
     await ask("/v1/datasets/61");

@@ -1,6 +1,5 @@
 import { connect } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { FeatureModule } from "../../../src/gateway/answer/feature.ts";
 import type { GatewayParts } from "../../support/gateway.ts";
 import { until } from "../../support/waiting.ts";
 import { exchange } from "../answer/support.ts";
@@ -29,15 +28,12 @@ import {
 } from "./ownErrorsSupport.ts";
 import { listeningGateway } from "./support.ts";
 
-const open = (feature: FeatureModule["open"]): GatewayParts => ({ features: [{ ...(feature && { open: feature }) }] });
-const throwing = open(() => ({
-  step: {
-    before: "hitPath",
-    answer() {
-      throw new TypeError("planted");
-    },
-  },
-}));
+const fault = () => {
+  throw new TypeError("planted");
+};
+const throwing: GatewayParts = {
+  adding: () => ({ steps: () => ({ hitPath: [fault], router: [], passThrough: [] }) }),
+};
 
 type Case = [
   what: string,

@@ -1,7 +1,6 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openByteBudget } from "../../../src/operation/limits/byteBudget.ts";
-import type { Feature } from "../../../src/gateway/answer/feature.ts";
 import { sendWhole } from "../../../src/gateway/http/httpServer.ts";
 import { openConnection } from "../answer/support.ts";
 import { get, httpUpstream, send } from "../proxy/support.ts";
@@ -76,10 +75,9 @@ const NEVER = 300_000 / LIMIT;
 describe("where what should answer has forgotten a request", () => {
   const openForgetful = async () => {
     const forgotten = vi.fn<() => void>();
-    const step: Feature["step"] = { before: "hitPath", answer: forgotten };
     const url = await httpUpstream((_, response) => response.end("legacy"));
-    const parts = { sendTimeout: LIMIT, features: [{ open: () => ({ step }) }] };
-    return { ...(await listeningGateway(url, {}, parts)), forgotten };
+    const adding = () => ({ steps: () => ({ hitPath: [forgotten], router: [], passThrough: [] }) });
+    return { ...(await listeningGateway(url, {}, { sendTimeout: LIMIT, adding })), forgotten };
   };
 
   test("its client is told, and the connection closed; the fault is counted", async () => {

@@ -1,3 +1,4 @@
+import { describeOldReads } from "../../../src/gateway/oldReads/describeOldReads.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { check } from "../../../tools/check.ts";
 import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
@@ -10,10 +11,16 @@ const said = async (environment: Record<string, string>) => {
   const gateway = await gatewayFor(legacy.url, { ADMIN_PORT: "0", ...environment }, { isCheck: true });
   onTestFinished(gateway.close);
   const lines: string[] = [];
-  await check(gateway, { settings: gateway.core.settings, strict: false, print: (text) => void lines.push(text) });
+  await check(gateway, {
+    settings: gateway.core.settings,
+    strict: false,
+    parts: gateway.features.checks,
+    off: gateway.off,
+    print: (text) => void lines.push(text),
+  });
   return {
     checked: lines.filter((text) => text.includes("CACHE_LEGACY")),
-    started: (await gateway.start("http://127.0.0.1:8000/v1")).map(({ line }) => line),
+    started: [describeOldReads(gateway.core)],
   };
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Core } from "../../../src/gateway/answer/feature.ts";
+import type { Core } from "../../../src/gateway/answer/core.ts";
 import { sampleCatalogue } from "../../../tools/sampleLegacy/catalogue.ts";
 import { startSample } from "./sample.ts";
 import { cachingOver } from "./support.ts";

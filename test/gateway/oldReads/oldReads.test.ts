@@ -321,11 +321,11 @@ describe("a hit of an old client", () => {
 
   test.runIf(hasFeatures)("gives way to a brown-out, and to the refusal of a loop", async () => {
     const [from, end] = [-minute, minute].map((ms) => new Date(Date.now() + ms).toISOString());
-    const { core, ask } = await hit();
+    const { core, features, ask } = await hit();
     expect((await ask(json, { Via: `1.1 ${pseudonym}` })).status).toBe(502);
     const brownout = JSON.stringify([{ path: json, from, until: end, status: 503 }]);
     const next = settingsOf({ LEGACY_URL: core.settings.LEGACY_URL, BROWNOUTS: brownout });
-    for (const { reload } of core.features) if ("settings" in next) await reload?.(next.settings);
+    if ("settings" in next) await features.reload(next.settings);
     expect((await ask(json)).status).toBe(503);
     expect((await ask(`${json}/`)).status).toBe(503);
   });

@@ -190,14 +190,14 @@ test("the shared tier gets their lifetimes where those of all endpoints are shor
   const cached = Object.entries(endpoints).filter(([, { cache }]) => cache !== undefined);
   const lifetimes = Object.fromEntries(cached.map(([name]) => [name, short]));
   let known = 0;
-  const sharedTier = (_: unknown, { longest }: { longest: number }) => {
+  const sharedTier = ({ longest }: { longest: number }) => {
     known = longest;
     throw new Error("planted");
   };
   const opening = gatewayFor(
     "http://127.0.0.1:1",
     { CACHE_LIFETIMES: JSON.stringify(lifetimes) },
-    { features: [{ sharedTier }] },
+    { openTier: sharedTier },
   );
   await expect(opening).rejects.toThrow("planted");
   expect(known).toBe(8 * 24 * 60 * minute);

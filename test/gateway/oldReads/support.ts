@@ -93,7 +93,7 @@ export const cachingOver = async <L extends { url: string }>(legacy: L, environm
       {},
       { method: "POST", body: new URLSearchParams({ api_key: alice, data_id: "61", tag: "b" }) },
     );
-  const operators = operatorsListener(consoleFor(gateway.core));
+  const operators = operatorsListener(consoleFor(gateway));
   const adminUrl = await httpUpstream(operators);
   /** Asks the operators' listener. */
   const see = (path: string, init?: RequestInit) => fetch(adminUrl + path, init);

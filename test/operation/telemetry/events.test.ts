@@ -1,3 +1,4 @@
+import { nothing } from "../../../src/gateway/answer/additions.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { openGateway as gatewayOver } from "../../../src/gateway/openGateway.ts";
 import { startServer } from "../../../src/gateway/server.ts";
@@ -20,7 +21,7 @@ const logging = async (url: string, environment: Record<string, string> = {}) =>
   const { settings } = loaded;
   const pipe = openPipe();
   const observer = openObserver(settings.LOG_LEVEL, pipe.writer());
-  const gateway = await gatewayOver({ ...settings, LEGACY_URL: url }, catalogue, observer);
+  const gateway = await gatewayOver({ ...settings, LEGACY_URL: url }, catalogue, observer, nothing);
   const server = await startServer(gateway, { host: "127.0.0.1", port: 0, prefixes: settings.PREFIXES });
   onTestFinished(async () => {
     await server.stop(0);

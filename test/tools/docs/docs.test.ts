@@ -2,8 +2,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { documentsWithTables, withTables } from "../../../tools/docs/tables.ts";
-import { allEvents } from "../../../features/load.ts";
-import { features } from "../../../features/index.ts";
+import { allEvents } from "../../../features/index.ts";
 import { fragments } from "../../support/settings.ts";
 import { endpoints } from "../../../transforms/index.ts";
 import { anchorsOf, relativeLinks } from "./markdown.ts";
@@ -20,7 +19,7 @@ const namesInTables = (path: string, columns = 1): string[] =>
       .flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name as string)),
   );
 
-const events = await allEvents(features);
+const events = await allEvents();
 
 const sources = globSync("{src,libraries,features,tools}/**/*.ts", { cwd: root }).map(read).join("\n");
 const found = (pattern: RegExp) => [...sources.matchAll(pattern)].map(([, ...groups]) => groups);

@@ -331,7 +331,7 @@ test("after a gap of Redis the page counts the answers for legacy's failure only
     lose = () => listener.onLost();
     return tierWith({});
   };
-  const gateway = await cachedGateway({}, undefined, { features: [{ sharedTier }] });
+  const gateway = await cachedGateway({}, undefined, { openTier: sharedTier });
   const { markup } = await operatorsOf({ gateway });
   await gateway.ask("/v1/datasets/61");
   expect(textOf(await markup())).not.toContain("failure only");

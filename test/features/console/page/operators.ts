@@ -38,7 +38,7 @@ export const operatorsOf = async (
   { gateway }: Pick<Awaited<ReturnType<typeof staged>>, "gateway">,
   { token, onEnd = onTestFinished }: { token?: string | undefined; onEnd?: OnEnd } = {},
 ) => {
-  const app = consoleFor(gateway.core, { address, token });
+  const app = consoleFor(gateway, { address, token });
   const server = await startAdminServer(operatorsListener(app), { host: "127.0.0.1", port: 0 }, gateway.clientLimits);
   onEnd(() => server.stop());
   return {

@@ -28,7 +28,7 @@ const LAST = 7 + BEYOND;
 /** What a gateway shows to operators. No key may ever be in it. */
 const viewsOf = (gateway: TestGateway) => {
   onTestFinished(() => gateway.close());
-  const app = consoleFor(gateway.core);
+  const app = consoleFor(gateway);
   const see = async (path: string): Promise<string> => {
     const text = await (await app.request(path, { headers: { host: "127.0.0.1" } })).text();
     for (const { key } of [administrator.user, secondAdministrator.user, owner.user]) expect(text).not.toContain(key);

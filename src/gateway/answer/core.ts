@@ -1,0 +1,119 @@
+import type { EventEmitter } from "node:events";
+import type { DeclaredLifetimes, ErrorTable, ReadLegacyTarget } from "../../catalogue/index.ts";
+import type { ByteBudget, Dependencies, Meter, Observer, Settings, Traffic } from "../../operation/index.ts";
+import type { Guard } from "../http/guard.ts";
+import type { ClientLimits } from "../http/httpServer.ts";
+import type { OwnErrors } from "../http/ownErrors.ts";
+import type { ErrorFormats } from "../http/problemDetails.ts";
+import type { UntrustedProxies } from "../upstream/forwarding.ts";
+import type { NoteLoop } from "../upstream/loops.ts";
+import type { AnswerFunctions } from "./answerFunctions.ts";
+import type { Cache } from "../cache/cache.ts";
+import type { FoundEntry } from "../cache/tieredEntries.ts";
+import type { FetchPath, LegacyClient } from "../upstream/legacyClient.ts";
+import type { LegacyTrouble } from "../upstream/legacyFaults.ts";
+import type { LegacyOutage } from "../upstream/legacyOutage.ts";
+import type { Reader } from "../threads/reader.ts";
+import type { Keys } from "./keys.ts";
+import type { JudgeEmpty } from "./emptyLists.ts";
+import type { Catalogue, PreparedEndpoint } from "./prepared.ts";
+import type { UnconfirmedWrites } from "./unconfirmedWrites.ts";
+import type { OnWrite, Writes } from "./writes.ts";
+
+/**
+ * Legacy's answer to one request of an endpoint: milliseconds for all requests that it took, and the
+ * status that the client gets.
+ */
+type LegacyAnswered = { endpoint: string; ms: number; status: number };
+
+/**
+ * An event that operators may want to know of at once: its type such as `stage.moved`, when (ISO 8601),
+ * and facts without secrets.
+ */
+export type Notice = { type: string; at: string } & Record<string, unknown>;
+
+/** The events while the gateway serves, with the arguments of their listeners. */
+export type CoreEvents = {
+  legacyAnswer: [LegacyAnswered];
+  /** Legacy has refused a key: its salted hash. */
+  keyRefused: [owner: string];
+  /** All features have taken changed settings. */
+  reloaded: [];
+  /** A feature has a notice for operators. */
+  notice: [Notice];
+};
+
+/** The public answers that are stored, by the address of a read of either interface. */
+export type StoredAnswers = {
+  /** `undefined` where the address is that of no read that may be stored. */
+  find: (address: string) => Promise<FoundEntry[] | undefined>;
+  /** Deletes them in all gateways. `notAcknowledged`: another gateway, or Redis, has not done so yet. */
+  remove: (address: string) => Promise<"unknown" | "removed" | "notAcknowledged">;
+};
+
+/** The core as features know it. A feature says with `Pick` what it takes of it. */
+export type Core = AnswerFunctions & {
+  /** `LEGACY_URL` is an origin, that of the sample legacy too. */
+  settings: Settings;
+  catalogue: Catalogue;
+  endpoints: readonly PreparedEndpoint[];
+  /** The lifetimes of cached answers, by endpoint, as in force. */
+  lifetimes: Readonly<Record<string, DeclaredLifetimes>>;
+  /** The answers to legacy's errors, by code. */
+  errors: ErrorTable;
+
+  observer: Observer;
+  meter: Meter;
+  traffic: Traffic;
+  dependencies: Dependencies;
+  events: EventEmitter<CoreEvents>;
+  /** Bounds the bytes of bodies and answers: that are collected, wait to be read, or wait to be sent. */
+  memory: ByteBudget;
+  /** Opens `Writes`, once the features that see them are open. */
+  openWrites: (observers: readonly OnWrite[]) => Writes;
+
+  reader: Reader;
+  cache: Cache;
+  /** Says what a list without rows counts for. */
+  judgeEmpty: JudgeEmpty;
+  keys: Keys;
+  /** Milliseconds for one request, all of its requests to legacy together. */
+  totalTimeout: number;
+  /** Lists the troubles with the answers of a legacy that does not fail. */
+  legacyTroubles: () => LegacyTrouble[];
+  /** The words on a legacy that only checks keys; `undefined` while it does more. */
+  keysAlone: LegacyOutage["keysAlone"];
+  /** The share of the connections to legacy that requests use or wait for: 0 where there are none. */
+  load: () => number;
+
+  clientLimits: ClientLimits;
+  /** For what is thrown while a request of a client is answered. */
+  guard: Guard;
+  /** The peers whose forwarded headers are not believed. */
+  untrustedProxies: UntrustedProxies;
+  /** The gateway only checks its configuration: it stores nothing, and legacy answers everything. */
+  isCheck: boolean;
+};
+
+/** The core as its own modules know it: with what no feature gets. */
+export type WholeCore = Core & {
+  /** Asks legacy for what our answers are made of. */
+  client: LegacyClient;
+  unconfirmed: UnconfirmedWrites;
+  /** The gateway's own key, for what legacy answers only with one. */
+  serviceKey: ServiceKey | undefined;
+  /** Asks legacy for a path of its own interface, for all callers. */
+  fetchPath: FetchPath;
+  outage: Pick<LegacyOutage, "isOn" | "isLate" | "isInDoubt" | "mayPass" | "settled" | "onChange">;
+  errorFormats: ErrorFormats;
+  ownErrors: OwnErrors;
+  /** Reads the target of a request to legacy's interface. */
+  readTarget: ReadLegacyTarget;
+  /** Says whether a peer's forwarded headers are believed. */
+  trusted: (address: string) => boolean;
+  /** A request has come back to this gateway. */
+  noteLoop: NoteLoop;
+};
+
+/** A key of the gateway's own. `report`: whether legacy has accepted it. */
+type ServiceKey = { key: string; report: (isAccepted: boolean) => void };
