@@ -5,9 +5,9 @@ import { root } from "./imports.ts";
 
 /** Lines of TypeScript at most. Who adds takes away; a number rises only in a commit that says why. */
 const budget = {
-  "src transforms": 20_078,
-  "src transforms features libraries tools": 38_325,
-  test: 42_009,
+  "src transforms": 20_071,
+  "src transforms features libraries tools": 38_431,
+  test: 41_881,
 };
 
 test.each(Object.entries(budget))("%s has at most %i lines", (folders, most) => {
