@@ -99,6 +99,7 @@ const openFeatures = async (
   const documents = loaded.documents?.open(core, settings);
   const incidents = closed(await loaded.incidents.open(core, stores));
 
+  // The order counts in steps and layers; in other lists it means nothing.
   const additions: Additions = {
     steps: () => ({
       hitPath: some(rateLimit.step()),
@@ -124,7 +125,7 @@ const openFeatures = async (
   const starts = some(webhook?.start, privateDatasets?.start, migration.start, rateLimit.start, documents?.start);
   return {
     ...additions,
-    /** In the order of the page, for what has the same place on it. */
+    /** In the order of the page, for parts that have the same place on it. */
     consoleParts: some<ConsolePart>(
       privateDatasets?.console,
       migration.console,
