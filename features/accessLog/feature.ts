@@ -24,7 +24,7 @@ const MAX_AGENT = 200;
 const MAX_METHOD = 20;
 
 /**
- * Agents and callers whose shown form is remembered: making it costs more than the rest of a line. Agents
+ * Agents and callers whose logged form is remembered: making it costs more than the rest of a line. Agents
  * beside a key are left out.
  */
 const MAX_KNOWN = 1000;
@@ -35,7 +35,7 @@ const SLOW = 1000;
 /** Parts that a test replaces: `fd`, where lines go; `slow`, milliseconds from which on a request is slow. */
 export type AccessLogParts = { fd?: number; slow?: number | undefined };
 
-/** Writes a line for requests, to the standard output by default. */
+/** Writes lines about requests, to the standard output by default. */
 const open = (
   { meter, observer, keys }: Pick<Core, "meter" | "observer" | "keys">,
   settings: AccessLogSettings,
@@ -104,7 +104,7 @@ const open = (
       if (which !== "all" && !isError && !isSlow) return;
       const level = isError ? ERROR : isSlow ? WARN : INFO;
       const members = JSON.stringify(recordOf(exchange, ms, response)).slice(1);
-      // As pino writes it, which takes three times as long for so many members.
+      // The format of pino, which takes three times as long for so many members.
       destination.write(`{"level":${level},"time":"${new Date().toISOString()}","event":"request",${members}\n`);
     },
   };

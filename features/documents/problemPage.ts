@@ -5,7 +5,7 @@ import { html, type Html } from "../../libraries/ui/html.ts";
 import { counted } from "../../libraries/ui/wording.ts";
 import { pageHeaders, type Resource } from "./resource.ts";
 
-/** What the page is made of. `base`: the prefix, "" for "/". `link`: the value of its `Link`. */
+/** The parts of the page. `base`: the prefix, "" for "/". `link`: the value of its `Link`. */
 type ProblemPageParts = { base: string; errors: ErrorTable; link: string };
 
 const title = "Errors of this interface";
