@@ -4,10 +4,10 @@ import type { Stage, StageName } from "./stage.ts";
 /** One of the two implementations. */
 export type Side = "legacy" | "modern";
 
-/** Which side answers one request, and why. */
+/** The side that answers one request, and the reason. */
 export type StageDecision = { stage: StageName; backend: Side; bucket?: number; reason: string };
 
-/** What decides between the sides of one request. */
+/** The facts that decide between the sides of one request. */
 export type Bucketing = {
   /** The caller's bucket; computed only in canary. */
   bucket: () => number;
