@@ -50,7 +50,7 @@ export type CoreParts = {
   /** Opens the cache's second tier. */
   openTier?: ((options: TierOptions) => OpenSharedTier) | undefined;
   isCheck?: boolean;
-  /** How large answers are read, where it differs from the default. */
+  /** The settings for reading large answers that differ from the defaults. */
   reading?: Partial<ReaderSettings>;
   /**
    * Where they differ from the default: requests that may wait for a connection to legacy. Milliseconds in which a

@@ -44,9 +44,9 @@ export const openGateway = async <F extends Additions = Additions>(
   const opened = openCore(settings, catalogue, observer, legacyOnlyChecksKeys, parts);
   const { core, legacy } = opened;
   // The answers that legacy still owes are read and stored.
-  for (const one of [core.cache, core.reader, legacy]) opening.defer(() => one.close());
+  for (const part of [core.cache, core.reader, legacy]) opening.defer(() => part.close());
   features = await openFeatures(core, opening);
-  for (const one of [core.traffic, core.unconfirmed]) opening.defer(() => one.close());
+  for (const part of [core.traffic, core.unconfirmed]) opening.defer(() => part.close());
   const served = openInterface(opened, features, isUncached);
   const closing = opening.move();
   let isStopping = false;

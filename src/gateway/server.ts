@@ -27,7 +27,7 @@ export type RunningServer = {
   stop(timeout: number, delay?: Promise<unknown>): Promise<boolean>;
 };
 
-/** Why the start fails where an address is taken or does not exist; `settings` names what sets it. */
+/** The error of a start whose address is taken or does not exist. `settings`: names the settings of the address. */
 export const cannotListen = (settings: string, host: string, port: number, cause: NodeJS.ErrnoException): Error => {
   const reason = cause.code ?? cause.message;
   const error = new Error(
@@ -133,14 +133,14 @@ const requestSteps = (
   ];
 };
 
-/** Asks the steps in their order; the last one answers. */
+/** Asks the steps in their order; the last step answers. */
 const inOrder = (steps: readonly Step[]): RequestListener =>
   steps.reduceRight<RequestListener>(
     (next, step) => (request, response) => step(request, response, () => next(request, response)),
     () => undefined,
   );
 
-/** Whether an answer with a 5xx is a failure: a malformed request gets 501 or 505, and its client may have left. */
+/** True if an answer with a 5xx is a failure: a malformed request gets 501 or 505, and its client may have left. */
 const isFailed = ({ status, isRefused, isDeferred }: HttpExchange, response?: ServerResponse): boolean =>
   (!isRefused || status === 503) && (!isDeferred || response?.writableFinished === true);
 
@@ -191,7 +191,7 @@ const openExchanges = (
       try {
         onExchange(exchange, response);
       } catch (error) {
-        // The others, and what else waits for the end of the answer, come all the same.
+        // The other listeners, and whatever else waits for the end of the answer, are called anyway.
         observer.fault(error);
       }
     }

@@ -47,7 +47,7 @@ export type Additions = {
   /** False: an answer from the cache needs more than looking it up. The request goes on as if its path were unknown. */
   mayHit: readonly ((endpoint: string, isKeyed: boolean, headers: IncomingHttpHeaders) => boolean)[];
   /**
-   * The same for reads of legacy's own interface: a brown-out stands behind the hit path, and would not come to
+   * The same for reads of the legacy interface: a brown-out stands behind the hit path, and would not reach
    * requests whose answers are stored.
    */
   mayHitOldRead: readonly ((exchange: HttpExchange) => boolean)[];

@@ -6,7 +6,7 @@ import type { Context } from "./context.ts";
 /** A request, and on whose behalf legacy is asked. */
 export type FetchRequest = Caller & Pick<Context, "endpoint" | "input" | "legacy">;
 
-/** What is asked of legacy about a key: whether it may write where the endpoint writes. */
+/** A caller whose key legacy has to accept; if the endpoint writes, legacy also has to let the key write. */
 export type AuthorizedCaller = Caller & { endpoint: { writes?: unknown } };
 
 /**
@@ -17,7 +17,7 @@ export type WriteFate = "written" | "unknown" | "refused";
 
 /** Our answer to a request, made of legacy's, and the groups that it belongs to. */
 export type FetchedAnswer = Fetched & {
-  /** What the request came to, unless it is our document. */
+  /** The outcome of the request, unless it is our document. */
   outcome?: Outcome;
   /** Of a write; `written` where it is absent. */
   fate?: WriteFate;

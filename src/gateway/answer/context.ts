@@ -43,7 +43,7 @@ export type Context = Omit<Received, "holding"> &
     bypass?: boolean;
   };
 
-/** What a caller is known by: its key or, without one, its address and headers. */
+/** Identifies a caller: by its key or, without a key, by its address and headers. */
 export type CallerIdentity = Pick<Context, "key" | "client" | "header">;
 
 /** Says whether a peer's forwarded headers are believed. */

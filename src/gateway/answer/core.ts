@@ -83,7 +83,7 @@ export type Core = AnswerFunctions & {
   legacyTroubles: () => LegacyTrouble[];
   /** The words on a legacy that only checks keys; `undefined` while it does more. */
   keysAlone: LegacyOutage["keysAlone"];
-  /** The share of the connections to legacy that requests use or wait for: 0 where there are none. */
+  /** The share of the connections to legacy that requests use or wait for: 0 if there are no connections. */
   load: () => number;
 
   clientLimits: ClientLimits;

@@ -54,7 +54,7 @@ export const openHitPath = (
       const found = cache.lookUp({ cacheKey, owner: isOfLegacy ? undefined : owner, wanted }, now);
       if (found?.freshness !== "fresh") return next();
       const { entry } = found;
-      // What everybody does not find may be the caller's own.
+      // A resource that the public does not find may be a private one of the caller.
       if (keyed && entry.owner === undefined && entry.status !== 200) return next();
       // The router writes errors in the other format.
       if (entry.status >= 400 && errorFormats(headers.accept, path) !== undefined) return next();

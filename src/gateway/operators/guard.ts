@@ -2,21 +2,21 @@ import { hash, timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
 import type { Context, HonoRequest, MiddlewareHandler } from "hono";
 
-/** Who may send which requests to the operators' listener. */
+/** The rules for requests to the operators' listener. */
 export type GuardSettings = {
   /** The address of the listener, which requests may name as their host. */
   host: string;
   /** Further host names that requests may name. */
   names?: readonly string[];
-  /** What every request needs but probes; without it the host's name decides. */
+  /** The token that every request needs except probes; without it the host's name decides. */
   token?: string | undefined;
-  /** What `/metrics` takes beside `token`. */
+  /** The token that `/metrics` accepts beside `token`. */
   metricsToken?: string | undefined;
 };
 
 const digest = (text: string): Buffer => hash("sha256", text, "buffer");
 
-/** Whether the request has one of these tokens. All of them are compared, in constant time. */
+/** True if the request has one of these tokens. All of them are compared, in constant time. */
 const hasToken = (req: HonoRequest, tokens: readonly (string | undefined)[]): boolean => {
   const sentDigest = digest(/^bearer\s+(.*)$/i.exec(req.header("authorization") ?? "")?.[1] ?? "");
   return tokens.filter((token) => token !== undefined && timingSafeEqual(sentDigest, digest(token))).length > 0;
