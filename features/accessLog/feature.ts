@@ -15,7 +15,7 @@ import type { AccessLogSettings } from "./settings.ts";
 /** Levels of lines, as pino numbers them. */
 const [INFO, WARN, ERROR] = [30, 40, 50];
 
-/** Milliseconds that a line may wait to be written with others: one write a line would cost more than the line. */
+/** Milliseconds that a line may wait to be written with others: a separate write would cost more than the line. */
 const LINE_DELAY = 50;
 
 /** Characters of a path, of an agent and of a method that a line has at most. */
@@ -84,7 +84,7 @@ const open = (
       upstreamMs: isAsked ? rounded(upstreamMs) : undefined,
       upstreamCalls: isAsked ? upstreamCalls : undefined,
       cache,
-      // The hit path answers only where nothing is migrated.
+      // The hit path answers only if the endpoint is not migrated.
       stage: exchange.stage ?? (endpoint && "legacy"),
       backend: exchange.backend ?? (isProxied || cache === "hit" ? "legacy" : "gateway"),
       caller: sender?.caller,

@@ -46,7 +46,7 @@ const section = (
   status: string,
   outcomes: Outcome[] = [],
 ): Html => {
-  // Several errors of legacy's may be shown as one.
+  // Several errors of legacy may be shown as a single error.
   const messages = new Map(outcomes.flatMap(({ code, message }) => (code === undefined ? [] : [[code, message]])));
   return html`<section id="${slug}">
     <h2><span class="status">${status}</span> ${withCode(name)}</h2>

@@ -31,7 +31,7 @@ const incidentSchema = z.object({
   /** Requests that failed meanwhile, and that the cache answered. */
   failed: z.int(),
   cached: z.int(),
-  /** When a client got an error last, and what failed in the worst minute; absent where few did. */
+  /** When a client got an error last, and the failures of the worst minute; absent if there were few. */
   failedUntil: time.optional(),
   worst: text.optional(),
   /** The moves of operators meanwhile; `more`: endpoints that were moved alike. */
@@ -40,7 +40,7 @@ const incidentSchema = z.object({
 /** A move of an endpoint, as `migration` tells it. */
 const moveSchema = z.object({ endpoint: text, by: text, why: text, to: z.object({ stage: text }) });
 
-/** Something that was wrong for a time, and what it meant for clients. */
+/** A trouble that lasted for a time, and its effect on clients. */
 export type Incident = z.infer<typeof incidentSchema>;
 
 /** `since`: the outcomes of requests since then. `worst`: most failures in a minute. `well`: checks without it. */

@@ -11,13 +11,13 @@ export type StageDecision = { stage: StageName; backend: Side; bucket?: number; 
 export type Bucketing = {
   /** The caller's bucket; computed only in canary. */
   bucket: () => number;
-  /** The side that the request names, if requests may name one. */
+  /** The side that the request names, if requests may name a side. */
   forced?: Side | undefined;
 };
 
 /**
  * In canary, modern answers callers with a bucket below the share: a larger share includes the
- * callers of a smaller one.
+ * callers of a smaller share.
  */
 export const decide = ({ stage, share }: Stage, { bucket, forced }: Bucketing): StageDecision => {
   if (forced !== undefined) return { stage, backend: forced, reason: "forced" };

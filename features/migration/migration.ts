@@ -184,7 +184,7 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
     /** True if this answer is to be compared, by the endpoint's stage. */
     isCompared(endpoint: string): boolean {
       const { stage, share } = stageOf(endpoint);
-      // In canary the share is one of callers: requests of all callers are compared.
+      // In canary the share counts callers: requests of all callers are compared.
       return stage === "canary" || (stage !== "legacy" && Math.random() * 100 < share);
     },
     /** Records a comparison of both sides on one request. */

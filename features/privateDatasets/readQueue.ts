@@ -14,7 +14,7 @@ export const openReadQueue = (onAdded: () => void) => {
   let empty = Promise.withResolvers<void>();
   return {
     /**
-     * Adds an id at the end, also where it is being read. Any request can name an id that no
+     * Adds an id at the end, also if it is being read. Any request can name an id that no
      * dataset has: it is ignored.
      */
     add(id: number): void {

@@ -13,11 +13,11 @@ const MAX_CALLERS = 100_000;
 export const openBuckets = () => {
   const fullAt = new LRUCache<string, number>({ max: MAX_CALLERS });
   return {
-    /** Takes one token; gives 0, or the milliseconds until there is one. `rate`: tokens that it gains a second. */
+    /** Takes one token; gives 0, or the milliseconds until the next token. `rate`: tokens that it gains a second. */
     take(caller: string, now: number, rate: number): number {
       const next = Math.max(fullAt.get(caller) ?? now, now) + 1000 / rate;
       const wait = next - now - BURST_MS;
-      // Times are fractions: what is less than a microsecond is not there.
+      // Times are fractions: a wait of less than a microsecond is a rounding error.
       if (wait > 0.001) return wait;
       fullAt.set(caller, next);
       return 0;

@@ -35,7 +35,7 @@ export const openSharedBuckets = ({ run, onLost, onUp, timeout = 50 }: SharedBuc
   let cooldownUntil = performance.now() + COOLDOWN_MS;
   let isLost = false;
   return {
-    /** Takes one token; gives 0, or the milliseconds until there is one; `undefined`: Redis did not answer in time. */
+    /** Takes one token; gives 0, or milliseconds until the next token; `undefined`: Redis did not answer in time. */
     async take(caller: string, rate: number): Promise<number | undefined> {
       if (performance.now() < cooldownUntil) return undefined;
       try {

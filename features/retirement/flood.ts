@@ -1,4 +1,4 @@
-/** One request in 16 is counted, of at most 16 callers in a minute; all others count together. */
+/** One request in `SAMPLED` is counted, of `MAX_CALLERS` callers a minute; further callers count only in the total. */
 export const SAMPLED = 16;
 const MAX_CALLERS = 1000;
 /** The least number of requests that are a flood, and the least RATE_LIMIT that is proposed. */
@@ -14,7 +14,7 @@ export type Flood = { caller: string; since: string; rate: number; share: number
 
 type Tally = { requests: number; asked: number };
 
-/** Looks for a flood at the end of each minute. `onFlood`: one begins. */
+/** Looks for a flood at the end of each minute. `onFlood` is called when a flood begins. */
 export const openFloodWatch = (onFlood: (flood: Flood) => void) => {
   const callers = new Map<string, Tally>();
   let all: Tally = { requests: 0, asked: 0 };

@@ -154,7 +154,7 @@ export const openReplication = (
     async flush() {
       for (let [delivery] = pending; delivery; [delivery] = pending) {
         await send(delivery);
-        // Meanwhile all of them may have become a single one.
+        // Meanwhile all of them may have been joined into a single invalidation.
         if (pending[0] === delivery) pending.shift();
       }
     },

@@ -86,7 +86,7 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     onEvent("shared_tier_error", { why: message });
   };
   const drop = () => {
-    // What arrives before Redis's first answer says nothing about what came before it.
+    // Invalidations that arrive before Redis's first answer do not show whether any were missed before.
     if (isConnected) arrived = term.epoch() ?? arrived;
     isConnected = false;
     term.end();
@@ -123,7 +123,7 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     others.awaitAll();
     othersBackAt = performance.now() + waitForOthers;
   };
-  /** Discards what is cached, here and in Redis. */
+  /** Discards all cached entries, here and in Redis. */
   const reset = async (): Promise<void> => {
     distrust();
     await empty(unknownEpochs);

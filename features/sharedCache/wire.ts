@@ -33,7 +33,7 @@ const decompress = promisify(brotliDecompress);
 /** The most bytes of a decompressed body: the default limit of legacy's answers. */
 const MAX_BODY = 32 * 1024 ** 2;
 
-/** An entry as bytes: the version, the length of a JSON head, the head, the body (compressed where that is smaller). */
+/** An entry as bytes: the version, the length of a JSON head, the head, the body (compressed if that is smaller). */
 export const toWire = (entry: Entry): Buffer => {
   const { br } = entry.coded;
   const storedAt = monotonic.toStored(entry.storedAt);

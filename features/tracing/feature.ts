@@ -110,7 +110,7 @@ const samplerOf = ({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG: share = "1" }
 };
 
 /**
- * Opens the SDK: what it records is exported in batches, in the background; at most 2048 spans wait. It reads the other
+ * Opens the SDK. It exports spans in batches, in the background; at most 2048 spans wait. It reads the other
  * `OTEL_` variables itself.
  */
 const openTracerProvider = (endpoint: string): TracerProvider =>

@@ -52,7 +52,7 @@ export const openConsolePage = (
             <p id="message" role="status"></p>`,
         );
       },
-      /** The page without a token: a form that takes one and nothing else. */
+      /** The page without a token: only a form that takes the token. */
       signIn: (): Html => renderDocument("Sign in", signInForm()),
     },
   };

@@ -15,7 +15,7 @@ import {
 /** Milliseconds without recurrence after which a recurring trouble counts as over. */
 const OVER_MS = 30_000;
 
-/** `calm`: the sentence that stands where nothing is wrong. `failedUntil`: when clients got errors last (ISO 8601). */
+/** `calm`: the sentence if nothing is wrong. `failedUntil`: when clients got errors last (ISO 8601). */
 type Shown = { troubles: readonly PageTrouble[]; calm: Html; failedUntil: string | undefined };
 
 type Verdict = { kind: "trouble" | "drift" | ""; text: string | Html };

@@ -27,7 +27,7 @@ const formatMoved = ({ moved, held }) => {
   return `${moved.length} ${moved.length === 1 ? "read" : "reads"} moved.${names && ` The evidence holds up ${names}.`}`;
 };
 
-/** Shows what was compared. A step against it needs a reason. */
+/** Shows the evidence. A step against it needs a reason. */
 const showEvidence = (dialog, fields, evidence, against) => {
   fields.against.disabled = !against && !wanted.isRefused;
   const part = partOf(dialog, "evidence");
@@ -35,7 +35,7 @@ const showEvidence = (dialog, fields, evidence, against) => {
   setText(part, against ? `Against it: ${against}.` : evidence);
 };
 
-/** Shows what will happen, after a field has changed, or the endpoint or what was compared of it meanwhile. */
+/** Shows the effect of the move, after a change of a field, of the endpoint or of its evidence. */
 const showMove = () => {
   const { dialog, fields, now } = readMove();
   if (!dialog.open) return;
