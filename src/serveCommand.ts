@@ -151,7 +151,7 @@ const begin = async (opened: Opened) => {
   return close();
 };
 
-/** Starts the features, then the operators' listener; gives what is printed, in its order. */
+/** Starts the features, then the operators' listener; returns the lines to print, in their order. */
 const startAll = async ({ gateway, operators }: Opened, address: string): Promise<Started[]> => [
   ...(await gateway.features.start()),
   await operators.start(address),
@@ -189,7 +189,7 @@ export const serveGateway = async (): Promise<void> => {
   // During the start nearly all that is made stays, so collecting it earlier would only take time.
   setFlagsFromString("--heap-growing-percent=30");
   // That flag also bounds memory outside of the heap: every few megabytes of bodies would start a collection of the
-  // whole heap. This one has such bytes count with the heap.
+  // whole heap. The second flag counts such bytes with the heap.
   setFlagsFromString("--external-memory-accounted-in-global-limit");
   // The gateway answers: modules that it did not need for that are loaded now.
   await upstream.load();
@@ -197,7 +197,7 @@ export const serveGateway = async (): Promise<void> => {
   flushCompileCache();
 };
 
-/** Prints where it listens, and what the features do. */
+/** Prints the address of the listener, and the lines of the features. */
 const printStart = async (
   { settings, upstream, off }: Opened,
   port: number,

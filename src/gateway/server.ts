@@ -21,8 +21,8 @@ import type { Step } from "./http/step.ts";
 export type RunningServer = {
   port: number;
   /**
-   * Serves on until `delay` resolves, and closes connections after their next answer. Then closes the port and answers
-   * what is in flight. True where all was answered within `timeout` ms of that.
+   * Keeps serving until `delay` resolves, and closes connections after their next answer. Then closes the port and
+   * answers the requests in flight. True if all were answered within `timeout` ms of that.
    */
   stop(timeout: number, delay?: Promise<unknown>): Promise<boolean>;
 };
@@ -70,7 +70,7 @@ export const startServer = async (
     },
     gateway.core.clientLimits,
     (request, response) => {
-      // What waits behind it is answered as well.
+      // Requests that wait behind it on the connection are answered as well.
       if (stopping && !hasWaiting(request.socket)) response.shouldKeepAlive = false;
       const { forwarded, "x-forwarded-for": forwardedFor } = request.headers;
       if (forwarded !== undefined || forwardedFor !== undefined) untrustedProxies.note(request);
@@ -101,7 +101,7 @@ export const startServer = async (
 };
 
 /**
- * Who may answer a request, in order. `begin`: what comes behind it is answered later, within the request's context.
+ * The steps that may answer a request, in order. The steps after `begin` answer later, within the request's context.
  * Below a prefix of "/" the router hands on the paths of legacy.
  */
 const requestSteps = (
@@ -198,7 +198,7 @@ const openExchanges = (
     // A hit leaves nothing that runs on.
     if (exchange.isDeferred) exchange.forget();
   };
-  /** A step: the request is answered later, and what is done for it finds its context. */
+  /** A step after which the request is answered later, and all work for it finds its context. */
   const begin: Step = (request, response, next) => {
     const exchange = exchangeOf(response);
     exchange.isDeferred = true;
@@ -207,7 +207,7 @@ const openExchanges = (
       inFlight--;
       over(exchange, response);
     });
-    // What is passed through has these headers anyway, valid or not.
+    // Proxied requests have these headers anyway, valid or not.
     const isOurs = isBelowAny(pathOf(request.url ?? "/"), prefixes);
     const context: RequestContext = { exchange, ...(isOurs ? traceContextOf(request.headers) : {}) };
     if (requestBegins.hasSubscribers) requestBegins.publish({ context, request });
@@ -219,7 +219,7 @@ const openExchanges = (
     kindOf: (request, target) => legacyKindOf(catalogue, request, target),
     onOver: over,
     begin,
-    /** Logs what is still to be said of refused requests. */
+    /** Logs the last summary of refused requests. */
     close: report,
   };
 };

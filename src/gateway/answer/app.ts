@@ -31,13 +31,13 @@ type AppCore = WholeCore &
 export type App = ReturnType<typeof gatewayApp>;
 
 /**
- * A reply, and what is to be done once it has been sent. `isSent` is false where other clients'
+ * A reply, and functions to call once it has been sent. `isSent` is false if other clients'
  * bytes left no room for it.
  */
 type Handled = { reply: Reply; afterwards?: (() => void) | undefined; sent?: (isSent: boolean) => void };
 /** Answers one request of one route; `params` are the segments that the route names, as they were sent. */
 type RouteHandler = (received: Received, params: Readonly<Record<string, string>>) => Handled | Promise<Handled>;
-/** A route. `asksFor`: its endpoint, and the path before its pairs of filters; absent where it only refuses. */
+/** A route. `asksFor`: its endpoint, and the path before its pairs of filters; absent if it only refuses. */
 type AppRoute = { handle: RouteHandler; asksFor?: { endpoint: PreparedEndpoint; pairsBelow: string | undefined } };
 
 /** The new interface, below each of its prefixes. */
@@ -78,7 +78,7 @@ export const gatewayApp = (core: AppCore) => {
       try {
         if (answered === "left") return;
         if (answered === undefined) return next();
-        // The caller comes first: what is compared is compared when the answer has been sent.
+        // The caller comes first: sides are compared after the answer has been sent.
         if (answered.afterwards) outgoing.once("close", answered.afterwards);
         const isSent = sendWhole(outgoing, answered.reply, holding);
         answered.sent?.(isSent);

@@ -12,10 +12,10 @@ import type { Dialect, HitPath } from "./dialect.ts";
 import type { Additions } from "./additions.ts";
 import type { Core, WholeCore } from "./core.ts";
 
-/** A path, and what it asks for in its dialect. */
+/** A path's dialect, and the knowledge of the path in it. */
 type Known<Read = unknown> = { dialect: Dialect<Read>; read: Read };
 
-/** `bytes`: all that may be remembered of paths. */
+/** `bytes`: the bound of all remembered paths. */
 export const openHitPath = (
   { cache, errorFormats }: Pick<WholeCore, "cache" | "errorFormats">,
   { mayHit, mayHitOldRead }: Pick<Additions, "mayHit" | "mayHitOldRead">,

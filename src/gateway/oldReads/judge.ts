@@ -23,7 +23,7 @@ type OldAnswer = Answer & { body: Buffer };
 /** The facts that are stored with an answer's bytes. */
 type Judged = Omit<Fetched, "answer">;
 
-/** Such an answer is not stored, and what was stored is no longer right. */
+/** Such an answer is not stored, and the stored entry is no longer right. */
 const REFUSED = 403;
 
 /** Says how legacy's answer is stored. `before`: the public entry that is stored so far. */
@@ -43,7 +43,7 @@ const unreadable = ({ observer }: Pick<JudgingCore, "observer">, endpoint: strin
   return 502;
 };
 
-/** Judges an answer by what the new interface would answer. */
+/** Judges an answer by the answer that the new interface would give. */
 const judgeDocument = async (
   core: JudgingCore,
   { endpoint, input }: ByEndpoint,

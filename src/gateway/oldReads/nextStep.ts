@@ -1,6 +1,6 @@
 /** The knowledge of a read of an old client; `key` and `found` are missing until legacy and the cache were asked. */
 export type Known = {
-  /** `browser`: a session whose user may have changed on the website what is read. */
+  /** `browser`: a session whose user may have changed on the website the entity that is read. */
   who: "nobody" | "key" | "session" | "browser";
   legacy: "answers" | "inDoubt" | "fails";
   asked: {
