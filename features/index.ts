@@ -8,7 +8,7 @@ import type { TierParts } from "./sharedCache/feature.ts";
 import type { TracingParts } from "./tracing/feature.ts";
 import { type AllSettings, fragmentOf, fragments } from "./settings.ts";
 
-/** Loads the features that are on, all at once: a start loads what its settings need, and nothing else. */
+/** Loads the features that are on, all at once: a start loads only what its settings need. */
 const load = async (isOn: (fragment: SettingsFragment) => boolean) => {
   const loading = {
     stores: import("../libraries/stores/feature.ts"),
@@ -64,17 +64,17 @@ export const loadFeatures = async (settings: AllSettings, parts: FeatureParts = 
   const { sharedCache } = loaded;
   return {
     events: eventsOf(loaded),
-    /** The words on features that are not loaded. */
+    /** The lines about features that are not loaded. */
     off: fragments.flatMap((fragment: SettingsFragment) => (isOn(fragment) ? [] : (fragment.whenOff ?? []))),
     openTier:
       sharedCache && ((options: TierOptions): OpenSharedTier => sharedCache.sharedTier(settings, options, parts)),
     open: (core: Core, closing: AsyncDisposableStack) => openFeatures(core, closing, loaded, settings, parts),
-    /** Opens what adds the page to the operators' listener, once the gateway is put together. */
+    /** Adds the page to the operators' listener, once the gateway is put together. */
     openConsole: loaded.console.open,
   };
 };
 
-/** Opens each feature with what it takes of the core and of others. They are closed the last first. */
+/** Opens each feature with the parts of the core and of other features that it uses. The last is closed first. */
 const openFeatures = async (
   core: Core,
   closing: AsyncDisposableStack,
@@ -82,7 +82,7 @@ const openFeatures = async (
   settings: AllSettings,
   parts: FeatureParts,
 ) => {
-  /** Has a feature closed with the gateway. */
+  /** Makes sure that a feature is closed with the gateway. */
   const closed = <F extends { close: () => Promise<void> } | undefined>(feature: F): F => {
     if (feature) closing.defer(() => feature.close());
     return feature;
@@ -121,7 +121,7 @@ const openFeatures = async (
     // This takes both features. Without either of them the member goes.
     legacyOnlyChecksKeys: () => migration.isModernEverywhere() && retirement.isInterfaceGone(),
   };
-  // In the order of the lines that they print.
+  // The order is that of the lines that they print.
   const starts = some(webhook?.start, privateDatasets?.start, migration.start, rateLimit.start, documents?.start);
   return {
     ...additions,
@@ -136,9 +136,9 @@ const openFeatures = async (
     /** In the order of the lines that `--check` prints. */
     checks: some(loaded.sharedCache?.openCheck(core), privateDatasets?.check, migration.check),
     /**
-     * Begins what the features do in the background; the results are parts of the lines that the start prints.
+     * Starts the background work of the features; the results are parts of the lines that the start prints.
      *
-     * @throws What stops the start.
+     * @throws An error that stops the start.
      */
     async start(): Promise<Started[]> {
       const started: Started[] = [];
@@ -161,5 +161,5 @@ const openFeatures = async (
   };
 };
 
-/** Drops what a feature that is off does not give. */
+/** Leaves out what a feature that is off does not give. */
 const some = <T>(...given: (T | undefined)[]): T[] => given.filter((part) => part !== undefined);

@@ -26,7 +26,7 @@ export const fragmentOf = {
   operators,
 };
 
-/** All of them. */
+/** The settings of all features. */
 export const fragments = Object.values(fragmentOf);
 
 /** The core's settings, and those of all features. */

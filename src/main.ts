@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // oxlint-disable-next-line import/no-unassigned-import -- it ends the process where Node is too old
 import "./nodeVersion.cjs";
-// As a whole: an older Node lacks some of its exports, and would end with that before the line above is run.
+// Imported as a whole: an older Node lacks some exports, and would fail with that before the line above is run.
 import * as nodeModule from "node:module";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
 import about from "../package.json" with { type: "json" };
 
-// Before anything else is loaded: what is compiled once is not compiled again at the next start.
+// This comes before anything else is loaded: the next start then uses the code that this start has compiled.
 nodeModule.enableCompileCache();
 /** `.ts` in a clone; `.js` in the package, which `npm run pack` compiles. */
 const extension = extname(import.meta.url);
@@ -19,7 +19,7 @@ const isOurs = (url: string): boolean => url.startsWith(root) && !url.startsWith
 nodeModule.registerHooks({
   resolve(specifier, context, next) {
     const from = context.parentURL ?? "";
-    // A file of ours is named exactly: looking for it, and for what it is, takes longer than running it.
+    // Our imports name files exactly: resolving them and their format takes longer than running them.
     if (specifier.startsWith(".") && specifier.endsWith(extension) && isOurs(from)) {
       const format = isClone ? "module-typescript" : "module";
       return { url: new URL(specifier, from).href, format, shortCircuit: true };
@@ -39,7 +39,7 @@ const tools = {
   signal: interruption.signal,
   exit(code: 0 | 1 | 2) {
     process.exitCode = code;
-    // After an error the sample legacy may still run, or a server be asked that never answers.
+    // After an error the sample legacy may still run, or a request wait for a server that never answers.
     if (code === 2) process.exit();
   },
 };
@@ -60,7 +60,7 @@ const inClone = (load: LoadCommand): LoadCommand =>
             );
           });
 
-/** What each command is, and how its options and its action are loaded: a start loads what serves, and nothing else. */
+/** The commands: a description of each, and what loads its options and action. A start loads only what serves. */
 const commands: Record<string, [about: string, load: LoadCommand]> = {
   serve: [
     "run the gateway, as without a command; LEGACY_URL=sample starts a sample legacy beside it",
@@ -148,8 +148,8 @@ const runCommandLine = async (args: readonly string[], first: string): Promise<v
   nodeModule.flushCompileCache();
 };
 
-// Else SIGUSR1 would open Node's inspector, which shows keys and runs code. `--disable-sigusr1` does it from the first
-// moment, where the command line has it.
+// Else SIGUSR1 would open Node's inspector, which shows keys and runs code. On the command line, `--disable-sigusr1`
+// does the same from the first moment.
 process.on("SIGUSR1", () => undefined);
 // A reader that leaves (`npm start -- --check | head -1`) ends neither the check nor the gateway.
 process.stdout.on("error", () => undefined);

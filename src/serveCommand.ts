@@ -41,7 +41,7 @@ export const checkCommand = (command: Command): Command =>
     .action(runCheck);
 
 /**
- * Why the gateway does not start, and the exit code: 1 where starting again may help, 2 (the
+ * The reasons why the gateway does not start, and the exit code: 1 if another start may help, 2 (the
  * default) for wrong settings.
  */
 type Refused = { errors: string[]; code?: 1 | 2 };
@@ -69,7 +69,7 @@ const INVENTED = {
   effect: "the sample legacy gives them, and anyone knows its keys: set LEGACY_URL to legacy's address",
 };
 
-/** Reads the settings and opens the gateway that they describe; or says why that cannot be. */
+/** Reads the settings and opens the gateway that they describe, or gives the reasons why it cannot. */
 const open = async (isCheck: boolean) => {
   const [{ fragments }, { loadFeatures }, { catalogue }, { loadSettings }] = await Promise.all([
     import("../features/settings.ts"),
@@ -130,7 +130,7 @@ const runCheck = async ({ strict = false, json = false }: CheckOptions): Promise
   await close();
 };
 
-/** Listens and starts the features; `undefined` if that cannot be, and the reason has been printed. */
+/** Listens and starts the features; `undefined` if that fails, and the reason has been printed. */
 const begin = async (opened: Opened) => {
   const { gateway, settings, close } = opened;
   const [{ startServer, cannotListen }, { urlOf }] = await Promise.all([
@@ -151,7 +151,7 @@ const begin = async (opened: Opened) => {
   return close();
 };
 
-/** Starts the features, then the operators' listener; gives what is printed, in its order. */
+/** Starts the features, then the operators' listener; returns the lines to print, in their order. */
 const startAll = async ({ gateway, operators }: Opened, address: string): Promise<Started[]> => [
   ...(await gateway.features.start()),
   await operators.start(address),
@@ -175,7 +175,7 @@ export const serveGateway = async (): Promise<void> => {
     observer,
     apply: gateway.features.reload,
   });
-  // From now on an error that nothing has caught costs what it was thrown in, not every caller.
+  // From now on an uncaught error ends only the work that threw it, not the service of every caller.
   process.on("uncaughtException", (error, origin) => observer.fault(error, { origin }));
   onStopSignal((urgent) => {
     stop(opened, server, reload, urgent).catch((error: unknown) => {
@@ -183,21 +183,21 @@ export const serveGateway = async (): Promise<void> => {
       process.exit(1);
     });
   });
-  // Only now: a program that reads these lines may send the signal to stop at once.
+  // Printed only now: a program that reads these lines may send the signal to stop at once.
   await printStart(opened, server.port, started);
   // By default the heap may grow to several times what lives in it; here that is mostly the cache, which has its bound.
   // During the start nearly all that is made stays, so collecting it earlier would only take time.
   setFlagsFromString("--heap-growing-percent=30");
   // That flag also bounds memory outside of the heap: every few megabytes of bodies would start a collection of the
-  // whole heap. This one has such bytes count with the heap.
+  // whole heap. The second flag counts such bytes with the heap.
   setFlagsFromString("--external-memory-accounted-in-global-limit");
-  // The gateway answers: what it did not need for that is loaded now.
+  // The gateway answers: modules that it did not need for that are loaded now.
   await upstream.load();
   gateway.core.meter.join(openProcessMetrics());
   flushCompileCache();
 };
 
-/** Prints where it listens, and what the features do. */
+/** Prints the address of the listener, and the lines of the features. */
 const printStart = async (
   { settings, upstream, off }: Opened,
   port: number,
@@ -215,7 +215,7 @@ const printStart = async (
   for (const warning of fileLimitWarnings(settings)) console.error(warning);
 };
 
-/** Milliseconds after a signal from which another one ends the process at once. */
+/** Milliseconds after a signal from which another signal ends the process at once. */
 const SECOND_SIGNAL_MS = 1000;
 
 /**
@@ -228,7 +228,7 @@ const onStopSignal = (stop: (urgent: AbortSignal) => void): void => {
   const take = (signal: NodeJS.Signals): void => {
     const isFirst = since === undefined;
     const endsDelay = signal === "SIGINT" && !urgent.signal.aborted;
-    // Earlier, it may be the last one again: npm passes on what its group of processes has had already.
+    // An earlier signal may be a repetition: npm passes on signals that its process group has already received.
     if (since !== undefined && !endsDelay && performance.now() - since >= SECOND_SIGNAL_MS) process.exit(1);
     if (isFirst || endsDelay) since = performance.now();
     if (endsDelay) urgent.abort();
@@ -239,7 +239,7 @@ const onStopSignal = (stop: (urgent: AbortSignal) => void): void => {
 
 const LIMITS = "/proc/self/limits";
 
-/** A warning where this process may open fewer files than `MAX_CLIENT_CONNECTIONS`. Only Linux tells. */
+/** A warning if this process may open fewer files than `MAX_CLIENT_CONNECTIONS`. Only Linux shows the limit. */
 const fileLimitWarnings = ({ MAX_CLIENT_CONNECTIONS }: Settings): string[] => {
   const limits = existsSync(LIMITS) ? readFileSync(LIMITS, "utf8") : "";
   const files = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
@@ -250,7 +250,7 @@ const fileLimitWarnings = ({ MAX_CLIENT_CONNECTIONS }: Settings): string[] => {
 };
 
 /**
- * Ends the process after what it has begun to answer. It serves on for `DRAIN_DELAY_MS` first, or
+ * Ends the process after it has answered the requests in progress. It first keeps serving for `DRAIN_DELAY_MS`, or
  * until `urgent` is aborted.
  */
 const stop = async (
@@ -270,13 +270,13 @@ const stop = async (
     process.exit(1);
   }
   reload.close();
-  // What never gives its place back must not keep the process.
+  // Work that never ends must not keep the process alive.
   if ((await withTimeout(close(), timeout)) === "late") {
     observer.event("drain_timeout", { ms: timeout });
     process.exit(1);
   }
   const counts = observer.counts();
   if (Object.keys(counts).length > 0) observer.event("stopped", { counts });
-  // Unread lines of the standard output would keep the process from ending by itself.
+  // Unread lines of the standard output would keep the process alive.
   process.exit();
 };

@@ -12,8 +12,8 @@ import { SAMPLE } from "./operation/settings/fields.ts";
 import { loadSettings } from "./operation/settings/load.ts";
 import { openObserver } from "./operation/telemetry/observer.ts";
 
-// The gateway alone: `src` and `transforms`, without features, libraries and tools. As `main.ts` it puts the floors
-// together, and imports what their doors do not name.
+// The gateway alone: `src` and `transforms`, without features, libraries and tools. Like `main.ts` it puts the floors
+// together, and may import modules that their `index.ts` does not export.
 const loaded = loadSettings(process.env, catalogue.endpoints, [operatorsSettings]);
 for (const warning of loaded.warnings) console.error(warning);
 if ("errors" in loaded || loaded.settings.LEGACY_URL === SAMPLE) {

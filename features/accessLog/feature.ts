@@ -15,7 +15,7 @@ import type { AccessLogSettings } from "./settings.ts";
 /** Levels of lines, as pino numbers them. */
 const [INFO, WARN, ERROR] = [30, 40, 50];
 
-/** Milliseconds that a line may wait to be written with others: one write a line would cost more than the line. */
+/** Milliseconds that a line may wait to be written with others: a separate write would cost more than the line. */
 const LINE_DELAY = 50;
 
 /** Characters of a path, of an agent and of a method that a line has at most. */
@@ -24,7 +24,7 @@ const MAX_AGENT = 200;
 const MAX_METHOD = 20;
 
 /**
- * Agents and callers whose shown form is remembered: making it costs more than the rest of a line. Agents
+ * Agents and callers whose logged form is remembered: making it costs more than the rest of a line. Agents
  * beside a key are left out.
  */
 const MAX_KNOWN = 1000;
@@ -35,7 +35,7 @@ const SLOW = 1000;
 /** Parts that a test replaces: `fd`, where lines go; `slow`, milliseconds from which on a request is slow. */
 export type AccessLogParts = { fd?: number; slow?: number | undefined };
 
-/** Writes a line for requests, to the standard output by default. */
+/** Writes lines about requests, to the standard output by default. */
 const open = (
   { meter, observer, keys }: Pick<Core, "meter" | "observer" | "keys">,
   settings: AccessLogSettings,
@@ -84,7 +84,7 @@ const open = (
       upstreamMs: isAsked ? rounded(upstreamMs) : undefined,
       upstreamCalls: isAsked ? upstreamCalls : undefined,
       cache,
-      // The hit path answers only where nothing is migrated.
+      // The hit path answers only if the endpoint is not migrated.
       stage: exchange.stage ?? (endpoint && "legacy"),
       backend: exchange.backend ?? (isProxied || cache === "hit" ? "legacy" : "gateway"),
       caller: sender?.caller,
@@ -104,7 +104,7 @@ const open = (
       if (which !== "all" && !isError && !isSlow) return;
       const level = isError ? ERROR : isSlow ? WARN : INFO;
       const members = JSON.stringify(recordOf(exchange, ms, response)).slice(1);
-      // As pino writes it, which takes three times as long for so many members.
+      // The format of pino, which takes three times as long for so many members.
       destination.write(`{"level":${level},"time":"${new Date().toISOString()}","event":"request",${members}\n`);
     },
   };

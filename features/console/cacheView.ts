@@ -6,7 +6,7 @@ const lifetimesView = (declared: Core["lifetimes"][string]) => {
   return lifetimes;
 };
 
-/** What `GET /cache` answers, besides the members that parts add. */
+/** The answer of `GET /cache`, without the members that parts add. */
 export type CacheView = ReturnType<typeof cacheViewOf>;
 
 export const cacheViewOf = ({
@@ -18,7 +18,7 @@ export const cacheViewOf = ({
   const shared = cache.sharing();
   const doubtful = cache.doubtful();
   const bound = { bytes: settings.CACHE_BYTES, entryBytes };
-  const lifetimes = Object.fromEntries(Object.entries(declared).map(([name, one]) => [name, lifetimesView(one)]));
+  const lifetimes = Object.fromEntries(Object.entries(declared).map(([name, given]) => [name, lifetimesView(given)]));
   return {
     bound,
     bytes,

@@ -82,7 +82,7 @@ const noRead = (url: string): string => `${url} is the address of no read that t
 
 const hard = z.boolean().default(false);
 
-/** Purges what is stored for an address, everything, a group such as `dataset/61`, or all answers of an endpoint. */
+/** Purges the answers of an address, of a group such as `dataset/61` or of an endpoint, or all answers. */
 const purgeSchema = z.union([
   z.strictObject({ all: z.literal(true), hard }),
   z.strictObject({ group: z.string().min(1).max(200), hard }),

@@ -3,20 +3,20 @@ import { monotonic } from "../../src/operation/index.ts";
 
 /** A stored answer, as operators see it. Times are ISO 8601. */
 export type StoredAnswer = {
-  /** Of the new interface its endpoint's name; of legacy's own that behind `legacy`. */
+  /** The name of its endpoint; for a read of the legacy interface behind the word `legacy`. */
   endpoint: string;
   status: number;
   bytes: number;
   groups: readonly string[];
   freshness: FoundEntry["freshness"];
-  /** When it was fetched: the last refresh that succeeded. */
+  /** When it was fetched, which is the time of the last refresh that succeeded. */
   since: string;
   freshUntil: string;
-  /** Until when it may be served at all. */
+  /** Until when it may be served, also stale. */
   until: string;
-  /** Why it is not fresh any more; absent while it is. */
+  /** The reason why it is no longer fresh; absent while it is. */
   why?: string;
-  /** How many refreshes in a row have failed since then, and when the next one may be tried. */
+  /** Refreshes in a row that have failed since then, and when the next may be tried. */
   failures: number;
   retryAt?: string;
 };

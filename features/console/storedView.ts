@@ -6,10 +6,10 @@ import { type StoredAnswer, storedAnswer } from "./storedAnswer.ts";
 /** Characters of an address. */
 export const MAX_ADDRESS = 2000;
 
-/** What is stored for an address, without its query; `answers` is absent where it is that of no read. */
+/** The answers stored for an address, without its query; `answers` is absent if no read has this address. */
 export type StoredView = { url: string; answers?: StoredAnswer[] };
 
-/** An address as it may be shown: its path, without what may be a key. */
+/** An address that may be shown: its path, without anything that may be a key. */
 export const shownAddress = (address: string): string =>
   shownTarget(
     pathOf(
@@ -20,7 +20,7 @@ export const shownAddress = (address: string): string =>
     ),
   );
 
-/** Looks up what is stored for everybody at this address: hostile input. */
+/** Looks up the public answers that are stored for this address, which is hostile input. */
 export const findStored = async ({ stored }: { stored: StoredAnswers }, address: string): Promise<StoredView> => {
   const found = address.length > MAX_ADDRESS ? undefined : await stored.find(address);
   return { url: shownAddress(address), ...(found && { answers: found.map(storedAnswer) }) };

@@ -11,7 +11,7 @@ import { openResource, type Resource, type SendResource } from "./resource.ts";
 import type { DocumentsSettings } from "./settings.ts";
 
 /**
- * Serves what describes the new interface: to people, to generators of clients, and to those who know only the domain.
+ * Serves descriptions of the new interface: for people, for generators of clients, for those who know only the domain.
  */
 const open = (core: Core, settings: DocumentsSettings) => {
   const { PREFIXES: prefixes, CORS_ORIGINS: origins } = settings;
@@ -28,7 +28,7 @@ const open = (core: Core, settings: DocumentsSettings) => {
     step,
     documents: {
       linksOf(path: string) {
-        const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
+        const prefix = prefixes.find((configured) => configured !== "/" && isBelow(path, configured));
         return prefix === undefined ? undefined : documentLinks(prefix);
       },
       paths: documentPaths,
@@ -41,7 +41,7 @@ const open = (core: Core, settings: DocumentsSettings) => {
 
 const baseOf = (prefix: string): string => (prefix === "/" ? "" : prefix);
 
-/** Leads those who know only the domain from legacy's page to the catalogue. */
+/** Leads people who know only the domain from legacy's page to the catalogue. */
 const catalogLink = ["Link", CATALOG_LINK];
 
 /** The fragments of the `type` URIs of problems. */
@@ -56,7 +56,7 @@ const routesOf = (core: Core, prefixes: readonly string[]): ReadonlyMap<string, 
   const files = viewerFiles.map((name) => ({ name, send: openResource(() => viewerFile(name)) }));
   for (const prefix of prefixes) {
     const base = baseOf(prefix);
-    /** With and without a slash at its end, as all paths of the new interface. */
+    /** Adds a path with and without a slash at its end, as all paths of the new interface have it. */
     const add = (path: string, make: () => Promise<Resource>): void => {
       const send = openResource(make);
       routes.set(base + path, send).set(`${base}${path}/`, send);
@@ -101,7 +101,7 @@ const inOurTypeface = (style: string): string =>
     .replaceAll("font-family:sans-serif", "font-family:system-ui,sans-serif")
     .replaceAll(/font-family:monospace(?!,)/g, "font-family:ui-monospace,Menlo,Consolas,monospace");
 
-/** The document takes longer to make than the event loop may wait: a thread makes it. */
+/** Makes the document in a thread: it would block the event loop for too long. */
 const openApiOf = async (prefix: string, { catalogue: { module } }: Core): Promise<Resource> => {
   if (module === undefined) throw new Error("openapi.json is made of the catalogue's `module`, and it has none");
   const workerData: OpenApiThreadData = { module, prefix };
@@ -112,7 +112,7 @@ const openApiOf = async (prefix: string, { catalogue: { module } }: Core): Promi
   worker.unref();
   const ended = new AbortController();
   worker.once("exit", () => ended.abort());
-  // Rejects where the thread fails, or ends without a word.
+  // Rejects if the thread fails, or ends without a message.
   const [body] = (await once(worker, "message", { signal: ended.signal })) as [string];
   return {
     type: OPENAPI_TYPE,

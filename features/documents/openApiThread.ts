@@ -3,7 +3,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import type { Endpoint } from "../../src/catalogue/index.ts";
 import { type Deployment, openApiDocument } from "../../libraries/openapi/openApiDocument.ts";
 
-/** What the thread is started with. `module`: the URL of the module with the definitions. */
+/** The data that the thread is started with. `module`: the URL of the module with the definitions. */
 export type OpenApiThreadData = Deployment & { module: string };
 
 const { module, ...deployment } = workerData as OpenApiThreadData;

@@ -5,7 +5,7 @@ import { html, type Html } from "../../libraries/ui/html.ts";
 import { counted } from "../../libraries/ui/wording.ts";
 import { pageHeaders, type Resource } from "./resource.ts";
 
-/** What the page is made of. `base`: the prefix, "" for "/". `link`: the value of its `Link`. */
+/** The parts of the page. `base`: the prefix, "" for "/". `link`: the value of its `Link`. */
 type ProblemPageParts = { base: string; errors: ErrorTable; link: string };
 
 const title = "Errors of this interface";
@@ -46,7 +46,7 @@ const section = (
   status: string,
   outcomes: Outcome[] = [],
 ): Html => {
-  // Several errors of legacy's may be shown as one.
+  // Several errors of legacy may be shown as a single error.
   const messages = new Map(outcomes.flatMap(({ code, message }) => (code === undefined ? [] : [[code, message]])));
   return html`<section id="${slug}">
     <h2><span class="status">${status}</span> ${withCode(name)}</h2>

@@ -36,7 +36,7 @@ export const openResource = (make: () => Promise<Resource> | Resource): SendReso
     const body = bytesOf(resource.body);
     return { ...resource, body, tag: tagOf(body) };
   });
-  /** Makes the body in a coding; `undefined` where that is not shorter. */
+  /** Makes the body in a coding; `undefined` if that is not shorter. */
   const madeIn = (coding: Coding) => once(async () => compress((await made()).body, coding));
   const coded = { br: madeIn("br"), gzip: madeIn("gzip") };
   return async (request, response, cors) => {

@@ -5,7 +5,7 @@ import { openIncidents } from "./incidents.ts";
 
 type Incidents = { console: ConsolePart; close: () => Promise<void> };
 
-/** Keeps what was wrong, and what it meant for clients: it can be read afterwards. */
+/** Records incidents and their effect on clients, so that operators can read them afterwards. */
 const open = async (core: Core, stores: Stores): Promise<Incidents | undefined> => {
   if (core.isCheck) return undefined;
   const { list, close } = await openIncidents(core, stores);

@@ -8,15 +8,15 @@ import { percent, whatFails } from "../../libraries/ui/wording.ts";
 const MAX_INCIDENTS = 50;
 const KEPT_MS = 7 * 86_400_000;
 const LOOK_MS = 5000;
-/** Looks from one saving of what lasts to the next; and those that find nothing wrong until an incident is over. */
+/** Checks between two savings of a lasting incident; and checks without trouble after which an incident is over. */
 const SAVE_EVERY = 12;
 const OVER = 24;
-/** Causes and moves that are kept of an incident, and characters of a text. */
+/** The most causes and moves of an incident that are stored, and the most characters of a text. */
 const MAX_NAMED = 10;
 const MAX_TEXT = 500;
 
 const CLIENTS = "clients";
-/** The sample is asked by choice. */
+/** The operator has chosen the sample legacy: that is no incident. */
 const CHOSEN = "legacy_sample";
 
 const text = z.string().transform((given) => truncate(given, MAX_TEXT));
@@ -31,7 +31,7 @@ const incidentSchema = z.object({
   /** Requests that failed meanwhile, and that the cache answered. */
   failed: z.int(),
   cached: z.int(),
-  /** When a client got an error last, and what failed in the worst minute; absent where few did. */
+  /** When a client got an error last, and the failures of the worst minute; absent if there were few. */
   failedUntil: time.optional(),
   worst: text.optional(),
   /** The moves of operators meanwhile; `more`: endpoints that were moved alike. */
@@ -40,32 +40,32 @@ const incidentSchema = z.object({
 /** A move of an endpoint, as `migration` tells it. */
 const moveSchema = z.object({ endpoint: text, by: text, why: text, to: z.object({ stage: text }) });
 
-/** Something that was wrong for a time, and what it meant for clients. */
+/** A trouble that lasted for a time, and its effect on clients. */
 export type Incident = z.infer<typeof incidentSchema>;
 
-/** `since`: what came of requests since then. `worst`: the most that failed in a minute. `well`: looks without it. */
+/** `since`: the outcomes of requests since then. `worst`: most failures in a minute. `well`: checks without it. */
 type Lasting = { incident: Incident; since: () => Outcomes; worst: number; well: number };
 
 type WatchedCore = Pick<Core, "dependencies" | "events" | "legacyTroubles" | "meter" | "observer" | "traffic">;
 
-/** Looks every five seconds whether something is wrong, keeps it, and tells `notice` of its begin and end. */
+/** Checks every five seconds whether something is wrong, records it, and reports its begin and end to `notice`. */
 export const openIncidents = async (
   { dependencies, events, legacyTroubles, meter, observer, traffic }: WatchedCore,
   { open }: Pick<Stores, "open">,
 ) => {
   const store = await open<Incident>({ feature: "incidents", schema: () => incidentSchema });
   const lasting = new Map<string, Lasting>();
-  /** Those of this process that the store does not have as they are. */
+  /** Incidents of this process whose latest form the store does not have. */
   const own = new Map<string, Incident>();
   let looks = 0;
 
-  /** The newest first. */
+  /** All incidents, the newest first. */
   const list = (now = new Date()): Incident[] =>
     [...new Map([...store.entries(), ...own]).values()]
       .filter(({ end }) => now.getTime() - Date.parse(end) < KEPT_MS)
       .toSorted((a, b) => b.begin.localeCompare(a.begin))
       .slice(0, MAX_INCIDENTS);
-  /** Stores it, and deletes what is too old or too much. The store reports where it cannot. */
+  /** Stores an incident, and deletes those that are too old or too many. The store reports failures. */
   const save = async (incident: Incident, isOver: boolean): Promise<void> => {
     const isSaved = await store.update(incident.id, () => incident).catch(() => false);
     if (isSaved && isOver) own.delete(incident.id);

@@ -4,7 +4,7 @@ import { rowsTable } from "../../libraries/ui/parts.ts";
 import { formatNumber, timeOfDay } from "../../libraries/ui/wording.ts";
 import type { Incident } from "./incidents.ts";
 
-/** What was wrong in the last seven days; nothing where nothing was. */
+/** The incidents of the last seven days; empty if there were none. */
 export const incidentsPage = (list: () => readonly Incident[]): PagePart => ({
   show(now) {
     const incidents = list();
@@ -33,10 +33,10 @@ const incidentsSection = (incidents: readonly Incident[], now: Date): PageSectio
   }),
 });
 
-/** Milliseconds since it was last seen, in which an incident lasts. */
+/** Milliseconds after it was last seen during which an incident counts as lasting. */
 const LASTS_MS = 30_000;
 
-/** `since 17:20 UTC`, `17:20 UTC to 17:24 UTC`, or one of the two where both are the same. */
+/** `since 17:20 UTC`, `17:20 UTC to 17:24 UTC`, or a single time if both are the same. */
 const period = (begin: string, end: string, now: Date): Html => {
   const [from, to] = [begin, end].map((iso) => html`<time datetime="${iso}">${timeOfDay(iso, now)}</time>`);
   if (now.getTime() - Date.parse(end) < LASTS_MS) return html`since ${from}`;

@@ -13,11 +13,11 @@ import type { Stage } from "./stage.ts";
 type Endpoints = Readonly<Record<string, Endpoint>>;
 type ComparedExample = { ok: boolean; found: string; fired: readonly string[]; isOfGateway?: boolean };
 
-const ADVICE = "mend the new implementation, or add what is meant to differ to EXPECTED_DIFFERENCES";
+const ADVICE = "fix the new implementation, or add what is meant to differ to EXPECTED_DIFFERENCES";
 
 type CheckedCore = Pick<Core, "errors" | "totalTimeout">;
 
-/** What is checked. `stages`: those of the configuration. */
+/** The parts of the check. `stages`: those of the configuration. */
 type CheckedMigration = {
   core: CheckedCore;
   migration: Migration;
@@ -27,7 +27,7 @@ type CheckedMigration = {
 };
 
 /**
- * If there is a modern side, compares every example that reads on both sides. A difference fails where modern answers
+ * If there is a modern side, compares every example that reads on both sides. A difference fails if modern answers
  * callers, or with `--strict`; else it is a note. Reports entries of the ledger that no comparison needed.
  */
 export const checkMigration = async (

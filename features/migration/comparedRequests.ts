@@ -7,7 +7,7 @@ import {
   zeroCounts,
 } from "../../libraries/compare/difference.ts";
 
-/** The latest distinct requests of an endpoint are its evidence: so many can show a parity of 0.999. */
+/** The latest distinct requests of an endpoint are its evidence: this many can show a parity of 0.999. */
 export const MAX_COMPARED = 5000;
 /**
  * Characters of a request's hash; of one request as text: its hash, the place of its result, and the time in base 36.
@@ -28,13 +28,13 @@ export const comparedSchema = z
 type LatestResult = { result: DifferenceResult; at: number; since: number; isOwn?: true };
 
 /**
- * The distinct requests of an endpoint that were compared. One that is compared often is still one piece of evidence.
+ * The distinct requests of an endpoint that were compared. A request that is compared often counts once.
  */
 export type ComparedRequests = ReturnType<typeof openComparedRequests>;
 
 /** Opens them without any. `now` gives milliseconds since the epoch. */
 export const openComparedRequests = (now: () => number = Date.now) => {
-  /** By time, the oldest first. */
+  /** The results by time, the oldest first. */
   let requests = new Map<string, LatestResult>();
   let counted = new Map<number, ResultCounts>();
   let version = 0;
@@ -44,7 +44,7 @@ export const openComparedRequests = (now: () => number = Date.now) => {
     counted = new Map();
   };
   return {
-    /** Drift is a change between two requests: it says nothing new about one that was compared before. */
+    /** Drift is a change between two requests: it says nothing new about a request that was compared before. */
     add(request: string, result: DifferenceResult): void {
       const id = hash("sha256", request, "base64url").slice(0, ID);
       const known = requests.get(id);
@@ -77,7 +77,7 @@ export const openComparedRequests = (now: () => number = Date.now) => {
       counted.set(since, counts);
       return counts;
     },
-    /** The time since which a request differs without a reason: milliseconds since the epoch; else `Infinity`. */
+    /** Since when a request differs without a reason, in milliseconds since the epoch; `Infinity` if none does. */
     differsSince(): number {
       let first = Infinity;
       for (const { result, since } of requests.values()) if (result === "unexplained" && since < first) first = since;

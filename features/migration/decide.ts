@@ -4,20 +4,20 @@ import type { Stage, StageName } from "./stage.ts";
 /** One of the two implementations. */
 export type Side = "legacy" | "modern";
 
-/** Which side answers one request, and why. */
+/** The side that answers one request, and the reason. */
 export type StageDecision = { stage: StageName; backend: Side; bucket?: number; reason: string };
 
-/** What decides between the sides of one request. */
+/** The facts that decide between the sides of one request. */
 export type Bucketing = {
   /** The caller's bucket; computed only in canary. */
   bucket: () => number;
-  /** The side that the request names, if requests may name one. */
+  /** The side that the request names, if requests may name a side. */
   forced?: Side | undefined;
 };
 
 /**
  * In canary, modern answers callers with a bucket below the share: a larger share includes the
- * callers of a smaller one.
+ * callers of a smaller share.
  */
 export const decide = ({ stage, share }: Stage, { bucket, forced }: Bucketing): StageDecision => {
   if (forced !== undefined) return { stage, backend: forced, reason: "forced" };

@@ -6,7 +6,7 @@ import { openSecrets, type Secrets } from "../../libraries/secrets/secrets.ts";
 import { MAX_COMPARED } from "./comparedRequests.ts";
 import type { DifferenceView } from "./views.ts";
 
-/** One compared request and what differs. `id`: the same for the same request. `at`: ISO 8601. */
+/** A compared request and its differences. `id`: the same for the same request. `at`: ISO 8601. */
 export type ComparedAnswer = {
   id: string;
   endpoint: string;
@@ -32,7 +32,7 @@ export const openDifferences = (
 ) => {
   const secrets = openSecrets();
   const groups = openDifferenceGroups<DifferenceView>(MAX_PER_ENDPOINT);
-  /** The requests that a group has seen, a bit for each at its number. */
+  /** The requests that a group has seen, one bit for each request, at its number. */
   const seen = new WeakMap<DifferenceView, Uint32Array>();
   const seenBy = (group: DifferenceView) => seen.get(group) as Uint32Array;
   /** The number of each request that differs, by endpoint, in the order of their latest comparisons. */
@@ -125,7 +125,7 @@ export const openDifferences = (
       const shown = groups.all().filter((group) => group.kind === kind);
       for (const alike of Object.values(Object.groupBy(shown, ({ cause }) => cause))) {
         const byEndpoint = Object.values(Object.groupBy(alike ?? [], ({ endpoint }) => endpoint));
-        const requests = byEndpoint.reduce((sum, ones = []) => sum + distinct(ones.map(seenBy)), 0);
+        const requests = byEndpoint.reduce((sum, same = []) => sum + distinct(same.map(seenBy)), 0);
         for (const group of alike ?? []) group.causeRequests = requests;
       }
       return shown.toSorted(mostFirst);
@@ -135,7 +135,7 @@ export const openDifferences = (
   };
 };
 
-/** Sets or clears the bit of a number; false where it is so already. */
+/** Sets or clears the bit of a number; false if it had this value already. */
 const flip = (bits: Uint32Array, number: number, isSet: boolean): boolean => {
   const [word, bit] = [bits[number >> 5] ?? 0, 1 << (number & 31)];
   if (((word & bit) !== 0) === isSet) return false;
@@ -143,7 +143,7 @@ const flip = (bits: Uint32Array, number: number, isSet: boolean): boolean => {
   return true;
 };
 
-/** The number of requests of one endpoint that any of these groups has seen: one may show a cause at many paths. */
+/** The number of requests of an endpoint that any of these groups has seen: each may show a cause at many paths. */
 const distinct = (groups: readonly Uint32Array[]): number => {
   const all = new Uint32Array(groups[0]?.length ?? 0);
   for (const seen of groups) for (let i = 0; i < all.length; i++) all[i] = (all[i] ?? 0) | (seen[i] ?? 0);

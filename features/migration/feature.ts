@@ -28,7 +28,7 @@ export type MigrationParts = {
   times?: { recheck?: number; look?: number; save?: number };
 };
 
-/** What the feature takes of the core. */
+/** The parts of the core that the feature uses. */
 type MigratedCore = LayeredCore &
   Pick<Core, "catalogue" | "isCheck" | "dependencies" | "events" | "traffic" | "reader" | "memory">;
 
@@ -62,7 +62,7 @@ const open = async (
     if (had.length > 0) reportStages?.(false, had.join("; "));
     else reportStages?.(true, isShared && !isAnySet() ? NONE_SET : undefined);
   };
-  // Only what these settings need is loaded.
+  // Only the modules that these settings need are loaded.
   const opened =
     url === undefined
       ? undefined
@@ -72,7 +72,7 @@ const open = async (
         });
   const identity = JSON.stringify(["modern", url, settings.MODERN_ROUTES]);
   const migration: Migration = openMigration(core, {
-    // A check compares both sides itself: whatever the stages are, the gateway answers it by legacy.
+    // A check compares both sides itself: in any stage, legacy answers its requests.
     configured: isCheck ? {} : settings.STAGES,
     expected,
     store,
@@ -107,7 +107,7 @@ const open = async (
   return {
     migration,
     decide: layer?.decide ?? (() => legacyDecision),
-    // A check asks legacy, whatever the stages are: it looks at those of the configuration.
+    // A check asks legacy in any stage: it looks at the stages of the configuration.
     isModernEverywhere: () =>
       isCheck ? names.every((name) => settings.STAGES[name]?.stage === "modern") : migration.isModernEverywhere(),
     console: {
@@ -140,10 +140,10 @@ const open = async (
   };
 };
 
-/** What is said where Redis has no stage: it may have lost them. */
+/** The warning if Redis has no stage: it may have lost them. */
 const NONE_SET = "Redis has none that was set at run time: the stages of the setting STAGES are in force";
 
-/** What is said where Redis had some, and has lost them. */
+/** The trouble if Redis had stages, and has lost them. */
 const STAGES_LOST = {
   trouble: "The stages that were set at run time have been lost",
   effect: "the stages of the setting STAGES are in force",

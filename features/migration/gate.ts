@@ -2,7 +2,7 @@ import { counted, formatNumber } from "../../libraries/ui/wording.ts";
 import type { Gate, Stage } from "./stage.ts";
 import type { Parity } from "./views.ts";
 
-/** What comparisons and answers have shown of an endpoint: since it moved last, but for `all`. */
+/** The evidence on an endpoint from comparisons and answers: since its last move, except `all`. */
 export type Evidence = {
   /** It writes: such requests are never compared. */
   isWrite: boolean;
@@ -10,14 +10,14 @@ export type Evidence = {
   /** Distinct requests compared since the move, and minutes since the move. */
   requests: number;
   minutes: number;
-  /** Those of them that are no drift (`conclusive`), and of these those without an unexplained difference (`good`). */
+  /** `conclusive`: those of them that are no drift. `good`: those of these without an unexplained difference. */
   good: number;
   conclusive: number;
   /** The same of the last 200 comparisons, so that a long good record does not hide recent failures. */
   recent: { good: number; conclusive: number };
   /** The last 200 requests to modern: their number, how many failed, and the milliseconds of the others. */
   modern: { asked: number; failed: number; times: readonly number[] };
-  /** Since the move, whatever was restarted: distinct requests that differ without a reason. */
+  /** Distinct requests that differ without a reason since the move, also from before a restart. */
   unexplained: number;
   /** Minutes since the move in which most of modern's answers failed. */
   failedMinutes: number;
@@ -26,14 +26,14 @@ export type Evidence = {
 };
 
 /**
- * Where the gate moves an endpoint, if it does, and why. `isFailing`: modern is not as good as the gate asks,
- * as far as has been seen.
+ * The stage to which the gate moves an endpoint, if it does, and the reason. `isFailing`: modern so far looks worse
+ * than the gate allows.
  */
 export type GateDecision = { reason: string; to?: Stage; isFailing: boolean };
 
 /** The shares of callers that canary goes through, in percent. */
 const steps = [5, 10, 25, 50, 100] as const;
-/** The least number of answers that says something about a share or a quantile. */
+/** The least number of answers from which a share or a quantile is computed. */
 const MIN_TRIALS = 20;
 
 /** The share of answers above a p95. */
@@ -71,11 +71,11 @@ export const decideGate = (gate: Gate, at: Stage, evidence: Evidence): GateDecis
     : { reason: `held: ${missing}`, isFailing };
 };
 
-/** Distinct requests that differ, and failed minutes, that take a canary without a gate in `STAGES` back to shadow. */
+/** Numbers of differing requests and of failed minutes that take a canary without a gate in `STAGES` back to shadow. */
 const MAX_DIFFERING = 3;
 const MAX_FAILED_MINUTES = 2;
 
-/** Decides for an endpoint without a gate in `STAGES`: a canary goes back where modern is wrong or fails. */
+/** Decides for an endpoint without a gate in `STAGES`: a canary goes back to shadow if modern is wrong or fails. */
 export const decideWithoutGate = (at: Stage, { unexplained, failedMinutes }: Evidence): GateDecision | undefined => {
   if (at.stage !== "canary") return undefined;
   const to: Stage = { stage: "shadow", share: 100 };
@@ -86,7 +86,7 @@ export const decideWithoutGate = (at: Stage, { unexplained, failedMinutes }: Evi
   return { reason: `held: it goes back at ${MAX_DIFFERING} requests that differ, and never up`, isFailing: false };
 };
 
-/** Whether modern was demoted just now, or is worse than the gate asks without proof so far. */
+/** True if modern was demoted recently, or looks worse than the gate allows, even without proof. */
 const looksWorse = (gate: Gate, { good, conclusive, modern, sinceDemotion = gate.hold }: Evidence): boolean =>
   sinceDemotion < gate.hold ||
   (conclusive >= MIN_TRIALS && good / conclusive < gate.parity) ||
@@ -111,8 +111,8 @@ const whyWorse = ({ parity, errorRate, p95 }: Gate, { recent, modern }: Evidence
 };
 
 /**
- * Why modern may not get more of the callers, as a clause; `undefined`: it may. A gate has bounds for what was compared
- * since the last move. By hand, each unexplained difference speaks against it, whenever it was found.
+ * The reason why modern may not get more of the callers, as a clause; `undefined`: it may. A gate has bounds for the
+ * evidence since the last move. By hand, any unexplained difference speaks against it, also from before the move.
  */
 export const whyNotAdvance = (at: Pick<Stage, "stage">, evidence: Evidence, gate?: Gate): string | undefined => {
   if (evidence.isWrite) return "writes are never compared";

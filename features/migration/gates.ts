@@ -7,7 +7,7 @@ type GatesOptions = {
   endpoints: readonly string[];
   /** Milliseconds between two checks of all gates. */
   interval: number;
-  /** What the gate of an endpoint decides now; `undefined` without a gate. */
+  /** The current decision of an endpoint's gate; `undefined` without a gate. */
   decisionOf: (endpoint: string) => GateDecision | undefined;
   /** Moves an endpoint; false if another move came first. */
   move: MoveStage;
@@ -15,7 +15,7 @@ type GatesOptions = {
   onUnwritten: (endpoint: string, error: Error) => void;
 };
 
-/** Opens the gates, which move endpoints by themselves until they are closed. */
+/** Opens the gates, which move endpoints automatically until they are closed. */
 export const openGates = ({ endpoints, interval, decisionOf, move, onUnwritten }: GatesOptions) => {
   /** Endpoints whose move is being stored. */
   const moving = new Set<string>();

@@ -15,14 +15,14 @@ import type { Modern } from "./modern.ts";
 import { openModernBackend } from "./modernBackend.ts";
 import { openShadow } from "./shadow.ts";
 
-/** What the layer takes of the core. */
+/** The parts of the core that the layer uses. */
 export type LayeredCore = Pick<
   Core,
   "authorize" | "cache" | "errors" | "meter" | "observer" | "settings" | "totalTimeout"
 >;
 
 /**
- * Opens the layer that chooses the side of each request. Legacy answers a read that modern fails. Both sides are
+ * Opens the layer that chooses the side of each request. If modern fails at a read, legacy answers it. Both sides are
  * compared after the answer; `recheck`: milliseconds until a mismatch is checked again.
  */
 export const openLayer = (
@@ -37,7 +37,7 @@ export const openLayer = (
   const help = "Answers by the side that made them.";
   const answers = core.meter.counter("backend_answers_total", help, ["backend", "reason"]);
 
-  /** Modern or, where it gives no answer, legacy reads. Both sides are compared afterwards. */
+  /** Modern reads or, if it gives no answer, legacy. Both sides are compared afterwards. */
   const read = async (context: Context, next: Handler, decided: StageDecision): Promise<Served> => {
     const byModern = decided.backend === "modern" ? await backend.read(context) : undefined;
     const served: Served = byModern ?? (await next(context));
@@ -76,7 +76,7 @@ export const openLayer = (
 
   return {
     layer,
-    /** Which side answers this caller, by the endpoint's stage and by what the request names. */
+    /** Decides which side answers this caller, by the endpoint's stage and the side that the request names. */
     decide: (endpoint: string, asker: CallerIdentity) => decide(migration.stageOf(endpoint), bucketing(asker)),
     shed: shadow.shed,
     idle: () => shadow.idle(),
@@ -84,7 +84,7 @@ export const openLayer = (
 };
 
 /**
- * What a caller is known by, so that it always sees the same side: its key or, without one, its address and user agent.
+ * Identifies a caller, so that it always sees the same side: by its key or, without a key, by its address and agent.
  */
 const identityOf = ({ key, client, header }: CallerIdentity): string =>
   // Legacy ignores the case of keys.

@@ -1,7 +1,7 @@
 import type { Difference } from "../../libraries/compare/difference.ts";
 import { type Ledger, type LedgerEntry, openLedger } from "../../libraries/compare/ledger.ts";
 
-/** Opens the ledger of expected differences of a gateway that runs for days, and may get a new one. */
+/** Opens the ledger of expected differences of a gateway that runs for days, and may get a new ledger meanwhile. */
 export const openLedgerInForce = (first: readonly LedgerEntry[]) => {
   let entries = first;
   let today: { day: string; ledger: Ledger } | undefined;

@@ -22,7 +22,7 @@ export const meterStages = (meter: Meter, views: () => StagesView, shed: () => n
       const value = valueOf(view);
       return value === undefined ? [] : [{ labels: { endpoint }, value }];
     });
-  /** Distinct requests that say how both sides agree: a drift does not. */
+  /** Distinct requests that show how well both sides agree: a drift does not. */
   const conclusive = ({ parityInStage }: StageView) => parityInStage.compared - parityInStage.drift;
 
   meter.gauge(

@@ -15,20 +15,20 @@ import { openStages, type StageStore } from "./stages.ts";
 import { openTrack, type Track } from "./track.ts";
 import type { Parity, StagesView, StageView } from "./views.ts";
 
-/** Decides which side answers each endpoint, and collects what comparisons of both sides show. */
+/** Decides which side answers each endpoint, and collects the results of comparisons. */
 export type Migration = ReturnType<typeof openMigration>;
 
-/** What the migration is opened with. */
+/** The options of the migration. */
 type MigrationOptions = {
   configured: Readonly<Record<string, ConfiguredStage>>;
   expected: readonly LedgerEntry[];
   store: StageStore;
   evidence: EvidenceStore;
-  /** Other gateways use the same stores: what they have compared counts as well. */
+  /** Other gateways use the same stores: their comparisons count as well. */
   isShared: boolean;
   /** Without a modern side all endpoints stay at `legacy`. */
   hasModern: boolean;
-  /** What makes the answers that are compared. Evidence is stored with it, and counts as long as it is the same. */
+  /** Identifies what makes the compared answers. Evidence is stored with it, and counts as long as it is the same. */
   evidenceOf: string;
   /** Called with the endpoints whose stage Redis has lost. */
   onLost: (endpoints: string[]) => void;
@@ -44,11 +44,11 @@ const LOOK_MS = 5000;
 
 const legacyAlone = { stage: "legacy", share: 100 } as const;
 
-/** What moving endpoints takes of the core. */
+/** The parts of the core that moving endpoints uses. */
 type MovedCore = Pick<Core, "observer" | "meter" | "cache" | "traffic" | "events" | "catalogue">;
 
 /**
- * Opens the migration of the catalogue's endpoints: what was compared, the ledger, the stages, the gates, and
+ * Opens the migration of the catalogue's endpoints: the evidence, the ledger, the stages, the gates, and
  * what follows from these.
  */
 export const openMigration = (core: MovedCore, options: MigrationOptions) => {
@@ -122,7 +122,7 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
 
   const objection = (endpoint: string): string | undefined =>
     whyNotAdvance(stageOf(endpoint), trackOf(endpoint).evidence(stageOf(endpoint)));
-  /** Warns of what the configuration moves against the evidence: it is not held up. */
+  /** Warns of endpoints that the configuration moves against the evidence: they move anyway. */
   const warnOf = (configured: readonly string[]): void => {
     const unproven = configured.filter((endpoint) => {
       const at = stageOf(endpoint);
@@ -176,18 +176,18 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
       return decision;
     },
     track: trackOf as (endpoint: string) => Pick<Track, "asked">,
-    /** Whether modern answers callers of some endpoint. */
+    /** True if modern answers callers of any endpoint. */
     isModernUsed: (): boolean =>
       names.map(stageOf).some(({ stage, share }) => stage === "modern" || (stage === "canary" && share > 0)),
-    /** Whether every endpoint is in `modern`. */
+    /** True if every endpoint is in `modern`. */
     isModernEverywhere: (): boolean => names.every((name) => stageOf(name).stage === "modern"),
-    /** Whether an answer is compared, by the endpoint's stage. */
+    /** True if this answer is to be compared, by the endpoint's stage. */
     isCompared(endpoint: string): boolean {
       const { stage, share } = stageOf(endpoint);
-      // In canary the share is of the callers: requests of all callers are compared.
+      // In canary the share counts callers: requests of all callers are compared.
       return stage === "canary" || (stage !== "legacy" && Math.random() * 100 < share);
     },
-    /** Both sides were compared on one request. */
+    /** Records a comparison of both sides on one request. */
     compared(answer: ComparedAnswer): void {
       const { id, endpoint } = answer;
       countResult(resultOf(answer.differences));
@@ -207,7 +207,7 @@ export const openMigration = (core: MovedCore, options: MigrationOptions) => {
     /** The ids of ledger entries that have allowed a difference since the start. */
     fired: ledger.fired,
     /**
-     * What speaks against this move, and the figures; `undefined` unless it is a step towards
+     * The objection to this move, and its figures; `undefined` unless it is a step towards
      * modern against the evidence.
      */
     against(endpoint: string, to: Stage): { why: string; evidence: Parity } | undefined {

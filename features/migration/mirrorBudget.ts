@@ -20,7 +20,7 @@ export const openMirrorBudget = (rate: number) => {
   };
 
   return {
-    /** Whether one more comparison may start while so many run. One that may not is left out, not queued. */
+    /** True if one more comparison may start while `running` others run. If not, it is left out, not queued. */
     enter(running: number): boolean {
       fill();
       const isFree = running < rate && tokens >= 1 && credit > 0;

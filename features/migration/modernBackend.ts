@@ -14,10 +14,10 @@ import type { ModernReply } from "../../libraries/modern/client.ts";
 import type { Migration } from "./migration.ts";
 import type { Modern } from "./modern.ts";
 
-/** What answers of modern take of the core. */
+/** The parts of the core that answers of modern use. */
 type AnsweringCore = Pick<Core, "cache" | "observer"> & { writes: Writes };
 
-/** Opens what answers by modern. */
+/** Opens the backend that answers by modern. */
 export const openModernBackend = (core: AnsweringCore, modern: Modern, migration: Migration) => {
   const { cache, observer, writes } = core;
 
@@ -35,7 +35,7 @@ export const openModernBackend = (core: AnsweringCore, modern: Modern, migration
     return reply;
   };
 
-  /** Asks modern for a read. What is "not found" may be private: what the caller must be able to read shows it. */
+  /** Asks modern for a read. If modern finds nothing, it may be private: other reads of the same caller show that. */
   const askToRead = async (context: Context): Promise<ModernReply> => {
     const reply = await ask(context);
     const { mustRead } = context.endpoint;
@@ -47,7 +47,7 @@ export const openModernBackend = (core: AnsweringCore, modern: Modern, migration
   const read = async (context: Context): Promise<Served | undefined> => {
     const { endpoint, input, wanted } = context;
     let failed = false;
-    // A request may wait for the same fetch of another one. If that fails, the wait has used up its time as well.
+    // A request may wait for the same fetch of another request. If that fails, the wait has used up its time as well.
     const own = { ...context, deadline: Math.min(context.deadline, performance.now() + modern.timeout) };
     const fetch = async (): Promise<Fetched> => {
       const reply = await askToRead(own);

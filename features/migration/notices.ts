@@ -14,17 +14,17 @@ const MAX_NAMED = 20;
  */
 const MAX_TEXT = 200;
 
-/** Reports moves, and unexplained differences when they are seen first. */
+/** Reports moves, and unexplained differences when they are first seen. */
 export const openNotices = (notify: (notice: Notice) => void) => {
   const seen = new Map<string, { count: number; differences: object[] }>();
   const timers = new Set<NodeJS.Timeout>();
   return {
-    /** A line of the audit log was written here. */
+    /** Reports a line of the audit log that was written here. */
     moved({ endpoint, at, by, why, from, to, despite }: Move): void {
       const type = by === "gate" && to.stage === "shadow" ? "stage.demoted" : "stage.moved";
       notify({ type, at, endpoint, by, why, from, to, ...(despite && { despite }) });
     },
-    /** An unexplained difference was seen for the first time since the endpoint moved. */
+    /** Reports an unexplained difference that was seen for the first time since the endpoint moved. */
     differs({ endpoint, path, form, cause }: Pick<DifferenceView, "endpoint" | "path" | "form" | "cause">): void {
       const known = seen.get(endpoint);
       const of = known ?? { count: 0, differences: [] };

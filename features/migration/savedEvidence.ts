@@ -2,31 +2,31 @@ import { z } from "zod";
 import type { KeyValueStore, Stores } from "../../libraries/stores/keyValueStore.ts";
 import { type ComparedRequests, comparedSchema } from "./comparedRequests.ts";
 
-/** What was compared of an endpoint. `of`: what made the answers that were compared. */
+/** The compared requests of an endpoint. `of`: identifies what made the compared answers. */
 const evidenceSchema = z.strictObject({ of: z.string().max(100), requests: comparedSchema });
 
 type EvidenceRecord = z.infer<typeof evidenceSchema>;
 
-/** What was compared, by endpoint. */
+/** The compared requests, by endpoint. */
 export type EvidenceStore = KeyValueStore<EvidenceRecord>;
 
-/** Opens the stored evidence. Evidence that cannot be read is collected anew. */
+/** Opens the stored evidence. Evidence that cannot be read is collected again. */
 export const openEvidenceStore = ({ open }: Pick<Stores, "open">): Promise<EvidenceStore> =>
   open({ feature: "evidence", schema: () => evidenceSchema });
 
-/** Milliseconds between two savings. A process that is killed loses the evidence of so long. */
+/** Milliseconds between two savings. A process that is killed loses the evidence of this time. */
 const SAVE_MS = 10_000;
 
 type SavedEvidenceSettings = {
   store: EvidenceStore;
-  /** What made the answers that were compared: evidence of others does not count. */
+  /** Identifies what made the compared answers: evidence on other answers does not count. */
   of: string;
   requests: ReadonlyMap<string, ComparedRequests>;
   interval?: number | undefined;
 };
 
 /**
- * Keeps what was compared over a restart, and joins it with what the other gateways on the same store have compared.
+ * Keeps evidence over a restart, and joins it with that of the other gateways on the same store.
  */
 export const openSavedEvidence = ({ store, of, requests, interval = SAVE_MS }: SavedEvidenceSettings) => {
   const read = new Map<string, EvidenceRecord>();
@@ -50,11 +50,11 @@ export const openSavedEvidence = ({ store, of, requests, interval = SAVE_MS }: S
         return { of, requests: compared.toText() };
       });
       saved.set(endpoint, version);
-      // A store in memory does not wait for anything: requests come in between.
+      // A store in memory never waits: this lets requests come in between.
       await new Promise((resolve) => setImmediate(resolve));
     }
   };
-  /** The store reports why it cannot write. What was not saved is saved the next time. */
+  /** The store reports why it cannot write. Evidence that was not saved is saved the next time. */
   const saveSoon = (): Promise<void> => (saving = saving.then(save).catch(() => undefined));
 
   take();

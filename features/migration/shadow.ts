@@ -21,13 +21,13 @@ import { openMirrorBudget } from "./mirrorBudget.ts";
 import type { Modern } from "./modern.ts";
 import type { Migration } from "./migration.ts";
 
-/** What comparing takes of the core. */
+/** The parts of the core that comparing uses. */
 type ComparedCore = Pick<Core, "settings" | "totalTimeout" | "errors" | "cache" | "observer">;
 
 /** One request that the gateway has answered. */
 type AnsweredRequest = {
   context: Context;
-  /** Answers by legacy. */
+  /** Lets legacy answer. */
   next: Handler;
   answered: Served;
   /** The side that made the answer. */
@@ -35,16 +35,16 @@ type AnsweredRequest = {
 };
 
 /**
- * One side's answer. `bytes`: its size. `source`: the reply of legacy's that it was made of, where
- * legacy was asked for it.
+ * One side's answer. `bytes`: its size. `source`: the reply of legacy from which it was made, if
+ * legacy was asked.
  */
 type SideAnswer = GivenAnswer & { bytes: number; source?: LegacyReply | undefined };
 
 type SideReply = SideAnswer | { failed: string };
 
 /**
- * Opens what compares answered requests on both sides, in the background. `rate`: most comparisons that start in a
- * second, and that run at a time. `recheck`: milliseconds until a mismatch is checked again.
+ * Opens the comparison of answered requests on both sides, in the background. `rate`: most comparisons that start in
+ * a second, and that run at a time. `recheck`: milliseconds until a mismatch is checked again.
  */
 export const openShadow = (
   { settings, totalTimeout, errors, cache, observer }: ComparedCore,
@@ -82,8 +82,8 @@ export const openShadow = (
   };
 
   /**
-   * One answer of each side: the answer that was served with that of the other side or, `again`, two
-   * new ones past the caches.
+   * One answer of each side: the served answer and one of the other side or, `again`, two new answers
+   * past the caches.
    */
   const bothAnswers = (
     request: AnsweredRequest,
@@ -113,7 +113,7 @@ export const openShadow = (
     return compareSides(compared, expected, candidate);
   };
 
-  /** Compares both sides. A mismatch is checked again before it counts. If it has gone by then, it is drift. */
+  /** Compares both sides. A mismatch is checked again before it counts. If it has disappeared by then, it is drift. */
   const compareTwice = async (
     request: AnsweredRequest,
     canonical: CanonicalRequest,
@@ -168,7 +168,7 @@ export const openShadow = (
 };
 
 /**
- * The context of a comparison. No client waits for it: it takes no client's turn, and its failures count for no client.
+ * The context of a comparison. No client waits for it: it delays no client, and its failures count for no client.
  * `timeout`: milliseconds.
  */
 const mirrored = (context: Context, timeout: number): Context => ({
@@ -183,7 +183,7 @@ const servedAnswer = (answered: Served): SideAnswer => {
 };
 
 const sideAnswer = (status: number, contentType: string, body: string | Buffer): SideAnswer => ({
-  // Parsing a larger one would hold up callers, so it is not compared.
+  // Parsing a larger answer would hold up callers, so it is not compared.
   ...(body.length > MAX_COMPARED_BYTES
     ? { status, contentType, body: undefined }
     : parseAnswer(status, contentType, body.toString())),
@@ -191,7 +191,7 @@ const sideAnswer = (status: number, contentType: string, body: string | Buffer):
 });
 
 /**
- * Legacy's values, and the rules that made the expected ones of them. Of an answer that is cached or merged
+ * Legacy's values, and the rules that made the expected values from them. If an answer is cached or merged,
  * only the rules are known.
  */
 const originOf = ({ output }: Endpoint, { source, status, body }: SideAnswer): Origin => {

@@ -5,7 +5,7 @@ import { MAX_COMPARED } from "./comparedRequests.ts";
 export const stageNames = ["legacy", "shadow", "canary", "modern"] as const;
 
 /**
- * Which side answers an endpoint. `legacy`: legacy alone. `shadow`: legacy, and modern is compared on a sample.
+ * The side that answers an endpoint. `legacy`: legacy alone. `shadow`: legacy, and modern is compared on a sample.
  * `canary`: modern for a share of the callers. `modern`: modern, and legacy is compared on a sample.
  */
 export type StageName = (typeof stageNames)[number];
@@ -13,7 +13,7 @@ export type StageName = (typeof stageNames)[number];
 /** A share in percent. */
 export const shareSchema = z.int().min(0).max(100);
 
-/** When an endpoint moves by itself: up if modern is proven good enough, down if it is proven worse. */
+/** The bounds by which an endpoint moves automatically: up if modern is proven good enough, down if proven worse. */
 export const gateSchema = z.strictObject({
   /** The least share (0-1) of compared answers without an unexplained difference. */
   parity: z.number().min(0).max(1).default(0.99),
@@ -41,7 +41,7 @@ export const stageSchema = z.strictObject({ stage: z.enum(stageNames), share: sh
 /** A stage with its share. */
 export type Stage = z.infer<typeof stageSchema>;
 
-/** An endpoint as `STAGES` has it. A canary without a gate goes back by itself; with `none` nothing takes it back. */
+/** An endpoint in `STAGES`. A canary without a gate goes back automatically; with the gate `none` it never does. */
 export const configuredStageSchema = stageSchema.extend({
   gate: z.union([z.literal("none"), gateSchema], '"none", or an object such as {"parity": 0.99}').optional(),
 });
@@ -51,15 +51,15 @@ export type ConfiguredStage = z.infer<typeof configuredStageSchema>;
 
 const instant = z.iso.datetime({ offset: true });
 
-/** A stage as it is in force, and how it came to be. */
+/** A stage in force, and how it came into force. */
 export const stageInForceSchema = stageSchema.extend({
   /** When it was set: also identifies it. */
   since: instant,
-  /** Who moved the endpoint, and why. */
+  /** The person or part that moved the endpoint, and the reason. */
   by: z.string(),
   why: z.string(),
   /**
-   * The configured stage (JSON) when this one was set. If the configuration differs from it
+   * The configured stage (JSON) when this stage was set. If the configuration differs from it
    * later, the configuration wins.
    */
   configured: z.string().optional(),
@@ -78,15 +78,14 @@ export const stageText = ({ stage, share }: { stage: StageName; share: number | 
   return stage + meanings[stage];
 };
 
-/** Whether both are the same stage with the same share. */
-export const isSameStage = (one: Stage, other: Stage): boolean =>
-  one.stage === other.stage && one.share === other.share;
+/** True if both are the same stage with the same share. */
+export const isSameStage = (a: Stage, b: Stage): boolean => a.stage === b.stage && a.share === b.share;
 
 /** The share (0-100) of callers that modern answers; the stage `modern` is one step beyond canary's 100. */
 export const callersOf = ({ stage, share }: Stage): number =>
   stage === "modern" ? 101 : stage === "canary" ? share : 0;
 
-/** Whether a move gives modern more of the callers. Legacy to shadow gives it none. */
+/** True if a move gives modern more of the callers. A move from legacy to shadow gives it none. */
 export const isForward = (from: Stage, to: Stage): boolean => callersOf(to) > callersOf(from);
 
 /** One line of the audit log. */
@@ -99,7 +98,7 @@ export const moveSchema = z.strictObject({
   to: stageSchema,
   /** The reason given for a step against the evidence. */
   despite: z.string().optional(),
-  /** When the move of many endpoints was asked for that this one is part of, or undoes. */
+  /** The time of the request to move many endpoints, if this move is part of that or undoes it. */
   all: instant.optional(),
 });
 
@@ -108,5 +107,5 @@ export type Move = z.infer<typeof moveSchema>;
 /** A line of the audit log. `undo`: it takes back its part of the move `all`. */
 export type AuditMove = Move & { undo?: true };
 
-/** What the audit log keeps of a move by an operator besides who and why. */
+/** The facts of a move by an operator that the audit log stores besides its author and reason. */
 export type MoveNote = Pick<Move, "despite" | "all">;

@@ -15,13 +15,13 @@ import {
 /** The stage of an endpoint that was set at run time, and its moves, the newest first. */
 const recordSchema = z.strictObject({ stage: stageInForceSchema, moves: z.array(moveSchema) });
 
-/** What survives a restart, by endpoint. */
+/** The records that survive a restart, by endpoint. */
 export type StageStore = KeyValueStore<z.infer<typeof recordSchema>>;
 
 /**
- * Opens what was set at run time.
+ * Opens the stages that were set at run time.
  *
- * @throws If it cannot be read. This refuses the start: the gateway must not guess the stages.
+ * @throws If they cannot be read. The gateway then does not start: it must not guess the stages.
  */
 export const openStageStore = ({ open }: Pick<Stores, "open">): Promise<StageStore> =>
   open({ feature: "stages", schema: () => recordSchema, isVital: true, needsRedis: true });
@@ -35,7 +35,7 @@ type StagesSettings = {
   configured: Readonly<Record<string, ConfiguredStage>>;
   /** Called for every endpoint that has a new stage or share. */
   onMove: (endpoint: string, from: StageInForce, to: StageInForce) => void;
-  /** Called with the endpoints whose stage Redis has lost: the configured one holds. */
+  /** Called with the endpoints whose stage Redis has lost: their configured stages are in force. */
   onLost: (endpoints: string[]) => void;
   /** Called with each line of the audit log that this process has stored. */
   onStored: (move: Move) => void;
@@ -47,7 +47,7 @@ type StagesSettings = {
 const defaultStage: Stage = { stage: "legacy", share: 100 };
 
 /**
- * Opens the stages in force: what was set at run time, unless the configuration has changed since. A configuration that
+ * Opens the stages in force: those set at run time, unless the configuration has changed since. A configuration that
  * has changed since they were stored is applied in the background.
  */
 export const openStages = ({
@@ -84,7 +84,7 @@ export const openStages = ({
 
   const unmoved = (endpoint: string): StageInForce =>
     stages.get(endpoint) ?? fromConfiguration(endpoint, configured[endpoint] ? "as configured" : "default");
-  /** The stage that was set last, also by a gateway with another configuration; `otherwise` where none was set. */
+  /** The stage that was set last, also by a gateway with another configuration; `otherwise` if no stage was set. */
   const inForce = (endpoint: string, otherwise = unmoved): StageInForce => {
     const set = store.get(endpoint)?.stage;
     const pending = unwritten.get(endpoint);
@@ -94,12 +94,12 @@ export const openStages = ({
   const afterLoss = (endpoint: string): StageInForce =>
     fromConfiguration(endpoint, "Redis has lost the stage that was set");
 
-  /** The last move of an endpoint, if it was part of a move of many, and does not undo one. */
+  /** The last move of an endpoint, if it was part of a move of many and is not an undo. */
   const undoableMove = (endpoint: string): Move | undefined => {
     const moves = store.get(endpoint)?.moves ?? [];
     return moves[0]?.all === undefined || isUndo(moves) ? undefined : moves[0];
   };
-  /** Where the last move of many endpoints went; `undefined` if it is undone, or all of them have moved since. */
+  /** The stage of the last move of many endpoints; `undefined` if it was undone, or all of them have moved since. */
   const lastDestination = (): Stage | undefined => {
     const times = endpoints.flatMap((name) => store.get(name)?.moves[0]?.all ?? []);
     const last = times.toSorted().at(-1);
@@ -130,7 +130,7 @@ export const openStages = ({
     const seen = store.get(endpoint)?.stage.since;
     const isStored = await store.update(endpoint, (latest) =>
       latest?.stage.since === seen
-        ? // The moves that Redis has lost come back with the next one.
+        ? // The moves that Redis has lost come back with the next move.
           { stage: to, moves: [move, ...((latest ?? lost.get(endpoint))?.moves ?? [])].slice(0, MAX_MOVES) }
         : undefined,
     );
@@ -139,8 +139,8 @@ export const openStages = ({
   };
 
   /**
-   * Stores that an endpoint is where the configuration has it now, unless another gateway has moved it
-   * meanwhile. This is no move.
+   * Stores that an endpoint has its configured stage now, unless another gateway has moved it
+   * meanwhile. This is not a move.
    */
   const storeConfigured = async (endpoint: string, { since, configured: text }: StageInForce): Promise<boolean> => {
     if (store.get(endpoint) === undefined) return true;
@@ -170,7 +170,7 @@ export const openStages = ({
     refresh();
   };
 
-  /** Where the configuration has changed since the stage was stored: while the gateway was stopped. */
+  /** The endpoints whose configuration has changed since their stage was stored: while the gateway was stopped. */
   const changedWhileStopped = (): string[] =>
     endpoints.filter((name) => {
       const was = store.get(name)?.stage.configured;
@@ -185,7 +185,7 @@ export const openStages = ({
 
   const of = (endpoint: string) => stages.get(endpoint) as StageInForce;
 
-  /** The stage that was set for this endpoint, if Redis has lost it: another one is in force, and was not set since. */
+  /** The stage that was set for this endpoint, if Redis has lost it and no other stage was set since. */
   const lostStage = (endpoint: string): Stage | undefined => {
     const stage = lost.get(endpoint)?.stage;
     const isBack = store.get(endpoint) !== undefined;
@@ -197,7 +197,7 @@ export const openStages = ({
     /** The gate of the configuration. */
     gateOf: (endpoint: string) => configured[endpoint]?.gate,
     /**
-     * The move of many endpoints that can be undone for this one: the last, or an earlier one to the same stage.
+     * The move of many endpoints that can be undone for this endpoint: the last, or an earlier move to the same stage.
      * `undefined` if the endpoint was not part of it, or has moved since.
      */
     undoable(endpoint: string): Move | undefined {
@@ -212,7 +212,7 @@ export const openStages = ({
         .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
         .slice(0, MAX_MOVES),
     /**
-     * Moves one endpoint. Where it has this stage and share already, nothing changes, unless Redis has lost another.
+     * Moves one endpoint. If it has this stage and share already, nothing changes, unless Redis has lost another stage.
      *
      * @returns False if another move came first.
      * @throws If the store does not confirm the write.
@@ -238,7 +238,7 @@ export const openStages = ({
   };
 };
 
-/** Whether a move of an endpoint takes back the one before it. `moves`: those of the endpoint, the newest first. */
+/** True if a move of an endpoint takes back the move before it. `moves`: those of the endpoint, the newest first. */
 const isUndo = (moves: readonly Move[], at = 0): boolean =>
   moves[at]?.all !== undefined && moves[at].all === moves[at + 1]?.all;
 

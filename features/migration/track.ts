@@ -5,7 +5,7 @@ import { type Evidence, wilson } from "./gate.ts";
 import type { StageInForce } from "./stage.ts";
 import type { Latency, Parity } from "./views.ts";
 
-/** Measures one endpoint: how its sides answer, and how they agree. */
+/** The measurements of one endpoint: how its sides answer, and how well they agree. */
 export type Track = ReturnType<typeof openTrack>;
 
 /** The recent answers and comparisons that evidence covers. */
@@ -21,22 +21,22 @@ export const openTrack = (requests: ComparedRequests, isWrite = false) => {
   /** 1 for each comparison without an unexplained difference. */
   const results: number[] = [];
   const buckets = new Set<number>();
-  /** Minutes in which most of modern's answers failed, and what came in the latest minute. */
+  /** Minutes in which most of modern's answers failed, and the counts of the latest minute. */
   let failedMinutes = 0;
   let minute = { at: 0, answers: 0, failed: 0 };
   let calls = 0;
   const startedAt = Date.now();
   const openedAt = performance.now();
   let movedAt: number | undefined;
-  /** When the endpoint moved last, or this gateway started: evidence for its gate begins then. */
+  /** The time of the endpoint's last move or of this gateway's start: evidence for its gate begins then. */
   const beginOf = ({ since }: StageInForce): number => Math.max(startedAt, Date.parse(since));
   /**
-   * When it moved last, on the clock of `performance.now()`; the start of this gateway if that time lies in the future.
+   * The time of its last move on the clock of `performance.now()`; this gateway's start if that lies in the future.
    */
   const moveOf = ({ since }: StageInForce): number => (movedAt ??= monotonic.fromStored(Date.parse(since)) ?? openedAt);
 
   return {
-    /** A side has answered after `ms` milliseconds, or failed. */
+    /** Records that a side has answered after `ms` milliseconds, or failed. */
     asked(side: "legacy" | "modern", ms: number, failed: boolean): void {
       if (side === "modern") {
         addRecent(failures, failed ? 1 : 0);
@@ -50,7 +50,7 @@ export const openTrack = (requests: ComparedRequests, isWrite = false) => {
       }
       if (!failed) addRecent(times[side], ms);
     },
-    /** Both sides were compared on one request, identified by `id`. */
+    /** Records a comparison of both sides on one request, identified by `id`. */
     compared(id: string, differences: readonly Difference[]): void {
       const result = resultOf(differences);
       requests.add(id, result);
@@ -65,9 +65,9 @@ export const openTrack = (requests: ComparedRequests, isWrite = false) => {
       buckets.add(bucket);
       return calls === MANY_CALLS && buckets.size === 1;
     },
-    /** How many such requests came since the endpoint moved last, if there are many and all from one bucket. */
+    /** The number of such requests since the endpoint's last move, if there are many and all from one bucket. */
     oneBucket: (): number | undefined => (calls >= MANY_CALLS && buckets.size === 1 ? calls : undefined),
-    /** The endpoint has moved: its gate begins anew. */
+    /** Resets the evidence for the gate after a move of the endpoint. */
     moved(): void {
       movedAt = performance.now();
       calls = 0;
@@ -76,13 +76,13 @@ export const openTrack = (requests: ComparedRequests, isWrite = false) => {
       minute = { at: 0, answers: 0, failed: 0 };
       for (const list of [results, failures, times.modern]) list.length = 0;
     },
-    /** Of all requests that count. */
+    /** The parity of all requests that count. */
     parity: (): Parity => parityOf(requests.counts()),
-    /** Since the endpoint moved last. */
+    /** The parity since the endpoint's last move. */
     parityInStage: (at: StageInForce): Parity => parityOf(requests.counts(beginOf(at))),
     /**
-     * Since when callers of this stage may have got what differs without a reason (ISO 8601); `undefined` where nothing
-     * does.
+     * Since when callers of this stage may have got unexplained differences (ISO 8601); `undefined` if there are no
+     * such differences.
      */
     differsSince(at: StageInForce): string | undefined {
       const since = Math.max(requests.differsSince(), Date.parse(at.since));
@@ -102,7 +102,7 @@ export const openTrack = (requests: ComparedRequests, isWrite = false) => {
       modern: { asked: failures.length, failed: sum(failures), times: times.modern },
       unexplained: requests.counts(Date.parse(at.since)).unexplained,
       failedMinutes: failedMinutes + (hasFailed(minute) ? 1 : 0),
-      // A gate moves an endpoint to shadow only down. A hold does not end with a restart, nor begin
+      // A gate moves an endpoint to shadow only downwards. A hold does not end with a restart, nor begin
       // again in another gateway.
       ...(at.by === "gate" && at.stage === "shadow"
         ? { sinceDemotion: (performance.now() - moveOf(at)) / 60_000 }

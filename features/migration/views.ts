@@ -6,7 +6,7 @@ import type { Gate, StageInForce } from "./stage.ts";
 /** Distinct requests by their latest result. `lower`: the lower Wilson bound of the good share of them. */
 export type Parity = ResultCounts & { lower: number };
 
-/** Milliseconds; `undefined` if that side received no request. */
+/** Milliseconds; `undefined` if the side received no request. */
 export type Latency = { p50: number; p95: number } | undefined;
 
 /** One endpoint, as `GET /stages` and the page show it. */
@@ -15,17 +15,17 @@ export type StageView = StageInForce & {
    * Of all gateways, since the endpoint's definition or `MODERN_URL` changed. Neither a restart nor a move empties it.
    */
   parity: Parity;
-  /** Since the endpoint moved last or this gateway started, which is what its gate looks at. */
+  /** Since the endpoint's last move or this gateway's start: the gate looks at this. */
   parityInStage: Parity;
-  /** When it moves by itself, as `STAGES` has it. */
+  /** The bounds by which it moves automatically, from `STAGES`. */
   gate?: Gate | undefined;
-  /** Since when callers may get wrong answers (ISO 8601): modern answers some, and differs without a reason. */
+  /** Since when callers may get wrong answers (ISO 8601): modern answers some callers, and differs without a reason. */
   wrongSince?: string | undefined;
-  /** What speaks against a step towards modern: such a move needs a reason `despite`. */
+  /** The objection to a step towards modern: such a move needs a reason `despite`. */
   against?: string;
-  /** Where it was before the last move of many endpoints, if it was part of it and has not moved since. */
+  /** Its stage before the last move of many endpoints, if it was part of that and has not moved since. */
   former?: Pick<StageInForce, "stage" | "share">;
-  /** Where it was set, if Redis has lost that, and it has not moved since. */
+  /** The stage that Redis has lost, if the endpoint has not moved since. */
   lost?: Pick<StageInForce, "stage" | "share"> | undefined;
   /**
    * Of the last five minutes: requests, also a second, those with a 5xx, and the share (0-1) that the cache answered;
@@ -39,12 +39,11 @@ export type StageView = StageInForce & {
   latency: { legacy: Latency; modern: Latency };
   /** The share (0-1) of requests to modern that failed, were too slow or got an answer that does not fit. */
   errorRate: number;
-  /** Requests in each of the last 180 minutes, the oldest first. */
-  /** Why the gate promotes now, or why it does not; absent without a gate. */
+  /** The gate's reason to promote now, or not to; absent without a gate. */
   gateSays?: string | undefined;
   /** Requests of this canary, if all of its callers fall into one bucket: its share then moves all of them or none. */
   oneBucket?: number | undefined;
-  /** Whether modern is worse than the gate allows; absent without a gate. */
+  /** True if modern is worse than the gate allows; absent without a gate. */
   isGateFailing?: boolean | undefined;
 };
 

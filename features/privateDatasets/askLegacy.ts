@@ -21,7 +21,7 @@ export class LegacyFailure extends Error {
   }
 }
 
-/** What legacy answered: a document, or an error. The code alone decides what an error means. */
+/** Legacy's answer: a document, or an error. Only the code decides what an error means. */
 type LegacyDocument = { document: JsonObject } | { document?: undefined; code: number; kind: Outcome["kind"] };
 
 /**
@@ -31,7 +31,7 @@ type LegacyDocument = { document: JsonObject } | { document?: undefined; code: n
  */
 export type AskLegacy = (request: LegacyRequest) => Promise<LegacyDocument>;
 
-/** What asking legacy takes of the core. */
+/** The parts of the core that asking legacy uses. */
 type LegacyParts = Pick<Core, "fetchReadable" | "errors">;
 
 /** Asks legacy on behalf of a caller. */
@@ -60,7 +60,7 @@ export const askAs =
 const adminProbe: LegacyRequest = { method: "GET", path: "/evaluation/request/1/normal/1/none/0" };
 
 /**
- * Whether the key is an administrator's.
+ * True if the key is an administrator's.
  *
  * @throws A `LegacyFailure` if the answer does not show it.
  */
@@ -72,7 +72,7 @@ export const isAdministrators = async (ask: AskLegacy): Promise<boolean> => {
 };
 
 /**
- * The status of a key. `refused`: legacy does not know it. `unknown`: no answer in time, or one without a known code.
+ * The status of a key. `refused`: legacy does not know it. `unknown`: no answer in time, or its code is not known.
  */
 type AdminStatus = "administrator" | "other" | "refused" | "unknown";
 
@@ -120,7 +120,7 @@ export type DatasetState =
   | { is: "hidden"; why: string };
 
 /**
- * Reads one id with an administrator's key: whether it is a private dataset, and its members in a list.
+ * Reads one id with an administrator's key. The result says if it is a private dataset, and its members in a list.
  *
  * @throws A `LegacyFailure` if the answers do not show it.
  */

@@ -57,7 +57,7 @@ const open = async (
     scanning = scanner.run();
   };
   return {
-    /** For tests. */
+    /** The scan and its state, for tests. */
     privateRows: { start, state: scanner.view },
     console: {
       cacheView: () => ({ privateRows: scanner.view() }),
@@ -91,7 +91,7 @@ const open = async (
 };
 
 const places = {
-  memory: "memory: a restart begins the scan anew, unless DATA_DIR or REDIS_URL is set",
+  memory: "memory: a restart starts the scan over, unless DATA_DIR or REDIS_URL is set",
   directory: "DATA_DIR",
   redis: "Redis",
 };

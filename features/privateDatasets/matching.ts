@@ -4,7 +4,7 @@ import type { RowFilters, RowTest } from "../../src/catalogue/index.ts";
 export const uploaderIn = (input: Record<string, unknown>): number | undefined =>
   input["uploader"] as number | undefined;
 
-/** For a list's input: whether legacy would list a row to its owner. A field without a filter may leave out any row. */
+/** Tests for a list's input if legacy lists a row to its owner. A field without a filter may leave out any row. */
 export const rowMatcher = (filters: RowFilters, input: Record<string, unknown>): RowTest => {
   const isKnown = Object.keys(input).every((name) => input[name] === undefined || Object.hasOwn(filters, name));
   const tests = Object.entries(filters).flatMap(([name, filter]) => {

@@ -35,15 +35,15 @@ type MergedListParts = {
   scanner: Pick<Scanner, "isCurrent" | "pending" | "whenNonePending">;
   adminStatuses: AdminStatuses;
   wholeList: ReturnType<typeof wholeLists>;
-  /** What the list's input requires of a row. */
+  /** The requirements of the list's input on a row. */
   filters: RowFilters;
   /** A row as the endpoint lists it; `undefined` if that is unknown. */
   listedRow: (row: PrivateRow) => Buffer | undefined;
 };
 
 /**
- * The wait for the caller's status and for datasets that are being read: milliseconds at most, and the share
- * of the time that is left.
+ * The wait for the caller's status and for datasets that are being read: the most milliseconds, and the share
+ * of the remaining time.
  */
 const MAX_WAIT = 2000;
 const MAX_SHARE = 1 / 4;
@@ -52,7 +52,7 @@ const noResults: Outcome = { kind: "notFound", message: "No results" };
 const lacksRows: Outcome = { kind: "unavailable", message: "The list may lack private rows." };
 const [open, comma, close] = [Buffer.from("["), Buffer.from(","), Buffer.from("]")];
 
-/** Whether an input asks for all datasets. */
+/** True if an input asks for all datasets. */
 const hasNoFilter = (input: Input): boolean =>
   input["status"] === "all" &&
   Object.entries(input).every(([name, value]) => value === undefined || ["status", "limit", "offset"].includes(name));
@@ -80,12 +80,12 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     if (uploader === undefined || scanResults.rows().every((row) => row.uploader !== undefined)) return;
     for (const id of listed()) {
       const row = scanResults.get(id);
-      // If it cannot be stored, the next such list says it again.
+      // If it cannot be stored, the next such list shows it again.
       if (row !== undefined) void scanResults.put({ ...row, uploader }).catch(() => undefined);
     }
   };
 
-  /** Whether legacy lacks a dataset that the last scan had in the public list. It may have turned private since. */
+  /** True if legacy lacks a dataset that the last scan had in the public list. It may have turned private since. */
   const mayHaveTurnedPrivate = async (
     input: Input,
     listed: ReadonlyMap<number, unknown>,
@@ -127,13 +127,13 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
   const answerMerged = async (context: KeyedContext, until: number): Promise<Served | undefined> => {
     const { endpoint, input, bypass = false, wanted } = context;
     const matches = rowMatcher(filters, input);
-    /** Whether a dataset that may match is still to be read. */
+    /** True if a dataset that may match is still to be read. */
     const isPending = () =>
       scanner.pending().some((id) => matches({ id, uploader: scanResults.get(id)?.uploader }) !== false);
     const waitUntilRead = async (): Promise<void> => {
       if (isPending()) await withTimeout(scanner.whenNonePending(), Math.max(1, until - performance.now()));
     };
-    // Before the rows are taken, and again after the list was: a write may have named one meanwhile.
+    // It waits before the rows are taken, and again after the list was: a write may have named a dataset meanwhile.
     await waitUntilRead();
     const rows = scanResults.rows();
     const answered = await wholeList(input, wanted, context, bypass);
@@ -176,7 +176,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
   };
 };
 
-/** The page of rows, in rising order of their ids; `undefined` where it has none. */
+/** The page of rows, in rising order of their ids; `undefined` if it has no rows. */
 const pageOf = (listed: ReadonlyMap<number, Buffer>, { offset, limit }: Input): Answer | undefined => {
   const from = Number(offset);
   const page = [...listed].toSorted(([a], [b]) => a - b).slice(from, from + Number(limit));
@@ -185,8 +185,8 @@ const pageOf = (listed: ReadonlyMap<number, Buffer>, { offset, limit }: Input): 
 };
 
 /**
- * Makes a row of the list as bytes, once for each; `undefined` if legacy does not show it. `onUnfit` is called with the
- * places of a row that does not fit.
+ * Makes the bytes of a row in a list, once for each row; `undefined` if legacy does not show it. `onUnfit` is called
+ * with the places of a row that does not fit.
  */
 export const listedRows = (
   output: Endpoint["output"],

@@ -4,8 +4,8 @@ import { MAX_ID } from "./scanResults.ts";
 const MAX_WAITING = 1000;
 
 /**
- * Opens an empty queue of ids that are to be read before all others, since a write has named them. `onAdded` is called
- * with each id that is added.
+ * Opens an empty queue of ids that are to be read before all others, because a write has named them. `onAdded` is
+ * called with each id that is added.
  */
 export const openReadQueue = (onAdded: () => void) => {
   /** Each id with the number of the call that added it last. */
@@ -14,7 +14,7 @@ export const openReadQueue = (onAdded: () => void) => {
   let empty = Promise.withResolvers<void>();
   return {
     /**
-     * Adds an id at the end, also where it is being read. Any request can name an id that no
+     * Adds an id at the end, also if it is being read. Any request can name an id that no
      * dataset has: it is ignored.
      */
     add(id: number): void {
@@ -25,7 +25,7 @@ export const openReadQueue = (onAdded: () => void) => {
       onAdded();
     },
     /**
-     * Reads the ids, one at a time. One that is added again while it is read is read again.
+     * Reads the ids, one at a time. An id that is added again while it is read is read again.
      *
      * @throws As `read` does; the ids that are left stay in the queue.
      */

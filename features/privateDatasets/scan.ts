@@ -6,10 +6,10 @@ import { openReadQueue } from "./readQueue.ts";
 
 /** Options of the scan, for tests. */
 export type ScanOptions = {
-  /** Milliseconds from the end of a scan to the next one, and until a failed one begins again. */
+  /** Milliseconds from the end of a scan to the next scan, and until a failed scan begins again. */
   pause?: number;
   retry?: number;
-  /** Ids beyond the highest known one that are read: the newest dataset may be private. */
+  /** Ids beyond the highest known id that are read: the newest dataset may be private. */
   margin?: number;
   /** Unknown ids that each scan reads again. */
   slice?: number;
@@ -17,7 +17,7 @@ export type ScanOptions = {
 
 /** The defaults of the options. */
 const defaults = { pause: 10 * 60_000, retry: 30_000, margin: 100, slice: 300 };
-/** Milliseconds after which what a scan has found is out of date. */
+/** Milliseconds after which the results of a scan are out of date. */
 const OUTDATED = 60 * 60_000;
 /**
  * While callers use legacy: milliseconds from one request to the next, and the share of the connections
@@ -27,16 +27,16 @@ const SPACING = 100;
 const BUSY_SHARE = 1 / 4;
 /** Milliseconds after which a scan that waits for callers looks again. */
 const LOOK_AGAIN = SPACING / 10;
-/** Reads between two savings. A process that is killed loses so many. */
+/** Reads between two savings. A process that is killed loses as many. */
 const SAVED_EVERY = 100;
-/** Milliseconds between two looks at whether a scan is due. */
+/** Milliseconds between two checks whether a scan is due. */
 const TICK = 1000;
 
-/** What operators see. Times are ISO 8601. */
+/** The scan as operators see it. Times are ISO 8601. */
 export type PrivateRowsView = {
-  /** `scanning`: the first scan is not over. `outdated`: the last one was over more than an hour ago. */
+  /** `scanning`: the first scan is not over. `outdated`: the last scan ended more than an hour ago. */
   state: "scanning" | "complete" | "outdated";
-  /** Why the scan does not go on: legacy cannot be asked, or what was found cannot be stored. */
+  /** The reason why the scan does not go on: legacy cannot be asked, or the results cannot be stored. */
   trouble?: string | undefined;
   /** Known private datasets, and how many of them legacy does not show even to the administrator. */
   rows: number;
@@ -48,7 +48,7 @@ export type PrivateRowsView = {
   /** Requests to legacy since the start. */
   calls: number;
   kept: "memory" | "directory" | "redis";
-  /** Whether this gateway is the one that scans. */
+  /** True if this gateway scans; others may wait for their turn. */
   scansHere: boolean;
 };
 
@@ -63,7 +63,7 @@ type ScannerSettings = {
   /** The share of the connections to legacy that callers use. */
   load: () => number;
   onEvent: (event: string, about: Record<string, unknown>) => void;
-  /** Legacy has accepted the key as an administrator's; or not, and why. */
+  /** Called when legacy has accepted the key as an administrator's, or has not, with the reason. */
   onKey: (isAccepted: boolean, why?: string) => void;
   spent: { calls: number };
   signal: AbortSignal;
@@ -87,7 +87,7 @@ export const openScanner = (settings: ScannerSettings) => {
   let listedNow = openIdSet();
   /** The id that is being read. */
   let at = 0;
-  /** Why the scan does not go on, and when it is tried again, on the clock of `performance.now()`. */
+  /** The reason why the scan does not go on, and when it is tried again, on the clock of `performance.now()`. */
   let trouble: string | undefined;
   let retryAt = -Infinity;
 
@@ -108,11 +108,11 @@ export const openScanner = (settings: ScannerSettings) => {
     onKey(true);
   };
 
-  /** Stores what an id has turned out to be. */
+  /** Stores the state of an id. */
   const record = async (id: number, state: DatasetState, isLast: boolean): Promise<void> => {
     const progress = scanResults.progress();
     if (state.is === "none") {
-      // A dataset may still come under an id beyond all others.
+      // A new dataset may still get an id beyond all others.
       if (!isLast) progress.unknown.add(id);
       progress.listed.delete(id);
       listedNow.delete(id);
@@ -123,14 +123,14 @@ export const openScanner = (settings: ScannerSettings) => {
       progress.highest = Math.max(progress.highest, id);
       return scanResults.put({ id, shown: state.shown });
     }
-    // The public list has datasets that legacy does not show by themselves.
+    // The public list has datasets that legacy does not show singly.
     if (state.is === "public" || listedNow.has(id)) return scanResults.remove(id);
     const known = scanResults.get(id);
     if (known === undefined || known.shown !== undefined) onEvent("private_row_hidden", { id, why: state.why });
     return scanResults.put({ id });
   };
 
-  /** Reads an id and stores what it is. Where legacy fails at this id alone, its dataset is hidden. */
+  /** Reads an id and stores its state. If legacy fails at this id only, its dataset is hidden. */
   const read = async (id: number): Promise<void> => {
     const isLast = id >= scanResults.progress().highest;
     const state = await readDataset(ask, rowById, id).catch(async () => {
@@ -159,7 +159,7 @@ export const openScanner = (settings: ScannerSettings) => {
   };
 
   /**
-   * Asks for a dataset that the last list had. Where a part of its database fails, legacy lists none and shows none.
+   * Asks for a dataset of the last list. If a part of its database fails, legacy lists no datasets and shows none.
    *
    * @throws A `LegacyFailure` unless that dataset is gone or private.
    */
@@ -171,7 +171,7 @@ export const openScanner = (settings: ScannerSettings) => {
     if (is !== "none" && is !== "private") throw new LegacyFailure("its public list is empty, and was not");
   };
 
-  /** Fetches the public list, and takes its ids into the progress, which is returned. */
+  /** Fetches the public list, adds its ids to the progress, and returns that. */
   const readList = async () => {
     const ids = await fetchListed();
     const progress = scanResults.progress();
@@ -203,20 +203,20 @@ export const openScanner = (settings: ScannerSettings) => {
       at = id;
       if (!(await takeTurn())) return scanResults.saveProgress();
       await read(id);
-      // Redis has lost what was found, or another gateway has scanned: the next scan begins anew.
+      // Redis has lost the results, or another gateway has scanned: the next scan starts over.
       if (scanResults.progress() !== progress) return;
       if (++reads % SAVED_EVERY === 0) await scanResults.saveProgress();
     }
-    // No unknown id was left: the next scan begins with the first one again.
+    // No unknown id was left: the next scan begins with the first again.
     if (rereads > 0) progress.recheckedUpTo = 0;
     trouble = undefined;
     await scanResults.complete(listedNow);
   };
 
-  /** Milliseconds since the last scan was over; infinite before the first one. */
+  /** Milliseconds since the last scan ended; infinite before the first scan. */
   const age = (): number => performance.now() - (scanResults.progress().completed?.moment ?? -Infinity);
   const isDue = (): boolean => performance.now() >= retryAt && age() >= pause;
-  /** Whether the last scan was over within the last hour. */
+  /** True if the last scan ended within the last hour. */
   const isCurrent = (): boolean => age() <= OUTDATED;
 
   return {
@@ -244,7 +244,7 @@ export const openScanner = (settings: ScannerSettings) => {
     },
     /** The ids that are still to be read before all others. */
     pending: queue.ids,
-    /** Resolves when there are none, or when legacy fails. */
+    /** Resolves when no ids are pending, or when legacy fails. */
     whenNonePending: queue.whenEmpty,
     view: (): PrivateRowsView => {
       const { highest, completed } = scanResults.progress();
@@ -270,7 +270,7 @@ const openSleep = (signal: AbortSignal) => {
   let woken = Promise.withResolvers<void>();
   signal.addEventListener("abort", () => woken.resolve());
   return {
-    /** Sleeps so many milliseconds at most. */
+    /** Sleeps at most `ms` milliseconds. */
     async begin(ms: number): Promise<void> {
       woken = Promise.withResolvers();
       if (!signal.aborted) await withTimeout(woken.promise, ms);
@@ -280,8 +280,8 @@ const openSleep = (signal: AbortSignal) => {
 };
 
 /**
- * Milliseconds that the scan waits before it looks again whether it may send a request, after it has waited `waited`
- * ms; 0: it may. `share`: of the connections that callers use. It waits for nothing while they use none, and goes on
+ * Milliseconds that the scan waits before it checks again if it may send a request, after it has waited `waited` ms;
+ * 0: it may. `share`: the share of the connections that callers use. It does not wait while they use none, and keeps
  * waiting while they use many.
  */
 const delayOf = (share: number, waited: number): number => {

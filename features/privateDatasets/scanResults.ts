@@ -42,7 +42,7 @@ const rowSchema = z.strictObject({
   uploader: idSchema.optional(),
 });
 
-/** How far the scan is, as it is stored. The sets of ids are texts. `completedAt`: milliseconds since the epoch. */
+/** The stored progress of the scan. The sets of ids are texts. `completedAt`: milliseconds since the epoch. */
 const progressSchema = z.strictObject({
   highest: countSchema,
   listed: z.base64(),
@@ -59,9 +59,9 @@ type Progress = {
   highest: number;
   /** The ids that the last completed scan had in the public list. */
   listed: IdSet;
-  /** The ids that legacy does not know, though it knows higher ones. They are not given again. */
+  /** The ids that legacy does not know, although it knows higher ids. Legacy does not give them again. */
   unknown: IdSet;
-  /** The unknown ids were read again up to this one. */
+  /** The unknown ids were read again up to this id. */
   recheckedUpTo: number;
   /**
    * When the last scan ended: `at` in milliseconds since the epoch, `moment` by `performance.now()`. A stored time
@@ -73,7 +73,7 @@ type Progress = {
 /** The settings that say where legacy is. */
 type LegacySettings = Pick<Settings, "LEGACY_URL" | "LEGACY_PATH" | "LEGACY_HOST">;
 
-/** Which legacy the datasets are of. It is a hash, so that the address is not stored. */
+/** Identifies the legacy of the datasets. It is a hash, so that the address is not stored. */
 export const scopeOf = ({ LEGACY_URL, LEGACY_PATH, LEGACY_HOST }: LegacySettings): string => {
   const { origin, host } = new URL(LEGACY_URL);
   return hash("sha256", JSON.stringify([origin, LEGACY_PATH, LEGACY_HOST ?? host]), "base64url").slice(0, 16);
@@ -86,12 +86,12 @@ type ScanResultsSettings = {
   onChange: () => void;
 };
 
-/** What the scan has found. */
+/** The results of the scan. */
 export type ScanResults = Awaited<ReturnType<typeof openScanResults>>;
 
 const PROGRESS = "scan";
 
-/** Opens the private datasets that are known, and how far the scan is. */
+/** Opens the known private datasets, and the progress of the scan. */
 export const openScanResults = async ({ stores, scope, onChange }: ScanResultsSettings) => {
   const feature = `private-rows:${scope}`;
   const claim = stores.claim(feature);
@@ -141,19 +141,19 @@ export const openScanResults = async ({ stores, scope, onChange }: ScanResultsSe
 
   return {
     get: (id: number): PrivateRow | undefined => rowOf(store.get(String(id))),
-    /** All rows, by id: another array after each change. */
+    /** All rows, by id: a new array after each change. */
     rows: () =>
       (ordered ??= [...store.entries().values()]
         .flatMap((record) => rowOf(record) ?? [])
         .toSorted((a, b) => a.id - b.id)),
-    /** The ids of stored rows that could not be read. They count as private datasets of which nothing else is known. */
+    /** The ids of stored rows that could not be read. They count as private datasets whose members are unknown. */
     unread,
     /** Changes with every change of a row. */
     version: () => version,
-    /** Another object after a change from outside: Redis has lost it, or another gateway has scanned. */
+    /** The progress: a new object if Redis has lost it, or another gateway has scanned. */
     progress: () => progress,
     /**
-     * Adds or replaces a row. Without an uploader it keeps the one that is known.
+     * Adds or replaces a row. Without an uploader it keeps the known uploader.
      *
      * @throws If the row cannot be stored.
      */
@@ -161,7 +161,7 @@ export const openScanResults = async ({ stores, scope, onChange }: ScanResultsSe
       const isChanged = await store.update(String(id), (latest) => {
         const before = rowOf(latest);
         const uploader = next.uploader ?? before?.uploader;
-        // As it will be read again.
+        // The members and their order are those of a row read from the store.
         const row = { id, ...(shown && { shown }), ...(uploader !== undefined && { uploader }) };
         return isDeepStrictEqual(before, row) && !unread.has(id) ? undefined : row;
       });
@@ -178,7 +178,7 @@ export const openScanResults = async ({ stores, scope, onChange }: ScanResultsSe
       onChange();
       await saveProgress();
     },
-    /** Asks whether this gateway is the one that scans. */
+    /** Asks if this gateway may scan. */
     mayScan: async (): Promise<boolean> => (scansHere = await claim()),
     /** The last answer of `mayScan`. */
     scansHere: () => scansHere,

@@ -22,7 +22,7 @@ const MAX_ROWS = 1_000_000;
 /** The input of a whole list: its filters, and all of its rows. */
 const wholeOf = (input: Input) => ({ ...input, offset: 0, limit: MAX_ROWS });
 
-/** What lists take of the core. */
+/** The parts of the core that lists use. */
 export type ListParts = Pick<
   Core,
   "authorize" | "cache" | "errors" | "fetchAnswer" | "fetchReadable" | "judgeEmpty" | "keys" | "meter" | "totalTimeout"
@@ -30,7 +30,7 @@ export type ListParts = Pick<
 
 const doubted: Outcome = { kind: "unavailable", message: "The list is empty, and was not." };
 
-/** One request for a whole list: by the endpoint's rules, each row a line; 200 with no line for an empty list. */
+/** Requests a whole list once: by the endpoint's rules, each row a line; 200 without a line for an empty list. */
 const fetchWhole = async (
   core: Pick<Core, "fetchAnswer">,
   endpoint: PreparedEndpoint,
@@ -52,7 +52,7 @@ export const fetchListedIds = async (
   endpoint: PreparedEndpoint,
   caller: Caller,
 ): Promise<number[]> => {
-  // Legacy escapes names in XML only.
+  // Legacy escapes names only in XML.
   const xml = { ...endpoint, format: "xml" as const };
   const { status, body } = await fetchWhole(core, xml, wholeOf({ status: "all" }), caller);
   if (status !== 200) throw new LegacyFailure(`the public list is ${status}`);
@@ -60,8 +60,8 @@ export const fetchListedIds = async (
 };
 
 /**
- * Gives the whole list that legacy has for a caller with a key, each row a line; 503 for an empty list that is not
- * believed. It is cached for its minute, until `version` changes. `isBypass`: neither from the cache nor stored.
+ * Gives legacy's whole list for a caller with a key, each row a line; 503 for an empty list that is not
+ * believed. It is cached for its minute, until `version` changes. `isBypass`: it is not cached.
  */
 export const wholeLists =
   (core: ListParts, endpoint: PreparedEndpoint, version: () => number) =>
@@ -72,8 +72,8 @@ export const wholeLists =
     isBypass = false,
   ): Promise<Served> => {
     const input = wholeOf(filters);
-    // Half of the time: where legacy cannot give the whole list, it is asked for its own page.
-    // No client is sent the whole list: how much waits for clients is no reason to refuse it.
+    // Half of the time: if legacy cannot give the whole list, it is asked for its page of it.
+    // No client gets the whole list: it is not refused because of the bytes that wait for clients.
     const by = withoutClient(caller, (caller.deadline - performance.now()) / 2);
     const fetch = async (): Promise<Fetched> => {
       const answer = await fetchWhole(core, endpoint, input, by);
@@ -105,5 +105,5 @@ export const rowsById = (lines: Buffer): Map<number, Buffer> => {
   return rows;
 };
 
-/** The ids in the beginning, or in all, of a list of ours. No text can hold one: its quotes are escaped. */
+/** The ids in the beginning, or in all, of a list of ours. No text can contain such an id: its quotes are escaped. */
 export const idsInText = (list: string): number[] => Array.from(list.matchAll(/"did":(\d+)/g), ([, id]) => Number(id));

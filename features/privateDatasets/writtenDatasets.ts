@@ -1,7 +1,7 @@
 import { errorCodeIn } from "../../src/catalogue/index.ts";
 import type { OnWrite } from "../../src/gateway/index.ts";
 
-/** Makes the scan read next the datasets that a write names. Tags matter only if the dataset is known to be private. */
+/** Makes the scan read the datasets that a write names next. Tags matter only if the dataset is known to be private. */
 export const readWritten =
   (isKnown: (id: number) => boolean, readNext: (id: number) => void): OnWrite =>
   ({ groups, hold, proxied }) => {
@@ -12,7 +12,7 @@ export const readWritten =
     const isAboutTags = proxied === undefined || /\/data\/(?:un)?tag\/?$/.test(proxied.path);
     const written = [...ids].filter((id) => !isAboutTags || isKnown(id));
     for (const id of written) readNext(id);
-    // It may still be going on.
+    // The write may still be running.
     if (hold !== undefined) setTimeout(() => written.map(readNext), hold).unref();
   };
 
@@ -20,7 +20,7 @@ export const readWritten =
 const uploaded = /(?:"upload_data_set":\s*\{\s*"id":\s*"?|<oml:upload_data_set[^>]*>\s*<oml:id>)(\d{1,10})/;
 
 /**
- * Whether legacy's answer to a write is an error after which nothing has changed. After 105 only
+ * True if legacy's answer to a write is an error after which nothing has changed. After 105 only
  * the search index failed.
  */
 const isRefusal = (text: string): boolean => {

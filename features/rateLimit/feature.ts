@@ -10,7 +10,7 @@ import { BURST_MS, openBuckets } from "./buckets.ts";
 import { rateLimitEvents } from "./events.ts";
 import type { RateLimitSettings } from "./settings.ts";
 
-/** Who sends a request: the name of its bucket here, and in Redis. No key can be recovered from either. */
+/** The sender of a request: the names of its bucket here and in Redis. No key can be recovered from either. */
 type LimitedCaller = { own: string; shared: () => string };
 
 /** Limits how many requests each caller sends, before anything else is done for them. */
@@ -95,7 +95,7 @@ const open = async (
   };
 
   return {
-    // Without a limit a request passes no step.
+    // Without a limit there is no step.
     step: () => (rate > 0 ? limit : undefined),
     console: {
       page: async () => ({

@@ -4,7 +4,7 @@ import { BURST_MS } from "./buckets.ts";
 
 const PREFIX = "catalog-gateway:2:rate:";
 /** Milliseconds without Redis after the start, and after a late or failed answer. */
-const REST = 1000;
+const COOLDOWN_MS = 1000;
 
 /**
  * The same step as in `openBuckets`, by the clock of Redis. ARGV: milliseconds for one token, and for a whole burst.
@@ -32,12 +32,12 @@ type SharedBucketsSettings = {
 
 /** Opens the same buckets in Redis, for all gateways together. Failures of the connection show in the calls. */
 export const openSharedBuckets = ({ run, onLost, onUp, timeout = 50 }: SharedBucketsSettings) => {
-  let restUntil = performance.now() + REST;
+  let cooldownUntil = performance.now() + COOLDOWN_MS;
   let isLost = false;
   return {
-    /** Takes one token; gives 0, or the milliseconds until there is one; `undefined`: Redis did not say in time. */
+    /** Takes one token; gives 0, or milliseconds until the next token; `undefined`: Redis did not answer in time. */
     async take(caller: string, rate: number): Promise<number | undefined> {
-      if (performance.now() < restUntil) return undefined;
+      if (performance.now() < cooldownUntil) return undefined;
       try {
         const args = [String(1000 / rate), String(BURST_MS)];
         const wait = await withTimeout(run(take, [PREFIX + caller], args), timeout);
@@ -46,7 +46,7 @@ export const openSharedBuckets = ({ run, onLost, onUp, timeout = 50 }: SharedBuc
         isLost = false;
         return Number(wait);
       } catch (error) {
-        restUntil = performance.now() + REST;
+        cooldownUntil = performance.now() + COOLDOWN_MS;
         if (!isLost) onLost((error as Error).message);
         isLost = true;
         return undefined;

@@ -2,7 +2,7 @@ import type { OwnError } from "../../src/gateway/index.ts";
 import { deprecationHeaders, deprecationLink } from "./deprecationHeaders.ts";
 import type { Brownout, Deprecation } from "./settings.ts";
 
-/** What a client is told during a brown-out, or where a path is gone for good. */
+/** The answer to a client during a brown-out, or for a path that is gone for good. */
 export const brownoutAnswer = (
   { path: below, from, until, status, link }: Brownout,
   deprecation: Deprecation | undefined,

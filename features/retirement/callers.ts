@@ -3,11 +3,11 @@ import { z } from "zod";
 import { HIDDEN } from "../../src/operation/index.ts";
 import type { Stores } from "../../libraries/stores/keyValueStore.ts";
 
-/** The caller of requests without a key, or with one that legacy has not accepted. */
+/** The caller of requests without a key, or with a key that legacy has not accepted. */
 export const ANONYMOUS = "nobody";
 /**
- * Most entries with a key, with the same key, and without one. Clients may invent keys and user agents: that
- * pushes no other key off.
+ * The most entries with a key, with the same key, and without a key. Clients may invent keys and user agents: that
+ * evicts no other key.
  */
 const MAX_KEYED = 1500;
 const MAX_OF_ONE_KEY = 20;
@@ -31,16 +31,16 @@ const recordSchema = z.strictObject({
 
 /** One caller of one path with one program. Times are milliseconds since the epoch. */
 type CallerEntry = z.infer<typeof entrySchema>;
-/** What is stored: the callers, and the secret that their hashes are made with. */
+/** The stored record: the callers, and the secret that their hashes are made with. */
 type CallersRecord = z.infer<typeof recordSchema>;
 
 /**
- * Bounded counts: the one with the latest request is the last, the one silent for the longest time is evicted first.
+ * Bounded counts, in the order of the latest requests. The caller that has been silent longest is evicted first.
  */
 class CallerCounts {
   readonly entries = new Map<string, CallerEntry>();
   readonly #sizes = new Map<string, number>();
-  /** The last one: it is counted again without a new place, which costs more than the counting. */
+  /** The last entry: counting it again needs no new place, which would cost more than the counting. */
   #latest: CallerEntry | undefined;
 
   constructor(entries: readonly CallerEntry[] = []) {
@@ -51,7 +51,7 @@ class CallerCounts {
     return this.#sizes.has(caller);
   }
 
-  /** Takes `added` over, where its caller is not known. */
+  /** Adds the counts of `added` to the entry of its caller, or takes it as a new entry. */
   add(added: CallerEntry): void {
     const { caller, path, agent } = added;
     const latest = this.#latest;
@@ -67,8 +67,8 @@ class CallerCounts {
     if (known) return;
     const size = (this.#sizes.get(caller) ?? 0) + 1;
     this.#sizes.set(caller, size);
-    if (size > (caller === ANONYMOUS ? MAX_UNKEYED : MAX_OF_ONE_KEY)) this.#evict((one) => one === caller);
-    else if (this.entries.size - (this.#sizes.get(ANONYMOUS) ?? 0) > MAX_KEYED) this.#evict((one) => one !== ANONYMOUS);
+    if (size > (caller === ANONYMOUS ? MAX_UNKEYED : MAX_OF_ONE_KEY)) this.#evict((who) => who === caller);
+    else if (this.entries.size - (this.#sizes.get(ANONYMOUS) ?? 0) > MAX_KEYED) this.#evict((who) => who !== ANONYMOUS);
   }
 
   #evict(isOf: (caller: string) => boolean): void {
@@ -112,7 +112,7 @@ export type ClientView = {
 /** The callers of the legacy interface: all, or those of paths below one path. */
 export type ListClients = (below?: string) => readonly ClientView[];
 
-/** Opens the callers that are stored. What could not be stored is stored later. */
+/** Opens the stored callers. Counts that could not be stored are stored later. */
 export const openCallers = async ({ open }: Pick<Stores, "open">) => {
   const store = await open<CallersRecord>({ feature: "clients", schema: () => recordSchema, isVital: true });
   let salt = randomBytes(32).toString("hex");
@@ -123,7 +123,7 @@ export const openCallers = async ({ open }: Pick<Stores, "open">) => {
   /** The hash of a key: enough characters to distinguish thousands of callers. */
   const hashOf = (key: string): string => {
     const inForce = store.get(STORED)?.salt ?? salt;
-    // Another gateway stored its salt first: what was counted with ours is lost.
+    // Another gateway stored its salt first: the counts made with ours are lost.
     if (inForce !== salt) [salt, pending] = [inForce, new CallerCounts()];
     return hash("sha256", salt + key, "base64url").slice(0, 12);
   };
@@ -158,7 +158,7 @@ export const openCallers = async ({ open }: Pick<Stores, "open">) => {
       const now = Date.now();
       pending.add({ caller, agent: listedAgent(agent, key), path, count: 1, first: now, last: now });
     },
-    /** The one with the latest request first. */
+    /** All callers, by their latest requests, the newest first. */
     list: (): ClientView[] =>
       merged([...stored(), ...saving.entries.values()], pending)
         .toReversed()
@@ -167,7 +167,7 @@ export const openCallers = async ({ open }: Pick<Stores, "open">) => {
           first: new Date(first).toISOString(),
           last: new Date(last).toISOString(),
         })),
-    /** Stores what was counted since the last time. */
+    /** Stores the counts since the last time. */
     async close(): Promise<void> {
       clearInterval(flushing);
       await flush();

@@ -13,13 +13,13 @@ import { retirementEvents } from "./events.ts";
 import { openFloodWatch, SAMPLED } from "./flood.ts";
 import type { RetirementSettings } from "./settings.ts";
 
-/** Paths whose group is remembered; a longer one is read each time. */
+/** Paths whose group is remembered, and characters of such a path; a longer path is read each time. */
 const MAX_GROUPED = 5000;
 const MAX_PATH = 1024;
 /** The last time that a Date can have. */
 const NEVER = 8.64e15;
 
-/** The settings, prepared for lookups: the longest path first, of brown-outs then the one that ends last. */
+/** The settings, prepared for lookups: the longest path first, then the brown-out that ends last. */
 const configured = ({ DEPRECATED, BROWNOUTS }: Pick<RetirementSettings, "DEPRECATED" | "BROWNOUTS">) => ({
   deprecated: DEPRECATED.map((path) => ({ ...path, headers: deprecationHeaders(path) })).toSorted(byLength),
   brownouts: BROWNOUTS.map((brownout) => ({
@@ -61,11 +61,11 @@ const open = async (
     if (entries.length === 0) return undefined;
     const { target, url = "/" } = exchange;
     const paths = [target?.path ?? "", pathOf(url).replaceAll(/\/{2,}/g, "/")];
-    return entries.find(({ path }) => path === "/" || paths.some((one) => isBelow(one, path)));
+    return entries.find(({ path }) => path === "/" || paths.some((sent) => isBelow(sent, path)));
   };
 
   const groups = new LRUCache<string, string>({ max: MAX_GROUPED });
-  /** What a request asks for, as the clients are listed by, and the query that legacy reads. */
+  /** The group under which a request is listed, and the query that legacy reads. */
   const askedBy = (exchange: HttpExchange): { group: string; query: string } | undefined => {
     const { url = "/" } = exchange;
     const path = pathOf(url);
@@ -91,10 +91,10 @@ const open = async (
     observer.event("flood", flood);
     events.emit("notice", { type: "traffic.flood", at: new Date().toISOString(), ...flood });
   });
-  /** Requests until the next that is counted, at a random place of 16: callers may take turns. */
+  /** Requests until the next that is counted, which is random among 16: callers may take turns. */
   let untilCounted = SAMPLED;
   let place = SAMPLED - 1;
-  /** Counts a request of either interface for all that are not counted. */
+  /** Counts a request of either interface, which stands for those that are not counted. */
   const countForFlood = (
     exchange: HttpExchange,
     { key, isAccepted, agent }: Omit<CallerRequest, "path">,
@@ -108,13 +108,13 @@ const open = async (
     if (status === 429 && upstreamCalls === 0) return;
     const known = key === undefined ? ANONYMOUS : callers.callerOf(key, isAccepted);
     const caller = known === ANONYMOUS ? `${exchange.caller?.address} ${listedAgent(agent, key)}`.trim() : known;
-    // The cache asks in its own name for what it lacks. A client that has left does not wait for the call's end.
+    // The cache itself asks for what it lacks. A client that has left does not wait for the end of the call.
     const isAsked = ["miss", "revalidated"].includes(cache) || !isWhole;
     const asked = Math.max(upstreamCalls, isAsked ? 1 : 0);
     floods.count(caller, backend === "modern" ? 0 : asked);
   };
 
-  /** Whether the whole interface of legacy is gone for good. */
+  /** True if the whole interface of legacy is gone for good. */
   const isInterfaceGone = (): boolean =>
     inForce.brownouts.some(
       ({ path, begins, ends }) => ends === NEVER && begins <= Date.now() && (path === "/" || isBelow(legacyPath, path)),
@@ -164,7 +164,7 @@ const open = async (
       if (asked === undefined) {
         if (!isCounted) return;
         const key = exchange.caller?.credential.key?.toLowerCase();
-        // Any key comes to the website, and to documents.
+        // The website and the documents accept any key.
         return countForFlood(
           exchange,
           { key, isAccepted: isGood && endpoint !== undefined, agent },
@@ -172,12 +172,12 @@ const open = async (
         );
       }
       const key = legacyKeyOf(asked.query, headers["content-type"], bodies.get(response.req) ?? "");
-      // In an outage the cache answers any key.
+      // During an outage the cache answers any key.
       const isMadeUp = key !== undefined && cache !== undefined && owner === undefined;
       const request: CallerRequest = {
         // Legacy ignores the case of keys.
         key: key?.toLowerCase(),
-        // A web server answers TRACE by itself.
+        // A web server answers TRACE without asking legacy.
         isAccepted: isGood && method !== "TRACE" && !isMadeUp,
         agent,
         path: asked.group,
@@ -199,7 +199,7 @@ const open = async (
 /** The interface's own names are words. Other segments are values: ids, names, perhaps keys. */
 const word = /^[a-z][a-z_.-]{0,23}$/i;
 
-/** What a request asks for, in at most three segments: `/api/v1/json/data/61/x` -> `/api/v1/json/data/{id}`. */
+/** The group of a request, in at most three segments: `/api/v1/json/data/61/x` -> `/api/v1/json/data/{id}`. */
 const groupOf = ({ segments }: LegacyTarget, legacyPath: string): string =>
   [legacyPath, ...segments.slice(0, 3).map((segment) => (word.test(segment) ? segment : "{id}"))].join("/") || "/";
 

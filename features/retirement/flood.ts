@@ -1,4 +1,4 @@
-/** One request in so many is counted, of so many callers in a minute; others count together. */
+/** One request in `SAMPLED` is counted, of `MAX_CALLERS` callers a minute; further callers count only in the total. */
 export const SAMPLED = 16;
 const MAX_CALLERS = 1000;
 /** The least number of requests that are a flood, and the least RATE_LIMIT that is proposed. */
@@ -14,7 +14,7 @@ export type Flood = { caller: string; since: string; rate: number; share: number
 
 type Tally = { requests: number; asked: number };
 
-/** Looks for a flood at the end of each minute. `onFlood`: one begins. */
+/** Looks for a flood at the end of each minute. `onFlood` is called when a flood begins. */
 export const openFloodWatch = (onFlood: (flood: Flood) => void) => {
   const callers = new Map<string, Tally>();
   let all: Tally = { requests: 0, asked: 0 };
@@ -42,7 +42,7 @@ export const openFloodWatch = (onFlood: (flood: Flood) => void) => {
   }, 60_000).unref();
 
   return {
-    /** Counts a request; `asked`: those to legacy for it. */
+    /** Counts a request. `asked`: the requests to legacy that it took. */
     count(caller: string, asked: number): void {
       const known = callers.get(caller) ?? { requests: 0, asked: 0 };
       if (callers.size < MAX_CALLERS) callers.set(caller, known);
@@ -51,7 +51,7 @@ export const openFloodWatch = (onFlood: (flood: Flood) => void) => {
         tally.asked += asked;
       }
     },
-    /** That of the last minute. */
+    /** The flood of the last minute. */
     flood: (): Flood | undefined => flood,
     close: () => clearInterval(timer),
   };

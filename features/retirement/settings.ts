@@ -4,7 +4,7 @@ import type { Settings, SettingsFragment } from "../../src/operation/index.ts";
 const MAX_ENTRIES = 500;
 const DAY = 24 * 3_600_000;
 
-/** A text for which `isRight` holds; `allowed` says in an error what that is. */
+/** A text for which `isRight` is true; `allowed` says in an error what is allowed. */
 const text = (allowed: string, isRight: (given: string) => boolean) =>
   z.string(allowed).refine(isRight, { error: allowed, abort: true });
 
@@ -55,7 +55,7 @@ export type Deprecation = z.infer<typeof deprecation>;
 
 /**
  * A short time in which a path answers with an error, so that its remaining callers notice its end. Without `until`
- * that has come: the path is gone for good.
+ * the path is gone for good.
  */
 export type Brownout = z.infer<typeof brownout>;
 
@@ -63,7 +63,7 @@ const shape = {
   DEPRECATED: z
     .array(deprecation)
     .max(MAX_ENTRIES, `at most ${MAX_ENTRIES} paths`)
-    .refine((list) => new Set(list.map((one) => one.path)).size === list.length, "each path once")
+    .refine((list) => new Set(list.map((entry) => entry.path)).size === list.length, "each path once")
     .default([])
     .describe(
       'Legacy paths that will go: `[{"path": "/api/v1/json/data", "since": "2026-01-01"}]`. Also `"sunset": "2027-01-01"`, `"link": "https://…"` and `"successor": "/v1/datasets"`',

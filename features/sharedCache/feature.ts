@@ -10,11 +10,11 @@ const knownCalls = {
   drop: ["done", "unacknowledged", "failed"],
 };
 
-/** Milliseconds that a request waits for Redis at most: legacy itself often takes longer. */
+/** The most milliseconds that a request waits for Redis: legacy itself often takes longer. */
 const TIMEOUT_MS = 50;
 
 /**
- * What tests replace: milliseconds that a request waits for Redis, and that a gateway waits for the others after a gap.
+ * Milliseconds that a request waits for Redis, and that a gateway waits for the others after a gap; tests replace them.
  */
 export type TierParts = { redisTimeout?: number; waitForOthers?: number };
 

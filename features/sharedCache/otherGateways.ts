@@ -1,9 +1,9 @@
-/** Heartbeats in a row without a gateway after which it is not waited for any more: 4.5 seconds. */
+/** Heartbeats in a row without a gateway after which it is no longer awaited: 4.5 seconds. */
 const MAX_ABSENCES = 15;
 
 /**
- * Opens the list of the other gateways on this Redis. After a gap, each of those from before it is awaited: it may have
- * invalidations to send.
+ * Opens the list of the other gateways on this Redis. After a gap, each gateway that was listed before is awaited: it
+ * may have invalidations to send.
  */
 export const openOtherGateways = () => {
   /** The heartbeats in a row in which each was absent. */
@@ -20,13 +20,13 @@ export const openOtherGateways = () => {
         else absences.delete(id);
       }
     },
-    /** This one has asked for something, so it is there. */
+    /** This gateway has called, so it is there. */
     called: (id: string): void => void absences.set(id, 0),
-    /** From now on all are awaited. */
+    /** Awaits all of them from now on. */
     awaitAll(): void {
       for (const id of absences.keys()) awaited.add(id);
     },
-    /** This one has nothing to send. */
+    /** This gateway has nothing to send. */
     answered: (id: string): void => void awaited.delete(id),
     areAwaited: (): boolean => awaited.size > 0,
     stopWaiting: (): void => awaited.clear(),

@@ -5,7 +5,7 @@ import { openReplication, type ReplicationSettings } from "./replication.ts";
 import { entryName, EPOCH, groupsFor, isListable, scripts, VERSIONS } from "./scripts.ts";
 import { fromWire, toWire } from "./wire.ts";
 
-/** What the tier is opened with. */
+/** The settings of the tier. */
 type RedisTierSettings = Omit<ReplicationSettings, "build"> & {
   /** Entries of other builds are not read; default: this build's id. */
   build?: string;
@@ -15,11 +15,11 @@ type RedisTierSettings = Omit<ReplicationSettings, "build"> & {
 };
 
 /** Milliseconds without reads after a late answer. */
-const REST = 1000;
+const COOLDOWN_MS = 1000;
 
 /**
  * The cache that gateways share by a Redis or Valkey. Correctness goes before speed: a gateway that has lost Redis
- * trusts nothing that it has cached until it knows what it has missed, because others may have written meanwhile.
+ * does not trust its cache until it knows which invalidations it has missed, because others may have written.
  */
 export const redisTier =
   ({ longest, count, build = buildId(), ...settings }: RedisTierSettings): OpenSharedTier =>
@@ -28,7 +28,7 @@ export const redisTier =
     const replication = openReplication({ ...settings, build }, owner);
     const { run } = replication;
     const isTrusted = () => replication.isTrusted();
-    let restUntil = 0;
+    let cooldownUntil = 0;
 
     const read = async (key: string): Promise<Entry | undefined> => {
       const bytes = await run(scripts.get, [entryName(build, key)], [VERSIONS]);
@@ -42,12 +42,12 @@ export const redisTier =
       mark: () => replication.epoch(),
       async get(key) {
         // While an invalidation is pending, Redis may still hold the entries that it deletes.
-        if (!isTrusted() || replication.isPending() || performance.now() < restUntil) return undefined;
+        if (!isTrusted() || replication.isPending() || performance.now() < cooldownUntil) return undefined;
         try {
           const entry = await withTimeout(read(key), timeout);
           count("get", entry === "late" ? "late" : entry ? "hit" : "miss");
           if (entry !== "late") return entry;
-          restUntil = performance.now() + REST;
+          cooldownUntil = performance.now() + COOLDOWN_MS;
         } catch {
           // Legacy answers instead.
           count("get", "failed");

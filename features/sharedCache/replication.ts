@@ -29,8 +29,8 @@ const messageSchema: z.ZodType<InvalidationMessage> = z.strictObject({
 });
 
 /**
- * Marks, among the groups of a message, those whose lists are left for legacy's failure. A version that does
- * not know it deletes them.
+ * Marks those groups of a message whose lists are left for failures of legacy. A version that does
+ * not know this mark deletes the lists.
  */
 const LISTS = "lists ";
 
@@ -48,7 +48,7 @@ const fromMessage = (drop: Invalidation): Invalidation => {
 /** The settings of the replication between the gateways on one Redis. */
 export type ReplicationSettings = {
   url: string;
-  /** Milliseconds that a request waits for Redis at most. */
+  /** The most milliseconds that a request waits for Redis. */
   timeout: number;
   build: string;
   /** Milliseconds; see `openReplicationLease`. */
@@ -86,7 +86,7 @@ export const openReplication = (
   const channels = channelsOf(url);
   /** Invalidations that Redis has refused, or not confirmed in time, in order: with the first of them a gap begins. */
   let pending: Delivery[] = [];
-  /** When the first invalidation began that another gateway has not acknowledged in time, and none has been since. */
+  /** Start of the first invalidation that another gateway did not acknowledge in time; none was acknowledged since. */
   let unacknowledgedSince: number | undefined;
   /** Called for each gateway that has acknowledged the invalidation of an epoch. */
   const onAcknowledged = new LRUCache<string, () => void>({ max: MAX_PENDING });
@@ -112,7 +112,7 @@ export const openReplication = (
     },
   });
 
-  /** Another gateway waits for what this one has to send. */
+  /** Another gateway waits for the invalidations of this gateway. */
   const onCall = (gateway: string): void => {
     if (gateway === self || !lease.called(gateway) || pending.length > 0) return;
     connection.publish(channels.acknowledgementsOf(gateway), self);
@@ -154,7 +154,7 @@ export const openReplication = (
     async flush() {
       for (let [delivery] = pending; delivery; [delivery] = pending) {
         await send(delivery);
-        // Meanwhile all of them may have become a single one.
+        // Meanwhile all of them may have been joined into a single invalidation.
         if (pending[0] === delivery) pending.shift();
       }
     },
@@ -178,10 +178,10 @@ export const openReplication = (
     onAcknowledged.set(epoch, () => acknowledge(1));
     receivers = await announce(delivery.drop, epoch);
     delivery.confirmed.resolve();
-    // Some may have acknowledged it already.
+    // Some gateways may have acknowledged it already.
     acknowledge(0);
   };
-  /** Sends it again with each heartbeat until Redis has confirmed it. Twice does no harm. */
+  /** Sends it again with each heartbeat until Redis has confirmed it. A repetition does no harm. */
   const repeat = (delivery: Delivery): void => {
     if (delivery.isRepeated) return;
     delivery.isRepeated = true;
@@ -196,7 +196,7 @@ export const openReplication = (
 
   return {
     run: connection.run,
-    /** True if all invalidations up to a moment ago have arrived here. */
+    /** True if all invalidations until a moment ago have arrived here. */
     isTrusted: () => lease.isHeld(),
     /** Invalidations of this gateway wait until Redis answers again. */
     isPending: () => pending.length > 0,
@@ -204,7 +204,7 @@ export const openReplication = (
     epoch: lease.epoch,
     /**
      * Resolves when all gateways have acknowledged it, or when the lease of those that have not is over. Only the first
-     * invalidations of a gap wait for that.
+     * invalidations of a gap wait for the end of leases.
      */
     async invalidate(drop: Invalidation): Promise<"done" | "unacknowledged" | "failed"> {
       const delivery = newDelivery(drop);

@@ -4,33 +4,33 @@ import { openOtherGateways } from "./otherGateways.ts";
 /** The events of the shared tier. */
 export type SharedTierEvent = "shared_tier_up" | "shared_tier_lost" | "shared_tier_error" | "redis_key_set_aside";
 
-/** What Redis answers to a heartbeat. */
+/** The answer of Redis to a heartbeat. */
 type Heartbeat = {
-  /** `undefined` where Redis is full. */
+  /** `undefined` if Redis is full. */
   epoch: string | undefined;
-  /** Those of the epochs in the request that Redis does not know. */
+  /** The epochs in the request that Redis does not know. */
   unknown: readonly string[];
   /** The ids of the other gateways that listen. */
   others: readonly string[];
 };
 
-/** What a lease is opened with. */
+/** The settings of a lease. */
 type ReplicationLeaseSettings = {
   isListening: () => boolean;
   /** Sends a heartbeat. `epochs`: does Redis know these? */
   ask: (epochs: readonly string[]) => Promise<Heartbeat>;
   /** Sends the pending invalidations. */
   flush: () => Promise<void>;
-  /** Asks the other gateways to answer where none of their invalidations are pending; tells them of this gateway. */
+  /** Asks the other gateways to answer once they have no pending invalidations; tells them of this gateway. */
   callOthers: () => void;
-  /** What is cached here up to now may have been invalidated. */
+  /** Called if any entry that is cached here up to now may have been invalidated. */
   distrust: () => void;
   /** Empties Redis. From then on it knows these epochs: it holds nothing that they have invalidated. */
   empty: (epochs: readonly string[]) => Promise<void>;
   /** Makes new connections. */
   renew: () => void;
   onEvent: (event: SharedTierEvent, about: Record<string, unknown>) => void;
-  /** Milliseconds, by default 4500, after which the others that were in the same gap have sent what they could not. */
+  /** Milliseconds, by default 4500, after which gateways in the same gap have sent their pending invalidations. */
   waitForOthers?: number | undefined;
 };
 
@@ -39,7 +39,7 @@ const INTERVAL = 300;
 /** Milliseconds that the lease lasts, from when the heartbeat was sent. */
 export const LEASE_MS = 1500;
 /** Milliseconds without an answer until new connections are opened. */
-const PATIENCE = 3000;
+const RECONNECT_AFTER_MS = 3000;
 
 /**
  * The lease is held while this gateway may trust its cached entries: Redis has answered a moment ago, and no
@@ -47,35 +47,35 @@ const PATIENCE = 3000;
  * this gateway, it has missed an invalidation. A Redis that refuses the heartbeat is lost at once.
  *
  * After a gap, Redis's first answer shows what was missed in it:
- * - The epoch is the last one that this gateway knew: nothing. Its entries stay what they were.
- * - It is another one: this gateway distrusts its own entries. What Redis holds is right.
+ * - The epoch is the last that this gateway knew: it missed nothing, and keeps its entries.
+ * - The epoch is a different one: this gateway distrusts its own entries. Those in Redis are right.
  * - Redis does not know the last epoch: it has lost invalidations, and is emptied.
  *
- * The lease begins when the other gateways have sent what they could not in the gap: each that was there before has
- * said so, and one that began in the gap has had the time. One that does not come back may have taken invalidations
- * with it: Redis is emptied then as well.
+ * The lease begins when the other gateways have sent the invalidations that were pending in the gap: each earlier
+ * gateway has said so, and a gateway that started in the gap has had the time. If a gateway does not come back, some
+ * invalidations may be lost with it: Redis is emptied then as well.
  */
 export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
   const { isListening, ask, flush, callOthers, distrust, empty, renew, onEvent } = settings;
-  // Another gateway loses Redis a term later at most, and then makes new connections in this time.
-  const { waitForOthers = LEASE_MS + PATIENCE } = settings;
+  // Another gateway loses Redis at most a term later, and then opens new connections in this time.
+  const { waitForOthers = LEASE_MS + RECONNECT_AFTER_MS } = settings;
   const term = openTerm(() => performance.now());
   const others = openOtherGateways();
   let state: "new" | "up" | "lost" = "new";
   let isBeating = false;
   let isClosed = false;
-  /** When Redis answered last, or the connections were opened. */
+  /** When Redis answered last, or when the connections were opened. */
   let answeredAt = performance.now();
   /** The number of losses: answers to requests from before a loss are ignored. */
   let losses = 0;
   /** Redis has answered since the last loss: from its answer on, every invalidation arrives. */
   let isConnected = false;
-  /** The last epoch that had arrived before the last loss, and this gateway's own last one that Redis has confirmed. */
+  /** The last epoch that arrived before the last loss, and this gateway's last epoch that Redis has confirmed. */
   let arrived: string | undefined;
   let confirmed: string | undefined;
-  /** While there are any, Redis may hold what was invalidated. */
+  /** While there are any, Redis may hold entries that were invalidated. */
   let unknownEpochs: readonly string[] = [];
-  /** When others that were in the same gap have sent what they could not. */
+  /** When gateways in the same gap have sent their pending invalidations. */
   let othersBackAt = 0;
 
   const errors = new Set<string>();
@@ -86,7 +86,7 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     onEvent("shared_tier_error", { why: message });
   };
   const drop = () => {
-    // What arrives before Redis's first answer says nothing about what came before it.
+    // Invalidations that arrive before Redis's first answer do not show whether any were missed before.
     if (isConnected) arrived = term.epoch() ?? arrived;
     isConnected = false;
     term.end();
@@ -107,7 +107,7 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     // A connection that has failed once is not used again.
     reconnect();
   };
-  /** As `lose`; an invalidation did not arrive. */
+  /** Gives the lease up as `lose` does, because an invalidation did not arrive. */
   const miss = (why: string): void => {
     distrust();
     lose(why);
@@ -123,27 +123,27 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     others.awaitAll();
     othersBackAt = performance.now() + waitForOthers;
   };
-  /** Discards what is cached, here and in Redis. */
-  const beginAnew = async (): Promise<void> => {
+  /** Discards all cached entries, here and in Redis. */
+  const reset = async (): Promise<void> => {
     distrust();
     await empty(unknownEpochs);
     unknownEpochs = [];
   };
-  /** Whether this gateway may trust again what is cached: it has waited for what the others have to send. */
+  /** True if this gateway may trust its cache again: it has waited for the invalidations of the others. */
   const isComplete = async (): Promise<boolean> => {
-    if (unknownEpochs.length > 0) await beginAnew();
+    if (unknownEpochs.length > 0) await reset();
     callOthers();
     if (state === "new") return true;
     if (performance.now() < othersBackAt) return false;
-    // One that does not come back may have taken invalidations with it.
-    if (others.areAwaited()) await beginAnew();
+    // Invalidations of a gateway that does not come back may be lost.
+    if (others.areAwaited()) await reset();
     return true;
   };
   const askOnce = async (): Promise<void> => {
     const sentAt = performance.now();
     const before = losses;
     if (!isListening()) return;
-    const known = [arrived, confirmed].filter((one) => one !== undefined);
+    const known = [arrived, confirmed].filter((epoch) => epoch !== undefined);
     const heartbeat = await ask(isConnected ? [] : known);
     if (losses !== before) return;
     const result = term.answered(sentAt, heartbeat.epoch);
@@ -153,7 +153,7 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     others.listed(heartbeat.others, state === "up");
     await flush();
     if (state === "up" || losses !== before || !(await isComplete())) return;
-    // After another loss all begins again.
+    // After another loss everything starts over.
     if (isClosed || losses !== before) return;
     state = "up";
     others.stopWaiting();
@@ -170,7 +170,7 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
     } catch (error) {
       // A loss is already reported.
       if (losses !== before) return;
-      // Redis answers, but does not do what it is asked: others may miss invalidations as well.
+      // Redis answers, but refuses the heartbeat: other gateways may miss invalidations as well.
       if (error instanceof ErrorReply) lose(error.message);
       failed(error as Error);
     } finally {
@@ -180,19 +180,19 @@ export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
   const beating = setInterval(() => {
     if (state === "up" && !isHeld()) lose("it did not answer in time");
     if (term.isRunning() && isListening()) answeredAt = performance.now();
-    else if (performance.now() - answeredAt > PATIENCE) reconnect();
+    else if (performance.now() - answeredAt > RECONNECT_AFTER_MS) reconnect();
     beat().catch(failed);
   }, INTERVAL).unref();
 
   return {
     isHeld,
     epoch: term.epoch,
-    /** An invalidation was received, which begins this epoch. */
+    /** This gateway has received an invalidation, which begins this epoch. */
     announced: (epoch: string) => term.announced(epoch),
     /** Redis has this gateway's invalidation, which begins this epoch. */
     confirmed: (epoch: string): void => void (confirmed = epoch),
     /**
-     * Another gateway has called this one. True if Redis holds nothing that was invalidated as far as this one knows.
+     * Another gateway has called. True if, as far as this gateway knows, Redis holds no invalidated entries.
      */
     called(id: string): boolean {
       others.called(id);

@@ -24,21 +24,21 @@ export const channelsOf = (url: string) => {
     calls: `${prefix}calls`,
     /** A gateway receives acknowledgements, and answers to its calls. */
     acknowledgementsOf: (gateway: string): string => acknowledgements + gateway,
-    /** The pattern of these channels: those that exist are those of the gateways that listen. */
+    /** The pattern of these channels. Such a channel exists while its gateway listens. */
     allAcknowledgements: `${acknowledgements}*`,
     /** The gateway of such a channel. */
     gatewayOf: (channel: string): string => channel.slice(acknowledgements.length),
   };
 };
 
-/** Redis knows so many epochs: a gateway that has missed no more invalidations can tell that Redis has lost none. */
+/** The number of epochs that Redis remembers: a gateway that has missed fewer can tell that Redis has lost none. */
 const MAX_EPOCHS = 1000;
 
 /** All groups by which an entry can be invalidated. */
 export const groupsFor = ({ groups, endpoint }: Entry): string[] => [...groups, `@${endpoint}`, "*"];
 
 /**
- * Whether a group's name is one line. Groups are stored as lines: a name of two lines would be read as two
+ * True if a group's name is a single line. Groups are stored as lines: a name of two lines would be read as two
  * groups, and not be invalidated.
  */
 export const isListable = (group: string): boolean => group !== "" && !group.includes("\n");

@@ -8,12 +8,12 @@ import { monotonic } from "../../src/operation/index.ts";
 const VERSION = 3;
 
 /**
- * What Node sends as the value of a header. What Redis holds is checked as what a client sends is: another
+ * A value that Node sends in a header. The content of Redis is checked like a client's request: another
  * program may write there.
  */
 const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/);
 
-// Failed refreshes are not sent: they are this gateway's own. Moments are milliseconds since the epoch.
+// Failed refreshes are not sent: each gateway counts its own. Moments are milliseconds since the epoch.
 const headSchema = z.object({
   endpoint: z.string(),
   status: z.int().min(200).max(599),
@@ -30,10 +30,10 @@ const headSchema = z.object({
 
 const decompress = promisify(brotliDecompress);
 
-/** Bytes of a decompressed body at most: as many as legacy's answers have by default. */
+/** The most bytes of a decompressed body: the default limit of legacy's answers. */
 const MAX_BODY = 32 * 1024 ** 2;
 
-/** An entry as bytes: the version, the length of a JSON head, the head, the body (compressed where that is smaller). */
+/** An entry as bytes: the version, the length of a JSON head, the head, the body (compressed if that is smaller). */
 export const toWire = (entry: Entry): Buffer => {
   const { br } = entry.coded;
   const storedAt = monotonic.toStored(entry.storedAt);
@@ -46,9 +46,9 @@ export const toWire = (entry: Entry): Buffer => {
 };
 
 /**
- * Reads an entry; `undefined` for one that was stored in the future.
+ * Reads an entry; `undefined` if it was stored in the future.
  *
- * @throws If another version wrote it, if the bytes have changed, or if they decompress to too many.
+ * @throws If another version wrote it, if the bytes have changed, or if the body decompresses to too many.
  */
 export const fromWire = async (bytes: Buffer): Promise<Entry | undefined> => {
   if (bytes.readUInt8(0) !== VERSION) throw new Error("written by another version");

@@ -33,8 +33,8 @@ export type TracingParts = { lastExport?: number };
 
 /**
  * Records each request and its steps as spans, and exports them. OpenTelemetry's instrumentation of http (0.300) and
- * undici (0.34) writes the query, and with it the key, into `url.query` and `url.full`, and undici's has no option
- * against it.
+ * undici (0.34) writes the query, and with it the key, into `url.query` and `url.full`; that of undici has no option
+ * to prevent it.
  */
 const open = (
   settings: TracingSettings,
@@ -60,9 +60,9 @@ const open = (
       context.step = trace.setSpan(parent, span);
       context.traceparent = traceparentOf(span);
     },
-    /** Requests of a step to legacy and modern name its span. */
+    /** Requests to legacy and modern carry the id of their step's span. */
     onBegin(step, context) {
-      // A step that belongs to no request, or to a request of another gateway in this process.
+      // The step belongs to no request, or to a request of another gateway in this process.
       if (context?.step === undefined || !spans.has(context.exchange)) return context;
       const parent = context.step as Context;
       const kind = step.name === "legacy" || step.name === "modern" ? SpanKind.CLIENT : SpanKind.INTERNAL;
@@ -110,7 +110,7 @@ const samplerOf = ({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG: share = "1" }
 };
 
 /**
- * Opens the SDK: what it records is exported in batches, in the background; at most 2048 spans wait. It reads the other
+ * Opens the SDK. It exports spans in batches, in the background; at most 2048 spans wait. It reads the other
  * `OTEL_` variables itself.
  */
 const openTracerProvider = (endpoint: string): TracerProvider =>
@@ -142,7 +142,7 @@ const traceparentOf = (span: Span): string => {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
 };
 
-/** Ends a step; one whose result is a failure (`failed`) is marked as an error. */
+/** Ends a step. If its result is a failure (`failed`), it is marked as an error. */
 const endStep = (span: Span, result: unknown): void => {
   if (typeof result === "object" && result !== null && "failed" in result)
     span.setStatus({ code: SpanStatusCode.ERROR });

@@ -4,14 +4,14 @@ import type { Core, Started } from "../../src/gateway/index.ts";
 import { webhookEvents } from "./events.ts";
 import type { WebhookSettings } from "./settings.ts";
 
-/** Milliseconds in which a message has to be taken. */
+/** Milliseconds in which the receiver has to accept a message. */
 const TIMEOUT = 10_000;
-/** Messages that wait at most. */
+/** The most messages that wait. */
 const MAX_WAITING = 100;
 /** Milliseconds after each failed attempt until the next: eight attempts within four hours. */
 const DELAYS = [5, 30, 120, 600, 1800, 3600, 7200].map((seconds) => seconds * 1000);
 
-/** Posts what operators want to know of to a URL of theirs, signed (Standard Webhooks 1.0), until it is taken. */
+/** Posts news for operators to their URL, signed (Standard Webhooks 1.0), until the receiver accepts it. */
 const open = (
   { isCheck, events, observer, meter }: Pick<Core, "isCheck" | "events" | "observer" | "meter">,
   settings: WebhookSettings,
@@ -28,7 +28,7 @@ const open = (
   );
   meter.gauge("webhook_waiting", "Messages that wait for WEBHOOK_URL.", () => waiting.size);
 
-  /** Sends a message once. Returns why it was not taken; `undefined` if it was. */
+  /** Sends a message once. Returns why it was not accepted; `undefined` if it was. */
   const send = async (id: string, body: string): Promise<string | undefined> => {
     const seconds = String(Math.floor(Date.now() / 1000));
     const signature = createHmac("sha256", key).update(`${id}.${seconds}.${body}`).digest("base64");

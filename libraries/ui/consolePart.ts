@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import type { Html } from "./html.ts";
 
-/** What the core or a feature adds to the operators' interface and page; every member is optional. */
+/** The additions of the core or a feature to the operators' interface and page; every member is optional. */
 export type ConsolePart = {
   /** Adds its routes. The guard has let the request in, and the app bounds the body. */
   routes?: (app: Hono) => void;
@@ -16,40 +16,40 @@ export type ConsolePart = {
 
 /** One part of the operators' page, as it is loaded once. */
 export type PagePart = {
-  /** Styles and a script of its own, which are written into the page. */
+  /** Its styles and its script, which are written into the page. */
   style?: string;
   script?: string;
-  /** Dialogs, which stand outside of what is refreshed. */
+  /** Dialogs, which stand outside of the refreshed regions. */
   dialogs?: Html;
   /**
-   * What it shows now. Called for each rendering of the page; `query` is that of the page's address: hostile input.
+   * Its present content. Called for each rendering of the page; `query` is that of the page's address: hostile input.
    * `address`: where the new interface is served.
    */
   show: (now: Date, query: URLSearchParams, address: string) => PageContent;
 };
 
-/** What one part shows at one time. */
+/** The content of one part at one time. */
 type PageContent = {
   sections: readonly PageSection[];
   /** Facts about all traffic: a few words each. */
   facts?: readonly Html[];
-  /** Mistakes in the deployment, one sentence or two each: they stand behind the troubles. */
+  /** Mistakes in the deployment, each in one or two sentences: they stand behind the troubles. */
   notices?: readonly Html[];
   troubles?: readonly PageTrouble[];
   /** Where dependencies are, by their names. */
   urls?: Readonly<Record<string, string>>;
-  /** What helps callers while a dependency fails, by its name: a link or a button. */
+  /** Remedies for callers while a dependency fails, by its name: a link or a button. */
   remedies?: Readonly<Record<string, Html>>;
-  /** The sentence that stands for the troubles where there are none. The last part that has one decides. */
+  /** The sentence that the page shows if there is no trouble. That of the last part counts. */
   calm?: Html | undefined;
   /** When many clients got errors last (ISO 8601). */
   failedUntil?: string | undefined;
 };
 
 /**
- * What needs an operator, in one line: what it is, since when or when last (ISO 8601), what it means for callers, why
- * it is so, and what to press (a link or a button). `count`: how many troubles it stands for. `harm`: what clients get
- * by it that is no error, as a part of the headline: `up to 50 % of the callers of getDataset may get wrong answers`.
+ * A trouble that needs an operator, in one line: its name, since when or when last (ISO 8601), its effect on callers,
+ * its cause, and what to press (a link or a button). `count`: the troubles that it stands for. `harm`: harm other than
+ * errors, as a part of the headline: `up to 50 % of the callers of getDataset may get wrong answers`.
  */
 export type PageTrouble = {
   count?: number;
@@ -68,7 +68,7 @@ export type PageSection = {
   order: number;
   id: string;
   title: string;
-  /** The number of its entries, where that says something: in the table of contents, and beside the title. */
+  /** The number of its entries, if that is useful: in the table of contents, and beside the title. */
   count?: number;
   /** It has nothing to show, and is folded. */
   isEmpty?: boolean;

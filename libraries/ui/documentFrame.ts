@@ -8,7 +8,7 @@ export const readAsset = (url: URL): string => readFileSync(url, "utf8");
 
 /**
  * Browser modules joined into one script, in the order in which they need each other: a page
- * loads no file besides itself. Comments that have lines of their own are left out.
+ * loads no file besides itself. Comments on separate lines are left out.
  */
 export const joinModules = (urls: readonly URL[]): string =>
   urls
@@ -49,7 +49,7 @@ export const documentFrame = (style: string, scripts: readonly string[], directi
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");
-  /** An open page compares it, to see that its script is outdated. */
+  /** An open page compares the version, to see that its script is outdated. */
   const version = hash("sha256", [style, ...scripts].join("\n"), "hex").slice(0, 16);
   const render = ({ title, head, body }: Page): Html =>
     html`<!doctype html>

@@ -6,11 +6,11 @@ import { formatNumber, minute, percent } from "./wording.ts";
 
 type Section = Omit<PageSection, "order" | "content"> & { content: Html | Html[] };
 
-/** A title, and behind it the number of entries where there is one. */
+/** A title, and behind it the number of entries if it is given. */
 export const titleOf = ({ title, count }: Pick<Section, "title" | "count">): Html =>
   html`${title}${count === undefined ? "" : html` <span class="count">${formatNumber(count)}</span>`}`;
 
-/** One section of a page: its heading, a line about it, and its content, which is folded where it is empty. */
+/** One section of a page: its heading, a line about it, and its content, which is folded if it is empty. */
 export const section = (shown: Section): Html => {
   const { id, about, content, isEmpty } = shown;
   const heading = html`<h2 id="${id}-title" tabindex="-1">${titleOf(shown)}</h2>`;
@@ -58,11 +58,11 @@ export const rowsTable = <Row>({ rows, heads, row, none, route }: RowsTable<Row>
     ${left > 0 ? html`<p class="none">… and ${formatNumber(left)} more, in <code>GET ${route}</code>.</p>` : ""}`;
 };
 
-/** A field of the filter that selects one value of a facet; `selected`: at first, instead of all. */
+/** A field of the filter that selects one value of a facet; `selected`: the value selected at first, instead of all. */
 type Facet = { name: string; values: readonly string[]; selected?: string };
 
 /**
- * The form that filters the items of a page by their facets and text (`client/filter.js`). `about`: what the text is.
+ * The form that filters the items of a page by facets and text (`client/filter.js`). `about`: the label of the text.
  */
 export const filterForm = (facets: readonly Facet[], about: string): Html =>
   html`<form class="filters scripted" id="filters" aria-label="Filter" autocomplete="off">
@@ -115,7 +115,7 @@ const span = (iso: string, now: Date, moment: string): string => {
   return length === undefined ? moment : `${Math.floor(seconds / length)} ${unit}`;
 };
 
-/** How long ago an ISO 8601 time was, with the time itself as the title. `moment`: less than a minute. */
+/** The time since an ISO 8601 time, which is the title. `moment`: the words for less than a minute. */
 export const timeAgo = (iso: string, now: Date, moment = "a moment"): Html =>
   html`<time datetime="${iso}" title="${minute(iso)}">${span(iso, now, moment)}</time>`;
 

@@ -4,7 +4,7 @@ let english: Intl.NumberFormat | undefined;
 
 /** 1204 -> `1,204` */
 export const formatNumber = (value: number): string => {
-  // Made at the first use: it loads data of languages, which takes 15 ms and 7 MB.
+  // It is made at the first use: it loads data of languages, which takes 15 ms and 7 MB.
   english ??= new Intl.NumberFormat("en");
   return english.format(value);
 };
@@ -20,20 +20,20 @@ export const enumerate = <T>(parts: readonly T[]): (T | string)[] =>
 /** `2026-11-21T07:36:45.120Z` -> `2026-11-21 07:36 UTC`; another text stays as it is. */
 export const minute = (iso: string): string => iso.replace(/^(.{10})T(\d\d:\d\d).*Z$/, "$1 $2 UTC");
 
-/** `15:50 UTC`, of another day than `now` with the day. */
+/** `15:50 UTC`, with the day if that is not the day of `now`. */
 export const timeOfDay = (iso: string, now: Date): string =>
   minute(iso).replace(`${now.toISOString().slice(0, 10)} `, "");
 
 /** `17:24:02 UTC` */
 export const secondOfDay = (iso: string): string => `${iso.slice(11, 19)} UTC`;
 
-/** Milliseconds for which the page says what is over. */
+/** Milliseconds for which the page shows troubles that are over. */
 export const REMEMBERED_MS = 3_600_000;
 
-/** Names that are said of what fails. */
+/** The most names in a list of failing requests. */
 const MAX_FAILING = 3;
 
-/** What fails most: `writes of old clients 240 of 240, getDataset 64 of 410`. */
+/** The requests that fail most: `writes of old clients 240 of 240, getDataset 64 of 410`. */
 export const whatFails = (rows: readonly NamedTraffic[]): string => {
   const failing = rows.filter(({ errors }) => errors > 0).toSorted((a, b) => b.errors - a.errors);
   const named = failing
@@ -43,7 +43,7 @@ export const whatFails = (rows: readonly NamedTraffic[]): string => {
   return [...named, ...(left > 0 ? [`${formatNumber(left)} more`] : [])].join(", ");
 };
 
-/** What requests of this name are: `legacy getDataset` -> `getDataset of old clients` */
+/** The requests of this name, in words: `legacy getDataset` -> `getDataset of old clients` */
 const nameInWords = (name: string): string => name.replace(/^legacy (.*)$/, "$1 of old clients");
 
 /** 0.9987 -> `99.8 %`: rounded down, so that only all of it reads as 100 %; `–` for NaN and infinite shares. */

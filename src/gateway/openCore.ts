@@ -50,7 +50,7 @@ export type CoreParts = {
   /** Opens the cache's second tier. */
   openTier?: ((options: TierOptions) => OpenSharedTier) | undefined;
   isCheck?: boolean;
-  /** How large answers are read, where it differs from the default. */
+  /** The settings for reading large answers that differ from the defaults. */
   reading?: Partial<ReaderSettings>;
   /**
    * Where they differ from the default: requests that may wait for a connection to legacy. Milliseconds in which a
@@ -63,7 +63,7 @@ export type CoreParts = {
   aroundClient?: (client: LegacyClient) => LegacyClient;
 };
 
-/** The core, with what the interface and the end of the process take of it. */
+/** The core, with the parts of it that the interface and the end of the process use. */
 export type OpenedCore = ReturnType<typeof openCore>;
 
 /**
@@ -104,7 +104,7 @@ export const openCore = (
 
 type Operation = ReturnType<typeof openOperation>;
 
-/** Opens what runs the gateway: its metrics, the list of its dependencies, its memory. */
+/** Opens the parts that run the gateway: its metrics, the list of its dependencies, its memory. */
 const openOperation = (settings: Settings, { endpoints }: Catalogue, observer: Observer) => {
   const meter = openMeter(
     () => observer.counts(),
@@ -160,7 +160,7 @@ const openLegacy = (
     {
       name: "legacy",
       ...server,
-      // What transforms read, and what passes through: uploads, and everything else.
+      // The answers that transforms read, and proxied traffic: downloads and uploads.
       pools: ["answers", "downloads", "uploads"],
       waiting,
       health: outage,
@@ -209,10 +209,10 @@ const openEndpoints = (settings: Settings, catalogue: Catalogue) => {
 /** Most threads that read large answers, where there are as many cores. */
 const READER_THREADS = 2;
 
-/** The share of the cache's bytes for what paths ask for. */
+/** The share of the cache's bytes for the knowledge of paths. */
 export const PATHS_SHARE = 1 / 16;
 
-/** Opens what makes answers: the reader of legacy's, the cache of ours, the keys of callers. */
+/** Opens the parts that make answers: the reader of legacy's answers, the cache of ours, the keys of callers. */
 const openAnswering = (
   settings: Settings,
   { keyProbes, module, opaqueReads }: Catalogue,
@@ -305,7 +305,7 @@ const openServiceKey = (key: string | undefined, dependencies: Pick<Dependencies
  */
 const SEND_TIMEOUT = 20_000;
 
-/** Opens what is known of clients before their requests are read: bounds, proxies, the form of errors. */
+/** Opens the parts that treat clients before their requests are read: bounds, proxies, the form of errors. */
 const openDoor = (
   settings: Settings,
   { legacyPaths, legacyWrites }: Catalogue,

@@ -23,11 +23,11 @@ export type GatewayParts = CoreParts & {
 };
 
 /**
- * Puts the gateway together in three moments: the core, the features, each with what it takes of the core and of
- * others, and the interface of both. Nothing is connected or listens yet. `openFeatures` defers to `closing` what ends
- * them.
+ * Puts the gateway together in three steps: the core, the features, each with the parts of the core and of others that
+ * it uses, and the interface of both. Nothing is connected or listens yet. `openFeatures` defers to `closing` the
+ * functions that end them.
  *
- * @throws With the setting's name, where a feature cannot be opened.
+ * @throws If a feature cannot be opened. The message has the setting's name.
  */
 export const openGateway = async <F extends Additions = Additions>(
   settings: Settings,
@@ -36,17 +36,17 @@ export const openGateway = async <F extends Additions = Additions>(
   openFeatures: (core: Core, closing: AsyncDisposableStack) => F | Promise<F>,
   { isUncached = false, ...parts }: GatewayParts = {},
 ) => {
-  // Closes what is open, the last first: now where the start fails, else when the gateway is closed.
+  // Closes the opened parts, the last first: now if the start fails, else when the gateway is closed.
   await using opening = new AsyncDisposableStack();
   let features: F | undefined;
-  // Only this is bound late: the core reports on legacy, and features know what it is still asked for.
+  // Only this is bound late: the core reports on legacy, and features know for what legacy is still needed.
   const legacyOnlyChecksKeys = () => features?.legacyOnlyChecksKeys() ?? false;
   const opened = openCore(settings, catalogue, observer, legacyOnlyChecksKeys, parts);
   const { core, legacy } = opened;
   // The answers that legacy still owes are read and stored.
-  for (const one of [core.cache, core.reader, legacy]) opening.defer(() => one.close());
+  for (const part of [core.cache, core.reader, legacy]) opening.defer(() => part.close());
   features = await openFeatures(core, opening);
-  for (const one of [core.traffic, core.unconfirmed]) opening.defer(() => one.close());
+  for (const part of [core.traffic, core.unconfirmed]) opening.defer(() => part.close());
   const served = openInterface(opened, features, isUncached);
   const closing = opening.move();
   let isStopping = false;
@@ -59,14 +59,14 @@ export const openGateway = async <F extends Additions = Additions>(
     beginStop: () => void (isStopping = true),
     isStopping: () => isStopping,
     /**
-     * Closes the features, waits for what legacy still answers, and closes everything else. Rejects with
-     * what failed, at the end.
+     * Closes the features, waits for pending answers of legacy, and closes everything else. At the end, rejects with
+     * the errors.
      */
     close: () => closing.disposeAsync(),
   };
 };
 
-/** Opens what may answer a request; server.ts has the order, with the steps of features. */
+/** Opens the parts that may answer a request; server.ts has their order, with the steps of features. */
 const openInterface = ({ core, identity, legacy }: OpenedCore, features: Additions, isUncached: boolean) => {
   const { settings, catalogue, meter, observer, trusted, noteLoop } = core;
   const { legacyHeaders: headers, onLegacyBody, writes, decide, documents } = features;

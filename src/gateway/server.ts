@@ -21,13 +21,13 @@ import type { Step } from "./http/step.ts";
 export type RunningServer = {
   port: number;
   /**
-   * Serves on until `delay` resolves, and closes connections after their next answer. Then closes the port and answers
-   * what is in flight. True where all was answered within `timeout` ms of that.
+   * Keeps serving until `delay` resolves, and closes connections after their next answer. Then closes the port and
+   * answers the requests in flight. True if all were answered within `timeout` ms of that.
    */
   stop(timeout: number, delay?: Promise<unknown>): Promise<boolean>;
 };
 
-/** Why the start fails where an address is taken or does not exist; `settings` names what sets it. */
+/** The error of a start whose address is taken or does not exist. `settings`: names the settings of the address. */
 export const cannotListen = (settings: string, host: string, port: number, cause: NodeJS.ErrnoException): Error => {
   const reason = cause.code ?? cause.message;
   const error = new Error(
@@ -70,7 +70,7 @@ export const startServer = async (
     },
     gateway.core.clientLimits,
     (request, response) => {
-      // What waits behind it is answered as well.
+      // Requests that wait behind it on the connection are answered as well.
       if (stopping && !hasWaiting(request.socket)) response.shouldKeepAlive = false;
       const { forwarded, "x-forwarded-for": forwardedFor } = request.headers;
       if (forwarded !== undefined || forwardedFor !== undefined) untrustedProxies.note(request);
@@ -101,7 +101,7 @@ export const startServer = async (
 };
 
 /**
- * Who may answer a request, in order. `begin`: what comes behind it is answered later, within the request's context.
+ * The steps that may answer a request, in order. The steps after `begin` answer later, within the request's context.
  * Below a prefix of "/" the router hands on the paths of legacy.
  */
 const requestSteps = (
@@ -133,14 +133,14 @@ const requestSteps = (
   ];
 };
 
-/** Asks the steps in their order; the last one answers. */
+/** Asks the steps in their order; the last step answers. */
 const inOrder = (steps: readonly Step[]): RequestListener =>
   steps.reduceRight<RequestListener>(
     (next, step) => (request, response) => step(request, response, () => next(request, response)),
     () => undefined,
   );
 
-/** Whether an answer with a 5xx is a failure: a malformed request gets 501 or 505, and its client may have left. */
+/** True if an answer with a 5xx is a failure: a malformed request gets 501 or 505, and its client may have left. */
 const isFailed = ({ status, isRefused, isDeferred }: HttpExchange, response?: ServerResponse): boolean =>
   (!isRefused || status === 503) && (!isDeferred || response?.writableFinished === true);
 
@@ -191,14 +191,14 @@ const openExchanges = (
       try {
         onExchange(exchange, response);
       } catch (error) {
-        // The others, and what else waits for the end of the answer, come all the same.
+        // The other listeners, and whatever else waits for the end of the answer, are called anyway.
         observer.fault(error);
       }
     }
     // A hit leaves nothing that runs on.
     if (exchange.isDeferred) exchange.forget();
   };
-  /** A step: the request is answered later, and what is done for it finds its context. */
+  /** A step after which the request is answered later, and all work for it finds its context. */
   const begin: Step = (request, response, next) => {
     const exchange = exchangeOf(response);
     exchange.isDeferred = true;
@@ -207,7 +207,7 @@ const openExchanges = (
       inFlight--;
       over(exchange, response);
     });
-    // What is passed through has these headers anyway, valid or not.
+    // Proxied requests have these headers anyway, valid or not.
     const isOurs = isBelowAny(pathOf(request.url ?? "/"), prefixes);
     const context: RequestContext = { exchange, ...(isOurs ? traceContextOf(request.headers) : {}) };
     if (requestBegins.hasSubscribers) requestBegins.publish({ context, request });
@@ -219,7 +219,7 @@ const openExchanges = (
     kindOf: (request, target) => legacyKindOf(catalogue, request, target),
     onOver: over,
     begin,
-    /** Logs what is still to be said of refused requests. */
+    /** Logs the last summary of refused requests. */
     close: report,
   };
 };

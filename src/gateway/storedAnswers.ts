@@ -6,10 +6,10 @@ import type { CacheKey } from "./cache/cacheRequest.ts";
 import { originForm } from "./http/requestTarget.ts";
 import type { ReadPath } from "./oldReads/pathRead.ts";
 
-/** What reads the paths of both interfaces; `oldReads` is absent where no read of an old client is cached. */
+/** The readers of the paths of both interfaces; `oldReads` is absent if no read of an old client is cached. */
 type Readers = { app: Pick<App, "readPath">; oldReads?: { readPath: ReadPath } | undefined };
 
-/** Looks up by the address of a read, of either interface, what is stored for everybody. */
+/** Looks up the stored public answers by the address of a read, of either interface. */
 export const openStoredAnswers = (
   { cache }: Pick<Core, "cache">,
   { backends }: Pick<Additions, "backends">,

@@ -16,7 +16,7 @@ import { calmSentence, interfacesOf, trafficSection } from "./trafficSection.ts"
 export type ConsolePage = ReturnType<typeof openConsolePage>;
 
 /**
- * Assembles the page of the core's sections and the loaded parts of features. `address`: where the
+ * Assembles the page from the core's sections and the loaded parts of features. `address`: where the
  * new interface is served.
  */
 export const openConsolePage = (
@@ -52,7 +52,7 @@ export const openConsolePage = (
             <p id="message" role="status"></p>`,
         );
       },
-      /** The page without a token: a form that takes one and nothing else. */
+      /** The page without a token: only a form that takes the token. */
       signIn: (): Html => renderDocument("Sign in", signInForm()),
     },
   };
@@ -90,7 +90,7 @@ const cacheSection = (cache: CacheView, stored: StoredView | undefined, now: Dat
 const cacheSize = ({ bytes: taken, bound, entries, evicted, shared, forFailureOnly }: CacheView, now: Date): Html => {
   const share = bound.bytes === 0 ? 0 : taken / bound.bytes;
   const tier = shared === undefined ? "" : `; the shared tier is ${shared}`;
-  // Redis was away, and an invalidation may have been missed.
+  // Redis was unreachable, and an invalidation may have been missed.
   const doubt =
     forFailureOnly &&
     `; since ${timeOfDay(forFailureOnly.since, now)} ${counted(forFailureOnly.entries, "answer")} for legacy’s failure only`;
@@ -129,7 +129,7 @@ const lifetimesRow = ([endpoint, lifetimes]: [string, CacheView["lifetimes"][str
   </tr>`;
 };
 
-/** Proxies that the page names: anybody may send forwarded headers. */
+/** The most proxies that the page names: any client may send forwarded headers. */
 const MAX_NAMED = 3;
 
 const noticesOf = ({ untrustedProxies }: Pick<ConsoleCore, "untrustedProxies">): Html[] =>

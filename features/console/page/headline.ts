@@ -12,19 +12,19 @@ import {
   whatFails,
 } from "../../../libraries/ui/wording.ts";
 
-/** Milliseconds after which something that came again and again is over. */
+/** Milliseconds without recurrence after which a recurring trouble counts as over. */
 const OVER_MS = 30_000;
 
-/** `calm`: the sentence that stands where nothing is wrong. `failedUntil`: when clients got errors last (ISO 8601). */
+/** `calm`: the sentence if nothing is wrong. `failedUntil`: when clients got errors last (ISO 8601). */
 type Shown = { troubles: readonly PageTrouble[]; calm: Html; failedUntil: string | undefined };
 
 type Verdict = { kind: "trouble" | "drift" | ""; text: string | Html };
 
-/** Says what clients get, shows the last hours as a curve, and names the causes, one a line. `title`: for a tab. */
+/** Says what clients get, shows the last hours as a curve, and names the causes, each on a line. `title`: for a tab. */
 export const headline = (traffic: Core["traffic"], shown: Shown, now: Date): { title: string; content: Html } => {
   const { troubles } = shown;
   const { kind, text } = verdictOn(traffic, shown, now);
-  // Where no client is harmed, a tab says what else there is.
+  // If no client is harmed, the tab names the other troubles.
   const [first, ...others] = kind === "trouble" ? [] : troubles;
   const left = others.reduce((sum, { count = 1 }) => sum + count, 0);
   const title = decodeHTML((first?.what ?? text).replaceAll(/<[^>]*>/g, ""));
@@ -63,7 +63,7 @@ const ofAll = (count: number, all: number): string => `${formatNumber(count)} of
 const isOver = ({ last }: Pick<PageTrouble, "last">, now: Date): boolean =>
   last !== undefined && now.getTime() - Date.parse(last) > OVER_MS;
 
-/** ` since 12:03 UTC`; of what is over ` since 12:03 UTC, last at 12:05:10 UTC`. */
+/** ` since 12:03 UTC`; if it is over ` since 12:03 UTC, last at 12:05:10 UTC`. */
 export const whenOf = ({ since, last }: Pick<PageTrouble, "since" | "last">, now: Date): Html => {
   const begin = since && html` since <time datetime="${since}">${timeOfDay(since, now)}</time>`;
   const end = last && isOver({ last }, now) && html`, last at <time datetime="${last}">${secondOfDay(last)}</time>`;
@@ -79,7 +79,7 @@ const troubleItem = (trouble: PageTrouble, now: Date): Html =>
     <p class="press">${isOver(trouble, now) ? "Nothing has to be pressed" : trouble.press}</p>
   </li>`;
 
-/** Units of the curve: a minute is one wide. Of few minutes each is a thirtieth of it, so that they can be seen. */
+/** Units of the curve: a minute is one unit wide, or a thirtieth of the curve if there are fewer than 30 minutes. */
 const [MIN_WIDTH, MAX_WIDTH, HEIGHT] = [30, 180, 36];
 
 /** The requests and failures of each minute, as a curve with its figures. */

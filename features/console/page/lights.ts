@@ -7,7 +7,7 @@ import { whenOf } from "./headline.ts";
 
 /**
  * The lights in their order: the dependencies that each stands for, the most serious first, and what it says while they
- * fail. It is shown where the first one is configured.
+ * fail. It is shown if the first of these is configured.
  */
 const lights = {
   Legacy: { legacy: "failing", legacy_sample: "invented" },
@@ -18,7 +18,7 @@ const lights = {
 
 type Watched = Pick<Core, "dependencies" | "legacyTroubles">;
 
-/** One light for each of them that is configured: its state, and for how long. */
+/** The lights that are configured, each with its state and for how long it has lasted. */
 export const lightsBar = ({ dependencies, legacyTroubles }: Watched, now: Date): Html => {
   const states = new Map(dependencies.states().map((state) => [state.name, state]));
   const items = Object.entries<Readonly<Record<string, string>>>(lights).map(([title, words]) => {
@@ -26,10 +26,10 @@ export const lightsBar = ({ dependencies, legacyTroubles }: Watched, now: Date):
     const [main = ""] = Object.keys(words);
     if (!states.has(main)) return "";
     const failed = own.find(({ state }) => state === "failed");
-    // What is wrong with a legacy that does not fail.
+    // A trouble with the answers of a legacy that does not fail.
     const [partly] = main === "legacy" ? legacyTroubles() : [];
     // The latest change: since then all of them have been well.
-    const [since = ""] = own.map((one) => one.since).toSorted((a, b) => b.localeCompare(a));
+    const [since = ""] = own.map((dependency) => dependency.since).toSorted((a, b) => b.localeCompare(a));
     const [state, said] = failed
       ? [dependencies.isUsed(failed.name) ? "trouble" : "drift", words[failed.name]]
       : [partly ? "drift" : "explained", partly ? html`${partly.name}${whenOf(partly, now)}` : "ok"];
@@ -41,7 +41,7 @@ export const lightsBar = ({ dependencies, legacyTroubles }: Watched, now: Date):
   </ul>`;
 };
 
-/** What an operator can do about legacy, by what is wrong with it. */
+/** An operator's remedies, by the trouble with legacy. */
 const repairs: Readonly<Record<string, string>> = {
   refusing: "Let legacy’s front admit the gateway",
   unsure: "Let legacy’s front treat the probe like requests",
@@ -49,7 +49,7 @@ const repairs: Readonly<Record<string, string>> = {
   full: "Look for a caller that sends too much, or raise MAX_CONNECTIONS",
 };
 
-/** The dependencies that fail and that callers need, and what is wrong with the answers of a legacy that does not. */
+/** The failed dependencies that callers need, and the troubles with the answers of a legacy that does not fail. */
 export const causesOf = (
   { dependencies, legacyTroubles, traffic }: Watched & Pick<Core, "traffic">,
   remedies: Readonly<Record<string, Html>>,

@@ -4,7 +4,7 @@ import { bytes, counted, timeOfDay } from "../../../libraries/ui/wording.ts";
 import type { StoredAnswer } from "../storedAnswer.ts";
 import { MAX_ADDRESS, type StoredView } from "../storedView.ts";
 
-/** Looks up what is stored for an address, and takes it out. Without a script, the page's address asks: `?stored=`. */
+/** Looks up the answers stored for an address, and purges them. Without a script, `?stored=` in the page's URL asks. */
 export const storedForm = (stored: StoredView | undefined, now: Date): Html =>
   html`<form class="filters" role="search" autocomplete="off">
       <p class="scripted">
@@ -35,7 +35,7 @@ const found = ({ url, answers }: StoredView, now: Date): Html => {
 
 const uses: Record<StoredAnswer["freshness"], string> = {
   fresh: "It is served as it is",
-  stale: "It is served, and fetched anew meanwhile",
+  stale: "It is served, and fetched again meanwhile",
   ifError: "It is served only if legacy fails",
   not: "It is not served any more",
 };

@@ -20,7 +20,7 @@ type Figures = Omit<NamedTraffic, "name">;
 type InterfaceTraffic = { key: string; title: string; rows: NamedTraffic[]; total: Figures; isCached: boolean };
 
 /**
- * What clients of both interfaces were answered in the last minutes, by endpoint: those that fail and the busiest are
+ * The answers to clients of both interfaces in the last minutes, by endpoint: those that fail and the busiest are
  * shown, the others are folded. `facts` of all traffic come from features. `address`: of the new interface.
  */
 export const trafficSection = (
@@ -52,7 +52,7 @@ export const trafficSection = (
   };
 };
 
-/** How an endpoint comes to show traffic: for a gateway that has had no request. */
+/** Says how to make an endpoint show traffic, on the page of a gateway that has had no request. */
 const firstRequest = (address: string): Html =>
   html`<p class="about">
     Send the gateway a request, <code>curl ${address}/…</code>: its endpoint then shows traffic here.
@@ -62,25 +62,25 @@ const firstRequest = (address: string): Html =>
 export const interfacesOf = ({ traffic, settings }: Pick<Core, "traffic" | "settings">): InterfaceTraffic[] => {
   const isCached = settings.CACHE_LEGACY.length > 0;
   const ours = traffic.byEndpoint().filter(({ requests }) => requests > 0);
-  const reads = traffic.reads().map(({ name, ...one }) => ({ name: name.replace(/^legacy /, ""), ...one }));
+  const reads = traffic.reads().map(({ name, ...counts }) => ({ name: name.replace(/^legacy /, ""), ...counts }));
   const old = [...reads, ...traffic.others()].filter(({ requests }) => requests > 0);
   return [
     { key: "ours", title: "New interface", rows: ours, isCached: true },
     { key: "old", title: "Old clients", rows: old, isCached },
   ]
     .filter(({ rows }) => rows.length > 0)
-    .map((one) => ({ ...one, total: sumTraffic(one.rows), rows: one.rows.toSorted(byUrgency) }));
+    .map((each) => ({ ...each, total: sumTraffic(each.rows), rows: each.rows.toSorted(byUrgency) }));
 };
 
 const byUrgency = (a: NamedTraffic, b: NamedTraffic): number => b.errors - a.errors || b.requests - a.requests;
 
 const isShown = ({ errors }: NamedTraffic, place: number): boolean => place < (errors > 0 ? FIRST_FAILING : FIRST);
 
-const firstRows = (one: InterfaceTraffic): InterfaceTraffic => ({ ...one, rows: one.rows.filter(isShown) });
+const firstRows = (all: InterfaceTraffic): InterfaceTraffic => ({ ...all, rows: all.rows.filter(isShown) });
 
 const foldedRows = (interfaces: readonly InterfaceTraffic[]): Html => {
   const folded = interfaces
-    .map((one) => ({ ...one, rows: one.rows.filter((row, place) => !isShown(row, place)) }))
+    .map((each) => ({ ...each, rows: each.rows.filter((row, place) => !isShown(row, place)) }))
     .filter(({ rows }) => rows.length > 0);
   const all = folded.flatMap(({ rows }) => rows);
   if (all.length === 0) return html``;
@@ -94,7 +94,7 @@ const foldedRows = (interfaces: readonly InterfaceTraffic[]): Html => {
   </details>`;
 };
 
-/** `isWhole`: the first row of an interface is that of all of it. */
+/** `isWhole`: the first row of an interface sums up the whole interface. */
 const table = (interfaces: readonly InterfaceTraffic[], isWhole: boolean): Html =>
   html`<table class="traffic">
     <thead>
@@ -127,7 +127,7 @@ const figuresRow = (name: string, figures: Figures | undefined, isCached: boolea
   </tr>`;
 };
 
-/** In calm: the share that the cache answers, of old clients' reads or else of all requests. */
+/** The sentence while nothing is wrong: the share of old clients' reads, or of all requests, that the cache answers. */
 export const calmSentence = ({ traffic }: Pick<Core, "traffic">): Html => {
   const [reads, ours] = [sumTraffic(traffic.reads()), sumTraffic(traffic.byEndpoint())];
   if (reads.requests > 0) return html`The cache answers ${percent(reads.hits / reads.requests)} of old clients’ reads`;

@@ -6,7 +6,7 @@ const followColours = () => document.documentElement.classList.toggle("dark-mode
 followColours();
 dark.addEventListener("change", followColours);
 
-/** Words that an operation is found by: its path, what it is about, and the names of its inputs. */
+/** The words by which an operation is found: its path, its summary, and the names of its inputs. */
 const textOf = (operation) =>
   [
     operation.get("method"),
@@ -27,13 +27,13 @@ const searchOperations = (groups, phrase) => {
     .filter((group) => group.get("operations").size > 0);
 };
 
-/** An operation has a lock only where a key is needed. One that may come with a key takes that of "Authorize". */
+/** Shows a lock only if an operation needs a key. An operation with an optional key uses that of "Authorize". */
 const lockWhereNeeded =
   (OperationSummary, { React }) =>
   (props) => {
     const { operationProps } = props;
     const security = operationProps.get("security");
-    const isOptional = security?.some((one) => one.size === 0);
+    const isOptional = security?.some((requirement) => requirement.size === 0);
     const shown = isOptional ? operationProps.set("security", security.clear()) : operationProps;
     return React.createElement(OperationSummary, { ...props, operationProps: shown });
   };
@@ -56,7 +56,7 @@ SwaggerUIBundle({
   tryItOutEnabled: true,
   displayRequestDuration: true,
   defaultModelsExpandDepth: 0,
-  // Nothing is asked of other servers, and no key is stored.
+  // The viewer asks no other servers, and stores no key.
   validatorUrl: null,
   persistAuthorization: false,
   onComplete: nameSearch,

@@ -13,7 +13,7 @@ import { classifications } from "./routes.ts";
 const MAX_LENGTH = 800_000;
 /** Characters of one value. */
 const MAX_VALUE_LENGTH = 2000;
-/** Words that differ; with more of them all of both values is marked. */
+/** The most differing words that are marked; if more differ, both values are marked as a whole. */
 const MAX_EDITS = 400;
 
 /** Differences in live traffic, grouped by their cause, the most frequent causes first. */
@@ -118,7 +118,7 @@ const sampleItem = (sample: DifferenceSample): Html => {
   const [legacy, expected, candidate] = (["legacy", "expected", "candidate"] as const).map((side) =>
     sample[side] === undefined ? undefined : truncate(JSON.stringify(sample[side], null, 2), MAX_VALUE_LENGTH),
   );
-  // Where modern is as expected, it differs from legacy.
+  // If modern answers as expected, it differs from legacy.
   const isAsExpected = expected === candidate;
   const compared = isAsExpected ? legacy : expected;
   const changes = diffWordsWithSpace(compared ?? "", candidate ?? "", { maxEditLength: MAX_EDITS }) ?? [
@@ -136,7 +136,7 @@ const sampleItem = (sample: DifferenceSample): Html => {
     <p><code>${sample.question}</code> <span class="where">${timeAt(sample.at)}</span></p>
     <dl class="values">
       ${
-        // It is known where legacy was asked for the comparison.
+        // Legacy's value is known if legacy was asked for the comparison.
         legacy === undefined ? "" : side("Legacy", legacy, isAsExpected ? before : legacy)
       }
       ${side("Expected", expected, isAsExpected ? expected : before)} ${side("Modern", candidate, after)}

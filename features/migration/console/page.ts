@@ -67,7 +67,7 @@ const oneBucketNotice = (endpoint: string, { oneBucket, share }: StageView): Htm
 /** Endpoints that have a line of their own. */
 const MAX_NAMED = 3;
 
-/** The endpoints that need an operator, the most urgent first, with what callers notice of it. */
+/** The endpoints that need an operator, the most urgent first, with the effect on callers. */
 const troublesOf = (stages: StagesView): PageTrouble[] => {
   const { troubled } = sortByTrouble(stages);
   const [named, others] = [troubled.slice(0, MAX_NAMED).map(troubleOf), troubled.slice(MAX_NAMED)];
@@ -77,7 +77,7 @@ const troublesOf = (stages: StagesView): PageTrouble[] => {
   return [...named, { count: others.length, what, effect, press: html`<a href="#stages">All stages</a>` }];
 };
 
-/** What gates took back in the last hour: shadow is where they put what modern fails or is wrong at. */
+/** The endpoints that gates took back in the last hour: to shadow, because modern fails or is wrong. */
 const takenBack = (stages: StagesView, now: Date): PageTrouble[] => {
   const taken = Object.entries(stages).filter(
     ([, { stage, by, since }]) =>
@@ -91,7 +91,7 @@ const takenBack = (stages: StagesView, now: Date): PageTrouble[] => {
   }));
 };
 
-/** An endpoint that needs an operator. Where modern answers callers, what nothing explains is a wrong answer. */
+/** An endpoint that needs an operator. If modern answers callers, an unexplained difference is a wrong answer. */
 const troubleOf = ({ endpoint, view, troubles: [trouble = ""] }: NamedView): PageTrouble => {
   const share = Math.min(100, callersOf(view));
   const differs = html`<a href="#endpoint=${endpoint}&amp;kind=unexplained">What differs</a>`;
@@ -121,7 +121,7 @@ const calmSentence = (stages: StagesView, returned: Move | undefined, now: Date)
     : html`Nothing unexplained; ${moved} of ${counted(views.length, "endpoint")} moved`;
 };
 
-/** What a move to each stage does. */
+/** The effect of a move to each stage. */
 const effects: Record<StageName, string> = {
   legacy: "Legacy will answer every caller; modern will not be asked.",
   shadow: "Legacy will answer every caller; {share} % of the requests will be mirrored to modern and compared.",
@@ -131,8 +131,8 @@ const effects: Record<StageName, string> = {
 };
 
 /**
- * Moves one endpoint, or all at once, and says before what will happen. The script opens and fills it; a
- * disabled fieldset is not shown.
+ * The dialog that moves one endpoint, or all at once, and first says what will happen. The script opens and fills
+ * it; a disabled fieldset is not shown.
  */
 const moveDialog = (): Html =>
   html`<dialog id="move" aria-labelledby="move-title">

@@ -112,7 +112,7 @@ const ledgerRow = (
     </td>
   </tr>`;
 
-/** A link only where it leads to a page: `javascript:` stays text. */
+/** Makes a link if it leads to a page: `javascript:` stays text. */
 const linked = (link: string): Html =>
   /^https?:\/\//i.test(link)
     ? html`<a href="${link}" rel="noopener noreferrer" target="_blank">${link}</a>`

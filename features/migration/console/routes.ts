@@ -7,13 +7,13 @@ import { isForward, isSameStage, type MoveNote, type Stage, shareSchema, stageNa
 import type { StageView } from "../views.ts";
 import { auditEntries } from "./auditEntries.ts";
 
-/** How differences are classified, the most urgent first. */
+/** The classes of differences, the most urgent first. */
 export const classifications = ["unexplained", "expected", "drift", "explained"] as const;
 
 const needed = "a text of 1 to 500 characters is needed";
 const line = z.string(needed).max(500, needed).trim().min(1, needed);
 
-/** Who moves, why, and why against the evidence. */
+/** The operator who moves, the reason, and the reason for a step against the evidence. */
 const who = { by: line, why: line, despite: line.optional() };
 
 const moveSchema = stageSchema.extend(who);
@@ -37,17 +37,17 @@ const allAllowed =
 const moveAllowed =
   'allowed is {"stage": "legacy", "shadow", "canary" or "modern", "share": 0 to 100, "by": "who", "why": "..."}, and "despite": "..." for a step against the evidence; gates are set in STAGES';
 const noModern = { detail: "There is no modern backend: MODERN_URL is not set." };
-/** How to move against the evidence: `despite` is a member of the body. */
+/** Says how to move against the evidence: `despite` is a member of the body. */
 const remedy = 'To move anyway, give the reason as "despite".';
 
-/** What becomes of a move that was not stored in time: see the store's `update`. */
+/** The fate of a move that was not stored in time: see the store's `update`. */
 const takenBack = "If it is stored late, it may show for a moment and is taken back.";
 
 /** Adds the routes of stages, differences, the audit log and the ledger. */
 export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pick<Observer, "event">): void => {
   const names = Object.keys(migration.view());
 
-  /** Answers with the stage after a change, or with the reason why there is none. */
+  /** Answers with the stage after a change, or with the reason why nothing has changed. */
   const stored = async (c: Context, endpoint: string, change: () => Promise<boolean>): Promise<Response> => {
     try {
       return (await change())
@@ -94,8 +94,8 @@ export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pi
     const isSomeFree = names.some((endpoint) => !isHeld(endpoint) && destination(endpoint) !== undefined);
     if (held.length > 0 && !(endpoints === "reads" && isSomeFree)) {
       const byReason = [...Map.groupBy(held, ({ why: against }) => against)];
-      const reasons = byReason.map(([against, alike]) => `${alike.map((one) => one.endpoint).join(", ")}: ${against}`);
-      const evidence = Object.fromEntries(held.map((one) => [one.endpoint, { to: one.to, ...one.evidence }]));
+      const reasons = byReason.map(([against, alike]) => `${alike.map((row) => row.endpoint).join(", ")}: ${against}`);
+      const evidence = Object.fromEntries(held.map((row) => [row.endpoint, { to: row.to, ...row.evidence }]));
       return c.json({ detail: `${reasons.join("; ")}. ${remedy}`, evidence }, 409);
     }
     const unmoved = endpoints && {
@@ -109,7 +109,7 @@ export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pi
       by,
       why,
       (endpoint) => ({
-        // Stages that are set again are no move of many, which could be undone.
+        // Setting lost stages again is not a move of many endpoints, which could be undone.
         all: stage === "former" ? migration.undoable(endpoint)?.all : stage === "lost" ? undefined : now,
         ...(opposed.has(endpoint) ? { despite: reason } : {}),
       }),
@@ -163,7 +163,7 @@ const readBody = <T extends z.ZodType>(
   return { ok: false, detail: `${at}${issue?.message ?? "wrong"}; ${allowed}.` };
 };
 
-/** Where a move of many endpoints brings each; `undefined` where it stays. Reads that are further stay. */
+/** The stage of each endpoint after a move of many; `undefined` if it stays. Reads that are further stay. */
 const destinationsOf =
   ({ stageOf, undoable, lost, isRead }: Migration, { stage, share = 100, endpoints }: z.infer<typeof allSchema>) =>
   (endpoint: string): Stage | undefined => {
@@ -178,8 +178,8 @@ const destinationsOf =
 const MAX_ATTEMPTS = 3;
 
 /**
- * Moves each endpoint that has a `destination`, which is `undefined` where it is there. `failed`: those whose move
- * could not be stored, which have not moved.
+ * Moves each endpoint that has a `destination`; `undefined`: it is there already. `failed`: the endpoints that have
+ * not moved, because their move could not be stored.
  */
 const moveAll = async (
   { view, move }: Pick<Migration, "view" | "move">,

@@ -9,7 +9,7 @@ import { RECENT_ANSWERS } from "../track.ts";
 import type { Latency, Parity, StagesView, StageView } from "../views.ts";
 
 /**
- * Why an endpoint needs an operator, the most urgent reason first; empty if it does not. In legacy,
+ * The reasons why an endpoint needs an operator, the most urgent first; empty if it does not. In legacy,
  * differences harm no caller.
  */
 const troublesOf = ({ stage, parity: { unexplained }, gateSays = "", isGateFailing }: StageView): string[] => {
@@ -21,7 +21,7 @@ const troublesOf = ({ stage, parity: { unexplained }, gateSays = "", isGateFaili
   return troubles;
 };
 
-/** An endpoint, and why it needs an operator. */
+/** An endpoint, and the reasons why it needs an operator. */
 export type NamedView = { endpoint: string; view: StageView; troubles: readonly string[] };
 
 /**
@@ -42,17 +42,17 @@ export const sortByTrouble = (stages: StagesView): Record<"troubled" | "moved" |
 
 /**
  * The move that brought everything back to legacy; `undefined` while an endpoint is elsewhere,
- * or if none was ever moved.
+ * or if no endpoint was ever moved.
  */
 export const returnToLegacy = (stages: StagesView, audit: readonly Move[]): Move | undefined =>
   Object.values(stages).every(({ stage }) => stage === "legacy")
     ? audit.find(({ from }) => from.stage !== "legacy")
     : undefined;
 
-/** What the section shows beside the endpoints. `isNew`: nothing was ever moved. */
+/** Facts that the section shows beside the endpoints. `isNew`: no endpoint was ever moved. */
 type WholeMigration = { isShared: boolean; isNew: boolean; returned: Move | undefined };
 
-/** Every endpoint: those that need an operator, and folded by stage those that are calm. */
+/** All endpoints: first those that need an operator, then the others, folded by stage. */
 export const stagesSection = (
   stages: StagesView,
   { isShared, isNew, returned }: WholeMigration,
@@ -79,7 +79,7 @@ export const stagesSection = (
   };
 };
 
-/** The endpoints of a stage at which nothing has to be done. */
+/** The endpoints of a stage that need nothing from an operator. */
 const foldedStage = (stage: StageName, calm: readonly NamedView[], now: Date): Html =>
   calm.length === 0
     ? html``
@@ -93,7 +93,7 @@ const foldedStage = (stage: StageName, calm: readonly NamedView[], now: Date): H
 const sinceWhen = ({ at, by, why }: Move): Html =>
   html`<p>Legacy has answered everything since ${timeAt(at)}, by ${by}: ${why}</p>`;
 
-/** What moves all endpoints at once: back to legacy, the reads towards modern, and back from there. */
+/** The buttons that move all endpoints at once: back to legacy, the reads towards modern, and back from there. */
 const allButtons = (stages: StagesView, isMoved: boolean): Html =>
   html`<p class="all-buttons scripted">
     ${isMoved ? legacyButton(stages) : ""} ${formerButton(stages)}
@@ -104,7 +104,7 @@ const allButtons = (stages: StagesView, isMoved: boolean): Html =>
     })}
   </p>`;
 
-/** Moves every endpoint back to legacy, and says before from where. */
+/** The button that moves every endpoint back to legacy, and first says from which stage. */
 export const legacyButton = (stages: StagesView): Html => {
   const moved = Object.entries(stages).filter(([, { stage }]) => stage !== "legacy");
   const moves = moved.map(([endpoint, from]) => `${endpoint}: ${stageText(from)}`);
@@ -119,7 +119,7 @@ const formerButton = (stages: StagesView): Html => {
   return returnButton(stages, "former", `Undo “${undone}”`);
 };
 
-/** Sets the stages again that Redis has lost. */
+/** The button that sets the stages again that Redis has lost. */
 export const lostButton = (stages: StagesView): Html => returnButton(stages, "lost", "Set them again");
 
 const returnButton = (stages: StagesView, all: "former" | "lost", title: string): Html => {
@@ -137,8 +137,8 @@ const returnButton = (stages: StagesView, all: "former" | "lost", title: string)
 type AllButton = { all: "legacy" | "former" | "lost" | "reads"; title: string; will: string; against?: string };
 
 /**
- * A button that opens the dialog for all endpoints: for reads with a choice of stages. `against`: what was compared
- * that speaks against it, a line each.
+ * A button that opens the dialog for all endpoints; for reads, with a choice of stages. `against`: the evidence against
+ * it, a line for each endpoint.
  */
 const allButton = ({ all, title, will, against = "" }: AllButton): Html =>
   html`<button
@@ -152,7 +152,7 @@ const allButton = ({ all, title, will, against = "" }: AllButton): Html =>
     ${title}
   </button>`;
 
-/** What to do where nothing has been moved yet. */
+/** Says what to do while no endpoint has been moved yet. */
 const beginning = (): Html =>
   html`<p class="about">
     Move one endpoint that is read often to <strong>shadow</strong>, or all that read: legacy goes on answering, and
@@ -184,16 +184,16 @@ const row = ({ endpoint, view, troubles }: NamedView, now: Date): Html =>
     <td class="move scripted">${moveButton(endpoint, nextStep(view) ?? view, "Move")}</td>
   </tr>`;
 
-/** Why an endpoint is where it is that was never moved. */
+/** The reasons of a stage whose endpoint was never moved. */
 const unmoved: ReadonlySet<string> = new Set(["as configured", "default"]);
 
-/** Since when an endpoint is where it is, and who moved it there; nothing where it was never moved. */
+/** The time since an endpoint's last move, and who moved it; empty if it was never moved. */
 const sinceNote = ({ since, by, why }: StageView, now: Date): Html =>
   unmoved.has(why)
     ? html``
     : html` <span class="where">for ${timeAgo(since, now)}, by ${by}${why === "" ? "" : `: ${why}`}</span>`;
 
-/** What the gate says, and the trouble that the links beside it do not show. */
+/** The gate's reason, or the trouble that the links beside it do not show. */
 const gateNote = ({ gateSays, isGateFailing }: StageView, troubles: readonly string[]): Html => {
   if (gateSays === undefined) return html``;
   return isGateFailing === true
@@ -216,7 +216,7 @@ const modernFailures = ({ errorRate, gate }: StageView): Html => {
   return html` <span class="where ${mark}">${percent(errorRate)} of modern failed</span>`;
 };
 
-/** What was compared, as a sentence; empty where the objection to a step towards modern says it. */
+/** The evidence as a sentence; empty if the objection to a step towards modern says it. */
 const evidenceOf = ({ against, parity: { compared, drift, lower } }: StageView): string =>
   against === undefined
     ? `No difference is unexplained in ${counted(compared - drift, "compared request")}: a parity of ${percent(lower)} is proven.`
@@ -228,7 +228,7 @@ const moveButton = (endpoint: string, { stage, share }: Stage, title: string): H
     ${title}<span class="unseen"> ${endpoint}</span>
   </button>`;
 
-/** To the stage in which modern answers no caller, and both sides are compared. */
+/** The button that moves to the stage in which modern answers no caller, and both sides are compared. */
 export const shadowButton = (endpoint: string): Html =>
   moveButton(endpoint, { stage: "shadow", share: 100 }, "Back to shadow");
 

@@ -30,7 +30,7 @@ const progress = (view: PrivateRowsView): Html => {
 const howFar = ({ at, lastId }: PrivateRowsView): string =>
   at === 0 ? "no scan runs now" : `the scan is at id ${formatNumber(at)} of ${formatNumber(lastId)}`;
 
-/** The last id lies beyond the highest one known, so that the share stays below 1 until the end. */
+/** The last id lies beyond the highest known id, so that the share stays below 1 until the end. */
 const shareOf = ({ at, lastId, completedAt }: PrivateRowsView): number => {
   if (at === 0) return completedAt === undefined ? 0 : 1;
   return lastId === 0 ? 0 : at / lastId;
@@ -55,7 +55,7 @@ const facts = ({ rows, hidden, completedAt, kept, scansHere, calls }: PrivateRow
   ]);
 
 const keptIn: Record<PrivateRowsView["kept"], string> = {
-  memory: "memory: a restart begins anew",
+  memory: "memory: a restart starts over",
   directory: "DATA_DIR",
   redis: "Redis",
 };

@@ -1,6 +1,6 @@
 import type { ClientView } from "../callers.ts";
 
-/** Browsers name others as well: the most specific name is the one that counts. */
+/** Browsers name other browsers as well: the most specific name counts. */
 const browsers = ["Edg", "OPR", "Firefox", "Chrome", "Safari"] as const;
 
 /**
@@ -31,16 +31,16 @@ export type ClientGroup = {
   clients: ClientView[];
 };
 
-/** The groups of callers, the one with the most requests first. */
+/** The groups of callers, by their number of requests, the largest first. */
 export const groupClients = (clients: readonly ClientView[]): ClientGroup[] =>
   Object.values(Object.groupBy(clients, ({ agent, path }) => JSON.stringify([agentFamily(agent), path])))
     .flatMap((group = []) => {
-      const [one] = group;
-      if (one === undefined) return [];
+      const [first] = group;
+      if (first === undefined) return [];
       const times = (name: "first" | "last") => group.map((client) => client[name]).toSorted();
       return {
-        family: agentFamily(one.agent),
-        path: one.path,
+        family: agentFamily(first.agent),
+        path: first.path,
         count: group.reduce((sum, { count }) => sum + count, 0),
         first: times("first")[0] ?? "",
         last: times("last").at(-1) ?? "",
@@ -49,16 +49,16 @@ export const groupClients = (clients: readonly ClientView[]): ClientGroup[] =>
     })
     .toSorted((a, b) => b.count - a.count);
 
-/** Whether the group, or one of its clients, has this text anywhere, in any case. */
+/** True if the group, or one of its clients, has this text anywhere; upper and lower case are the same. */
 export const matchesSearch = ({ family, path, clients }: ClientGroup, text: string): boolean => {
   const wanted = text.trim().toLowerCase();
   const texts = [family, path, ...clients.flatMap(({ caller, agent }) => [caller, agent])];
-  return texts.some((one) => one.toLowerCase().includes(wanted));
+  return texts.some((shown) => shown.toLowerCase().includes(wanted));
 };
 
 const columns = ["path", "family", "agent", "caller", "count", "first", "last"] as const;
 
-/** A cell of a CSV file (RFC 4180). Spreadsheets would run what begins like a formula: it gets an apostrophe. */
+/** A cell of a CSV file (RFC 4180). Text that begins like a formula gets an apostrophe: spreadsheets would run it. */
 const csvCell = (value: string | number): string => {
   const text = String(value).replace(/^(?=[=+\-@\t\r])/, "'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

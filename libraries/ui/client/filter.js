@@ -1,7 +1,7 @@
 /* The filter of a page hides the items that it does not select. The address holds it: #endpoint=NAME&kind=drift */
 const filterForm = () => document.getElementById("filters");
 
-/** A facet that an item does not have hides nothing. */
+/** True if an item matches one field of the filter, or does not have the facet of that field. */
 const isSelected = ({ dataset }, [name, wanted]) => {
   const facet = dataset[name];
   if (wanted === "" || facet === undefined) return true;
@@ -13,14 +13,14 @@ const showFiltered = () => {
   if (!form) return;
   const wanted = [...new FormData(form)];
   const items = [...document.querySelectorAll("li[data-endpoint]")];
-  for (const item of items) item.hidden = !wanted.every((one) => isSelected(item, one));
+  for (const item of items) item.hidden = !wanted.every((facet) => isSelected(item, facet));
   const text = `${items.filter(({ hidden }) => !hidden).length} of ${items.length} shown`;
   const output = form.querySelector("output");
   // A screen reader reads each setting aloud.
   if (output.textContent !== text) output.textContent = text;
 };
 
-/** Other addresses lead to a place of the page, and leave the filter as it is. */
+/** Reads the filter from the address. An address of a place on the page leaves the filter unchanged. */
 const readAddress = () => {
   const form = filterForm();
   if (!form || !location.hash.includes("=")) return;

@@ -1,6 +1,6 @@
 /*
- * What outlives a reload: the operator's name in this browser, the token in this tab. A browser without storage keeps
- * both while the page is open.
+ * Values that outlive a reload: the operator's name in this browser, the token in this tab. A browser without storage
+ * keeps both while the page is open.
  */
 const remembering = (kind, key) => {
   let inPage = "";

@@ -1,4 +1,4 @@
-/* Requests to the gateway that served this page, with the token where there is one. */
+/* Requests to the gateway that served this page, with the token if there is one. */
 import { adminToken } from "./remembered.js";
 
 /** `timeout`: milliseconds. */
@@ -9,7 +9,7 @@ const request = (path, timeout, { headers, ...init } = {}) => {
 };
 
 /**
- * The page as it is now, with what its address asks for, as a document of its own; `undefined` where a
+ * The page as it is now, with the content that its address asks for, as a new document; `undefined` if a
  * token is missing or wrong.
  */
 export const requestPage = async () => {
@@ -21,8 +21,8 @@ export const requestPage = async () => {
 };
 
 /**
- * Sends a change, and gives what was answered; throws the sentence in which the gateway refuses it, with the evidence
- * that speaks against it.
+ * Sends a change, and returns the answer; throws the sentence in which the gateway refuses it, with the evidence
+ * against it.
  */
 export const requestChange = async (path, json) => {
   const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(json) };

@@ -7,8 +7,8 @@ import type { Core } from "./core.ts";
 import type { Writes } from "./writes.ts";
 
 /**
- * The steps of features, by the step of the core (`requestSteps`, server.ts) that they stand before. They see before
- * the hit path each request, before the router what the hit path left, before the pass-through what is legacy's.
+ * The steps of features, by the step of the core (`requestSteps`, server.ts) that they stand before. Before the
+ * hit path they see each request, before the router those that the hit path left, before the pass-through legacy's.
  */
 export type AddedSteps = Record<"hitPath" | "router" | "passThrough", readonly Step[]>;
 
@@ -35,8 +35,8 @@ export type Additions = {
   /** They go around the handler that asks legacy, the innermost first. */
   layers: readonly Layer[];
   /**
-   * The backend that answers this caller, and the stage. A request that is refused passes no layer, and its answer
-   * says so too.
+   * The backend that answers this caller, and the stage. A refused request passes no layer, but its answer
+   * names them too.
    */
   decide: (endpoint: string, asker: CallerIdentity) => Decision;
   /**
@@ -47,7 +47,7 @@ export type Additions = {
   /** False: an answer from the cache needs more than looking it up. The request goes on as if its path were unknown. */
   mayHit: readonly ((endpoint: string, isKeyed: boolean, headers: IncomingHttpHeaders) => boolean)[];
   /**
-   * The same for reads of legacy's own interface: a brown-out stands behind the hit path, and would not come to
+   * The same for reads of the legacy interface: a brown-out stands behind the hit path, and would not reach
    * requests whose answers are stored.
    */
   mayHitOldRead: readonly ((exchange: HttpExchange) => boolean)[];

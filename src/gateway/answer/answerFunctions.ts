@@ -3,23 +3,23 @@ import type { Fetched } from "../cache/cacheRequest.ts";
 import type { Caller, LegacyAnswer, LegacyFailed } from "../upstream/legacyClient.ts";
 import type { Context } from "./context.ts";
 
-/** A request, and on whose behalf legacy is asked. */
+/** A request, and the caller for whom legacy is asked. */
 export type FetchRequest = Caller & Pick<Context, "endpoint" | "input" | "legacy">;
 
-/** What is asked of legacy about a key: whether it may write where the endpoint writes. */
+/** A caller whose key legacy has to accept; if the endpoint writes, legacy also has to let the key write. */
 export type AuthorizedCaller = Caller & { endpoint: { writes?: unknown } };
 
 /**
- * What became of a write, by its answer. `written`: the backend has looked at it, and what it is about may have
- * changed. `unknown`: the backend broke off or failed, before or after. `refused`: nothing was written.
+ * The fate of a write, by its answer. `written`: the backend has processed it, and its entity may have changed.
+ * `unknown`: the backend broke off or failed, before or after the write. `refused`: nothing was written.
  */
 export type WriteFate = "written" | "unknown" | "refused";
 
-/** Our answer to a request, made of legacy's, and the groups that it belongs to. */
+/** Our answer to a request, made from legacy's, and the groups that it belongs to. */
 export type FetchedAnswer = Fetched & {
-  /** What the request came to, unless it is our document. */
+  /** The outcome of the request, unless it is our document. */
   outcome?: Outcome;
-  /** Of a write; `written` where it is absent. */
+  /** The fate of a write; `written` if absent. */
   fate?: WriteFate;
 };
 
@@ -28,7 +28,7 @@ export type FetchedAnswer = Fetched & {
  */
 export type AnswerFunctions = {
   /**
-   * Asks legacy, and makes our answer of what it says. As `lines` each row of a list is a line, so that lists can be
+   * Asks legacy, and makes our answer from its answer. As `lines` each row of a list is a line, so that lists can be
    * merged without parsing them.
    */
   fetchAnswer: (asked: FetchRequest, as?: "answer" | "lines") => Promise<FetchedAnswer>;

@@ -31,13 +31,13 @@ type AppCore = WholeCore &
 export type App = ReturnType<typeof gatewayApp>;
 
 /**
- * A reply, and what is to be done once it has been sent. `isSent` is false where other clients'
+ * A reply, and functions to call once it has been sent. `isSent` is false if other clients'
  * bytes left no room for it.
  */
 type Handled = { reply: Reply; afterwards?: (() => void) | undefined; sent?: (isSent: boolean) => void };
 /** Answers one request of one route; `params` are the segments that the route names, as they were sent. */
 type RouteHandler = (received: Received, params: Readonly<Record<string, string>>) => Handled | Promise<Handled>;
-/** A route. `asksFor`: its endpoint, and the path before its pairs of filters; absent where it only refuses. */
+/** A route. `asksFor`: its endpoint, and the path before its pairs of filters; absent if it only refuses. */
 type AppRoute = { handle: RouteHandler; asksFor?: { endpoint: PreparedEndpoint; pairsBelow: string | undefined } };
 
 /** The new interface, below each of its prefixes. */
@@ -48,12 +48,12 @@ export const gatewayApp = (core: AppCore) => {
   const router = routerOf(known, core);
   const candidates = [...known, ...documentPaths(core).map((path) => ({ path }))];
 
-  /** `undefined` where the request belongs to legacy's own interface. */
+  /** `undefined` if the request belongs to the legacy interface. */
   const answer = async (received: Received): Promise<Handled | undefined> => {
     const path = pathOf(received.target);
     const [[[route, params = {}] = []]] = router.match(received.method === "HEAD" ? "GET" : received.method, path);
     if (route !== undefined) return route.handle(received, paramsOf(params));
-    const prefix = prefixes.find((one) => one !== "/" && isBelow(path, one));
+    const prefix = prefixes.find((configured) => configured !== "/" && isBelow(path, configured));
     if (prefix !== undefined) return refuse(core, received, notFoundBelow(prefix, path, candidates));
     return received.incoming === undefined ? refuse(core, received, notFound) : undefined;
   };
@@ -78,7 +78,7 @@ export const gatewayApp = (core: AppCore) => {
       try {
         if (answered === "left") return;
         if (answered === undefined) return next();
-        // The caller comes first: what is compared is compared when the answer has been sent.
+        // The caller comes first: sides are compared after the answer has been sent.
         if (answered.afterwards) outgoing.once("close", answered.afterwards);
         const isSent = sendWhole(outgoing, answered.reply, holding);
         answered.sent?.(isSent);
@@ -108,7 +108,7 @@ export const gatewayApp = (core: AppCore) => {
     /** The same for a path below the origin, or a whole URL. */
     request: (path: string, init?: RequestInit): Promise<Response> =>
       app.fetch(new Request(new URL(path, "http://localhost"), init)),
-    /** What a GET of a path asks for; `undefined` where no endpoint has it, or its input does not fit. */
+    /** The endpoint and input of a GET of a path; `undefined` if no endpoint has it, or its input does not fit. */
     readPath(path: string) {
       const [[[{ asksFor } = {}, sent = {}] = []]] = router.match("GET", path);
       if (asksFor === undefined) return undefined;
@@ -140,12 +140,12 @@ const errorReply = (core: AppCore, received: Received, error: OwnError): Reply =
   );
 };
 
-/** Refuses a path or a method, with links to what describes those that there are. */
+/** Refuses a path or a method, with links to the documents about those that there are. */
 const refuse = (core: AppCore, received: Received, { headers = [], ...error }: OwnError): Handled => {
   const path = pathOf(received.target);
   const links = core.documents.flatMap(({ linksOf }) => linksOf(path) ?? []);
   return {
-    reply: errorReply(core, received, { ...error, headers: [...headers, ...links.flatMap((one) => ["Link", one])] }),
+    reply: errorReply(core, received, { ...error, headers: [...headers, ...links.flatMap((link) => ["Link", link])] }),
   };
 };
 

@@ -30,8 +30,8 @@ export type Received = {
 };
 
 /**
- * One request of the new interface on its way to its answer: what came, on whose behalf, and what it asks for. It is
- * made where the input has been read, and handed along; a layer that asks for something else hands on a copy.
+ * A request of the new interface on its way to its answer: as it was received, its caller, and its endpoint and input.
+ * It is made once the input has been read, and handed along; a layer that asks for something else hands on a copy.
  */
 export type Context = Omit<Received, "holding"> &
   Caller & {
@@ -43,7 +43,7 @@ export type Context = Omit<Received, "holding"> &
     bypass?: boolean;
   };
 
-/** What a caller is known by: its key or, without one, its address and headers. */
+/** Identifies a caller: by its key or, without a key, by its address and headers. */
 export type CallerIdentity = Pick<Context, "key" | "client" | "header">;
 
 /** Says whether a peer's forwarded headers are believed. */

@@ -51,7 +51,7 @@ export type StoredAnswers = {
   remove: (address: string) => Promise<"unknown" | "removed" | "notAcknowledged">;
 };
 
-/** The core as features know it. A feature says with `Pick` what it takes of it. */
+/** The core as features know it. A feature names with `Pick` the parts that it uses. */
 export type Core = AnswerFunctions & {
   /** `LEGACY_URL` is an origin, that of the sample legacy too. */
   settings: Settings;
@@ -74,7 +74,7 @@ export type Core = AnswerFunctions & {
 
   reader: Reader;
   cache: Cache;
-  /** Says what a list without rows counts for. */
+  /** Decides whether a list without rows is believed. */
   judgeEmpty: JudgeEmpty;
   keys: Keys;
   /** Milliseconds for one request, all of its requests to legacy together. */
@@ -83,11 +83,11 @@ export type Core = AnswerFunctions & {
   legacyTroubles: () => LegacyTrouble[];
   /** The words on a legacy that only checks keys; `undefined` while it does more. */
   keysAlone: LegacyOutage["keysAlone"];
-  /** The share of the connections to legacy that requests use or wait for: 0 where there are none. */
+  /** The share of the connections to legacy that requests use or wait for: 0 if there are no connections. */
   load: () => number;
 
   clientLimits: ClientLimits;
-  /** For what is thrown while a request of a client is answered. */
+  /** Handles errors that are thrown while a request of a client is answered. */
   guard: Guard;
   /** The peers whose forwarded headers are not believed. */
   untrustedProxies: UntrustedProxies;
@@ -95,14 +95,14 @@ export type Core = AnswerFunctions & {
   isCheck: boolean;
 };
 
-/** The core as its own modules know it: with what no feature gets. */
+/** The core as its own modules know it, with the parts that no feature gets. */
 export type WholeCore = Core & {
-  /** Asks legacy for what our answers are made of. */
+  /** Asks legacy for the documents from which our answers are made. */
   client: LegacyClient;
   unconfirmed: UnconfirmedWrites;
-  /** The gateway's own key, for what legacy answers only with one. */
+  /** The gateway's own key, for requests that legacy answers only with a key. */
   serviceKey: ServiceKey | undefined;
-  /** Asks legacy for a path of its own interface, for all callers. */
+  /** Asks legacy for a path of the legacy interface, for all callers. */
   fetchPath: FetchPath;
   outage: Pick<LegacyOutage, "isOn" | "isLate" | "isInDoubt" | "mayPass" | "settled" | "onChange">;
   errorFormats: ErrorFormats;

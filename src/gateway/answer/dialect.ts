@@ -4,9 +4,9 @@ import type { CacheKey } from "../cache/cacheRequest.ts";
 import type { Step } from "../http/step.ts";
 import type { Reply, WriteHeaders } from "../cache/reply.ts";
 
-// The hit path answers reads of the new interface and of legacy's own. A dialect is what differs between them.
+// The hit path answers reads of the new and of the legacy interface. A dialect is the difference between them.
 
-/** A request for a path that is known: what it asks the cache for, and for whom. */
+/** A request for a known path: its cache key, and its caller. */
 export type KnownRequest = {
   cacheKey: CacheKey;
   /** The caller's key, hashed. */
@@ -15,11 +15,11 @@ export type KnownRequest = {
   keyed: boolean;
 };
 
-/** How reads of one interface are answered from memory. `Read`: what is known of a path. */
+/** The differences of one interface when the hit path answers its reads. `Read`: the knowledge of a path. */
 export type Dialect<Read> = {
-  /** Its reads are those of legacy's own interface: of no endpoint, proxied, and stored for everybody alone. */
+  /** Its reads are those of the legacy interface: of no endpoint, proxied, and stored only as public answers. */
   isOfLegacy: boolean;
-  /** Bytes of one known path beside its text, as measured: two places in maps, and what is known. */
+  /** Bytes of one known path beside its text, as measured: two places in maps, and the knowledge. */
   bytes: number;
   /** Reads a request for a known path; `undefined`: its answer takes more than looking it up. */
   ask(request: IncomingMessage, exchange: HttpExchange, read: Read): KnownRequest | undefined;
@@ -35,8 +35,8 @@ export type Dialect<Read> = {
 export type HitPath = {
   /** Answers a request at once, or hands it on at once where that takes more than looking it up. */
   answer: Step;
-  /** Remembers what a path asks for in this dialect. */
+  /** Remembers the knowledge of a path in this dialect. */
   learn: <Read>(path: string, dialect: Dialect<Read>, read: Read) => void;
-  /** What is remembered of a path in this dialect. */
+  /** The knowledge of a path that is remembered in this dialect. */
   recall: <Read>(path: string, dialect: Dialect<Read>) => Read | undefined;
 };

@@ -12,10 +12,10 @@ import type { Dialect, HitPath } from "./dialect.ts";
 import type { Additions } from "./additions.ts";
 import type { Core, WholeCore } from "./core.ts";
 
-/** A path, and what it asks for in its dialect. */
+/** A path's dialect, and the knowledge of the path in it. */
 type Known<Read = unknown> = { dialect: Dialect<Read>; read: Read };
 
-/** `bytes`: all that may be remembered of paths. */
+/** `bytes`: the bound of all remembered paths. */
 export const openHitPath = (
   { cache, errorFormats }: Pick<WholeCore, "cache" | "errorFormats">,
   { mayHit, mayHitOldRead }: Pick<Additions, "mayHit" | "mayHitOldRead">,
@@ -54,7 +54,7 @@ export const openHitPath = (
       const found = cache.lookUp({ cacheKey, owner: isOfLegacy ? undefined : owner, wanted }, now);
       if (found?.freshness !== "fresh") return next();
       const { entry } = found;
-      // What everybody does not find may be the caller's own.
+      // A resource that the public does not find may be a private one of the caller.
       if (keyed && entry.owner === undefined && entry.status !== 200) return next();
       // The router writes errors in the other format.
       if (entry.status >= 400 && errorFormats(headers.accept, path) !== undefined) return next();

@@ -17,16 +17,16 @@ import type { ByBytes, ByEndpoint } from "./pathRead.ts";
 
 type JudgingCore = Pick<WholeCore, "errors" | "judgeEmpty" | "observer" | "reader" | "totalTimeout">;
 
-/** An answer of legacy's own interface. */
+/** An answer of the legacy interface. */
 type OldAnswer = Answer & { body: Buffer };
 
-/** What an answer is stored as, besides its bytes. */
+/** The facts that are stored with an answer's bytes. */
 type Judged = Omit<Fetched, "answer">;
 
-/** Such an answer is not stored, and what was stored is no longer right. */
+/** Such an answer is not stored, and the stored entry is no longer right. */
 const REFUSED = 403;
 
-/** Says what legacy's answer is stored as. `before`: the entry for everybody that is stored. */
+/** Says how legacy's answer is stored. `before`: the public entry that is stored so far. */
 export const judge = async (
   core: JudgingCore,
   { name, judging, cacheKey, client }: Pick<OldRead, "name" | "judging" | "cacheKey" | "client">,
@@ -43,7 +43,7 @@ const unreadable = ({ observer }: Pick<JudgingCore, "observer">, endpoint: strin
   return 502;
 };
 
-/** Judges an answer by what the new interface would answer. */
+/** Judges an answer by the answer that the new interface would give. */
 const judgeDocument = async (
   core: JudgingCore,
   { endpoint, input }: ByEndpoint,
@@ -52,7 +52,7 @@ const judgeDocument = async (
 ): Promise<Judged> => {
   const { errors, reader, totalTimeout } = core;
   const groups = endpoint.cache?.groups(input) ?? [];
-  // A copy: the bytes of a large one go to a thread.
+  // A copy: the bytes of a large answer go to a thread.
   const read = await reader.read(
     { endpoint: endpoint.name, as: "answer", input },
     Buffer.from(body),

@@ -1,6 +1,6 @@
-/** What is known of a read of an old client; `key` and `found` are missing until legacy and the cache were asked. */
+/** The knowledge of a read of an old client; `key` and `found` are missing until legacy and the cache were asked. */
 export type Known = {
-  /** `browser`: a session whose user may have changed on the website what is read. */
+  /** `browser`: a session whose user may have changed on the website the entity that is read. */
   who: "nobody" | "key" | "session" | "browser";
   legacy: "answers" | "inDoubt" | "fails";
   asked: {
@@ -32,9 +32,9 @@ export const nextStep = ({ who, legacy, asked, key, found }: Known): Step => {
   if (key === undefined) return atArrival(who, legacy, asked);
   if (found === undefined) return afterKey[key];
   if (found === "none") return "pass";
-  // A failure says nothing of what the public finds.
+  // A failure does not show whether the public finds the resource.
   if (who === "nobody" || asked.isAlike || found === "ok" || found === "failure") return "send";
-  // What the public does not find may be the caller's own.
+  // A resource that the public does not find may be a private one of the caller.
   if (legacy !== "fails") return "passOrStored";
   // "No results" of a list says as much as its rows do.
   return asked.isList || found === "doubted" ? "send" : "say107";
@@ -57,8 +57,8 @@ const afterKey = {
 } as const;
 
 /**
- * The answer of legacy to a read that passed, while its head is held. `error`: its own, with another status than 200.
- * `failure`: not its own, or none. `refusal`: 401, 403, or an empty 500. `unjudged`: legacy cannot be judged by it.
+ * The answer of legacy to a read that passed, while its head is held. `error`: legacy's, with another status than 200.
+ * `failure`: not legacy's, or none. `refusal`: 401, 403, or an empty 500. `unjudged`: legacy cannot be judged by it.
  */
 export type Held = "document" | "error" | "failure" | "refusal" | "unjudged";
 

@@ -11,7 +11,7 @@ import { afterHeld, type Held } from "./nextStep.ts";
 import type { OldRead } from "./oldRead.ts";
 import type { Replies } from "./replies.ts";
 
-/** Milliseconds after which everybody's list is fetched again where lists pass, and the load from which it is not. */
+/** Milliseconds after which the public list is fetched again if lists pass, and the load from which it is not. */
 const PREFETCH_AFTER = 3_600_000;
 const PREFETCH_LOAD = 0.5;
 
@@ -19,8 +19,8 @@ const PREFETCH_LOAD = 0.5;
 const WRONG_KEY: ReadonlySet<number> = new Set([103]);
 
 /**
- * Opens what stands in place of the answer to a read that passes, where legacy has none of its own; false: what comes
- * is asked for.
+ * Opens the substitutes for legacy's answer to a read that passes, for when legacy itself gives none; false: the
+ * answer is passed on, whatever it is.
  */
 export const openSubstitutes = (
   core: Pick<WholeCore, "errors" | "judgeEmpty" | "keys" | "load" | "observer" | "outage">,
@@ -29,8 +29,8 @@ export const openSubstitutes = (
   const { keys, observer, outage } = core;
   const { sendInPlace, sendStored } = replies;
   /**
-   * Answer requests that wait for legacy, which may have frozen since: everybody's answer may stand in place of its
-   * own. As members of a Set they would take half as long again.
+   * Answer requests that wait for legacy, which may have frozen since: the public answer may stand in place of
+   * legacy's. As members of a Set they would take half as long again.
    */
   const waiting: { answerNow: () => void; index: number }[] = [];
   outage.onChange(({ is }) => {
@@ -49,7 +49,7 @@ export const openSubstitutes = (
 
   let isPrefetching = false;
   /**
-   * Fetches everybody's list, where none is stored that is young: those whose lists pass need one when legacy fails.
+   * Fetches the public list, unless a young one is stored: callers whose lists pass need it when legacy fails.
    */
   const prefetch = async (read: OldRead): Promise<void> => {
     if (isPrefetching || core.load() >= PREFETCH_LOAD || outage.isOn() || cached.isPassing(read)) return;

@@ -55,7 +55,7 @@ export const operatorsApp = (
   return app;
 };
 
-/** What answers requests by this app. `fail` gets what it throws beside its own handling of errors. */
+/** Answers requests by this app. `fail` gets the errors that the app throws and does not handle itself. */
 export const operatorsListener = (
   app: Hono,
   fail: Guard["fail"] = (response) => void response.destroy(),

@@ -2,21 +2,21 @@ import { hash, timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
 import type { Context, HonoRequest, MiddlewareHandler } from "hono";
 
-/** Who may send which requests to the operators' listener. */
+/** The rules for requests to the operators' listener. */
 export type GuardSettings = {
   /** The address of the listener, which requests may name as their host. */
   host: string;
   /** Further host names that requests may name. */
   names?: readonly string[];
-  /** What every request needs but probes; without it the host's name decides. */
+  /** The token that every request needs except probes; without it the host's name decides. */
   token?: string | undefined;
-  /** What `/metrics` takes beside `token`. */
+  /** The token that `/metrics` accepts beside `token`. */
   metricsToken?: string | undefined;
 };
 
 const digest = (text: string): Buffer => hash("sha256", text, "buffer");
 
-/** Whether the request has one of these tokens. All of them are compared, in constant time. */
+/** True if the request has one of these tokens. All of them are compared, in constant time. */
 const hasToken = (req: HonoRequest, tokens: readonly (string | undefined)[]): boolean => {
   const sentDigest = digest(/^bearer\s+(.*)$/i.exec(req.header("authorization") ?? "")?.[1] ?? "");
   return tokens.filter((token) => token !== undefined && timingSafeEqual(sentDigest, digest(token))).length > 0;
@@ -37,8 +37,8 @@ type AccessRefusal = { status: 401 | 403 | 415; detail: string };
 const needsToken: AccessRefusal = { status: 401, detail: "A token is needed." };
 
 /**
- * Why the request may not see what it asks for; `undefined` if it may. The host's name counts only without a token: a
- * program that knows a token is no page in an operator's browser.
+ * The refusal of a request; `undefined` if it may pass. The host's name counts only without a token: a
+ * program that knows a token is not a page in an operator's browser.
  */
 const accessRefusal = (req: HonoRequest, guard: GuardSettings, names: readonly string[]): AccessRefusal | undefined => {
   const { token, metricsToken } = guard;
@@ -49,7 +49,7 @@ const accessRefusal = (req: HonoRequest, guard: GuardSettings, names: readonly s
   }
   if (token !== undefined && hasToken(req, [token])) return undefined;
   // The host in the request target may differ from the header in the absolute form (RFC 9112 3.2.2). Not even the form
-  // for the token is shown under a foreign name: its page could read later what is typed there.
+  // for the token is shown under a foreign name: its page could later read the typed token.
   if (!isOurName(req.header("host"), names) || !isOurName(new URL(req.url).host, names))
     return { status: 403, detail: "This host name is not the operators' listener's: ADMIN_NAMES may have it." };
   return token === undefined ? undefined : needsToken;

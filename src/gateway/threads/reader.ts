@@ -72,7 +72,7 @@ export const openReader = (settings: ReaderSettings) => {
   let bytes = 0;
   let pool: Tinypool | undefined;
   const open = once(async () => {
-    if (threadData === undefined) throw new Error("threads load the endpoints from a module, and there is none");
+    if (threadData === undefined) throw new Error("threads load the endpoints from a module, and it is missing");
     return (pool = await openPool(settings, threadData));
   });
 

@@ -60,7 +60,7 @@ const KEYS_ALONE = {
   line: "legacy only checks keys: no endpoint needs it, and old clients are answered 410",
 };
 
-/** What says how legacy is. `troubles`: what is wrong while it does not fail. */
+/** Shows the health of legacy. `troubles`: the troubles while it does not fail. */
 export type LegacyOutage = Omit<LegacyWatch, "close"> & {
   troubles: () => LegacyTrouble[];
   keysAlone: () => typeof KEYS_ALONE | undefined;
@@ -68,8 +68,8 @@ export type LegacyOutage = Omit<LegacyWatch, "close"> & {
 };
 
 /**
- * Opens what says whether legacy fails, and tells operators of it. It has a connection of its own,
- * used by the probe alone.
+ * Opens the watch on legacy, which finds out whether it fails and tells operators of it. Its only connection
+ * is used by the probe alone.
  */
 export const openLegacyOutage = (
   { upstream: settings, path, host, isJudged, partOf }: LegacyOutageSettings,
@@ -96,8 +96,8 @@ export const openLegacyOutage = (
     return [...(health.differs?.isSure === true ? [{ ...differing, since: begin }] : []), ...faults.troubles()];
   };
   meter.gauge("legacy_trouble", "1 for what is wrong with the answers of a legacy that does not fail.", () => {
-    const told = new Set(troubles().map(({ name }) => name));
-    return troubleNames.map((name) => ({ labels: { trouble: name }, value: told.has(name) ? 1 : 0 }));
+    const present = new Set(troubles().map(({ name }) => name));
+    return troubleNames.map((name) => ({ labels: { trouble: name }, value: present.has(name) ? 1 : 0 }));
   });
 
   const probe = async (scheme: "http" | "https", totalTimeout: number): Promise<Probed | undefined> => {

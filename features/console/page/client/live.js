@@ -30,7 +30,7 @@ const nameKeyed = (region) => {
     element.id = `${element.parentElement.closest("[id]").id} ${element.dataset.key}`;
 };
 
-/** Shows a newer page. Where the focused element has gone, the heading of its section takes the focus. */
+/** Shows a newer page. If the focused element is gone, the heading of its section gets the focus. */
 const showNewer = (newer) => {
   const focused = document.activeElement;
   const section = focused?.closest("section");
@@ -47,7 +47,7 @@ const showNewer = (newer) => {
   (focused.isConnected ? focused : section.querySelector("h2")).focus({ preventScroll: true });
 };
 
-/** Shows whether what is on the page is up to date. */
+/** Shows whether the page is up to date. */
 const showConnection = (state, text) => {
   const connection = document.getElementById("connection");
   connection.className = state;
@@ -75,7 +75,7 @@ const refreshOnce = async () => {
   }
 };
 
-/** Requests the page now, after a request that is under way; then again and again. */
+/** Requests the page now, after any request that is under way, and then every two seconds. */
 const refresh = () => {
   clearTimeout(timer);
   requesting = requesting.then(refreshOnce).finally(() => {
@@ -100,7 +100,7 @@ const startLive = () => {
 const SEARCH_DELAY_MS = 200;
 let searching;
 
-/** Asks for the page with this search in its address. A path comes without its query, which may have a key. */
+/** Requests the page with this search in its address. The query of a path is left out: it may contain a key. */
 const search = ({ name, value, dataset }) => {
   const query = new URLSearchParams(location.search);
   const text = dataset.path === undefined ? value.trim() : value.trim().replace(/[?#].*/s, "");

@@ -1,4 +1,4 @@
-/* Takes out of the cache what is stored for an address. */
+/* Purges the answers that are stored for an address. */
 import { showMessage } from "../../../../libraries/ui/client/messages.js";
 import { requestChange } from "../../../../libraries/ui/client/request.js";
 

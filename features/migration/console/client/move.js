@@ -3,7 +3,7 @@ import { setText, showMessage } from "../../../../libraries/ui/client/messages.j
 import { operatorName } from "../../../../libraries/ui/client/remembered.js";
 import { requestChange } from "../../../../libraries/ui/client/request.js";
 
-/** What the button that opened the dialog says: the endpoint that moves, and where to; or where all go. */
+/** The data of the button that opened the dialog: the endpoint that moves, and its stage; or the stage for all. */
 let wanted = {};
 
 const readMove = () => {
@@ -27,7 +27,7 @@ const formatMoved = ({ moved, held }) => {
   return `${moved.length} ${moved.length === 1 ? "read" : "reads"} moved.${names && ` The evidence holds up ${names}.`}`;
 };
 
-/** Shows what was compared. A step against it needs a reason. */
+/** Shows the evidence. A step against it needs a reason. */
 const showEvidence = (dialog, fields, evidence, against) => {
   fields.against.disabled = !against && !wanted.isRefused;
   const part = partOf(dialog, "evidence");
@@ -35,14 +35,14 @@ const showEvidence = (dialog, fields, evidence, against) => {
   setText(part, against ? `Against it: ${against}.` : evidence);
 };
 
-/** Shows what will happen, after a field has changed, or the endpoint or what was compared of it meanwhile. */
+/** Shows the effect of the move, after a change of a field, of the endpoint or of its evidence. */
 const showMove = () => {
   const { dialog, fields, now } = readMove();
   if (!dialog.open) return;
   if (fields.to.disabled) return showEvidence(dialog, fields, "", wanted.against);
   const stage = fields.stage.value;
   const share = fields.share.value || "0";
-  // A stage that Redis has lost is given up by a move to where the endpoint is.
+  // A move to the current stage of the endpoint gives up the stage that Redis has lost.
   const isSame = now?.lost === undefined && stage === now?.stage && (stage === "legacy" || share === now.share);
   const { will } = fields.stage.selectedOptions[0].dataset;
   fields.share.disabled = stage === "legacy";
@@ -60,7 +60,7 @@ const openMove = ({ dataset, textContent }) => {
   wanted = { ...dataset };
   const { dialog, form, fields } = readMove();
   form.reset();
-  // Where the button names a stage, another may be chosen.
+  // If the button names a stage, the operator may choose another.
   fields.to.disabled = wanted.stage === undefined;
   fields.stage.querySelector("[value=legacy]").disabled = wanted.all === "reads";
   fields.by.value = operatorName.get();
@@ -82,14 +82,14 @@ const changeMove = ({ name, value }) => {
   showMove();
 };
 
-/** Sends the move, closes the dialog and has the page refreshed. An error is shown in the dialog, which stays open. */
+/** Sends the move, closes the dialog and refreshes the page. On an error, the dialog stays open and shows it. */
 const sendMove = async () => {
   const { dialog, form, fields } = readMove();
   const { move: endpoint, all } = wanted;
   if (dialog.ariaBusy === "true") return;
   dialog.ariaBusy = "true";
   partOf(dialog, "error").textContent = "";
-  // Fields that are disabled are no part of it.
+  // Disabled fields are not part of it.
   const given = Object.fromEntries([...new FormData(form)].map(([name, text]) => [name, text.trim()]));
   const { share = 100 } = given;
   try {
@@ -106,7 +106,7 @@ const sendMove = async () => {
     document.dispatchEvent(new Event("page:changed"));
   } catch (problem) {
     partOf(dialog, "error").textContent = problem.message;
-    // What was compared has changed since the page was made.
+    // The evidence has changed since the page was made.
     if (problem.evidence) {
       wanted.isRefused = true;
       showMove();
