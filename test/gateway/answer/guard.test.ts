@@ -171,7 +171,7 @@ test.each<[place: string, added: Partial<Additions>, sent: string[], status: num
 });
 
 test("an error at an exchange's end keeps no place, no memory and no other listener", async () => {
-  const module = open(() => ({ onExchange: [(one) => void (one.isRefused || planted())] }));
+  const module = open(() => ({ onExchange: [({ isRefused }) => void (isRefused || planted())] }));
   const { core, port, observer } = await listeningGateway(await openUpstream(), {}, module);
   expect((await exchange(port, get("/large"))).body).toHaveLength(100_000);
   const leaving = new AbortController();

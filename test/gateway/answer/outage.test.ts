@@ -143,14 +143,14 @@ describe("legacy fails", () => {
     await Promise.all([...first, tried, again, ...others]);
   });
 
-  test("what has nothing stored is 503 unasked, but for one request a second", async () => {
+  test("a read without a stored answer gets 503 at once; one request a second is sent", async () => {
     const { pass } = clock(["setTimeout", "clearTimeout"]);
     const legacy = await startSample();
     const { ask, core } = await gatewayOver(legacy.url);
     await legacy.become("page-502");
     for (const path of records(3)) await ask(path);
     await until(() => core.outage.isOn());
-    /** How many of five requests got 502 from legacy; the others got 503. */
+    /** The number of five requests that got 502 from legacy; the others got 503. */
     const sent = async () => {
       const answers = await Promise.all(records(5).map((path) => ask(path)));
       for (const { status } of answers) expect([502, 503]).toContain(status);
@@ -162,7 +162,7 @@ describe("legacy fails", () => {
     expect(await sent()).toBe(1);
   });
 
-  test("a write is never the request that is sent all the same", async () => {
+  test("a write is never the one request a second that is sent", async () => {
     const legacy = await startSample();
     const { url, ask, core } = await gatewayOver(legacy.url);
     const headers = { "X-API-Key": sampleCatalogue.users[0]?.key ?? "", "Content-Type": "application/json" };
@@ -198,7 +198,7 @@ describe("legacy fails", () => {
 });
 
 describe("no outage", () => {
-  /** A legacy that answers the measures, but for what `does` answers: then it returns true. */
+  /** A legacy that answers the measures, unless `does` has answered: then `does` returns true. */
   const legacyThat = (does: (request: IncomingMessage, response: ServerResponse) => boolean) =>
     httpUpstream((request, response) => {
       if (!does(request, response)) response.writeHead(200, { "Content-Type": "application/json" }).end(measures);

@@ -149,7 +149,7 @@ describe("--help and --check", () => {
   test("--version is the name and the version, whatever is configured", async () => {
     const { name, version } = JSON.parse(readFileSync("package.json", "utf8")) as Record<string, string>;
     const all = await Promise.all([run({ PORT: "x" }, "--version"), run({}, "-V")]);
-    for (const one of all) expect(one).toEqual({ code: 0, out: `${name} ${version}\n`, error: "" });
+    for (const result of all) expect(result).toEqual({ code: 0, out: `${name} ${version}\n`, error: "" });
   });
 
   test("any other argument is no option or command: 2, with what was meant", async () => {

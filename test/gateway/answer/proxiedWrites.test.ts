@@ -113,5 +113,5 @@ describe("what an answer says of a write", () => {
     );
   });
 
-  test("none: unknown", () => expect(fateOf(undefined, knowledge.refusals)).toBe("unknown"));
+  test("no answer: unknown", () => expect(fateOf(undefined, knowledge.refusals)).toBe("unknown"));
 });

@@ -72,7 +72,7 @@ export const heldUpstream = async (text = measures) => {
   return { url, asked, release };
 };
 
-/** Whether a promise settles within so many milliseconds. */
+/** The value of a promise, or "too late" if it has not settled after `ms`. */
 export const within = <T>(promise: Promise<T>, ms: number): Promise<T | "too late"> =>
   Promise.race([promise, new Promise<"too late">((resolve) => void setTimeout(resolve, ms, "too late"))]);
 

@@ -9,12 +9,12 @@ import { freePort } from "../../support/freePort.ts";
 import { gatewayFor, type TestGateway } from "../../support/gateway.ts";
 import { settled, until } from "../../support/waiting.ts";
 
-describe("a legacy that", () => {
-  test("a legacy that is not there: 502, and 503 unasked when that is known", async () => {
+describe("a legacy in trouble", () => {
+  test("a legacy that does not listen: 502, then 503 without asking once that is known", async () => {
     const { port, core } = await listeningGateway("http://127.0.0.1:1");
     expectDetail(await exchange(port, ...questions[0][1]), 502);
     await until(() => core.outage.isOn());
-    // One request a second is sent all the same.
+    // One request a second is still sent.
     await exchange(port, ...questions[0][1]);
     for (const [, question] of questions) expectDetail(await exchange(port, ...question), 503);
   });
@@ -34,10 +34,10 @@ describe("a legacy that", () => {
   test("an overloaded legacy: 503 at once with Retry-After, until a place is free", async () => {
     const { url, asked, release } = await heldUpstream();
     const { port } = await listeningGateway(url, { MAX_CONNECTIONS: "1" }, { waiting: 1 });
-    const one = () => exchange(port, get("/v1/evaluationmeasures/list", "Cache-Control: no-store"));
-    const first = one();
+    const send = () => exchange(port, get("/v1/evaluationmeasures/list", "Cache-Control: no-store"));
+    const first = send();
     await until(() => asked.length === 1);
-    const second = one();
+    const second = send();
     await settled();
     for (const question of [get("/v1/datasets/61"), taggingRequest.join("")]) {
       const refused = await exchange(port, question);
@@ -45,7 +45,7 @@ describe("a legacy that", () => {
       expect(refused.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
     }
     release();
-    expect([(await first).body, (await second).body, (await one()).body]).toEqual([
+    expect([(await first).body, (await second).body, (await send()).body]).toEqual([
       '["kappa"]',
       '["kappa"]',
       '["kappa"]',

@@ -108,7 +108,7 @@ test.each([
   expect([compressing.coded, store.get("a")?.coded]).toEqual([{}, {}]);
 });
 
-test("an entry that is fetched anew with the same bytes keeps its codings", async () => {
+test("an entry that is fetched again with the same bytes keeps its codings", async () => {
   const { ask, hasCoding, legacy } = openWith();
   await ask("a");
   await hasCoding("a", "br");

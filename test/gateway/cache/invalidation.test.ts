@@ -123,7 +123,7 @@ describe("a write invalidates what shows it, and nothing else", () => {
     ["GET /api_new/v1/json//run/reset/1/", {}, 412, ["run", "trace", ...ofRuns]],
     ["GET /api/v1/json/run/trace/1", {}, 200, []],
     ["POST /api/v1/json/setup/differences/1/3", { task_id: "1" }, 412, allSetups],
-    // A new run changes no other one; its setup may be new, too.
+    // A new run changes no other run; its setup may be new, too.
     ["POST /api/v1/json/run", { description: "<oml:task_id>1</oml:task_id>" }, 412, [...ofRuns, "setups", "setupTags"]],
     ["DELETE /api/v1/json/run/1", {}, 412, ["run", "trace", ...ofRuns, ...allStudies]],
     ["POST /v1/setup/tag", { setup_id: 1, tag: "a" }, 200, ["setups", "setupTags"]],

@@ -8,7 +8,7 @@ const lifetimes = { fresh: 10, staleWhileRevalidate: 20, staleIfError: 40 };
 const entry = (about: Partial<Entry> = {}): Entry =>
   entryOf({ status: 200, body: "x" }, { endpoint: "e", groups: [], lifetimes, storedAt: 0, ...about });
 
-test("what is no duration is none", () => {
+test("a malformed text is no duration", () => {
   const others = ["", "1", "1w", "-1s", "1.5h", " 1s", "1s ", "1234567s", "s"];
   expect(others.filter(isDuration)).toEqual([]);
 });
@@ -35,8 +35,8 @@ test.each<[string, Entry, Directives, boolean, string]>([
 
 test("an entry is stale after a write; after an unconfirmed one it only stands in", () => {
   const after = (staleWhileRevalidate: number, staleIfError: number, isUnconfirmed: boolean) => {
-    const one = entry({ lifetimes: { fresh: 10, staleWhileRevalidate, staleIfError } });
-    return makeStale(one, 5, isUnconfirmed) ? freshnessOf(one, 5, {}) : "gone";
+    const aged = entry({ lifetimes: { fresh: 10, staleWhileRevalidate, staleIfError } });
+    return makeStale(aged, 5, isUnconfirmed) ? freshnessOf(aged, 5, {}) : "gone";
   };
   expect([after(20, 40, false), after(20, 40, true)]).toEqual(["stale", "ifError"]);
   expect([after(20, 0, false), after(20, 0, true)]).toEqual(["stale", "gone"]);

@@ -48,9 +48,9 @@ describe("a write invalidates before its answer is there", () => {
     ],
     [`DELETE /api/v1/json/data/61?api_key=${alice}`, none, dataset],
     ["PUT /api/v1/json/data/61", form({}), dataset],
-    // Ids are digits: who reads by POST sends no other one.
+    // Ids are digits: clients that read by POST send nothing else.
     ["POST /api/v1/json/data/61.0", form({}), datasets],
-    // It adds a dataset: no other one changes.
+    // It adds a dataset: no other dataset changes.
     ["POST /api/v1/json/data", parts({ description: "<oml:data_set_description/>" }), ["listDatasets"]],
     ["POST /api/v1/json/data", parts({ description: "x".repeat(70_000) }), ["listDatasets"]],
     // The request does not name the dataset for certain, so it may be any.

@@ -184,7 +184,7 @@ test.each([60_000, 72_274, 100_000, 130_000])(
     socket.write(asking("GET /old/3", "Connection: close"));
     await closed;
     expect(statusesIn(text())).toEqual(["200", "200", "200"]);
-    expect(bodies.map((one) => one.length)).toEqual([0, size, 0]);
+    expect(bodies.map((sent) => sent.length)).toEqual([0, size, 0]);
     expect(bodies[1] === body).toBe(true);
   },
 );

@@ -20,7 +20,7 @@ import { edited, rows } from "../../features/privateDatasets/through.ts";
 import { samplePaths, startSample } from "./sample.ts";
 import { cachingOver, minute } from "./support.ts";
 
-/** Who asks: a caller as of both interfaces, or one with a session of the website's, which only legacy's knows. */
+/** A caller of both interfaces, or a caller with a session of the website, which only legacy's interface knows. */
 type SessionCaller = Caller & { session?: string };
 
 const keyed = (path: string, { key }: Caller): string => (key === undefined ? path : `${path}?api_key=${key}`);
@@ -57,12 +57,12 @@ const lists = [
 const startShared = () =>
   startSample({
     datasets: structuredClone(rows),
-    users: users.map((one) => ({ ...one, session: `s${one.id}` })),
+    users: users.map((person) => ({ ...person, session: `s${person.id}` })),
   });
 
 type Shared = Awaited<ReturnType<typeof startShared>>;
 
-/** What is true: legacy itself answers its own paths, a gateway without a cache the others. Neither knows an outage. */
+/** The right answers: legacy itself answers its paths, a gateway without a cache the others. Neither has an outage. */
 const openTruth = async ({ direct }: Shared) => {
   const plain = await listeningGateway(direct, { CACHE_BYTES: "0" });
   return async (path: string, caller: SessionCaller = nobody) => {
@@ -113,14 +113,14 @@ const compareWithLegacy = async (
   const rightOf = await openTruth(legacy);
   const withKeys = [user, owner, otherOwner, readOnly, administrator, wrongKey];
   const strangers: SessionCaller[] = [
-    { name: "nobody with an empty key", key: "" },
+    { name: "a caller with an empty key", key: "" },
     { name: "an unknown session", session: "unknown" },
   ];
   const sessions = [loggedIn(user), loggedIn(owner), loggedIn(otherOwner, ""), loggedIn(administrator, wrongKey.key)];
   const callers: SessionCaller[] = [nobody, nobody, ...withKeys, ...strangers, ...sessions];
   const paths = [...lists, ...lists, ...ids.flatMap(ofDataset)];
   /**
-   * Of each path, what everybody may be shown of it while legacy fails, beside what is true: lists that
+   * The stale public answers of each path that may be shown while legacy fails, besides the right one: lists that
    * a tag or an upload left.
    */
   const left = new Map<string, Set<string>>();

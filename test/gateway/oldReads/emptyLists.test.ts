@@ -45,7 +45,7 @@ const gatewayOver = async () => {
   };
 };
 
-/** How many fetches in the background have failed. */
+/** The number of background fetches that have failed. */
 const refreshesFailed = async ({ meter }: Pick<Core, "meter">): Promise<number> => {
   const events = (await meter.read()).find(({ name }) => name === "catalog_gateway_cache_events_total");
   return events?.values.find(({ labels }) => labels["event"] === "refresh_failed")?.value ?? 0;
@@ -255,7 +255,7 @@ describe("a list without filters is never believed to be empty", () => {
     for (const [path, body] of bodies) expect([path, await ask(path)]).toMatchObject([path, { status: 200, body }]);
   });
 
-  test("but for a list of tags, after the last one was removed", async () => {
+  test("except a list of tags, after the last tag was removed", async () => {
     const { ask, load, datasets } = await gatewayOver();
     for (const row of datasets) row.tags = row.id === 61 ? [["flowers", 16]] : [];
     const tags = both("data/tag/list");
@@ -266,7 +266,7 @@ describe("a list without filters is never believed to be empty", () => {
   });
 });
 
-describe("where nothing is stored, legacy's word stands", () => {
+describe("where nothing is stored, what legacy answers stands", () => {
   test("for 5 s if the last look of this minute found no row", async () => {
     const { ask, pass, load, fail } = await gatewayOver();
     const other = (id: number) => both(`data/list/data_id/${id}`);
@@ -297,7 +297,7 @@ describe("where nothing is stored, legacy's word stands", () => {
   });
 });
 
-test("a caller with a key gets everybody's list, too, while legacy can list nothing", async () => {
+test("a caller with a key also gets the public list while legacy can list nothing", async () => {
   const { pass } = clock();
   const rows = '{"setups":{"setup":[{"setup_id":"1","flow_id":"101"}]}}';
   const legacy = { isFailing: false };
@@ -313,7 +313,7 @@ test("a caller with a key gets everybody's list, too, while legacy can list noth
   expect(await ask(list, { "X-API-Key": keys.user })).toMatchObject({ status: 200, body });
 });
 
-test("what is fetched after a list with a key has passed is no more believed", async () => {
+test("an empty list fetched after a keyed list has passed is not believed either", async () => {
   const { pass } = clock();
   const rows = JSON.stringify({ data: { dataset: [{ did: 61, name: "iris", version: 1, status: "active" }] } });
   const legacy = { isFailing: false };

@@ -24,7 +24,7 @@ const gatewayOver = async () => {
     const response = await fetch(legacy.direct + to, { method: "POST", body });
     return { status: response.status, body: await response.text() };
   };
-  /** How often legacy was asked for this path since this was called last. */
+  /** The number of requests to legacy for this path since the last call. */
   const asked = () => legacy.seen.splice(0).filter(({ url = "" }) => url.startsWith(path)).length;
   return { ...gateway, post, direct, asked };
 };

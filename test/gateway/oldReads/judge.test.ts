@@ -24,7 +24,7 @@ const recorded = () => {
   return [...answers.values()];
 };
 
-/** Why answers are not stored, besides JSON that does not parse and pages. */
+/** Reasons that keep answers out of the cache, besides JSON that does not parse and pages. */
 const reasons: Record<string, readonly string[]> = {
   "its XML does not parse": [
     "getDataset answer-cut-off (xml)",

@@ -145,7 +145,7 @@ describe("a read that no endpoint has", () => {
     expect((await ask(path)).status).toBe(502);
   });
 
-  test("an accepted key, or a cookie, gets everybody's 200, and passes for all else", async () => {
+  test("an accepted key, or a cookie, gets the public 200, and passes for all else", async () => {
     const { legacy, ask } = await cachingOver(await startLegacy());
     const asMine = async (path: string) => [await ask(`${path}?api_key=${alice}`), await ask(path, session)];
     await ask("/api/v1/json/task/inputs/59");

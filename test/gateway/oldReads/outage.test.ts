@@ -24,7 +24,7 @@ test("each 5xx of the gateway's own is an event, and counts as a failure", async
   expect(failures()).toBe(3);
   await until(() => core.outage.isOn());
   await core.outage.settled();
-  // One request a second tries legacy all the same.
+  // One request a second still tries legacy.
   const statuses = [await ask(other(7)), await ask(other(8))].map(({ status }) => status);
   expect([statuses.at(-1), failures()]).toEqual([503, 5]);
   const page = await pageOfMetrics(core.meter);
@@ -69,7 +69,7 @@ test(`${PATHS} stale paths reach a legacy that is back once each, over MAX_CONNE
   expect([legacy.asked.toSorted(), legacy.most]).toEqual([asked.toSorted(), 4]);
 });
 
-test("a list that shows more to a key passes, and is everybody's while legacy fails", async () => {
+test("a list that shows more to a key passes, and is the public list in an outage", async () => {
   const legacy = await startSample();
   const { ask, core } = await cachingOver(legacy);
   const list = "/api/v1/json/data/list/limit/5";

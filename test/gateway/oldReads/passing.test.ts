@@ -31,7 +31,7 @@ const treating = async (state: { own: Given; clients?: Given }, environment: Rec
     response.end(body);
   });
   const gateway = await cachingOver({ url }, environment);
-  /** How often an event whose name begins so was reported. */
+  /** The number of reports of the event whose name begins so. */
   const counted = (event: string): number =>
     Object.entries(gateway.core.observer.counts()).find(([name]) => name.startsWith(event))?.[1] ?? 0;
   return { ...gateway, askers, counted };

@@ -6,7 +6,7 @@ import { httpUpstream } from "../proxy/support.ts";
 import { clock } from "../cache/support.ts";
 
 const second = 1000;
-/** Of the day that `clock` sets, 21 November 2026, it is a day ago but for an hour. */
+/** 23 hours before the time that `clock` sets, 21 November 2026. */
 const UPLOADED = "2026-11-20T13:00:00";
 const evaluations = { evaluation: { name: "kappa", value: "1" } };
 const run = (members: JsonObject = {}) => ({ run: { run_id: "7", task_id: "31", ...members } });

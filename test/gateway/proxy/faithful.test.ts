@@ -54,7 +54,7 @@ test("the request's line and headers arrive with their case, order and repetitio
   expect(lines.slice(3, 8)).toEqual(["x-B: 2", "X-a: 1", "x-b: 3", "Cookie: k=v; l", "Accept-Encoding: gzip, zstd"]);
 });
 
-test("Host is the client's, unless one is set; where legacy redirects to is its own word", async () => {
+test("Host is the client's unless a setting names it; legacy's Location is unchanged", async () => {
   const location = "Location: http://inner.example/dir/";
   const { origin, requests } = await reply(`HTTP/1.1 301 Moved\r\n${location}\r\nContent-Length: 0\r\n\r\n`);
   await send((await openProxy(origin)).port, get("/dir"));

@@ -8,7 +8,7 @@ import { settled, until } from "../../support/waiting.ts";
 const post = (...headers: string[]) => request("POST /write", "Content-Length: 4", ...headers);
 const body = "a=bc";
 
-/** What an upstream writes, and how it ends the connection. */
+/** The text that an upstream writes, and how it ends the connection. */
 type Answer = string | readonly [text: string, ending: "end" | "resetAndDestroy"];
 
 /** A gateway that observes all writes, and holds an answer until it is released. */

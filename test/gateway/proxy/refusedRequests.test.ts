@@ -90,7 +90,7 @@ describe("a request that undici refuses", () => {
     const second = good();
     for (let i = 0; i < 2; i++) {
       await until(() => answers.length === 1);
-      // One request at a time on one connection, refused ones or not.
+      // One request at a time on one connection, refused or not.
       expect(requests).toHaveLength(i + 1);
       answers.splice(0).forEach((answer) => answer());
     }
@@ -102,9 +102,9 @@ describe("a request that undici refuses", () => {
   test("a refused request of the gateway's own does not use up its connection", async () => {
     const { origin } = await healthyUpstream();
     const { upstream } = await openProxy(origin, { connections: 1 });
-    const one = (path: string, headers = {}) =>
+    const read = (path: string, headers = {}) =>
       ask(upstream, { method: "GET", path, headers, maxBytes: 1000, totalTimeout: 2000 });
-    for (let i = 0; i < 3; i++) await expect(one("/", { bad: "a\nb" })).rejects.toThrow("The upstream broke off");
-    expect((await one("/healthy")).body.toString()).toBe("healthy");
+    for (let i = 0; i < 3; i++) await expect(read("/", { bad: "a\nb" })).rejects.toThrow("The upstream broke off");
+    expect((await read("/healthy")).body.toString()).toBe("healthy");
   });
 });

@@ -20,7 +20,7 @@ import { roomyLimits } from "../http/openServer.ts";
 import { readRawRequests } from "../../support/rawRequests.ts";
 import { until } from "../../support/waiting.ts";
 
-/** What a test may set differently. */
+/** The settings that a test may change. */
 export type ProxySettings = Partial<
   Omit<UpstreamSettings, "origin"> & PassThroughOptions & { limits: Partial<ClientLimits> }
 >;

@@ -69,7 +69,7 @@ test.each<[string, (length: number) => unknown]>([
 ])("%s take time in proportion to their length", (_, work) => {
   const length = 10_000;
   timeOf(() => work(length));
-  const [short, long] = [length, 8 * length].map((one) => timeOf(() => work(one))) as [number, number];
-  // Eight times the length: quadratic time would be sixty-four times as much. Two milliseconds are as good as none.
+  const [short, long] = [length, 8 * length].map((size) => timeOf(() => work(size))) as [number, number];
+  // Eight times the length: quadratic time would be sixty-four times as much. Two milliseconds count as zero.
   expect((long + 2) / (short + 2)).toBeLessThan(30);
 });

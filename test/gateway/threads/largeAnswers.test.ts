@@ -111,7 +111,7 @@ test("an answer that is read without end is 504, and its thread is replaced", as
     { ...small, module: badEndpoints, overtime: 500 },
     { TOTAL_TIMEOUT_MS: "3000" },
   );
-  // On a busy machine the thread starts too late for the first ones.
+  // On a busy machine the thread starts too late for the first answers.
   await until(async () => (await statusOf("good")) === 200);
   const failed = failures();
   expect(await statusOf("hang")).toBe(504);
@@ -143,7 +143,7 @@ test.each([
   await until(() => reader.size().waiting > 0);
   const { status, headers } = await ask("another");
   expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
-  expect((await Promise.all(running)).map((one) => one.status)).toEqual([504, 504]);
+  expect((await Promise.all(running)).map((answer) => answer.status)).toEqual([504, 504]);
   await until(async () => (await statusOf("good")) === 200);
 });
 

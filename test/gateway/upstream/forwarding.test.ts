@@ -86,7 +86,7 @@ const incoming = {
 
 const viaPattern = new RegExp(`^1\\.1 outer, 1\\.1 ${pseudonym}-[0-9a-f-]{36}$`);
 
-test("a stranger's word is replaced, but for Via", () => {
+test("an untrusted client's forwarding headers are replaced, except Via", () => {
   expect(headersFor({ incoming })).toEqual({
     Via: expect.stringMatching(viaPattern),
     "X-Forwarded-For": "192.0.2.1",

@@ -49,7 +49,7 @@ test("a part that hangs holds half of the connections, and the others are answer
   await arrived("/b1");
   answer("/b1");
   await until(() => results.length === 5);
-  // The last two that hang, the one that waits and the one that comes are refused.
+  // The last two that hang, the request that waits and the new request are refused.
   expect(results.toSorted()).toEqual([
     "/a3 overloaded",
     "/a4 overloaded",

@@ -90,7 +90,7 @@ test("a body of very many small chunks is collected whole", async () => {
   expect(await answer).toBe(15_000);
 });
 
-test("a large body that tells its length is the same bytes, and a short one is none", async () => {
+test("a large body with a Content-Length has the same bytes; a cut body is an error", async () => {
   const { held, bodies, memory, get, asked } = await open(1000 * KIB);
   const [whole, cut] = [get(), get()];
   await asked(2);
