@@ -14,7 +14,7 @@ import type { DependencyState } from "../../../src/operation/telemetry/dependenc
 import { endpoints } from "../../../transforms/index.ts";
 
 const bare = await gatewayFor("http://127.0.0.1:1");
-/** The console of a gateway without features but for one with this part. */
+/** The console of a gateway whose only feature has this part. */
 const consoleOf = (console: ConsolePart = {}) => consoleFor({ ...bare, consoleParts: [console], off: [] });
 
 test("malformed requests are refused in our format", async () => {

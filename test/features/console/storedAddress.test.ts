@@ -9,16 +9,16 @@ const minute = 60_000;
 
 /** A gateway that caches both interfaces, and its operators. */
 const cachingBoth = async (environment: Record<string, string> = {}) => {
-  const one = await staged({}, { environment: { MODERN_URL: "", CACHE_LEGACY: "all", ...environment } });
-  const { app } = await operatorsOf(one);
+  const opened = await staged({}, { environment: { MODERN_URL: "", CACHE_LEGACY: "all", ...environment } });
+  const { app } = await operatorsOf(opened);
   const headers = { Host: "127.0.0.1", "Content-Type": "application/json" };
   const purge = async (url: string) =>
     app.request("/purge", { method: "POST", headers, body: JSON.stringify({ url }) });
   return {
-    ...one,
+    ...opened,
     purge,
     find: async (url: string) => app.request(`/cache?url=${encodeURIComponent(url)}`, { headers }),
-    read: async (path: string) => (await fetch(`http://127.0.0.1:${one.port}${path}`)).headers.get("cache-status"),
+    read: async (path: string) => (await fetch(`http://127.0.0.1:${opened.port}${path}`)).headers.get("cache-status"),
   };
 };
 

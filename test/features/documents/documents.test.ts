@@ -166,7 +166,7 @@ test("the API catalogue names the documents of each prefix, and HEAD says so by 
   const got = await get("/.well-known/api-catalog");
   expect(got.headers.get("content-type")).toMatch(/^application\/linkset\+json;/);
   const { linkset } = (await got.json()) as { linkset: { anchor: string; "service-desc": { href: string }[] }[] };
-  expect(linkset.map((one) => [one.anchor, one["service-desc"][0]?.href])).toEqual([
+  expect(linkset.map((api) => [api.anchor, api["service-desc"][0]?.href])).toEqual([
     ["/v1", "/v1/openapi.json"],
     ["/", "/openapi.json"],
   ]);

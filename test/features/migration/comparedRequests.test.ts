@@ -18,10 +18,10 @@ describe("a request counts once, by its latest result that is no drift", () => {
     [["drift", "equal"], "equal"],
     [["drift", "drift"], "drift"],
   ])("%j is %s", (results, counted) => {
-    // Whether one process has compared it all the time, or each time another one.
-    const one = opened();
+    // The result is the same if a single process compared the request every time, or another process each time.
+    const only = opened();
     const stored = results.reduce((text, result) => {
-      one.add("/datasets/61", result);
+      only.add("/datasets/61", result);
       const another = opened();
       another.merge(text);
       another.add("/datasets/61", result);
@@ -29,7 +29,7 @@ describe("a request counts once, by its latest result that is no drift", () => {
     }, "");
     const last = opened();
     last.merge(stored);
-    for (const requests of [one, last]) expect(requests.counts()).toMatchObject({ compared: 1, [counted]: 1 });
+    for (const requests of [only, last]) expect(requests.counts()).toMatchObject({ compared: 1, [counted]: 1 });
   });
 
   test("in whichever order two gateways read each other", () => {

@@ -57,7 +57,7 @@ test("the latest requests count, in memory that does not grow", () => {
     ["/shade", MAX_COMPARED],
     ["/colour", MAX_COMPARED / 2],
   ]);
-  // The one that was compared just now is the last to go.
+  // The latest comparison is evicted last.
   differences.add(coloured(`/datasets/${MAX_COMPARED}`, ["/colour"]));
   expect(shown()).toContainEqual(["/colour", MAX_COMPARED / 2 + 1]);
   differences.add(coloured("/datasets/new", ["/shade"]));

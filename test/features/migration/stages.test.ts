@@ -429,7 +429,7 @@ describe("a canary that modern answers wrongly", () => {
         faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/name" }],
       },
     );
-    // Two requests, each of them twice, are two distinct ones.
+    // Two requests, each sent twice, are two distinct requests.
     for (const [count, id] of [61, 61, 2, 2].entries()) {
       await opened.ask(`/datasets/${id}`);
       await opened.compared("getDataset", count + 1);

@@ -80,7 +80,7 @@ const open = async (given: Record<string, Stage>) => {
       const decision = response.headers.get("gateway-decision") ?? "";
       return { status: response.status, body: await response.json(), decision };
     },
-    /** Who was asked to read, and to write, since the last time. */
+    /** The reads and writes that each side was sent since the last call. */
     asked: () => {
       const about = (seen: typeof legacy.seen) => ({
         reads: seen.filter(({ method, target }) => method === "GET" && /\/6[12]\b/.test(target)).length,

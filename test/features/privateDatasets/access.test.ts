@@ -118,7 +118,7 @@ describe("an administrator's list", () => {
     await list(owner, "uploader/16");
     for (const filter of ["number_classes/1000", "number_instances/150", "uploader/16"])
       expect({ filter, ...(await list(administrator, filter)) }).toMatchObject({ filter, ids: [1] });
-    // It has none of the last one.
+    // The row has no value for the last filter.
     for (const filter of ["number_classes/1..9", "number_instances/0..149", "uploader/17", "number_missing_values/0"])
       expect({ filter, ...(await list(administrator, filter)) }).toMatchObject({
         filter,

@@ -6,7 +6,7 @@ import { edited, rows, through } from "./through.ts";
 
 const complete = (ids: number[] | number) => ({ ids, isIncomplete: false });
 
-describe("a write by legacy's own interface shows in the next list", () => {
+describe("a write by the legacy interface shows in the next list", () => {
   test("a dataset that turns private, and public again", async () => {
     const { list, legacy } = await through();
     expect((await legacy(owner, "json/data/edit", edited(2, "<oml:visibility>private</oml:visibility>"))).status).toBe(

@@ -44,7 +44,7 @@ describeWithRedis("two gateways and a Redis", () => {
     }
   });
 
-  test("without Redis each lists what it knows; after a flush one of them scans anew", async () => {
+  test("without Redis each lists what it knows; after a flush one of them scans again", async () => {
     const redis = await startRedis();
     const { a, b } = await two(redis.url);
     const calls = () => [a, b].reduce((sum, { state }) => sum + (state()?.calls ?? 0), 0);

@@ -10,7 +10,7 @@ import { startScanning } from "./scanned.ts";
 const patient = { TOTAL_TIMEOUT_MS: "3600000", HEADERS_TIMEOUT_MS: "3600000" };
 
 describe("a legacy that answers single datasets slowly, or not at all", () => {
-  test("a legacy that hangs holds up no list: legacy's own is served, and marked", async () => {
+  test("a legacy that hangs holds up no list: its own list is served, and marked", async () => {
     const front = await fronted();
     const { list, legacy } = await over(front, patient);
     front.replace(/GET .*\/(data\/\d+|evaluation\/)/);

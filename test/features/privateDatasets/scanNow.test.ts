@@ -13,7 +13,7 @@ import { randomCatalogue } from "./randomCatalogue.ts";
 import { randomInput, randomVisitor } from "./randomQuestion.ts";
 import { startScanned } from "./scanned.ts";
 
-/** What happens behind the gateway between two scans. */
+/** A change behind the gateway between two scans. */
 type Change = { turns: number } | { deletes: number } | { tags: number } | { adds: "public" | "private" };
 const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ turns: fc.nat(60) }),
@@ -60,7 +60,7 @@ test(
         const ask = (caller: Caller, input: ListInput) => askList(gateway.app, caller, input);
         try {
           for (const { changes, turned, questions } of steps) {
-            for (const one of changes) apply(bed.datasets, one, () => ++last);
+            for (const made of changes) apply(bed.datasets, made, () => ++last);
             await scanNow();
             for (const [visitor, input] of questions) {
               const { uploader: _, ...known } = input;

@@ -68,7 +68,7 @@ export const scanningThrough = async (
         }),
       ),
     get: (caller: Caller, id: number) => fetch(`${gateway.url}/v1/datasets/${id}`, { headers: headersFor(caller) }),
-    /** Legacy's own interface, through the gateway. */
+    /** The legacy interface, through the gateway. */
     legacy: async (caller: Caller, path: string, form?: Record<string, string>, method = form ? "POST" : "GET") => {
       const query = caller.key === undefined ? "" : `?api_key=${caller.key}`;
       const answer = await fetch(`${gateway.url}/api/v1/${path}${query}`, {

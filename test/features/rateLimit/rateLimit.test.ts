@@ -229,7 +229,7 @@ describeWithRedis("gateways with one Redis", () => {
       onLost: (why) => events.push(`lost: ${why}`),
       onUp: () => events.push("up"),
     });
-    /** From buckets of two tokens, which gain another one in five seconds. */
+    /** From buckets of two tokens, which gain a token in five seconds. */
     const take = (caller: string) => shared.take(caller, 0.2);
     await until(async () => (await take("first")) !== undefined);
     // The clock of Redis was an hour ahead when this caller came.

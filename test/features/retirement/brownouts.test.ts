@@ -159,7 +159,7 @@ test("it is counted, logged once, and listed as a use", async () => {
   expect(clients()).toMatchObject([{ agent: "old/1", path: "/api/v1/json/data/{id}", count: 3 }]);
 });
 
-test("its event is not repeated after a reload, but for another time", async () => {
+test("a brown-out's event is not repeated after a reload, unless its time changes", async () => {
   stoppedAt(during);
   const { port, observer, reconfigure } = await gatewayOver({ BROWNOUTS: [window] });
   const answered = async () => {

@@ -17,7 +17,7 @@ const path = kept.getDataset;
 /** After a gap of Redis, gateways wait for each other for a shorter time; where that is too short, Redis is emptied. */
 const impatient = { waitForOthers: 500 };
 
-/** Two gateways over one legacy that share by one Redis. `way`: how the first one reaches it. */
+/** Two gateways over one legacy that share by one Redis. `way`: how the first gateway reaches it. */
 const two = async (legacy: ScriptedLegacy, url: string, parts: GatewayParts = impatient, way = url) => {
   const [a, b] = [
     await cachedGateway({ REDIS_URL: way }, legacy, parts),
@@ -36,7 +36,7 @@ const stopClock = () => {
 
 const tag = { data_id: 61, tag: "a" };
 
-/** What befalls a Redis, or the way to it, and how it ends. */
+/** A failure of Redis, or of the way to it, and how it ends. */
 type Outage = {
   title: string;
   keeps?: boolean;

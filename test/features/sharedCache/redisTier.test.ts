@@ -94,9 +94,9 @@ describeWithRedis("the tier on Redis", () => {
   test("what one stores another finds until it expires, but nothing that has an owner", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
-    const one = await entry("[1]".padEnd(3000));
-    expect(await a.put("k", one)).toBe("set stored");
-    expect(await b.get("k")).toEqual(alike(one));
+    const stored = await entry("[1]".padEnd(3000));
+    expect(await a.put("k", stored)).toBe("set stored");
+    expect(await b.get("k")).toEqual(alike(stored));
     expect(await b.get("other")).toBeUndefined();
     a.set("own", await entry("secret", { owner: "x" }), a.mark());
     a.set("lines", await entry("[3]", { groups: ["study/a\nb"] }), a.mark());
@@ -293,7 +293,7 @@ describeWithRedis("the tier on Redis", () => {
     ]);
     await heartbeats(redis, 4);
     expect([a.observed.lost, b.observed.lost, b.trusted()]).toEqual([0, 0, true]);
-    for (const one of [a, b]) expect((await one.get("other"))?.body.toString()).toBe("[1]");
+    for (const tier of [a, b]) expect((await tier.get("other"))?.body.toString()).toBe("[1]");
   });
 
   test.each([
@@ -313,7 +313,7 @@ describeWithRedis("the tier on Redis", () => {
     path.mend();
     await until(() => a.trusted());
     expect(a.observed.lost).toBeGreaterThan(0);
-    expect([await a.get("k"), await b.get("k")].map((one) => one !== undefined)).toEqual([isKept, isKept]);
+    expect([await a.get("k"), await b.get("k")].map((found) => found !== undefined)).toEqual([isKept, isKept]);
     expect(b.observed.lost > 0).toBe(!isKept);
   });
 

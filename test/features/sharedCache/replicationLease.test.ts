@@ -162,7 +162,7 @@ describe("after a gap", () => {
     expect([on.lease.isHeld(), on.done]).toEqual([true, ["distrusts"]]);
   });
 
-  test("a second gap begins the wait anew", async () => {
+  test("a second gap restarts the wait", async () => {
     const on = await heldLease();
     on.lose();
     on.comeBack();

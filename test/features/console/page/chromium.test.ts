@@ -317,11 +317,11 @@ describeInChromium("the operators' page", (open) => {
     const outside = await page.evaluate(`(() => {
       const wide = document.documentElement.scrollWidth > innerWidth ? ["the page"] : [];
       const cells = document.querySelectorAll(".traffic td, .traffic th, .rows td, .rows th, .lights li, .facts span, dd");
-      return wide.concat([...cells].filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0).map((one) => one.outerHTML));
+      return wide.concat([...cells].filter((cell) => cell.scrollWidth > cell.clientWidth + 1 && cell.clientWidth > 0).map((cell) => cell.outerHTML));
     })()`);
     expect(outside).toEqual([]);
     const rows = await page.evaluate(
-      `[...document.querySelectorAll(".lights li")].map((one) => one.getBoundingClientRect().top)`,
+      `[...document.querySelectorAll(".lights li")].map((light) => light.getBoundingClientRect().top)`,
     );
     expect(new Set(rows as number[]).size).toBe(1);
   });

@@ -167,7 +167,7 @@ test.each(["", `?api_key=${keys.owner}`])("an endpoint whose lists lack all rows
   );
 });
 
-test("slow answers are a cause from the third on, if more than one in twenty of an endpoint is slow", async () => {
+test("slow answers are a cause from the third on, if over 5 % of an endpoint's are slow", async () => {
   const { pass } = clock(["setInterval"]);
   const { ask, see, legacy } = await cachingOver(await startLegacy());
   /** So many misses that take so many milliseconds. */

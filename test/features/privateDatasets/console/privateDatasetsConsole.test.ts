@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => bed.close());
 
-/** A public one, two private ones, and a private one that legacy hides. */
+/** A public dataset, two private datasets, and a private dataset that legacy hides. */
 const rows = [
   completeDataset({ id: 1, name: "seen" }),
   completeDataset({ id: 2, name: "own", visibility: "private", uploader: owner.user.id }),
@@ -25,7 +25,7 @@ const rows = [
 ];
 const LAST = 7 + BEYOND;
 
-/** What a gateway shows to operators. No key may ever be in it. */
+/** A gateway's views for operators. No key may ever be in them. */
 const viewsOf = (gateway: TestGateway) => {
   onTestFinished(() => gateway.close());
   const app = consoleFor(gateway);
