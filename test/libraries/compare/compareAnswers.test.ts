@@ -114,7 +114,7 @@ describe("the ledger", () => {
     ["for all that is below a path", { path: "/**" }, "expected"],
   ])("a difference is classified by a ledger's entry %s", (_, change, kind) => {
     const differences = compare(answer(document), answer(empty), tree, [{ ...entry, ...change }]);
-    expect(differences.map((one) => [one.kind, one.entry])).toEqual([[kind, kind === "expected" ? "one" : undefined]]);
+    expect(differences.map((it) => [it.kind, it.entry])).toEqual([[kind, kind === "expected" ? "one" : undefined]]);
   });
 
   test("a ledger's entry about a list allows differences of the list's entries alone", () => {

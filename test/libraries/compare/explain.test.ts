@@ -26,7 +26,7 @@ const stepsIn = (rule: Rule, legacy: JsonObject, served?: Json): string[] => {
 
 const everything = Object.keys(endpoints).flatMap(shown);
 
-test.each(everything.map((one) => [`${one.name} ${one.example}`, one] as const))(
+test.each(everything.map((fixture) => [`${fixture.name} ${fixture.example}`, fixture] as const))(
   "%s: every difference has a rule",
   (_, { endpoint, legacy, ours }) => {
     expect(stepsIn(endpoint.output, legacy, ours).filter((step) => step.endsWith("nobody"))).toEqual([]);

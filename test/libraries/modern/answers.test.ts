@@ -139,7 +139,7 @@ test("each endpoint has codes of its own for not found, conflict and gone", asyn
           if ((await ask(path)).backend === "modern") served.push(`${path} ${code} ${status}`);
       }
   const own = ["/datasets/1 111 404", "/studies/99 601 404", "/studies/99 603 410"];
-  expect(served).toEqual(own.flatMap((one) => [one, one]));
+  expect(served).toEqual(own.flatMap((line) => [line, line]));
 });
 
 describe("an outcome of the endpoint is served", () => {
@@ -219,7 +219,7 @@ test.each([
     body: { detail: "The new implementation gave no answer." },
     backend: "modern",
   });
-  expect(asked.filter((one) => one.startsWith("POST")).length).toBe(1);
+  expect(asked.filter((line) => line.startsWith("POST")).length).toBe(1);
   expect(failures()).toEqual({ "modern_failed getDataset": 1, "modern_failed tagDataset": 1 });
   const read = await ask("/datasets/61", { headers: { "Cache-Control": "no-cache" } });
   expect(JSON.stringify(read.body)).not.toContain("never-sent");

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** What modern answers, by the endpoint's name; the example of every other. */
+/** Modern's answers by the endpoint's name; all other endpoints answer their example. */
 let said: Record<string, Json> = {};
 beforeEach(() => void (said = {}));
 
@@ -188,7 +188,7 @@ test.each<[title: string, endpoint: string, given: Json, answer: readonly [statu
   expect(await gateway.ask(name, input)).toEqual({ status, backend: "modern", body });
 });
 
-/** What is planted in place of a number, and of a list. */
+/** The wrong values that are planted in place of a number, and of a list. */
 const insteadOf = (value: Json): (Json | undefined)[] => {
   if (typeof value === "number") return [String(value), "x", ""];
   return Array.isArray(value) ? [undefined, null, "", "x", {}, { a: 1 }, ...value.slice(0, 1)] : [];

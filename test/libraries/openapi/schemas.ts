@@ -30,7 +30,7 @@ export type Operation = {
   /** Its parameters in the path, by name. */
   parameters: ReadonlyMap<string, Media>;
   body?: Media & { required: boolean };
-  /** By status; 0: every other one. */
+  /** By status; 0: every other status. */
   answers: ReadonlyMap<number, Answer>;
   needsKey: boolean;
 };

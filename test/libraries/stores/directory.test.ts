@@ -192,7 +192,7 @@ test("whenever the process is killed, what was acknowledged is there, whole", as
     const { size } = store.entries();
     // One more may be on the disk whose acknowledgement was cut off.
     expect([storing.last(), storing.last() + 1]).toContain(size);
-    for (let one = 1; one <= size; one++) expect(store.entries().get(`${one}`)).toEqual({ name: `value ${one}` });
+    for (let key = 1; key <= size; key++) expect(store.entries().get(`${key}`)).toEqual({ name: `value ${key}` });
     await store.stores.close();
     before = storing.last();
   }

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import { until } from "../../support/waiting.ts";
 import { openAt, put, textOf } from "./support.ts";
 
-/** What makes the disk of a process fail: `option` is for its Node. */
+/** A switch that makes the disk of a process fail: `option` is for its Node. */
 const openTrouble = () => {
   const path = join(temporaryFolder(), "trouble");
   const file = pathToFileURL(join(import.meta.dirname, "troubledDisk.ts"));
@@ -16,7 +16,7 @@ const openTrouble = () => {
     option: `--import=${file.href}?${encodeURIComponent(path)}`,
     /** From now on each write hangs, in a call to the system. */
     hang: () => spawnSync("mkfifo", [path]),
-    /** What hangs goes on. */
+    /** Lets the calls that hang go on. */
     release() {
       const pipe = openSync(path, constants.O_RDWR);
       unlinkSync(path);

@@ -63,7 +63,7 @@ const behaviours: Behaviour[] = [
     },
   },
   {
-    title: "null deletes a value, which is made anew then",
+    title: "null deletes a value, and the next update creates it again",
     async check(store) {
       await put(store, "a", "one");
       await put(store, "b", "one");

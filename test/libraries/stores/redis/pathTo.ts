@@ -47,7 +47,7 @@ export const pathTo = async (url: string) => {
     /** Connections break, and none can be made. */
     cut,
     mend: () => (isCut = false),
-    /** The open connections silently carry nothing any more, or no answers; new ones do. */
+    /** The open connections silently carry nothing any more, or no answers; new connections work. */
     freeze(which: "all" | "listeners" | "answers") {
       for (const pair of pairs)
         if (which === "answers") pair.isMute = true;

@@ -231,7 +231,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(textOf(await onRedis(redis.url))).toBe("a=late b=three");
   });
 
-  test("connections that carry nothing any more are made anew", async () => {
+  test("connections that carry nothing any more are opened again", async () => {
     const redis = await startRedis();
     const path = await pathTo(redis.url);
     const a = await onRedis(path.url, {}, { timeout: 2000 });
