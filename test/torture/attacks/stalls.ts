@@ -75,7 +75,7 @@ export const stalls: Attack = {
       () => ask(port, "/v1/datasets/61"),
     );
     const old = (path: string) => () => ask(port, `/api/v1/json/${path}`);
-    await measure("a list of 28 MB through legacy's own interface", () => long.json, old("data/list/limit/10000"));
+    await measure("a list of 28 MB through the legacy interface", () => long.json, old("data/list/limit/10000"));
     await measure("a study of two million runs through it", () => study, old("study/99"));
     await measure("JSON of five million levels through it", () => nested, old("data/61"));
     checks.push({

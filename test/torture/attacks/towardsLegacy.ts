@@ -117,14 +117,14 @@ export const towardsLegacy: Attack = {
       const headers = { "Content-Type": "application/json", "X-API-Key": "AAAA" };
       note((await ask(port, path, { method: "POST", headers, body: JSON.stringify(body), limit: 5000 })).status);
     });
-    const unclean = received.filter((one) => !isClean(one));
+    const unclean = received.filter((request) => !isClean(request));
     const counts = [...statuses]
       .toSorted(([a], [b]) => a - b)
       .map(([status, count]) => `${count} x ${status || "none"}`);
     return [
       none(
         `unclean requests among ${received.length} that legacy received`,
-        unclean.map((one) => JSON.stringify(one).slice(0, 200)),
+        unclean.map((request) => JSON.stringify(request).slice(0, 200)),
       ),
       holds("answers", counts.join(", "), "no 500, none lacking", !statuses.has(500) && !statuses.has(0)),
       holds("the process", isAlive() ? "alive" : "ended", "alive", isAlive()),

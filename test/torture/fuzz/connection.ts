@@ -58,7 +58,7 @@ class Connection {
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #outgoing: Buffer[] = [];
   #isSending = false;
-  /** How many requests were written, and how many answered. */
+  /** The number of requests that were written, and of those that were answered. */
   #written = 0;
   #answered = 0;
   #lastSent = 0;

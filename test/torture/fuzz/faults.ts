@@ -188,7 +188,7 @@ const DATABASE_DOWN =
   '<oml:error xmlns:oml="http://openml.org/openml">\n\t<oml:code>107</oml:code>\n\t<oml:message>Database connection error.</oml:message>\n\t</oml:error>\n';
 
 /**
- * Legacy's own ways to be wrong: the bytes are HTTP, the content is not what was asked for. For the new interface only.
+ * Errors of legacy itself: the bytes are HTTP, the content is not what was asked for. For the new interface only.
  */
 export const contentFaults: Record<string, (sound: SoundAnswer, random: Random) => SoundAnswer> = {
   phpNotice: (answer) => withBody(answer, Buffer.concat([Buffer.from(NOTICE), answer.body])),

@@ -46,7 +46,7 @@ const openContext = (name: string, { seed, requests }: RunOptions) => {
     /** Closes something else at the end. */
     onEnd: (close: () => unknown) => void closers.unshift(close),
   };
-  return { context, close: () => closers.forEach((one) => one()) };
+  return { context, close: () => closers.forEach((closer) => closer()) };
 };
 
 export type Context = ReturnType<typeof openContext>["context"];

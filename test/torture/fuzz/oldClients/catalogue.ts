@@ -1,6 +1,6 @@
 import { type LegacyAnswer, legacyError, legacyOver } from "../legacy.ts";
 
-/** Who owns datasets. */
+/** The owners of datasets. */
 export type Owner = "ann" | "bob";
 
 /** Legacy's keys. `reader` may not write; legacy does not know `stranger`. */
