@@ -44,7 +44,7 @@ const expected = (asked: TrafficRequest): Promise<GivenAnswer> => {
   return answer;
 };
 
-/** What the comparer finds in these answers: each difference with the number of questions that show it. */
+/** The comparer's findings in these answers: each difference with the number of requests that show it. */
 const foundIn = async (requests: Iterable<TrafficRequest>): Promise<string[]> => {
   const found = new Map<string, Set<string>>();
   const left = requests[Symbol.iterator]();
@@ -79,7 +79,7 @@ const expectAllFound = async (faults: Fault[], requests: Iterable<TrafficRequest
   return found;
 };
 
-/** Whether a fault shows in one of the right answers. Not every endpoint has a place for every fault. */
+/** True if a fault shows in any of the right answers. Not every endpoint has a place for every fault. */
 const hasPlace = async (fault: (typeof kinds)[number], requests: TrafficRequest[]): Promise<boolean> => {
   const answers = await Promise.all(requests.map(expected));
   if (fault === "otherStatus") return true;

@@ -39,7 +39,7 @@ const keys = sampleCatalogue.users.map(({ key }) => key);
 
 /**
  * So many requests over the sample catalogue, of each kind alike and one of 25 with a key; the
- * same ones for the same seed.
+ * same requests for the same seed.
  */
 export function* trafficOf(seed: number, count: number): Generator<TrafficRequest> {
   const random = pseudoRandom(seed);
@@ -47,7 +47,7 @@ export function* trafficOf(seed: number, count: number): Generator<TrafficReques
   for (let i = 0; i < count; i++) yield { ...pick(pick(madeRequests)), ...(i % 25 === 24 ? { key: pick(keys) } : {}) };
 }
 
-/** How a request goes out. */
+/** The options of `fetch` for a request. */
 export const initOf = ({ method, body, key }: TrafficRequest, agent = "node"): RequestInit => ({
   method,
   headers: {

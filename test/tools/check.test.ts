@@ -43,13 +43,13 @@ const checked = async (url: string, environment: Record<string, string> = {}, ti
 const answering = (status: number, type: string, body: string) =>
   httpUpstream((_, response) => response.writeHead(status, { "Content-Type": type }).end(body));
 
-/** The sample legacy, but for these answers. */
+/** The sample legacy, except for these answers. */
 const sampleBut = (answerTo: (path: string) => Response | undefined) =>
   httpUpstream(({ url = "" }, response) => {
     const answer = async () => {
-      const one = answerTo(url) ?? (await fetch(legacy.url + url));
-      const { "content-length": _, ...headers } = Object.fromEntries(one.headers);
-      response.writeHead(one.status, headers).end(await one.text());
+      const answered = answerTo(url) ?? (await fetch(legacy.url + url));
+      const { "content-length": _, ...headers } = Object.fromEntries(answered.headers);
+      response.writeHead(answered.status, headers).end(await answered.text());
     };
     void answer();
   });
@@ -381,10 +381,10 @@ describe("--check finds a server before legacy that treats requests in different
     };
     const { lines, rows } = await behind(front);
     const line = `${result} LEGACY_HOST: legacy names itself catalogue.example; for this Host it answers ${status}`;
-    expect([lines.some((one) => one.startsWith(line)), lines]).toEqual([true, lines]);
+    expect([lines.some((each) => each.startsWith(line)), lines]).toEqual([true, lines]);
     expect(rows.some((row) => row.result === "FAIL" && row.name === "LEGACY_HOST")).toBe(!isReady);
     const set = await behind(front, { LEGACY_HOST: "legacy.example" });
-    expect(set.lines.filter((one) => one.includes("LEGACY_HOST"))).toEqual([
+    expect(set.lines.filter((each) => each.includes("LEGACY_HOST"))).toEqual([
       "note LEGACY_HOST: legacy is addressed as legacy.example, and may redirect clients there: tell it its public name, if it is another one",
     ]);
   });

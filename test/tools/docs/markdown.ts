@@ -1,7 +1,7 @@
 /** A Markdown text without its fenced blocks of code. */
 const withoutCode = (markdown: string): string => markdown.replace(/^```[^]*?^```$/gm, "");
 
-/** The links of a Markdown text to other files (or, with `path` "", to itself), but for those of the web. */
+/** The links of a Markdown text to other files (with `path` "": to itself), without links to the web. */
 export const relativeLinks = (markdown: string): { path: string; anchor?: string }[] =>
   [...withoutCode(markdown).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target]) => target as string)
