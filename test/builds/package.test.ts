@@ -77,7 +77,7 @@ test("two packs of one commit are one file of at most 2 MB, with the commit's bu
 });
 
 test("what is installed has at most 60 MB, and nothing that reports installations", () => {
-  const files = globSync("node_modules/**", { cwd: folder, withFileTypes: true }).filter((one) => one.isFile());
+  const files = globSync("node_modules/**", { cwd: folder, withFileTypes: true }).filter((entry) => entry.isFile());
   const sizes = files.map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
   expect(megabytes(sizes.reduce((sum, size) => sum + size, 0))).toBeLessThan(60);
   const folders = [...new Set(files.map(({ parentPath }) => parentPath))];

@@ -17,7 +17,7 @@ const sources = process.env["OPENML_PYTHON"];
 if (!sources)
   process.stderr.write("OPENML_PYTHON is not set to the folder of openml-python's sources. It is not tried.\n");
 
-/** What each call gives that openml-python makes to this server with this key. */
+/** The result of each call that openml-python makes to this server with this key. */
 const callAll = async (origin: string, key: string): Promise<Record<string, string>> => {
   const env = { PYTHONPATH: sources, HOME: temporaryFolder(), PYTHONDONTWRITEBYTECODE: "1" };
   const { stdout } = await promisify(execFile)("/usr/bin/python3", ["test/clients/openmlPython.py", origin, key], {

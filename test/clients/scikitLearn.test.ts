@@ -44,7 +44,7 @@ describeWith("nginx", "scikit-learn's fetch_openml, through nginx and the gatewa
       for (const [form, outcome] of Object.entries(inForms)) {
         await fetch(`${legacy.url}/outage/${form}`, { method: "POST" });
         const found = Object.values((await fetchAll(allPaths, legacy)).outcomes);
-        expect(found.filter((one) => !outcome.test(one))).toEqual([]);
+        expect(found.filter((result) => !outcome.test(result))).toEqual([]);
       }
     });
 
@@ -58,7 +58,7 @@ describeWith("nginx", "scikit-learn's fetch_openml, through nginx and the gatewa
 
       legacy.state.isDown = true;
       expect(await fetchAll(url, legacy)).toEqual({ outcomes: direct.outcomes, reads: [] });
-      // For the gateway: nginx's copies stay fresh, and `test/deploy/dataFiles.test.ts` has stale ones.
+      // For the gateway: nginx's copies stay fresh; `test/deploy/dataFiles.test.ts` covers stale copies.
       pass(24 * 3_600_000);
       expect((await fetchAll(url, legacy)).outcomes).toEqual(direct.outcomes);
     });

@@ -100,7 +100,7 @@ test("the ports of every way to start the gateway are its defaults", () => {
   expect(pod.containers[0].ports.map(({ containerPort }) => containerPort)).toEqual(ports);
   expect(read("prometheus/prometheus.yml")).toMatch(new RegExp(`^ +port: ${ports[1]}\\b`, "m"));
   expect(settingsOf({})).toMatchObject({ settings: { PORT: ports[0], ADMIN_PORT: ports[1] } });
-  // The unit gives the public port only, and the other one follows.
+  // The unit gives the public port only, and the operators' port follows from it.
   expect(unit).toMatch(/ PORT=%i /);
   expect(unit).not.toContain("ADMIN_PORT");
 });
@@ -161,7 +161,7 @@ test("one version stands in every file, and the image takes its tarball of sever
   expect(dockerfile.copies).toContainEqual({ from: ["catalog-gateway-${VERSION}.tgz"], to: "package.tgz" });
 });
 
-test("Compose starts nginx anew with the gateway, whose address it has looked up once", () => {
+test("Compose restarts nginx with the gateway: nginx looks up its address only once", () => {
   expect(compose.services["nginx"]?.depends_on).toEqual({ gateway: { condition: "service_healthy", restart: true } });
 });
 

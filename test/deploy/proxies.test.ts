@@ -130,7 +130,7 @@ for (const [program, start] of programs)
         );
       }
 
-      // A slow upload waits in the proxy: legacy receives its first byte after the client has sent the last one.
+      // A slow upload waits in the proxy: legacy receives its first byte after the client has sent its last byte.
       const { hostname, port } = new URL(allPaths);
       const half = Buffer.alloc(1 << 20);
       const receivedBefore = legacy.state.received;

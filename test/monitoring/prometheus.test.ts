@@ -16,7 +16,7 @@ import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { sleep, until } from "../support/waiting.ts";
 import { dashboardQueries, files, variableQueries } from "./queries.ts";
 
-/** How long Prometheus scrapes the gateway before it is asked; rates need some twenty. */
+/** The seconds for which Prometheus scrapes the gateway before the first query; rates need some twenty. */
 const SECONDS = Number(process.env["SECONDS"] ?? 25);
 const TOKEN = "a-token-for-metrics";
 

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => legacy.close());
 
-/** What legacy is asked for in JSON first. */
+/** The reads that legacy is asked for in JSON first. */
 const reads = Object.entries<Endpoint>(endpoints)
   .filter(([, endpoint]) => endpoint.format !== "xml" && !("writes" in endpoint))
   .flatMap(([name, endpoint]) =>

@@ -15,7 +15,7 @@ const codeOf = (source: string): string =>
 
 test("each setting is read outside the file that defines it", () => {
   const files = globSync("{src,libraries,features,tools}/**/*.ts", { exclude: ["**/settings.ts"] });
-  const code = files.map((one) => codeOf(readFileSync(one, "utf8"))).join("\n");
+  const code = files.map((path) => codeOf(readFileSync(path, "utf8"))).join("\n");
   // What decides whether a feature is loaded stands beside its definition.
   const deciding = new Set<PropertyKey>();
   const watched = new Proxy(settings({}), {

@@ -49,7 +49,7 @@ test.each([
 ])("a legacy that cannot be reached is an error, with the request: $event", async ({ path, event, shown }) => {
   const { port, lines, text } = await logging(await nowhere());
   const { head } = await send(port, get(path));
-  const line = (await lines(1)).find((one) => one["event"] === event);
+  const line = (await lines(1)).find((entry) => entry["event"] === event);
   expect(line).toMatchObject({ level: 50, event, requestId: idOf(head), path: shown });
   expect(line?.["msg"]).toMatch(/^[A-Z].*\.$/);
   expect(text().toLowerCase()).not.toContain(KEY.toLowerCase());

@@ -28,7 +28,7 @@ export const openPipe = () => {
     fill(): void {
       for (const size of [4096, 1]) untilItCannot(() => writeSync(ours, "x".repeat(size)));
     },
-    /** What is in it now. */
+    /** Takes out its content. */
     read(): string {
       const buffer = Buffer.alloc(65_536);
       const parts: Buffer[] = [];
