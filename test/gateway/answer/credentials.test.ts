@@ -82,10 +82,10 @@ describe("a key over a socket", () => {
   );
 });
 
-describe("what travels to legacy", () => {
+describe("the parts of a request that travel to legacy", () => {
   const list = "/v1/evaluationmeasures/list";
 
-  test("a GET takes the key in the query to legacy, and who the client is", async () => {
+  test("a GET takes the key in the query to legacy, and the client's address", async () => {
     const { url, seen } = await recordingUpstream();
     const { port } = await listeningGateway(url);
     const own = [`Authorization: Bearer ${K}`, "Cookie: session=1", "User-Agent: me/1", "X-Other: 1"];

@@ -40,7 +40,7 @@ const patient = async () => {
   return { ask, state };
 };
 
-test("however many questions to legacy a request takes, all of them have one deadline", async () => {
+test("all calls to legacy for one request share one deadline", async () => {
   const { ask, state } = await patient();
   expect(await ask(path)).toBe(200);
   state.hangs = true;

@@ -73,7 +73,7 @@ test("one wait in the queue counts against the whole time", async () => {
     TOTAL_TIMEOUT_MS: "200",
   });
   const all = await Promise.all([1, 2, 3].map(() => exchange(port, get("/v1/evaluationmeasures/list"))));
-  // What waited too long in the queue itself would be 503.
+  // A request that waited too long in the queue itself would be 503.
   for (const answer of all) expectDetail(answer, 504);
 });
 
@@ -92,7 +92,7 @@ test("broken JSON is fetched once more as XML, within the same deadline and key"
   );
 });
 
-test("what does not fit the schema is 502, a new field stays, and both are counted", async () => {
+test("an answer that does not fit the schema is 502, a new field stays; both count", async () => {
   const documents = ['{"id":"secret-id"}', '{"id":"1","doi":"10.1/x"}'];
   const { url } = await recordingUpstream(() => ({ body: `{"data_set_description":${documents.shift()}}` }));
   const { port, observer } = await listeningGateway(url);
@@ -155,7 +155,7 @@ test.each(["/v1/evaluationmeasures/list", "/website"])(
   },
 );
 
-test("a stranger who knows our name and the id of a waiting request proves no loop", async () => {
+test("a client that knows our name and a waiting request's id does not prove a loop", async () => {
   const seen: IncomingMessage[] = [];
   const held: ServerResponse[] = [];
   const url = await httpUpstream((incoming, response) => {

@@ -8,7 +8,7 @@ const read = "GET /data/61 as alice";
 const written = "POST /data/tag as alice";
 
 describe("before a dataset is tagged or untagged", () => {
-  test.each(["tag", "untag"])("it is read with the caller's key: %s", async (action) => {
+  test.each(["tag", "untag"])("the gateway reads it with the caller's key: %s", async (action) => {
     const { legacy, post, as } = await cachedGateway();
     expect((await post(`/v1/datasets/${action}`, tag, as(alice))).status).toBe(200);
     expect(legacy.asked).toEqual([read, `POST /data/${action} as alice`]);

@@ -63,7 +63,7 @@ test("no coding is made unless a hit wants it", async () => {
   expect(store.all().map(([key, { coded }]) => [key, coded])).toEqual([["a", {}]]);
 });
 
-test("only the preferred coding is made; one that is there is used meanwhile", async () => {
+test("only the preferred coding is made; meanwhile an existing one is used", async () => {
   const { ask, hasCoding, store } = openWith();
   await ask("a");
   await hasCoding("a", "gzip");

@@ -31,7 +31,7 @@ describe("a hit over a socket", () => {
     },
   );
 
-  test("HEAD is answered from what a GET brought, and brings it for a GET", async () => {
+  test("HEAD and GET share an entry: each is answered from the other's fetch", async () => {
     const { port, legacy } = await cachedGateway();
     const head = await exchange(port, request(`HEAD ${path}`));
     const got = await exchange(port, get(path));
@@ -211,7 +211,7 @@ describe("codings", () => {
     }
   });
 
-  test("what is small stays as it is", async () => {
+  test("a small answer is not compressed", async () => {
     const { port } = await cachedGateway();
     for (let i = 0; i < 2; i++)
       expect((await send(port, get(kept.listEvaluationMeasures, "Accept-Encoding: br"))).body).toBe('["nobody 1"]');
@@ -279,7 +279,7 @@ describe("the directives of a client", () => {
   });
 });
 
-describe("never kept", () => {
+describe("answers that are never stored", () => {
   test.each([
     ["422 of an input", "/v1/datasets/abc", {}, 422],
     ["403", path, { privateTo: alice }, 403],

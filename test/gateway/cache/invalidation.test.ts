@@ -90,7 +90,7 @@ const study: Name[] = ["study", "studyByAlias", "studies"];
 const allStudies: Name[] = ["study", "studyByAlias", "otherStudy", "studies"];
 const allSetups: Name[] = ["setup", "setups", "setupTags"];
 
-describe("a write invalidates what shows it, and nothing else", () => {
+describe("a write invalidates the answers that show it, and no others", () => {
   test.each<[string, Fields, number, Name[]]>([
     // A list of tasks shows the states of datasets.
     ["POST /v1/datasets/tag", { data_id: 61, tag: "a" }, 200, dataset],
@@ -168,7 +168,7 @@ describe("while legacy fails, after what the evaluation engine adds", () => {
     ["data/features", "<oml:did>61</oml:did>", ofDataset],
     ["data/qualities", "<oml:did>61</oml:did>", ofDataset],
     ["data/qualities", `<oml:did>61</oml:did>${" ".repeat(70_000)}`, ["features", "otherFeatures", "qualities"]],
-  ])("%s takes entities out, and leaves all lists %#", async (path, description, expected) => {
+  ])("%s invalidates entities, and leaves all lists %#", async (path, description, expected) => {
     const { url, legacy } = await overSampleLegacy();
     await fill(url);
     await (await write(url, `POST /api/v1/json/${path}?api_key=${key}`, { description })).text();
@@ -187,7 +187,7 @@ describe("a GET that resets a run", () => {
     expect(await invalidatedIn(url)).toEqual([]);
   });
 
-  test("if its answer is lost, what it may have changed is left for legacy's failure", async () => {
+  test("if its answer is lost, its entries are served only while legacy fails", async () => {
     const { url, legacy } = await overSampleLegacy();
     await fill(url);
     // The key is one that legacy has accepted.

@@ -142,24 +142,23 @@ test("in any order of requests: no answer of another caller, none past its lifet
       await gateway.core.cache.invalidate({ all: true });
       gateway.legacy.privateTo = undefined;
       const wrong: string[] = [];
-      for (const current of steps) {
-        if (current.kind === "pass") time.pass(current.ms);
+      for (const each of steps) {
+        if (each.kind === "pass") time.pass(each.ms);
         // As after a write: its cached answers are invalidated.
-        else if (current.kind === "private") {
-          gateway.legacy.privateTo = current.to;
+        else if (each.kind === "private") {
+          gateway.legacy.privateTo = each.to;
           await gateway.core.cache.invalidate({ all: true });
-        } else if (current.kind === "write") {
+        } else if (each.kind === "write") {
           gateway.legacy.version++;
           await gateway.core.cache.invalidate({ all: true });
         } else {
-          const { status, body } = await ask(current.path, current.caller);
+          const { status, body } = await ask(each.path, each.caller);
           const { privateTo, version } = gateway.legacy;
-          const visible = privateTo === undefined || privateTo === callers[current.caller];
-          const alone = current.caller === "nobody" || current.path === kept.listDatasets || privateTo !== undefined;
-          const allowed = [current.caller, ...(alone ? [] : ["nobody"])].map((who) => `200 ${who} ${version}`);
+          const visible = privateTo === undefined || privateTo === callers[each.caller];
+          const alone = each.caller === "nobody" || each.path === kept.listDatasets || privateTo !== undefined;
+          const allowed = [each.caller, ...(alone ? [] : ["nobody"])].map((who) => `200 ${who} ${version}`);
           const got = `${status} ${markOf(body)}`;
-          if (!(visible ? allowed : ["403 none"]).includes(got))
-            wrong.push(`${current.caller} ${current.path}: ${got}`);
+          if (!(visible ? allowed : ["403 none"]).includes(got)) wrong.push(`${each.caller} ${each.path}: ${got}`);
         }
       }
       expect(wrong).toEqual([]);

@@ -33,7 +33,7 @@ test.each<[string, Entry, Directives, boolean, string]>([
   expect(moments.map((now) => freshnessOf(one, now, wanted, isInStep)).join(" ")).toBe(expected);
 });
 
-test("an entry is stale after a write; after an unconfirmed one it only stands in", () => {
+test("an entry is stale after a write, and for outages only after an unconfirmed write", () => {
   const after = (staleWhileRevalidate: number, staleIfError: number, isUnconfirmed: boolean) => {
     const aged = entry({ lifetimes: { fresh: 10, staleWhileRevalidate, staleIfError } });
     return makeStale(aged, 5, isUnconfirmed) ? freshnessOf(aged, 5, {}) : "gone";
@@ -44,7 +44,7 @@ test("an entry is stale after a write; after an unconfirmed one it only stands i
   expect([after(0, 0, false), after(0, 0, true)]).toEqual(["gone", "gone"]);
 });
 
-test("another gateway's entry is served no longer than here, and no longer than there", () => {
+test("another gateway's entry is served by the shorter of both gateways' lifetimes", () => {
   const theirs = entry({ lifetimes: { fresh: 50, staleWhileRevalidate: 10, staleIfError: 90 } });
   const least = { fresh: 10, staleWhileRevalidate: 10, staleIfError: 40 };
   expect(withinLifetimes(theirs, lifetimes)).toMatchObject({ freshUntil: 10, lifetimes: least });

@@ -66,7 +66,7 @@ test("a hit's reply is written once a second, for each kind of request and codin
   expect(second).not.toBe(first);
   one.coded = { br: Buffer.from("b") };
   expect(reply(one, "GET", 1000)).not.toBe(second);
-  // What is long, and what comes after many others, is written each time.
+  // Replies to long kinds, and to kinds after many others, are written each time.
   const isKept = (kind: string) => reply(one, kind, 1000) === reply(one, kind, 1000);
   expect([isKept("a".repeat(1024)), isKept("a".repeat(1025))]).toEqual([true, false]);
   for (let i = 0; i < 1000; i++) reply(one, String(i), 1000);

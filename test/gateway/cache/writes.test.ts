@@ -117,7 +117,7 @@ describe("a write invalidates before its answer is there", () => {
     expect(await invalidated()).toEqual([]);
   });
 
-  test("a write that legacy surely refuses before reading it invalidates nothing", async () => {
+  test("a write that legacy refuses before it reads it invalidates nothing", async () => {
     const { post, as, invalidated } = await filledGateway();
     for (const [json, key] of [
       [{ data_id: 61, tag: "a b" }, alice],
@@ -128,11 +128,11 @@ describe("a write invalidates before its answer is there", () => {
   });
 });
 
-describe("a read that was running when a write came", () => {
+describe("a read that runs while a write comes", () => {
   test.each([
     ["on the new interface", "/v1/datasets/tag"],
     ["passed through", "/api/v1/json/data/tag"],
-  ])("a read that ran when a write came does not bring the old value back: %s", async (_, path) => {
+  ])("a read that runs while a write comes does not bring the old value back: %s", async (_, path) => {
     const { legacy, ask, post, as, core } = await cachedGateway();
     const release = legacy.hold();
     const reading = ask("/v1/datasets/61");

@@ -316,7 +316,7 @@ describe("the bound of requests that wait", () => {
     const [one] = sockets;
     const read = one?.bytesRead ?? 0;
     expect(read).toBeLessThan(200_000);
-    // What was sent more is still with the client.
+    // The rest of the bytes is still with the client.
     await settled();
     expect(one?.bytesRead).toBe(read);
     expect(kept).toHaveLength(1);

@@ -81,7 +81,7 @@ const asJson = (body: object, { key = "" }: Caller): [Record<string, string>, Re
 const edit = ({ ask }: Gateway, by: Caller, id: number, visibility: string) =>
   ask(keyed("/api/v1/json/data/edit", by), {}, form(edited(id, `<oml:visibility>${visibility}</oml:visibility>`)));
 
-test("legacy is shown nothing of who asks, whichever endpoint is read, in either form", async () => {
+test("a fetch for the cache shows legacy nothing of the caller, for any endpoint", async () => {
   const legacy = await startSample();
   const { ask } = await cachingOver(legacy, { TRUSTED_PROXIES: "127.0.0.1" });
   const names =
@@ -274,7 +274,7 @@ const askAround = async (reader: Gateway, writer: Gateway, legacy: Shared, write
   return paths.filter((_, i) => before[i]?.body !== after[i]?.body);
 };
 
-describe("once a write is answered, no caller gets what was before it", () => {
+describe("once a write is answered, no caller gets an answer from before it", () => {
   test.each(writes)("%s", async (_, write) => {
     const legacy = await startShared();
     const gateway = await cachingOver(legacy);
@@ -282,7 +282,7 @@ describe("once a write is answered, no caller gets what was before it", () => {
   });
 });
 
-describeWithRedis("once a write is answered, no caller of another gateway gets what was before it", () => {
+describeWithRedis("once a write is answered, no other gateway gives an answer from before it", () => {
   test.each(writes)("%s", async (_, write) => {
     const legacy = await startShared();
     expect(await askAround(...(await openTwo(legacy)), legacy, write)).not.toEqual([]);

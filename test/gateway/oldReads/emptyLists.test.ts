@@ -115,7 +115,7 @@ describe("a list that is asked with a key or a cookie", () => {
     expect(Object.keys(observer.counts()).join()).toMatch(/\bempty_list list/);
   });
 
-  test("passes where it is believed to be empty, or nothing else is stored", async () => {
+  test("passes if it is believed to be empty, or if nothing else is stored", async () => {
     const { ask, load, fail, datasets } = await gatewayOver();
     const paths = ofOldClients(flowers);
     await load(paths);
@@ -192,7 +192,7 @@ test("a list that is empty is believed, where the shortest list has a row", asyn
 });
 
 describe("the shortest list", () => {
-  test("is asked once a second, without a key and for what had rows alone", async () => {
+  test("is requested once a second, without a key, only for lists that had rows", async () => {
     const { ask, pass, load, fail, asked, observer } = await gatewayOver();
     const lists = [1, 2, 3].flatMap((type) => both(`data/list/data_id/${type}`));
     await load(lists);
@@ -210,7 +210,7 @@ describe("the shortest list", () => {
     expect(looks()).toBe(1);
   });
 
-  test("of evaluations is one of runs", async () => {
+  test("of evaluations is a list of runs", async () => {
     const { ask, pass, load, fail, asked } = await gatewayOver();
     await load(evaluations);
     pass(2 * hour);
@@ -283,7 +283,7 @@ describe("where nothing is stored, what legacy answers stands", () => {
     for (const path of other(3)) expect((await ask(path)).how).toBe("fwd=uri-miss; stored; ttl=60");
   });
 
-  test("and where what is stored may not be served; it stays", async () => {
+  test("also where the stored list may not be served; the entry stays", async () => {
     const { ask, load, fail } = await gatewayOver();
     const bodies = await load(flowers);
     await fail("table-dataset");

@@ -141,7 +141,7 @@ describe("a list with a key", () => {
     expect([shown.body, shown.how === "passed", core.outage.isOn()]).toEqual([rows, !isFailing, isFailing]);
   });
 
-  describe("that legacy has not answered when it is known to fail", () => {
+  describe("that waits for legacy when the outage is noticed", () => {
     /** A gateway whose legacy freezes while two lists are under way; the times are the test's. */
     const frozen = async () => {
       const { pass } = clock(["setTimeout", "clearTimeout"]);
@@ -261,7 +261,7 @@ describe("a key that legacy has refused within the hour", () => {
     expect((await ask(list + wrongKey)).status).toBe(200);
   });
 
-  test("is a refused one for an hour", async () => {
+  test("stays refused for an hour", async () => {
     const { pass } = clock();
     const { core } = await refused();
     const wasRefused = () => core.keys.wasRefused(core.keys.ownerOf(mallory));
@@ -309,7 +309,7 @@ test("a key that was not checked gets the public record once legacy is known to 
   pass(minute);
 });
 
-test.runIf(hasFeatures)("a made-up key that gets an answer in an outage is no caller", async () => {
+test.runIf(hasFeatures)("a made-up key that gets an answer in an outage is not listed as a caller", async () => {
   const { legacy, ask, see, core } = await caching();
   await ask(`${json}?api_key=${alice}`);
   legacy.mode = "down";
@@ -383,11 +383,11 @@ describe("the public list is fetched for clients that always send a key", () => 
 });
 
 describeWithRedis("with a second gateway", () => {
-  test("what only Redis has stands in place of an ill answer", async () => {
+  test("an answer that only Redis has is served in place of an ill one", async () => {
     const redis = await startRedis();
     const legacy = await startSample();
     const [first, second] = await Promise.all([1, 2].map(() => cachingOver(legacy, { REDIS_URL: redis.url })));
-    // What is fetched before is not shared.
+    // Answers that are fetched earlier are not shared.
     await until(() => [first, second].every((gateway) => gateway?.core.cache.sharing() === "in step"));
     await until(async () => (await first?.ask(list))?.how.startsWith("hit") === true);
     const { body } = (await first?.ask(list)) ?? {};

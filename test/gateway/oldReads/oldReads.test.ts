@@ -32,7 +32,7 @@ describe("a read of the legacy interface", () => {
     expect(stale.how).toContain("stale-if-error");
   });
 
-  test("a page of another origin may read what the cache adds", async () => {
+  test("a page of another origin may read the headers that the cache adds", async () => {
     const { ask } = await caching();
     const answers = [await ask(json), await ask(json)];
     for (const { headers } of answers) {
@@ -108,7 +108,7 @@ describe("a read of the legacy interface", () => {
   });
 });
 
-describe("what is stored", () => {
+describe("answers that may be stored", () => {
   test("a page in place of an answer is passed on unchanged, fetched once, not stored", async () => {
     const { legacy, ask } = await caching();
     legacy.page = "<html>An error</html>";
@@ -164,7 +164,7 @@ describe("what is stored", () => {
     expect((await ask(json)).status).toBe(200);
   });
 
-  test("a write takes both forms out, and the new interface's answer too", async () => {
+  test("a write invalidates both forms, and the new interface's answer too", async () => {
     const { legacy, ask, tag } = await caching();
     for (const path of [json, xml, "/v1/datasets/61"]) await ask(path);
     await tag();
@@ -173,7 +173,7 @@ describe("what is stored", () => {
     expect(legacy.asked).toHaveLength(asked + 3);
   });
 
-  test("a purge by endpoint takes both forms out, and leaves other endpoints", async () => {
+  test("a purge by endpoint purges both forms, and leaves other endpoints", async () => {
     const { ask, see } = await caching();
     for (const path of [json, xml, "/api/v1/json/evaluationmeasure/list"]) await ask(path);
     const body = '{"endpoint": "getDataset", "hard": true}';
@@ -330,7 +330,7 @@ describe("a hit of an old client", () => {
     expect((await ask(`${json}/`)).status).toBe(503);
   });
 
-  test("is on the page: what the cache answers, and in an outage how many reads fail", async () => {
+  test("is on the page: the share of the cache, and in an outage the failed reads", async () => {
     const { pass } = clock();
     const { legacy, ask, see } = await hit();
     const shown = async () => {

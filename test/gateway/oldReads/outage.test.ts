@@ -14,7 +14,7 @@ const from = (client: number) => ({ "X-Forwarded-For": `192.0.2.${client}` });
 const other = (id: number) => `/api/v1/json/data/${id}`;
 const day = 24 * 60 * minute;
 
-test("each 5xx of the gateway's own is an event, and counts as a failure", async () => {
+test("each 5xx that the gateway makes is an event, and counts as a failure", async () => {
   const { legacy, ask, core } = await caching();
   const failures = () => core.observer.counts()["legacy_failed getDataset"];
   await ask(json);
@@ -84,7 +84,7 @@ test("a list that shows more to a key passes, and is the public list in an outag
   expect(how).toMatch(/^hit/);
 });
 
-test("while legacy fails, a page in its place is no answer to an old client", async () => {
+test("while legacy fails, old clients get no page in place of an answer", async () => {
   const asked: string[] = [];
   const url = await httpUpstream(({ url: path = "" }, response) => {
     asked.push(path);
@@ -112,7 +112,7 @@ const bodiesOf = async (bodyAt: BodyAt) => {
 type BodyAt = Awaited<ReturnType<typeof caching>>["ask"];
 
 describe("a day of outage", () => {
-  test("what was asked in the day before it is answered", async () => {
+  test("reads of the day before are answered", async () => {
     const { pass } = clock();
     const legacy = await startSample();
     const { ask } = await cachingOver(legacy);
@@ -125,7 +125,7 @@ describe("a day of outage", () => {
 });
 
 describeWithRedis("a day of outage, with Redis", () => {
-  test("a gateway that starts in it answers what another was asked the day before", async () => {
+  test("a gateway that starts in it answers another gateway's reads of the day before", async () => {
     const redis = await startRedis();
     // Redis answers in time, however busy the machine is.
     const { pass } = clock(["setTimeout", "clearTimeout"]);

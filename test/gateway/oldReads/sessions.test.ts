@@ -105,7 +105,7 @@ test.each(clients)("each answer of a session is legacy's to the byte: $name", as
   }
 });
 
-test("reads by POST take nothing out", async () => {
+test("reads by POST invalidate nothing", async () => {
   const { url } = await openGateway();
   const play = openClient({ name: "nobody", form: "" });
   await play(url);
@@ -123,7 +123,7 @@ const outages = forms.flatMap((form, i) =>
 );
 
 describe("while legacy fails, a session goes on", () => {
-  test.each(outages)("with all but what may hide the caller's own: $form, $by", async ({ form, client }) => {
+  test.each(outages)("with all but errors that may hide the caller's own: $form, $by", async ({ form, client }) => {
     const { url, pass, fail } = await openGateway();
     await openClient({ name: "nobody", form: client.form })(url);
     const play = openClient(client);

@@ -48,7 +48,7 @@ describe("a cookie counts as a key that legacy has accepted", () => {
     expect(legacy.seen[0]?.headers.cookie).toBeUndefined();
   });
 
-  test("with a key, legacy decides about the key", async () => {
+  test("beside a key it does not count: legacy decides about the key", async () => {
     const { legacy, ask } = await caching();
     await ask(json);
     expect((await ask(`${json}?api_key=${"c".repeat(32)}`, session)).status).toBe(412);
@@ -145,7 +145,7 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
 
   test.each([
     ["a page in place of an answer", 1],
-    // What was dropped is sent once more.
+    // A dropped request is sent once more.
     ["a connection that is dropped", 2],
   ])("%s is sent to all; a record that may be the caller's own is not denied", async (trouble, times) => {
     let isWell = false;

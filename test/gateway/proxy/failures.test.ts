@@ -173,7 +173,7 @@ test("a key in the query is in no event and no answer of ours", async () => {
   expect(JSON.stringify(gateway.events)).not.toContain(secret);
 });
 
-test("an error in what notes a failure is a 500, and its place is free", async () => {
+test("an error in the listener of failures is a 500, and its place is freed", async () => {
   const { origin } = await nastyUpstream((socket) => socket.destroy());
   const failed = (): never => {
     throw new TypeError("planted");

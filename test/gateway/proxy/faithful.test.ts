@@ -95,7 +95,7 @@ test("hop-by-hop headers stay on their connection, with those that Connection na
   expect(requests[0]).toMatch(/^Forwarded: for=127\.0\.0\.1;host=a;proto=http\r$/m);
 });
 
-test("whom to believe about the client: only a trusted peer", async () => {
+test("only a trusted peer is believed about the client", async () => {
   const { origin, requests } = await reply("HTTP/1.1 204 No Content\r\n\r\n");
   const lies = [
     "X-Forwarded-For: 6.6.6.6",

@@ -22,7 +22,7 @@ describe("through one connection to legacy", () => {
     const { port } = await listeningGateway(origin, { MAX_CONNECTIONS: "1" });
     for (const [name, bytes] of refusedRequests) {
       const { status } = await exchange(port, bytes);
-      // Of a request without a sound head Node may close the connection without an answer.
+      // Node may close the connection of a request without a sound head, without an answer.
       const isRefused = Number.isNaN(status) || status >= 400;
       expect([name, isRefused, requests.splice(0)]).toEqual([name, true, []]);
       expect((await exchange(port, get("/healthy"))).body).toBe("healthy");
@@ -42,7 +42,7 @@ describe("through one connection to legacy", () => {
     },
   );
 
-  test("what follows a refused request on its connection is not acted on", async () => {
+  test("bytes behind a refused request on its connection are ignored", async () => {
     const { origin, requests } = await healthyUpstream();
     const { port } = await listeningGateway(origin);
     const { text } = await exchange(

@@ -154,7 +154,7 @@ export const get = (path: string, ...headers: string[]): string => request(`GET 
 export const request = (line: string, ...headers: string[]): string =>
   `${[`${line} HTTP/1.1`, "Host: front.example", ...headers, "Connection: close"].join("\r\n")}\r\n\r\n`;
 
-/** That the gateway holds no place and still answers; the last line of every nasty test. */
+/** Expects the gateway to hold no place and to answer still; the last line of every nasty test. */
 export const expectHealthy = async ({ port, upstream, uploads }: RunningProxy): Promise<void> => {
   const isIdle = ({ semaphore: { running, waiting } }: Upstream) => running + waiting === 0;
   await until(() => isIdle(upstream) && isIdle(uploads));

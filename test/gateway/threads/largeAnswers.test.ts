@@ -33,7 +33,7 @@ const ours = ({ did, name }: DatasetRow) => ({
   quality: [{ name: "NumberOfClasses", value: 3 }],
 });
 
-/** So many rows. */
+/** `count` rows. */
 const datasetRows = (count: number, name = "Données ß"): DatasetRow[] =>
   Array.from({ length: count }, (_, i) => ({ did: i + 1, name }));
 
@@ -79,7 +79,7 @@ test("each endpoint answers the same through another thread", async () => {
     await gateway.close();
     await legacy.close();
   });
-  // What a thread adds is the way to it and back, not how a rule reads.
+  // A thread adds the way to it and back, no other reading: the plain pairs are enough.
   const pairs = readPairs().filter(({ isPlain }) => isPlain);
   for (const pair of pairs) await expectPair(pair, gateway, legacy);
   expect(gateway.core.reader.size().threads).toBeGreaterThan(0);
@@ -178,7 +178,7 @@ test("no thread starts before the first large answer, and an idle one ends", asy
   await until(() => reader.size().threads === 0);
 });
 
-test("a gateway that closes answers what waits, and ends its threads", async () => {
+test("a gateway that closes answers the waiting requests, and ends its threads", async () => {
   const { close, reader, statusOf } = await gatewayWith({ ...small, module: badEndpoints });
   const running = statusOf("hang");
   await until(() => reader.size().bytes > 0);

@@ -35,7 +35,7 @@ const open = async () => {
   return { pass, get, arrived, answer, results, refused };
 };
 
-test("a part that hangs holds half of the connections, and the others are answered", async () => {
+test("a part that hangs holds half of the connections, and other parts are answered", async () => {
   const { pass, get, arrived, answer, results, refused } = await open();
   for (const path of ["/a1", "/a2", "/a3", "/a4"]) get(path);
   await arrived("/a1", "/a4");
