@@ -51,7 +51,7 @@ test("the host of an absolute target counts", async () => {
   expectDetail(await exchange(adminPort, head), 403);
 });
 
-test("it is alive and ready, and not ready while it stops", async () => {
+test("the probes say alive and ready, and not ready during a stop", async () => {
   const { see, state } = await operated();
   expect([(await see("/healthz")).status, (await see("/readyz")).status]).toEqual([200, 200]);
   state.ready = false;
@@ -98,7 +98,7 @@ describe("every answer of the listener", () => {
     expect(head).toMatch(/^cache-control: no-store\r?$/im);
   });
 
-  test("so has a fault of the gateway", async () => {
+  test("a fault of the gateway has them too", async () => {
     const fault = (): never => {
       throw new Error("a fault");
     };
@@ -209,7 +209,7 @@ describeWithRedis("POST /purge with a Redis", () => {
   });
 });
 
-describe("who is let in", () => {
+describe("the callers who are let in", () => {
   const body = '{"all": true}';
   const post = (...headers: string[]) =>
     request("POST /purge", ...headers, `Content-Length: ${body.length}`).replace("Host: front.example\r\n", "") + body;

@@ -47,7 +47,7 @@ const incident = async () => {
   return opened;
 };
 
-test("modern's trouble is said while it answers callers", async () => {
+test("modern's trouble is shown while it answers callers", async () => {
   expect(await seen(await incident())).toMatchObject({
     heading: expect.stringMatching(/^(?:Clients get errors|No client gets an error) .*?Modern has been failing since /),
     open: ["modern"],
@@ -55,7 +55,7 @@ test("modern's trouble is said while it answers callers", async () => {
   });
 });
 
-test("in legacy alone no trouble of modern is said, and its circuit closes", async () => {
+test("with all in legacy no trouble of modern is shown, and its circuit closes", async () => {
   const opened = await incident();
   await opened.operate("POST", "/stages", { stage: "legacy", by: "Grace", why: "an incident" });
   const { page, ...state } = await seen(opened);

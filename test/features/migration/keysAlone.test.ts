@@ -30,7 +30,7 @@ test("with every endpoint in modern and its interface gone, legacy only checks k
   expect(await legacyOf(opened)).toMatchObject({ only: "keys" });
 });
 
-test("its failure is then a trouble of keys alone", async () => {
+test("legacy's failure is then a trouble of keys alone", async () => {
   const opened = await stages([gone]);
   await opened.legacy.close();
   const key = { headers: { authorization: `Bearer ${"a".repeat(32)}` } };

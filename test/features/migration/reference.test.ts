@@ -109,7 +109,7 @@ describe("over a stand-in with the reference's routes and shapes, modern answers
     expect(await asked({})).toMatchObject(refused);
   });
 
-  test("nothing of which counts as a failure of modern", () => {
+  test("none of these answers counts as a failure of modern", () => {
     expect(failures(sides)).toEqual([]);
   });
 });

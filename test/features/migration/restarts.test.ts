@@ -124,7 +124,7 @@ describeWithRedis("two gateways with one Redis", () => {
     for (const { dependency, migration } of [a, b]) {
       expect(dependency()).toMatchObject({ state: "ok" });
       expect(dependency()?.why).toBeUndefined();
-      // What was moved before the loss is in the audit log again.
+      // The moves from before the loss are in the audit log again.
       expect(migration.audit().map(({ endpoint, to }) => `${endpoint} ${to.share}`)).toEqual([
         "getSetup 10",
         "getTask 100",

@@ -50,7 +50,7 @@ test("a minute has failed if most of at least three answers of modern have", () 
   expect(pass()).toBe(0);
 });
 
-test("what differs since the move counts after a restart, what is proven does not", () => {
+test("differences since the move count after a restart, comparisons do not", () => {
   const requests = openComparedRequests(() => Date.now() - 30 * minute);
   for (const id of ["12345678", "abcdefgh"]) requests.add(id, "unexplained");
   const { evidence } = trackAt(-60 * minute, requests);

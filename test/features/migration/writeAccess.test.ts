@@ -97,7 +97,7 @@ const open = async (given: Record<string, Stage>) => {
 const none = { reads: 0, writes: 0 };
 const both = stages.flatMap((reading) => stages.map((writing) => [reading, writing] as const));
 
-test.each(both)("reads in %s, writes in %s: a stranger writes nothing of what is private", async (reading, writing) => {
+test.each(both)("reads in %s, writes in %s: a stranger writes to no private record", async (reading, writing) => {
   const { post, asked } = await open(
     Object.fromEntries(writes.flatMap(([name, , reader]) => [[name, writing] as const, [reader, reading] as const])),
   );

@@ -46,7 +46,7 @@ describe("a write by the legacy interface shows in the next list", () => {
     expect(await list(nobody, "data_name/brand_new/status/all")).toMatchObject(complete(404));
   });
 
-  test("an edit that is larger than what is looked at of it", async () => {
+  test("an edit that is larger than the part that is read of it", async () => {
     const { list, legacy } = await through();
     const long = `<oml:visibility>private</oml:visibility><oml:description>${"x".repeat(100_000)}</oml:description>`;
     expect((await legacy(owner, "json/data/edit", edited(2, long))).status).toBe(200);

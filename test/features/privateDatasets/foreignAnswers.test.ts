@@ -31,7 +31,7 @@ describe.each(foreign)("%s with status 200", (_, body) => {
     });
   });
 
-  test("instead of everything ends no scan", async () => {
+  test("in place of every answer ends no scan", async () => {
     const front = await fronted();
     front.replace(/./, 200, body);
     const { scanned, list, state } = await scanningOver(front, {}, { scan: { retry: 1 } });

@@ -4,7 +4,7 @@ import { administrator, nobody, owner } from "./people.ts";
 import { fronted, over, edited, scanningThrough, through } from "./through.ts";
 import { until } from "../../support/waiting.ts";
 
-/** So many rows, every third or so of them private. */
+/** `count` rows, every third (or `every`) of them private. */
 const many = (count: number, every = 3) =>
   Array.from({ length: count }, (_, i) =>
     completeDataset({

@@ -40,7 +40,7 @@ const apply = (rows: DatasetRow[], one: Change, nextId: () => number): void => {
 };
 
 test(
-  "after each scan lists are the model's; before it one that lacks a row says so",
+  "after a scan lists equal the model's; before it a list that lacks rows says so",
   { timeout: 300_000 },
   async () => {
     const bed = await openBed();
@@ -48,7 +48,7 @@ test(
       fc.asyncProperty(randomCatalogue(), fc.array(step, { minLength: 1, maxLength: 3 }), async (catalogue, steps) => {
         bed.use([...catalogue, completeDataset({ id: pools.highestId + 1, name: "last" })]);
         let last = pools.highestId + 1;
-        // What is cached may be a minute old.
+        // Cached answers may be a minute old.
         const gateway = await startScanned(bed.url, { CACHE_BYTES: "0" }, { scan: { pause: 1, retry: 1, margin: 70 } });
         const scanNow = async () => {
           // The scan that runs may have begun before.

@@ -56,7 +56,7 @@ export const scanningThrough = async (
     bed,
     state: () => privateRows?.state(),
     scanned: () => until(() => privateRows?.state().state === "complete"),
-    /** By a path, as the front may answer it. */
+    /** Lists by a path, which the front may answer from its cache. */
     list: async (caller: Caller, filters = "status/all"): Promise<Listed> =>
       read(await fetch(`${gateway.url}/v1/data/list/${filters}`, { headers: headersFor(caller) })),
     post: async (caller: Caller, input: ListInput): Promise<Listed> =>

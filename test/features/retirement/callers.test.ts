@@ -28,7 +28,7 @@ const opened = async (settings: Parameters<typeof gatewayOver>[0] = {}) => {
   return { ...gateway, call, stop };
 };
 
-describe("who calls what", () => {
+describe("the list of callers", () => {
   test("callers differ by key, agent and path; the latest comes first", async () => {
     const time = stoppedAt("2026-11-21T12:00:00Z");
     const { call, clients } = await opened();
@@ -125,7 +125,7 @@ describe("who calls what", () => {
   });
 });
 
-describe("what clients invent pushes no caller with a key off the list", () => {
+describe("invented keys, agents and paths push no caller with a key off the list", () => {
   test.each([
     ["user agents, without a key", (i: number) => [path, `User-Agent: junk ${i}`], 500],
     ["keys", (i: number) => [`${path}?api_key=invented${i}`, `User-Agent: junk ${i}`], 500],

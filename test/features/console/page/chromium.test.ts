@@ -117,7 +117,7 @@ describeInChromium("the operators' page", (open) => {
     await page.waitForSelector(`${row("listEvaluationMeasures")} .stage.canary`, { state: "attached" });
   });
 
-  test("all goes to legacy and comes back", async () => {
+  test("all endpoints go to legacy and come back", async () => {
     const { url, migration } = await underWay();
     const page = await open(url);
     await page.click("[data-all=legacy]");
@@ -295,7 +295,7 @@ describeInChromium("the operators' page", (open) => {
     },
   );
 
-  test("what is stored for an address is shown, without a key, and taken out", async () => {
+  test("the entries of an address are shown, without a key, and purged", async () => {
     const { url, ask } = await underWay();
     await ask("/setup/1");
     const page = await open(url);

@@ -12,7 +12,7 @@ import { address, headingOf, markupOf, operatorsOf, textOf, underWay } from "./o
 
 const sectionsOf = (page: string) => [...page.matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id);
 
-test("without a script all is in its order, and every control has its label", async () => {
+test("without a script the page has its order, and every control its label", async () => {
   const { markup, ...one } = await underWay();
   const page = await markup();
   expect(sectionsOf(page)).toEqual("traffic stages differences audit clients ledger cache private-rows".split(" "));
@@ -124,7 +124,7 @@ test("no value breaks out, from whichever side: the page is made of our own tags
     expect(href).toMatch(/^(#|\?[^"]*#clients$|\/clients\.csv$|\/readyz\?verbose$|data:,$|https?:\/\/)/i);
 });
 
-test("what is long is cut, and the page says where the rest is", async () => {
+test("long texts and lists are cut, and the page says where the rest is", async () => {
   const modern = await httpUpstream((_, response) => {
     const fields = Object.fromEntries(Array.from({ length: 280 }, (_one, i) => [`field${i}`, "x".repeat(2000)]));
     response.setHeader("Content-Type", "application/json").end(JSON.stringify({ id: 61, ...fields }));
@@ -143,7 +143,7 @@ test("what is long is cut, and the page says where the rest is", async () => {
   expect(cut).toEqual(["differences", "audit"]);
 });
 
-test("without modern no section is empty, and what is off names its setting", async () => {
+test("without modern no section is empty, and each disabled part names its setting", async () => {
   const page = await (await operatorsOf({ gateway: await gatewayFor("http://127.0.0.1:1") })).markup();
   expect(textOf(page)).toMatch(/as of [\d:]+ UTC At .* Legacy ok now Ready for the first request/);
   expect(textOf(page)).toContain("43 endpoints without a request in the new interface");
@@ -165,7 +165,7 @@ test("the beginner's hint is shown until a request comes, on either interface", 
     }
 });
 
-test("traffic stands by endpoint of both interfaces; what is idle folds", async () => {
+test("traffic is listed by endpoint of both interfaces; idle endpoints are folded", async () => {
   const opened = await staged({}, { environment: { MODERN_URL: "", CACHE_LEGACY: "all" } });
   for (const path of ["/datasets/61", "/datasets/61", "/datasets/61", "/setup/1"]) await opened.ask(path);
   const callLegacy = async (path: string) => (await fetch(`http://127.0.0.1:${opened.port}${path}`)).arrayBuffer();
@@ -187,7 +187,7 @@ test("traffic stands by endpoint of both interfaces; what is idle folds", async 
   expect(text).not.toMatch(/curl http/);
 });
 
-test("on the first day the sentence of calm is about old clients' reads", async () => {
+test("on the first day the heading is about old clients' reads", async () => {
   const opened = await staged({}, { environment: { MODERN_URL: "", CACHE_LEGACY: "all" } });
   for (let i = 0; i < 4; i++) await (await fetch(`http://127.0.0.1:${opened.port}/api/v1/json/data/61`)).arrayBuffer();
   const { markup } = await operatorsOf(opened);
@@ -260,7 +260,7 @@ test("empty sections are folded and say so; differences and moves have a number"
     expect(text).toContain(sentence);
 });
 
-test("three endpoints in trouble have a line, behind what fails", async () => {
+test("three endpoints in trouble have a line, behind failing dependencies", async () => {
   const trouble = ["getDataset", "getSetup", "getStudy", "listDatasets", "listEvaluationMeasures"];
   const shadows = Object.fromEntries(trouble.map((name) => [name, { stage: "shadow" }] as const));
   const { ask, compared, modern, ...one } = await staged(shadows, {
@@ -293,7 +293,7 @@ test("three endpoints in trouble have a line, behind what fails", async () => {
   );
 });
 
-test("a wrong answer is said with its share, its beginning and the way back", async () => {
+test("a wrong answer is shown with its share, its start and the way back", async () => {
   const opened = await staged(
     { getDataset: { stage: "canary", share: 50, gate: "none" } },
     { faults: [wrongType], environment: { FORCE_BACKEND: "true" } },

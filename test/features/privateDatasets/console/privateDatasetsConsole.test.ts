@@ -80,7 +80,7 @@ test("during the first scan: its progress, and how many lists may be incomplete"
   expect(await see("/")).toContain(`the scan is at id 4 of ${2 + BEYOND}`);
 });
 
-test("after the scan: what is known, since when, and what it took", async () => {
+test("after the scan: the rows found, since when, and the requests it took", async () => {
   bed.use(rows);
   const before = Date.now();
   const gateway = await startScanned(bed.url);
@@ -109,7 +109,7 @@ test("after the scan: what is known, since when, and what it took", async () => 
   expect(await see("/metrics")).toContain(`catalog_gateway_events_total{event="private_row_hidden",endpoint=""} 1`);
 });
 
-test("a key that legacy does not know: why nothing is found", async () => {
+test("a key that legacy does not know: the reason that no rows are found", async () => {
   bed.use(rows);
   const wrong = "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF";
   const gateway = await startScanning(bed.url, { LEGACY_ADMIN_KEY: wrong });
