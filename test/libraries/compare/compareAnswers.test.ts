@@ -41,7 +41,7 @@ const answer = (body: Json, status = 200): GivenAnswer => ({ status, body, conte
 const describeAll = (differences: ReturnType<typeof compare>) =>
   differences.map(({ path, form, kind, count }) => [path, form, kind, count].join(" "));
 
-describe("every form of difference, where it is", () => {
+describe("every kind of difference, with its path", () => {
   test.each<[string, Json, string[]]>([
     ["nothing", document, []],
     ["a text for a number", { ...document, id: "1" }, ["/id type unexplained 1"]],

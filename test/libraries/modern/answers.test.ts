@@ -275,13 +275,13 @@ test.each<[title: string, backend: "modern" | "legacy", document: unknown]>([
   ["has a wrong entry", "legacy", { ...study, task_ids: [1, "two"] }],
   ["is nested too deep", "legacy", { ...study, more: deep }],
   ["is nested deeper than any stack", "legacy", `{"name":${deepest}}`],
-])("a document that %s is answered by %s, whatever the ledger allows", async (_, backend, document) => {
+])("a document that %s is answered by %s, even if the ledger allows it", async (_, backend, document) => {
   said = { status: 200, body: document };
   const { ask } = await over({}, { expected: [allowed as LedgerEntry] });
   expect((await ask("/studies/99")).backend).toBe(backend);
 });
 
-test("errorAnswer never throws; what it serves has modern's status and a detail", () => {
+test("errorAnswer never throws; its answers have modern's status and a detail", () => {
   const code = fc.oneof(fc.constantFrom("111", "112", "372", "601", 113, "103"), fc.jsonValue());
   const error = fc.oneof(
     fc.record({

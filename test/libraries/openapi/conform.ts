@@ -166,7 +166,7 @@ type Coded = { code?: string; detail: string | object; errors?: InputErrors };
 
 const isBeyondSchemas = (value: unknown): boolean => {
   const { code, detail, errors = detail } = value as Coded;
-  // What legacy itself refuses has a code.
+  // A refusal by legacy itself has a code.
   if (code !== undefined || (typeof errors === "object" && "code" in errors)) return true;
   return (
     Array.isArray(errors) &&

@@ -119,10 +119,10 @@ describe("a store in memory", () => {
 
 describe("a store in a directory", () => {
   test.each(behaviours)("$title", async ({ check }) => check(await openAt({ DATA_DIR: temporaryFolder() })));
-  test("what was stored survives", () => expectSurvival({ DATA_DIR: temporaryFolder() }));
+  test("stored values survive a restart", () => expectSurvival({ DATA_DIR: temporaryFolder() }));
 });
 
 describeWithRedis("a store on Redis", () => {
   test.each(behaviours)("$title", async ({ check }) => check(await openAt({ REDIS_URL: (await startRedis()).url })));
-  test("what was stored survives", async () => expectSurvival({ REDIS_URL: (await startRedis()).url }));
+  test("stored values survive a restart", async () => expectSurvival({ REDIS_URL: (await startRedis()).url }));
 });
