@@ -34,7 +34,7 @@ const openDouble = async (upstream: string, mistake: Mistake): Promise<number> =
         headers: fields,
         ...(sent.length > 0 && { body: Buffer.concat(sent) }),
       });
-      // What the answer to a write was is not known where it is lost.
+      // A lost answer to a write stays unknown.
       if (answer.status === 0) return { status: 502, headers: {}, body: Buffer.from("") };
       return { ...answer, headers: { "content-type": answer.headers["content-type"] ?? "" } };
     };
@@ -154,7 +154,7 @@ test.each<[what: string, mistake: Mistake, example: RegExp]>([
   expect(examples.join("\n")).toMatch(example);
 });
 
-describe("what the bounds allow", () => {
+describe("answers within the bounds", () => {
   /** The judgement of a cached answer that is a second older than a change. */
   const judgedWith = (change: Partial<Revision>, bounds: Partial<Bounds>, id?: number) => {
     const catalogue = openCatalogue();

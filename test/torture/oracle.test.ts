@@ -227,7 +227,7 @@ test.each<[what: string, plan: Partial<Plan>, answer: string, reports: (string |
     OK,
     [/^a forbidden request was answered/],
   ],
-])("reports what nothing asked for to %s", async (_, plan, answer, reports) => {
+])("reports an unrequested answer to %s", async (_, plan, answer, reports) => {
   expect(await reportedOf(answer, plan)).toEqual(reports.map((report) => expect.stringMatching(report) as string));
 });
 

@@ -70,7 +70,7 @@ export const oldClientsOf = ({ name, gateways: count, isTimed }: OldClientsAttac
       maxAge: (wasOut) =>
         isTimed ? 1000 * (FRESH + ON_ITS_WAY + (wasOut ? FAILING : REVALIDATED)) : Number.POSITIVE_INFINITY,
       async between() {
-        // What it has asked in the background fails within that time, too.
+        // Its background requests fail within that time, too.
         if (isTimed) await sleep(1000);
         for (const gateway of gateways) await until(() => knowsLegacyIsWell(gateway));
         if (count === 1) return;

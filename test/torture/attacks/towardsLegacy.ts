@@ -53,7 +53,7 @@ const CLEAN_PATH =
 
 type Received = { target: string; body: string };
 
-/** Nothing that legacy's front, its router, PHP or SQL could read in two ways. */
+/** True if legacy's front, its router, PHP and SQL can read the request in one way only. */
 const isClean = ({ target, body }: Received): boolean => {
   const [path = "", query = ""] = target.split("?");
   if (!CLEAN_PATH.test(path) || /%(?!20)/.test(path)) return false;

@@ -168,7 +168,7 @@ class Connection {
     const request = plan.requests[this.#answered];
     const isClosing = /\r\nconnection: close/i.test(message.fields);
     if (isClosing || !message.whole) this.#mayClose = true;
-    // What is no HTTP ends the connection at once, whatever still waits for an answer in front of it.
+    // A malformed request ends the connection at once, even if requests before it still wait for answers.
     const isRefusal = isClosing && plan.last !== undefined && /^HTTP\/1\.1 4(00|08|31) /.test(message.start);
     if (request === undefined || isRefusal) return this.#onLastAnswer(message);
     this.#answered++;

@@ -26,7 +26,7 @@ export type Fault = {
   answer: (socket: Socket, sound: SoundAnswer, random: Random) => void;
 };
 
-/** By how much `shortLength` understates the body, in bytes. */
+/** The bytes by which `shortLength` understates the body. */
 export const SHORTER_BY = 5;
 
 const headOf = ({ status, type, fields = [] }: SoundAnswer, ...more: string[]): string =>

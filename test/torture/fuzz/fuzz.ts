@@ -43,7 +43,7 @@ export type FuzzTally = {
 };
 
 const MAX_EXAMPLES = 20;
-/** So many hung or wrong requests say enough. */
+/** The number of hung or wrong requests after which a run gives up. */
 const GIVE_UP = 300;
 
 /**

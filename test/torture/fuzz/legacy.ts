@@ -64,7 +64,7 @@ export const legacyOver =
     return legacyError(isXml, 100, "Function not valid");
   };
 
-/** That of the fuzz's model. */
+/** The answer of a legacy that has the fuzz's model. */
 export const legacyAnswer = legacyOver({
   keys,
   datasetOf,

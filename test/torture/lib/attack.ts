@@ -72,7 +72,7 @@ export const atMost = (what: string, measured: number, bound: number, unit = "")
   holds: measured <= bound,
 });
 
-/** None of these may be there; the check shows the first of them. */
+/** A check that there are no such examples; it shows the first of them. */
 export const none = (what: string, examples: readonly string[], count = examples.length): Check => ({
   ...atMost(what, count, 0),
   measured: [String(count), ...examples.slice(0, 20)].join("\n  "),

@@ -104,7 +104,7 @@ export const openCatalogue = () => {
     ): { answer: LegacyAnswer; made?: Revision | undefined } {
       const [path = "", given = ""] = target.split("?");
       const user = Object.entries(keys).find(([name]) => sessionOf(name) === cookie);
-      // Who has a session is known as who has a key.
+      // A session counts as the key of its user.
       const query = /=./.test(given) || user === undefined ? given : `api_key=${user[1]}`;
       const plain = path
         .replace(/^\/index\.php/, "")

@@ -39,7 +39,7 @@ type OldClientsOptions = {
 type RunOptions = {
   /** The ports that the gateways have now. */
   gateways: () => readonly number[];
-  /** That of the bounds; `wasOut`: legacy has failed before. */
+  /** `maxAge` of the bounds; `wasOut`: legacy has failed before. */
   maxAge: (wasOut: boolean) => number;
   /** Called before another mood, with a legacy that is well. */
   between?: () => Promise<void>;
