@@ -29,7 +29,7 @@ export type Fault = {
   fault: DocumentFault | (typeof answerFaults)[number] | TransportFault;
   /** A JSON pointer, `*` for the entries of a list. Default: a fitting place. */
   path?: string;
-  /** Of the requests, in percent. Default: all. */
+  /** The share of the requests, in percent. Default: all. */
   share?: number;
   /** A text that is in the path of the requests. Default: any. */
   within?: string;

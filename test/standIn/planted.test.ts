@@ -105,7 +105,7 @@ const pathsOf = async (requests: TrafficRequest[]): Promise<string[]> => {
   return [...new Set(["/nothing", "/*/nothing/*", "/detail/extra", ...places])];
 };
 
-test("several faults at once, anywhere, are found as what they are, and nothing else", async () => {
+test("several faults at once, anywhere, are found with their kinds, and no others", async () => {
   const faultOf = (endpoint: string, paths: string[]): fc.Arbitrary<Fault> =>
     fc.record(
       {
@@ -136,7 +136,7 @@ test("several faults at once, anywhere, are found as what they are, and nothing 
   expect(planted).toBeGreaterThan(0);
 });
 
-test("in a day's traffic: all of them, and none beside", async () => {
+test("in a day's traffic all faults are found, and no others", async () => {
   const faults = reading.flatMap((endpoint) => documentFaults.map((fault) => ({ endpoint, fault, share: 30 })));
   expect((await expectAllFound(faults, trafficOf(1, isLongRun ? 150 : 30))).length).toBeGreaterThan(0);
 });

@@ -54,7 +54,7 @@ const sampleBut = (answerTo: (path: string) => Response | undefined) =>
     void answer();
   });
 
-describe("the summary says in plain words what legacy answers, and what to do", () => {
+describe("the summary says plainly how legacy answers, and what to do", () => {
   test.each<[status: number, type: string, body: string, advice: string]>([
     [404, "text/html", "<h1>Not Found</h1>", "is LEGACY_PATH right?"],
     [200, "text/html; charset=utf-8", "<html>Welcome</html>", "is LEGACY_PATH right?"],
@@ -228,7 +228,7 @@ describe("--check of a legacy with fewer endpoints", () => {
     ["the code of an unknown function", function100],
     ["the page of a route that is made up", page],
     ["the answer of a router to a route that is made up", router],
-  ])("what it lacks is a note, counted apart, by %s", async (_, absent) => {
+  ])("endpoints that it lacks are notes, counted apart, by %s", async (_, absent) => {
     const url = await sampleBut((path) => (ofRuns.test(path) || isMadeUp(path) ? absent(path) : undefined));
     // Modern answers for one of them: there is nothing to compare that with.
     const modern = {
@@ -254,7 +254,7 @@ describe("--check of a legacy with fewer endpoints", () => {
       (path) => (path.includes("/run/list/task/1000000") ? function100() : undefined),
       "listRuns",
     ],
-  ])("what it fails to answer is no note: %s", async (_, answer, name) => {
+  ])("an endpoint that it fails to answer is no note: %s", async (_, answer, name) => {
     const { ready, rows } = await checked(await sampleBut(answer));
     expect(ready).toBe(false);
     expect(rows).toContainEqual(expect.objectContaining({ result: "FAIL", name }));
@@ -278,7 +278,7 @@ test("--check gives its verdict while the disk of DATA_DIR hangs", async () => {
   const pipe = join(directory, `.check-${process.pid}`);
   spawnSync("mkfifo", [pipe]);
   const { rows, events, ready } = await checked(legacy.url, { DATA_DIR: directory }, { hint: 1, patience: 2 });
-  // What waits for the other end of the pipe goes on; what comes to it later finds none.
+  // Calls that wait for the other end of the pipe go on; later calls find no pipe.
   const end = openSync(pipe, constants.O_RDWR);
   unlinkSync(pipe);
   closeSync(end);
@@ -326,7 +326,7 @@ describe("--check finds a server before legacy that treats requests in different
   const posted = "ok legacy, by POST: answered";
   const keyed = expect.stringMatching(/^ok a key that cannot exist: not accepted/) as string;
 
-  test("nothing is found where it treats all alike", async () => {
+  test("no finding if it treats all requests alike", async () => {
     expect(await behind(() => undefined)).toMatchObject({ ready: true, lines: [...fine, named, posted, keyed] });
   });
 
@@ -343,14 +343,14 @@ describe("--check finds a server before legacy that treats requests in different
     expect([ready, lines.at(-1)]).toEqual([false, "FAIL a key that cannot exist: legacy accepts it"]);
   });
 
-  test("it compresses nothing that comes with Via", async () => {
+  test("it compresses no answer to a request with Via", async () => {
     const { ready, lines } = await behind(({ headers }) => ({
       isCoded: headers.via === undefined && headers["accept-encoding"] === "gzip",
     }));
     expect([ready, lines[1]]).toEqual([true, expect.stringContaining("in nginx set gzip_proxied any")]);
   });
 
-  test("it refuses what comes with Via", async () => {
+  test("it refuses requests with Via", async () => {
     const { ready, lines } = await behind(({ headers, url }) =>
       headers.via !== undefined && url?.includes("data") === true ? { answer: 403 } : undefined,
     );
@@ -360,7 +360,7 @@ describe("--check finds a server before legacy that treats requests in different
     ]);
   });
 
-  test("it answers the probe otherwise than a read", async () => {
+  test("it answers the probe differently than a read", async () => {
     const { ready, lines } = await behind(({ headers, url }) =>
       headers["user-agent"] === "catalog-gateway" && url?.includes("evaluationmeasure") ? { answer: 429 } : undefined,
     );
@@ -373,7 +373,7 @@ describe("--check finds a server before legacy that treats requests in different
   test.each([
     [421, "FAIL", false],
     [404, "note", true],
-  ])("it knows no site of the name by which legacy names its files: %i", async (status, result, isReady) => {
+  ])("it has no site of the name that legacy uses for its files: %i", async (status, result, isReady) => {
     const data_set_description = { id: "61", url: "https://catalogue.example/data/v1/download/61/iris.arff" };
     const front = ({ headers, url }: IncomingMessage) => {
       if (headers.host === "catalogue.example") return { answer: status };

@@ -63,7 +63,7 @@ const whole: [form: string, answers: string[]][] = [
 ];
 
 test.each(whole)(
-  "in an outage of the form %s the sample answers each kind of path as that does",
+  "in an outage of the form %s the sample answers each kind of path accordingly",
   async (form, answers) => {
     expect(await control("POST", `/${form}`)).toEqual([200, form]);
     expect(Object.values(await askAll(everywhere))).toEqual(answers);
@@ -100,12 +100,12 @@ const partial: [form: string, differences: string][] = [
   ["frozen/no/such/path", ""],
 ];
 
-test("there is a row for each form of outage", () => {
+test("the table has a row for each form of outage", () => {
   const tested = [...whole, ...partial].map(([name]) => name.split("/", 1)[0]);
   expect(new Set(tested)).toEqual(new Set(Object.keys(outageForms)));
 });
 
-test.each(partial)("during %s the rest of the sample answers as ever", async (form, differences) => {
+test.each(partial)("during %s the rest of the sample answers as usual", async (form, differences) => {
   const before = await askAll(partly);
   await control("POST", `/${form}`);
   const during = await askAll(partly);
