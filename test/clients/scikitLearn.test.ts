@@ -30,7 +30,7 @@ const openAll = async (settings: Record<string, string>) => {
 
 describeWith("nginx", "scikit-learn's fetch_openml, through nginx and the gateway", () =>
   describeWith("python3-sklearn", "while legacy is down", () => {
-    test("without CACHE_LEGACY and files.conf nothing is as before", async () => {
+    test("without CACHE_LEGACY and files.conf, clients fail while legacy fails", async () => {
       const { legacy, direct, gateway } = await openAll({});
       const { allPaths } = await nginxProxies(`127.0.0.1:${gateway.port}`, new URL(legacy.url).host);
       expect(await fetchAll(allPaths, legacy)).toEqual(direct);
@@ -48,7 +48,7 @@ describeWith("nginx", "scikit-learn's fetch_openml, through nginx and the gatewa
       }
     });
 
-    test("with them frames and errors stay, for a day, and each read reaches legacy once", async () => {
+    test("with both, frames and errors stay for a day, and each read reaches legacy once", async () => {
       const { legacy, direct, gateway } = await openAll(caching);
       const { url } = await nginxWithFiles(`127.0.0.1:${gateway.port}`);
       const { pass } = clock();
@@ -63,7 +63,7 @@ describeWith("nginx", "scikit-learn's fetch_openml, through nginx and the gatewa
       expect((await fetchAll(url, legacy)).outcomes).toEqual(direct.outcomes);
     });
 
-    test("with them frames and errors stay in each form of outage", { timeout: 900_000 }, async () => {
+    test("with both, frames and errors stay the same in each form of outage", { timeout: 900_000 }, async () => {
       const { legacy, direct, gateway } = await openAll(caching);
       const { url } = await nginxWithFiles(`127.0.0.1:${gateway.port}`);
       const time = clock();

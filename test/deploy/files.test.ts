@@ -73,7 +73,7 @@ const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
 const shape = settingsSchemaOf(fragments).shape;
 const defaultOf = (setting: string): number => settingsSchemaOf(fragments).parse({})[setting] as number;
 
-test("every setting that they give exists", () => {
+test("every setting in the deployment files exists", () => {
   const known = new Set([
     ...Object.keys(shape),
     ...[...secretSettings(fragments)].map((name) => `${name}_FILE`),
@@ -140,7 +140,7 @@ test("every way to stop the gateway leaves it the time to drain", () => {
   expect(unit).toMatch(new RegExp(`^TimeoutStopSec=${drain + 5}$`, "m"));
 });
 
-test("the unit always restarts after what may pass, and never after a wrong setting", () => {
+test("the unit restarts after temporary failures, and never after a wrong setting", () => {
   const valueOf = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(unit)?.[1];
   expect(["Restart", "RestartPreventExitStatus", "RestartSec", "StartLimitIntervalSec"].map(valueOf)).toEqual([
     "on-failure",
@@ -151,7 +151,7 @@ test("the unit always restarts after what may pass, and never after a wrong sett
   expect(valueOf("After")?.split(" ")).toEqual(expect.arrayContaining(["redis.service", "valkey.service"]));
 });
 
-test("one version stands in every file, and the image takes its tarball of several", () => {
+test("every file names one version, and the image takes its tarball among several", () => {
   const files = ["README.md", "CHANGELOG.md", "tools/pack/package.md", "deploy/README.md", "docs/tools.md"];
   const named = [...files, "deploy/Dockerfile", "deploy/kubernetes/gateway.yaml"].map((file) => [
     file,
@@ -194,7 +194,7 @@ describe("the image", () => {
     return watchProgram(spawn(process.execPath, args, { ...options, stdio: ["ignore", "pipe", "pipe"] }));
   };
 
-  test("the gateway runs from what it has, and HEALTHCHECK and the probes see it", async () => {
+  test("the gateway runs from the image alone; HEALTHCHECK and the probes see it", async () => {
     const [port, adminPort] = [await freePort(), await freePort()];
     const settings = { PORT: String(port), ADMIN_PORT: String(adminPort), LEGACY_URL: "sample" };
     const { child, listening } = run(dockerfile.entrypoint, settings);

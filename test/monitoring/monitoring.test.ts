@@ -24,7 +24,7 @@ describeWith("promtool", "the rules for Prometheus", () => {
   });
 });
 
-test("every alert has a test that it fires, and a row in docs/operate.md", () => {
+test("every alert has a test in which it fires, and a row in docs/operate.md", () => {
   const alerts = [...read(files.alerts).matchAll(/- alert: (\w+)/g)].map(([, name]) => name as string);
   expect(alerts.length).toBeGreaterThan(0);
   const tests = files.alertTests.map(read).join("\n");

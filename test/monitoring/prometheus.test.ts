@@ -125,7 +125,7 @@ const meteredGateway = async (folder: string) => {
 };
 
 test(
-  "under traffic every query and rule has data, and a legacy that is down an alert",
+  "under traffic every query and rule has data; a legacy that is down alerts",
   { timeout: 120_000 + SECONDS * 1000 },
   async () => {
     const folder = temporaryFolder();

@@ -29,7 +29,7 @@ test("text beside an element keeps its inner blanks; those between elements go",
 test.each([
   ["with markup", "markup", "R&D <b>x</b>"],
   ["that is not escaped, in a document", "both", "R&D <b>x</b>"],
-])("a text %s loses the blanks that legacy's JSON has not", (_, name, text) => {
+])("a text %s loses the blanks that legacy's JSON lacks", (_, name, text) => {
   expect(read(xmlOf(`<oml:${name}>\n ${text}\t</oml:${name}>`))).toEqual({ a: { [name]: text } });
   expect(read(xmlOf(`<oml:${name}>${NO_BLANKS}${text}</oml:${name}>`))).toEqual({ a: { [name]: NO_BLANKS + text } });
   expect(read(xmlOf(`<oml:${name}> \n</oml:${name}>`))).toEqual({ a: { [name]: [] } });

@@ -48,7 +48,7 @@ describe("an answer that says nothing of legacy", () => {
   });
 });
 
-describe("an answer that shows that legacy is ill", () => {
+describe("an answer that shows a failure of legacy", () => {
   test.each<[string, GivenAnswer]>([
     ...[429, 502, 503, 504].map((status): [string, GivenAnswer] => [
       `a page of ${status}`,
@@ -90,7 +90,7 @@ describe("an answer that shows that legacy is ill", () => {
   });
 });
 
-describe("an answer that shows that this request fails", () => {
+describe("an answer that shows a failure of this request alone", () => {
   test.each<[string, GivenAnswer]>([
     ["an empty 500", { status: 500, type: "text/html", body: "" }],
     ["an empty 500 to a write", { method: "POST", path: "/api/v1/json/data/tag", status: 500, body: "\n" }],
@@ -201,7 +201,7 @@ test.each([
   expect(isPage(Buffer.from(text))).toBe(expected);
 });
 
-describe("a data file in whose place legacy says that it has no database", () => {
+describe("legacy's error without a database in place of a data file", () => {
   const text = "Database connection error. Please wait and try again. ";
   const answer = {
     method: "GET",
