@@ -57,7 +57,7 @@ const LIST = "/v1/evaluationmeasures/list";
 const isPlanted = ({ headers }: { headers: Record<string, unknown> }) => headers["x-planted"] !== undefined;
 
 /**
- * Where something throws, what plants it, the request that meets it, and the status that its client gets;
+ * A place that throws, the module that plants it, the request that meets it, and the status that its client gets;
  * 0: its connection closes.
  */
 const places: [place: string, module: GatewayParts, path: string, status: number][] = [

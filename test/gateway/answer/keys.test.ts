@@ -11,8 +11,8 @@ type Reply = ReturnType<Parameters<typeof recordingUpstream>[0] & object>;
 /** A gateway over a legacy whose answer can be exchanged. */
 const open = async (first?: Reply) => {
   let reply: Reply = first;
-  const { url, seen } = await recordingUpstream((one: Seen) =>
-    one.method === "POST" && reply === readOnly ? readOnly : reply,
+  const { url, seen } = await recordingUpstream(({ method }: Seen) =>
+    method === "POST" && reply === readOnly ? readOnly : reply,
   );
   const gateway = await gatewayFor(url);
   const ask = async (path: string, key = K) =>

@@ -21,7 +21,7 @@ const startSample = async (port?: number) => {
   return { url, become };
 };
 
-/** A gateway in front of this legacy, and how to ask it. `states`: what is said of legacy. */
+/** A gateway in front of this legacy. `states`: the reported troubles of legacy. */
 const gatewayOver = async (url: string, environment: Record<string, string> = {}) => {
   const gateway = await listeningGateway(url, environment);
   const { core } = gateway;

@@ -190,7 +190,7 @@ describe("a GET that resets a run", () => {
   test("if its answer is lost, its entries are served only while legacy fails", async () => {
     const { url, legacy } = await overSampleLegacy();
     await fill(url);
-    // The key is one that legacy has accepted.
+    // Legacy has accepted the key.
     await (await fetch(`${url}/v1/datasets/61?api_key=${key}`)).text();
     legacy.isDown = true;
     expect((await write(url, "GET /api/v1/json/run/reset/1", {})).status).toBe(502);

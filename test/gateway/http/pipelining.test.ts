@@ -313,12 +313,12 @@ describe("the bound of requests that wait", () => {
     await until(() => kept.length === 1);
     socket.write(bytes.repeat(200_000));
     await until(() => sockets[0]?.isPaused() === true);
-    const [one] = sockets;
-    const read = one?.bytesRead ?? 0;
+    const [accepted] = sockets;
+    const read = accepted?.bytesRead ?? 0;
     expect(read).toBeLessThan(200_000);
     // The rest of the bytes is still with the client.
     await settled();
-    expect(one?.bytesRead).toBe(read);
+    expect(accepted?.bytesRead).toBe(read);
     expect(kept).toHaveLength(1);
   });
 

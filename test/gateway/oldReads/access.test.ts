@@ -53,7 +53,7 @@ const lists = [
   "/v1/data/list/tag/demo",
 ];
 
-/** The sample legacy with datasets of several owners, and who asks. */
+/** The sample legacy with datasets of several owners, and its callers. */
 const startShared = () =>
   startSample({
     datasets: structuredClone(rows),
@@ -176,7 +176,7 @@ const compareWithLegacy = async (
     const body = action === "status" ? { dataset_id: id, status: of.status } : { data_id: id, tag: of.tag };
     return gateway.ask(`/v1/${path.replace("data", "datasets")}`, ...asJson(body, by));
   };
-  /** Legacy fails, or is back: then one has found it out. */
+  /** Legacy fails, or is back: resolves when a gateway has noticed. */
   const turn = async () => {
     legacy.isDown = !legacy.isDown;
     if (legacy.isDown) return pass?.(random() * 24 * 60 * minute);
@@ -244,7 +244,7 @@ const writes: Write[] = [
 
 /**
  * Asks before and after the write, while the answers to the first requests are still on their way; then legacy fails.
- * Resolves with the paths at which the write changed what is true.
+ * Resolves with the paths whose right answer the write changed.
  */
 const askAround = async (reader: Gateway, writer: Gateway, legacy: Shared, write: Write[1]) => {
   const truth = await openTruth(legacy);

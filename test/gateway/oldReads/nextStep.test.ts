@@ -17,7 +17,7 @@ const everyLegacy: Legacy[] = ["answers", "inDoubt", "fails"];
 const everyKey: Key[] = ["accepted", "refused", "unknown", "wasRefused", "late"];
 const everyFound: Found[] = ["ok", "other", "doubted", "failure", "none"];
 
-/** A. At arrival: by who asks, what is asked for, and how legacy is. */
+/** A. At arrival: by the caller, the kind of read, and the state of legacy. */
 const atArrival: Record<"cached" | "passing" | "showsMore", Record<Legacy, Step>> = {
   cached: { answers: "checkKey", inDoubt: "checkKey", fails: "checkKey" },
   passing: { answers: "pass", inDoubt: "awaitProbe", fails: "checkKey" },

@@ -98,7 +98,7 @@ test("while legacy fails, old clients get no page in place of an answer", async 
   expect([asked.includes(other(9)), status, JSON.parse(body)]).toMatchObject([true, 503, { error: { code: "107" } }]);
 });
 
-/** Asks a gateway for the body at each path of the sample; what was stored of those that are there. */
+/** Asks a gateway for the body at each path of the sample; returns the bodies of stored answers. */
 const bodiesOf = async (bodyAt: BodyAt) => {
   const bodies = new Map<string, string>();
   for (const { path } of samplePaths()) {

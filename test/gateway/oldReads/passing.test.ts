@@ -37,7 +37,7 @@ const treating = async (state: { own: Given; clients?: Given }, environment: Rec
   return { ...gateway, askers, counted };
 };
 
-/** A record of so many bytes. */
+/** A record of `bytes` bytes. */
 const recordOf = (bytes: number): Given => {
   const document = (text: string) => `{"data_set_description":{"id":"61","name":"iris","description":"${text}"}}`;
   return { body: document("x".repeat(bytes - document("").length)) };

@@ -10,7 +10,7 @@ import { cachingOver } from "./support.ts";
 const goodKey = sampleCatalogue.users[0]?.key ?? "";
 
 /**
- * How a client asks. `form`: that in the paths of records; lists are JSON. `isPosting`: it reads by
+ * The habits of a client. `form`: the form in paths of records; lists are JSON. `isPosting`: it reads by
  * POST, with its key in a form.
  */
 type Client = { name: string; key?: string; form: "/json" | "/xml" | ""; keepsCookies?: true; isPosting?: true };
@@ -31,7 +31,7 @@ const FILE = "file";
 const UNPARSABLE = "listEvaluationsWithSetups";
 
 /**
- * What a client asks for: each example of each endpoint. A data file comes in the middle: legacy
+ * The requests of a client: each example of each endpoint. A data file comes in the middle: legacy
  * begins a session with it.
  */
 const targetsOf = ({ form, isPosting }: Client): { name: string; target: string }[] => {

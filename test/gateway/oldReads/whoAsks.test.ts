@@ -132,7 +132,7 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
     const asked = async (): Promise<number> => {
       legacy.asked.length = 0;
       expect(await mine()).toMatchObject({ how: "passed", body: error(112) });
-      // The clock of what is remembered is read once in a millisecond.
+      // The clock of remembered keys is read once in a millisecond.
       await settled();
       return legacy.asked.filter((line) => line.startsWith(`GET ${json}`)).length;
     };

@@ -9,7 +9,7 @@ import { until } from "../../support/waiting.ts";
 
 const healthyUpstream = () => rawUpstream((socket) => void socket.write(healthy));
 
-/** Where a chunk has no end, what comes before it is sent on already. */
+/** If a chunk has no end, the bytes before it are sent on already. */
 const refusedRequests: [name: string, bytes: string][] = [
   ...forbiddenRequests("/x").filter(([name]) => name !== "chunk without an end"),
   ["a user in its authority", get("http://a@b/x")],

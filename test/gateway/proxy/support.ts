@@ -25,7 +25,7 @@ export type ProxySettings = Partial<
   Omit<UpstreamSettings, "origin"> & PassThroughOptions & { limits: Partial<ClientLimits> }
 >;
 
-/** A pass-through under test. `events` is what it reported, `listener` what it runs. */
+/** A pass-through under test. `events`: its reports. `listener`: the function that it runs. */
 export type RunningProxy = {
   port: number;
   upstream: Upstream;
@@ -132,7 +132,7 @@ export const openProxy = async (origin: string, settings: ProxySettings = {}): P
 /** Everything a client got on one connection, byte for byte (latin1), and whether the connection was reset. */
 type Received = { head: string; body: string; text: string; reset: boolean };
 
-/** Sends bytes on one connection and collects what comes until it ends. */
+/** Sends bytes on one connection and collects the answer bytes until it ends. */
 export const send = (port: number, ...parts: (string | Buffer)[]): Promise<Received> =>
   new Promise((resolve) => {
     let text = "";

@@ -13,8 +13,8 @@ const readXml = xmlReader(["study.description"], ["data.dataset.name"]);
 const read = (body: string) => readLegacy(Buffer.from(body), readXml);
 const within = (before: string, text: string, after: string) => (length: number) =>
   read(before + text.repeat(length / text.length) + after);
-const rule = (one: Rule, make: (length: number) => string) => (length: number) => {
-  one.schema.safeParse(one.read(make(length), note, {}));
+const rule = (tried: Rule, make: (length: number) => string) => (length: number) => {
+  tried.schema.safeParse(tried.read(make(length), note, {}));
 };
 const write = (text: string) => (length: number) => {
   const written = proxiedWrite(catalogue.legacyWrites, "POST", {

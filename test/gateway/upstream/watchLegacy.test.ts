@@ -241,7 +241,7 @@ const play = (every = 250) => {
   const timer = setInterval(() => void watch.execute(send, true), every);
   onTestFinished(() => clearInterval(timer));
   const be = (name: string) => void (form = forms[name] as Form);
-  /** Milliseconds until it is so. */
+  /** Milliseconds until the state is reached. */
   const until = async (is: () => boolean, most = 60_000) => {
     const from = performance.now();
     while (!is() && performance.now() - from < most) await vi.advanceTimersByTimeAsync(50);
