@@ -21,7 +21,7 @@ const opened = async (environment: Record<string, string> = {}, slow?: number) =
   const fd = pipe.writer();
   const gateway = await listeningGateway(url, { ACCESS_LOG: "all", ...environment }, { fd, slow });
   let text = "";
-  /** The lines until now, when there are so many. */
+  /** The lines until now, once there are this many. */
   const lines = async (count: number): Promise<string[]> => {
     await until(() => (text += pipe.read()).split("\n").length > count);
     return text.split("\n").slice(0, -1);

@@ -12,7 +12,7 @@ const MINUTE = 60_000;
 const incidentsOf = async ({ operate }: Pick<Staged, "operate">) =>
   (await operate("GET", "/incidents")).body as Incident[];
 
-/** Three reads of one endpoint, at which legacy fails alone. */
+/** A gateway; `fail` makes three reads of one endpoint fail, the only failure of legacy. */
 const failing = async (environment: Record<string, string> = {}) => {
   const opened = await staged({ getDataset: { stage: "shadow" } }, { environment });
   const notices: Record<string, unknown>[] = [];

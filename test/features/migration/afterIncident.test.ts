@@ -77,7 +77,7 @@ test("with all in legacy no trouble of modern is shown, and its circuit closes",
   pass(15_000);
   await until(async () => (await seen(opened)).open.length === 0);
   expect((await seen(opened)).modern).toBe("ok");
-  // It was asked for what it had answered before, and is no more.
+  // Modern was asked for an answer it had given before, and is not asked any more.
   pass(15_000);
   expect(asked()).toBe(1);
 });

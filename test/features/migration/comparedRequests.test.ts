@@ -87,14 +87,14 @@ test("requests have differed since the first of those that still do", () => {
 });
 
 test("the ledger allows what this process has seen, and says so to the others", () => {
-  const [one, other] = [opened(), opened()];
-  one.add("/datasets/61", "unexplained");
+  const [first, other] = [opened(), opened()];
+  first.add("/datasets/61", "unexplained");
   other.add("/datasets/2", "unexplained");
-  one.merge(other.toText());
-  other.merge(one.toText());
-  one.allow();
-  other.merge(one.toText());
-  for (const requests of [one, other])
+  first.merge(other.toText());
+  other.merge(first.toText());
+  first.allow();
+  other.merge(first.toText());
+  for (const requests of [first, other])
     expect(requests.counts()).toMatchObject({ compared: 2, expected: 1, unexplained: 1 });
 });
 

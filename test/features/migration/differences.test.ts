@@ -38,7 +38,7 @@ test("a request with a cause at many paths counts once; endpoints are added up",
   expect(
     differences
       .view("unexplained")
-      .map(({ endpoint, path, ...one }) => [endpoint, path, one.requests, one.causeRequests]),
+      .map(({ endpoint, path, ...counts }) => [endpoint, path, counts.requests, counts.causeRequests]),
   ).toEqual([
     ["getDataset", "/creator/*/colour", 2, 3],
     ["getDataset", "/colour", 1, 3],

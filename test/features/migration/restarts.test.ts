@@ -106,9 +106,9 @@ describeWithRedis("two gateways with one Redis", () => {
       await until(() => dependency()?.state === "failed");
       expect(dependency()).toMatchObject({ why });
     }
-    // A move of one of them, to wherever, leaves the other lost.
+    // A move of one endpoint to any stage leaves the other lost.
     expect(await b.move("getDataset", { stage: "canary", share: 5, ...who })).toMatchObject({ status: 200 });
-    // So does one to where the endpoint is already: it need not be set again.
+    // So does a move to where the endpoint is already: it need not be set again.
     expect(await b.move("getTask", { stage: "legacy", ...who })).toMatchObject({ status: 200 });
     await until(() => a.at().share === 5 && a.at("getTask").by === "me");
     for (const { dependency } of [a, b])

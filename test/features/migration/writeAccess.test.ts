@@ -20,7 +20,7 @@ const writes = [
 const json = (status: number, body: object) => ({ status, body: JSON.stringify(body) });
 const refused = { detail: { code: "112", message: "No access granted" } };
 
-/** Legacy shows what is private to its owner, and lets every key write. */
+/** Legacy shows a private dataset to its owner, and lets every key write. */
 const legacyAnswer = ({ method, target, body }: { method: string; target: string; body: string }) => {
   const given = `${target} ${body}`;
   if (![owner, stranger].some((key) => given.includes(key)))

@@ -62,7 +62,7 @@ test("a scan goes on where it was when the process was killed", async () => {
   const second = await gateway({ DATA_DIR });
   await until(() => second.isComplete());
   expect(await second.list(administrator.key)).toEqual([2, 3, 5, 6, 9, 1000]);
-  // Without what was on the disk: the probe, the list, each id that is not listed, and the qualities of three.
+  // Without rows from the disk: the probe, the list, each id that is not listed, and the qualities of three.
   expect((await second.state()).calls).toBeLessThan(2 + (1100 - 3) + 3 - 100);
 });
 

@@ -36,7 +36,7 @@ describe("requests to legacy for an administrator's list", () => {
     expect((await list(administrator, "status/all/limit/10")).ids).toEqual(ids(10));
     expect(asked()).toEqual([PROBE, WHOLE]);
     expect((await list(administrator, "status/all/limit/4/offset/10")).ids).toEqual([11, 12, 13, 14]);
-    // This one is private.
+    // This dataset is private.
     expect((await list(administrator, "status/all/limit/1/offset/12")).ids).toEqual([13]);
     expect((await list(administrator, "status/all/limit/9/offset/30")).ids).toBe(404);
     expect(asked()).toEqual([]);

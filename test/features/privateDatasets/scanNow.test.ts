@@ -27,15 +27,15 @@ const step = fc.record({
   questions: fc.array(fc.tuple(randomVisitor, randomInput), { minLength: 2, maxLength: 4 }),
 });
 
-const apply = (rows: DatasetRow[], one: Change, nextId: () => number): void => {
+const apply = (rows: DatasetRow[], made: Change, nextId: () => number): void => {
   const place =
-    ("turns" in one ? one.turns : "deletes" in one ? one.deletes : "tags" in one ? one.tags : 0) % rows.length;
+    ("turns" in made ? made.turns : "deletes" in made ? made.deletes : "tags" in made ? made.tags : 0) % rows.length;
   const row = rows[place];
-  if ("adds" in one)
-    rows.push(completeDataset({ id: nextId(), name: "iris", visibility: one.adds, uploader: otherOwner.user.id }));
+  if ("adds" in made)
+    rows.push(completeDataset({ id: nextId(), name: "iris", visibility: made.adds, uploader: otherOwner.user.id }));
   else if (row === undefined) return;
-  else if ("turns" in one) row.visibility = row.visibility === "public" ? "private" : "public";
-  else if ("deletes" in one) rows.splice(place, 1);
+  else if ("turns" in made) row.visibility = row.visibility === "public" ? "private" : "public";
+  else if ("deletes" in made) rows.splice(place, 1);
   else row.tags = [["demo", owner.user.id]];
 };
 

@@ -15,7 +15,7 @@ export const scanOf = ({ features }: TestGateway) => features.privateDatasets?.p
 /** The settings of a gateway that scans. */
 export const scanSettings = { LEGACY_ADMIN_KEY: secondAdministrator.key };
 
-/** Ids beyond the highest one that are read here. */
+/** The number of ids beyond the highest that are read here. */
 export const BEYOND = 10;
 /** Options that make a scan faster. */
 export const fewer = { margin: BEYOND };

@@ -112,7 +112,7 @@ export const fronted = async (datasets: readonly DatasetRow[] = rows) => {
         return isIts;
       };
     },
-    /** Breaks off what is held, and passes all requests on. */
+    /** Breaks off the held requests, and passes all others on. */
     release(): void {
       front.instead = undefined;
       for (const response of front.held.splice(0)) response.destroy();

@@ -39,8 +39,8 @@ describe("the list of callers", () => {
     time.set(at[2]);
     await call([[path, "User-Agent: x"], [path]]);
     const dataset = { path: "/api/v1/json/data/{id}" };
-    const [one, two, last] = clients();
-    expect([one, two]).toEqual(
+    const [first, second, last] = clients();
+    expect([first, second]).toEqual(
       expect.arrayContaining([
         { ...dataset, caller: "nobody", agent: "x", count: 2, first: at[0], last: at[2] },
         { ...dataset, caller: "nobody", agent: "", count: 1, first: at[2], last: at[2] },
@@ -189,7 +189,7 @@ describe("over a restart", () => {
     expect(second.clients()).toEqual(before);
     await second.call(requests);
     const named = (clients: typeof before) =>
-      clients.map(({ caller, path: one, count }) => `${caller} ${one} ${count}`);
+      clients.map(({ caller, path: used, count }) => `${caller} ${used} ${count}`);
     expect(named(second.clients()).toSorted()).toEqual(
       named(before)
         .map((line) => line.replace(/1$/, "2"))

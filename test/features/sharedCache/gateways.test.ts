@@ -45,7 +45,7 @@ type Outage = {
   why?: RegExp;
 };
 /**
- * How a gap of Redis comes and goes, whether something else is written in it, and whether what is cached still counts.
+ * A gap of Redis: its begin and end, and whether a write comes in it and cached answers still count.
  */
 type Gap = {
   title: string;

@@ -9,11 +9,11 @@ import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redi
 import { begin, entry, heartbeats, open } from "./support.ts";
 import { until } from "../../support/waiting.ts";
 
-/** Its moments come back a little changed, and how often its refresh has failed here concerns no other gateway. */
-const alike = (one: Entry) => ({
-  ...one,
-  storedAt: expect.closeTo(one.storedAt, -4) as number,
-  freshUntil: expect.closeTo(one.freshUntil, -4) as number,
+/** An entry as it comes back: its moments are a little changed, and failed refreshes are not shared. */
+const alike = (stored: Entry) => ({
+  ...stored,
+  storedAt: expect.closeTo(stored.storedAt, -4) as number,
+  freshUntil: expect.closeTo(stored.freshUntil, -4) as number,
   failures: 0,
   retryAt: 0,
 });

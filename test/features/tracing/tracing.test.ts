@@ -46,7 +46,7 @@ const traced = async (url: string, environment: Record<string, string> = {}, las
     { OTEL_EXPORTER_OTLP_ENDPOINT: url, ...environment },
     { lastExport },
   );
-  /** Exports what was recorded. */
+  /** Exports the recorded spans. */
   const flush = async () => {
     await gateway.server.stop(0);
     await gateway.features.tracing?.close();

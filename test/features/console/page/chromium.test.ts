@@ -232,7 +232,7 @@ describeInChromium("the operators' page", (open) => {
     const press = async (...keys: string[]) => {
       for (const key of keys) await page.keyboard.press(key);
     };
-    /** Tabs to what has this text. */
+    /** Presses Tab until the focus is on this text. */
     const tabTo = async (text: RegExp) => {
       for (let i = 0; i < 12 && !text.test(await focused(page)); i++) await press("Tab");
       expect(await focused(page)).toMatch(text);

@@ -263,11 +263,11 @@ test("empty sections are folded and say so; differences and moves have a number"
 test("three endpoints in trouble have a line, behind failing dependencies", async () => {
   const trouble = ["getDataset", "getSetup", "getStudy", "listDatasets", "listEvaluationMeasures"];
   const shadows = Object.fromEntries(trouble.map((name) => [name, { stage: "shadow" }] as const));
-  const { ask, compared, modern, ...one } = await staged(shadows, {
+  const { ask, compared, modern, ...opened } = await staged(shadows, {
     faults: [{ endpoint: "*", fault: "otherStatus" }],
     environment: { TRUSTED_PROXIES: "127.0.0.1" },
   });
-  const { markup } = await operatorsOf(one);
+  const { markup } = await operatorsOf(opened);
   const paths = [
     "/datasets/61",
     "/setup/1",
@@ -285,7 +285,7 @@ test("three endpoints in trouble have a line, behind failing dependencies", asyn
   expect([...heading.matchAll(/href="#endpoint=(\w+)/g)]).toHaveLength(3);
   modern.use([{ endpoint: "*", fault: "down" }]);
   for (let i = 1; i < 9; i++) {
-    await one.operate("POST", "/stages/getTask", { stage: "modern", share: 0, why: "x", by: "x", despite: "x" });
+    await opened.operate("POST", "/stages/getTask", { stage: "modern", share: 0, why: "x", by: "x", despite: "x" });
     await ask(`/tasks/${i}`, { "X-Forwarded-For": `192.0.2.${i}` });
   }
   expect(textOf(headingOf(await markup()))).toMatch(
