@@ -83,7 +83,7 @@ test("a value changed, lost or added after the rules is never explained", () => 
     fc.property(
       fc
         .constantFrom(...everything)
-        .chain((one: Shown) => fc.tuple(fc.constant(one), fc.constantFrom(...leavesOf(one.ours)))),
+        .chain((fixture: Shown) => fc.tuple(fc.constant(fixture), fc.constantFrom(...leavesOf(fixture.ours)))),
       fc.constantFrom<Json | undefined>(undefined, "other", 4711, { more: true }),
       ([{ endpoint, legacy, ours }, at], value) => {
         const changed = changedAt(ours, at, value);

@@ -12,7 +12,7 @@ export type ConformRequest = {
   given: { path: Record<string, string>; body?: unknown };
 };
 
-/** The credentials that are tried: none, those that the server knows, and one that it does not. */
+/** The credentials that are tried: none, those that the server knows, and an unknown key. */
 type Credentials = { known: readonly string[]; unknown: string };
 
 /** The paths without parameters: these win over those with one. */
@@ -49,7 +49,7 @@ const fitting = (schema: Schema): fc.Arbitrary<unknown> => {
     return fc.array(fitting(items as Schema), { maxLength: Math.min(8, (maxItems as number) ?? 8) });
   if (type === "object") {
     const members = Object.entries((properties ?? {}) as Record<string, Schema>);
-    return fc.record(Object.fromEntries(members.map(([name, one]) => [name, fitting(one)])), {
+    return fc.record(Object.fromEntries(members.map(([name, member]) => [name, fitting(member)])), {
       requiredKeys: required as string[],
     });
   }

@@ -100,7 +100,7 @@ const behaviours: Behaviour[] = [
   },
 ];
 
-/** The values of one store are what the next one reads. */
+/** The values of a store are read by the next store. */
 const expectSurvival = async (place: Parameters<typeof openAt>[0]) => {
   const first = await openAt(place);
   await put(first, "a", "one");

@@ -20,11 +20,11 @@ export const pathTo = async (url: string) => {
       if (!pair.isFrozen) far.write(chunk);
     });
     far.on("data", (chunk) => pair.isFrozen || pair.isMute || near.write(chunk));
-    for (const [one, other] of [
+    for (const [end, other] of [
       [near, far],
       [far, near],
     ] as const)
-      one
+      end
         .on("error", () => undefined)
         .on("close", () => {
           pairs.delete(pair);

@@ -172,7 +172,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     );
     expect(textOf(a)).toBe("a=one");
     redis.resume();
-    // Redis takes what came before the connection was closed.
+    // Redis takes the bytes that came before the connection was closed.
     await until(async () => (await redis.talk(`HGET ${KEY} #`)) !== version);
     await until(async () => (await redis.talk(`HGET ${KEY} a`)).includes("one"));
     expect([textOf(a), a.changes]).toEqual(["a=one", []]);
