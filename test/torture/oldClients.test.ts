@@ -65,7 +65,7 @@ const cached = ({ headers, ...given }: Given, more: Record<string, string> = {})
   headers: { ...headers, "cache-control": "private, no-cache", "cache-status": "double; hit", ...more },
 });
 
-/** Keeps public answers for ever, whatever is written; `mark` changes what is kept. */
+/** Keeps public answers for ever, whatever is written; `mark` changes the kept answer. */
 const keeping = (mark: (given: Given) => Given): Mistake => {
   const kept = new Map<string, Given>();
   return async ({ method, path, key, legacy }) => {

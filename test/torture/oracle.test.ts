@@ -184,7 +184,7 @@ const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const REFUSED = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 15\r\n\r\n{"detail":"no"}';
 
 /**
- * What is reported of one client of a server that answers with these bytes: at once, or when
+ * The reports about a client of a server that answers with these bytes: at once, or when
  * the client has half-closed.
  */
 const reportedOf = async (answer: string, plan: Partial<Plan>) => {

@@ -25,7 +25,7 @@ const timedMoods: readonly Mood[] = [
 ];
 const untimedMoods: readonly Mood[] = ["well", "well", "losesAnswers", "well"];
 
-/** Milliseconds after which a gateway without a word from Redis no longer trusts what it has cached. */
+/** Milliseconds after which a gateway without a word from Redis no longer trusts its cached answers. */
 const LEASE = 1500;
 
 type OldClientsAttack = {
@@ -35,7 +35,7 @@ type OldClientsAttack = {
   isTimed: boolean;
 };
 
-/** Old clients read and write datasets through so many gateways; more than one share a Redis. */
+/** Old clients read and write datasets through this number of gateways; several share a Redis. */
 export const oldClientsOf = ({ name, gateways: count, isTimed }: OldClientsAttack): Attack => ({
   name,
   what: `Old clients read and write changing datasets through ${count === 1 ? "a gateway" : "gateways with Redis"}; an oracle knows what legacy has shown.`,

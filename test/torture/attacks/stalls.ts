@@ -10,7 +10,7 @@ const MEASURES = '{"evaluation_measures":{"measures":{"measure":"kappa"}}}';
 const qualities = Array.from({ length: 11 }, (_, index) => `NumberOfFeaturesOfKind${index}`);
 
 /**
- * Legacy's list of so many datasets, in both of its forms; `brokenJson` has a quote in a name, as legacy would send it.
+ * Legacy's list of `count` datasets, in both of its forms; `brokenJson` has a quote in a name, as legacy would send it.
  */
 const listOf = (count: number): { json: string; brokenJson: string; xml: string } => {
   const rows = Array.from({ length: count }, (_, index) => ({ id: index + 1, name: `dataset_${index + 1}` }));

@@ -8,7 +8,7 @@ import type { Random } from "../lib/random.ts";
 export type SoundAnswer = { status: number; type: string; body: Buffer; length: number; fields?: readonly string[] };
 
 /**
- * What a client of a proxied request may get under a fault:
+ * The answer that a client of a proxied request may get under a fault:
  * - `exact`: the sound answer, whole;
  * - `broken`: 502, 503 or 504 of the gateway's, or the beginning of the sound answer with an end that shows it is cut;
  * - `either` of both;
@@ -94,7 +94,7 @@ const ADDED = [
   "WWW-Authenticate: Basic",
   "X-Request-Id: a",
 ];
-/** An empty header, or one that comes twice. */
+/** An empty header, or a header that comes twice. */
 export const pickOddFields = (random: Random): string[] => {
   const line = random.pick(ADDED);
   const empty = line.replace(/ .*/, "");

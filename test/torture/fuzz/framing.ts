@@ -180,6 +180,6 @@ export const pickFramed = (random: Random): { bytes: Buffer; most: number } => {
     "GET /api/v1/json/data/1 HTTP/1.1\r\nHost: a\r\n\r\n",
     "GET /v1/datasets/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
   ].join("");
-  // A server may take what is no request for one, and refuses it.
+  // A server may take these bytes for a request, and refuses it.
   return { bytes: Buffer.from(text, "latin1"), most: text.split("HTTP/").length };
 };

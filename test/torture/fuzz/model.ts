@@ -5,7 +5,7 @@ export type Dataset = { id: number; name: string; owner: User; visibility: "publ
 
 export const MAX_ID = 3000;
 
-/** Legacy's keys. `stranger` is one that it does not know. */
+/** Legacy's keys. It does not know the key of `stranger`. */
 export const keys = {
   ann: "aaaa0000000000000000000000000001",
   bob: "bbbb0000000000000000000000000002",

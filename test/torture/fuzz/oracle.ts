@@ -5,7 +5,7 @@ import type { LegacyAnswer } from "./legacy.ts";
 import { type Expectation, SHORTER_BY, faults } from "./faults.ts";
 
 /**
- * How an answer compares with what is true: right, an error that the gateway may give, the beginning of a right
+ * The judgement of an answer: right, an error that the gateway may give, the beginning of a right
  * one, or wrong (and why).
  */
 type Judgement = "right" | "gatewayError" | "cut" | "unsent" | "late" | { wrong: string };

@@ -3,7 +3,7 @@ import { type Program, startProgram } from "../../support/program.ts";
 import { openRandom, scrambled } from "./random.ts";
 import { openRawUpstream, openUpstream, type UpstreamListener } from "./upstreams.ts";
 
-/** One thing that must hold: what was measured, and its bound, with their units. */
+/** A condition that must hold: the measured value and its bound, with their units. */
 export type Check = { what: string; measured: string; bound: string; holds: boolean };
 
 /** One kind of abuse. It runs against its own gateways and judges itself: it has passed if all checks hold. */

@@ -39,7 +39,7 @@ export type Catalogue = ReturnType<typeof openCatalogue>;
 /** Paths that legacy reads, whatever the method is. */
 const reads = /\/data\/(\d+|list(\/.*)?|qualities\/\d+\/\d+)$/;
 
-/** Datasets that are there at the beginning; every fifth one is private. */
+/** Datasets that are there at the beginning; every fifth is private. */
 const COUNT = 16;
 
 /** Datasets that change, all they have been, and what legacy answers about them now. */

@@ -8,7 +8,7 @@ export type OldRead = {
   id: number | undefined;
   form: "json" | "xml";
   who: keyof typeof keys | undefined;
-  /** It came with a key or a session, be it one that legacy does not know. */
+  /** It came with a key or a session, also if legacy does not know it. */
   mayBeShownMore: boolean;
   /** The port of the gateway that was asked; when, and when the answer was there. */
   gateway: number;
@@ -56,7 +56,7 @@ export const judgeOldRead = (
     if (id === undefined) return "a key gets the list of a request without a key";
   }
   if (status === 200 && type.includes("json") !== (form === "json")) return `the other format: ${type}`;
-  const shown = new Map(Array.from(text.matchAll(datasets), ([, one, number]) => [Number(one), Number(number)]));
+  const shown = new Map(Array.from(text.matchAll(datasets), ([, did, number]) => [Number(did), Number(number)]));
   if (status === 200 ? shown.size === 0 : ![111, 112, 361, 372].includes(code)) return `status ${status}, code ${code}`;
   const others = [...shown.keys()].filter((shownId) => id !== undefined && shownId !== id);
   if (others.length > 0) return `another dataset: ${others.join()}`;
@@ -67,7 +67,7 @@ export const judgeOldRead = (
   return undefined;
 };
 
-/** The same for what was shown of one dataset: this revision, or nothing. */
+/** The same for a single dataset, shown as this revision, or not at all. */
 const judgeDataset = (
   catalogue: Catalogue,
   { id: asked, who, gateway, sentAt, answeredAt, isCached }: OldRead & { isCached: boolean },
@@ -78,8 +78,8 @@ const judgeDataset = (
   const shown = number === undefined ? undefined : catalogue.revision(number);
   if (number !== undefined && shown?.id !== id) return "a revision of another dataset";
   // Cached answers are public.
-  const isVisible = (one: Revision) =>
-    one.visibility === "public" || (one.visibility === "private" && !isCached && one.owner === who);
+  const isVisible = (revision: Revision) =>
+    revision.visibility === "public" || (revision.visibility === "private" && !isCached && revision.owner === who);
   if (shown !== undefined && !isVisible(shown)) return "private, or gone";
   const known = catalogue.of(id).filter(({ at }) => at <= answeredAt);
   const latest = known.findLastIndex((revision) => (shown === undefined ? !isVisible(revision) : revision === shown));

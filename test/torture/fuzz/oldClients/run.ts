@@ -8,8 +8,8 @@ import { keys, openCatalogue, type Revision, sessionOf } from "./catalogue.ts";
 import { type Bounds, judgeOldRead } from "./oracle.ts";
 
 /**
- * What legacy does in place of an answer. While it is `unwritten`, it is well and no client writes through the
- * gateways, so that answers grow old. It `losesAnswers` to writes alone.
+ * Legacy's behaviour in place of an answer. While it is `unwritten`, it is well and no client writes through the
+ * gateways, so that answers grow old. It `losesAnswers` to writes only.
  */
 const moods = {
   well: undefined,
@@ -30,7 +30,7 @@ type OldClientsOptions = {
   seed: number;
   /** Reads and writes, over all moods. */
   requests: number;
-  /** Legacy's moods, one after the other. All requests of one are answered before the next begins. */
+  /** Legacy's moods, one after the other. All requests of a mood are answered before the next begins. */
   moods: readonly Mood[];
   /** Ends the run early where it answers true: a gateway is gone. */
   isOver?: () => boolean;
@@ -164,7 +164,7 @@ const pickAsker = (random: Random) => {
 };
 
 /**
- * A read of the list, of one of `count` datasets, of one that is not there yet, or of what an engine found of one. No
+ * A read of the list, of one of `count` datasets, of a dataset to come, or of an engine's qualities of a dataset. No
  * endpoint has that last read, and it is fresh for long. A caller with a key may read by POST.
  */
 const pickRead = (random: Random, count: number) => {
