@@ -3,7 +3,7 @@ import type { DifferenceView } from "../../features/migration/views.ts";
 import type { Fault } from "../standIn/faults.ts";
 import type { Planted } from "../standIn/startStandIn.ts";
 
-/** A fault of the stand-in, and what it does in words. */
+/** A fault of the stand-in, and its effect in words. */
 type PlantedFault = { fault: Fault; means: string };
 
 /** The faults that the demo plants in the stand-in, each once an endpoint. */

@@ -43,7 +43,7 @@ export type Fault = {
 export const hashOf = (text: string): number => Number.parseInt(hash("sha256", text).slice(0, 8), 16);
 
 /**
- * What a comparer should see of a fault, and whether a rule allows it; `path` as it writes it: list
+ * The difference that a comparer should see, and whether a rule allows it; `path` as it writes it: list
  * indices as `*`, or `status`.
  */
 export type Seen = { path: string; form: DifferenceForm; as: "difference" | "allowed" | "drift" };
@@ -74,13 +74,13 @@ const isAt = (pointer: string, { path, at }: Place): boolean => {
 const isAround = (outer: string, inner: string): boolean => inner === outer || inner.startsWith(`${outer}/`);
 
 /**
- * What stands somewhere instead; `undefined` for nothing. `seenBelow`: the comparer reports it for
+ * The value that stands somewhere instead; `undefined` for no value. `seenBelow`: the comparer reports it for
  * the entries of this list.
  */
 type Change = { path: string; at: string; value: Json | undefined; seenBelow?: true };
 
 /**
- * How a fault is seen, what it makes of a place (`undefined` where it does not fit), and which
+ * The way a fault shows, its change of a place (`undefined` if it does not fit), and the
  * places it picks by itself.
  */
 type Kind = {
@@ -110,7 +110,7 @@ const otherValue = (value: Json): Json => {
 };
 
 /**
- * Whether the comparer can identify each entry, by its first field or its whole value: only then is
+ * True if the comparer can identify each entry, by its first field or its whole value: only then is
  * another order nothing but that.
  */
 const areDistinct = (entries: readonly Json[]): boolean =>

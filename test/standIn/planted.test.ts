@@ -71,7 +71,7 @@ const seenKinds = { difference: "unexplained", allowed: "explained", drift: "dri
 const shown = (one: Planted): string =>
   "path" in one ? `${one.endpoint} ${one.path} ${one.form} ${seenKinds[one.as]} ${one.questions}` : one.fault;
 
-/** Checks that the comparer finds in these answers what is planted, and nothing else; what it found. */
+/** Expects the comparer to find exactly the planted faults in these answers; returns its findings. */
 const expectAllFound = async (faults: Fault[], requests: Iterable<TrafficRequest>): Promise<string[]> => {
   standIn.use(faults);
   const found = await foundIn(requests);

@@ -21,7 +21,7 @@ export type Sendable = { status: number; headers: OutgoingHttpHeaders; body: Buf
 export type Answering = (request: IncomingMessage, body: Buffer) => Promise<Sendable>;
 
 /**
- * What one fault did to answers of an endpoint, and of how many questions; without a path where it left no document.
+ * The effect of a fault on answers of an endpoint, to how many requests; without a path if it left no document.
  */
 export type Planted = { endpoint: string; fault: Fault["fault"]; questions: number } & (Seen | { as: "noDocument" });
 
@@ -56,7 +56,7 @@ const send = (response: ServerResponse, { status, headers, body }: Sendable): vo
   response.writeHead(status, body.length === 0 ? headers : { ...headers, "Content-Length": body.length }).end(body);
 };
 
-/** True if the client is still there after so many milliseconds. */
+/** True if the client is still there after `ms` milliseconds. */
 const isThereAfter = async (response: ServerResponse, ms: number): Promise<boolean> => {
   const left = new AbortController();
   const leave = () => left.abort();
@@ -127,7 +127,7 @@ export const startStandIn = async ({
   let asked: Record<string, number> = {};
 
   /**
-   * Replaces the faults, and forgets what was asked and planted. Throws for a misspelt endpoint: its
+   * Replaces the faults, and forgets all requests and planted faults. Throws for a misspelt endpoint: its
    * fault would look overlooked.
    */
   const use = (next: readonly Fault[]): void => {

@@ -263,7 +263,7 @@ describe("--check of a legacy with fewer endpoints", () => {
   test("a legacy of which no endpoint is read is not ready", async () => {
     const { ready, summary } = await checked(await sampleBut(function100));
     expect([ready, summary]).toEqual([false, expect.stringContaining("  legacy: is LEGACY_PATH right?")]);
-    // The first request of all, which shows whether legacy is there, is the only one that is answered.
+    // Only the very first request, which shows if legacy is there, is answered.
     let asked = 0;
     const once = await checked(await sampleBut(() => (asked++ === 0 ? undefined : function100())));
     expect(once.ready).toBe(false);

@@ -244,7 +244,7 @@ test("compare exits with 1 for a candidate that breaks off its answers", async (
 });
 
 describe("an answer of legacy that no format can read", () => {
-  /** The sample, but dataset 1 is unreadable so many times, and readable then. */
+  /** The sample, but dataset 1 is unreadable `times` times, and readable then. */
   const broken = (times: number) =>
     serve(({ url = "" }, response) => {
       void (async () => {

@@ -22,7 +22,7 @@ export const anchorsOf = (markdown: string): string[] =>
   );
 
 /**
- * What a fenced `console` block shows: each command (after `$ `, continued while a line ends with a
+ * The content of a fenced `console` block: each command (after `$ `, continued while a line ends with a
  * backslash) and its output.
  */
 export const consoleCommands = (markdown: string): { command: string; output: string }[] =>
