@@ -5,7 +5,7 @@ import { cyclesOf, floorOf, type Import, importsOf, partOf, root, sourceFiles } 
 
 const imports = importsOf();
 /**
- * What each floor may import beside itself; `root`: `main.ts` and `serveCommand.ts`, which put everything
+ * The floors that each floor may import beside itself; `root`: `main.ts` and `serveCommand.ts`, which put everything
  * together, and `thin.ts`.
  */
 const below: Record<string, readonly string[]> = {
@@ -39,7 +39,7 @@ const doors = new Set(["catalogue", "operation", "gateway"].map((floor) => `src/
 /** Where the features are named: they are opened by the first, their settings are joined by the second. */
 const lists = ["features/index.ts", "features/settings.ts"];
 /**
- * What may import modules beside the doors: the composition root, of which most is loaded late, the thread that
+ * The files that may import modules beside the doors: the composition root, mostly loaded late, the thread that
  * reads answers, which loads little, and the server of the kit. The kit has no doors, since they import packages: what
  * it takes of `src`, for the server and for `fixtures`, are the light files of its manifest.
  */

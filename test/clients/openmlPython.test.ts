@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { caching, eachOutage } from "./eachOutage.ts";
 
 /**
- * The folder of openml-python's sources, and of what it imports that Python does not have. No
+ * The folder of openml-python's sources and of its imports that Python does not have. No
  * package of Debian's has them.
  */
 const sources = process.env["OPENML_PYTHON"];

@@ -12,7 +12,7 @@ type Legacy = Awaited<ReturnType<typeof startRecordedLegacy>>;
 type Outcomes = Readonly<Record<string, string>>;
 
 /**
- * What `fetch_openml` makes of each dataset that it asks this server for, and the paths that reach legacy meanwhile.
+ * The outcome of `fetch_openml` for each dataset on this server, and the paths that reach legacy meanwhile.
  */
 const fetchAll = async (url: string, { asked }: Legacy): Promise<{ outcomes: Outcomes; reads: string[] }> => {
   asked.length = 0;
@@ -20,7 +20,7 @@ const fetchAll = async (url: string, { asked }: Legacy): Promise<{ outcomes: Out
   return { outcomes: JSON.parse(stdout) as Outcomes, reads: [...asked] };
 };
 
-/** Legacy, what it answers without a gateway, and a gateway with these settings. */
+/** Legacy, its answers without a gateway, and a gateway with these settings. */
 const openAll = async (settings: Record<string, string>) => {
   const legacy = await startRecordedLegacy();
   const direct = await fetchAll(legacy.url, legacy);

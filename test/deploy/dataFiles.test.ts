@@ -18,7 +18,7 @@ const content = "@relation iris\n".repeat(200);
 
 /**
  * Legacy's data server: a session with each answer, nothing that may be kept, `private.arff` for one key alone.
- * `isKilled`: it closes connections. `status`: a page with this one is its only answer.
+ * `isKilled`: it closes connections. `status`: a page with this status is its only answer.
  */
 const openLegacy = async () => {
   const state = { isKilled: false, isPrivate: false, status: 200, wait: Promise.resolve() };

@@ -19,7 +19,7 @@ const commandOf = (instruction: RegExp): string[] =>
   JSON.parse(instruction.exec(dockerfileText)?.[1] ?? "[]") as string[];
 
 /**
- * What `deploy/Dockerfile` says: commands as lists of arguments, and each copy from the build
+ * The content of `deploy/Dockerfile`: commands as lists of arguments, and each copy from the build
  * context with its sources.
  */
 const dockerfile = {

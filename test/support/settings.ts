@@ -9,6 +9,6 @@ export const known = catalogue.endpoints;
 /** The settings that features add. */
 export const fragments: readonly SettingsFragment[] = precise;
 
-/** The settings that an environment gives, or what is wrong with it. */
+/** The settings that an environment gives, or its errors. */
 export const settingsOf = (environment: Record<string, string | undefined>) =>
   loadSettings(environment, known, precise);

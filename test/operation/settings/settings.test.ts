@@ -7,7 +7,7 @@ import { settingsSchemaOf } from "../../../src/operation/settings/settings.ts";
 import { fragments, settingsOf } from "../../support/settings.ts";
 import { errorsIn as errors, expectNamed, fileWith as file, settingsIn as settings } from "./support.ts";
 
-/** The code without comments and texts: of a template what it fills in. */
+/** The code without comments and texts: only the expressions of a template stay. */
 const codeOf = (source: string): string =>
   source
     .replaceAll(/"(?:\\.|[^"\\\n])*"|\/\*[^]*?\*\/|(?<!:)\/\/.*/g, "")

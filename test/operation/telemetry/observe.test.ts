@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers());
 const opened = () => {
   const pipe = openPipe();
   const observer = openObserver("info", pipe.writer());
-  /** The lines of the log, when there are so many. */
+  /** The lines of the log, once there are this many. */
   const lines = async (count: number): Promise<Record<string, unknown>[]> => {
     let text = "";
     await vi.waitFor(() => {
