@@ -28,7 +28,7 @@ test("the runtime's binary is in the lock file, in one version for every platfor
   expect(new Set(runtimes.map(([, { version }]) => version)).size).toBe(1);
 });
 
-test("the bill of materials needs no node_modules, and has all that production has", () => {
+test("the bill of materials needs no node_modules, and lists all production packages", () => {
   const clone = temporaryFolder();
   for (const path of ["package.json", "package-lock.json", ".npmrc", "tools/compile.ts", "tools/pack"])
     cpSync(path, join(clone, path), { recursive: true });

@@ -34,7 +34,7 @@ const needed = Number(/^>=(\d+)$/.exec(manifest.engines.node)?.[1]);
 const line = (version: string) =>
   expect.stringMatching(new RegExp(`^catalog-gateway needs Node ${needed} or later; this is v${version}: [^\\n]*\\n$`));
 
-test("an older Node is one line and 2", () => {
+test("an older Node prints one line and exits with 2", () => {
   for (const version of ["18.20.8", "20.20.2", "24.21.0", `${needed - 1}.9.0`]) {
     const preloaded = runAs(version, "-r", "./src/nodeVersion.cjs", "tools/docs/nothing.ts");
     expect(preloaded).toEqual({ status: 2, stdout: "", stderr: line(version) });
@@ -43,7 +43,7 @@ test("an older Node is one line and 2", () => {
   expect(runAs(`${needed}.0.0`, "src/main.ts", "--version")).toMatchObject({ status: 0, stderr: "" });
 });
 
-test("the version that package.json names counts to its last part", () => {
+test("the version in package.json is compared up to its last part", () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "src"));
   cpSync("src/nodeVersion.cjs", join(folder, "src/nodeVersion.cjs"));

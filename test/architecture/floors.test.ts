@@ -5,7 +5,7 @@ import { cyclesOf, floorOf, type Import, importsOf, partOf, root, sourceFiles } 
 
 const imports = importsOf();
 /**
- * What each floor may import beside itself; `root`: `main.ts` and `serveCommand.ts`, which put everything
+ * The floors that each floor may import beside itself; `root`: `main.ts` and `serveCommand.ts`, which put everything
  * together, and `thin.ts`.
  */
 const below: Record<string, readonly string[]> = {
@@ -39,7 +39,7 @@ const doors = new Set(["catalogue", "operation", "gateway"].map((floor) => `src/
 /** Where the features are named: they are opened by the first, their settings are joined by the second. */
 const lists = ["features/index.ts", "features/settings.ts"];
 /**
- * What may import modules beside the doors: the composition root, of which most is loaded late, the thread that
+ * The files that may import modules beside the doors: the composition root, mostly loaded late, the thread that
  * reads answers, which loads little, and the server of the kit. The kit has no doors, since they import packages: what
  * it takes of `src`, for the server and for `fixtures`, are the light files of its manifest.
  */
@@ -50,8 +50,8 @@ const besideDoors = (file: string): boolean =>
 
 test("a floor's modules are imported by its door, from the inside by themselves", () => {
   const crosses = ({ from, to }: Import) => floorOf(from) !== floorOf(to) && to.startsWith("src/");
-  expect(departures((one) => crosses(one) && !doors.has(one.to) && !besideDoors(one.from))).toEqual([]);
-  expect(departures((one) => !crosses(one) && doors.has(one.to))).toEqual([]);
+  expect(departures((path) => crosses(path) && !doors.has(path.to) && !besideDoors(path.from))).toEqual([]);
+  expect(departures((path) => !crosses(path) && doors.has(path.to))).toEqual([]);
 });
 
 /** The names that a text imports or exports by a path that ends so. */
@@ -64,7 +64,7 @@ const namesIn = (text: string, path: string): string[] =>
 /** The files that import each name by a door. */
 const usersBy = (door: string): Map<string, string[]> => {
   const users = new Map<string, string[]>();
-  for (const file of [...sourceFiles(), ...globSync("fixtures/*.ts", { cwd: root })].filter((one) => one !== door))
+  for (const file of [...sourceFiles(), ...globSync("fixtures/*.ts", { cwd: root })].filter((path) => path !== door))
     for (const name of namesIn(readFileSync(join(root, file), "utf8"), `${door.split("/")[1]}/index.ts`))
       users.set(name, [...(users.get(name) ?? []), file]);
   return users;
@@ -86,7 +86,7 @@ test("a feature imports no other one, and the command line alone imports their l
   const isOther = ({ from, to }: Import) => floorOf(to) === "features" && partOf(from) !== partOf(to);
   const isList = ({ from }: Import) => lists.includes(from);
   const isRoot = ({ from }: Import) => floorOf(from) === "root";
-  expect(departures((one) => isOther(one) && !isList(one) && !isRoot(one))).toEqual([]);
+  expect(departures((path) => isOther(path) && !isList(path) && !isRoot(path))).toEqual([]);
 });
 
 test("no folder is in an import cycle", () => {
@@ -97,7 +97,7 @@ test("no file is in an import cycle, not even by a type", () => {
   expect(cyclesOf(imports, (file) => file)).toEqual([]);
 });
 
-/** What the catalogue and `transforms` may import of Node, by the file that imports it. */
+/** The modules of Node that the catalogue and `transforms` may import, by the importing file. */
 const ofNode: Record<string, readonly string[]> = {
   "src/catalogue/rules/parsers.ts": ["node:module"],
   "transforms/catalogue.ts": ["node:path", "node:url"],

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { startSampleLegacy } from "../../tools/sampleLegacy/startSampleLegacy.ts";
 import { keys } from "../gateway/answer/support.ts";
 
-/** What one request ran: its functions by file. */
+/** The functions that one request ran, by file. */
 type Line = { asked: string; status: number; visited: Record<string, string[]> };
 
 /** The functions that each of these requests runs, one after the other. */
@@ -39,7 +39,7 @@ test("a hit, a miss, a pass-through and a write run no more functions than they 
   const write = (tag: string) => `POST /v1/datasets/tag {"data_id":2,"tag":"${tag}"}`;
   const hits = Array.from({ length: 8 }, () => again);
   const lines = await visitsOf([...hits, other, proxied, proxied, write("a"), write("b")]);
-  // What is done once is done by the second time. A hit writes its headers anew where a second has passed: of
+  // Work that is done only once is over by the second request. A hit rewrites its headers after a second: of
   // some, the shortest counts.
   const [hit] = lines.slice(2, 8).toSorted((a, b) => functionsOf(a) - functionsOf(b)) as [Line];
   const [miss, , passThrough, , written] = lines.slice(8) as [Line, Line, Line, Line, Line];

@@ -31,7 +31,7 @@ const ask = (asked: string): Promise<number | undefined> =>
 for (const asked of requests) {
   await session.post("Profiler.takePreciseCoverage");
   const status = await ask(asked);
-  // What a request does behind its answer belongs to it.
+  // Work that a request does after its answer belongs to it.
   await turn();
   const { result } = await session.post("Profiler.takePreciseCoverage");
   const visited = result.flatMap(({ url, functions }) => {

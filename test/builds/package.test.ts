@@ -70,14 +70,14 @@ const post = (body: string): RequestInit => ({
   body,
 });
 
-test("two packs of one commit are one file of at most 2 MB, with the commit's build id", () => {
+test("two packs of a commit are equal, at most 2 MB, and have the commit's build id", () => {
   expect(readFileSync(packGateway()).equals(readFileSync(tarball))).toBe(true);
   expect(megabytes(statSync(tarball).size)).toBeLessThan(2);
   expect(manifest.build).toBe(buildId());
 });
 
-test("what is installed has at most 60 MB, and nothing that reports installations", () => {
-  const files = globSync("node_modules/**", { cwd: folder, withFileTypes: true }).filter((one) => one.isFile());
+test("an installation has at most 60 MB, and no package that reports installations", () => {
+  const files = globSync("node_modules/**", { cwd: folder, withFileTypes: true }).filter((entry) => entry.isFile());
   const sizes = files.map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
   expect(megabytes(sizes.reduce((sum, size) => sum + size, 0))).toBeLessThan(60);
   const folders = [...new Set(files.map(({ parentPath }) => parentPath))];
@@ -99,7 +99,7 @@ describe.each([
   ["the package", installed, NODE_24],
   ["the kit", kit, NODE_22],
 ])("%s", (_, path, lowest) => {
-  test.skipIf(lowest === undefined)("the lowest Node that it names is the one that is tried", () => {
+  test.skipIf(lowest === undefined)("the lowest Node that it names is the version that is tested", () => {
     const { stdout } = spawnSync(lowest ?? "", ["-p", "process.versions.node"], { encoding: "utf8" });
     expect(manifestIn(path).engines.node).toBe(`>=${stdout.trim()}`);
   });
@@ -130,7 +130,7 @@ describe.each(nodes)("the package, run by %s", (node) => {
     expect(runToEnd(node, "compare", "--help").status).toBe(0);
   });
 
-  test("it reads, writes, has threads for large bodies, serves pages, ends at SIGTERM", async () => {
+  test("it reads, writes, parses large bodies in threads, serves pages, ends at SIGTERM", async () => {
     const { child, ended, output, url, operators } = await start(node, { DATA_DIR: temporaryFolder() });
     const read = async (target: string, init?: RequestInit): Promise<[number, unknown]> => {
       const answer = await fetch(target, init);

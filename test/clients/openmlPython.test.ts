@@ -10,14 +10,14 @@ import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { caching, eachOutage } from "./eachOutage.ts";
 
 /**
- * The folder of openml-python's sources, and of what it imports that Python does not have. No
+ * The folder of openml-python's sources and of its imports that Python does not have. No
  * package of Debian's has them.
  */
 const sources = process.env["OPENML_PYTHON"];
 if (!sources)
   process.stderr.write("OPENML_PYTHON is not set to the folder of openml-python's sources. It is not tried.\n");
 
-/** What each call gives that openml-python makes to this server with this key. */
+/** The result of each call that openml-python makes to this server with this key. */
 const callAll = async (origin: string, key: string): Promise<Record<string, string>> => {
   const env = { PYTHONPATH: sources, HOME: temporaryFolder(), PYTHONDONTWRITEBYTECODE: "1" };
   const { stdout } = await promisify(execFile)("/usr/bin/python3", ["test/clients/openmlPython.py", origin, key], {

@@ -66,14 +66,14 @@ const mlr3oml: ClientRequest[] = [
   { path: `/api/v1/json/${path}?api_key=${key}`, headers: { "User-Agent": "mlr3oml" } },
 ]);
 
-/** What clients ask of legacy's interface, in their order, as their public sources have it. */
+/** The requests of clients to legacy's interface, in the order of their public sources. */
 const sequences: Readonly<Record<string, ClientRequest[]>> = {
   "openml-python V1": openmlPython,
   "scikit-learn fetch_openml": scikitLearn,
   mlr3oml,
 };
 
-/** What a client reads of an answer. Sessions and dates differ in any two answers. */
+/** The parts of an answer that clients read. Sessions and dates differ in any two answers. */
 const read = async (origin: string, { path, form, headers = {} }: ClientRequest) => {
   const response = await fetch(origin + path, {
     headers,

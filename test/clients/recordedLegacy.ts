@@ -31,7 +31,7 @@ const nameOf = (path: string): string =>
   shortened.reduce((name, [long, short]) => name.replace(long, short), path.slice(1).replaceAll(/\W/g, "-"));
 
 /**
- * How the function behind this path fails; `undefined`: what it answers is recorded. One that only leaves out
+ * The failure of the function behind this path; `undefined`: its answer is recorded. A failure that only leaves out
  * qualities does not fail.
  */
 const failureAt = (path: string, failing: FailingFunctions): SampleAnswer | undefined => {

@@ -12,7 +12,7 @@ type Legacy = Awaited<ReturnType<typeof startRecordedLegacy>>;
 type Outcomes = Readonly<Record<string, string>>;
 
 /**
- * What `fetch_openml` makes of each dataset that it asks this server for, and the paths that reach legacy meanwhile.
+ * The outcome of `fetch_openml` for each dataset on this server, and the paths that reach legacy meanwhile.
  */
 const fetchAll = async (url: string, { asked }: Legacy): Promise<{ outcomes: Outcomes; reads: string[] }> => {
   asked.length = 0;
@@ -20,7 +20,7 @@ const fetchAll = async (url: string, { asked }: Legacy): Promise<{ outcomes: Out
   return { outcomes: JSON.parse(stdout) as Outcomes, reads: [...asked] };
 };
 
-/** Legacy, what it answers without a gateway, and a gateway with these settings. */
+/** Legacy, its answers without a gateway, and a gateway with these settings. */
 const openAll = async (settings: Record<string, string>) => {
   const legacy = await startRecordedLegacy();
   const direct = await fetchAll(legacy.url, legacy);
@@ -30,7 +30,7 @@ const openAll = async (settings: Record<string, string>) => {
 
 describeWith("nginx", "scikit-learn's fetch_openml, through nginx and the gateway", () =>
   describeWith("python3-sklearn", "while legacy is down", () => {
-    test("without CACHE_LEGACY and files.conf nothing is as before", async () => {
+    test("without CACHE_LEGACY and files.conf, clients fail while legacy fails", async () => {
       const { legacy, direct, gateway } = await openAll({});
       const { allPaths } = await nginxProxies(`127.0.0.1:${gateway.port}`, new URL(legacy.url).host);
       expect(await fetchAll(allPaths, legacy)).toEqual(direct);
@@ -44,11 +44,11 @@ describeWith("nginx", "scikit-learn's fetch_openml, through nginx and the gatewa
       for (const [form, outcome] of Object.entries(inForms)) {
         await fetch(`${legacy.url}/outage/${form}`, { method: "POST" });
         const found = Object.values((await fetchAll(allPaths, legacy)).outcomes);
-        expect(found.filter((one) => !outcome.test(one))).toEqual([]);
+        expect(found.filter((result) => !outcome.test(result))).toEqual([]);
       }
     });
 
-    test("with them frames and errors stay, for a day, and each read reaches legacy once", async () => {
+    test("with both, frames and errors stay for a day, and each read reaches legacy once", async () => {
       const { legacy, direct, gateway } = await openAll(caching);
       const { url } = await nginxWithFiles(`127.0.0.1:${gateway.port}`);
       const { pass } = clock();
@@ -58,12 +58,12 @@ describeWith("nginx", "scikit-learn's fetch_openml, through nginx and the gatewa
 
       legacy.state.isDown = true;
       expect(await fetchAll(url, legacy)).toEqual({ outcomes: direct.outcomes, reads: [] });
-      // For the gateway: nginx's copies stay fresh, and `test/deploy/dataFiles.test.ts` has stale ones.
+      // For the gateway: nginx's copies stay fresh; `test/deploy/dataFiles.test.ts` covers stale copies.
       pass(24 * 3_600_000);
       expect((await fetchAll(url, legacy)).outcomes).toEqual(direct.outcomes);
     });
 
-    test("with them frames and errors stay in each form of outage", { timeout: 900_000 }, async () => {
+    test("with both, frames and errors stay the same in each form of outage", { timeout: 900_000 }, async () => {
       const { legacy, direct, gateway } = await openAll(caching);
       const { url } = await nginxWithFiles(`127.0.0.1:${gateway.port}`);
       const time = clock();

@@ -13,7 +13,7 @@ const gate = { parity: 0.9, requests: 1, minutes: 0.2, errorRate: 0.05, p95: 500
 const faulty = [...new Set(plantedFaults.map(({ fault }) => fault.endpoint))];
 const stages = {
   ...Object.fromEntries(faulty.map((endpoint) => [endpoint, { stage: "shadow", share: 100 }])),
-  // The first one's fault shows while modern answers callers, so the gate takes it back. The other one
+  // The first endpoint's fault shows while modern answers callers, so the gate takes it back. The second
   // has no fault and climbs.
   listEvaluationMeasures: { stage: "canary", share: 50, gate },
   getDatasetQualities: { stage: "shadow", share: 100, gate },
@@ -34,7 +34,7 @@ const outages = [
 /** Sends what clients of the new interface do not: evidence for two gates, and requests of old clients. */
 const sendBeside: Parameters<typeof sendTraffic>[3] = (send, count, agent) => {
   if (count % 4 === 0) {
-    // The one that climbs needs distinct requests.
+    // The endpoint that climbs needs distinct requests.
     for (const path of ["evaluationmeasures/list", `datasets/qualities/${1 + ((count / 4) % 60)}`])
       send(`/v1/${path}`, { headers: { "User-Agent": agent } });
   }
@@ -125,12 +125,12 @@ const watch = async (page: string, modern: StandIn, signal: AbortSignal): Promis
   while (left.size > 0 && !signal.aborted) {
     await sleep(500, undefined, { signal }).catch(() => undefined);
     const found = await Promise.all(["unexplained", "drift"].map((kind) => differencesOf(page, kind))).catch(() => []);
-    for (const one of left) {
-      const finding = findingOf(one.fault, modern.planted(), found.flat());
+    for (const planted of left) {
+      const finding = findingOf(planted.fault, modern.planted(), found.flat());
       if (finding === undefined) continue;
-      left.delete(one);
-      const where = `${one.fault.endpoint} ${finding.paths[0] === "" ? "(the list)" : (finding.paths[0] ?? "")}`;
-      print(`  ${finding.kind === "drift" ? "≈ drift      " : "? unexplained"}  ${where.padEnd(46)} ${one.means}`);
+      left.delete(planted);
+      const where = `${planted.fault.endpoint} ${finding.paths[0] === "" ? "(the list)" : (finding.paths[0] ?? "")}`;
+      print(`  ${finding.kind === "drift" ? "≈ drift      " : "? unexplained"}  ${where.padEnd(46)} ${planted.means}`);
     }
   }
   if (!signal.aborted)

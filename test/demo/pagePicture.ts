@@ -7,7 +7,7 @@ import { programPath } from "../support/needs.ts";
 const picture = new URL("../../docs/operators-page.png", import.meta.url);
 const root = new URL("../..", import.meta.url).pathname;
 
-/** What the page is made of: with other bytes of these it may look different. */
+/** The files that the page is made of: if their bytes change, it may look different. */
 const pageSources = [
   "features/*/page*.ts",
   "features/*/{page,console}/**/*.{ts,css,js}",
@@ -38,7 +38,7 @@ const withVersion = (png: Buffer, version: string): Buffer => {
   return Buffer.concat([png.subarray(0, 33), around.subarray(0, 4), chunk, around.subarray(4), png.subarray(33)]);
 };
 
-/** Whether README's picture shows another page than this one. */
+/** True if README's picture shows another version of the page. */
 export const isPictureOutdated = (): boolean => versionIn(readFileSync(picture)) !== versionOfPage();
 
 /** Takes README's picture of this page. */

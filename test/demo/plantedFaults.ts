@@ -3,7 +3,7 @@ import type { DifferenceView } from "../../features/migration/views.ts";
 import type { Fault } from "../standIn/faults.ts";
 import type { Planted } from "../standIn/startStandIn.ts";
 
-/** A fault of the stand-in, and what it does in words. */
+/** A fault of the stand-in, and its effect in words. */
 type PlantedFault = { fault: Fault; means: string };
 
 /** The faults that the demo plants in the stand-in, each once an endpoint. */
@@ -38,16 +38,16 @@ export const findingOf = (
   planted: readonly Planted[],
   found: readonly Pick<DifferenceView, "endpoint" | "path" | "form" | "kind">[],
 ): { kind: "unexplained" | "drift"; paths: string[] } | undefined => {
-  const done = planted.flatMap((one) =>
-    one.endpoint === endpoint && one.fault === fault && "path" in one && one.as !== "allowed" ? [one] : [],
+  const done = planted.flatMap((shown) =>
+    shown.endpoint === endpoint && shown.fault === fault && "path" in shown && shown.as !== "allowed" ? [shown] : [],
   );
   const isFound = ({ path, form, as }: { path: string; form: Difference["form"]; as: string }): boolean =>
     found.some(
-      (one) =>
-        one.endpoint === endpoint &&
-        one.path === path &&
-        one.form === form &&
-        one.kind === (as === "drift" ? "drift" : "unexplained"),
+      (difference) =>
+        difference.endpoint === endpoint &&
+        difference.path === path &&
+        difference.form === form &&
+        difference.kind === (as === "drift" ? "drift" : "unexplained"),
     );
   if (done.length === 0 || !done.every(isFound)) return undefined;
   const kind = done.some(({ as }) => as === "drift") ? "drift" : "unexplained";

@@ -18,7 +18,7 @@ const content = "@relation iris\n".repeat(200);
 
 /**
  * Legacy's data server: a session with each answer, nothing that may be kept, `private.arff` for one key alone.
- * `isKilled`: it closes connections. `status`: a page with this one is its only answer.
+ * `isKilled`: it closes connections. `status`: a page with this status is its only answer.
  */
 const openLegacy = async () => {
   const state = { isKilled: false, isPrivate: false, status: 200, wait: Promise.resolve() };
@@ -95,7 +95,7 @@ const deletingCommand = (store: string): string => {
 };
 
 describeWith("nginx", "deploy/nginx/files.conf", () => {
-  test("files that were asked for once come when legacy is killed, and without a session", async () => {
+  test("stored files are served after legacy was killed, without a session", async () => {
     const { legacy, get } = await openAll();
     for (const path of [file, older, splits]) {
       const first = await get(path);
@@ -112,7 +112,7 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
     expect((await get("/data/v1/download/62/other.arff")).status).toBe(502);
   });
 
-  test("a stale file comes while legacy fails, and is asked for again afterwards", async () => {
+  test("a stale file is served while legacy fails, and fetched again afterwards", async () => {
     const { legacy, get } = await openAll("1s");
     await get(file);
     legacy.state.isKilled = true;
@@ -190,7 +190,7 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
     ["a key", `?api_key=${KEY}`, {}],
     ["a key and a cookie", `?api_key=${KEY}`, { headers: { cookie: "ci_session=mine" } }],
   ];
-  test.each(callers)("with %s the copy comes where legacy fails, which is asked once", async (_, query, sent) => {
+  test.each(callers)("with %s the copy is served if legacy fails, after one request", async (_, query, sent) => {
     const { legacy, get, stored, errorLog } = await openAll("1s");
     await get(file);
     const copies = stored();
@@ -231,7 +231,7 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
     expect(readFileSync(errorLog, "utf8")).not.toContain(KEY);
   });
 
-  test.each([200, 302, 403, 404, 412, 429])("with a key a %i is what came, though there is a copy", async (status) => {
+  test.each([200, 302, 403, 404, 412, 429])("with a key a %i is sent on, though there is a copy", async (status) => {
     const { legacy, get } = await openAll();
     await get(file);
     legacy.state.status = status;
@@ -246,7 +246,7 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
     ["a body", `?api_key=${KEY}`, { method: "POST", body: "body" }],
     ["another query", `?api_key=${KEY}&x`, {}],
     ["a path that may be read as another", `%2Fa?api_key=${KEY}`, {}],
-  ])("with %s a failure is what came, though there is a copy", async (_, more, sent) => {
+  ])("with %s a failure is sent on, though there is a copy", async (_, more, sent) => {
     const { legacy, get } = await openAll();
     await get(file);
     legacy.state.status = 503;
@@ -298,7 +298,7 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
     expect(stored()).toBe("");
   });
 
-  test("simultaneous requests reach legacy once, with nothing of the client that began", async () => {
+  test("simultaneous requests reach legacy once, without headers of the first client", async () => {
     const { legacy, url, get } = await openAll();
     let release = (): void => {};
     legacy.state.wait = new Promise((resolve) => (release = resolve));
@@ -315,7 +315,7 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
     expect(JSON.stringify(sent)).not.toMatch(/mine|client \d/);
   });
 
-  test("all names of one file share one copy: made-up ones, and those with an empty key", async () => {
+  test("all names of a file share a copy: made-up names, and those with an empty key", async () => {
     const { legacy, get, stored } = await openAll();
     const first = await get(file);
     const names = Array.from({ length: 20 }, (_, i) => `/made-up-${i}.arff`);
@@ -331,7 +331,7 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
       expect([path, (await get(path)).store]).toEqual([path, "MISS"]);
   });
 
-  test("a path that may be read as another, or that legacy refuses, passes the store by", async () => {
+  test("a path that may be read as another, or that legacy refuses, bypasses the store", async () => {
     const { legacy, get, url, stored } = await openAll();
     for (const rest of ["/iris%2Earff", "/a%2Fb%20c", "/..%2f..%2fapi", "/a/b", "/a..b", ";x/a", "/a+b", "/a&b;c"]) {
       expect([rest, (await get(`/data/v1/download/61${rest}`)).store]).toEqual([rest, null]);

@@ -19,7 +19,7 @@ const commandOf = (instruction: RegExp): string[] =>
   JSON.parse(instruction.exec(dockerfileText)?.[1] ?? "[]") as string[];
 
 /**
- * What `deploy/Dockerfile` says: commands as lists of arguments, and each copy from the build
+ * The content of `deploy/Dockerfile`: commands as lists of arguments, and each copy from the build
  * context with its sources.
  */
 const dockerfile = {
@@ -73,7 +73,7 @@ const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
 const shape = settingsSchemaOf(fragments).shape;
 const defaultOf = (setting: string): number => settingsSchemaOf(fragments).parse({})[setting] as number;
 
-test("every setting that they give exists", () => {
+test("every setting in the deployment files exists", () => {
   const known = new Set([
     ...Object.keys(shape),
     ...[...secretSettings(fragments)].map((name) => `${name}_FILE`),
@@ -100,7 +100,7 @@ test("the ports of every way to start the gateway are its defaults", () => {
   expect(pod.containers[0].ports.map(({ containerPort }) => containerPort)).toEqual(ports);
   expect(read("prometheus/prometheus.yml")).toMatch(new RegExp(`^ +port: ${ports[1]}\\b`, "m"));
   expect(settingsOf({})).toMatchObject({ settings: { PORT: ports[0], ADMIN_PORT: ports[1] } });
-  // The unit gives the public port only, and the other one follows.
+  // The unit gives the public port only, and the operators' port follows from it.
   expect(unit).toMatch(/ PORT=%i /);
   expect(unit).not.toContain("ADMIN_PORT");
 });
@@ -140,7 +140,7 @@ test("every way to stop the gateway leaves it the time to drain", () => {
   expect(unit).toMatch(new RegExp(`^TimeoutStopSec=${drain + 5}$`, "m"));
 });
 
-test("the unit always restarts after what may pass, and never after a wrong setting", () => {
+test("the unit restarts after temporary failures, and never after a wrong setting", () => {
   const valueOf = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(unit)?.[1];
   expect(["Restart", "RestartPreventExitStatus", "RestartSec", "StartLimitIntervalSec"].map(valueOf)).toEqual([
     "on-failure",
@@ -151,7 +151,7 @@ test("the unit always restarts after what may pass, and never after a wrong sett
   expect(valueOf("After")?.split(" ")).toEqual(expect.arrayContaining(["redis.service", "valkey.service"]));
 });
 
-test("one version stands in every file, and the image takes its tarball of several", () => {
+test("every file names one version, and the image takes its tarball among several", () => {
   const files = ["README.md", "CHANGELOG.md", "tools/pack/package.md", "deploy/README.md", "docs/tools.md"];
   const named = [...files, "deploy/Dockerfile", "deploy/kubernetes/gateway.yaml"].map((file) => [
     file,
@@ -161,7 +161,7 @@ test("one version stands in every file, and the image takes its tarball of sever
   expect(dockerfile.copies).toContainEqual({ from: ["catalog-gateway-${VERSION}.tgz"], to: "package.tgz" });
 });
 
-test("Compose starts nginx anew with the gateway, whose address it has looked up once", () => {
+test("Compose restarts nginx with the gateway: nginx looks up its address only once", () => {
   expect(compose.services["nginx"]?.depends_on).toEqual({ gateway: { condition: "service_healthy", restart: true } });
 });
 
@@ -194,7 +194,7 @@ describe("the image", () => {
     return watchProgram(spawn(process.execPath, args, { ...options, stdio: ["ignore", "pipe", "pipe"] }));
   };
 
-  test("the gateway runs from what it has, and HEALTHCHECK and the probes see it", async () => {
+  test("the gateway runs from the image alone; HEALTHCHECK and the probes see it", async () => {
     const [port, adminPort] = [await freePort(), await freePort()];
     const settings = { PORT: String(port), ADMIN_PORT: String(adminPort), LEGACY_URL: "sample" };
     const { child, listening } = run(dockerfile.entrypoint, settings);

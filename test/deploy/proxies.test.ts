@@ -24,7 +24,7 @@ const send = (url: string, { method = "GET", headers = {}, body = "", from = "12
 type Echo = { target: string; headers: IncomingHttpHeaders; bytes: number };
 const echoOf = (text: string) => JSON.parse(text) as Echo;
 
-/** Legacy: a list for the new interface; for the rest, what it was sent. `received` counts bytes of bodies. */
+/** Legacy: a list for the new interface; for the rest, an echo of the request. `received` counts bytes of bodies. */
 const openLegacy = async () => {
   const state = { received: 0 };
   const url = await httpUpstream((incoming, response) => {
@@ -130,7 +130,7 @@ for (const [program, start] of programs)
         );
       }
 
-      // A slow upload waits in the proxy: legacy receives its first byte after the client has sent the last one.
+      // A slow upload waits in the proxy: legacy receives its first byte after the client has sent its last byte.
       const { hostname, port } = new URL(allPaths);
       const half = Buffer.alloc(1 << 20);
       const receivedBefore = legacy.state.received;

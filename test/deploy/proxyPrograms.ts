@@ -4,7 +4,7 @@ import { freePort } from "../support/freePort.ts";
 import { startCommand, startNginx } from "../support/startCommand.ts";
 import { temporaryFolder } from "../support/temporaryFolder.ts";
 
-/** What stands before a gateway: `onePath` sends it the new interface only, `allPaths` everything. Origins. */
+/** The origins of the proxies before a gateway: `onePath` sends it the new interface only, `allPaths` everything. */
 export type Proxies = { onePath: string; allPaths: string };
 
 /** A copy of a folder of `deploy`, in which the gateway has this address. */

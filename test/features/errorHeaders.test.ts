@@ -84,7 +84,7 @@ const answered = async ([, , sent, environment = {}, given = {}, tokens = 0]: Ro
   };
 };
 
-describe("every error of the gateway's own", () => {
+describe("every error that the gateway makes", () => {
   test.each(ours)("is a problem of the new interface, for its pages: %s", async (...row) => {
     expect(await answered(row)).toEqual({
       status: row[1],

@@ -31,8 +31,8 @@ describe.each(forms)("an error of a feature below LEGACY_PATH, as %s", (form) =>
 });
 
 describe("while legacy fails", () => {
-  test.each(forms)("a read without a stored answer is 503 with code 107, unasked: %s", async (form) => {
-    // One request a second is sent all the same: the clock stands still behind it.
+  test.each(forms)("a read without a stored answer is 503 with code 107, legacy not asked: %s", async (form) => {
+    // One request a second is sent even then: the clock stands still behind it.
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const { origin, requests } = await rawUpstream((socket) => socket.destroy());

@@ -61,7 +61,7 @@ const port = { PORT: "9000", ADMIN_PORT: "9000" };
 const long = { MODERN_TIMEOUT_MS: "30000", TOTAL_TIMEOUT_MS: "20000" };
 const gone = (path: string) => JSON.stringify([{ path, from: "2026-12-01T09:00:00Z", status: 410 }]);
 
-describe("settings that are right alone are refused where they are wrong together", () => {
+describe("settings that are valid alone are refused where they conflict", () => {
   test.each<[error: string, given: Record<string, string>]>([
     ["PREFIXES: /old given", { PREFIXES: "/v1,/old", LEGACY_PATH: "/old" }],
     ["PREFIXES: /old given", { PREFIXES: "/old", LEGACY_PATH: "/old/v2" }],
@@ -82,7 +82,7 @@ describe("settings that are right alone are refused where they are wrong togethe
     expect(errors(given)).toEqual([expect.stringMatching(new RegExp(`^${error}.*; allowed (is|are) `))]);
     for (const [name, value] of Object.entries(given)) {
       expect([name, errors({ [name]: value })]).toEqual([name, []]);
-      // What is wrong by itself is not compared with the others.
+      // A value that is wrong by itself is not compared with the others.
       const wrong = errors({ ...given, [name]: "\u0001" });
       expect([...new Set(wrong.map((line) => line.split(/[:[]/, 1)[0]))]).toEqual([name]);
     }
@@ -98,7 +98,7 @@ describe("settings that are right alone are refused where they are wrong togethe
     { RATE_LIMIT_EXEMPT: "0.0.0.0/0" },
     { PREFIXES: "/", BROWNOUTS: gone("/api") },
     { MODERN_CA: certificate(), MODERN_URL: "https://127.0.0.1:9", LEGACY_CA: certificate() },
-  ])("%j are right together", (given) => {
+  ])("%j are valid together", (given) => {
     expect(errors(given)).toEqual([]);
   });
 
@@ -110,7 +110,7 @@ describe("settings that are right alone are refused where they are wrong togethe
     expect(warningsIn(given)).toEqual([expect.stringMatching(new RegExp(`^${warning}.*; better (is|are) `))]);
   });
 
-  test("what needs another setting is not refused where that one is not known", () => {
+  test("a setting that needs another is not refused while that other is invalid", () => {
     const WEBHOOK_URL = "https://hooks.example/x";
     expect(errors({ WEBHOOK_URL, WEBHOOK_SECRET: "short" })).toEqual([expect.stringMatching(/^WEBHOOK_SECRET: /)]);
     expect(errors({ WEBHOOK_URL, CONFIG: "/none" })).toEqual([expect.stringMatching(/^CONFIG: /)]);
@@ -120,7 +120,7 @@ describe("settings that are right alone are refused where they are wrong togethe
   });
 });
 
-test("one start names all that is wrong, in files, in the environment and together", () => {
+test("a start names all errors: in files, in the environment, and in combinations", () => {
   const STAGES = '{"getDatset": {"stage": "shadow"}, "getSetup": {"stage": "canary"}}';
   const CONFIG = file("PORT: eighty\nLEGACY_ULR: http://a\nLEGACY_API_KEY: 12345678\n", "config.yaml");
   const given = {
@@ -196,7 +196,7 @@ test("the help and the refusals of settings are plain text, not Markdown", () =>
   expect(errors({ WEBHOOK_URL: "https://hooks.example/x" })[0]).not.toContain("`");
 });
 
-test("in the help, settings of the cache stand under one heading but the most used", () => {
+test("in the help, all but the most used cache settings share a heading", () => {
   const [cache = ""] = /^Cache and storage:\n( {2}.*\n)+/m.exec(settingsHelp(fragments)) ?? [];
   for (const name of ["CACHE_BYTES", "CACHE_LIFETIMES"]) expect(cache).toContain(`  ${name} `);
 });

@@ -36,7 +36,7 @@ const metered = async () => {
   return { gateway, page };
 };
 
-/** Requests that each endpoint answers and refuses, by both sides and from the cache, and proxied ones. */
+/** Requests that each endpoint answers and refuses, by both sides and from the cache, and proxied requests. */
 const askEverything = async (url: string): Promise<void> => {
   const ask = async (path: string, init: RequestInit) => (await fetch(url + path, init)).arrayBuffer();
   const sides: Record<string, string>[] = [{}, {}, { "Gateway-Backend": "modern" }];

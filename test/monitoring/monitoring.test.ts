@@ -24,7 +24,7 @@ describeWith("promtool", "the rules for Prometheus", () => {
   });
 });
 
-test("every alert has a test that it fires, and a row in docs/operate.md", () => {
+test("every alert has a test in which it fires, and a row in docs/operate.md", () => {
   const alerts = [...read(files.alerts).matchAll(/- alert: (\w+)/g)].map(([, name]) => name as string);
   expect(alerts.length).toBeGreaterThan(0);
   const tests = files.alertTests.map(read).join("\n");
@@ -35,7 +35,7 @@ test("every alert has a test that it fires, and a row in docs/operate.md", () =>
   expect(new Set(documented)).toEqual(new Set(alerts));
 });
 
-/** What a gateway with these settings answers before its first request. */
+/** The metrics of a gateway with these settings before its first request. */
 const scrape = async (environment: Record<string, string>): Promise<FamilyValues[]> => {
   const { core } = await listeningGateway("http://127.0.0.1:9", environment);
   core.meter.join(openProcessMetrics());

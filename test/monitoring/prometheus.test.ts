@@ -16,7 +16,7 @@ import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { sleep, until } from "../support/waiting.ts";
 import { dashboardQueries, files, variableQueries } from "./queries.ts";
 
-/** How long Prometheus scrapes the gateway before it is asked; rates need some twenty. */
+/** The seconds for which Prometheus scrapes the gateway before the first query; rates need some twenty. */
 const SECONDS = Number(process.env["SECONDS"] ?? 25);
 const TOKEN = "a-token-for-metrics";
 
@@ -125,7 +125,7 @@ const meteredGateway = async (folder: string) => {
 };
 
 test(
-  "under traffic every query and rule has data, and a legacy that is down an alert",
+  "under traffic every query and rule has data; a legacy that is down alerts",
   { timeout: 120_000 + SECONDS * 1000 },
   async () => {
     const folder = temporaryFolder();

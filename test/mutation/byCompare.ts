@@ -34,14 +34,14 @@ export const findingsOf = (name: string, endpoint: Endpoint): string[] => {
 };
 
 const unexplained = (how: string, differences: Difference[]): string[] =>
-  differences.filter(({ kind }) => kind === "unexplained").map((one) => `${how} ${differenceKey(one)}`);
+  differences.filter(({ kind }) => kind === "unexplained").map((difference) => `${how} ${differenceKey(difference)}`);
 
 const documentOf = (
   pair: Pair,
   readXml: ReturnType<typeof xmlReaderFor>,
 ): { exchange?: AnsweredExchange; document?: JsonObject } => {
   const last = pair.legacy.at(-1);
-  // Where the first answer was an error, the last one says something else of the same thing.
+  // Where the first answer was an error, the last answer is about something else.
   const first = pair.legacy[0] && readLegacy(Buffer.from(pair.legacy[0].response.body), readXml);
   if (last === undefined || first?.is === "error") return {};
   const reading = readLegacy(Buffer.from(last.response.body), readXml);

@@ -34,11 +34,11 @@ export const openTests = async (): Promise<{
       if (unhandledErrors.length > 0) throw unhandledErrors[0];
       for (const testModule of testModules) {
         if (testModule.errors().length > 0) return testModule.relativeModuleId;
-        for (const one of testModule.children.allTests("failed")) return one.fullName;
+        for (const test of testModule.children.allTests("failed")) return test.fullName;
       }
-      const unfinished = testModules.find((one) => ["queued", "pending"].includes(one.state()));
+      const unfinished = testModules.find((module) => ["queued", "pending"].includes(module.state()));
       if (unfinished) throw new Error(`${unfinished.relativeModuleId} did not run to its end`);
-      const count = testModules.flatMap((one) => [...one.children.allTests("passed")]).length;
+      const count = testModules.flatMap((module) => [...module.children.allTests("passed")]).length;
       if (count === 0) throw new Error(`no test of ${endpoint} ran`);
       return undefined;
     },

@@ -11,7 +11,7 @@ const known: Readonly<Record<string, Endpoint>> = endpoints;
 
 type Options = { endpoint?: string[]; only?: "compare" | "tests" };
 
-/** What has found one mutant; unset for a search that was not run. */
+/** The searches that have found a mutant; unset for a search that was not run. */
 type Found = { compare?: boolean; tests?: string | undefined };
 
 const run = async ({ endpoint: wanted, only }: Options): Promise<boolean> => {
@@ -29,7 +29,7 @@ const run = async ({ endpoint: wanted, only }: Options): Promise<boolean> => {
       const output = mutated(endpoint.output, mutant);
       const before = baseline.get(mutant.endpoint) as Set<string>;
       const after = new Set(findingsOf(mutant.endpoint, { ...endpoint, output }));
-      found.compare = before.size !== after.size || [...after].some((one) => !before.has(one));
+      found.compare = before.size !== after.size || [...after].some((finding) => !before.has(finding));
     }
     if (tests) found.tests = await tests.find(mutant);
     if (found.compare) score.compare++;
@@ -51,7 +51,7 @@ const run = async ({ endpoint: wanted, only }: Options): Promise<boolean> => {
   }
   await tests?.close();
   console.log(
-    `${mutants.length} mutants: ${score.compare} found by compare, ${score.tests} by the tests, ${survivors} by nobody`,
+    `${mutants.length} mutants: ${score.compare} found by compare, ${score.tests} by the tests, ${survivors} by neither`,
   );
   return survivors === 0;
 };

@@ -41,7 +41,7 @@ const rewritten = (rule: Rule, [step, ...rest]: string[], change: (rule: Rule) =
   return rule.over({ ...rule.inside, [step]: rewritten(inner, rest, change) });
 };
 
-/** What remains where the rule is left out: the one inside, or the value as it came. */
+/** The rest where a rule is left out: the rule inside it, or the value as it came. */
 const withoutIt = (rule: Rule): Rule =>
   rule.inside?.[""] ?? {
     name: "asItCame",

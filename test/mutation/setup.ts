@@ -9,7 +9,7 @@ declare module "vitest" {
   }
 }
 
-// Before any test of the file runs: the tests see the tree as somebody might have broken it.
+// Before any test of the file runs: the tests see the tree with a planted fault.
 const mutant = inject("mutant");
 const endpoint = (endpoints as Record<string, Endpoint>)[mutant.endpoint];
 if (endpoint) endpoint.output = mutated(endpoint.output, mutant);

@@ -97,7 +97,7 @@ const startBalancers = async (gateways: readonly Ports[]) => {
 
 /**
  * Sends requests of all kinds until `stop`. `sent` counts them by balancer and kind, `failures` says
- * what came of failed ones.
+ * the outcome of failed requests.
  */
 const startLoad = (balancers: Record<string, number>) => {
   const sent: Record<string, number> = {};

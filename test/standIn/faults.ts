@@ -29,7 +29,7 @@ export type Fault = {
   fault: DocumentFault | (typeof answerFaults)[number] | TransportFault;
   /** A JSON pointer, `*` for the entries of a list. Default: a fitting place. */
   path?: string;
-  /** Of the requests, in percent. Default: all. */
+  /** The share of the requests, in percent. Default: all. */
   share?: number;
   /** A text that is in the path of the requests. Default: any. */
   within?: string;
@@ -43,7 +43,7 @@ export type Fault = {
 export const hashOf = (text: string): number => Number.parseInt(hash("sha256", text).slice(0, 8), 16);
 
 /**
- * What a comparer should see of a fault, and whether a rule allows it; `path` as it writes it: list
+ * The difference that a comparer should see, and whether a rule allows it; `path` as it writes it: list
  * indices as `*`, or `status`.
  */
 export type Seen = { path: string; form: DifferenceForm; as: "difference" | "allowed" | "drift" };
@@ -63,7 +63,7 @@ export const placesOf = (value: Json, path = "", at = "", isField = false): Plac
       : []),
 ];
 
-/** Whether a pointer leads to this place: a `*` to any entry of a list, an index to that one. */
+/** True if a pointer leads to this place: a `*` to any entry of a list, an index to that entry. */
 const isAt = (pointer: string, { path, at }: Place): boolean => {
   const [wanted, exact, general] = [pointer, at, path].map(pointerSteps) as [string[], string[], string[]];
   return (
@@ -74,13 +74,13 @@ const isAt = (pointer: string, { path, at }: Place): boolean => {
 const isAround = (outer: string, inner: string): boolean => inner === outer || inner.startsWith(`${outer}/`);
 
 /**
- * What stands somewhere instead; `undefined` for nothing. `seenBelow`: the comparer reports it for
+ * The value that stands somewhere instead; `undefined` for no value. `seenBelow`: the comparer reports it for
  * the entries of this list.
  */
 type Change = { path: string; at: string; value: Json | undefined; seenBelow?: true };
 
 /**
- * How a fault is seen, what it makes of a place (`undefined` where it does not fit), and which
+ * The way a fault shows, its change of a place (`undefined` if it does not fit), and the
  * places it picks by itself.
  */
 type Kind = {
@@ -110,7 +110,7 @@ const otherValue = (value: Json): Json => {
 };
 
 /**
- * Whether the comparer can identify each entry, by its first field or its whole value: only then is
+ * True if the comparer can identify each entry, by its first field or its whole value: only then is
  * another order nothing but that.
  */
 const areDistinct = (entries: readonly Json[]): boolean =>
@@ -157,7 +157,7 @@ const kinds: Record<DocumentFault, Kind> = {
     change(place) {
       const { value } = place;
       if (!Array.isArray(value) || value.length === 0) return undefined;
-      // Of entries that are the same thing the last one is missed.
+      // If entries are alike, the comparer misses the last of them.
       const lost = areDistinct(value) ? value.length >> 1 : value.length - 1;
       return { ...instead(place, value.toSpliced(lost, 1)), seenBelow: true };
     },
@@ -170,7 +170,7 @@ const pickedBy = (fault: DocumentFault, places: readonly Place[]): Change[] => {
   return places.flatMap((place) => (picks(place) ? (change(place) ?? []) : []));
 };
 
-/** Whether this fault has a place in this document. */
+/** True if this fault has a place in this document. */
 export const hasPlaceIn = (fault: DocumentFault, document: Json): boolean =>
   pickedBy(fault, placesOf(document)).length > 0;
 
@@ -192,7 +192,7 @@ const changesOf = ({ endpoint, fault, path }: Wrong, places: readonly Place[], o
   return places.flatMap((place) => (isAt(parent, place) ? (kinds[fault].change(place, name) ?? []) : []));
 };
 
-/** Whether the order of this list's entries means nothing. */
+/** True if the order of this list's entries means nothing. */
 const isFree = (output: Output, path: string): boolean => {
   let facets = output && facetsOf(output);
   for (const step of pointerSteps(path)) {
@@ -214,11 +214,11 @@ const changed = (document: Json, { at, value }: Change): Json => {
 
 /** An answer with its document. */
 type Whole = { status: number; contentType: string; body: Json };
-/** What each fault did. */
+/** The answer with its faults, and their effects. */
 type Played = { answer: Whole; done: { fault: Fault; seen: Seen }[] };
 
 /**
- * Plays the faults that leave an answer on it. Where two of them meet, the first one counts. An answer of 500
+ * Plays the faults that leave an answer on it. Where two of them meet, the first fault counts. An answer of 500
  * and above is wrong enough.
  */
 export const faultyAnswer = (output: Rule, answer: Whole, faults: readonly Fault[]): Played => {

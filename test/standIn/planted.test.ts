@@ -44,7 +44,7 @@ const expected = (asked: TrafficRequest): Promise<GivenAnswer> => {
   return answer;
 };
 
-/** What the comparer finds in these answers: each difference with the number of questions that show it. */
+/** The comparer's findings in these answers: each difference with the number of requests that show it. */
 const foundIn = async (requests: Iterable<TrafficRequest>): Promise<string[]> => {
   const found = new Map<string, Set<string>>();
   const left = requests[Symbol.iterator]();
@@ -71,7 +71,7 @@ const seenKinds = { difference: "unexplained", allowed: "explained", drift: "dri
 const shown = (one: Planted): string =>
   "path" in one ? `${one.endpoint} ${one.path} ${one.form} ${seenKinds[one.as]} ${one.questions}` : one.fault;
 
-/** Checks that the comparer finds in these answers what is planted, and nothing else; what it found. */
+/** Expects the comparer to find exactly the planted faults in these answers; returns its findings. */
 const expectAllFound = async (faults: Fault[], requests: Iterable<TrafficRequest>): Promise<string[]> => {
   standIn.use(faults);
   const found = await foundIn(requests);
@@ -79,7 +79,7 @@ const expectAllFound = async (faults: Fault[], requests: Iterable<TrafficRequest
   return found;
 };
 
-/** Whether a fault shows in one of the right answers. Not every endpoint has a place for every fault. */
+/** True if a fault shows in any of the right answers. Not every endpoint has a place for every fault. */
 const hasPlace = async (fault: (typeof kinds)[number], requests: TrafficRequest[]): Promise<boolean> => {
   const answers = await Promise.all(requests.map(expected));
   if (fault === "otherStatus") return true;
@@ -105,7 +105,7 @@ const pathsOf = async (requests: TrafficRequest[]): Promise<string[]> => {
   return [...new Set(["/nothing", "/*/nothing/*", "/detail/extra", ...places])];
 };
 
-test("several faults at once, anywhere, are found as what they are, and nothing else", async () => {
+test("several faults at once, anywhere, are found with their kinds, and no others", async () => {
   const faultOf = (endpoint: string, paths: string[]): fc.Arbitrary<Fault> =>
     fc.record(
       {
@@ -136,7 +136,7 @@ test("several faults at once, anywhere, are found as what they are, and nothing 
   expect(planted).toBeGreaterThan(0);
 });
 
-test("in a day's traffic: all of them, and none beside", async () => {
+test("in a day's traffic all faults are found, and no others", async () => {
   const faults = reading.flatMap((endpoint) => documentFaults.map((fault) => ({ endpoint, fault, share: 30 })));
   expect((await expectAllFound(faults, trafficOf(1, isLongRun ? 150 : 30))).length).toBeGreaterThan(0);
 });

@@ -26,7 +26,7 @@ const published: Route[] = [
 /** Where an endpoint that is not among them is asked: as its definition says, with our document. */
 const defined = Object.values<Endpoint>(endpoints).flatMap(({ modern, routes: [first] }): Route[] => {
   const [method, template] = (modern?.route ?? first ?? "").split(" ", 2) as ["GET" | "POST", string];
-  const isPublished = published.some((one) => one.method === method && one.path.test(template));
+  const isPublished = published.some((route) => route.method === method && route.path.test(template));
   const path = new RegExp(`^${template.replaceAll(/\{\w+\??\}/g, "[^/]+")}$`);
   return isPublished ? [] : [{ method, path, shape: (ours) => ours }];
 });
@@ -126,7 +126,7 @@ const failed: Sendable = {
   body: Buffer.from("Internal Server Error"),
 };
 
-/** What its framework's router answers (Starlette). */
+/** The answers of its framework's router (Starlette). */
 const notRouted = json(404, { detail: "Not Found" });
 const wrongMethod = json(405, { detail: "Method Not Allowed" });
 

@@ -21,7 +21,7 @@ export type Sendable = { status: number; headers: OutgoingHttpHeaders; body: Buf
 export type Answering = (request: IncomingMessage, body: Buffer) => Promise<Sendable>;
 
 /**
- * What one fault did to answers of an endpoint, and of how many questions; without a path where it left no document.
+ * The effect of a fault on answers of an endpoint, to how many requests; without a path if it left no document.
  */
 export type Planted = { endpoint: string; fault: Fault["fault"]; questions: number } & (Seen | { as: "noDocument" });
 
@@ -40,7 +40,7 @@ const answerBy =
     const headers = Object.entries(incoming.headersDistinct).flatMap(([name, values = []]) =>
       leftOut.has(name) ? [] : values.map((value): [string, string] => [name, value]),
     );
-    // A body has been read already; where there is none, the target is taken as it was sent.
+    // A body has been read already; without a body, the target is taken as it was sent.
     const asked =
       method === "POST"
         ? await app.fetch(new Request(new URL(url, "http://stand-in"), { method, headers, body }))
@@ -56,7 +56,7 @@ const send = (response: ServerResponse, { status, headers, body }: Sendable): vo
   response.writeHead(status, body.length === 0 ? headers : { ...headers, "Content-Length": body.length }).end(body);
 };
 
-/** Whether the client is still there after so many milliseconds. */
+/** True if the client is still there after `ms` milliseconds. */
 const isThereAfter = async (response: ServerResponse, ms: number): Promise<boolean> => {
   const left = new AbortController();
   const leave = () => left.abort();
@@ -66,7 +66,7 @@ const isThereAfter = async (response: ServerResponse, ms: number): Promise<boole
   return !response.destroyed;
 };
 
-/** How each fault sends an answer. */
+/** The way in which each fault sends an answer. */
 const transports: Record<TransportFault, (response: ServerResponse, answer: Sendable, fault: Fault) => unknown> = {
   down: (response) => response.socket?.resetAndDestroy(),
   async late(response, answer, { ms = 3000 }) {
@@ -101,7 +101,7 @@ const endpointOf = ({ method = "", url = "/" }: IncomingMessage): NamedEndpoint 
   return routed(path.slice(BASE.length))?.methods.get(method === "HEAD" ? "GET" : (method as "GET" | "POST"));
 };
 
-/** What identifies a request: what is asked, and by whom. */
+/** The identity of a request: its target, its body and its caller. */
 const questionOf = ({ method, url = "/", headers }: IncomingMessage, body: Buffer): string => {
   const { key } = readCredential(queryOf(url), (name) => headers[name]?.toString());
   return JSON.stringify([method, pathOf(url), body.toString(), key]);
@@ -127,7 +127,7 @@ export const startStandIn = async ({
   let asked: Record<string, number> = {};
 
   /**
-   * Replaces the faults, and forgets what was asked and planted. Throws for a misspelt endpoint: its
+   * Replaces the faults, and forgets all requests and planted faults. Throws for a misspelt endpoint: its
    * fault would look overlooked.
    */
   const use = (next: readonly Fault[]): void => {

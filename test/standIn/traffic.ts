@@ -38,8 +38,8 @@ export const madeRequests: readonly (readonly TrafficRequest[])[] = [
 const keys = sampleCatalogue.users.map(({ key }) => key);
 
 /**
- * So many requests over the sample catalogue, of each kind alike and one of 25 with a key; the
- * same ones for the same seed.
+ * `count` requests over the sample catalogue, of each kind alike and one of 25 with a key; the
+ * same requests for the same seed.
  */
 export function* trafficOf(seed: number, count: number): Generator<TrafficRequest> {
   const random = pseudoRandom(seed);
@@ -47,7 +47,7 @@ export function* trafficOf(seed: number, count: number): Generator<TrafficReques
   for (let i = 0; i < count; i++) yield { ...pick(pick(madeRequests)), ...(i % 25 === 24 ? { key: pick(keys) } : {}) };
 }
 
-/** How a request goes out. */
+/** The options of `fetch` for a request. */
 export const initOf = ({ method, body, key }: TrafficRequest, agent = "node"): RequestInit => ({
   method,
   headers: {
@@ -61,7 +61,7 @@ export const initOf = ({ method, body, key }: TrafficRequest, agent = "node"): R
 const agents = ["catalogue-py/0.15.1", "catalogue-r/1.14", "curl/8.11.0"];
 
 /**
- * Sends so many of these requests a second until the signal; `beside` is called at each with
+ * Sends `perSecond` of these requests a second until the signal; `beside` is called at each with
  * its number, to send others.
  */
 export const sendTraffic = async (

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** Any character of Unicode but halves of pairs; every other one is of ASCII. */
+/** Any character of Unicode but halves of pairs; every second character is ASCII. */
 const character = fc.oneof(
   fc.nat({ max: 0x7f }).map((code) => String.fromCodePoint(code)),
   fc.nat({ max: 0x10_f7_ff }).map((code) => String.fromCodePoint(code < 0xd8_00 ? code : code + 0x8_00)),

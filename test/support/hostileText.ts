@@ -33,10 +33,10 @@ export const hostileTexts = [
   "__proto__",
 ];
 
-/** What could drive a terminal, or make one line look like two. */
+/** Characters that could drive a terminal, or make one line look like two. */
 export const terminalControls = /[\p{Cc}\p{Cf}]/u;
 
-/** Any text, every other one of them hostile. */
+/** Any text; every second text is hostile. */
 export const hostileText = fc.oneof(
   fc.constantFrom(...hostileTexts),
   fc.tuple(anyText(), fc.constantFrom(...hostileTexts), anyText()).map((parts) => parts.join("")),

@@ -1,7 +1,7 @@
 const imports =
   /^\s*(?:import|export)\s+(?!type\b)(?:[^"';]*?\bfrom\s+)?"([^"]+)"|\b(?:import|require|createRequire\(import\.meta\.url\))\("([^"]+)"\)/gm;
 
-/** What a module loads when it runs, as its imports name it. */
+/** The modules that a module loads when it runs, as its imports name them. */
 export const importsIn = (text: string): string[] =>
   [...text.matchAll(imports)].map(([, name = "", later = name]) => name || later);
 

@@ -1,7 +1,7 @@
 import { writeExposition } from "../../src/operation/telemetry/exposition.ts";
 import type { Meter } from "../../src/operation/telemetry/meter.ts";
 
-/** What `/metrics` answers now. */
+/** The page of `/metrics` as of now. */
 export const pageOfMetrics = async (meter: Meter): Promise<string> => (await writeExposition(await meter.read())).body;
 
 /**

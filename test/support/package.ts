@@ -13,7 +13,7 @@ export const runNpm = (folder: string, ...args: string[]): void => {
 };
 let cache: string | undefined;
 
-/** Packs what is written into `dist`. Returns the tarball's path. */
+/** Packs the build into `dist`. Returns the tarball's path. */
 const pack = (write: (dist: string) => void): string => {
   const folder = mkdtempSync(join(temporaryFolder(), "pack-"));
   const dist = join(folder, "dist");

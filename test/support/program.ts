@@ -42,7 +42,7 @@ export const spawnProgram = (settings: Record<string, string>, ...args: string[]
     }),
   );
 
-/** The real gateway in a process of its own, and what it uses. Linux only. */
+/** The real gateway in a process of its own, and its use of resources. Linux only. */
 export type Program = Awaited<ReturnType<typeof startProgram>>;
 
 /** As `spawnProgram`; it resolves when the gateway listens. */

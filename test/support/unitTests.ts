@@ -4,7 +4,7 @@ import { importsIn } from "./imports.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-/** What starts a process or a thread, or listens on a socket or talks over one. */
+/** Modules that start a process or a thread, or that use sockets. */
 const outside =
   /^(node:(child_process|cluster|dgram|http|https|net|tls|worker_threads)|@redis\/client|playwright-core|undici)$/;
 const outsideOfSrc =

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 export { sleep };
 
-/** Polls a condition for at most so many milliseconds, and returns whether it came to hold. */
+/** Polls a condition for at most `ms` milliseconds, and returns true if it came to hold. */
 export const holdsWithin = async (holds: () => boolean | Promise<boolean>, ms: number): Promise<boolean> => {
   const end = performance.now() + ms;
   while (!(await holds())) {

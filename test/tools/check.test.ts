@@ -43,18 +43,18 @@ const checked = async (url: string, environment: Record<string, string> = {}, ti
 const answering = (status: number, type: string, body: string) =>
   httpUpstream((_, response) => response.writeHead(status, { "Content-Type": type }).end(body));
 
-/** The sample legacy, but for these answers. */
+/** The sample legacy, except for these answers. */
 const sampleBut = (answerTo: (path: string) => Response | undefined) =>
   httpUpstream(({ url = "" }, response) => {
     const answer = async () => {
-      const one = answerTo(url) ?? (await fetch(legacy.url + url));
-      const { "content-length": _, ...headers } = Object.fromEntries(one.headers);
-      response.writeHead(one.status, headers).end(await one.text());
+      const answered = answerTo(url) ?? (await fetch(legacy.url + url));
+      const { "content-length": _, ...headers } = Object.fromEntries(answered.headers);
+      response.writeHead(answered.status, headers).end(await answered.text());
     };
     void answer();
   });
 
-describe("the summary says in plain words what legacy answers, and what to do", () => {
+describe("the summary says plainly how legacy answers, and what to do", () => {
   test.each<[status: number, type: string, body: string, advice: string]>([
     [404, "text/html", "<h1>Not Found</h1>", "is LEGACY_PATH right?"],
     [200, "text/html; charset=utf-8", "<html>Welcome</html>", "is LEGACY_PATH right?"],
@@ -228,7 +228,7 @@ describe("--check of a legacy with fewer endpoints", () => {
     ["the code of an unknown function", function100],
     ["the page of a route that is made up", page],
     ["the answer of a router to a route that is made up", router],
-  ])("what it lacks is a note, counted apart, by %s", async (_, absent) => {
+  ])("endpoints that it lacks are notes, counted apart, by %s", async (_, absent) => {
     const url = await sampleBut((path) => (ofRuns.test(path) || isMadeUp(path) ? absent(path) : undefined));
     // Modern answers for one of them: there is nothing to compare that with.
     const modern = {
@@ -254,7 +254,7 @@ describe("--check of a legacy with fewer endpoints", () => {
       (path) => (path.includes("/run/list/task/1000000") ? function100() : undefined),
       "listRuns",
     ],
-  ])("what it fails to answer is no note: %s", async (_, answer, name) => {
+  ])("an endpoint that it fails to answer is no note: %s", async (_, answer, name) => {
     const { ready, rows } = await checked(await sampleBut(answer));
     expect(ready).toBe(false);
     expect(rows).toContainEqual(expect.objectContaining({ result: "FAIL", name }));
@@ -263,7 +263,7 @@ describe("--check of a legacy with fewer endpoints", () => {
   test("a legacy of which no endpoint is read is not ready", async () => {
     const { ready, summary } = await checked(await sampleBut(function100));
     expect([ready, summary]).toEqual([false, expect.stringContaining("  legacy: is LEGACY_PATH right?")]);
-    // The first request of all, which shows whether legacy is there, is the only one that is answered.
+    // Only the very first request, which shows if legacy is there, is answered.
     let asked = 0;
     const once = await checked(await sampleBut(() => (asked++ === 0 ? undefined : function100())));
     expect(once.ready).toBe(false);
@@ -278,7 +278,7 @@ test("--check gives its verdict while the disk of DATA_DIR hangs", async () => {
   const pipe = join(directory, `.check-${process.pid}`);
   spawnSync("mkfifo", [pipe]);
   const { rows, events, ready } = await checked(legacy.url, { DATA_DIR: directory }, { hint: 1, patience: 2 });
-  // What waits for the other end of the pipe goes on; what comes to it later finds none.
+  // Calls that wait for the other end of the pipe go on; later calls find no pipe.
   const end = openSync(pipe, constants.O_RDWR);
   unlinkSync(pipe);
   closeSync(end);
@@ -326,7 +326,7 @@ describe("--check finds a server before legacy that treats requests in different
   const posted = "ok legacy, by POST: answered";
   const keyed = expect.stringMatching(/^ok a key that cannot exist: not accepted/) as string;
 
-  test("nothing is found where it treats all alike", async () => {
+  test("no finding if it treats all requests alike", async () => {
     expect(await behind(() => undefined)).toMatchObject({ ready: true, lines: [...fine, named, posted, keyed] });
   });
 
@@ -343,14 +343,14 @@ describe("--check finds a server before legacy that treats requests in different
     expect([ready, lines.at(-1)]).toEqual([false, "FAIL a key that cannot exist: legacy accepts it"]);
   });
 
-  test("it compresses nothing that comes with Via", async () => {
+  test("it compresses no answer to a request with Via", async () => {
     const { ready, lines } = await behind(({ headers }) => ({
       isCoded: headers.via === undefined && headers["accept-encoding"] === "gzip",
     }));
     expect([ready, lines[1]]).toEqual([true, expect.stringContaining("in nginx set gzip_proxied any")]);
   });
 
-  test("it refuses what comes with Via", async () => {
+  test("it refuses requests with Via", async () => {
     const { ready, lines } = await behind(({ headers, url }) =>
       headers.via !== undefined && url?.includes("data") === true ? { answer: 403 } : undefined,
     );
@@ -360,7 +360,7 @@ describe("--check finds a server before legacy that treats requests in different
     ]);
   });
 
-  test("it answers the probe otherwise than a read", async () => {
+  test("it answers the probe differently than a read", async () => {
     const { ready, lines } = await behind(({ headers, url }) =>
       headers["user-agent"] === "catalog-gateway" && url?.includes("evaluationmeasure") ? { answer: 429 } : undefined,
     );
@@ -373,7 +373,7 @@ describe("--check finds a server before legacy that treats requests in different
   test.each([
     [421, "FAIL", false],
     [404, "note", true],
-  ])("it knows no site of the name by which legacy names its files: %i", async (status, result, isReady) => {
+  ])("it has no site of the name that legacy uses for its files: %i", async (status, result, isReady) => {
     const data_set_description = { id: "61", url: "https://catalogue.example/data/v1/download/61/iris.arff" };
     const front = ({ headers, url }: IncomingMessage) => {
       if (headers.host === "catalogue.example") return { answer: status };
@@ -381,10 +381,10 @@ describe("--check finds a server before legacy that treats requests in different
     };
     const { lines, rows } = await behind(front);
     const line = `${result} LEGACY_HOST: legacy names itself catalogue.example; for this Host it answers ${status}`;
-    expect([lines.some((one) => one.startsWith(line)), lines]).toEqual([true, lines]);
+    expect([lines.some((each) => each.startsWith(line)), lines]).toEqual([true, lines]);
     expect(rows.some((row) => row.result === "FAIL" && row.name === "LEGACY_HOST")).toBe(!isReady);
     const set = await behind(front, { LEGACY_HOST: "legacy.example" });
-    expect(set.lines.filter((one) => one.includes("LEGACY_HOST"))).toEqual([
+    expect(set.lines.filter((each) => each.includes("LEGACY_HOST"))).toEqual([
       "note LEGACY_HOST: legacy is addressed as legacy.example, and may redirect clients there: tell it its public name, if it is another one",
     ]);
   });

@@ -6,7 +6,7 @@ import { onOldClients, withEveryFeature } from "./attacks/index.ts";
 import { oldClientsOf } from "./attacks/oldClients.ts";
 import { type Attack, runAttack } from "./lib/attack.ts";
 
-/** How many sound answers come in time is for `npm run check:torture`, on a machine of its own. */
+/** Counts of answers in time: they are judged by `npm run check:torture`, on a machine of its own. */
 const inTime = new Set(["right answers", "sound answers that were lost or late"]);
 
 const expectHeld = async (attack: Attack): Promise<void> => {

@@ -14,7 +14,7 @@ type LegacyRequest = {
   key: string | undefined;
   legacy: (path?: string) => Promise<Given>;
 };
-/** What a gateway with this mistake answers; `undefined`: nothing. */
+/** The answer of a gateway with this mistake; `undefined`: none. */
 type Mistake = (asked: LegacyRequest) => Promise<Given | undefined>;
 
 /** A correct gateway without a cache, with one mistake. */
@@ -34,7 +34,7 @@ const openDouble = async (upstream: string, mistake: Mistake): Promise<number> =
         headers: fields,
         ...(sent.length > 0 && { body: Buffer.concat(sent) }),
       });
-      // What the answer to a write was is not known where it is lost.
+      // A lost answer to a write stays unknown.
       if (answer.status === 0) return { status: 502, headers: {}, body: Buffer.from("") };
       return { ...answer, headers: { "content-type": answer.headers["content-type"] ?? "" } };
     };
@@ -65,7 +65,7 @@ const cached = ({ headers, ...given }: Given, more: Record<string, string> = {})
   headers: { ...headers, "cache-control": "private, no-cache", "cache-status": "double; hit", ...more },
 });
 
-/** Keeps what everybody gets, whatever is written; `mark` says what it is. */
+/** Keeps public answers for ever, whatever is written; `mark` changes the kept answer. */
 const keeping = (mark: (given: Given) => Given): Mistake => {
   const kept = new Map<string, Given>();
   return async ({ method, path, key, legacy }) => {
@@ -92,7 +92,7 @@ test("finds nothing wrong with a gateway that makes no mistake", async () => {
 
 test.each<[what: string, mistake: Mistake, example: RegExp]>([
   ["an answer from before a write that was answered", keeping(cached), /cached: older than a write/],
-  ["one that is said to be legacy's own", keeping((given) => given), /passed: legacy would answer otherwise/],
+  ["one that claims to come from legacy", keeping((given) => given), /passed: legacy would answer otherwise/],
   [
     "a private dataset that is shown to others",
     changing((given, { path, key, legacy }) => (key === undefined ? legacy(`${path}?api_key=${keys.ann}`) : given)),
@@ -113,12 +113,12 @@ test.each<[what: string, mistake: Mistake, example: RegExp]>([
   [
     "an error that a key gets from the cache",
     changing((given) => (given.status === 200 ? given : cached(given))),
-    /a key gets the error that nobody/,
+    /a key gets the error of a request without a key/,
   ],
   [
     "a list that a key gets from the cache",
     changing((given, { path }) => (isList(path) && given.status === 200 ? cached(given) : given)),
-    /a key gets the list that nobody/,
+    /a key gets the list of a request without a key/,
   ],
   [
     "a wrong key that is answered",
@@ -154,8 +154,8 @@ test.each<[what: string, mistake: Mistake, example: RegExp]>([
   expect(examples.join("\n")).toMatch(example);
 });
 
-describe("what the bounds allow", () => {
-  /** What is said of a cached answer that is a second older than a change. */
+describe("answers within the bounds", () => {
+  /** The judgement of a cached answer that is a second older than a change. */
   const judgedWith = (change: Partial<Revision>, bounds: Partial<Bounds>, id?: number) => {
     const catalogue = openCatalogue();
     const path = `/api/v1/json/data/${id ?? "list"}`;

@@ -11,13 +11,13 @@ type Mistake = {
   instead?: (request: IncomingMessage, response: ServerResponse, target: string) => boolean;
   /** Changes a proxied answer's body. */
   body?: (body: Buffer) => Buffer;
-  /** How often a proxied POST is sent. */
+  /** The number of times that a proxied POST is sent. */
   posts?: number;
-  /** What it says of itself to the upstream. */
+  /** The name in its `Via` header. */
   via?: string;
 };
 
-/** What the upstream answers; `undefined` where that is no whole answer, or comes late. */
+/** The upstream's answer; `undefined` if it is not whole, or comes late. */
 const forwarded = (url: string, method: string, path: string, sent: Buffer, via: string) =>
   new Promise<{ status: number; body: Buffer } | undefined>((resolve) => {
     const headers = {
@@ -66,7 +66,7 @@ const openDouble = async (
   return port;
 };
 
-/** What the oracle says of a double, sent well-formed requests that it takes in turn. */
+/** The oracle's judgement of a double, sent well-formed requests that it takes in turn. */
 const judged = async (mistake: Mistake, limit = 60_000) => {
   const { upstream, run } = await openFuzz({ seed: 5, requests: 240, clients: 8, limit, isPlain: true });
   onTestFinished(() => upstream.close());
@@ -87,7 +87,7 @@ const answering =
     return true;
   };
 
-/** Reads of one dataset through legacy's own interface are answered with this one. */
+/** Reads of a dataset through the legacy interface are answered with this dataset. */
 const answeringOld =
   (change: (id: number) => number, headers: Record<string, string> = {}): Mistake["instead"] =>
   ({ method = "" }, response, target) => {
@@ -140,12 +140,12 @@ test.each<[what: string, mistake: Mistake, example: RegExp, limit?: number]>([
     /status 200; right is 40[134]/,
   ],
   [
-    "another dataset than the one that legacy's own interface was asked for",
+    "a dataset that was not asked for, through the legacy interface",
     { instead: answeringOld((id) => id + 1) },
     /wrong: .*status \d+, \d+ bytes.*; right is \d+, \d+ bytes.*GET \/api\/v1\/(json\/|xml\/)?data\/\d+/,
   ],
   [
-    "a session in an answer of legacy's own interface that may be cached",
+    "a session in an answer of the legacy interface that may be cached",
     { instead: answeringOld((id) => id, { "Cache-Status": "x; hit", "Set-Cookie": "ci_session=a" }) },
     /a session in a cached answer/,
   ],
@@ -184,7 +184,7 @@ const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const REFUSED = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 15\r\n\r\n{"detail":"no"}';
 
 /**
- * What is reported of one client of a server that answers with these bytes: at once, or when
+ * The reports about a client of a server that answers with these bytes: at once, or when
  * the client has half-closed.
  */
 const reportedOf = async (answer: string, plan: Partial<Plan>) => {
@@ -219,7 +219,7 @@ const halfCloses = { after: 0, how: "halfClose" } as const;
 test.each<[what: string, plan: Partial<Plan>, answer: string, reports: (string | RegExp)[]]>([
   ["a client that stays", { requests: [head] }, `HTTP/1.1 200 OK\r\n\r\n${OK}`, [/^an answer that nothing asked for/]],
   ["one that has left", { requests: [head], leaves: halfCloses }, REFUSED + OK, [/^an answer that nothing asked for/]],
-  ["one that has left, but for the refusal of its half request", { requests: [head], leaves: halfCloses }, REFUSED, []],
+  ["one that has left, except a refusal of its half request", { requests: [head], leaves: halfCloses }, REFUSED, []],
   ["one that sent what is forbidden", { last: { is: "forbidden", bytes } }, OK, [/^a forbidden request was answered/]],
   [
     "one that sent what is forbidden, and has left",
@@ -227,8 +227,8 @@ test.each<[what: string, plan: Partial<Plan>, answer: string, reports: (string |
     OK,
     [/^a forbidden request was answered/],
   ],
-])("reports what nothing asked for to %s", async (_, plan, answer, reports) => {
-  expect(await reportedOf(answer, plan)).toEqual(reports.map((one) => expect.stringMatching(one) as string));
+])("reports an unrequested answer to %s", async (_, plan, answer, reports) => {
+  expect(await reportedOf(answer, plan)).toEqual(reports.map((report) => expect.stringMatching(report) as string));
 });
 
 test.each<[what: string, last: Plan["last"] & object, answer: string, report: RegExp]>([

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => legacy.close());
 
-/** What legacy is asked for in JSON first. */
+/** The reads that legacy is asked for in JSON first. */
 const reads = Object.entries<Endpoint>(endpoints)
   .filter(([, endpoint]) => endpoint.format !== "xml" && !("writes" in endpoint))
   .flatMap(([name, endpoint]) =>
@@ -22,7 +22,7 @@ const reads = Object.entries<Endpoint>(endpoints)
     }),
   );
 
-test.each(reads)("$name reads the same from either form: $example", async ({ name, endpoint, input, path }) => {
+test.each(reads)("$name reads the same from JSON and XML: $example", async ({ name, endpoint, input, path }) => {
   const read = async (form: "json" | "xml") => {
     const response = await fetch(`${legacy.url}/api/v1/${form}${path}`);
     const body = Buffer.from(await response.arrayBuffer());

@@ -43,7 +43,7 @@ test.each([
     return { body: JSON.stringify({ tasks: { task } }) };
   });
   const { app } = await gatewayFor(legacy.url);
-  // The first one twice.
+  // The first task twice.
   const tasks = [1, ...Array.from({ length: 9999 }, (_one, i) => i + 1)];
   const response = await app.request("/v1/studies", {
     method: "POST",

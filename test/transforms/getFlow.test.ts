@@ -5,7 +5,7 @@ import { servingNote } from "../../src/catalogue/rules/notes.ts";
 import type { JsonObject } from "../../src/catalogue/rules/rule.ts";
 import { getFlow } from "../../transforms/getFlow.ts";
 
-/** A flow with so many flows inside, one in the other. */
+/** A flow with `depth` flows nested in it. */
 const flowOf = (depth: number): JsonObject => {
   let flow: JsonObject = { id: "1" };
   for (let id = 2; id <= depth + 1; id++) flow = { id: String(id), component: { identifier: [], flow } };

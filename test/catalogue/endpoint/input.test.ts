@@ -84,7 +84,7 @@ test.each(["..", ".", "a/b", 'a"b', "", "a".repeat(65), 0, -1, 2 ** 31])(
   },
 );
 
-describe("what is asked of legacy", () => {
+describe("the requests to legacy", () => {
   test.each([
     ["a value never becomes a path", get`/data/${"1/../2"}`, { method: "GET", path: "/data/1%2F..%2F2" }],
     ["a value never becomes a query", get`/study/${"a?b#c"}`, { method: "GET", path: "/study/a%3Fb%23c" }],
@@ -107,7 +107,7 @@ describe("what is asked of legacy", () => {
     [get`/study/${""}`],
     [getSegments(["data", "list", "tag", "."])],
     [getSegments(["data", "a".repeat(8000)])],
-  ])("a path that a server would resolve, collapse or refuse is not sent: %j", (request) => {
+  ])("a path that servers would resolve, collapse or refuse is not sent: %j", (request) => {
     expect(request).toHaveProperty("unsent");
   });
 });

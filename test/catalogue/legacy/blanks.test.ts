@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readLegacy } from "../../../src/catalogue/legacy/reading.ts";
 import { xmlReader } from "../../../src/catalogue/legacy/xml.ts";
 
-/** What JavaScript's `trim` takes off and PHP's does not. */
+/** Blanks that JavaScript's `trim` takes off and PHP's does not. */
 const NO_BLANKS = "\u00a0\u3000\ufeff";
 /** An XML form; `comment`: behind the root's tag, so that the parser has to read it. */
 const xmlOf = (content: string, comment = "") =>
@@ -21,7 +21,7 @@ test.each([
     expect(read(xmlOf(`<oml:b>${written}</oml:b>`, comment))).toEqual({ a: { b: text } });
 });
 
-test("text beside an element keeps its inner blanks; those between elements are none", () => {
+test("text beside an element keeps its inner blanks; those between elements go", () => {
   const xml = xmlOf('\n<oml:b n="1"> x <oml:c>y</oml:c> z </oml:b>\n<oml:d n="2">\n<oml:e>1</oml:e>\n</oml:d>\n');
   expect(read(xml)).toEqual({ a: { b: { n: "1", c: "y", value: "x  z" }, d: { n: "2", e: "1" } } });
 });
@@ -29,7 +29,7 @@ test("text beside an element keeps its inner blanks; those between elements are 
 test.each([
   ["with markup", "markup", "R&D <b>x</b>"],
   ["that is not escaped, in a document", "both", "R&D <b>x</b>"],
-])("a text %s loses the blanks that legacy's JSON has not", (_, name, text) => {
+])("a text %s loses the blanks that legacy's JSON lacks", (_, name, text) => {
   expect(read(xmlOf(`<oml:${name}>\n ${text}\t</oml:${name}>`))).toEqual({ a: { [name]: text } });
   expect(read(xmlOf(`<oml:${name}>${NO_BLANKS}${text}</oml:${name}>`))).toEqual({ a: { [name]: NO_BLANKS + text } });
   expect(read(xmlOf(`<oml:${name}> \n</oml:${name}>`))).toEqual({ a: { [name]: [] } });

@@ -48,7 +48,7 @@ describe("an answer that says nothing of legacy", () => {
   });
 });
 
-describe("an answer that shows that legacy is ill", () => {
+describe("an answer that shows a failure of legacy", () => {
   test.each<[string, GivenAnswer]>([
     ...[429, 502, 503, 504].map((status): [string, GivenAnswer] => [
       `a page of ${status}`,
@@ -90,7 +90,7 @@ describe("an answer that shows that legacy is ill", () => {
   });
 });
 
-describe("an answer that shows that this request fails", () => {
+describe("an answer that shows a failure of this request alone", () => {
   test.each<[string, GivenAnswer]>([
     ["an empty 500", { status: 500, type: "text/html", body: "" }],
     ["an empty 500 to a write", { method: "POST", path: "/api/v1/json/data/tag", status: 500, body: "\n" }],
@@ -123,7 +123,7 @@ describe("an answer that refuses the request", () => {
   });
 });
 
-describe("an answer that is legacy's own", () => {
+describe("an answer by legacy itself", () => {
   test.each<[string, GivenAnswer]>([
     ["a document in JSON", {}],
     ["a document in XML", { type: "text/xml", body: "\n<oml:flow xmlns:oml=''>" }],
@@ -150,7 +150,7 @@ describe("an answer that is legacy's own", () => {
     expect(judge(answer)).toBe("own");
   });
 
-  // 1 KiB is looked at: more of each answer would have to be kept for a server that shows its errors to everybody.
+  // The first 1 KiB is read: for a server that shows its errors publicly, more of each answer would have to be held.
   test("code 107 behind 15 KiB of PHP's notices is not caught", () => {
     expect(judge({ type: "text/html", body: notices.repeat(150) + xml("107") })).toBe("own");
   });
@@ -177,7 +177,7 @@ test("only the first 512 bytes of a body decide", () => {
   expect([behind(511), behind(512)]).toEqual(["own", "ill"]);
 });
 
-test("a coded body is decoded unless it comes with 200 and a type of legacy's own", () => {
+test("a coded body is decoded unless it comes with 200 and a type that legacy sends", () => {
   const cases: [number, string][] = [
     [200, "application/json; charset=utf-8"],
     [200, "text/xml"],
@@ -201,7 +201,7 @@ test.each([
   expect(isPage(Buffer.from(text))).toBe(expected);
 });
 
-describe("a data file in whose place legacy says that it has no database", () => {
+describe("legacy's error without a database in place of a data file", () => {
   const text = "Database connection error. Please wait and try again. ";
   const answer = {
     method: "GET",

@@ -26,7 +26,7 @@ const foreignersIn = (document: Json, name = ""): { name: string; document: Json
 
 const documentsOf = (endpoint: string): JsonObject[] =>
   readPairs(endpoint)
-    // Of a write: the answer to the write, not to the read before it.
+    // A write counts by its own answer, not by that of the read before it.
     .map(({ legacy, answer }) => {
       const posted = legacy.filter(({ request }) => request.method === "POST");
       const [one] = posted.length === 0 ? legacy : posted;

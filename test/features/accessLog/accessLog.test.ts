@@ -21,7 +21,7 @@ const opened = async (environment: Record<string, string> = {}, slow?: number) =
   const fd = pipe.writer();
   const gateway = await listeningGateway(url, { ACCESS_LOG: "all", ...environment }, { fd, slow });
   let text = "";
-  /** The lines until now, when there are so many. */
+  /** The lines until now, once there are this many. */
   const lines = async (count: number): Promise<string[]> => {
     await until(() => (text += pipe.read()).split("\n").length > count);
     return text.split("\n").slice(0, -1);
@@ -67,7 +67,7 @@ test("each request has a line: a miss, a hit, a passed-through one, an unknown o
   expect(seen[1]?.headers["x-request-id"]).toBe(proxied?.["requestId"]);
 });
 
-test("what is refused has a line, too, as far as it was read", async () => {
+test("a refused request has a line too, as far as it was read", async () => {
   const { port, records } = await opened();
   await send(port, "\x16\x03\x01\r\n\r\n");
   await send(port, "GET /a HTTP/1.1\r\nConnection: close\r\n\r\n");
@@ -160,7 +160,7 @@ test("lines have a bound, whatever the client sends", async () => {
   expect(JSON.parse(line)).toHaveProperty("status", 200);
 });
 
-test("a reader that reads nothing costs lines, no memory and no answer", async () => {
+test("a log reader that stalls loses lines, but costs no memory and no answer", async () => {
   const { port, pipe, core, features } = await opened();
   pipe.fill();
   const exchange = new HttpExchange();

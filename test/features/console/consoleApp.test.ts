@@ -14,7 +14,7 @@ import type { DependencyState } from "../../../src/operation/telemetry/dependenc
 import { endpoints } from "../../../transforms/index.ts";
 
 const bare = await gatewayFor("http://127.0.0.1:1");
-/** The console of a gateway without features but for one with this part. */
+/** The console of a gateway whose only feature has this part. */
 const consoleOf = (console: ConsolePart = {}) => consoleFor({ ...bare, consoleParts: [console], off: [] });
 
 test("malformed requests are refused in our format", async () => {
@@ -51,7 +51,7 @@ test("the host of an absolute target counts", async () => {
   expectDetail(await exchange(adminPort, head), 403);
 });
 
-test("it is alive and ready, and not ready while it stops", async () => {
+test("the probes say alive and ready, and not ready during a stop", async () => {
   const { see, state } = await operated();
   expect([(await see("/healthz")).status, (await see("/readyz")).status]).toEqual([200, 200]);
   state.ready = false;
@@ -98,7 +98,7 @@ describe("every answer of the listener", () => {
     expect(head).toMatch(/^cache-control: no-store\r?$/im);
   });
 
-  test("so has a fault of the gateway", async () => {
+  test("a fault of the gateway has them too", async () => {
     const fault = (): never => {
       throw new Error("a fault");
     };
@@ -209,7 +209,7 @@ describeWithRedis("POST /purge with a Redis", () => {
   });
 });
 
-describe("who is let in", () => {
+describe("the callers who are let in", () => {
   const body = '{"all": true}';
   const post = (...headers: string[]) =>
     request("POST /purge", ...headers, `Content-Length: ${body.length}`).replace("Host: front.example\r\n", "") + body;

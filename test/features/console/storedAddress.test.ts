@@ -9,16 +9,16 @@ const minute = 60_000;
 
 /** A gateway that caches both interfaces, and its operators. */
 const cachingBoth = async (environment: Record<string, string> = {}) => {
-  const one = await staged({}, { environment: { MODERN_URL: "", CACHE_LEGACY: "all", ...environment } });
-  const { app } = await operatorsOf(one);
+  const opened = await staged({}, { environment: { MODERN_URL: "", CACHE_LEGACY: "all", ...environment } });
+  const { app } = await operatorsOf(opened);
   const headers = { Host: "127.0.0.1", "Content-Type": "application/json" };
   const purge = async (url: string) =>
     app.request("/purge", { method: "POST", headers, body: JSON.stringify({ url }) });
   return {
-    ...one,
+    ...opened,
     purge,
     find: async (url: string) => app.request(`/cache?url=${encodeURIComponent(url)}`, { headers }),
-    read: async (path: string) => (await fetch(`http://127.0.0.1:${one.port}${path}`)).headers.get("cache-status"),
+    read: async (path: string) => (await fetch(`http://127.0.0.1:${opened.port}${path}`)).headers.get("cache-status"),
   };
 };
 
@@ -27,7 +27,7 @@ test.each([
   ["a list in pairs", "/v1/data/list/limit/5", "listDatasets", ["datasets"]],
   ["a list by another route", "/v1/evaluationmeasures/list", "listEvaluationMeasures", ["evaluationmeasures"]],
   ["old clients", "/api/v1/json/data/61", "legacy getDataset", ["dataset/61"]],
-])("an address of %s says what is stored; a purge takes it out", async (_, path, endpoint, groups) => {
+])("an address of %s shows its entries; a purge removes them", async (_, path, endpoint, groups) => {
   const { find, purge, read } = await cachingBoth();
   const stored = async (url = path) => ((await (await find(url)).json()) as { answers: object[] }).answers;
   expect(await stored()).toEqual([]);
@@ -46,7 +46,7 @@ test.each([
   expect(await read(path)).not.toContain("hit");
 });
 
-test("a stale answer says why, and what became of its refreshes", async () => {
+test("a stale answer says why, and how its refreshes ended", async () => {
   const { pass } = clock();
   const { find, read, legacy } = await cachingBoth();
   const path = "/api/v1/json/data/61";

@@ -5,7 +5,7 @@ import { startAdminServer } from "../../../src/gateway/operators/adminServer.ts"
 import { LARGE, large, roomyLimits, staying, unreader } from "../../gateway/http/openServer.ts";
 import { until } from "../../support/waiting.ts";
 
-test("a client that takes nothing is cut off after the time limit", async () => {
+test("a client that reads nothing is cut off after the time limit", async () => {
   const LIMIT = 200;
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   onTestFinished(() => void vi.useRealTimers());
@@ -25,7 +25,7 @@ test("a client that takes nothing is cut off after the time limit", async () => 
     vi.advanceTimersByTime(2 * LIMIT);
     return isCut;
   });
-  // What the system holds for it is gone as well: it is reset, not ended.
+  // The system's buffers are discarded as well: the connection is reset, not ended.
   const reset = new Promise((resolve) => void socket.once("close", resolve));
   socket.resume();
   await reset;

@@ -77,7 +77,7 @@ test("large documents are compressed as the client accepts it", async () => {
   expect(gzip).toBeLessThan(identity / 3);
 });
 
-test("a document whose thread ends without a word is made again for the next client", async () => {
+test("a document whose thread ends silently is made again for the next client", async () => {
   const { get, core } = await opened();
   const { catalogue } = core;
   const { module } = catalogue;
@@ -108,7 +108,7 @@ test("the type of a problem leads to its place on a page, with legacy's codes", 
   expect(unknown).toMatch(/<dt>111\s*<dd>Unknown dataset/);
 });
 
-test("a path of its own that a type of a problem once had leads to the page", async () => {
+test("the former path of a problem type leads to the page", async () => {
   const { get } = await opened();
   const former = await get("/v1/problems/not-found");
   expect([former.status, former.headers.get("location")]).toEqual([302, "/v1/problems#not-found"]);
@@ -166,7 +166,7 @@ test("the API catalogue names the documents of each prefix, and HEAD says so by 
   const got = await get("/.well-known/api-catalog");
   expect(got.headers.get("content-type")).toMatch(/^application\/linkset\+json;/);
   const { linkset } = (await got.json()) as { linkset: { anchor: string; "service-desc": { href: string }[] }[] };
-  expect(linkset.map((one) => [one.anchor, one["service-desc"][0]?.href])).toEqual([
+  expect(linkset.map((api) => [api.anchor, api["service-desc"][0]?.href])).toEqual([
     ["/v1", "/v1/openapi.json"],
     ["/", "/openapi.json"],
   ]);

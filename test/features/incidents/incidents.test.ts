@@ -12,36 +12,36 @@ const MINUTE = 60_000;
 const incidentsOf = async ({ operate }: Pick<Staged, "operate">) =>
   (await operate("GET", "/incidents")).body as Incident[];
 
-/** Three reads of one endpoint, at which legacy fails alone. */
+/** A gateway; `fail` makes three reads of one endpoint fail, the only failure of legacy. */
 const failing = async (environment: Record<string, string> = {}) => {
-  const one = await staged({ getDataset: { stage: "shadow" } }, { environment });
+  const opened = await staged({ getDataset: { stage: "shadow" } }, { environment });
   const notices: Record<string, unknown>[] = [];
-  one.gateway.core.events.on("notice", (notice) => void notices.push(notice));
+  opened.gateway.core.events.on("notice", (notice) => void notices.push(notice));
   const become = (form: string) =>
-    fetch(`${one.legacy.url}/outage${form}`, { method: form === "" ? "DELETE" : "POST" });
+    fetch(`${opened.legacy.url}/outage${form}`, { method: form === "" ? "DELETE" : "POST" });
   const fail = async () => {
     await become("/page-504/data/features");
-    for (const id of [1, 2, 3]) expect((await one.ask(`/datasets/features/${id}`)).status).toBe(502);
+    for (const id of [1, 2, 3]) expect((await opened.ask(`/datasets/features/${id}`)).status).toBe(502);
     // The probe would be late on a clock that is put forward meanwhile.
-    await one.gateway.core.outage.settled();
+    await opened.gateway.core.outage.settled();
   };
-  return { ...one, notices, become, fail };
+  return { ...opened, notices, become, fail };
 };
 
 test("an incident has its begin, its end, its causes, what failed, and what was moved", async () => {
   const { pass } = clock(["setInterval"]);
-  const one = await failing();
-  await one.ask("/datasets/61");
-  await one.ask("/datasets/61");
+  const opened = await failing();
+  await opened.ask("/datasets/61");
+  await opened.ask("/datasets/61");
   pass(5000);
-  expect(await incidentsOf(one)).toEqual([]);
-  await one.fail();
+  expect(await incidentsOf(opened)).toEqual([]);
+  await opened.fail();
   pass(5000);
-  expect(one.notices).toMatchObject([{ type: "incident.began", of: "clients", failed: 3 }]);
-  await one.ask("/datasets/61");
-  one.gateway.core.events.emit("notice", { type: "traffic.flood", at: "", share: 0.8 });
-  await one.move("getDataset", { stage: "legacy" });
-  await one.become("");
+  expect(opened.notices).toMatchObject([{ type: "incident.began", of: "clients", failed: 3 }]);
+  await opened.ask("/datasets/61");
+  opened.gateway.core.events.emit("notice", { type: "traffic.flood", at: "", share: 0.8 });
+  await opened.move("getDataset", { stage: "legacy" });
+  await opened.become("");
   pass(4 * MINUTE);
   const incident = {
     of: "clients",
@@ -53,14 +53,14 @@ test("an incident has its begin, its end, its causes, what failed, and what was 
     worst: "getDatasetFeatures 3 of 3",
     moves: [{ endpoint: "getDataset", to: "legacy", by: "Ada", why: "a test", more: 0 }],
   };
-  expect(await incidentsOf(one)).toMatchObject([incident]);
-  expect(one.notices.map(({ type }) => type)).toEqual([
+  expect(await incidentsOf(opened)).toMatchObject([incident]);
+  expect(opened.notices.map(({ type }) => type)).toEqual([
     "incident.began",
     "traffic.flood",
     "stage.moved",
     "incident.ended",
   ]);
-  expect(one.notices[3]).toMatchObject({ failed: 3, cached: 1 });
+  expect(opened.notices[3]).toMatchObject({ failed: 3, cached: 1 });
 });
 
 test.each([
@@ -75,25 +75,25 @@ test.each([
 
 test("wrong again within two minutes is the same incident; fifty are kept for a week", async () => {
   const { pass } = clock(["setInterval"]);
-  const one = await failing();
+  const opened = await failing();
   /** Connections on which nothing moves meanwhile are closed: the client has to see it before its next request. */
   const idle = async (ms: number) => {
     pass(ms);
     await settled();
   };
-  await one.fail();
+  await opened.fail();
   await idle(70_000);
-  await one.fail();
+  await opened.fail();
   await idle(5 * MINUTE);
-  expect(await incidentsOf(one)).toMatchObject([{ failed: 6 }]);
+  expect(await incidentsOf(opened)).toMatchObject([{ failed: 6 }]);
   for (let i = 0; i < 50; i++) {
-    await one.fail();
+    await opened.fail();
     await idle(5 * MINUTE);
   }
-  await until(async () => (await incidentsOf(one)).every(({ failed }) => failed === 3));
-  expect(await incidentsOf(one)).toHaveLength(50);
+  await until(async () => (await incidentsOf(opened)).every(({ failed }) => failed === 3));
+  expect(await incidentsOf(opened)).toHaveLength(50);
   vi.setSystemTime(Date.now() + 7 * 24 * 60 * MINUTE);
-  expect(await incidentsOf(one)).toEqual([]);
+  expect(await incidentsOf(opened)).toEqual([]);
 });
 
 test("incidents outlive a restart, and a dependency that fails is one, too", async () => {

@@ -21,7 +21,7 @@ test.each(["by", "why"])("a move whose %s is missing, empty or blank is refused 
   expect(migration.audit()).toEqual([]);
 });
 
-test("what could not go back to legacy is named", async () => {
+test("endpoints that could not go back to legacy are named", async () => {
   const store = await openStageStore(memoryStores());
   const update: typeof store.update = (endpoint, make) =>
     endpoint === "getStudy" ? Promise.reject(new Error("the disk is full")) : store.update(endpoint, make);

@@ -21,33 +21,33 @@ const pass = (ms: number): void => {
   vi.advanceTimersByTime(ms);
 };
 
-/** What operators see of modern: the heading, the circuits that are open, its state in `/readyz?verbose`. */
-const seen = async (one: Staged) => {
-  const { app, markup } = await operatorsOf(one);
+/** Modern as operators see it: the heading, the open circuits, its state in `/readyz?verbose`. */
+const seen = async (opened: Staged) => {
+  const { app, markup } = await operatorsOf(opened);
   const page = await markup();
   const ready = await app.request("/readyz?verbose", { headers: { Host: "127.0.0.1" } });
   const { dependencies } = (await ready.json()) as { dependencies: { name: string; state: string }[] };
   return {
     page,
     heading: textOf(headingOf(page)).trim(),
-    open: one.gateway.core.meter.openCircuits(),
+    open: opened.gateway.core.meter.openCircuits(),
     modern: dependencies.find(({ name }) => name === "modern")?.state,
   };
 };
 
 /** A gateway whose modern has gone away: its circuit is open. */
 const incident = async () => {
-  const one = await staged({ getDataset: { stage: "modern", share: 0 } });
-  await one.ask("/datasets/61");
-  one.modern.use([{ endpoint: "*", fault: "down" }]);
-  for (const id of [1, 2]) expect((await one.ask(`/datasets/${id}`)).status).toBe(200);
+  const opened = await staged({ getDataset: { stage: "modern", share: 0 } });
+  await opened.ask("/datasets/61");
+  opened.modern.use([{ endpoint: "*", fault: "down" }]);
+  for (const id of [1, 2]) expect((await opened.ask(`/datasets/${id}`)).status).toBe(200);
   // A caller finds out that it is still away.
   later += 5001;
-  expect((await one.ask("/datasets/3")).status).toBe(200);
-  return one;
+  expect((await opened.ask("/datasets/3")).status).toBe(200);
+  return opened;
 };
 
-test("modern's trouble is said while it answers callers", async () => {
+test("modern's trouble is shown while it answers callers", async () => {
   expect(await seen(await incident())).toMatchObject({
     heading: expect.stringMatching(/^(?:Clients get errors|No client gets an error) .*?Modern has been failing since /),
     open: ["modern"],
@@ -55,10 +55,10 @@ test("modern's trouble is said while it answers callers", async () => {
   });
 });
 
-test("in legacy alone no trouble of modern is said, and its circuit closes", async () => {
-  const one = await incident();
-  await one.operate("POST", "/stages", { stage: "legacy", by: "Grace", why: "an incident" });
-  const { page, ...state } = await seen(one);
+test("with all in legacy no trouble of modern is shown, and its circuit closes", async () => {
+  const opened = await incident();
+  await opened.operate("POST", "/stages", { stage: "legacy", by: "Grace", why: "an incident" });
+  const { page, ...state } = await seen(opened);
   expect(state).toEqual({
     heading: expect.stringMatching(/^Legacy has answered everything since \d\d:\d\d UTC, by Grace: an incident /),
     open: ["modern"],
@@ -67,33 +67,33 @@ test("in legacy alone no trouble of modern is said, and its circuit closes", asy
   expect(textOf(page)).toMatch(/by Grace: an incident.* Undo “Everything back to legacy”/);
   expect(textOf(page)).not.toContain("Move one endpoint");
 
-  const asked = () => one.modern.asked()["getDataset"] ?? 0;
+  const asked = () => opened.modern.asked()["getDataset"] ?? 0;
   const before = asked();
   pass(15_000);
   // A GET is sent once more where its connection breaks.
   await until(() => asked() === before + 2);
-  expect((await seen(one)).open).toEqual(["modern"]);
-  one.modern.use([]);
+  expect((await seen(opened)).open).toEqual(["modern"]);
+  opened.modern.use([]);
   pass(15_000);
-  await until(async () => (await seen(one)).open.length === 0);
-  expect((await seen(one)).modern).toBe("ok");
-  // It was asked for what it had answered before, and is no more.
+  await until(async () => (await seen(opened)).open.length === 0);
+  expect((await seen(opened)).modern).toBe("ok");
+  // Modern was asked for an answer it had given before, and is not asked any more.
   pass(15_000);
   expect(asked()).toBe(1);
 });
 
 test("a comparison closes the circuit where no caller has asked modern for a while", async () => {
-  const one = await incident();
-  await one.move("getDataset", { stage: "shadow", share: 100 });
-  one.modern.use([]);
-  await one.ask("/datasets/2");
-  await one.compared("getDataset", 1);
-  const before = await seen(one);
+  const opened = await incident();
+  await opened.move("getDataset", { stage: "shadow", share: 100 });
+  opened.modern.use([]);
+  await opened.ask("/datasets/2");
+  await opened.compared("getDataset", 1);
+  const before = await seen(opened);
   expect([before.open, before.heading]).toEqual([["modern"], expect.stringMatching(/^Nothing unexplained/)]);
   later += 15_000;
-  await one.ask("/datasets/3");
-  await one.compared("getDataset", 2);
-  expect(await seen(one)).toMatchObject({ open: [], modern: "ok" });
-  await one.move("getDataset", { stage: "modern", share: 0, despite });
-  expect((await one.ask("/datasets/2")).decision).toContain("backend=modern");
+  await opened.ask("/datasets/3");
+  await opened.compared("getDataset", 2);
+  expect(await seen(opened)).toMatchObject({ open: [], modern: "ok" });
+  await opened.move("getDataset", { stage: "modern", share: 0, despite });
+  expect((await opened.ask("/datasets/2")).decision).toContain("backend=modern");
 });

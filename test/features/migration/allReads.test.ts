@@ -12,7 +12,7 @@ const post = async ({ operate }: Awaited<ReturnType<typeof staged>>, body: objec
   return { status: answer.status, body: answer.body as Body };
 };
 
-test("all reads move at once; those that are further stay, and writes are left alone", async () => {
+test("all reads move at once; reads in a later stage stay, and writes do not move", async () => {
   const migrating = await staged({ getDataset: { stage: "canary", share: 5 }, getSetup: { stage: "shadow" } });
   const { status, body } = await post(migrating, { stage: "shadow", ...reads });
   expect([status, body.stayed, body.held]).toEqual([200, ["getDataset", "getSetup"], {}]);

@@ -37,7 +37,7 @@ const router = () => answering(404, "application/json", { detail: "Not Found" })
 const itsOwn = () =>
   answering(404, "application/problem+json", { type: "https://x/flow-not-found", detail: "No such flow." });
 
-/** What `--check` says of the new implementation, and whether all is well. */
+/** The lines of `--check` about the new implementation, and its verdict. */
 const checked = async (
   MODERN_URL: string,
   {

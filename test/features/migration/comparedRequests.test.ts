@@ -18,10 +18,10 @@ describe("a request counts once, by its latest result that is no drift", () => {
     [["drift", "equal"], "equal"],
     [["drift", "drift"], "drift"],
   ])("%j is %s", (results, counted) => {
-    // Whether one process has compared it all the time, or each time another one.
-    const one = opened();
+    // The result is the same if a single process compared the request every time, or another process each time.
+    const only = opened();
     const stored = results.reduce((text, result) => {
-      one.add("/datasets/61", result);
+      only.add("/datasets/61", result);
       const another = opened();
       another.merge(text);
       another.add("/datasets/61", result);
@@ -29,7 +29,7 @@ describe("a request counts once, by its latest result that is no drift", () => {
     }, "");
     const last = opened();
     last.merge(stored);
-    for (const requests of [one, last]) expect(requests.counts()).toMatchObject({ compared: 1, [counted]: 1 });
+    for (const requests of [only, last]) expect(requests.counts()).toMatchObject({ compared: 1, [counted]: 1 });
   });
 
   test("in whichever order two gateways read each other", () => {
@@ -87,14 +87,14 @@ test("requests have differed since the first of those that still do", () => {
 });
 
 test("the ledger allows what this process has seen, and says so to the others", () => {
-  const [one, other] = [opened(), opened()];
-  one.add("/datasets/61", "unexplained");
+  const [first, other] = [opened(), opened()];
+  first.add("/datasets/61", "unexplained");
   other.add("/datasets/2", "unexplained");
-  one.merge(other.toText());
-  other.merge(one.toText());
-  one.allow();
-  other.merge(one.toText());
-  for (const requests of [one, other])
+  first.merge(other.toText());
+  other.merge(first.toText());
+  first.allow();
+  other.merge(first.toText());
+  for (const requests of [first, other])
     expect(requests.counts()).toMatchObject({ compared: 2, expected: 1, unexplained: 1 });
 });
 

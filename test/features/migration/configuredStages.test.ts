@@ -96,7 +96,7 @@ describe("configured stages and moves", () => {
     expect([stages.of("getThing"), stages.audit().length, moves.length]).toEqual([before, 1, 1]);
   });
 
-  test("what cannot be written down holds here all the same, at once and whole", async () => {
+  test("a stage that cannot be stored still takes effect here, at once and whole", async () => {
     const store: StageStore = {
       ...(await openStageStore(memoryStores())),
       update: async () => Promise.reject(new Error("the disk is full")),

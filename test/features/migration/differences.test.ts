@@ -38,7 +38,7 @@ test("a request with a cause at many paths counts once; endpoints are added up",
   expect(
     differences
       .view("unexplained")
-      .map(({ endpoint, path, ...one }) => [endpoint, path, one.requests, one.causeRequests]),
+      .map(({ endpoint, path, ...counts }) => [endpoint, path, counts.requests, counts.causeRequests]),
   ).toEqual([
     ["getDataset", "/creator/*/colour", 2, 3],
     ["getDataset", "/colour", 1, 3],
@@ -57,7 +57,7 @@ test("the latest requests count, in memory that does not grow", () => {
     ["/shade", MAX_COMPARED],
     ["/colour", MAX_COMPARED / 2],
   ]);
-  // The one that was compared just now is the last to go.
+  // The latest comparison is evicted last.
   differences.add(coloured(`/datasets/${MAX_COMPARED}`, ["/colour"]));
   expect(shown()).toContainEqual(["/colour", MAX_COMPARED / 2 + 1]);
   differences.add(coloured("/datasets/new", ["/shade"]));

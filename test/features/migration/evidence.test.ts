@@ -65,7 +65,7 @@ describe("a step towards modern", () => {
     expect(await moveTag({ stage: "modern", despite: "tried on the copy" })).toMatchObject({ status: 200 });
   });
 
-  test("a step by the configuration is not held up, but warned of", async () => {
+  test("a step by the configuration is not held up, but logged as a warning", async () => {
     const { migration, observer } = await staged({
       getDataset: { stage: "canary", share: 5 },
       getStudy: { stage: "shadow" },

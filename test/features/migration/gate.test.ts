@@ -24,7 +24,7 @@ describe("Wilson's bounds", () => {
     expect(wilson(good, of).upper).toBeCloseTo(upper, 4);
   });
 
-  test("they enclose what was seen, and close in the more is seen", () => {
+  test("they enclose the observed share, and narrow with more observations", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5000 }), fc.double({ min: 0, max: 1, noNaN: true }), (of, share) => {
         const good = Math.round(of * share);
@@ -38,7 +38,7 @@ describe("Wilson's bounds", () => {
   });
 });
 
-describe("who answers", () => {
+describe("the side that answers", () => {
   const at = (stage: Stage["stage"], share: number, bucket: number, forced?: "legacy" | "modern") =>
     decisionHeader({ decision: decide({ stage, share }, { bucket: () => bucket, forced }) });
   test.each([
@@ -101,7 +101,7 @@ describe("the gate", () => {
       "1 of 2 compared requests differs without a reason",
     ],
     ["a write", "canary", { isWrite: true }, "writes are never compared"],
-  ])("by hand, what speaks against a step: %s", (_, stage, change, why) => {
+  ])("the objection to a step by hand: %s", (_, stage, change, why) => {
     expect(whyNotAdvance({ stage }, { ...fine, ...change })?.split(" (fix")[0]).toBe(why);
   });
 

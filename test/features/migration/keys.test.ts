@@ -76,7 +76,7 @@ describe("where modern answers, a given key is verified with legacy", () => {
     expect(modern).toHaveLength(4);
   });
 
-  test("without legacy, one that it accepted within the hour counts, another is 503", async () => {
+  test("without legacy, a key that it accepted within the hour counts; others get 503", async () => {
     const { read, tag, modern, pass, takeDown } = await open();
     expect((await tag(known)).status).toBe(200);
     takeDown();
@@ -96,7 +96,7 @@ describe("where modern answers, a given key is verified with legacy", () => {
   test.each([
     ["a caller of the canary", { stage: "canary", share: 100 }, {}],
     ["a request that names modern", { stage: "legacy" }, { "Gateway-Backend": "modern" }],
-  ])("nor is legacy needed for bad input of %s", async (_, reads, headers) => {
+  ])("legacy is not needed for bad input of %s", async (_, reads, headers) => {
     const { read, pass, takeDown } = await open(reads, { FORCE_BACKEND: "true" });
     expect((await read(known, "", headers)).status).toBe(200);
     takeDown();

@@ -10,35 +10,35 @@ const everywhere = Object.fromEntries(
 );
 const gone = { path: "/api/v1", from: "2026-01-01T00:00:00Z", status: 410 };
 const stages = async (brownouts: object[], moved: Parameters<typeof staged>[0] = everywhere) => {
-  const one = await staged(moved, { environment: { ADMIN_PORT: "0", BROWNOUTS: JSON.stringify(brownouts) } });
-  return { ...one, ...(await operatorsOf(one)) };
+  const opened = await staged(moved, { environment: { ADMIN_PORT: "0", BROWNOUTS: JSON.stringify(brownouts) } });
+  return { ...opened, ...(await operatorsOf(opened)) };
 };
 const legacyOf = async ({ operate }: Awaited<ReturnType<typeof stages>>) => {
   const { body } = await operate("GET", "/readyz?verbose");
   return (body as { dependencies: { name: string; only?: string }[] }).dependencies.find(
-    (one) => one.name === "legacy",
+    (dependency) => dependency.name === "legacy",
   );
 };
 
 test("with every endpoint in modern and its interface gone, legacy only checks keys", async () => {
-  const one = await stages([gone]);
-  expect(await one.startLine()).toBe("modern answers every endpoint");
-  expect(describeOldReads(one.gateway.core)).toBe(
+  const opened = await stages([gone]);
+  expect(await opened.startLine()).toBe("modern answers every endpoint");
+  expect(describeOldReads(opened.gateway.core)).toBe(
     "legacy only checks keys: no endpoint needs it, and old clients are answered 410",
   );
-  expect(textOf(headingOf(await one.markup()))).toContain("Modern answers everything; legacy only checks keys");
-  expect(await legacyOf(one)).toMatchObject({ only: "keys" });
+  expect(textOf(headingOf(await opened.markup()))).toContain("Modern answers everything; legacy only checks keys");
+  expect(await legacyOf(opened)).toMatchObject({ only: "keys" });
 });
 
-test("its failure is then a trouble of keys alone", async () => {
-  const one = await stages([gone]);
-  await one.legacy.close();
+test("legacy's failure is then a trouble of keys alone", async () => {
+  const opened = await stages([gone]);
+  await opened.legacy.close();
   const key = { headers: { authorization: `Bearer ${"a".repeat(32)}` } };
   await until(async () => {
-    expect((await one.ask("/datasets/61", key.headers)).status).toBe(503);
-    return one.gateway.core.outage.isOn();
+    expect((await opened.ask("/datasets/61", key.headers)).status).toBe(503);
+    return opened.gateway.core.outage.isOn();
   });
-  expect(textOf(headingOf(await one.markup()))).toMatch(
+  expect(textOf(headingOf(await opened.markup()))).toMatch(
     /Legacy, which only checks keys, has been failing since \S+ UTC \(.*\): callers with a key .* are answered 503/,
   );
 });

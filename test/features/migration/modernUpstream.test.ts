@@ -21,7 +21,7 @@ test("modern gets the id and the trace of the request", async () => {
   expect(modern.seen.at(-1)?.headers).toMatchObject({ "x-request-id": id, traceparent, tracestate: "a=1" });
 });
 
-describe("modern's circuit opens by its failures, whoever asked", () => {
+describe("modern's circuit opens by its failures, from any caller", () => {
   /** A gateway whose new implementation breaks off or hangs at its first requests. */
   const open = async (failing: "broken" | "hanging", MODERN_TIMEOUT_MS = "200") => {
     const asked: string[] = [];

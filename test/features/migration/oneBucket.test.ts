@@ -5,18 +5,18 @@ import { staged } from "./support.ts";
 
 /** 110 callers ask through a proxy at 127.0.0.1, which names them. */
 const askedThrough = async (environment: Record<string, string>) => {
-  const one = await staged({ getDataset: { stage: "canary", share: 50 } }, { environment });
+  const opened = await staged({ getDataset: { stage: "canary", share: 50 } }, { environment });
   const sides = new Set<string | undefined>();
   for (let i = 1; i <= 110; i++) {
     const named = { "X-Forwarded-For": `192.0.2.${i}`, "User-Agent": "one" };
-    sides.add(/backend=(\w+)/.exec((await one.ask("/datasets/1", named)).decision)?.[1]);
+    sides.add(/backend=(\w+)/.exec((await opened.ask("/datasets/1", named)).decision)?.[1]);
   }
-  const app = consoleFor(one.gateway, { address: `http://127.0.0.1:${one.port}/v1` });
+  const app = consoleFor(opened.gateway, { address: `http://127.0.0.1:${opened.port}/v1` });
   const page = await (await app.request("http://127.0.0.1/", { headers: { host: "127.0.0.1" } })).text();
   const notices = Array.from(page.matchAll(/<p class="notice"[^>]*>([^]*?)<\/p>/g), ([, text = ""]) =>
     textOf(text).trim(),
   );
-  return { sides, notices, counts: one.observer.counts() };
+  return { sides, notices, counts: opened.observer.counts() };
 };
 
 test("a proxy that is not trusted is named with the setting to use", async () => {

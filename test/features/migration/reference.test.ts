@@ -40,7 +40,7 @@ describe("over a stand-in with the reference's routes and shapes, modern answers
   ])("GET %s", async (path, body) => {
     const answer = await sides.ask(path);
     expect(answer).toMatchObject({ status: 200, decision: byModern });
-    const [first, wanted] = [answer.body, body].map((one) => (Array.isArray(one) ? (one[0] as unknown) : one));
+    const [first, wanted] = [answer.body, body].map((value) => (Array.isArray(value) ? (value[0] as unknown) : value));
     expect([first]).toMatchObject([wanted]);
   });
 
@@ -109,7 +109,7 @@ describe("over a stand-in with the reference's routes and shapes, modern answers
     expect(await asked({})).toMatchObject(refused);
   });
 
-  test("nothing of which counts as a failure of modern", () => {
+  test("none of these answers counts as a failure of modern", () => {
     expect(failures(sides)).toEqual([]);
   });
 });

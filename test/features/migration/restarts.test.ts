@@ -81,9 +81,9 @@ describeWithRedis("two gateways with one Redis", () => {
   test("fall back to the configured stages where Redis has lost its data, and say so", async () => {
     const redis = await startRedis();
     const on = async () => {
-      const one = await staged({ getStudy: { stage: "shadow" } }, { environment: { REDIS_URL: redis.url } });
-      const dependency = () => one.gateway.core.dependencies.states().find(({ name }) => name === "stages");
-      return { ...one, dependency, at: (endpoint = "getDataset") => one.migration.stageOf(endpoint) };
+      const opened = await staged({ getStudy: { stage: "shadow" } }, { environment: { REDIS_URL: redis.url } });
+      const dependency = () => opened.gateway.core.dependencies.states().find(({ name }) => name === "stages");
+      return { ...opened, dependency, at: (endpoint = "getDataset") => opened.migration.stageOf(endpoint) };
     };
     const [a, b] = [await on(), await on()];
     const none = "Redis has none that was set at run time: the stages of the setting STAGES are in force";
@@ -106,9 +106,9 @@ describeWithRedis("two gateways with one Redis", () => {
       await until(() => dependency()?.state === "failed");
       expect(dependency()).toMatchObject({ why });
     }
-    // A move of one of them, to wherever, leaves the other lost.
+    // A move of one endpoint to any stage leaves the other lost.
     expect(await b.move("getDataset", { stage: "canary", share: 5, ...who })).toMatchObject({ status: 200 });
-    // So does one to where the endpoint is already: it need not be set again.
+    // So does a move to where the endpoint is already: it need not be set again.
     expect(await b.move("getTask", { stage: "legacy", ...who })).toMatchObject({ status: 200 });
     await until(() => a.at().share === 5 && a.at("getTask").by === "me");
     for (const { dependency } of [a, b])
@@ -124,7 +124,7 @@ describeWithRedis("two gateways with one Redis", () => {
     for (const { dependency, migration } of [a, b]) {
       expect(dependency()).toMatchObject({ state: "ok" });
       expect(dependency()?.why).toBeUndefined();
-      // What was moved before the loss is in the audit log again.
+      // The moves from before the loss are in the audit log again.
       expect(migration.audit().map(({ endpoint, to }) => `${endpoint} ${to.share}`)).toEqual([
         "getSetup 10",
         "getTask 100",
@@ -136,13 +136,13 @@ describeWithRedis("two gateways with one Redis", () => {
     }
   });
 
-  test("each counts what the other has compared, and a mended request once", async () => {
+  test("each counts what the other has compared, and a fixed request once", async () => {
     const redis = await startRedis();
     const parts = { times: { recheck: 20, look: 20, save: 20 } };
     const environment = { REDIS_URL: redis.url };
-    const one = await staged(inShadow, { environment, parts, faults: [wrong] });
-    const other = await staged(inShadow, { environment: { ...environment, MODERN_URL: one.modern.url }, parts });
-    const parities = () => [one, other].map(parityOf);
+    const first = await staged(inShadow, { environment, parts, faults: [wrong] });
+    const other = await staged(inShadow, { environment: { ...environment, MODERN_URL: first.modern.url }, parts });
+    const parities = () => [first, other].map(parityOf);
     /** Asks until both count so many: a comparison for which a busy machine had no time is not made up for. */
     const untilUnexplained = (count: number, ask: () => Promise<unknown>) =>
       until(async () => {
@@ -150,11 +150,11 @@ describeWithRedis("two gateways with one Redis", () => {
         await ask();
         return false;
       });
-    await untilUnexplained(2, () => Promise.all([one.ask("/datasets/61"), other.ask("/datasets/2")]));
+    await untilUnexplained(2, () => Promise.all([first.ask("/datasets/61"), other.ask("/datasets/2")]));
     // A comparison of the second dataset may still be under way: that dataset stays wrong.
-    one.modern.use([{ ...wrong, within: "/datasets/2" }]);
+    first.modern.use([{ ...wrong, within: "/datasets/2" }]);
     await untilUnexplained(1, () => other.ask("/datasets/61"));
-    const mended = { compared: 2, unexplained: 1, equal: 1 };
-    expect(parities()).toMatchObject([mended, mended]);
+    const fixed = { compared: 2, unexplained: 1, equal: 1 };
+    expect(parities()).toMatchObject([fixed, fixed]);
   });
 });

@@ -49,7 +49,7 @@ const listsAskedOf = (url: string, limit: number): (() => number) => {
 };
 
 describe("shadow", () => {
-  test.each(["shadow", "modern"] as const)("%s compares no list that private rows may be lacking in", async (stage) => {
+  test.each(["shadow", "modern"] as const)("%s compares no list that may lack private rows", async (stage) => {
     const admin = { "X-API-Key": "AD000000000000000000000000000000" };
     const environment = { LEGACY_ADMIN_KEY: admin["X-API-Key"] };
     const { ask, migration, compared, legacy } = await staged({ listDatasets: { stage } }, { environment });
@@ -63,7 +63,7 @@ describe("shadow", () => {
     expect(lists()).toBe(stage === "shadow" ? 0 : 1);
   });
 
-  test("shadow answers from legacy, and finds exactly what is planted in modern", async () => {
+  test("shadow answers from legacy, and finds exactly the faults planted in modern", async () => {
     const { ask, modern, migration, compared, operate } = await staged(
       { getDataset: { stage: "shadow" }, getSetup: { stage: "shadow" }, findFlow: { stage: "modern" } },
       {
@@ -146,7 +146,7 @@ describe("shadow", () => {
     ]);
   });
 
-  test("a key that was used as a tag is in no command, as it is in no question", async () => {
+  test("a key that was used as a tag is in no request and no command", async () => {
     const { ask, migration, compared } = await staged(
       { listDatasets: { stage: "shadow" } },
       { faults: [{ endpoint: "listDatasets", fault: "otherStatus" }] },
@@ -271,7 +271,7 @@ describe("modern", () => {
     expect([second.body, second.cache]).toEqual([first.body, expect.stringContaining("hit")]);
     await move("getDataset", { stage: "legacy", why: "a name is wrong" });
     expect((await ask("/datasets/61")).body).toEqual(byLegacy);
-    // What it said before it was fixed does not come back with it.
+    // Its findings from before the fix do not come back with it.
     modern.use([]);
     await move("getDataset", { stage: "modern", share: 0, why: "it is fixed", despite });
     expect((await ask("/datasets/61")).body).toEqual(byLegacy);
@@ -429,7 +429,7 @@ describe("a canary that modern answers wrongly", () => {
         faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/name" }],
       },
     );
-    // Two requests, each of them twice, are two distinct ones.
+    // Two requests, each sent twice, are two distinct requests.
     for (const [count, id] of [61, 61, 2, 2].entries()) {
       await opened.ask(`/datasets/${id}`);
       await opened.compared("getDataset", count + 1);
@@ -453,7 +453,7 @@ describe("a canary that modern answers wrongly", () => {
     expect(migration.viewOf("getDataset")).toMatchObject({ gate: undefined, wrongSince: undefined });
   });
 
-  test("with the gate none it stays, and says since when callers may get wrong answers", async () => {
+  test("with the gate off it stays, and says since when callers may get wrong answers", async () => {
     const { migration, move } = await wrongFor("none");
     const { since } = migration.stageOf("getDataset");
     expect(migration.viewOf("getDataset")).toMatchObject({
@@ -471,7 +471,7 @@ describe("a canary that modern answers wrongly", () => {
   });
 });
 
-test("the gate moves an endpoint up by evidence, and down at once by a regression", async () => {
+test("the gate promotes an endpoint by evidence, and demotes it by a regression", async () => {
   const gate = { parity: 0.5, requests: 5, minutes: 0, errorRate: 0.5, p95: 5000, hold: 60 };
   const { ask, migration, modern } = await staged(
     { getDataset: { stage: "shadow", gate } },

@@ -105,7 +105,7 @@ export const staged = async (
     operate("POST", `/stages/${endpoint}`, { by: "Ada", why: "a test", ...to });
   const migration = migrationOf(gateway);
   const comparisons = vi.spyOn(migration, "compared");
-  /** What the start says of the stages. */
+  /** The line of the start about the stages. */
   const startLine = async () => (await gateway.features.migration.start()).line;
   /** Waits until an endpoint has been compared `count` times. */
   const compared = async (endpoint: string, count: number) =>

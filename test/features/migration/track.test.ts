@@ -39,7 +39,7 @@ test("a stored move counts from when it was made, and the evidence from the star
 
 test("a minute has failed if most of at least three answers of modern have", () => {
   const { track, evidence } = trackAt();
-  /** Answers of one minute: 1 for each that failed. */
+  /** Answers of a minute: 1 for each that failed. */
   const pass = (...answers: (0 | 1)[]) => {
     vi.advanceTimersByTime(minute);
     for (const failed of answers) track.asked("modern", 1, failed === 1);
@@ -50,7 +50,7 @@ test("a minute has failed if most of at least three answers of modern have", () 
   expect(pass()).toBe(0);
 });
 
-test("what differs since the move counts after a restart, what is proven does not", () => {
+test("differences since the move count after a restart, comparisons do not", () => {
   const requests = openComparedRequests(() => Date.now() - 30 * minute);
   for (const id of ["12345678", "abcdefgh"]) requests.add(id, "unexplained");
   const { evidence } = trackAt(-60 * minute, requests);

@@ -20,7 +20,7 @@ const writes = [
 const json = (status: number, body: object) => ({ status, body: JSON.stringify(body) });
 const refused = { detail: { code: "112", message: "No access granted" } };
 
-/** Legacy shows what is private to its owner, and lets every key write. */
+/** Legacy shows a private dataset to its owner, and lets every key write. */
 const legacyAnswer = ({ method, target, body }: { method: string; target: string; body: string }) => {
   const given = `${target} ${body}`;
   if (![owner, stranger].some((key) => given.includes(key)))
@@ -80,7 +80,7 @@ const open = async (given: Record<string, Stage>) => {
       const decision = response.headers.get("gateway-decision") ?? "";
       return { status: response.status, body: await response.json(), decision };
     },
-    /** Who was asked to read, and to write, since the last time. */
+    /** The reads and writes that each side was sent since the last call. */
     asked: () => {
       const about = (seen: typeof legacy.seen) => ({
         reads: seen.filter(({ method, target }) => method === "GET" && /\/6[12]\b/.test(target)).length,
@@ -97,7 +97,7 @@ const open = async (given: Record<string, Stage>) => {
 const none = { reads: 0, writes: 0 };
 const both = stages.flatMap((reading) => stages.map((writing) => [reading, writing] as const));
 
-test.each(both)("reads in %s, writes in %s: a stranger writes nothing of what is private", async (reading, writing) => {
+test.each(both)("reads in %s, writes in %s: a stranger writes to no private record", async (reading, writing) => {
   const { post, asked } = await open(
     Object.fromEntries(writes.flatMap(([name, , reader]) => [[name, writing] as const, [reader, reading] as const])),
   );

@@ -39,7 +39,7 @@ const matrix: [Caller, number[] | number][] = [
   [wrongKey, 401],
 ];
 
-describe("who is listed what", () => {
+describe("the rows that each caller is listed", () => {
   test("each caller is listed what legacy shows it, in any order of the callers", async () => {
     const { list, post } = await through();
     for (const round of [matrix, matrix.toReversed(), matrix])
@@ -118,7 +118,7 @@ describe("an administrator's list", () => {
     await list(owner, "uploader/16");
     for (const filter of ["number_classes/1000", "number_instances/150", "uploader/16"])
       expect({ filter, ...(await list(administrator, filter)) }).toMatchObject({ filter, ids: [1] });
-    // It has none of the last one.
+    // The row has no value for the last filter.
     for (const filter of ["number_classes/1..9", "number_instances/0..149", "uploader/17", "number_missing_values/0"])
       expect({ filter, ...(await list(administrator, filter)) }).toMatchObject({
         filter,
@@ -136,7 +136,7 @@ describe("an administrator's list", () => {
     ["a database that is down", 412, error(107), { ids: [2, 6, 9], isIncomplete: true }],
     ["a wrong key", 412, error(103), { ids: 401, isIncomplete: false }],
     ["a page", 200, "<html>", { ids: [2, 6, 9], isIncomplete: true }],
-  ])("is made by what legacy says of the key: %s", async (_, status, body, expected) => {
+  ])("depends on legacy's answer about the key: %s", async (_, status, body, expected) => {
     const front = await fronted();
     const { list } = await over(front);
     front.replace(/evaluation\/request/, status, body);

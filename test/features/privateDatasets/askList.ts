@@ -7,7 +7,7 @@ type App = { request: (path: string, init?: RequestInit) => Response | Promise<R
 
 export type ListAnswer = { status: number; body: ListedRow[] | { detail: { code: string; message: string } } };
 
-/** What a gateway answers to a question of the list. */
+/** A gateway's answer to a request for the list. */
 export const askList = async (
   app: App,
   { key }: Caller,
@@ -31,7 +31,7 @@ const refused = (status: number, code: string, message: string): ListAnswer => (
   body: { detail: { code, message } },
 });
 
-/** What it has to answer when legacy holds these rows. */
+/** The right answer when legacy holds these rows. */
 export const expectedList = (rows: readonly DatasetRow[], { key, user }: Caller, input: ListInput): ListAnswer => {
   if (key !== undefined && user === undefined) return refused(401, "103", "Authentication failed");
   const answer = modelList(rows, user, input);

@@ -5,7 +5,7 @@ import { users } from "./people.ts";
 
 export type Bed = {
   url: string;
-  /** What legacy holds: a test changes it as it likes, and sees what was written through legacy. */
+  /** Legacy's rows: a test changes them freely, and sees what was written through legacy. */
   datasets: DatasetRow[];
   /** Puts another catalogue in its place; the rows that are given stay as they are. */
   use: (rows: readonly DatasetRow[]) => void;

@@ -6,7 +6,7 @@ import { edited, rows, through } from "./through.ts";
 
 const complete = (ids: number[] | number) => ({ ids, isIncomplete: false });
 
-describe("a write by legacy's own interface shows in the next list", () => {
+describe("a write by the legacy interface shows in the next list", () => {
   test("a dataset that turns private, and public again", async () => {
     const { list, legacy } = await through();
     expect((await legacy(owner, "json/data/edit", edited(2, "<oml:visibility>private</oml:visibility>"))).status).toBe(
@@ -46,7 +46,7 @@ describe("a write by legacy's own interface shows in the next list", () => {
     expect(await list(nobody, "data_name/brand_new/status/all")).toMatchObject(complete(404));
   });
 
-  test("an edit that is larger than what is looked at of it", async () => {
+  test("an edit that is larger than the part that is read of it", async () => {
     const { list, legacy } = await through();
     const long = `<oml:visibility>private</oml:visibility><oml:description>${"x".repeat(100_000)}</oml:description>`;
     expect((await legacy(owner, "json/data/edit", edited(2, long))).status).toBe(200);

@@ -3,15 +3,15 @@ import { until } from "../../support/waiting.ts";
 import { administrator, owner, user } from "./people.ts";
 import { fronted, over, scanningOver } from "./through.ts";
 
-/** What is no answer to anything that is asked here, though its status is 200. */
+/** Bodies that answer no request of these tests, though their status is 200. */
 const foreign: [string, string][] = [
   ["a page", "<html><body>Down for maintenance</body></html>"],
   ["another dataset", '{"data_set_description":{"id":"999","visibility":"public"}}'],
-  ["a list of ids that are none", '{"data":{"dataset":[{"did":1.5},{"did":"x"},{"did":-1}]}}'],
+  ["a list of invalid ids", '{"data":{"dataset":[{"did":1.5},{"did":"x"},{"did":-1}]}}'],
 ];
 
 describe.each(foreign)("%s with status 200", (_, body) => {
-  test("as a list makes no caller an administrator, as a dataset no private row public", async () => {
+  test("makes no caller an administrator as a list, no private row public as a dataset", async () => {
     const front = await fronted();
     const { list, legacy } = await over(front, {}, { scan: { retry: 1 } });
     front.replace(/data_id/, 200, body);
@@ -31,7 +31,7 @@ describe.each(foreign)("%s with status 200", (_, body) => {
     });
   });
 
-  test("instead of everything ends no scan", async () => {
+  test("in place of every answer ends no scan", async () => {
     const front = await fronted();
     front.replace(/./, 200, body);
     const { scanned, list, state } = await scanningOver(front, {}, { scan: { retry: 1 } });

@@ -25,26 +25,26 @@ describeWithRedis("two gateways and a Redis", () => {
     }
   });
 
-  test("what is written through one of them reaches the other, whichever scans", async () => {
+  test("a write through either reaches the other, no matter which one scans", async () => {
     const redis = await startRedis();
     const { a, b } = await two(redis.url);
-    for (const [one, other, id] of [
+    for (const [writer, other, id] of [
       [a, b, 2],
       [b, a, 9],
     ] as const) {
-      const before = (await one.list(administrator)).ids as number[];
+      const before = (await writer.list(administrator)).ids as number[];
       await other.list(administrator);
-      await one.legacy(administrator, "json/data/edit", edited(id, "<oml:visibility>private</oml:visibility>"));
-      expect((await one.list(administrator)).ids).toEqual(before);
+      await writer.legacy(administrator, "json/data/edit", edited(id, "<oml:visibility>private</oml:visibility>"));
+      expect((await writer.list(administrator)).ids).toEqual(before);
       await until(async () => JSON.stringify((await other.list(administrator)).ids) === JSON.stringify(before));
-      await one.legacy(administrator, `json/data/${id}`, undefined, "DELETE");
+      await writer.legacy(administrator, `json/data/${id}`, undefined, "DELETE");
       const left = before.filter((did) => did !== id);
-      expect((await one.list(administrator)).ids).toEqual(left);
+      expect((await writer.list(administrator)).ids).toEqual(left);
       await until(async () => JSON.stringify((await other.list(administrator)).ids) === JSON.stringify(left));
     }
   });
 
-  test("without Redis each lists what it knows; after a flush one of them scans anew", async () => {
+  test("without Redis each lists what it knows; after a flush one of them scans again", async () => {
     const redis = await startRedis();
     const { a, b } = await two(redis.url);
     const calls = () => [a, b].reduce((sum, { state }) => sum + (state()?.calls ?? 0), 0);

@@ -10,7 +10,7 @@ import { startScanning } from "./scanned.ts";
 const patient = { TOTAL_TIMEOUT_MS: "3600000", HEADERS_TIMEOUT_MS: "3600000" };
 
 describe("a legacy that answers single datasets slowly, or not at all", () => {
-  test("a legacy that hangs holds up no list: legacy's own is served, and marked", async () => {
+  test("a legacy that hangs holds up no list: its own list is served, and marked", async () => {
     const front = await fronted();
     const { list, legacy } = await over(front, patient);
     front.replace(/GET .*\/(data\/\d+|evaluation\/)/);
@@ -37,7 +37,7 @@ describe("no caller causes many requests to legacy", () => {
   const ids = Array.from({ length: 3000 }, (_, i) => 200_000 + i);
   const body = ids.map((id) => `data_id[]=${id}`).join("&");
 
-  test("by a write that names many, whether it is refused, fails or is given up", async () => {
+  test("by a write that names many, also if it is refused, fails or is given up", async () => {
     const front = await fronted();
     const { url, port } = await over(front);
     const before = front.asked(secondAdministrator).length;
@@ -61,7 +61,7 @@ describe("no caller causes many requests to legacy", () => {
     expect(front.asked(secondAdministrator).length - before).toBeLessThanOrEqual(0);
   });
 
-  test("by reading what is known, or what does not exist", async () => {
+  test("by reading known rows, or rows that do not exist", async () => {
     const front = await fronted();
     const { legacy } = await over(front);
     const before = front.asked(secondAdministrator).length;
@@ -70,7 +70,7 @@ describe("no caller causes many requests to legacy", () => {
     expect(front.asked(secondAdministrator).length).toBe(before);
   });
 
-  test("by a wrong key: legacy is asked about it once, and the list is not", async () => {
+  test("by a wrong key: legacy verifies it once, and the list is not fetched", async () => {
     const front = await fronted();
     const { list } = await over(front);
     for (let i = 1; i <= 3; i++) {

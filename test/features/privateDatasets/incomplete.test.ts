@@ -19,7 +19,7 @@ const own = { ids: [2, 6, 9], isIncomplete: true };
 const whole = { ids: [2, 3, 5, 6, 9], isIncomplete: false };
 
 describe("a list that says that it may lack something", () => {
-  test("while the first scan is on its way, but not to those who are no administrators", async () => {
+  test("while the first scan runs, but only to administrators", async () => {
     const front = await fronted();
     front.replace(/\/data\/12\b/);
     const { list, state } = await scanningOver(front);
@@ -42,7 +42,7 @@ describe("a list that says that it may lack something", () => {
     expect(await list(administrator)).toMatchObject(whole);
   });
 
-  test("where the last scan was over in the future: the clock was set back since", async () => {
+  test("where the last scan ended in the future: the clock was set back since", async () => {
     const front = await fronted();
     const DATA_DIR = temporaryFolder();
     const now = Date.now;
@@ -91,7 +91,7 @@ describe("a list that says that it may lack something", () => {
     expect(state()?.trouble).toBeUndefined();
   });
 
-  test("where it is not known what a filter requires of a row", async () => {
+  test("where it is unknown if a row passes a filter", async () => {
     const filters = endpoints.listDatasets.rowById?.filters as Partial<RowFilters>;
     const { tag } = filters;
     onTestFinished(() => void Object.assign(filters, { tag }));
@@ -112,7 +112,7 @@ describe("a list that says that it may lack something", () => {
     expect(await list(administrator)).toMatchObject(own);
   });
 
-  test("while nothing can be stored, until it can be", async () => {
+  test("while the disk cannot store rows", async () => {
     const DATA_DIR = temporaryFolder();
     await (await openStores({ DATA_DIR, REDIS_URL: undefined, onEvent: () => undefined })).close();
     const file = new DatabaseSync(join(DATA_DIR, "catalog-gateway.sqlite"));
@@ -162,7 +162,7 @@ describe("a list that says that it may lack something", () => {
     expect(state()).toMatchObject({ hidden: 0 });
   });
 
-  test("where a dataset whose stored row cannot be read has gone, until that is known", async () => {
+  test("where a stored row cannot be read, until its dataset is known to be gone", async () => {
     const front = await fronted();
     const DATA_DIR = temporaryFolder();
     const stored = await over(front, { DATA_DIR });
@@ -194,12 +194,12 @@ describe("a list that says that it may lack something", () => {
     expect(await list(user)).toMatchObject({ ids: [2, 9], isIncomplete: false });
   });
 
-  test("by uploader lacks rows of unknown uploaders, until these list their own", async () => {
+  test("by uploader lacks rows of unknown uploaders, until they list their own rows", async () => {
     const { list } = await through();
     const by = (id: number) => `status/all/uploader/${id}`;
     expect(await list(administrator, by(16))).toMatchObject({ ids: [2], isIncomplete: true });
     expect(await list(owner, by(16))).toMatchObject({ ids: [2, 3], isIncomplete: false });
-    // Of the others it is still not known whose they are.
+    // The owners of the other rows are still unknown.
     expect(await list(administrator, by(16))).toMatchObject({ ids: [2, 3], isIncomplete: true });
     expect(await list(otherOwner, by(17))).toMatchObject({ ids: [5, 9], isIncomplete: false });
     for (const isIncomplete of [true, false])

@@ -91,7 +91,7 @@ export const matches = (row: DatasetRow, input: ListInput): boolean => {
 };
 
 /**
- * What the new interface's dataset list answers over all rows, straight from the decisions: every answer
+ * The new interface's list of datasets over all rows, straight from the decisions: every answer
  * is checked against this.
  */
 export const modelList = (rows: readonly DatasetRow[], caller: User | undefined, input: ListInput): ModelAnswer => {

@@ -1,4 +1,4 @@
-/** What rows hold and lists are asked for: few values, so that they meet. */
+/** Values in rows and in filters of lists: few, so that they match often. */
 export const pools = {
   highestId: 60,
   storedNames: ["iris", "Iris", "ÌRÍS", "adult", "Ådult", "strase", "Straße", "Søren", "2019", "a.b, (c)"],

@@ -52,7 +52,7 @@ test("a scan goes on where it was when the process was killed", async () => {
   bed.use([...rows, completeDataset({ id: 1000, name: "last" })]);
   const DATA_DIR = temporaryFolder();
   const first = await gateway({ DATA_DIR });
-  // What is found is on the disk a moment later.
+  // Found rows are on the disk a moment later.
   const log = join(DATA_DIR, "catalog-gateway.sqlite-wal");
   await until(() => existsSync(log) && /"unknown":"[\w/+]{40}/.test(readFileSync(log, "latin1")));
   await first.end("SIGKILL");
@@ -62,11 +62,11 @@ test("a scan goes on where it was when the process was killed", async () => {
   const second = await gateway({ DATA_DIR });
   await until(() => second.isComplete());
   expect(await second.list(administrator.key)).toEqual([2, 3, 5, 6, 9, 1000]);
-  // Without what was on the disk: the probe, the list, each id that is not listed, and the qualities of three.
+  // Without rows from the disk: the probe, the list, each id that is not listed, and the qualities of three.
   expect((await second.state()).calls).toBeLessThan(2 + (1100 - 3) + 3 - 100);
 });
 
-test("what a scan found survives a restart, without any key in it, for the same legacy", async () => {
+test("a scan's rows survive a restart, hold no key, and are for the same legacy only", async () => {
   bed.use(rows);
   const DATA_DIR = temporaryFolder();
   const first = await gateway({ DATA_DIR });

@@ -24,7 +24,7 @@ const value = (numbers: readonly number[]) =>
     { nil: null, freq: 6 },
   );
 
-/** What is no plain number stands only where no filter asks for it. */
+/** Values that are no plain numbers occur only where no filter asks for them. */
 const odd = fc.oneof(
   { weight: 4, arbitrary: value([0, 1, 2, 50]) },
   fc.constantFrom("NaN", "Infinity", "1.0E-4", "-1"),
@@ -38,7 +38,7 @@ const tags = fc
   .uniqueArray(fc.constantFrom(...pools.storedTags), { maxLength: 3, comparator: isSameText })
   .map((names) => names.map((name): [string, number] => [name, owner.user.id]));
 
-/** How far a dataset is: measured, failed, found without qualities, or not processed yet. */
+/** The state of a dataset: measured, failed, found without qualities, or not processed yet. */
 const processing = fc.oneof(
   {
     weight: 6,

@@ -22,11 +22,11 @@ const mostly = (matching: readonly string[], other: readonly string[]) =>
 
 /** A number, the same as text, or a range of two. */
 const numberOrRange = (numbers: readonly number[]) => {
-  const one = fc.constantFrom(...numbers);
+  const number = fc.constantFrom(...numbers);
   return fc.oneof(
-    one,
-    one.map(String),
-    fc.tuple(one, one).map(([a, b]) => `${Math.min(a, b)}..${Math.max(a, b)}`),
+    number,
+    number.map(String),
+    fc.tuple(number, number).map(([a, b]) => `${Math.min(a, b)}..${Math.max(a, b)}`),
   );
 };
 

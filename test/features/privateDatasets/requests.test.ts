@@ -4,7 +4,7 @@ import { administrator, nobody, owner } from "./people.ts";
 import { fronted, over, edited, scanningThrough, through } from "./through.ts";
 import { until } from "../../support/waiting.ts";
 
-/** So many rows, every third or so of them private. */
+/** `count` rows, every third (or `every`) of them private. */
 const many = (count: number, every = 3) =>
   Array.from({ length: count }, (_, i) =>
     completeDataset({
@@ -17,7 +17,7 @@ const many = (count: number, every = 3) =>
   );
 const ids = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
 
-/** What legacy was asked with this key since the last time, without the key. */
+/** The requests to legacy with this key since the last call, without the key. */
 const asker = (front: Awaited<ReturnType<typeof fronted>>) => () =>
   front.seen
     .splice(0)
@@ -36,7 +36,7 @@ describe("requests to legacy for an administrator's list", () => {
     expect((await list(administrator, "status/all/limit/10")).ids).toEqual(ids(10));
     expect(asked()).toEqual([PROBE, WHOLE]);
     expect((await list(administrator, "status/all/limit/4/offset/10")).ids).toEqual([11, 12, 13, 14]);
-    // This one is private.
+    // This dataset is private.
     expect((await list(administrator, "status/all/limit/1/offset/12")).ids).toEqual([13]);
     expect((await list(administrator, "status/all/limit/9/offset/30")).ids).toBe(404);
     expect(asked()).toEqual([]);
@@ -45,7 +45,7 @@ describe("requests to legacy for an administrator's list", () => {
     expect(asked()).toEqual([WHOLE.replace("all", "active")]);
   });
 
-  test("an administrator's list is fetched anew for no-cache, and without a cache", async () => {
+  test("an administrator's list is fetched again for no-cache, and without a cache", async () => {
     const front = await fronted(many(30));
     const { list, url } = await over(front);
     await list(administrator, "status/all/limit/10");
@@ -68,7 +68,7 @@ describe("requests to legacy for an administrator's list", () => {
     const asked = asker(front);
     asked();
     const lists = await Promise.all([1, 2, 3, 4].map((limit) => list(administrator, `status/all/limit/${limit}`)));
-    expect(lists.map((one) => one.ids)).toEqual([1, 2, 3, 4].map(ids));
+    expect(lists.map((answer) => answer.ids)).toEqual([1, 2, 3, 4].map(ids));
     expect(asked()).toEqual([WHOLE]);
   });
 });
@@ -105,7 +105,7 @@ describe("a whole list that legacy cannot give", () => {
 
 describe("a row that turned public and private again", () => {
   const whole = { ids: [2, 3, 5, 6, 9], isIncomplete: false };
-  const row = (bed: { datasets: { id: number }[] }, id: number) => bed.datasets.find((one) => one.id === id) ?? {};
+  const row = (bed: { datasets: { id: number }[] }, at: number) => bed.datasets.find(({ id }) => id === at) ?? {};
 
   test("a row that turns private through the gateway is listed all along", async () => {
     const { list, bed, legacy } = await through();
@@ -147,7 +147,7 @@ test("a list may lack a row that a scan finds private during the request, and sa
   expect(await list(administrator)).toMatchObject({ ids: [2, 3, 5, 6, 9], isIncomplete: false });
 });
 
-test("a row that turns private while a list is read is in it all the same", async () => {
+test("a row that turns private while a list is read is still in the list", async () => {
   const front = await fronted();
   const { list, legacy } = await over(front);
   let edits = 0;

@@ -13,7 +13,7 @@ import { randomCatalogue } from "./randomCatalogue.ts";
 import { randomInput, randomVisitor } from "./randomQuestion.ts";
 import { startScanned } from "./scanned.ts";
 
-/** What happens behind the gateway between two scans. */
+/** A change behind the gateway between two scans. */
 type Change = { turns: number } | { deletes: number } | { tags: number } | { adds: "public" | "private" };
 const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ turns: fc.nat(60) }),
@@ -27,20 +27,20 @@ const step = fc.record({
   questions: fc.array(fc.tuple(randomVisitor, randomInput), { minLength: 2, maxLength: 4 }),
 });
 
-const apply = (rows: DatasetRow[], one: Change, nextId: () => number): void => {
+const apply = (rows: DatasetRow[], made: Change, nextId: () => number): void => {
   const place =
-    ("turns" in one ? one.turns : "deletes" in one ? one.deletes : "tags" in one ? one.tags : 0) % rows.length;
+    ("turns" in made ? made.turns : "deletes" in made ? made.deletes : "tags" in made ? made.tags : 0) % rows.length;
   const row = rows[place];
-  if ("adds" in one)
-    rows.push(completeDataset({ id: nextId(), name: "iris", visibility: one.adds, uploader: otherOwner.user.id }));
+  if ("adds" in made)
+    rows.push(completeDataset({ id: nextId(), name: "iris", visibility: made.adds, uploader: otherOwner.user.id }));
   else if (row === undefined) return;
-  else if ("turns" in one) row.visibility = row.visibility === "public" ? "private" : "public";
-  else if ("deletes" in one) rows.splice(place, 1);
+  else if ("turns" in made) row.visibility = row.visibility === "public" ? "private" : "public";
+  else if ("deletes" in made) rows.splice(place, 1);
   else row.tags = [["demo", owner.user.id]];
 };
 
 test(
-  "after each scan lists are the model's; before it one that lacks a row says so",
+  "after a scan lists equal the model's; before it a list that lacks rows says so",
   { timeout: 300_000 },
   async () => {
     const bed = await openBed();
@@ -48,7 +48,7 @@ test(
       fc.asyncProperty(randomCatalogue(), fc.array(step, { minLength: 1, maxLength: 3 }), async (catalogue, steps) => {
         bed.use([...catalogue, completeDataset({ id: pools.highestId + 1, name: "last" })]);
         let last = pools.highestId + 1;
-        // What is cached may be a minute old.
+        // Cached answers may be a minute old.
         const gateway = await startScanned(bed.url, { CACHE_BYTES: "0" }, { scan: { pause: 1, retry: 1, margin: 70 } });
         const scanNow = async () => {
           // The scan that runs may have begun before.
@@ -60,7 +60,7 @@ test(
         const ask = (caller: Caller, input: ListInput) => askList(gateway.app, caller, input);
         try {
           for (const { changes, turned, questions } of steps) {
-            for (const one of changes) apply(bed.datasets, one, () => ++last);
+            for (const made of changes) apply(bed.datasets, made, () => ++last);
             await scanNow();
             for (const [visitor, input] of questions) {
               const { uploader: _, ...known } = input;

@@ -9,15 +9,15 @@ export type Scanning = TestGateway & { state: () => PrivateRowsView };
 /** Parts of the gateway and of this feature. */
 export type ScanningParts = GatewayParts & PrivateDatasetsParts;
 
-/** The scan of a gateway; `undefined` where there is none. */
+/** The scan of a gateway; `undefined` if it has no scan. */
 export const scanOf = ({ features }: TestGateway) => features.privateDatasets?.privateRows;
 
 /** The settings of a gateway that scans. */
 export const scanSettings = { LEGACY_ADMIN_KEY: secondAdministrator.key };
 
-/** Ids beyond the highest one that are read here. */
+/** The number of ids beyond the highest that are read here. */
 export const BEYOND = 10;
-/** What takes less time so. */
+/** Options that make a scan faster. */
 export const fewer = { margin: BEYOND };
 
 /** A gateway that has begun to scan. */

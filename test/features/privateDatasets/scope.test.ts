@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { loadSettings } from "../../../src/operation/settings/load.ts";
 import { scopeOf } from "../../../features/privateDatasets/scanResults.ts";
 
-/** As the program has it from its environment. */
+/** The scope that the program has with this environment. */
 const scope = (environment: Record<string, string | undefined>): string => {
   const loaded = loadSettings(environment, {});
   if ("errors" in loaded) throw new Error(loaded.errors.join());
@@ -10,7 +10,7 @@ const scope = (environment: Record<string, string | undefined>): string => {
 };
 const LEGACY_URL = "https://legacy.example:8443";
 
-test("every legacy has its own, by its address, path and host name", () => {
+test("every legacy has its own scope, by its address, path and host name", () => {
   const all = [
     { LEGACY_URL },
     { LEGACY_URL: "https://other.example:8443" },
@@ -20,7 +20,7 @@ test("every legacy has its own, by its address, path and host name", () => {
   expect(new Set(all).size).toBe(all.length);
 });
 
-test("one address written in other ways is one legacy", () => {
+test("different spellings of an address are one legacy", () => {
   for (const other of [
     { LEGACY_URL: "https://LEGACY.example:8443" },
     { LEGACY_URL, LEGACY_HOST: "legacy.example:8443" },

@@ -56,7 +56,7 @@ export const scanningThrough = async (
     bed,
     state: () => privateRows?.state(),
     scanned: () => until(() => privateRows?.state().state === "complete"),
-    /** By a path, as the front may answer it. */
+    /** Lists by a path, which the front may answer from its cache. */
     list: async (caller: Caller, filters = "status/all"): Promise<Listed> =>
       read(await fetch(`${gateway.url}/v1/data/list/${filters}`, { headers: headersFor(caller) })),
     post: async (caller: Caller, input: ListInput): Promise<Listed> =>
@@ -68,7 +68,7 @@ export const scanningThrough = async (
         }),
       ),
     get: (caller: Caller, id: number) => fetch(`${gateway.url}/v1/datasets/${id}`, { headers: headersFor(caller) }),
-    /** Legacy's own interface, through the gateway. */
+    /** The legacy interface, through the gateway. */
     legacy: async (caller: Caller, path: string, form?: Record<string, string>, method = form ? "POST" : "GET") => {
       const query = caller.key === undefined ? "" : `?api_key=${caller.key}`;
       const answer = await fetch(`${gateway.url}/api/v1/${path}${query}`, {
@@ -112,7 +112,7 @@ export const fronted = async (datasets: readonly DatasetRow[] = rows) => {
         return isIts;
       };
     },
-    /** Breaks off what is held, and passes all requests on. */
+    /** Breaks off the held requests, and passes all others on. */
     release(): void {
       front.instead = undefined;
       for (const response of front.held.splice(0)) response.destroy();

@@ -10,7 +10,7 @@ test("a bucket gives ten seconds' worth at once, then its rate", () => {
   expect(takeAt(100_000, 100_000, 100_000, 100_000)).toEqual([0, 0, 0, 3333]);
 });
 
-test("over a long time no more than the rate is taken, whatever the fractions", () => {
+test("over a long time no more than the rate is taken, for any fractions", () => {
   const buckets = openBuckets();
   let taken = 0;
   for (let now = 0; now < 60_000; now += 1.3) if (buckets.take("a", now, 7) === 0) taken++;

@@ -91,14 +91,14 @@ describe("more requests than the rate limit allows", () => {
     expect(await refused("/other", problemJson)).toEqual([429, "application/json", undefined, { detail }]);
   });
 
-  test("a refused caller is accepted again when time has passed", async () => {
+  test("a refused caller is accepted again after some time", async () => {
     const { statuses } = await limited();
     expect(await statuses(11)).toEqual([...burst, 429]);
     vi.advanceTimersByTime(1000);
     expect(await statuses(2)).toEqual([200, 429]);
   });
 
-  test("requests count for each address, and for none that is exempt", async () => {
+  test("requests count for each address, unless it is exempt", async () => {
     const { statuses } = await limited({ RATE_LIMIT_EXEMPT: "127.0.0.8/29" });
     expect(await statuses(11)).toEqual([...burst, 429]);
     expect(await statuses(11, measures, { from: "127.0.0.2" })).toEqual([...burst, 429]);
@@ -209,7 +209,7 @@ describeWithRedis("gateways with one Redis", () => {
     await legacy.close();
   });
 
-  test("count by themselves while Redis is away", async () => {
+  test("count separately while Redis is away", async () => {
     const redis = await startRedis();
     const events: string[] = [];
     const silent = () => undefined;
@@ -229,7 +229,7 @@ describeWithRedis("gateways with one Redis", () => {
       onLost: (why) => events.push(`lost: ${why}`),
       onUp: () => events.push("up"),
     });
-    /** From buckets of two tokens, which gain another one in five seconds. */
+    /** From buckets of two tokens, which gain a token in five seconds. */
     const take = (caller: string) => shared.take(caller, 0.2);
     await until(async () => (await take("first")) !== undefined);
     // The clock of Redis was an hour ahead when this caller came.

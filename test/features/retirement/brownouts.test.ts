@@ -159,7 +159,7 @@ test("it is counted, logged once, and listed as a use", async () => {
   expect(clients()).toMatchObject([{ agent: "old/1", path: "/api/v1/json/data/{id}", count: 3 }]);
 });
 
-test("its event is not repeated after a reload, but for another time", async () => {
+test("a brown-out's event is not repeated after a reload, unless its time changes", async () => {
   stoppedAt(during);
   const { port, observer, reconfigure } = await gatewayOver({ BROWNOUTS: [window] });
   const answered = async () => {
@@ -185,9 +185,9 @@ test.each([
   ["/api/v1/jsonx", "12:10:00.000", 503],
   ["/api/v10", "12:10:00.000", 200],
   ["//api/v1//json/x", "12:29:00.000", 410],
-  // What legacy's answer here comes to on the new interface.
+  // The new interface's status for legacy's answer.
   ["/v1/datasets/61", "12:10:00.000", 502],
-])("of several the longest path counts, then the one that ends last: %s at %s", async (target, time, status) => {
+])("of several brown-outs the longest path counts, then the latest end: %s at %s", async (target, time, status) => {
   stoppedAt(`2026-11-21T${time}Z`);
   const BROWNOUTS = [
     { ...window, until: "2026-11-21T12:10:00Z" },

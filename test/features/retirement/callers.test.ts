@@ -28,7 +28,7 @@ const opened = async (settings: Parameters<typeof gatewayOver>[0] = {}) => {
   return { ...gateway, call, stop };
 };
 
-describe("who calls what", () => {
+describe("the list of callers", () => {
   test("callers differ by key, agent and path; the latest comes first", async () => {
     const time = stoppedAt("2026-11-21T12:00:00Z");
     const { call, clients } = await opened();
@@ -39,8 +39,8 @@ describe("who calls what", () => {
     time.set(at[2]);
     await call([[path, "User-Agent: x"], [path]]);
     const dataset = { path: "/api/v1/json/data/{id}" };
-    const [one, two, last] = clients();
-    expect([one, two]).toEqual(
+    const [first, second, last] = clients();
+    expect([first, second]).toEqual(
       expect.arrayContaining([
         { ...dataset, caller: "nobody", agent: "x", count: 2, first: at[0], last: at[2] },
         { ...dataset, caller: "nobody", agent: "", count: 1, first: at[2], last: at[2] },
@@ -69,7 +69,7 @@ describe("who calls what", () => {
     await call([[path], ["/api/v1/json/data/list/limit/5"], ["/api/v1/xml/study/1"], ["/api/v1/xml/study/2"]]);
     const rows = (below?: string) =>
       clients(below)
-        .map((one) => `${one.path} ${one.count}`)
+        .map((row) => `${row.path} ${row.count}`)
         .toSorted();
     expect(rows()).toEqual(["/api/v1/json/data 2", "/api/v1/xml/study/{id} 2"]);
     expect(rows("/api/v1/json/data")).toEqual(["/api/v1/json/data 2"]);
@@ -125,7 +125,7 @@ describe("who calls what", () => {
   });
 });
 
-describe("what clients invent pushes no caller with a key off the list", () => {
+describe("invented keys, agents and paths push no caller with a key off the list", () => {
   test.each([
     ["user agents, without a key", (i: number) => [path, `User-Agent: junk ${i}`], 500],
     ["keys", (i: number) => [`${path}?api_key=invented${i}`, `User-Agent: junk ${i}`], 500],
@@ -145,7 +145,7 @@ test("with good keys the list has 1500 entries: the longest silent are forgotten
   await call(Array.from({ length: 800 }, (_, i) => keyed(i)));
   await call(Array.from({ length: 800 }, (_, i) => [`/api/v1/json/study/1?${keyed(i)[0].split("?")[1]}`]));
   expect(clients()).toHaveLength(1500);
-  expect(clients().filter((one) => one.path === "/api/v1/json/study/{id}")).toHaveLength(800);
+  expect(clients().filter((client) => client.path === "/api/v1/json/study/{id}")).toHaveLength(800);
 });
 
 test.each([
@@ -173,7 +173,7 @@ test("whatever the target and the agent are, nothing fails and no key is shown",
     { numRuns: 60 },
   );
   expect(JSON.stringify([clients(), observer.counts()])).not.toContain(key.slice(0, 8));
-  for (const one of clients()) expect(one.path).toMatch(/^\/api\/v1(\/([A-Za-z][A-Za-z_.-]{0,23}|\{id\})){0,3}$/);
+  for (const client of clients()) expect(client.path).toMatch(/^\/api\/v1(\/([A-Za-z][A-Za-z_.-]{0,23}|\{id\})){0,3}$/);
   expect(clients().length).toBeGreaterThan(1);
 });
 
@@ -189,10 +189,10 @@ describe("over a restart", () => {
     expect(second.clients()).toEqual(before);
     await second.call(requests);
     const named = (clients: typeof before) =>
-      clients.map(({ caller, path: one, count }) => `${caller} ${one} ${count}`);
+      clients.map(({ caller, path: used, count }) => `${caller} ${used} ${count}`);
     expect(named(second.clients()).toSorted()).toEqual(
       named(before)
-        .map((one) => one.replace(/1$/, "2"))
+        .map((line) => line.replace(/1$/, "2"))
         .toSorted(),
     );
     const elsewhere = await opened();
@@ -208,15 +208,15 @@ describeWithRedis("on one Redis", () => {
   test("two gateways give a key the same hash, and count together", async () => {
     const { url } = await startRedis();
     const request1 = [[`${path}?api_key=${key}`]] as [string][];
-    const one = await opened({ REDIS_URL: url });
-    await one.call(request1);
-    await one.stop();
-    const two = await opened({ REDIS_URL: url });
-    await until(() => two.clients().length === 1);
-    await two.call(request1);
-    await two.stop();
-    const three = await opened({ REDIS_URL: url });
-    await until(() => three.clients()[0]?.count === 2);
-    expect(three.clients()).toHaveLength(1);
+    const first = await opened({ REDIS_URL: url });
+    await first.call(request1);
+    await first.stop();
+    const second = await opened({ REDIS_URL: url });
+    await until(() => second.clients().length === 1);
+    await second.call(request1);
+    await second.stop();
+    const third = await opened({ REDIS_URL: url });
+    await until(() => third.clients()[0]?.count === 2);
+    expect(third.clients()).toHaveLength(1);
   });
 });

@@ -112,7 +112,7 @@ test.each<[who: string, targets: string[], agent: string, caller: RegExp, isList
   },
 );
 
-test("a caller that does not wait for its answers floods legacy all the same", async () => {
+test("a caller that does not wait for its answers still floods legacy", async () => {
   const { pass } = clock(["setInterval"]);
   let asked = 0;
   const gateway = await listeningGateway(await httpUpstream(() => void asked++));

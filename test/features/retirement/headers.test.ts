@@ -44,7 +44,7 @@ const both = async (reply: string, ...parts: string[]) => {
   return { plain: await send(plain.port, ...parts), marked: await send(gateway.port, ...parts) };
 };
 
-describe("an answer is the same but for the added lines", () => {
+describe("an answer is the same except for the added lines", () => {
   const more = datasetsHeaders.map((line) => `${line}\r\n`).join("");
   test.each<[string, string, string[]]>([
     ["with a length", "HTTP/1.1 299 Odd\r\nx-A: 1\r\nContent-Length: 2\r\nX-a: 2\r\n\r\nok", [get(path)]],
@@ -82,7 +82,7 @@ describe("an answer is the same but for the added lines", () => {
     expect(marked.text.split("Deprecation:")).toHaveLength(2);
   });
 
-  test("a Deprecation of legacy's own stays the only one, and no link comes twice", async () => {
+  test("a Deprecation header from legacy is not repeated, nor is a link", async () => {
     const [, sunset = "", link = ""] = datasetsHeaders;
     const reply = `HTTP/1.1 200 OK\r\ndeprecation: @1\r\n${link}\r\nContent-Length: 0\r\n\r\n`;
     const { marked } = await both(reply, get(path));
@@ -134,7 +134,7 @@ describe("over the whole gateway", () => {
     ["/A", undefined],
   ])("the longest path counts, by whole segments: %s", async (target, day) => {
     const paths = ["/api/v1", "/api/v1/json/data", "/api/v1/json/data/list", "/api_new/v1/json/data", "/a"];
-    const DEPRECATED = paths.map((one, i) => ({ path: one, since: `1970-01-0${i + 2}` }));
+    const DEPRECATED = paths.map((prefix, i) => ({ path: prefix, since: `1970-01-0${i + 2}` }));
     const { port } = await gatewayOver({ DEPRECATED });
     expect(ofDeprecation((await send(port, get(target))).head)).toEqual(
       day === undefined ? [] : [`Deprecation: @${day * 86_400}`],
@@ -165,7 +165,7 @@ describe("over the whole gateway", () => {
     await reconfigure({ DEPRECATED: [{ path: "/api", since: "2026-01-02" }] });
     expect(ofDeprecation((await send(port, get(path))).head)).toEqual(["Deprecation: @1767312000"]);
     await until(() => clients().length === 2);
-    expect(clients().map((one) => [one.path, one.count])).toEqual([
+    expect(clients().map((client) => [client.path, client.count])).toEqual([
       ["/api", 1],
       ["/api/v1/json/data/{id}", 1],
     ]);

@@ -36,11 +36,11 @@ export const stoppedAt = (instant: string) => {
   return { set: (other: string) => void vi.setSystemTime(new Date(other)) };
 };
 
-/** Keys of the 9000 that legacy takes: any other one is wrong. */
+/** Two of the 9000 keys that legacy takes: any other key is wrong. */
 export const goodKeys = ["a1000", "a1001"].map((key) => key.padStart(32, "0")) as [string, string];
 
 /**
- * The whole gateway over an upstream that gives all requests the same answer, but for those with a
+ * The whole gateway over an upstream that gives all requests the same answer, except those with a
  * wrong key, and records them.
  */
 export const gatewayOver = async (

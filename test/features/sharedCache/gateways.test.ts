@@ -17,7 +17,7 @@ const path = kept.getDataset;
 /** After a gap of Redis, gateways wait for each other for a shorter time; where that is too short, Redis is emptied. */
 const impatient = { waitForOthers: 500 };
 
-/** Two gateways over one legacy that share by one Redis. `way`: how the first one reaches it. */
+/** Two gateways over one legacy that share by one Redis. `way`: how the first gateway reaches it. */
 const two = async (legacy: ScriptedLegacy, url: string, parts: GatewayParts = impatient, way = url) => {
   const [a, b] = [
     await cachedGateway({ REDIS_URL: way }, legacy, parts),
@@ -36,7 +36,7 @@ const stopClock = () => {
 
 const tag = { data_id: 61, tag: "a" };
 
-/** What befalls a Redis, or the way to it, and how it ends. */
+/** A failure of Redis, or of the way to it, and how it ends. */
 type Outage = {
   title: string;
   keeps?: boolean;
@@ -45,7 +45,7 @@ type Outage = {
   why?: RegExp;
 };
 /**
- * How a gap of Redis comes and goes, whether something else is written in it, and whether what is cached still counts.
+ * A gap of Redis: its begin and end, and whether a write comes in it and cached answers still count.
  */
 type Gap = {
   title: string;
@@ -79,7 +79,7 @@ describeWithRedis("two gateways and a Redis", () => {
     }
   });
 
-  test("nothing that was fetched with a key is shared", async () => {
+  test("answers that were fetched with a key are not shared", async () => {
     const redis = await startRedis();
     const legacy = await scriptedLegacy();
     const { a, b } = await two(legacy, redis.url);
@@ -89,7 +89,7 @@ describeWithRedis("two gateways and a Redis", () => {
     expect((await b.ask(path)).how).toMatch(/^fwd=uri-miss/);
   });
 
-  test("a write through one is seen through the other at once", async () => {
+  test("a write through either is seen through the other at once", async () => {
     const redis = await startRedis();
     const legacy = await scriptedLegacy();
     const { a, b } = await two(legacy, redis.url);
@@ -133,7 +133,7 @@ describeWithRedis("two gateways and a Redis", () => {
     await until(async () => markOf((await b.ask(path)).body) === `nobody ${legacy.version}`);
   });
 
-  test("a read that was running in one when the other wrote is cached by neither", async () => {
+  test("a read that runs in one during a write through the other is cached by neither", async () => {
     const redis = await startRedis();
     const legacy = await scriptedLegacy();
     const { a, b } = await two(legacy, redis.url);
@@ -147,7 +147,7 @@ describeWithRedis("two gateways and a Redis", () => {
     for (const gateway of [a, b]) expect(markOf((await gateway.ask(path)).body)).toBe("nobody 2");
   });
 
-  test("a refresh that is refused takes it from the other's reach as well", async () => {
+  test("a refresh that is refused removes the shared entry as well", async () => {
     const redis = await startRedis();
     const legacy = await scriptedLegacy();
     const { a, b } = await two(legacy, redis.url);
@@ -188,7 +188,7 @@ describeWithRedis("two gateways and a Redis", () => {
       begin: ({ redis }) =>
         redis.talk(`PUBLISH catalog-gateway:1:0:drops '{"from":"a","epoch":"b","drop":{"rows":[1]}}'`),
     },
-  ])("while Redis is $title, what the other changes is not served, nor afterwards", async (outage) => {
+  ])("while Redis is $title, and later, no entry from before a write is served", async (outage) => {
     const redis = await startRedis({ keeps: outage.keeps ?? true });
     const way = await pathTo(redis.url);
     const legacy = await scriptedLegacy();
@@ -260,7 +260,7 @@ describeWithRedis("two gateways and a Redis", () => {
         return redis.start();
       },
     },
-  ])("$title: what else is cached counts, $isKept", async ({ begin, end, isKept, isWritten }) => {
+  ])("$title: other entries are kept: $isKept", async ({ begin, end, isKept, isWritten }) => {
     const redis = await startRedis({ keeps: true });
     const way = await pathTo(redis.url);
     const legacy = await scriptedLegacy();
@@ -295,7 +295,7 @@ describeWithRedis("two gateways and a Redis", () => {
     }
   });
 
-  test("what was cached before Redis was reached is not served after the other's write", async () => {
+  test("an entry from before Redis was reached is not served after the other's write", async () => {
     const redis = await startRedis();
     const way = await pathTo(redis.url);
     way.cut();

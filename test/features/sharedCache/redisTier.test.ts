@@ -9,11 +9,11 @@ import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redi
 import { begin, entry, heartbeats, open } from "./support.ts";
 import { until } from "../../support/waiting.ts";
 
-/** Its moments come back a little changed, and how often its refresh has failed here concerns no other gateway. */
-const alike = (one: Entry) => ({
-  ...one,
-  storedAt: expect.closeTo(one.storedAt, -4) as number,
-  freshUntil: expect.closeTo(one.freshUntil, -4) as number,
+/** An entry as it comes back: its moments are a little changed, and failed refreshes are not shared. */
+const alike = (stored: Entry) => ({
+  ...stored,
+  storedAt: expect.closeTo(stored.storedAt, -4) as number,
+  freshUntil: expect.closeTo(stored.freshUntil, -4) as number,
   failures: 0,
   retryAt: 0,
 });
@@ -33,7 +33,7 @@ test.each([
   },
 );
 
-test("foreign bytes are refused", async () => {
+test("bytes that the gateway did not write are refused", async () => {
   const good = toWire(await entry("{}"));
   for (const bad of [
     Buffer.alloc(0),
@@ -68,7 +68,7 @@ test.each<[string, object]>([
   await expect(fromWire(Buffer.concat([start, changed, good.subarray(end)]))).rejects.toBeInstanceOf(Error);
 });
 
-test("few bytes that stand for more than 32 MiB are refused", async () => {
+test("a few bytes that decode to more than 32 MiB are refused", async () => {
   const body = Buffer.alloc(33 * 1024 ** 2);
   const bomb = toWire({ ...(await entry("{}", { tag: tagOf(body) })), body, coded: { br: brotliCompressSync(body) } });
   await expect(fromWire(bomb)).rejects.toThrow("33554432");
@@ -91,12 +91,12 @@ describeWithRedis("the tier on Redis", () => {
     expect(await b.get("far")).toBeUndefined();
   });
 
-  test("what one stores another finds until it expires, but nothing that has an owner", async () => {
+  test("an entry is shared until it expires, unless it has an owner", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
-    const one = await entry("[1]".padEnd(3000));
-    expect(await a.put("k", one)).toBe("set stored");
-    expect(await b.get("k")).toEqual(alike(one));
+    const stored = await entry("[1]".padEnd(3000));
+    expect(await a.put("k", stored)).toBe("set stored");
+    expect(await b.get("k")).toEqual(alike(stored));
     expect(await b.get("other")).toBeUndefined();
     a.set("own", await entry("secret", { owner: "x" }), a.mark());
     a.set("lines", await entry("[3]", { groups: ["study/a\nb"] }), a.mark());
@@ -116,7 +116,7 @@ describeWithRedis("the tier on Redis", () => {
     ["everything", { all: true }],
     ["a key", { keys: ["k"] }],
     ["lists", { groups: ["dataset/61", "datasets"], lists: ["datasets"] }],
-  ])("a drop of %s reaches the others at once, and is gone for all", async (_, drop) => {
+  ])("an invalidation of %s reaches the others at once, and holds for all", async (_, drop) => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
     await a.put("k", await entry("[1]"));
@@ -136,7 +136,7 @@ describeWithRedis("the tier on Redis", () => {
     expect([a.observed.lost, b.observed.lost, a.trusted(), b.trusted()]).toEqual([0, 0, true, true]);
   });
 
-  test("an answer from before an invalidation is not stored after it", async () => {
+  test("an answer that was fetched before an invalidation is not stored after it", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
     const mark = a.mark();
@@ -146,7 +146,7 @@ describeWithRedis("the tier on Redis", () => {
     expect(await b.get("k")).toBeUndefined();
   });
 
-  test("a full one stores no new entries, and still invalidates", async () => {
+  test("a full Redis stores no new entries, and still invalidates", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
     await a.put("k", await entry("old"));
@@ -163,7 +163,7 @@ describeWithRedis("the tier on Redis", () => {
     expect(await a.put("k", await entry("new"))).toBe("set stored");
   });
 
-  test("what Redis could not invalidate is not read from it", async () => {
+  test("entries that Redis could not invalidate are not read from it", async () => {
     const redis = await startRedis();
     const a = await open(redis.url);
     await a.put("k", await entry("[1]"));
@@ -175,7 +175,7 @@ describeWithRedis("the tier on Redis", () => {
     expect(await a.get("k")).toBeUndefined();
   });
 
-  test("after a read that was late the next ones do not wait for Redis", async () => {
+  test("after a late read, later reads do not wait for Redis", async () => {
     const redis = await startRedis();
     const a = await open(redis.url, 100);
     const now = performance.now();
@@ -187,7 +187,7 @@ describeWithRedis("the tier on Redis", () => {
     redis.resume();
   });
 
-  test("garbage under a name of ours is no answer and no error", async () => {
+  test("garbage under one of our keys is no answer and no error", async () => {
     const redis = await startRedis();
     const a = await open(redis.url);
     await a.put("k", await entry("[1]"));
@@ -293,7 +293,7 @@ describeWithRedis("the tier on Redis", () => {
     ]);
     await heartbeats(redis, 4);
     expect([a.observed.lost, b.observed.lost, b.trusted()]).toEqual([0, 0, true]);
-    for (const one of [a, b]) expect((await one.get("other"))?.body.toString()).toBe("[1]");
+    for (const tier of [a, b]) expect((await tier.get("other"))?.body.toString()).toBe("[1]");
   });
 
   test.each([
@@ -313,11 +313,11 @@ describeWithRedis("the tier on Redis", () => {
     path.mend();
     await until(() => a.trusted());
     expect(a.observed.lost).toBeGreaterThan(0);
-    expect([await a.get("k"), await b.get("k")].map((one) => one !== undefined)).toEqual([isKept, isKept]);
+    expect([await a.get("k"), await b.get("k")].map((found) => found !== undefined)).toEqual([isKept, isKept]);
     expect(b.observed.lost > 0).toBe(!isKept);
   });
 
-  test("after a gap, one that does not come back may have taken invalidations with it", async () => {
+  test("after a gap, a gateway that does not return may have lost invalidations", async () => {
     const redis = await startRedis({ keeps: true });
     const [a, b] = [await open(redis.url), await open(redis.url)];
     await b.put("k", await entry("[1]"));
@@ -333,7 +333,7 @@ describeWithRedis("the tier on Redis", () => {
     expect(await b.get("k")).toBeUndefined();
   });
 
-  test("more than a thousand invalidations while cut off become one of everything", async () => {
+  test("more than a thousand invalidations while cut off become an invalidation of all", async () => {
     const redis = await startRedis();
     const path = await pathTo(redis.url);
     const [a, b] = [await open(path.url), await open(redis.url)];
@@ -347,7 +347,7 @@ describeWithRedis("the tier on Redis", () => {
     expect(b.observed.drops.filter((drop) => Object.keys(drop).length > 0)).toEqual([{ all: true, hold: 500 }]);
   });
 
-  test("closed while connecting or connected, it leaves no connection behind", async () => {
+  test("a tier that is closed while connecting or connected leaves no connection", async () => {
     const redis = await startRedis();
     // All but the requesting one.
     const connected = async () => ((await redis.talk("CLIENT LIST")).match(/^id=|\nid=/g)?.length ?? 0) - 1;

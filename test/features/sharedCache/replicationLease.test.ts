@@ -141,7 +141,7 @@ describe("after a gap", () => {
     expect([on.lease.isHeld(), ...on.done]).toEqual([true, ...expected]);
   });
 
-  test("an epoch that was announced after the last heartbeat is the last one", async () => {
+  test("an epoch announced after the last heartbeat is the latest epoch", async () => {
     const on = await heldLease();
     on.invalidate("b", true);
     on.lose();
@@ -150,7 +150,7 @@ describe("after a gap", () => {
     expect([on.lease.isHeld(), on.done]).toEqual([true, []]);
   });
 
-  test("a message before Redis's first answer does not hide what was missed", async () => {
+  test("a message before Redis's first answer does not hide missed messages", async () => {
     const on = await heldLease();
     on.lose();
     on.invalidate("b", false);
@@ -162,7 +162,7 @@ describe("after a gap", () => {
     expect([on.lease.isHeld(), on.done]).toEqual([true, ["distrusts"]]);
   });
 
-  test("a second gap begins the wait anew", async () => {
+  test("a second gap restarts the wait", async () => {
     const on = await heldLease();
     on.lose();
     on.comeBack();
@@ -175,7 +175,7 @@ describe("after a gap", () => {
     expect([on.lease.isHeld(), on.done]).toEqual([true, []]);
   });
 
-  test("the lease is not held before Redis could be emptied and took what is pending", async () => {
+  test("the lease is not held until Redis was emptied and took pending invalidations", async () => {
     const on = await heldLease();
     on.lose();
     Object.assign(on.redis, { epoch: "0", known: ["0"], isRefusing: true });

@@ -17,7 +17,7 @@ export const entry = async (body: string, about: Partial<Entry> = {}): Promise<E
   return { ...plain, coded: br === undefined ? {} : { br }, ...about };
 };
 
-/** One gateway's tier, and what it reports; it may not be trusted yet. */
+/** A gateway's tier, and its reports; it may not be trusted yet. */
 export const begin = (url: string, timeout = 2000, build = "b") => {
   const observed = {
     drops: [] as Invalidation[],
@@ -34,11 +34,11 @@ export const begin = (url: string, timeout = 2000, build = "b") => {
     count: (call, result) => observed.counts.push(`${call} ${result}`),
   })({ onInvalidation: (drop) => observed.drops.push(drop), onLost: () => observed.lost++ });
   onTestFinished(() => tier.close());
-  const put = async (key: string, one: Entry) => {
+  const put = async (key: string, stored: Entry) => {
     const before = observed.counts.length;
     // On a loaded machine a heartbeat may be late, and the tier is not trusted for a moment.
     await until(() => tier.trusted() && tier.mark() !== undefined);
-    tier.set(key, one, tier.mark());
+    tier.set(key, stored, tier.mark());
     await until(() => observed.counts.slice(before).some((count) => count.startsWith("set")));
     return observed.counts.slice(before).find((count) => count.startsWith("set"));
   };
@@ -53,7 +53,7 @@ export const open = async (url: string, timeout = 2000, build?: string) => {
   return tier;
 };
 
-/** Waits until Redis has answered so many heartbeats. */
+/** Waits until Redis has answered this number of heartbeats. */
 export const heartbeats = async (redis: Pick<Awaited<ReturnType<typeof startRedis>>, "talk">, count: number) => {
   const answered = async () =>
     Number(/cmdstat_persist:calls=(\d+)/.exec(await redis.talk("INFO commandstats"))?.[1] ?? 0);

@@ -46,7 +46,7 @@ const traced = async (url: string, environment: Record<string, string> = {}, las
     { OTEL_EXPORTER_OTLP_ENDPOINT: url, ...environment },
     { lastExport },
   );
-  /** Exports what was recorded. */
+  /** Exports the recorded spans. */
   const flush = async () => {
     await gateway.server.stop(0);
     await gateway.features.tracing?.close();
@@ -98,7 +98,7 @@ test("a hit, a passed-through request and a refused one are traces of their own"
   expect(new Set(all.filter(({ kind }) => kind === 2).map((span) => span.traceId)).size).toBe(4);
 });
 
-test("modern is a step, and gets the traceparent of its span", async () => {
+test("the call to modern is a span, whose traceparent modern gets", async () => {
   const { url, spans } = await collector();
   const modern = await recordingUpstream();
   const stages = '{"listEvaluationMeasures":{"stage":"modern"}}';
@@ -111,7 +111,7 @@ test("modern is a step, and gets the traceparent of its span", async () => {
   expect(span?.status.code).toBe(2);
 });
 
-test("what the sampler leaves out is not exported, and says so to legacy", async () => {
+test("an unsampled request is not exported, and legacy is told so", async () => {
   const { url, spans } = await collector();
   vi.stubEnv("OTEL_TRACES_SAMPLER", "traceidratio");
   vi.stubEnv("OTEL_TRACES_SAMPLER_ARG", "0");

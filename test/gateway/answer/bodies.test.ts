@@ -178,7 +178,7 @@ describe("a body", () => {
     const { port } = await open();
     const first = `${line} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     const { text } = await exchange(port, first, get("/v1/nothing"));
-    expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, one]) => one)).toEqual([status, "404"]);
+    expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, found]) => found)).toEqual([status, "404"]);
   });
 
   test("a body that is announced with Expect: 100-continue is asked for", async () => {

@@ -99,7 +99,7 @@ test.each(troubles)("a legacy that %s: %i", async (_, status, does, { gets = 1, 
     expectDetail(answer, status);
     expect(answer.head + answer.body).not.toMatch(new RegExp(`${keys.unknown}|secret|127\\.0\\.0\\.1`, "i"));
     // After a lost write, the gateway verifies the key in the background.
-    const sent = requests.slice(before).filter((one) => one.startsWith(`${method} `)).length;
+    const sent = requests.slice(before).filter((line) => line.startsWith(`${method} `)).length;
     const expected = method === "GET" ? gets : 1;
     expect([method, sent]).toEqual([method, isSlow ? Math.min(sent, 1) : expected]);
   }

@@ -67,7 +67,7 @@ describe("a key over a socket", () => {
     const mayBeKept = { travels: "private, no-cache", none: shared, refused: "private, no-store" };
     expect(answer.headers.get("cache-control")).toBe(mayBeKept[outcome]);
     const target = `/api/v1/json/evaluationmeasure/list${outcome === "travels" ? `?api_key=${K}` : ""}`;
-    expect(seen.map((one) => one.target)).toEqual(outcome === "refused" ? [] : [target]);
+    expect(seen.map((received) => received.target)).toEqual(outcome === "refused" ? [] : [target]);
   });
 
   // Node joins repeated headers ("K, K"), which then is no key. Two different keys are to be
@@ -82,10 +82,10 @@ describe("a key over a socket", () => {
   );
 });
 
-describe("what travels to legacy", () => {
+describe("the parts of a request that travel to legacy", () => {
   const list = "/v1/evaluationmeasures/list";
 
-  test("a GET takes the key in the query to legacy, and who the client is", async () => {
+  test("a GET takes the key in the query to legacy, and the client's address", async () => {
     const { url, seen } = await recordingUpstream();
     const { port } = await listeningGateway(url);
     const own = [`Authorization: Bearer ${K}`, "Cookie: session=1", "User-Agent: me/1", "X-Other: 1"];
@@ -104,7 +104,7 @@ describe("what travels to legacy", () => {
   test.each([
     ["a stranger", {}],
     ["a trusted proxy", { TRUSTED_PROXIES: "127.0.0.1" }],
-  ])("no host that %s names travels to legacy, since the answer is for everybody", async (_, environment) => {
+  ])("no host that %s names travels to legacy, since the answer is public", async (_, environment) => {
     const { url, seen } = await recordingUpstream();
     const { port } = await listeningGateway(url, environment);
     const hosts = ["X-Forwarded-Host: one.example", "Forwarded: for=192.0.2.1;host=two.example"];

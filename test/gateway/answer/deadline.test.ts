@@ -40,7 +40,7 @@ const patient = async () => {
   return { ask, state };
 };
 
-test("however many questions to legacy a request takes, all of them have one deadline", async () => {
+test("all calls to legacy for one request share one deadline", async () => {
   const { ask, state } = await patient();
   expect(await ask(path)).toBe(200);
   state.hangs = true;
@@ -60,7 +60,7 @@ test("a fetch that never ends is a 500 to all who wait for it; the next one asks
   const { ask, state } = await patient();
   state.isLost = true;
   const lost = [ask(path), ask(path)];
-  // Longer than all bounds of one answer together.
+  // Longer than all bounds of an answer together.
   await vi.advanceTimersByTimeAsync(200_000);
   expect(await Promise.all(lost)).toEqual([500, 500]);
   state.isLost = false;

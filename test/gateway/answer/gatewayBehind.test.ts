@@ -8,7 +8,7 @@ const key = "a".repeat(32);
 const dataset = '{"data_set_description":{"id":"61","name":"iris","format":"ARFF"}}';
 const measures = '{"evaluation_measures":{"measures":{"measure":"kappa"}}}';
 
-/** A gateway in front of another one, in a process of its own, whose legacy answers reads and breaks off writes. */
+/** A gateway in front of another, in a process of its own, whose legacy answers reads and breaks off writes. */
 const startBoth = async (settings: Record<string, string> = {}) => {
   const LEGACY_URL = await httpUpstream((request, response) => {
     request.resume().on("end", () => {
@@ -30,7 +30,7 @@ const startBoth = async (settings: Record<string, string> = {}) => {
       const headers = { "Content-Type": type };
       return (await fetch(`${url}${path}?api_key=${key}`, { method: "POST", headers, body })).status;
     },
-    /** How the gateway in front answers dataset 61. */
+    /** The `Cache-Status` of dataset 61 from the gateway in front. */
     how: async () => (await fetch(`${url}/v1/datasets/61`)).headers.get("cache-status") ?? "",
   };
 };

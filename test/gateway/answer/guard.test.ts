@@ -57,7 +57,7 @@ const LIST = "/v1/evaluationmeasures/list";
 const isPlanted = ({ headers }: { headers: Record<string, unknown> }) => headers["x-planted"] !== undefined;
 
 /**
- * Where something throws, what plants it, the request that meets it, and the status that its client gets;
+ * A place that throws, the module that plants it, the request that meets it, and the status that its client gets;
  * 0: its connection closes.
  */
 const places: [place: string, module: GatewayParts, path: string, status: number][] = [
@@ -158,7 +158,7 @@ const write = [
 test.each<[place: string, added: Partial<Additions>, sent: string[], status: number]>([
   ["what observes a write", { onLegacyBody: [planted] }, write, 502],
   ["a header of a failure", { legacyHeaders: [() => ["X-A", "a\u20acb"]] }, [get("/x")], 500],
-])("an error in %s, where legacy cannot be reached, holds nothing", async (_, feature, sent, status) => {
+])("an error in %s, while legacy cannot be reached, leaks nothing", async (_, feature, sent, status) => {
   const gateway = await listeningGateway(
     closed,
     {},
@@ -171,7 +171,7 @@ test.each<[place: string, added: Partial<Additions>, sent: string[], status: num
 });
 
 test("an error at an exchange's end keeps no place, no memory and no other listener", async () => {
-  const module = open(() => ({ onExchange: [(one) => void (one.isRefused || planted())] }));
+  const module = open(() => ({ onExchange: [({ isRefused }) => void (isRefused || planted())] }));
   const { core, port, observer } = await listeningGateway(await openUpstream(), {}, module);
   expect((await exchange(port, get("/large"))).body).toHaveLength(100_000);
   const leaving = new AbortController();
@@ -190,7 +190,7 @@ test.each([
   ["099 Odd", ""],
   ["099 Odd", "Content-Length: 2\r\n"],
   ["000 Odd", "Content-Length: 2\r\n"],
-])("a status %s of legacy's (%j) is a broken answer: 502, or what is stored", async (line, more) => {
+])("legacy's status %s (%j) is a broken answer: 502, or the stored answer", async (line, more) => {
   const sound = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${measures.length}\r\n\r\n${measures}`;
   let isOdd = false;
   const { origin } = await rawUpstream((socket) => socket.write(isOdd ? `HTTP/1.1 ${line}\r\n${more}\r\n{}` : sound));
@@ -235,7 +235,7 @@ test.each(places)("an error in %s costs one request", async (_, module, path, st
   await until(async () => (await valueOf(core.meter, "client_connections")) === 0);
 });
 
-test("an error that nothing catches is logged and counted, and the process goes on", async () => {
+test("an uncaught error is logged and counted, and the process goes on", async () => {
   const plant = join(temporaryFolder(), "plant.mjs");
   writeFileSync(
     plant,

@@ -11,8 +11,8 @@ type Reply = ReturnType<Parameters<typeof recordingUpstream>[0] & object>;
 /** A gateway over a legacy whose answer can be exchanged. */
 const open = async (first?: Reply) => {
   let reply: Reply = first;
-  const { url, seen } = await recordingUpstream((one: Seen) =>
-    one.method === "POST" && reply === readOnly ? readOnly : reply,
+  const { url, seen } = await recordingUpstream(({ method }: Seen) =>
+    method === "POST" && reply === readOnly ? readOnly : reply,
   );
   const gateway = await gatewayFor(url);
   const ask = async (path: string, key = K) =>
@@ -74,11 +74,11 @@ describe("legacy's answer about a key", () => {
     expect(await ask("/v1/datasets/abc")).toBe(422);
     now(wrong);
     expect(await ask("/v1/setup/4")).toBe(401);
-    // Of a key that it knows as good the gateway would ask nothing here.
+    // If the gateway knew the key as good, it would ask legacy nothing here.
     expect(await ask("/v1/datasets/abc")).toBe(401);
   });
 
-  test("that a key may not write is remembered of writing only", async () => {
+  test("the refusal of a write counts for writes only", async () => {
     const { ask, post, seen } = await open(readOnly);
     for (let i = 0; i < 3; i++) expect(await post("{")).toBe(403);
     expect(await ask("/v1/datasets/abc")).toBe(422);
@@ -109,7 +109,7 @@ describe("legacy's answer about a key", () => {
     ["a front's 503 in JSON", { status: 503, body: '{"message":"busy"}' }],
     ["a front's 429 in JSON", { status: 429, body: '{"message":"slow down"}' }],
     ["an unknown code", xmlError(9999, "Something new")],
-  ])("%s makes no wrong key good, whatever was asked", async (_, reply) => {
+  ])("%s makes no wrong key good, on any path", async (_, reply) => {
     const { ask, now } = await open(reply);
     for (const path of ["/v1/datasets/abc", "/v1/datasets/1"]) {
       now(reply);
@@ -129,7 +129,7 @@ describe("legacy's answer about a key", () => {
 describe("the gateway's own key", () => {
   const flow = "/v1/flow/exists/a=b/1/";
 
-  test("the gateway's own key is used where legacy needs one and the caller has none", async () => {
+  test("LEGACY_API_KEY is used where legacy needs a key and the caller has none", async () => {
     const { url, seen } = await recordingUpstream(() => ({ body: '{"flow_exists":{"exists":"true","id":"7"}}' }));
     const { app } = await gatewayFor(url, { LEGACY_API_KEY: "service", CACHE_BYTES: "0" });
     expect(await (await app.request(flow)).json()).toEqual({ flow_id: 7 });
@@ -138,7 +138,7 @@ describe("the gateway's own key", () => {
     expect(seen.map(({ body }) => body)).toEqual([`${form}service`, `${form}${K}`]);
   });
 
-  test("a refused key of the gateway's own is an event, and a trouble while it lasts", async () => {
+  test("if legacy refuses LEGACY_API_KEY, that is an event, and a trouble while it lasts", async () => {
     let reply: typeof wrong = wrong;
     const { url } = await recordingUpstream(() => reply);
     const { app, observer, core } = await gatewayFor(url, { LEGACY_API_KEY: "service" });

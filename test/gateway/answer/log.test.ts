@@ -27,7 +27,7 @@ const startWithFullPipes = async (environment: Record<string, string>) => {
   return { child, ended, port, adminPort, error };
 };
 
-/** How many failures of the pass-through lines tell of: one each, or so many as were suppressed in a second. */
+/** The pass-through failures that log lines report: one per line, or the number suppressed in a second. */
 const failuresIn = (lines: readonly string[]): number =>
   lines
     .map((line) => JSON.parse(line) as { event: string; suppressed?: number })

@@ -21,7 +21,7 @@ const startSample = async (port?: number) => {
   return { url, become };
 };
 
-/** A gateway in front of this legacy, and how to ask it. `states`: what is said of legacy. */
+/** A gateway in front of this legacy. `states`: the reported troubles of legacy. */
 const gatewayOver = async (url: string, environment: Record<string, string> = {}) => {
   const gateway = await listeningGateway(url, environment);
   const { core } = gateway;
@@ -59,7 +59,7 @@ describe("legacy fails", () => {
     expect(whole.toSorted()).toEqual([...Object.keys(noticed), "page-403", "frozen"].toSorted());
   });
 
-  test.each(Object.entries(noticed))("%s is noticed at the third answer, and over: %s", async (form, why) => {
+  test.each(Object.entries(noticed))("%s is noticed at the third answer, and so is its end: %s", async (form, why) => {
     const { pass } = clock(["setTimeout", "clearTimeout"]);
     const legacy = await startSample();
     const { ask, core, states } = await gatewayOver(legacy.url);
@@ -75,7 +75,7 @@ describe("legacy fails", () => {
     expect((await ask("/v1/datasets/2")).status).toBe(200);
   });
 
-  test("the pass-through's answers count as those of the new interface do", async () => {
+  test("pass-through answers count like those of the new interface", async () => {
     const legacy = await startSample();
     const { ask, states } = await gatewayOver(legacy.url);
     await legacy.become("database");
@@ -84,7 +84,7 @@ describe("legacy fails", () => {
     expect(states()).toEqual(["legacy: it has no database"]);
   });
 
-  test("a closed port is noticed at the first request, and over a second later", async () => {
+  test("a closed port is noticed at the first request, its end a second later", async () => {
     const { pass } = clock(["setTimeout", "clearTimeout"]);
     const port = await freePort();
     const { ask, core } = await gatewayOver(`http://127.0.0.1:${port}`);
@@ -115,7 +115,7 @@ describe("legacy fails", () => {
     expect((await slow).status).toBe(504);
   });
 
-  test("a data file of a late legacy is 503 without a body, but one in five seconds", async () => {
+  test("while legacy is late a data file is 503 without a body; one in 5 s is sent", async () => {
     const { pass } = clock(["setTimeout", "clearTimeout"]);
     const asked: string[] = [];
     const url = await httpUpstream(({ url: target = "" }) => void asked.push(target));
@@ -135,7 +135,7 @@ describe("legacy fails", () => {
     pass(5000);
     const again = ask(file);
     await until(() => asked.filter((target) => target === file).length === 2);
-    // What is no GET of a file goes to legacy.
+    // Requests other than a GET of a file go to legacy.
     const posted = `POST ${file} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
     const others = [exchange(port, posted), ask("/d/61")];
     await until(() => asked.includes("/d/61") && asked.filter((target) => target === file).length === 3);
@@ -143,14 +143,14 @@ describe("legacy fails", () => {
     await Promise.all([...first, tried, again, ...others]);
   });
 
-  test("what has nothing stored is 503 unasked, but for one request a second", async () => {
+  test("a read without a stored answer gets 503 at once; one request a second is sent", async () => {
     const { pass } = clock(["setTimeout", "clearTimeout"]);
     const legacy = await startSample();
     const { ask, core } = await gatewayOver(legacy.url);
     await legacy.become("page-502");
     for (const path of records(3)) await ask(path);
     await until(() => core.outage.isOn());
-    /** How many of five requests got 502 from legacy; the others got 503. */
+    /** The number of five requests that got 502 from legacy; the others got 503. */
     const sent = async () => {
       const answers = await Promise.all(records(5).map((path) => ask(path)));
       for (const { status } of answers) expect([502, 503]).toContain(status);
@@ -162,7 +162,7 @@ describe("legacy fails", () => {
     expect(await sent()).toBe(1);
   });
 
-  test("a write is never the request that is sent all the same", async () => {
+  test("a write is never the one request a second that is sent", async () => {
     const legacy = await startSample();
     const { url, ask, core } = await gatewayOver(legacy.url);
     const headers = { "X-API-Key": sampleCatalogue.users[0]?.key ?? "", "Content-Type": "application/json" };
@@ -179,7 +179,7 @@ describe("legacy fails", () => {
     expect((await ask("/v1/datasets/9")).status).toBe(502);
   });
 
-  test("a pause of an entry ends with it", async () => {
+  test("the pause of an entry ends with the outage", async () => {
     const { pass } = clock(["setTimeout", "clearTimeout"]);
     const legacy = await startSample();
     const { ask, core } = await gatewayOver(legacy.url);
@@ -198,7 +198,7 @@ describe("legacy fails", () => {
 });
 
 describe("no outage", () => {
-  /** A legacy that answers the measures, but for what `does` answers: then it returns true. */
+  /** A legacy that answers the measures, unless `does` has answered: then `does` returns true. */
   const legacyThat = (does: (request: IncomingMessage, response: ServerResponse) => boolean) =>
     httpUpstream((request, response) => {
       if (!does(request, response)) response.writeHead(200, { "Content-Type": "application/json" }).end(measures);
@@ -208,7 +208,7 @@ describe("no outage", () => {
     return true;
   };
 
-  test("one endpoint is ill for weeks", async () => {
+  test("a single endpoint that fails for weeks is no outage", async () => {
     const { pass } = clock();
     const legacy = await startSample();
     const { ask, core, states } = await gatewayOver(legacy.url);
@@ -234,7 +234,7 @@ describe("no outage", () => {
     await until(() => states().length === 0);
   });
 
-  test("a front redirects what did not come by HTTPS: the probe says that it did", async () => {
+  test("a front that redirects HTTP is no outage: the probe says that it came by HTTPS", async () => {
     const probes: unknown[] = [];
     const url = await legacyThat((request, response) => {
       if (isProbeOfLegacy(request)) probes.push(request.headers["x-forwarded-proto"]);
@@ -248,7 +248,7 @@ describe("no outage", () => {
     expect([probes, core.outage.isOn()]).toEqual([["https"], false]);
   });
 
-  test("a front redirects what one caller sends by HTTP: legacy has answered the others", async () => {
+  test("a front that redirects one caller's HTTP is no outage: legacy answered others", async () => {
     const probes: unknown[] = [];
     const url = await legacyThat((request, response) => {
       if (isProbeOfLegacy(request)) probes.push(request.headers["x-forwarded-proto"]);
@@ -280,7 +280,7 @@ describe("no outage", () => {
     },
   );
 
-  test("a front redirects the probe alone: three requests overrule it", async () => {
+  test("a front that redirects only the probe is no outage: three requests overrule it", async () => {
     const { pass } = clock(["setTimeout", "clearTimeout"]);
     let isIll = true;
     const url = await legacyThat((request, response) => (isIll || isProbeOfLegacy(request)) && page(response, 301));
@@ -297,7 +297,7 @@ describe("no outage", () => {
     expect(states()).toEqual(["unsure: requests get answers of legacy itself, and the probe does not"]);
   });
 
-  test("a caller's slow requests", async () => {
+  test("the slow requests of a single caller are no outage", async () => {
     const { pass } = clock(["setTimeout", "clearTimeout"]);
     let slow = 0;
     const url = await legacyThat(({ url: target }) => target?.includes("/data/") === true && ++slow > 0);

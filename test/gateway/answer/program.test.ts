@@ -112,7 +112,7 @@ describe("--help and --check", () => {
     expect((await run({}, "-h")).out).toBe(out);
   });
 
-  test("--check is 2 for a wrong setting, 1 for what is not usable, 0 for what is sound", async () => {
+  test("--check exits with 2 for a wrong setting, 1 if not usable, 0 if all is well", async () => {
     const legacy = await startSampleLegacy();
     const checked = (environment: Record<string, string>, ...more: string[]) =>
       run({ LEGACY_URL: legacy.url, ...environment }, "--check", ...more);
@@ -149,10 +149,10 @@ describe("--help and --check", () => {
   test("--version is the name and the version, whatever is configured", async () => {
     const { name, version } = JSON.parse(readFileSync("package.json", "utf8")) as Record<string, string>;
     const all = await Promise.all([run({ PORT: "x" }, "--version"), run({}, "-V")]);
-    for (const one of all) expect(one).toEqual({ code: 0, out: `${name} ${version}\n`, error: "" });
+    for (const result of all) expect(result).toEqual({ code: 0, out: `${name} ${version}\n`, error: "" });
   });
 
-  test("any other argument is no option or command: 2, with what was meant", async () => {
+  test("an unknown argument exits with 2, and names the option that was meant", async () => {
     const wrong = [["--chekc"], ["compar"], ["--check", "--port=1"], ["check", "--port=1"], ["serve", "check"]];
     const all = await Promise.all(wrong.map((args) => run({}, ...args)));
     for (const { code, out, error } of all)
@@ -161,7 +161,7 @@ describe("--help and --check", () => {
     expect(all[1]?.error).toContain("Did you mean compare?");
   });
 
-  test("each command has a help of its own, and all stand in that of the program", async () => {
+  test("each command has its help, and the program's help lists all commands", async () => {
     const { out } = await run({}, "--help");
     const names = ["serve", "check", "compare", "record", "kit", "sample", "docs"];
     for (const name of names) expect(out).toMatch(new RegExp(`^  ${name}\\b`, "m"));
@@ -208,7 +208,7 @@ describe("the sample legacy", () => {
   });
 });
 
-test("a port that is taken is 1, an address of another machine 2, with what it is", async () => {
+test("the start exits with 1 for a taken port, 2 for an address of another machine", async () => {
   const taken = new URL(await httpUpstream(() => undefined)).port;
   const [port, host] = await Promise.all([run({ PORT: taken }), run({ HOST: "192.0.2.1" })]);
   expect([port.code, host.code]).toEqual([1, 2]);
@@ -217,7 +217,7 @@ test("a port that is taken is 1, an address of another machine 2, with what it i
   for (const { out, error } of [port, host]) expect([out, error.trim().split("\n").length]).toEqual(["", 1]);
 });
 
-test("a directory that another process uses is 1, as it may end", async () => {
+test("the start exits with 1 for a directory in use by another process, which may end", async () => {
   const DATA_DIR = temporaryFolder();
   const stores = await openStores({ DATA_DIR, REDIS_URL: undefined, onEvent: () => undefined });
   onTestFinished(() => stores.close());

@@ -17,7 +17,7 @@ const writing = (path: string, ...chunks: (string | Uint8Array)[]) => {
   return write;
 };
 
-test("a proxied write: whatever its body, it names groups of its kind, and few", () => {
+test("a proxied write with any body names few groups, all of its kind", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 500 }), anyPath(), (body, path) => {
       const groups = writing(`/json/data${path}`, body)?.touched().groups ?? [];
@@ -68,7 +68,7 @@ test.each(["/json/Data/tag", "/JSON/data/tag", "/json/x/data", "/json/constructo
   },
 );
 
-describe("what an answer says of a write", () => {
+describe("the fate of a write, by its answer", () => {
   const xml = (code: number) => `<oml:error xmlns:oml="x">\n<oml:code>${code}</oml:code></oml:error>`;
   const json = (code: number) => `{"error":{"code":"${code}","message":"m"}}`;
   const coded = '{"error":{"code":"473","message":"Entity already tagged"}}';
@@ -113,5 +113,5 @@ describe("what an answer says of a write", () => {
     );
   });
 
-  test("none: unknown", () => expect(fateOf(undefined, knowledge.refusals)).toBe("unknown"));
+  test("no answer: unknown", () => expect(fateOf(undefined, knowledge.refusals)).toBe("unknown"));
 });

@@ -38,7 +38,7 @@ describe("below / only the listed paths are ours", () => {
     expect(target.startsWith(seen[0]?.target as string)).toBe(true);
   });
 
-  test("HTTP/1.0 has no Host: what is ours is answered, the rest passed through", async () => {
+  test("HTTP/1.0 has no Host: our paths are answered, the rest passes through", async () => {
     const { port, seen } = await open();
     const ours = await exchange(port, "GET /evaluationmeasures/list HTTP/1.0\r\n\r\n");
     const passed = await exchange(port, "GET /nothing HTTP/1.0\r\n\r\n");

@@ -83,7 +83,7 @@ beforeAll(async () => {
 });
 afterAll(() => legacy.close());
 
-/** What does not change from one time to the next. */
+/** The headers that do not change from one answer to the next. */
 const headersOf = (response: Response) =>
   Object.fromEntries(
     [...response.headers].filter(([name]) => !["server-timing", "cache-status", "age"].includes(name)),

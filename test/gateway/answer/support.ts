@@ -4,7 +4,7 @@ import { expect, onTestFinished } from "vitest";
 import { get, httpUpstream, request, send } from "../proxy/support.ts";
 import { spawnProgram, watchProgram } from "../../support/program.ts";
 
-/** The sample legacy's keys, and one that it does not know. */
+/** The sample legacy's keys, and an unknown key. */
 export const keys = {
   user: "00000000000000000000000000000000",
   owner: "DA1A0000000000000000000000000000",
@@ -72,11 +72,11 @@ export const heldUpstream = async (text = measures) => {
   return { url, asked, release };
 };
 
-/** Whether a promise settles within so many milliseconds. */
+/** The value of a promise, or "too late" if it has not settled after `ms`. */
 export const within = <T>(promise: Promise<T>, ms: number): Promise<T | "too late"> =>
   Promise.race([promise, new Promise<"too late">((resolve) => void setTimeout(resolve, ms, "too late"))]);
 
-/** A connection that stays open; `text()` is what came until now. */
+/** A connection that stays open; `text()` returns the bytes until now. */
 export const openConnection = (port: number) => {
   let text = "";
   const socket = connect(port, "127.0.0.1").on("error", () => undefined);

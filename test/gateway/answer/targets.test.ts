@@ -29,7 +29,7 @@ describe("targets outside the prefix go to legacy, spelled as they came", () => 
   ])("%s", async (target) => {
     const { port, seen } = await open();
     expect((await exchange(port, get(target))).status).toBe(299);
-    expect(seen.map((one) => one.target)).toEqual([target]);
+    expect(seen.map((received) => received.target)).toEqual([target]);
   });
 });
 
@@ -76,7 +76,7 @@ describe("targets below it are ours, and their spelling is not normalized", () =
     ["/v1/flow/exists/a/..", 401],
     ["/v1/flow/exists/a%zz/x/", 401],
     ["/v1/flow/exists/a%23b/1", 401],
-  ])("%s: %i, legacy unasked", async (target, status) => {
+  ])("%s: %i, without asking legacy", async (target, status) => {
     const { port, seen } = await open();
     expectDetail(await exchange(port, get(target)), status);
     expect(seen).toEqual([]);
@@ -93,7 +93,7 @@ describe("targets below it are ours, and their spelling is not normalized", () =
     const { port, seen } = await open();
     const answer = await exchange(port, get(target));
     expect([answer.status, answer.body]).toEqual([200, '["kappa"]']);
-    expect(seen.map((one) => one.target)).toEqual(["/api/v1/json/evaluationmeasure/list"]);
+    expect(seen.map((received) => received.target)).toEqual(["/api/v1/json/evaluationmeasure/list"]);
   });
 
   test("a parameter that means nothing is 422, also where the answer is stored", async () => {
@@ -124,7 +124,7 @@ describe("targets below it are ours, and their spelling is not normalized", () =
   test("a # ends the query as well as the path", async () => {
     const { port, seen } = await open();
     await exchange(port, get(`/v1/evaluationmeasures/list?api_key=${keys.unknown}#&api_key=other`));
-    expect(seen.map((one) => one.target)).toEqual([`/api/v1/json/evaluationmeasure/list?api_key=${keys.unknown}`]);
+    expect(seen.map(({ target }) => target)).toEqual([`/api/v1/json/evaluationmeasure/list?api_key=${keys.unknown}`]);
   });
 });
 

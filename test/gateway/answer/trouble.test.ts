@@ -9,12 +9,12 @@ import { freePort } from "../../support/freePort.ts";
 import { gatewayFor, type TestGateway } from "../../support/gateway.ts";
 import { settled, until } from "../../support/waiting.ts";
 
-describe("a legacy that", () => {
-  test("a legacy that is not there: 502, and 503 unasked when that is known", async () => {
+describe("a legacy in trouble", () => {
+  test("a legacy that does not listen: 502, then 503 without asking once that is known", async () => {
     const { port, core } = await listeningGateway("http://127.0.0.1:1");
     expectDetail(await exchange(port, ...questions[0][1]), 502);
     await until(() => core.outage.isOn());
-    // One request a second is sent all the same.
+    // One request a second is still sent.
     await exchange(port, ...questions[0][1]);
     for (const [, question] of questions) expectDetail(await exchange(port, ...question), 503);
   });
@@ -34,10 +34,10 @@ describe("a legacy that", () => {
   test("an overloaded legacy: 503 at once with Retry-After, until a place is free", async () => {
     const { url, asked, release } = await heldUpstream();
     const { port } = await listeningGateway(url, { MAX_CONNECTIONS: "1" }, { waiting: 1 });
-    const one = () => exchange(port, get("/v1/evaluationmeasures/list", "Cache-Control: no-store"));
-    const first = one();
+    const send = () => exchange(port, get("/v1/evaluationmeasures/list", "Cache-Control: no-store"));
+    const first = send();
     await until(() => asked.length === 1);
-    const second = one();
+    const second = send();
     await settled();
     for (const question of [get("/v1/datasets/61"), taggingRequest.join("")]) {
       const refused = await exchange(port, question);
@@ -45,7 +45,7 @@ describe("a legacy that", () => {
       expect(refused.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
     }
     release();
-    expect([(await first).body, (await second).body, (await one()).body]).toEqual([
+    expect([(await first).body, (await second).body, (await send()).body]).toEqual([
       '["kappa"]',
       '["kappa"]',
       '["kappa"]',
@@ -73,7 +73,7 @@ test("one wait in the queue counts against the whole time", async () => {
     TOTAL_TIMEOUT_MS: "200",
   });
   const all = await Promise.all([1, 2, 3].map(() => exchange(port, get("/v1/evaluationmeasures/list"))));
-  // What waited too long in the queue itself would be 503.
+  // A request that waited too long in the queue itself would be 503.
   for (const answer of all) expectDetail(answer, 504);
 });
 
@@ -92,7 +92,7 @@ test("broken JSON is fetched once more as XML, within the same deadline and key"
   );
 });
 
-test("what does not fit the schema is 502, a new field stays, and both are counted", async () => {
+test("an answer that does not fit the schema is 502, a new field stays; both count", async () => {
   const documents = ['{"id":"secret-id"}', '{"id":"1","doi":"10.1/x"}'];
   const { url } = await recordingUpstream(() => ({ body: `{"data_set_description":${documents.shift()}}` }));
   const { port, observer } = await listeningGateway(url);
@@ -155,7 +155,7 @@ test.each(["/v1/evaluationmeasures/list", "/website"])(
   },
 );
 
-test("a stranger who knows our name and the id of a waiting request proves no loop", async () => {
+test("a client that knows our name and a waiting request's id does not prove a loop", async () => {
   const seen: IncomingMessage[] = [];
   const held: ServerResponse[] = [];
   const url = await httpUpstream((incoming, response) => {

@@ -107,7 +107,7 @@ describe("a write whose fate is unknown", () => {
     ["the connection breaks", "down"],
     ["500 without a word", "erroring"],
     ["a 100 hides the answer", "continuing"],
-  ])("a write whose fate is unknown leaves answers for where legacy fails: %s", async (_, mode) => {
+  ])("a write whose fate is unknown leaves answers to be served in an outage: %s", async (_, mode) => {
     const { legacy, ask, as, post } = await filledGateway();
     await ask("/v1/datasets/abc", as(alice));
     legacy.mode = mode;
@@ -118,7 +118,7 @@ describe("a write whose fate is unknown", () => {
     expect((await ask(kept.getStudy)).how).toMatch(/^hit/);
   });
 
-  test("a lost write with an unknown key counts once legacy has accepted the key", async () => {
+  test("a lost write with an unknown key invalidates once legacy has accepted the key", async () => {
     const { legacy, post, as, invalidated } = await filledGateway();
     legacy.mode = "down";
     expect((await post("/v1/setup/tag", { setup_id: 3, tag: "a" }, as(alice))).status).toBe(502);

@@ -17,7 +17,7 @@ const running = async () => {
     const answer = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(fields) });
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   };
-  /** Creates a study through legacy's own interface, which takes any text. */
+  /** Creates a study through the legacy interface, which takes any text. */
   const upload = async (name: string, description: string): Promise<number> => {
     const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
     const form = new FormData();

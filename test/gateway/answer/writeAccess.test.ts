@@ -8,7 +8,7 @@ const read = "GET /data/61 as alice";
 const written = "POST /data/tag as alice";
 
 describe("before a dataset is tagged or untagged", () => {
-  test.each(["tag", "untag"])("it is read with the caller's key: %s", async (action) => {
+  test.each(["tag", "untag"])("the gateway reads it with the caller's key: %s", async (action) => {
     const { legacy, post, as } = await cachedGateway();
     expect((await post(`/v1/datasets/${action}`, tag, as(alice))).status).toBe(200);
     expect(legacy.asked).toEqual([read, `POST /data/${action} as alice`]);
@@ -21,7 +21,7 @@ describe("before a dataset is tagged or untagged", () => {
     const { status, body, headers } = await post("/v1/datasets/tag", tag, as(alice));
     expect([status, body]).toEqual([403, '{"detail":{"code":"112","message":"No access granted"}}']);
     expect(headers.get("gateway-decision")).toBe("stage=legacy; backend=gateway; reason=access");
-    expect(legacy.asked.filter((one) => one.startsWith("POST"))).toEqual([]);
+    expect(legacy.asked.filter((line) => line.startsWith("POST"))).toEqual([]);
     expect((await ask("/v1/datasets/list")).how).toMatch(/^hit/);
   });
 
@@ -68,7 +68,7 @@ describe("before a dataset is tagged or untagged", () => {
     expect((await ask("/v1/datasets/61", as(alice))).how).toMatch(/stale-if-error$/);
     const { status, body } = await post("/v1/datasets/tag", tag, as(alice));
     expect([status, body]).toEqual([502, expect.stringContaining("could not be found out")]);
-    expect(legacy.asked.filter((one) => one.startsWith("POST /data/tag"))).toEqual([]);
+    expect(legacy.asked.filter((line) => line.startsWith("POST /data/tag"))).toEqual([]);
   });
 
   test("a setup is not read", async () => {
@@ -82,15 +82,15 @@ const json = (status: number, body: unknown) => ({ status, body: JSON.stringify(
 const error = (code: number) => json(412, { error: { code: String(code), message: "x" } });
 
 test.each<[string, { status?: number; body: string }, number, boolean]>([
-  ["there is none: legacy says so itself", error(111), 404, true],
-  ["it has no file, so that legacy shows it to nobody", error(113), 404, true],
+  ["that the dataset is unknown: legacy says so itself", error(111), 404, true],
+  ["that it has no file: legacy shows it to no caller", error(113), 404, true],
   ["no access", error(112), 403, false],
   ["a wrong key", xmlError(103, "Authentication failed"), 401, false],
   ["no database", xmlError(107, "Database connection failed"), 503, false],
   ["an empty 500", { status: 500, body: "" }, 502, false],
   ["a page", { status: 200, body: "<html>" }, 502, false],
   ["a document that comes as an error", json(500, { data_set_description: {} }), 502, false],
-  ["a code that nobody knows", error(9999), 502, false],
+  ["an unknown code", error(9999), 502, false],
 ])("legacy's answer to the read is %s", async (_, answer, status, isSent) => {
   const { url, seen } = await recordingUpstream(({ method }) => (method === "GET" ? answer : error(472)));
   const { app } = await gatewayFor(url);

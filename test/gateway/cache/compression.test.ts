@@ -63,7 +63,7 @@ test("no coding is made unless a hit wants it", async () => {
   expect(store.all().map(([key, { coded }]) => [key, coded])).toEqual([["a", {}]]);
 });
 
-test("only the preferred coding is made; one that is there is used meanwhile", async () => {
+test("only the preferred coding is made; meanwhile an existing one is used", async () => {
   const { ask, hasCoding, store } = openWith();
   await ask("a");
   await hasCoding("a", "gzip");
@@ -108,7 +108,7 @@ test.each([
   expect([compressing.coded, store.get("a")?.coded]).toEqual([{}, {}]);
 });
 
-test("an entry that is fetched anew with the same bytes keeps its codings", async () => {
+test("an entry that is fetched again with the same bytes keeps its codings", async () => {
   const { ask, hasCoding, legacy } = openWith();
   await ask("a");
   await hasCoding("a", "br");

@@ -31,7 +31,7 @@ describe("a hit over a socket", () => {
     },
   );
 
-  test("HEAD is answered from what a GET brought, and brings it for a GET", async () => {
+  test("HEAD and GET share an entry: each is answered from the other's fetch", async () => {
     const { port, legacy } = await cachedGateway();
     const head = await exchange(port, request(`HEAD ${path}`));
     const got = await exchange(port, get(path));
@@ -47,20 +47,20 @@ describe("a hit over a socket", () => {
 
   test("every spelling of a request is one entry: 007 is 7, a list's body is its path", async () => {
     const { ask, post, legacy, core } = await cachedGateway({ PREFIXES: "/v1,/api/v2" });
-    for (const one of [
+    for (const spelling of [
       "/v1/datasets/7",
       "/v1/datasets/007",
       "/v1/datasets/+7/",
       "/api/v2/datasets/7",
       "/v1/datasets/7?api_key=",
     ])
-      expect((await ask(one)).status).toBe(200);
-    for (const one of [
+      expect((await ask(spelling)).status).toBe(200);
+    for (const spelling of [
       "/v1/data/list/limit/5/status/active",
       "/v1/data/list/status/active/limit/005/",
       "/api/v2/data/list/limit/5",
     ])
-      expect((await ask(one)).status).toBe(200);
+      expect((await ask(spelling)).status).toBe(200);
     for (const body of [{ limit: 5 }, { pagination: { limit: 5 } }, { offset: 0, limit: 5, tag: null }])
       expect((await post("/v1/datasets/list", body)).how).toMatch(/^hit/);
     expect(legacy.asked).toEqual(["GET /data/7", "GET /data/list/status/active/limit/5/offset/0"]);
@@ -104,9 +104,9 @@ test("whatever the target and the headers: the front answers as the router does"
     fc.asyncProperty(line, fc.constantFrom("GET", "HEAD", "POST", "OPTIONS"), async (asked, method) => {
       const lines = [`${method} ${asked}`, `${method} http://front.example${asked}`];
       const statuses = new Set<string>();
-      // The first may be the router's, the next ones the front's.
-      for (const one of [...lines, ...lines, lines[0] as string]) {
-        const { status, body } = await exchange(port, request(one, "Content-Length: 0"));
+      // The first answer may be the router's, the others the front's.
+      for (const start of [...lines, ...lines, lines[0] as string]) {
+        const { status, body } = await exchange(port, request(start, "Content-Length: 0"));
         statuses.add(`${status} ${body}`);
       }
       expect([asked, [...statuses]]).toEqual([asked, [expect.any(String)]]);
@@ -206,12 +206,12 @@ describe("codings", () => {
     for (let i = 0; i < 8; i++) {
       const accepted = ["br", "identity", "gzip", "br"];
       const codings = [];
-      for (const one of accepted) codings.push(await ask(one));
+      for (const coding of accepted) codings.push(await ask(coding));
       expect(codings).toEqual(["br", undefined, "gzip", "br"]);
     }
   });
 
-  test("what is small stays as it is", async () => {
+  test("a small answer is not compressed", async () => {
     const { port } = await cachedGateway();
     for (let i = 0; i < 2; i++)
       expect((await send(port, get(kept.listEvaluationMeasures, "Accept-Encoding: br"))).body).toBe('["nobody 1"]');
@@ -279,7 +279,7 @@ describe("the directives of a client", () => {
   });
 });
 
-describe("never kept", () => {
+describe("answers that are never stored", () => {
   test.each([
     ["422 of an input", "/v1/datasets/abc", {}, 422],
     ["403", path, { privateTo: alice }, 403],

@@ -90,7 +90,7 @@ const study: Name[] = ["study", "studyByAlias", "studies"];
 const allStudies: Name[] = ["study", "studyByAlias", "otherStudy", "studies"];
 const allSetups: Name[] = ["setup", "setups", "setupTags"];
 
-describe("a write invalidates what shows it, and nothing else", () => {
+describe("a write invalidates the answers that show it, and no others", () => {
   test.each<[string, Fields, number, Name[]]>([
     // A list of tasks shows the states of datasets.
     ["POST /v1/datasets/tag", { data_id: 61, tag: "a" }, 200, dataset],
@@ -123,7 +123,7 @@ describe("a write invalidates what shows it, and nothing else", () => {
     ["GET /api_new/v1/json//run/reset/1/", {}, 412, ["run", "trace", ...ofRuns]],
     ["GET /api/v1/json/run/trace/1", {}, 200, []],
     ["POST /api/v1/json/setup/differences/1/3", { task_id: "1" }, 412, allSetups],
-    // A new run changes no other one; its setup may be new, too.
+    // A new run changes no other run; its setup may be new, too.
     ["POST /api/v1/json/run", { description: "<oml:task_id>1</oml:task_id>" }, 412, [...ofRuns, "setups", "setupTags"]],
     ["DELETE /api/v1/json/run/1", {}, 412, ["run", "trace", ...ofRuns, ...allStudies]],
     ["POST /v1/setup/tag", { setup_id: 1, tag: "a" }, 200, ["setups", "setupTags"]],
@@ -168,7 +168,7 @@ describe("while legacy fails, after what the evaluation engine adds", () => {
     ["data/features", "<oml:did>61</oml:did>", ofDataset],
     ["data/qualities", "<oml:did>61</oml:did>", ofDataset],
     ["data/qualities", `<oml:did>61</oml:did>${" ".repeat(70_000)}`, ["features", "otherFeatures", "qualities"]],
-  ])("%s takes entities out, and leaves all lists %#", async (path, description, expected) => {
+  ])("%s invalidates entities, and leaves all lists %#", async (path, description, expected) => {
     const { url, legacy } = await overSampleLegacy();
     await fill(url);
     await (await write(url, `POST /api/v1/json/${path}?api_key=${key}`, { description })).text();
@@ -187,10 +187,10 @@ describe("a GET that resets a run", () => {
     expect(await invalidatedIn(url)).toEqual([]);
   });
 
-  test("if its answer is lost, what it may have changed is left for legacy's failure", async () => {
+  test("if its answer is lost, its entries are served only while legacy fails", async () => {
     const { url, legacy } = await overSampleLegacy();
     await fill(url);
-    // The key is one that legacy has accepted.
+    // Legacy has accepted the key.
     await (await fetch(`${url}/v1/datasets/61?api_key=${key}`)).text();
     legacy.isDown = true;
     expect((await write(url, "GET /api/v1/json/run/reset/1", {})).status).toBe(502);

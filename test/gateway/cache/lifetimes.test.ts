@@ -45,7 +45,7 @@ describe("answers that belong to a key", () => {
   });
 
   test.each([30 * second, 60 * minute])(
-    "an answer of a key is served no longer if the clock is set back by %s ms",
+    "a clock set back by %s ms does not prolong the life of an answer of a key",
     async (back) => {
       const { pass } = clock();
       const { legacy, ask, as } = await cachedGateway();
@@ -60,13 +60,13 @@ describe("answers that belong to a key", () => {
   );
 });
 
-describe("answers that may turn private", () => {
+describe("answers about records that may turn private", () => {
   const mayTurn = ["getDataset", "listDatasets", "getStudy"] as const;
 
   test.each([
     ["by default", {}],
     ["whatever CACHE_LIFETIMES says", { CACHE_LIFETIMES: long }],
-  ])("what may turn private is stale while revalidated for an hour at most, %s", async (_, environment) => {
+  ])("a record that may turn private is served stale for an hour at most, %s", async (_, environment) => {
     const { ask } = await cachedGateway(environment);
     for (const name of mayTurn) {
       const { headers } = await ask(kept[name]);
@@ -78,7 +78,7 @@ describe("answers that may turn private", () => {
     expect((await ask(kept.getSetup)).headers.get("cache-control")).toContain("stale-while-revalidate=604800");
   });
 
-  test("past an hour what may turn private is served only if legacy fails", async () => {
+  test("past an hour a record that may turn private is served only if legacy fails", async () => {
     const { pass } = clock();
     const { legacy, ask } = await cachedGateway();
     await ask(kept.getDataset);

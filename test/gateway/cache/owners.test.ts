@@ -23,7 +23,7 @@ const ownerOf = async (path: string, caller: Caller) => markOf((await ask(path, 
 describe.each(Object.entries(kept))("%s", (name, path) => {
   const personal = name === "listDatasets";
 
-  test("nobody's answer serves users with a proven key, but for a list", async () => {
+  test("an answer fetched without a key serves users with a proven key, except a list", async () => {
     expect(await ownerOf(path, "nobody")).toBe("nobody 1");
     expect(await ownerOf(path, "alice")).toBe(personal ? "alice 1" : "nobody 1");
     const before = gateway.legacy.asked.length;
@@ -35,7 +35,7 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
     expect(gateway.legacy.asked).toHaveLength(before);
   });
 
-  test("nobody's 404 is no answer to a user, whose own it may be", async () => {
+  test("a 404 fetched without a key is not served to a user: it may be their own", async () => {
     gateway.legacy.gone = true;
     expect((await ask(path, "nobody")).status).toBe(404);
     gateway.legacy.gone = false;
@@ -107,7 +107,7 @@ describe.each(Object.entries(kept))("%s", (name, path) => {
     expect(gateway.legacy.asked.length).toBeGreaterThan(asked);
   });
 
-  test("at the moment of a refresh everybody still gets only their own", async () => {
+  test("at the moment of a refresh each caller still gets only their own answer", async () => {
     const callersInTurn = ["nobody", "alice", "bob"] as const;
     // Users first, so that each user has an answer of their own.
     for (const caller of ["alice", "bob", "nobody"] as const) await ask(path, caller);
@@ -142,23 +142,23 @@ test("in any order of requests: no answer of another caller, none past its lifet
       await gateway.core.cache.invalidate({ all: true });
       gateway.legacy.privateTo = undefined;
       const wrong: string[] = [];
-      for (const one of steps) {
-        if (one.kind === "pass") time.pass(one.ms);
+      for (const each of steps) {
+        if (each.kind === "pass") time.pass(each.ms);
         // As after a write: its cached answers are invalidated.
-        else if (one.kind === "private") {
-          gateway.legacy.privateTo = one.to;
+        else if (each.kind === "private") {
+          gateway.legacy.privateTo = each.to;
           await gateway.core.cache.invalidate({ all: true });
-        } else if (one.kind === "write") {
+        } else if (each.kind === "write") {
           gateway.legacy.version++;
           await gateway.core.cache.invalidate({ all: true });
         } else {
-          const { status, body } = await ask(one.path, one.caller);
+          const { status, body } = await ask(each.path, each.caller);
           const { privateTo, version } = gateway.legacy;
-          const visible = privateTo === undefined || privateTo === callers[one.caller];
-          const alone = one.caller === "nobody" || one.path === kept.listDatasets || privateTo !== undefined;
-          const allowed = [one.caller, ...(alone ? [] : ["nobody"])].map((who) => `200 ${who} ${version}`);
+          const visible = privateTo === undefined || privateTo === callers[each.caller];
+          const alone = each.caller === "nobody" || each.path === kept.listDatasets || privateTo !== undefined;
+          const allowed = [each.caller, ...(alone ? [] : ["nobody"])].map((who) => `200 ${who} ${version}`);
           const got = `${status} ${markOf(body)}`;
-          if (!(visible ? allowed : ["403 none"]).includes(got)) wrong.push(`${one.caller} ${one.path}: ${got}`);
+          if (!(visible ? allowed : ["403 none"]).includes(got)) wrong.push(`${each.caller} ${each.path}: ${got}`);
         }
       }
       expect(wrong).toEqual([]);

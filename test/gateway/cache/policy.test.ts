@@ -8,7 +8,7 @@ const lifetimes = { fresh: 10, staleWhileRevalidate: 20, staleIfError: 40 };
 const entry = (about: Partial<Entry> = {}): Entry =>
   entryOf({ status: 200, body: "x" }, { endpoint: "e", groups: [], lifetimes, storedAt: 0, ...about });
 
-test("what is no duration is none", () => {
+test("a malformed text is no duration", () => {
   const others = ["", "1", "1w", "-1s", "1.5h", " 1s", "1s ", "1234567s", "s"];
   expect(others.filter(isDuration)).toEqual([]);
 });
@@ -33,10 +33,10 @@ test.each<[string, Entry, Directives, boolean, string]>([
   expect(moments.map((now) => freshnessOf(one, now, wanted, isInStep)).join(" ")).toBe(expected);
 });
 
-test("an entry is stale after a write; after an unconfirmed one it only stands in", () => {
+test("an entry is stale after a write, and for outages only after an unconfirmed write", () => {
   const after = (staleWhileRevalidate: number, staleIfError: number, isUnconfirmed: boolean) => {
-    const one = entry({ lifetimes: { fresh: 10, staleWhileRevalidate, staleIfError } });
-    return makeStale(one, 5, isUnconfirmed) ? freshnessOf(one, 5, {}) : "gone";
+    const aged = entry({ lifetimes: { fresh: 10, staleWhileRevalidate, staleIfError } });
+    return makeStale(aged, 5, isUnconfirmed) ? freshnessOf(aged, 5, {}) : "gone";
   };
   expect([after(20, 40, false), after(20, 40, true)]).toEqual(["stale", "ifError"]);
   expect([after(20, 0, false), after(20, 0, true)]).toEqual(["stale", "gone"]);
@@ -44,7 +44,7 @@ test("an entry is stale after a write; after an unconfirmed one it only stands i
   expect([after(0, 0, false), after(0, 0, true)]).toEqual(["gone", "gone"]);
 });
 
-test("another gateway's entry is served no longer than here, and no longer than there", () => {
+test("another gateway's entry is served by the shorter of both gateways' lifetimes", () => {
   const theirs = entry({ lifetimes: { fresh: 50, staleWhileRevalidate: 10, staleIfError: 90 } });
   const least = { fresh: 10, staleWhileRevalidate: 10, staleIfError: 40 };
   expect(withinLifetimes(theirs, lifetimes)).toMatchObject({ freshUntil: 10, lifetimes: least });

@@ -20,7 +20,7 @@ describe("many equal requests at the same time", () => {
     expect(legacy.asked).toHaveLength(1);
   });
 
-  test("a caller that leaves does not take it from the rest, nor from who comes next", async () => {
+  test("a caller that leaves does not end it for the others, nor for later callers", async () => {
     const { legacy, ask } = await cachedGateway();
     const release = legacy.hold();
     const leaving = new AbortController();
@@ -37,7 +37,7 @@ describe("many equal requests at the same time", () => {
     expect(legacy.asked).toHaveLength(1);
   });
 
-  test("a failure is for all who waited for it; the next ones ask once again", async () => {
+  test("a failure goes to all that waited; later requests share one new fetch", async () => {
     const { legacy, ask, core } = await cachedGateway();
     const ofAll = async (count: number) => {
       const before = await coalesced(core);
@@ -121,7 +121,7 @@ describe("many equal requests at the same time", () => {
     expect(legacy.asked).toHaveLength(asked);
   });
 
-  test("the ones who waited for a refusal ask all at once, not one after the other", async () => {
+  test("requests that waited for a refusal are sent at once, not one after the other", async () => {
     const { legacy, ask } = await cachedGateway();
     const release = legacy.hold();
     legacy.privateTo = alice;
@@ -187,7 +187,7 @@ describe("a refresh in the background", () => {
     expect((await ask("/v1/datasets/61")).how).toMatch(/^hit; ttl=600/);
   });
 
-  test("one request waits for an outage, the next ones do not", async () => {
+  test("the first request waits for a legacy that fails, later requests do not", async () => {
     const { pass } = clock();
     const { legacy, ask } = await cachedGateway();
     await ask("/v1/datasets/61");

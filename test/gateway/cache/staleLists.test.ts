@@ -17,7 +17,7 @@ describe("a list after a write", () => {
     ["a tag", "/api/v1/json/data/tag", { method: "POST", body: form({ data_id: "61", tag: "a" }) }],
     ["a removed tag", "/api/v1/xml/data/untag", { method: "POST", body: form({ data_id: "61", tag: "a" }) }],
     ["an upload", "/api/v1/json/data", uploaded()],
-  ])("%s leaves it for legacy's failure, and for nothing else", async (_, path, init) => {
+  ])("%s leaves the list as stale, to be served only while legacy fails", async (_, path, init) => {
     const { legacy, ask } = await cachedGateway();
     await ask(list);
     expect((await ask(path, {}, init)).status).toBe(200);
@@ -40,7 +40,7 @@ describe("a list after a write", () => {
       { method: "POST", body: form({ data_id: "61", status: "active" }) },
     ],
     ["a deletion", `/api/v1/json/data/61?api_key=${alice}`, { method: "DELETE" }],
-  ])("%s takes it out", async (_, path, init) => {
+  ])("%s invalidates the list", async (_, path, init) => {
     const { legacy, ask } = await cachedGateway();
     await ask(list);
     await ask(path, {}, init);
@@ -48,7 +48,7 @@ describe("a list after a write", () => {
     expect((await ask(list)).status).toBeGreaterThanOrEqual(500);
   });
 
-  test("a tag takes its entity out, and an upload what was not found before", async () => {
+  test("a tag invalidates its entity, and an upload invalidates a cached 404", async () => {
     const { legacy, ask, post, as } = await cachedGateway();
     await ask(dataset);
     await post("/v1/datasets/tag", { data_id: 61, tag: "a" }, as(alice));
@@ -60,7 +60,7 @@ describe("a list after a write", () => {
     expect((await ask(dataset)).status).toBe(200);
   });
 
-  test("a write ends the back-off of what it touches", async () => {
+  test("a write ends the back-off of the entries that it invalidates", async () => {
     const { pass } = clock();
     const { legacy, ask, post, as } = await cachedGateway();
     await ask(list);
@@ -82,7 +82,7 @@ describe("a list after a write", () => {
 });
 
 describe("a fetch that runs", () => {
-  test("writes to something else end it for none of those who wait", async () => {
+  test("writes to other entities do not end it for the requests that wait", async () => {
     const { legacy, ask, post, as, core } = await cachedGateway();
     const release = legacy.hold();
     const first = ask(dataset);
@@ -100,7 +100,7 @@ describe("a fetch that runs", () => {
     expect(legacy.asked.filter((path) => path.includes("/data/61"))).toHaveLength(1);
   });
 
-  test("beside a stale answer it is waited for at most five seconds, and runs on", async () => {
+  test("a request with a stale answer waits at most five seconds for it; it runs on", async () => {
     // A day passes at once: it would be long for each timer that runs meanwhile.
     const now = performance.now.bind(performance);
     let later = 0;

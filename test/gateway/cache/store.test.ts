@@ -19,14 +19,14 @@ const entry = (about: Partial<Entry> = {}, body = "x"): Entry =>
 
 test("the store stays within its bytes, the least recently used go first, and says so", () => {
   const store = openStore({ bytes: 20_000, entryBytes: 5000 }, () => 1);
-  const one = sizeOf("k0", entry({}, "x".repeat(1000)));
+  const size = sizeOf("k0", entry({}, "x".repeat(1000)));
   for (let i = 0; i < 50; i++) {
     store.set(`k${i}`, entry({}, "x".repeat(1000)));
     store.get("k0");
   }
   const { bytes, entries, evicted } = store.size();
   expect(bytes).toBeLessThanOrEqual(20_000);
-  expect(entries).toBe(Math.floor(20_000 / one));
+  expect(entries).toBe(Math.floor(20_000 / size));
   expect(evicted).toBe(50 - entries);
   expect([store.get("k0") !== undefined, store.get("k1")]).toEqual([true, undefined]);
 });
@@ -66,7 +66,7 @@ test("a hit's reply is written once a second, for each kind of request and codin
   expect(second).not.toBe(first);
   one.coded = { br: Buffer.from("b") };
   expect(reply(one, "GET", 1000)).not.toBe(second);
-  // What is long, and what comes after many others, is written each time.
+  // Replies to long kinds, and to kinds after many others, are written each time.
   const isKept = (kind: string) => reply(one, kind, 1000) === reply(one, kind, 1000);
   expect([isKept("a".repeat(1024)), isKept("a".repeat(1025))]).toEqual([true, false]);
   for (let i = 0; i < 1000; i++) reply(one, String(i), 1000);
@@ -74,9 +74,9 @@ test("a hit's reply is written once a second, for each kind of request and codin
 });
 
 test("an answer that was stored at a fraction of a millisecond has its whole lifetime", () => {
-  const one = entry({ storedAt: 5539.01, lifetimes: { fresh: 60_000, staleWhileRevalidate: 0, staleIfError: 0 } });
+  const stored = entry({ storedAt: 5539.01, lifetimes: { fresh: 60_000, staleWhileRevalidate: 0, staleIfError: 0 } });
   const request = { method: "GET", acceptEncoding: undefined, ifNoneMatch: undefined, keyed: false, cors: [] };
-  const { headers } = replyWith({ answer: one, entry: one, how: { fwd: "uri-miss" } }, request, 5539.01);
+  const { headers } = replyWith({ answer: stored, entry: stored, how: { fwd: "uri-miss" } }, request, 5539.01);
   expect(headers).toContain("public, max-age=60");
   expect(headers).toContain("catalog-gateway; fwd=uri-miss; ttl=60");
 });

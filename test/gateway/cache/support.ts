@@ -25,7 +25,7 @@ const error = (code: number, message: string) => ({ status: 412, body: { error: 
 const xmlError = (code: number, message: string) =>
   `<oml:error xmlns:oml="http://openml.org/openml"><oml:code>${code}</oml:code><oml:message>${message}</oml:message></oml:error>`;
 
-/** What a server in front of legacy may do to its answers. */
+/** Codings that a server in front of legacy may apply to its answers. */
 const coders: Record<string, (text: string) => Buffer> = {
   gzip: gzipSync,
   br: brotliCompressSync,
@@ -59,7 +59,7 @@ const documents: Record<string, (name: string, id: string) => object> = {
 };
 
 /**
- * A legacy whose answers name the caller and a version: `alice 2`, or `nobody 1` without a key.
+ * A legacy whose answers name the caller and a version: `alice 2`; without a key `nobody 1`.
  * `close` ends it at once.
  */
 export const scriptedLegacy = async (address = "127.0.0.1") => {
@@ -154,7 +154,7 @@ export const scriptedLegacy = async (address = "127.0.0.1") => {
 export type ScriptedLegacy = Awaited<ReturnType<typeof scriptedLegacy>>;
 
 /**
- * The cache's clock, which only `pass` advances. Sockets and their timers run as always, but for
+ * The cache's clock, which only `pass` advances. Sockets and their timers run as always, except
  * `timers`, which it advances too.
  */
 export const clock = (timers: ("setTimeout" | "clearTimeout" | "setInterval")[] = []) => {
@@ -195,7 +195,7 @@ export const cachedGateway = async (
 };
 
 const paths = { ...kept, otherDataset: "/v1/datasets/62", otherSetup: "/v1/setup/4" };
-/** What a filled gateway has cached. */
+/** The names of the answers that a filled gateway has cached. */
 export type CachedName = keyof typeof paths;
 
 /** A gateway that has cached an answer of each path. `invalidated` names those that it would not serve as they are. */
@@ -218,7 +218,7 @@ export const markOf = (body: string): string => {
   return /(nobody|alice|bob) \d+/.exec(body)?.[0] ?? "none";
 };
 
-/** A shared tier that has nothing, but for what the test gives. */
+/** An empty shared tier, except for the members that the test gives. */
 export const tierWith = (tier: Partial<SharedTier>): SharedTier => ({
   trusted: () => true,
   mark: () => "a",
@@ -229,7 +229,7 @@ export const tierWith = (tier: Partial<SharedTier>): SharedTier => ({
   ...tier,
 });
 
-/** How many requests have waited for the fetch of another one. */
+/** The number of requests that have waited for the fetch of another request. */
 export const coalesced = async ({ meter }: Awaited<ReturnType<typeof cachedGateway>>["core"]) => {
   const events = (await meter.read()).find(({ name }) => name === "catalog_gateway_cache_events_total");
   const values = events?.values.filter(({ labels }) => labels["event"] === "coalesced") ?? [];

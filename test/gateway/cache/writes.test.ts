@@ -48,9 +48,9 @@ describe("a write invalidates before its answer is there", () => {
     ],
     [`DELETE /api/v1/json/data/61?api_key=${alice}`, none, dataset],
     ["PUT /api/v1/json/data/61", form({}), dataset],
-    // Ids are digits: who reads by POST sends no other one.
+    // Ids are digits: clients that read by POST send nothing else.
     ["POST /api/v1/json/data/61.0", form({}), datasets],
-    // It adds a dataset: no other one changes.
+    // It adds a dataset: no other dataset changes.
     ["POST /api/v1/json/data", parts({ description: "<oml:data_set_description/>" }), ["listDatasets"]],
     ["POST /api/v1/json/data", parts({ description: "x".repeat(70_000) }), ["listDatasets"]],
     // The request does not name the dataset for certain, so it may be any.
@@ -117,7 +117,7 @@ describe("a write invalidates before its answer is there", () => {
     expect(await invalidated()).toEqual([]);
   });
 
-  test("a write that legacy surely refuses before reading it invalidates nothing", async () => {
+  test("a write that legacy refuses before it reads it invalidates nothing", async () => {
     const { post, as, invalidated } = await filledGateway();
     for (const [json, key] of [
       [{ data_id: 61, tag: "a b" }, alice],
@@ -128,11 +128,11 @@ describe("a write invalidates before its answer is there", () => {
   });
 });
 
-describe("a read that was running when a write came", () => {
+describe("a read that runs while a write comes", () => {
   test.each([
     ["on the new interface", "/v1/datasets/tag"],
     ["passed through", "/api/v1/json/data/tag"],
-  ])("a read that ran when a write came does not bring the old value back: %s", async (_, path) => {
+  ])("a read that runs while a write comes does not bring the old value back: %s", async (_, path) => {
     const { legacy, ask, post, as, core } = await cachedGateway();
     const release = legacy.hold();
     const reading = ask("/v1/datasets/61");

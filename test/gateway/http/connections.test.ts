@@ -56,7 +56,7 @@ test("a stop answers connections that wait, where no turn of the event loop is s
   expect(await stopped).toBe(true);
 });
 
-describe("what is no HTTP behind a request that is being answered", () => {
+describe("malformed bytes behind a request that is being answered", () => {
   const post = (version: string, ...headers: string[]) =>
     [`POST /files HTTP/${version}`, "Host: a", ...headers, "Content-Length: 2", "", "hi"].join("\r\n");
 
@@ -64,7 +64,7 @@ describe("what is no HTTP behind a request that is being answered", () => {
     ["two bytes too many with HTTP/1.0", `${post("1.0")}!!`],
     ["a second request after Connection: close", post("1.1", "Connection: close") + staying("/b")],
     ["two bytes too many", `${post("1.1")}!!`],
-  ])("%s: the first one's answer goes out, and the connection closes", async (_, bytes) => {
+  ])("%s: the first request's answer goes out, and the connection closes", async (_, bytes) => {
     const asked: string[] = [];
     const url = await httpUpstream((request, response) => {
       asked.push(`${request.method} ${request.url}`);
@@ -76,7 +76,7 @@ describe("what is no HTTP behind a request that is being answered", () => {
     expect(asked).toEqual(["POST /files"]);
   });
 
-  test("what is no HTTP does not cut off an answer that is being sent", async () => {
+  test("malformed bytes do not cut off an answer that is being sent", async () => {
     let end = () => {};
     const { port } = await open({}, (_, response) => {
       response.write("first, ");
@@ -94,7 +94,7 @@ describe("what is no HTTP behind a request that is being answered", () => {
     expect(text()).toMatch(/first, [^]*second[^]*\r\n0\r\n\r\n$/);
   });
 
-  test("a request that waits behind what is no HTTP is not answered", async () => {
+  test("a request that waits behind malformed bytes is not answered", async () => {
     const seen: (string | undefined)[] = [];
     const { port } = await open({}, (request, response) => {
       seen.push(request.url);
@@ -105,7 +105,7 @@ describe("what is no HTTP behind a request that is being answered", () => {
     expect(seen).toEqual(["/a"]);
   });
 
-  test("a body that is no HTTP is 400", async () => {
+  test("a malformed body is 400", async () => {
     const { port } = await open({}, () => undefined);
     const request = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
     expectDetail(await exchange(port, request), 400);

@@ -154,7 +154,7 @@ describe.each(files)("a data file that fails has no body: %s", (path) => {
   });
 });
 
-test("an upload to a data file's path, and what only looks like one, are no data files", async () => {
+test("an upload to a data file's path, or a similar path, is no data file", async () => {
   const { port } = await listeningGateway(await beAway());
   for (const text of [post("/data/download/1"), get("/data/downloads/1"), get("/x?/data/download/1")])
     expect((await exchange(port, text)).body).toBe(`{"detail":"${unreachable}"}`);

@@ -7,7 +7,7 @@ import { isProbeOfLegacy } from "./support.ts";
 
 type Answer = Awaited<ReturnType<typeof exchange>>;
 
-/** A legacy that answers the gateway's probe alone; what it does with any other request says `act`. */
+/** A legacy that answers the gateway's probe only; `act` handles any other request. */
 export const startLegacy = (act: (socket: { destroy: () => void }) => void) => {
   const probed = '{"evaluation_measures":{"measures":{"measure":["kappa"]}}}';
   return rawUpstream((socket, text) => {

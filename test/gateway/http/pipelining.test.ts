@@ -184,7 +184,7 @@ test.each([60_000, 72_274, 100_000, 130_000])(
     socket.write(asking("GET /old/3", "Connection: close"));
     await closed;
     expect(statusesIn(text())).toEqual(["200", "200", "200"]);
-    expect(bodies.map((one) => one.length)).toEqual([0, size, 0]);
+    expect(bodies.map((sent) => sent.length)).toEqual([0, size, 0]);
     expect(bodies[1] === body).toBe(true);
   },
 );
@@ -313,12 +313,12 @@ describe("the bound of requests that wait", () => {
     await until(() => kept.length === 1);
     socket.write(bytes.repeat(200_000));
     await until(() => sockets[0]?.isPaused() === true);
-    const [one] = sockets;
-    const read = one?.bytesRead ?? 0;
+    const [accepted] = sockets;
+    const read = accepted?.bytesRead ?? 0;
     expect(read).toBeLessThan(200_000);
-    // What was sent more is still with the client.
+    // The rest of the bytes is still with the client.
     await settled();
-    expect(one?.bytesRead).toBe(read);
+    expect(accepted?.bytesRead).toBe(read);
     expect(kept).toHaveLength(1);
   });
 

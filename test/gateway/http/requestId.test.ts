@@ -77,7 +77,7 @@ test.each([
   }
 });
 
-test("legacy's own X-Request-Id gives way to the one that it was sent", async () => {
+test("an X-Request-Id from legacy is replaced by the id of the request", async () => {
   const { port, seen } = await opened();
   const { head } = await send(port, get(`${theirs}/own-id`));
   expect(idOf(head)).toEqual([lastOf(seen)["x-request-id"]]);
@@ -128,12 +128,12 @@ test("a tracestate that is not valid, or too long, is left out alone", () => {
     expect(traceContextOf({ traceparent, tracestate })).toEqual({ traceparent, tracestate });
 });
 
-test("whatever comes as a trace context, what goes on is one line of plain characters", () => {
+test("any trace context is sent on as one line of plain characters, or not at all", () => {
   fc.assert(
-    fc.property(fc.string(), anyText(), (one, other) => {
-      const read = traceContextOf({ traceparent: one, tracestate: other });
+    fc.property(fc.string(), anyText(), (parent, state) => {
+      const read = traceContextOf({ traceparent: parent, tracestate: state });
       expect(`${read?.traceparent}${read?.tracestate}`).toMatch(/^[\x20-\x7e\t]*$/);
-      expect(traceContextOf({ traceparent, tracestate: other })?.tracestate ?? "").toMatch(/^[\x20-\x7e\t]*$/);
+      expect(traceContextOf({ traceparent, tracestate: state })?.tracestate ?? "").toMatch(/^[\x20-\x7e\t]*$/);
     }),
   );
 });

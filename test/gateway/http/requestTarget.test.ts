@@ -112,7 +112,7 @@ describe("a Host", () => {
   });
 });
 
-test("whatever is accepted is a path or *, at a host that a URL agrees with", () => {
+test("an accepted target is a path or *, at a host that a URL agrees with", () => {
   const text = fc.string({ unit: fc.constantFrom(...Array.from("ahtp:/@?#*[].,0 ")), maxLength: 20 });
   const target = fc.oneof(
     text,

@@ -19,13 +19,13 @@ export const recordingUpstream = async (
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request.on("end", () => {
-      const one = { method: request.method ?? "", target: request.url ?? "", headers: request.headers, body };
-      seen.push(one);
+      const received = { method: request.method ?? "", target: request.url ?? "", headers: request.headers, body };
+      seen.push(received);
       const {
         status = 200,
         body: text,
         headers,
-      } = answer(one) ?? { body: '{"evaluation_measures":{"measures":{"measure":"kappa"}}}' };
+      } = answer(received) ?? { body: '{"evaluation_measures":{"measures":{"measure":"kappa"}}}' };
       response
         .writeHead(status, { "Content-Type": "application/json", "Set-Cookie": "ci_session=secret", ...headers })
         .end(text);
@@ -34,7 +34,7 @@ export const recordingUpstream = async (
   return { url, seen };
 };
 
-/** Whether the gateway asks by this request whether legacy fails. */
+/** True for the gateway's probe, which finds out if legacy fails. */
 export const isProbeOfLegacy = ({ url, headers }: Pick<IncomingMessage, "url" | "headers">): boolean =>
   url === "/api/v1/json/evaluationmeasure/list" &&
   headers["user-agent"] === "catalog-gateway" &&

@@ -72,7 +72,7 @@ describe("a client that takes nothing", () => {
 /** More looks than in the time in which any answer has to begin. */
 const NEVER = 300_000 / LIMIT;
 
-describe("where what should answer has forgotten a request", () => {
+describe("a request that a step has forgotten to answer", () => {
   const openForgetful = async () => {
     const forgotten = vi.fn<() => void>();
     const url = await httpUpstream((_, response) => response.end("legacy"));
@@ -80,7 +80,7 @@ describe("where what should answer has forgotten a request", () => {
     return { ...(await listeningGateway(url, {}, { sendTimeout: LIMIT, adding })), forgotten };
   };
 
-  test("its client is told, and the connection closed; the fault is counted", async () => {
+  test("gets a 500 and a closed connection; the fault is counted", async () => {
     const { port, observer, forgotten } = await openForgetful();
     const answer = send(port, staying("/"));
     await until(() => forgotten.mock.calls.length === 1);
@@ -89,7 +89,7 @@ describe("where what should answer has forgotten a request", () => {
     expect(observer.counts()["internal_error"]).toBe(1);
   });
 
-  test("a body that comes puts that off, since its request may be answered at its end", async () => {
+  test("is not closed while its body still comes: the answer may come at its end", async () => {
     const { port, observer, forgotten } = await openForgetful();
     const head = staying("/").replace("GET", "POST").replace("\r\n", "\r\nContent-Length: 1000\r\n");
     const socket = unreader(port, head);
@@ -187,7 +187,7 @@ test("an answer counts once, however many clients have not read it", async () =>
   await untilCut(async () => (await held()) === 0);
 });
 
-test("a client that takes some within each time limit gets all of a proxied answer", async () => {
+test("a client that reads a little within each time limit gets a proxied answer whole", async () => {
   const url = await httpUpstream((_, response) => response.end(large));
   const gateway = await listeningGateway(url, { BODY_TIMEOUT_MS: "2000" }, { sendTimeout: LIMIT });
   // The upstream is kept waiting for longer than it may be silent.
@@ -225,7 +225,7 @@ test("a slow client that takes its answer bit by bit gets all of it", async () =
   expect(watched.resets).toBe(0);
 });
 
-test("answers that were taken leave nothing behind on their connection", async () => {
+test("answers that were read leave nothing behind on their connection", async () => {
   const { port, server } = await open();
   const { socket, text } = openConnection(port);
   let sockets = 0;

@@ -20,7 +20,7 @@ import { edited, rows } from "../../features/privateDatasets/through.ts";
 import { samplePaths, startSample } from "./sample.ts";
 import { cachingOver, minute } from "./support.ts";
 
-/** Who asks: a caller as of both interfaces, or one with a session of the website's, which only legacy's knows. */
+/** A caller of both interfaces, or a caller with a session of the website, which only legacy's interface knows. */
 type SessionCaller = Caller & { session?: string };
 
 const keyed = (path: string, { key }: Caller): string => (key === undefined ? path : `${path}?api_key=${key}`);
@@ -53,16 +53,16 @@ const lists = [
   "/v1/data/list/tag/demo",
 ];
 
-/** The sample legacy with datasets of several owners, and who asks. */
+/** The sample legacy with datasets of several owners, and its callers. */
 const startShared = () =>
   startSample({
     datasets: structuredClone(rows),
-    users: users.map((one) => ({ ...one, session: `s${one.id}` })),
+    users: users.map((person) => ({ ...person, session: `s${person.id}` })),
   });
 
 type Shared = Awaited<ReturnType<typeof startShared>>;
 
-/** What is true: legacy itself answers its own paths, a gateway without a cache the others. Neither knows an outage. */
+/** The right answers: legacy itself answers its paths, a gateway without a cache the others. Neither has an outage. */
 const openTruth = async ({ direct }: Shared) => {
   const plain = await listeningGateway(direct, { CACHE_BYTES: "0" });
   return async (path: string, caller: SessionCaller = nobody) => {
@@ -81,7 +81,7 @@ const asJson = (body: object, { key = "" }: Caller): [Record<string, string>, Re
 const edit = ({ ask }: Gateway, by: Caller, id: number, visibility: string) =>
   ask(keyed("/api/v1/json/data/edit", by), {}, form(edited(id, `<oml:visibility>${visibility}</oml:visibility>`)));
 
-test("legacy is shown nothing of who asks, whichever endpoint is read, in either form", async () => {
+test("a fetch for the cache shows legacy nothing of the caller, for any endpoint", async () => {
   const legacy = await startSample();
   const { ask } = await cachingOver(legacy, { TRUSTED_PROXIES: "127.0.0.1" });
   const names =
@@ -113,14 +113,14 @@ const compareWithLegacy = async (
   const rightOf = await openTruth(legacy);
   const withKeys = [user, owner, otherOwner, readOnly, administrator, wrongKey];
   const strangers: SessionCaller[] = [
-    { name: "nobody with an empty key", key: "" },
+    { name: "a caller with an empty key", key: "" },
     { name: "an unknown session", session: "unknown" },
   ];
   const sessions = [loggedIn(user), loggedIn(owner), loggedIn(otherOwner, ""), loggedIn(administrator, wrongKey.key)];
   const callers: SessionCaller[] = [nobody, nobody, ...withKeys, ...strangers, ...sessions];
   const paths = [...lists, ...lists, ...ids.flatMap(ofDataset)];
   /**
-   * Of each path, what everybody may be shown of it while legacy fails, beside what is true: lists that
+   * The stale public answers of each path that may be shown while legacy fails, besides the right one: lists that
    * a tag or an upload left.
    */
   const left = new Map<string, Set<string>>();
@@ -176,7 +176,7 @@ const compareWithLegacy = async (
     const body = action === "status" ? { dataset_id: id, status: of.status } : { data_id: id, tag: of.tag };
     return gateway.ask(`/v1/${path.replace("data", "datasets")}`, ...asJson(body, by));
   };
-  /** Legacy fails, or is back: then one has found it out. */
+  /** Legacy fails, or is back: resolves when a gateway has noticed. */
   const turn = async () => {
     legacy.isDown = !legacy.isDown;
     if (legacy.isDown) return pass?.(random() * 24 * 60 * minute);
@@ -244,7 +244,7 @@ const writes: Write[] = [
 
 /**
  * Asks before and after the write, while the answers to the first requests are still on their way; then legacy fails.
- * Resolves with the paths at which the write changed what is true.
+ * Resolves with the paths whose right answer the write changed.
  */
 const askAround = async (reader: Gateway, writer: Gateway, legacy: Shared, write: Write[1]) => {
   const truth = await openTruth(legacy);
@@ -274,7 +274,7 @@ const askAround = async (reader: Gateway, writer: Gateway, legacy: Shared, write
   return paths.filter((_, i) => before[i]?.body !== after[i]?.body);
 };
 
-describe("once a write is answered, no caller gets what was before it", () => {
+describe("once a write is answered, no caller gets an answer from before it", () => {
   test.each(writes)("%s", async (_, write) => {
     const legacy = await startShared();
     const gateway = await cachingOver(legacy);
@@ -282,7 +282,7 @@ describe("once a write is answered, no caller gets what was before it", () => {
   });
 });
 
-describeWithRedis("once a write is answered, no caller of another gateway gets what was before it", () => {
+describeWithRedis("once a write is answered, no other gateway gives an answer from before it", () => {
   test.each(writes)("%s", async (_, write) => {
     const legacy = await startShared();
     expect(await askAround(...(await openTwo(legacy)), legacy, write)).not.toEqual([]);

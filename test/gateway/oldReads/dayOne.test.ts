@@ -4,7 +4,7 @@ import { check } from "../../../tools/check.ts";
 import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 
-/** What `--check` and the start say of the setting. */
+/** The lines of `--check` and of the start about the setting. */
 const said = async (environment: Record<string, string>) => {
   const legacy = await startSampleLegacy();
   onTestFinished(() => legacy.close());

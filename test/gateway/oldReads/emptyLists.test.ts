@@ -45,7 +45,7 @@ const gatewayOver = async () => {
   };
 };
 
-/** How many fetches in the background have failed. */
+/** The number of background fetches that have failed. */
 const refreshesFailed = async ({ meter }: Pick<Core, "meter">): Promise<number> => {
   const events = (await meter.read()).find(({ name }) => name === "catalog_gateway_cache_events_total");
   return events?.values.find(({ labels }) => labels["event"] === "refresh_failed")?.value ?? 0;
@@ -115,7 +115,7 @@ describe("a list that is asked with a key or a cookie", () => {
     expect(Object.keys(observer.counts()).join()).toMatch(/\bempty_list list/);
   });
 
-  test("passes where it is believed to be empty, or nothing else is stored", async () => {
+  test("passes if it is believed to be empty, or if nothing else is stored", async () => {
     const { ask, load, fail, datasets } = await gatewayOver();
     const paths = ofOldClients(flowers);
     await load(paths);
@@ -192,7 +192,7 @@ test("a list that is empty is believed, where the shortest list has a row", asyn
 });
 
 describe("the shortest list", () => {
-  test("is asked once a second, without a key and for what had rows alone", async () => {
+  test("is requested once a second, without a key, only for lists that had rows", async () => {
     const { ask, pass, load, fail, asked, observer } = await gatewayOver();
     const lists = [1, 2, 3].flatMap((type) => both(`data/list/data_id/${type}`));
     await load(lists);
@@ -210,7 +210,7 @@ describe("the shortest list", () => {
     expect(looks()).toBe(1);
   });
 
-  test("of evaluations is one of runs", async () => {
+  test("of evaluations is a list of runs", async () => {
     const { ask, pass, load, fail, asked } = await gatewayOver();
     await load(evaluations);
     pass(2 * hour);
@@ -255,7 +255,7 @@ describe("a list without filters is never believed to be empty", () => {
     for (const [path, body] of bodies) expect([path, await ask(path)]).toMatchObject([path, { status: 200, body }]);
   });
 
-  test("but for a list of tags, after the last one was removed", async () => {
+  test("except a list of tags, after the last tag was removed", async () => {
     const { ask, load, datasets } = await gatewayOver();
     for (const row of datasets) row.tags = row.id === 61 ? [["flowers", 16]] : [];
     const tags = both("data/tag/list");
@@ -266,7 +266,7 @@ describe("a list without filters is never believed to be empty", () => {
   });
 });
 
-describe("where nothing is stored, legacy's word stands", () => {
+describe("where nothing is stored, what legacy answers stands", () => {
   test("for 5 s if the last look of this minute found no row", async () => {
     const { ask, pass, load, fail } = await gatewayOver();
     const other = (id: number) => both(`data/list/data_id/${id}`);
@@ -283,7 +283,7 @@ describe("where nothing is stored, legacy's word stands", () => {
     for (const path of other(3)) expect((await ask(path)).how).toBe("fwd=uri-miss; stored; ttl=60");
   });
 
-  test("and where what is stored may not be served; it stays", async () => {
+  test("also where the stored list may not be served; the entry stays", async () => {
     const { ask, load, fail } = await gatewayOver();
     const bodies = await load(flowers);
     await fail("table-dataset");
@@ -297,7 +297,7 @@ describe("where nothing is stored, legacy's word stands", () => {
   });
 });
 
-test("a caller with a key gets everybody's list, too, while legacy can list nothing", async () => {
+test("a caller with a key also gets the public list while legacy can list nothing", async () => {
   const { pass } = clock();
   const rows = '{"setups":{"setup":[{"setup_id":"1","flow_id":"101"}]}}';
   const legacy = { isFailing: false };
@@ -313,7 +313,7 @@ test("a caller with a key gets everybody's list, too, while legacy can list noth
   expect(await ask(list, { "X-API-Key": keys.user })).toMatchObject({ status: 200, body });
 });
 
-test("what is fetched after a list with a key has passed is no more believed", async () => {
+test("an empty list fetched after a keyed list has passed is not believed either", async () => {
   const { pass } = clock();
   const rows = JSON.stringify({ data: { dataset: [{ did: 61, name: "iris", version: 1, status: "active" }] } });
   const legacy = { isFailing: false };

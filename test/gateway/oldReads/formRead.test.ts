@@ -24,7 +24,7 @@ const gatewayOver = async () => {
     const response = await fetch(legacy.direct + to, { method: "POST", body });
     return { status: response.status, body: await response.text() };
   };
-  /** How often legacy was asked for this path since this was called last. */
+  /** The number of requests to legacy for this path since the last call. */
   const asked = () => legacy.seen.splice(0).filter(({ url = "" }) => url.startsWith(path)).length;
   return { ...gateway, post, direct, asked };
 };
@@ -57,7 +57,7 @@ describe("POST flow/exists is answered as a GET is", () => {
     expect(asked()).toBe(1);
   });
 
-  test("while legacy fails it comes from the cache, and else is code 107", async () => {
+  test("while legacy fails it comes from the cache, or is code 107 if it is not cached", async () => {
     const { pass } = clock();
     const { post, legacy } = await gatewayOver();
     const { body } = await post(known);
@@ -85,7 +85,7 @@ describe("POST flow/exists is answered as a GET is", () => {
     expect((await post("flow/exists", known)).how).toMatch(/^fwd=uri-miss/);
   });
 
-  test("a key that legacy refuses meanwhile takes out nothing that others get", async () => {
+  test("a key that legacy refuses meanwhile invalidates no answer for others", async () => {
     const { pass } = clock();
     const state = { isRefused: false };
     const { url, seen } = await recordingUpstream(({ target, method }) => {
@@ -105,7 +105,7 @@ describe("POST flow/exists is answered as a GET is", () => {
     expect(await post()).toMatchObject({ body: first.body, how: expect.stringMatching(/^hit/) });
   });
 
-  test("it and the GET of the same flow are two entries: legacy reads a form otherwise", async () => {
+  test("it and the GET of a flow are two entries: legacy reads a form differently", async () => {
     const { post, ask } = await gatewayOver();
     await post(known);
     expect((await ask(`${path}/${known.name}/${known.external_version}`)).how).toMatch(/^fwd=uri-miss; stored/);

@@ -24,7 +24,7 @@ const recorded = () => {
   return [...answers.values()];
 };
 
-/** Why answers are not stored, besides JSON that does not parse and pages. */
+/** Reasons that keep answers out of the cache, besides JSON that does not parse and pages. */
 const reasons: Record<string, readonly string[]> = {
   "its XML does not parse": [
     "getDataset answer-cut-off (xml)",
@@ -70,7 +70,7 @@ const reasons: Record<string, readonly string[]> = {
   "its path has escapes": ["listDatasets data-name-with-blanks (json)", "listTasks every-filter (json)"],
 };
 
-test("each recorded answer of 200 is stored, or stands here with its reason", async () => {
+test("each recorded 200 is stored, or listed here with its reason", async () => {
   let current: Exchange["response"] | undefined;
   const legacy = await recordingUpstream(
     () =>
@@ -85,7 +85,7 @@ test("each recorded answer of 200 is stored, or stands here with its reason", as
     // Pages, and PHP's notices before JSON, are no document.
     if (response.type === "html" || (response.type === "json" && parseJson(response.body) === undefined)) continue;
     current = response;
-    // What was stored for its path is not looked at.
+    // The entry of its path is bypassed.
     const { how } = await ask(path, { "Cache-Control": "no-cache" });
     if (!how.includes("stored")) unstored.push(name);
   }
@@ -201,7 +201,7 @@ describe("an answer in which single values do not fit", () => {
     expect((await ask(`/api/v1/json/${path}`)).how).toBe("fwd=uri-miss");
   });
 
-  test.each(["study/14", "study/some-name"])("is asked for again after a write: %s", async (path) => {
+  test.each(["study/14", "study/some-name"])("is invalidated by a write: %s", async (path) => {
     const { ask } = await cachingOver(await recordingUpstream(() => ({ body: JSON.stringify({ study }) })));
     const target = `/api/v1/json/${path}`;
     await ask(target);
@@ -210,7 +210,7 @@ describe("an answer in which single values do not fit", () => {
     expect((await ask(target)).how).toMatch(/^fwd=uri-miss; stored/);
   });
 
-  test("a run that is not evaluated yet is fresh for 15 s also then", async () => {
+  test("a run that is not evaluated yet is fresh for 15 s then, too", async () => {
     const run = { run_id: "1", task_id: "1", setup_string: { b: "x" } };
     const { ask } = await cachingOver(await recordingUpstream(() => ({ body: JSON.stringify({ run }) })));
     expect((await ask("/api/v1/json/run/1")).how).toMatch(/stored; ttl=1[45]$/);
@@ -232,7 +232,7 @@ describe("a study of tags, which the new interface no longer has", () => {
     return { ...gateway, pass, bodies };
   };
 
-  test("is fresh for a minute, then asked for, and served for a week while legacy fails", async () => {
+  test("is fresh for a minute, and served stale for a week while legacy fails", async () => {
     const { legacy, ask, pass, bodies } = await stored();
     for (const path of forms) expect((await ask(path)).how).toMatch(/^hit/);
     pass(minute);
@@ -260,7 +260,7 @@ describe("a study of tags, which the new interface no longer has", () => {
     ["flow", "101"],
     ["setup", "1"],
     ["run", "1"],
-  ])("is asked for again after a tag of %s, and left for legacy's failure", async (kind, id) => {
+  ])("is stale after a tag of %s, and then served only while legacy fails", async (kind, id) => {
     const { legacy, ask } = await stored();
     const tag = (name: string) => {
       const body = new URLSearchParams({ api_key: key, [`${kind}_id`]: id, tag: name });
@@ -274,7 +274,7 @@ describe("a study of tags, which the new interface no longer has", () => {
   });
 });
 
-describe("an error of legacy is known by its code", () => {
+describe("an error of legacy is recognized by its code", () => {
   const dataset = '{"data_set_description":{"id":"61","name":"iris","format":"ARFF"}}';
   const [old, new_] = ["/api/v1/json/data/61", "/v1/datasets/61"];
   /** A gateway that has stored a dataset for both interfaces, which legacy has withdrawn since, with this status. */
@@ -302,7 +302,7 @@ describe("an error of legacy is known by its code", () => {
     [112, 401, 403, "fwd=stale"],
     [112, 403, 403, "fwd=stale"],
     [112, 422, 403, "fwd=stale"],
-  ])("code %i is its answer with status %i too: what was stored has gone", async (code, status, ours, how) => {
+  ])("code %i is legacy's answer with status %i too: the entry is invalidated", async (code, status, ours, how) => {
     const gateway = await withdrawn(code, status);
     expect(await gateway.ask(old)).toMatchObject({ status, body: error(code), how });
     expect(await gateway.ask(new_)).toMatchObject({ status: ours, how });
@@ -317,7 +317,7 @@ describe("an error of legacy is known by its code", () => {
     [502, 502],
     [503, 503],
     [504, 502],
-  ])("a front has status %i, with a code too: what is stored is served", async (status, ours) => {
+  ])("status %i is a front's, even with a code: the stored answer is served", async (status, ours) => {
     const gateway = await withdrawn(111, status);
     expect(await gateway.ask(old)).toMatchObject({ status: 200, body: dataset });
     expect((await gateway.ask(new_)).status).toBe(200);
@@ -335,7 +335,7 @@ describe("an error of legacy is known by its code", () => {
   });
 });
 
-test("a flow that does not exist is fresh for a minute, and not served afterwards", async () => {
+test("the absence of a flow is cached for a minute, and never served stale", async () => {
   const { pass } = clock();
   const { legacy, ask } = await cachingOver(await startSample());
   const path = "/api/v1/json/flow/exists/no.such.flow/1";

@@ -34,7 +34,7 @@ const forms = ["database", "page-502", "page-503", "page-429", "page-302", "page
 const empty = ["empty-200", "empty-500"];
 
 describe("a list with a key", () => {
-  test.each([...forms, ...empty])("is everybody's from the first request on, where legacy is ill: %s", async (form) => {
+  test.each([...forms, ...empty])("is the public list from the first request on in an outage: %s", async (form) => {
     const { legacy, ask } = await cachingOver(await startSample());
     const { body } = await ask(list);
     await legacy.become(form);
@@ -46,7 +46,7 @@ describe("a list with a key", () => {
     }
   });
 
-  test.each([...forms, ...empty])("is what came, where nothing is stored: %s", async (form) => {
+  test.each([...forms, ...empty])("is legacy's answer where nothing is stored: %s", async (form) => {
     const { legacy, ask } = await cachingOver(await startSample());
     await legacy.become(form);
     const direct = await fetch(legacy.url + keyed, { redirect: "manual" });
@@ -54,7 +54,7 @@ describe("a list with a key", () => {
     expect([shown.status, shown.body, shown.how]).toEqual([direct.status, await direct.text(), "passed"]);
   });
 
-  test("is everybody's where no connection can be opened", async () => {
+  test("is the public list where no connection can be opened", async () => {
     const { legacy, ask, core } = await cachingOver(await startSample());
     const { body } = await ask(list);
     await legacy.close();
@@ -62,7 +62,7 @@ describe("a list with a key", () => {
     await until(() => core.outage.isOn());
     expect((await ask(keyed)).body).toBe(body);
     const other = () => ask(`/api/v1/json/task/list/limit/3?api_key=${key}`);
-    // One request a second is sent all the same.
+    // One request a second is still sent.
     await other();
     const { status, headers } = await other();
     expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
@@ -77,7 +77,7 @@ describe("a list with a key", () => {
     expect(shown.headers.get("age")).toBeNull();
   });
 
-  test.each(["no-cache", "no-store"])("is what came for who asks for that (%s)", async (wanted) => {
+  test.each(["no-cache", "no-store"])("is legacy's answer if the client asks for that (%s)", async (wanted) => {
     const { legacy, ask } = await cachingOver(await startSample());
     await ask(list);
     await legacy.become("page-502");
@@ -110,7 +110,7 @@ describe("a list with a key", () => {
   });
 
   test.each([
-    ["is at once everybody's while legacy fails", true],
+    ["is at once the public list while legacy fails", true],
     ["passes at once while the probe is not believed", false],
   ])("%s, though the probe is under way", async (_, isFailing) => {
     const { pass } = clock(["setTimeout", "clearTimeout"]);
@@ -130,7 +130,7 @@ describe("a list with a key", () => {
     await until(() => core.outage.isOn());
     isIll = isFailing;
     isProbeSilent = true;
-    // One request a second is sent: three of legacy's own answers overrule the probe.
+    // One request a second is sent: three answers by legacy itself overrule the probe.
     for (let i = 10; core.outage.isOn() !== isFailing; i++) {
       await ask(`/api/v1/json/data/${i}`);
       pass(1000);
@@ -141,7 +141,7 @@ describe("a list with a key", () => {
     expect([shown.body, shown.how === "passed", core.outage.isOn()]).toEqual([rows, !isFailing, isFailing]);
   });
 
-  describe("that legacy has not answered when it is known to fail", () => {
+  describe("that waits for legacy when the outage is noticed", () => {
     /** A gateway whose legacy freezes while two lists are under way; the times are the test's. */
     const frozen = async () => {
       const { pass } = clock(["setTimeout", "clearTimeout"]);
@@ -179,7 +179,7 @@ describe("a list with a key", () => {
       return { ...gateway, asked, freeze, unanswered, answer };
     };
 
-    test("is everybody's at once, and its request is given up", async () => {
+    test("is the public list at once, and its request is given up", async () => {
       const { ask, freeze, asked, unanswered, core } = await frozen();
       await ask(list);
       for (const shown of await Promise.all(await freeze())) {
@@ -219,7 +219,7 @@ describe("a list with a key", () => {
 describe("a key that legacy has refused within the hour", () => {
   const wrongKey = `?api_key=${mallory}`;
   const record = "/api/v1/json/data/61";
-  /** A gateway that knows what legacy says of the key, and has everybody's answers. */
+  /** A gateway that knows what legacy says of the key, and has the public answers. */
   const refused = async () => {
     const gateway = await cachingOver(await startSample());
     await gateway.ask(list);
@@ -261,7 +261,7 @@ describe("a key that legacy has refused within the hour", () => {
     expect((await ask(list + wrongKey)).status).toBe(200);
   });
 
-  test("is a refused one for an hour", async () => {
+  test("stays refused for an hour", async () => {
     const { pass } = clock();
     const { core } = await refused();
     const wasRefused = () => core.keys.wasRefused(core.keys.ownerOf(mallory));
@@ -284,7 +284,7 @@ test("while the check of a key is late, one that was accepted within the hour co
   expect((await ask(keyedRecord)).how).toMatch(/^hit/);
 });
 
-test("a record whose key was not checked is everybody's once legacy is known to fail", async () => {
+test("a key that was not checked gets the public record once legacy is known to fail", async () => {
   const { pass } = clock(["setTimeout", "clearTimeout"]);
   const { legacy, ask, core } = await caching();
   const { body } = await ask(json);
@@ -309,13 +309,13 @@ test("a record whose key was not checked is everybody's once legacy is known to 
   pass(minute);
 });
 
-test.runIf(hasFeatures)("a made-up key that gets an answer in an outage is no caller", async () => {
+test.runIf(hasFeatures)("a made-up key that gets an answer in an outage is not listed as a caller", async () => {
   const { legacy, ask, see, core } = await caching();
   await ask(`${json}?api_key=${alice}`);
   legacy.mode = "down";
   for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${i + 100}`);
   await until(() => core.outage.isOn());
-  for (const one of [alice, mallory]) expect((await ask(`${json}?api_key=${one}`)).status).toBe(200);
+  for (const caller of [alice, mallory]) expect((await ask(`${json}?api_key=${caller}`)).status).toBe(200);
   const clients = (await (await see("/clients")).json()) as { caller: string; count: number }[];
   const counts = clients.map(({ caller, count }) => [caller === "nobody", count]);
   expect(counts.toSorted(([, a], [, b]) => Number(a) - Number(b))).toEqual([
@@ -324,7 +324,7 @@ test.runIf(hasFeatures)("a made-up key that gets an answer in an outage is no ca
   ]);
 });
 
-test("what nobody finds is code 107 to a key while legacy fails, unasked", async () => {
+test("a 404 without a key is code 107 to a key while legacy fails, at once", async () => {
   const { legacy, ask, core } = await cachingOver(await startSample());
   const unknown = "/api/v1/json/data/999999";
   const { body } = await ask(unknown);
@@ -341,8 +341,8 @@ test("what nobody finds is code 107 to a key while legacy fails, unasked", async
   ]);
 });
 
-describe("everybody's list is fetched for who always sends a key", () => {
-  /** How often legacy was asked for the list without a key. */
+describe("the public list is fetched for clients that always send a key", () => {
+  /** The number of requests to legacy for the list without a key. */
   const counting = async () => {
     const legacy = await startSample();
     const asked: string[] = [];
@@ -383,12 +383,12 @@ describe("everybody's list is fetched for who always sends a key", () => {
 });
 
 describeWithRedis("with a second gateway", () => {
-  test("what only Redis has stands in place of an ill answer", async () => {
+  test("an answer that only Redis has is served in place of an ill one", async () => {
     const redis = await startRedis();
     const legacy = await startSample();
     const [first, second] = await Promise.all([1, 2].map(() => cachingOver(legacy, { REDIS_URL: redis.url })));
-    // What is fetched before is not shared.
-    await until(() => [first, second].every((one) => one?.core.cache.sharing() === "in step"));
+    // Answers that are fetched earlier are not shared.
+    await until(() => [first, second].every((gateway) => gateway?.core.cache.sharing() === "in step"));
     await until(async () => (await first?.ask(list))?.how.startsWith("hit") === true);
     const { body } = (await first?.ask(list)) ?? {};
     await legacy.become("page-502");

@@ -17,7 +17,7 @@ const everyLegacy: Legacy[] = ["answers", "inDoubt", "fails"];
 const everyKey: Key[] = ["accepted", "refused", "unknown", "wasRefused", "late"];
 const everyFound: Found[] = ["ok", "other", "doubted", "failure", "none"];
 
-/** A. At arrival: by who asks, what is asked for, and how legacy is. */
+/** A. At arrival: by the caller, the kind of read, and the state of legacy. */
 const atArrival: Record<"cached" | "passing" | "showsMore", Record<Legacy, Step>> = {
   cached: { answers: "checkKey", inDoubt: "checkKey", fails: "checkKey" },
   passing: { answers: "pass", inDoubt: "awaitProbe", fails: "checkKey" },
@@ -37,7 +37,7 @@ const afterKey: Record<Key, Step> = {
   late: "passOrStored",
 };
 
-/** C. By the public answer: to nobody, or where legacy answers alike to each key; to others; and while legacy fails. */
+/** C. By the public answer: to callers without a key, or if legacy answers each key alike; to others; in an outage. */
 const afterLookUp: Record<Found, Record<"public" | "others" | "othersFailsList" | "othersFailsRecord", Step>> = {
   ok: { public: "send", others: "send", othersFailsList: "send", othersFailsRecord: "send" },
   other: { public: "send", others: "passOrStored", othersFailsList: "send", othersFailsRecord: "say107" },
@@ -83,7 +83,7 @@ test("each combination has the step of its table", () => {
   expect(cells).toBe(1272);
 });
 
-test("D: legacy's answer to a read that passed is replaced where it is none of its own, or a refusal", () => {
+test("D: a passed read's answer is replaced if it is a refusal or not by legacy", () => {
   expect(afterHeld).toEqual({
     document: "through",
     unjudged: "through",

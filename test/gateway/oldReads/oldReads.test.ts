@@ -8,7 +8,7 @@ import { clock } from "../cache/support.ts";
 import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import { alice, caching, cachingOver, documents, error, json, mallory, minute, startLegacy, xml } from "./support.ts";
 
-describe("a read of legacy's own interface", () => {
+describe("a read of the legacy interface", () => {
   test.each([
     [json, "json", "application/json; charset=utf-8"],
     ["/api/v1/xml/data/61", "xml", "text/xml; charset=utf-8"],
@@ -32,7 +32,7 @@ describe("a read of legacy's own interface", () => {
     expect(stale.how).toContain("stale-if-error");
   });
 
-  test("a page of another origin may read what the cache adds", async () => {
+  test("a page of another origin may read the headers that the cache adds", async () => {
     const { ask } = await caching();
     const answers = [await ask(json), await ask(json)];
     for (const { headers } of answers) {
@@ -108,8 +108,8 @@ describe("a read of legacy's own interface", () => {
   });
 });
 
-describe("what is stored", () => {
-  test("an answer that is none is passed on as it comes, fetched once, and not stored", async () => {
+describe("answers that may be stored", () => {
+  test("a page in place of an answer is passed on unchanged, fetched once, not stored", async () => {
     const { legacy, ask } = await caching();
     legacy.page = "<html>An error</html>";
     const page = await ask(json);
@@ -137,7 +137,7 @@ describe("what is stored", () => {
     expect(legacy.seen).toHaveLength(requests);
   });
 
-  test("such an answer leaves the stale one, and a refusal takes it out", async () => {
+  test("such an answer leaves the stale entry, and a refusal invalidates it", async () => {
     const { pass } = clock();
     const { legacy, ask } = await caching();
     await ask(json);
@@ -152,7 +152,7 @@ describe("what is stored", () => {
     expect((await ask(json)).status).toBe(502);
   });
 
-  test("what is not found is stored for its minute, and an upload has it asked for again", async () => {
+  test("a 404 is stored for its minute, and an upload invalidates it", async () => {
     const { legacy, ask } = await caching();
     legacy.error = 111;
     for (let i = 0; i < 2; i++) expect(await ask(json)).toMatchObject({ status: 412, body: error(111) });
@@ -164,7 +164,7 @@ describe("what is stored", () => {
     expect((await ask(json)).status).toBe(200);
   });
 
-  test("a write takes both forms out, and the new interface's answer too", async () => {
+  test("a write invalidates both forms, and the new interface's answer too", async () => {
     const { legacy, ask, tag } = await caching();
     for (const path of [json, xml, "/v1/datasets/61"]) await ask(path);
     await tag();
@@ -173,7 +173,7 @@ describe("what is stored", () => {
     expect(legacy.asked).toHaveLength(asked + 3);
   });
 
-  test("a purge by endpoint takes both forms out, and leaves other endpoints", async () => {
+  test("a purge by endpoint purges both forms, and leaves other endpoints", async () => {
     const { ask, see } = await caching();
     for (const path of [json, xml, "/api/v1/json/evaluationmeasure/list"]) await ask(path);
     const body = '{"endpoint": "getDataset", "hard": true}';
@@ -183,7 +183,7 @@ describe("what is stored", () => {
     expect((await ask("/api/v1/json/evaluationmeasure/list")).how).toMatch(/^hit/);
   });
 
-  test("an answer that is larger than legacy's may be passes, at once the next time", async () => {
+  test("an answer that is larger than legacy's may be passes, next time at once", async () => {
     const { legacy, ask } = await caching({ MAX_REPLY_BYTES: "1024" });
     documents["large"] = `{"data_set_description":{"id":"61","description":"${"x".repeat(2000)}"}}`;
     legacy.page = documents["large"];
@@ -193,18 +193,18 @@ describe("what is stored", () => {
 });
 
 describe("a caller with a key", () => {
-  test("who is known gets everybody's answer, which is fetched without the key", async () => {
+  test("with a known key gets the public answer, which is fetched without the key", async () => {
     const { legacy, ask } = await caching();
     const first = await ask(`${json}?api_key=${alice}`);
     expect([first.status, first.headers.get("cache-control")]).toEqual([200, "private, no-cache"]);
-    expect(legacy.asked.filter((one) => one.includes("/data/61"))).toEqual([`GET ${json}`]);
+    expect(legacy.asked.filter((line) => line.includes("/data/61"))).toEqual([`GET ${json}`]);
     expect((await ask(json)).how).toMatch(/^hit/);
     const asked = legacy.asked.length;
     expect((await ask(`${json}?api_key=${alice}`)).how).toMatch(/^hit/);
     expect(legacy.asked).toHaveLength(asked);
   });
 
-  test("who is not known passes, and who has a personal list too", async () => {
+  test("with an unknown key passes, and so does a personal list", async () => {
     const { ask } = await caching();
     await ask(json);
     const refused = await ask(`${json}?api_key=${mallory}`);
@@ -212,7 +212,7 @@ describe("a caller with a key", () => {
     expect((await ask(`/api/v1/json/data/list?api_key=${alice}`)).how).toBe("passed");
   });
 
-  test("what others do not find passes: it may be the caller's own", async () => {
+  test("passes where the public answer is a 404: the record may be the caller's own", async () => {
     const { legacy, ask } = await caching();
     legacy.error = 112;
     await ask(json);
@@ -220,7 +220,7 @@ describe("a caller with a key", () => {
     expect(legacy.asked.at(-1)).toBe(`GET ${json} with a key`);
   });
 
-  test("while legacy fails, any key that it has not refused gets everybody's answer", async () => {
+  test("gets the public answer while legacy fails, unless legacy has refused the key", async () => {
     const { legacy, ask } = await caching();
     await ask(json);
     legacy.mode = "down";
@@ -229,7 +229,7 @@ describe("a caller with a key", () => {
 });
 
 describeWithRedis("two gateways and a Redis", () => {
-  test("both serve one's answers with their type, and a write takes both forms out", async () => {
+  test("both serve each other's answers with their type; a write invalidates both forms", async () => {
     const redis = await startRedis();
     const legacy = await startLegacy();
     const shared = { REDIS_URL: redis.url };
@@ -249,7 +249,7 @@ describeWithRedis("two gateways and a Redis", () => {
     for (const path of [json, xml]) expect((await a.ask(path)).how).toMatch(/^fwd=uri-miss/);
   });
 
-  test("what is not found lasts as long in the second gateway", async () => {
+  test("a 404 lasts as long in the second gateway", async () => {
     const redis = await startRedis();
     const legacy = await startLegacy();
     const settings = { REDIS_URL: redis.url, CACHE_LIFETIMES: JSON.stringify({ getDataset: { notFoundTtl: "7d" } }) };
@@ -311,7 +311,7 @@ describe("a hit of an old client", () => {
     expect(clients.map(({ path, count }) => [path, count])).toEqual([["/api/v1/json/data/{id}", 2]]);
   });
 
-  test("is of the scheme that legacy was told, whoever asked over another one", async () => {
+  test("is of the scheme that legacy was told, also after requests over the other scheme", async () => {
     const { legacy, ask } = await caching({ TRUSTED_PROXIES: "127.0.0.1" });
     const [http, https] = ["http", "https"].map((scheme) => ({ "X-Forwarded-Proto": scheme }));
     for (const headers of [http, https]) expect((await ask(json, headers)).how).toMatch(/^fwd=uri-miss/);
@@ -330,7 +330,7 @@ describe("a hit of an old client", () => {
     expect((await ask(`${json}/`)).status).toBe(503);
   });
 
-  test("is on the page: what the cache answers, and in an outage how many reads fail", async () => {
+  test("is on the page: the share of the cache, and in an outage the failed reads", async () => {
     const { pass } = clock();
     const { legacy, ask, see } = await hit();
     const shown = async () => {
@@ -347,7 +347,7 @@ describe("a hit of an old client", () => {
   });
 });
 
-test("concurrent requests are one fetch, whoever leaves", async () => {
+test("concurrent requests are one fetch, even if a client leaves", async () => {
   const { legacy, ask, url } = await caching();
   const leaving = new AbortController();
   const left = fetch(url + json, { signal: leaving.signal }).catch(() => "left");

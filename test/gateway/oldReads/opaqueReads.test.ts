@@ -42,7 +42,7 @@ const paths: [path: string, fresh: number][] = [
   ["xsd/openml.data.upload", 60],
 ];
 
-describe("a read that no endpoint has", () => {
+describe("a read without an endpoint", () => {
   test.each(paths)("%s is stored by its bytes, in both forms: fresh for %i minutes", async (path, fresh) => {
     const { pass } = clock();
     const { legacy, ask } = await cachingOver(await startLegacy());
@@ -99,7 +99,7 @@ describe("a read that no endpoint has", () => {
   test.each([
     ["not found", error(156)],
     ["no access", error(112)],
-  ])("of errors it is stored for 60 s where nothing is there, or shown: %s", async (_, body) => {
+  ])("its error is stored for 60 s if it means not found or no access: %s", async (_, body) => {
     clock();
     const { legacy, ask } = await cachingOver(await startLegacy());
     legacy.answer = { status: 412, body };
@@ -130,7 +130,7 @@ describe("a read that no endpoint has", () => {
     expect(await ask("/api/v1/json/task/inputs/59")).toMatchObject({ status, body, how: "fwd=uri-miss" });
   });
 
-  test("an error that is not stored takes out what was, and a failure does not", async () => {
+  test("an error that is not stored invalidates the entry, and a failure does not", async () => {
     const { pass } = clock();
     const { legacy, ask } = await cachingOver(await startLegacy());
     const path = "/api/v1/json/study/99/data";
@@ -145,7 +145,7 @@ describe("a read that no endpoint has", () => {
     expect((await ask(path)).status).toBe(502);
   });
 
-  test("an accepted key, or a cookie, gets everybody's 200, and passes for all else", async () => {
+  test("an accepted key, or a cookie, gets the public 200, and passes for all else", async () => {
     const { legacy, ask } = await cachingOver(await startLegacy());
     const asMine = async (path: string) => [await ask(`${path}?api_key=${alice}`), await ask(path, session)];
     await ask("/api/v1/json/task/inputs/59");
@@ -172,7 +172,7 @@ describe("a read that no endpoint has", () => {
     ["task", "59", ["task/inputs/59", "study/99/tasks"]],
     ["run", "1", ["study/99/runs"]],
     ["study", "99", ["study/99/runs", "study/99/data"]],
-  ])("a write to %s/%s has it asked for again", async (kind, id, touched) => {
+  ])("a write to %s/%s invalidates it", async (kind, id, touched) => {
     const { ask } = await cachingOver(await startLegacy());
     const known = paths.map(([path]) => path).concat("study/99/data", "study/99/tasks");
     for (const path of known) await ask(`/api/v1/json/${path}`);

@@ -14,7 +14,7 @@ const from = (client: number) => ({ "X-Forwarded-For": `192.0.2.${client}` });
 const other = (id: number) => `/api/v1/json/data/${id}`;
 const day = 24 * 60 * minute;
 
-test("each 5xx of the gateway's own is an event, and counts as a failure", async () => {
+test("each 5xx that the gateway makes is an event, and counts as a failure", async () => {
   const { legacy, ask, core } = await caching();
   const failures = () => core.observer.counts()["legacy_failed getDataset"];
   await ask(json);
@@ -24,7 +24,7 @@ test("each 5xx of the gateway's own is an event, and counts as a failure", async
   expect(failures()).toBe(3);
   await until(() => core.outage.isOn());
   await core.outage.settled();
-  // One request a second tries legacy all the same.
+  // One request a second still tries legacy.
   const statuses = [await ask(other(7)), await ask(other(8))].map(({ status }) => status);
   expect([statuses.at(-1), failures()]).toEqual([503, 5]);
   const page = await pageOfMetrics(core.meter);
@@ -69,7 +69,7 @@ test(`${PATHS} stale paths reach a legacy that is back once each, over MAX_CONNE
   expect([legacy.asked.toSorted(), legacy.most]).toEqual([asked.toSorted(), 4]);
 });
 
-test("a list that shows more to a key passes, and is everybody's while legacy fails", async () => {
+test("a list that shows more to a key passes, and is the public list in an outage", async () => {
   const legacy = await startSample();
   const { ask, core } = await cachingOver(legacy);
   const list = "/api/v1/json/data/list/limit/5";
@@ -84,7 +84,7 @@ test("a list that shows more to a key passes, and is everybody's while legacy fa
   expect(how).toMatch(/^hit/);
 });
 
-test("while legacy fails, a page in its place is no answer to an old client", async () => {
+test("while legacy fails, old clients get no page in place of an answer", async () => {
   const asked: string[] = [];
   const url = await httpUpstream(({ url: path = "" }, response) => {
     asked.push(path);
@@ -98,7 +98,7 @@ test("while legacy fails, a page in its place is no answer to an old client", as
   expect([asked.includes(other(9)), status, JSON.parse(body)]).toMatchObject([true, 503, { error: { code: "107" } }]);
 });
 
-/** Asks a gateway for the body at each path of the sample; what was stored of those that are there. */
+/** Asks a gateway for the body at each path of the sample; returns the bodies of stored answers. */
 const bodiesOf = async (bodyAt: BodyAt) => {
   const bodies = new Map<string, string>();
   for (const { path } of samplePaths()) {
@@ -112,7 +112,7 @@ const bodiesOf = async (bodyAt: BodyAt) => {
 type BodyAt = Awaited<ReturnType<typeof caching>>["ask"];
 
 describe("a day of outage", () => {
-  test("what was asked in the day before it is answered", async () => {
+  test("reads of the day before are answered", async () => {
     const { pass } = clock();
     const legacy = await startSample();
     const { ask } = await cachingOver(legacy);
@@ -125,7 +125,7 @@ describe("a day of outage", () => {
 });
 
 describeWithRedis("a day of outage, with Redis", () => {
-  test("a gateway that starts in it answers what another was asked the day before", async () => {
+  test("a gateway that starts in it answers another gateway's reads of the day before", async () => {
     const redis = await startRedis();
     // Redis answers in time, however busy the machine is.
     const { pass } = clock(["setTimeout", "clearTimeout"]);

@@ -21,7 +21,7 @@ const readClock = () => {
 
 /** A gateway over a legacy that answers the gateway's own requests (`own`) otherwise than those of clients. */
 const treating = async (state: { own: Given; clients?: Given }, environment: Record<string, string> = {}) => {
-  /** Whose requests legacy has got for the path. */
+  /** The senders of legacy's requests for the path. */
   const askers: ("own" | "client")[] = [];
   const url = await httpUpstream((request, response) => {
     const asker = request.headers["user-agent"] === "catalog-gateway" ? "own" : "client";
@@ -31,13 +31,13 @@ const treating = async (state: { own: Given; clients?: Given }, environment: Rec
     response.end(body);
   });
   const gateway = await cachingOver({ url }, environment);
-  /** How often an event whose name begins so was reported. */
+  /** The number of reports of the event whose name begins so. */
   const counted = (event: string): number =>
     Object.entries(gateway.core.observer.counts()).find(([name]) => name.startsWith(event))?.[1] ?? 0;
   return { ...gateway, askers, counted };
 };
 
-/** A record of so many bytes. */
+/** A record of `bytes` bytes. */
 const recordOf = (bytes: number): Given => {
   const document = (text: string) => `{"data_set_description":{"id":"61","name":"iris","description":"${text}"}}`;
   return { body: document("x".repeat(bytes - document("").length)) };
@@ -100,7 +100,7 @@ const otherwise: [string, Given, string][] = [
   ["a redirection", { status: 302, body: page, headers: { ...html, Location: "/elsewhere" } }, "legacy_ill"],
 ];
 
-describe("where the gateway's own request gets otherwise than the client's", () => {
+describe("where the gateway's own request gets another answer than the client's", () => {
   test.each(otherwise)("%s: the path passes for a minute, with one event", async (_, own, event) => {
     const pass = readClock();
     const state: { own: Given; clients: Given } = { own, clients: sound };
@@ -131,7 +131,7 @@ describe("where the gateway's own request gets otherwise than the client's", () 
     expect(askers).toEqual(["own", "own", "own"]);
   });
 
-  test("who asks past the cache does not make others pass what is stored", async () => {
+  test("a client that bypasses the cache does not make others bypass stored answers", async () => {
     const pass = readClock();
     const state: { own: Given; clients: Given } = { own: sound, clients: sound };
     const { ask } = await treating(state);

@@ -52,7 +52,7 @@ const passing = [
   "json/user/list",
   "xml/evaluation/request/1/normal/1",
   "json/data/unprocessed/0/normal",
-  // What legacy reads in them is not sure: a write to the same record would not take their answers out.
+  // It is uncertain how legacy reads them: a write to the same record would not invalidate their answers.
   "json/data/features/61.0",
   "xml/task/1.0",
   "json/run/list/task/1.0",

@@ -4,7 +4,7 @@ import { openSample, type SampleOptions } from "../../../tools/sampleLegacy/open
 import { endpoints } from "../../../transforms/index.ts";
 import { httpUpstream } from "../proxy/support.ts";
 
-/** A path of legacy's own interface for each example of each cached endpoint, in both forms. */
+/** A path of the legacy interface for each example of each cached endpoint, in both forms. */
 export const samplePaths = (): { name: string; path: string }[] =>
   Object.entries(endpoints).flatMap(([name, endpoint]) => {
     const { cache, examples, input } = endpoint;

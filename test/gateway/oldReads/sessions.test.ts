@@ -10,7 +10,7 @@ import { cachingOver } from "./support.ts";
 const goodKey = sampleCatalogue.users[0]?.key ?? "";
 
 /**
- * How a client asks. `form`: that in the paths of records; lists are JSON. `isPosting`: it reads by
+ * The habits of a client. `form`: the form in paths of records; lists are JSON. `isPosting`: it reads by
  * POST, with its key in a form.
  */
 type Client = { name: string; key?: string; form: "/json" | "/xml" | ""; keepsCookies?: true; isPosting?: true };
@@ -31,7 +31,7 @@ const FILE = "file";
 const UNPARSABLE = "listEvaluationsWithSetups";
 
 /**
- * What a client asks for: each example of each endpoint. A data file comes in the middle: legacy
+ * The requests of a client: each example of each endpoint. A data file comes in the middle: legacy
  * begins a session with it.
  */
 const targetsOf = ({ form, isPosting }: Client): { name: string; target: string }[] => {
@@ -89,7 +89,7 @@ const openGateway = async () => {
   return { ...gateway, pass, fail };
 };
 
-/** Whether the cache answers who asks while legacy is well: who may be shown more gets everybody's documents alone. */
+/** True if the cache answers while legacy is well: callers who may be shown more get only public documents from it. */
 const isFromCache = ({ name, status, mayShowMore }: Came): boolean =>
   name !== FILE &&
   (!mayShowMore || (status === 200 && endpoints[name as keyof typeof endpoints].cache?.personal !== true));
@@ -100,12 +100,12 @@ test.each(clients)("each answer of a session is legacy's to the byte: $name", as
   for (let i = 0; i < 2; i++) {
     const came = await play(url);
     expect(answersOf(came)).toEqual(answersOf(await playDirectly(legacy.url)));
-    const fromCache = came.map((one) => client.isPosting !== true && isFromCache(one));
+    const fromCache = came.map((answer) => client.isPosting !== true && isFromCache(answer));
     expect(came.map(({ how }) => how !== "passed")).toEqual(fromCache);
   }
 });
 
-test("reads by POST take nothing out", async () => {
+test("reads by POST invalidate nothing", async () => {
   const { url } = await openGateway();
   const play = openClient({ name: "nobody", form: "" });
   await play(url);
@@ -123,7 +123,7 @@ const outages = forms.flatMap((form, i) =>
 );
 
 describe("while legacy fails, a session goes on", () => {
-  test.each(outages)("with all but what may hide the caller's own: $form, $by", async ({ form, client }) => {
+  test.each(outages)("with all but errors that may hide the caller's own: $form, $by", async ({ form, client }) => {
     const { url, pass, fail } = await openGateway();
     await openClient({ name: "nobody", form: client.form })(url);
     const play = openClient(client);
@@ -134,9 +134,9 @@ describe("while legacy fails, a session goes on", () => {
     const isKept = ({ name, status }: Came, i: number): boolean =>
       status === 200 || isList(name) || during[i]?.mayShowMore === false;
     const compared = (came: readonly Came[]) =>
-      well.flatMap((one, i) => (one.name === FILE ? [] : [{ ...answersOf(came)[i], isKept: isKept(one, i) }]));
+      well.flatMap((before, i) => (before.name === FILE ? [] : [{ ...answersOf(came)[i], isKept: isKept(before, i) }]));
     const [before, after] = [well, during].map((came) => compared(came));
-    expect(after?.filter((one) => one.isKept)).toEqual(before?.filter((one) => one.isKept));
-    expect(after?.filter((one, i) => !one.isKept && one.body === before?.[i]?.body)).toEqual([]);
+    expect(after?.filter((answer) => answer.isKept)).toEqual(before?.filter((answer) => answer.isKept));
+    expect(after?.filter((answer, i) => !answer.isKept && answer.body === before?.[i]?.body)).toEqual([]);
   });
 });

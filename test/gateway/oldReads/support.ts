@@ -29,7 +29,7 @@ export type Legacy = {
   page?: string;
 };
 
-/** A legacy as the real one: it gives everybody a session, answers `HEAD` with an error, and zips what it may. */
+/** A legacy as the real one: it gives each client a session, answers `HEAD` with an error, and zips if it may. */
 export const startLegacy = async (): Promise<Legacy & { url: string }> => {
   const legacy: Legacy = { mode: "healthy", asked: [], seen: [], running: 0, most: 0 };
   const answer = (request: IncomingMessage, response: ServerResponse): void => {

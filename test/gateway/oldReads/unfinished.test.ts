@@ -6,7 +6,7 @@ import { httpUpstream } from "../proxy/support.ts";
 import { clock } from "../cache/support.ts";
 
 const second = 1000;
-/** Of the day that `clock` sets, 21 November 2026, it is a day ago but for an hour. */
+/** 23 hours before the time that `clock` sets, 21 November 2026. */
 const UPLOADED = "2026-11-20T13:00:00";
 const evaluations = { evaluation: { name: "kappa", value: "1" } };
 const run = (members: JsonObject = {}) => ({ run: { run_id: "7", task_id: "31", ...members } });
@@ -31,7 +31,7 @@ const gatewayOver = async (document: Json, environment: Record<string, string> =
 const [newRun, oldRun] = ["/v1/run/7", "/api/v1/json/run/7"];
 const [newDataset, oldDataset] = ["/v1/datasets/61", "/api/v1/json/data/61"];
 
-describe("what legacy's workers have not completed yet is fresh for 15 s", () => {
+describe("a record that legacy's workers have not completed is fresh for 15 s", () => {
   test.each<[title: string, path: string, document: Json]>([
     ["a run without evaluations", newRun, run()],
     ["a run with files alone", newRun, run({ output_data: { file: { did: "-1", file_id: "9" } } })],
@@ -56,7 +56,7 @@ describe("what legacy's workers have not completed yet is fresh for 15 s", () =>
   test.each<[path: string, old: string, document: Json, complete: Json]>([
     [newRun, oldRun, run(), run({ output_data: evaluations })],
     [newDataset, oldDataset, dataset(), dataset(processed)],
-  ])("what completes %s is seen by the next read on both interfaces", async (path, old, before, after) => {
+  ])("the completion of %s is seen by the next read on both interfaces", async (path, old, before, after) => {
     const { pass } = clock();
     const { legacy, ask } = await gatewayOver(before);
     await ask(path);

@@ -12,7 +12,7 @@ const session = { Cookie: "ci_session=mine" };
 const page = "<html>An error</html>";
 const requests = (count: number) => Array<string>(count).fill(`GET ${json}`);
 
-test("an empty key is nobody: one entry, which any cache may share", async () => {
+test("an empty key counts as no key: one entry, which any cache may share", async () => {
   const { legacy, ask } = await caching();
   expect((await ask(json + emptyKey)).how).toMatch(/^fwd=uri-miss; stored/);
   const { how, body, headers } = await ask(json + emptyKey);
@@ -25,7 +25,7 @@ test("an empty key is nobody: one entry, which any cache may share", async () =>
   expect(legacy.asked).toEqual(requests(1));
 });
 
-test("an empty key gets everybody's list, and what everybody does not find", async () => {
+test("an empty key gets the public list, and the public 404", async () => {
   const legacy = await startSample();
   const { ask } = await cachingOver(legacy);
   for (const path of [list, "/api/v1/json/data/99999"]) {
@@ -36,7 +36,7 @@ test("an empty key gets everybody's list, and what everybody does not find", asy
 });
 
 describe("a cookie counts as a key that legacy has accepted", () => {
-  test("it gets everybody's answer, and legacy is neither asked about it nor shown it", async () => {
+  test("it gets the public answer, and legacy is neither asked about it nor shown it", async () => {
     const { legacy, ask } = await caching();
     for (const Cookie of ["ci_session=mine", "ci_session=other", "a=b"]) {
       const { status, body, headers } = await ask(json, { Cookie });
@@ -48,7 +48,7 @@ describe("a cookie counts as a key that legacy has accepted", () => {
     expect(legacy.seen[0]?.headers.cookie).toBeUndefined();
   });
 
-  test("with a key, legacy decides about the key", async () => {
+  test("beside a key it does not count: legacy decides about the key", async () => {
     const { legacy, ask } = await caching();
     await ask(json);
     expect((await ask(`${json}?api_key=${"c".repeat(32)}`, session)).status).toBe(412);
@@ -56,7 +56,7 @@ describe("a cookie counts as a key that legacy has accepted", () => {
     expect(legacy.seen.at(-1)?.headers.cookie).toBeUndefined();
   });
 
-  test("a list that may show more passes; everybody's is fetched in case legacy fails", async () => {
+  test("a list that may show more passes; the public list is fetched for an outage", async () => {
     const legacy = await startSample();
     const { ask, core } = await cachingOver(legacy);
     const passed = await ask(list + emptyKey, session);
@@ -86,7 +86,7 @@ describe("a cookie counts as a key that legacy has accepted", () => {
   });
 });
 
-test("who leaves while everybody's answer is fetched is not kept until legacy fails", async () => {
+test("a client that leaves while the public answer is fetched is not kept in memory", async () => {
   const { legacy, ask, core } = await caching();
   const answers = Promise.withResolvers<void>();
   Object.assign(legacy, { error: 112, gate: answers.promise });
@@ -110,7 +110,7 @@ const withCookie = ["a cookie", "", session] as const;
 const withKey = ["a key", `?api_key=${alice}`, {}] as const;
 
 describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
-  /** Legacy has said so to everybody: the gateway has stored it, or has not where it may be somebody's own. */
+  /** Legacy gave this error without a key: the gateway has stored it, unless the record may be a caller's own. */
   const gatewayWithError = async (code: number, path = json) => {
     const gateway = await caching();
     const { legacy, ask } = gateway;
@@ -126,15 +126,15 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
     await until(() => core.outage.isOn());
   };
 
-  test("what everybody may not see passes at once for a minute", async () => {
+  test("a record that the public may not see passes at once for a minute", async () => {
     const { pass } = clock();
     const { legacy, mine } = await gatewayWithError(112);
     const asked = async (): Promise<number> => {
       legacy.asked.length = 0;
       expect(await mine()).toMatchObject({ how: "passed", body: error(112) });
-      // The clock of what is remembered is read once in a millisecond.
+      // The clock of remembered keys is read once in a millisecond.
       await settled();
-      return legacy.asked.filter((one) => one.startsWith(`GET ${json}`)).length;
+      return legacy.asked.filter((line) => line.startsWith(`GET ${json}`)).length;
     };
     expect([await asked(), await asked()]).toEqual([2, 1]);
     pass(59_000);
@@ -145,9 +145,9 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
 
   test.each([
     ["a page in place of an answer", 1],
-    // What was dropped is sent once more.
+    // A dropped request is sent once more.
     ["a connection that is dropped", 2],
-  ])("%s is what everybody gets, and says nothing of what may be the caller's own", async (trouble, times) => {
+  ])("%s is sent to all; a record that may be the caller's own is not denied", async (trouble, times) => {
     let isWell = false;
     const asked: string[] = [];
     const send = (response: ServerResponse, status: number, type: string, body: string) =>
@@ -169,7 +169,7 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
     ]);
   });
 
-  test("'no results' of a list is everybody's while legacy fails or answers with a page", async () => {
+  test("'no results' of a list is the public answer while legacy fails or sends a page", async () => {
     const empty = "/api/v1/json/setup/list/flow/1";
     const gateway = await gatewayWithError(674, empty);
     const { legacy, mine } = gateway;
@@ -180,7 +180,7 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
     expect([status, body, sent.get("cache-control")]).toEqual([412, error(674), "private, no-cache"]);
   });
 
-  test("it lasts as long as to nobody", async () => {
+  test("it lasts as long as without a key", async () => {
     const { pass } = clock();
     const gateway = await gatewayWithError(372, list);
     await fail(gateway);

@@ -24,7 +24,7 @@ test.each([
   ["names two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"],
   ["codes the transfer", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"],
   ["sends headers without end", `HTTP/1.1 200 OK\r\nX: ${"a".repeat(200_000)}`],
-  ["switches protocols unasked", "HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"],
+  ["switches protocols unrequested", "HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"],
 ])("an upstream that %s: 502", async (_, nasty) => {
   const { origin } = await nastyUpstream((socket) => socket.end(nasty));
   const gateway = await openProxy(origin);
@@ -38,7 +38,7 @@ test.each([
 test.each([
   ["100", "HTTP/1.1 100 Continue\r\n\r\n"],
   ["103 with Connection: close", "HTTP/1.1 103 Early Hints\r\nConnection: close\r\n\r\n"],
-])("an unasked interim answer %s hides the answer behind it, and the event says so", async (interim, bytes) => {
+])("an unrequested interim answer %s hides the answer behind it, as its event says", async (interim, bytes) => {
   const { origin } = await nastyUpstream((socket) => socket.write(bytes + healthy));
   const gateway = await openProxy(origin);
   const { text } = await send(gateway.port, request("POST /write", "Content-Length: 1"), "x");
@@ -173,7 +173,7 @@ test("a key in the query is in no event and no answer of ours", async () => {
   expect(JSON.stringify(gateway.events)).not.toContain(secret);
 });
 
-test("an error in what notes a failure is a 500, and its place is free", async () => {
+test("an error in the listener of failures is a 500, and its place is freed", async () => {
   const { origin } = await nastyUpstream((socket) => socket.destroy());
   const failed = (): never => {
     throw new TypeError("planted");

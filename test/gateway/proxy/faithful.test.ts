@@ -54,7 +54,7 @@ test("the request's line and headers arrive with their case, order and repetitio
   expect(lines.slice(3, 8)).toEqual(["x-B: 2", "X-a: 1", "x-b: 3", "Cookie: k=v; l", "Accept-Encoding: gzip, zstd"]);
 });
 
-test("Host is the client's, unless one is set; where legacy redirects to is its own word", async () => {
+test("Host is the client's unless a setting names it; legacy's Location is unchanged", async () => {
   const location = "Location: http://inner.example/dir/";
   const { origin, requests } = await reply(`HTTP/1.1 301 Moved\r\n${location}\r\nContent-Length: 0\r\n\r\n`);
   await send((await openProxy(origin)).port, get("/dir"));
@@ -95,7 +95,7 @@ test("hop-by-hop headers stay on their connection, with those that Connection na
   expect(requests[0]).toMatch(/^Forwarded: for=127\.0\.0\.1;host=a;proto=http\r$/m);
 });
 
-test("whom to believe about the client: only a trusted peer", async () => {
+test("only a trusted peer is believed about the client", async () => {
   const { origin, requests } = await reply("HTTP/1.1 204 No Content\r\n\r\n");
   const lies = [
     "X-Forwarded-For: 6.6.6.6",

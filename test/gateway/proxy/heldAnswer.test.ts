@@ -8,7 +8,7 @@ import { settled, until } from "../../support/waiting.ts";
 const post = (...headers: string[]) => request("POST /write", "Content-Length: 4", ...headers);
 const body = "a=bc";
 
-/** What an upstream writes, and how it ends the connection. */
+/** The text that an upstream writes, and how it ends the connection. */
 type Answer = string | readonly [text: string, ending: "end" | "resetAndDestroy"];
 
 /** A gateway that observes all writes, and holds an answer until it is released. */
@@ -117,7 +117,7 @@ describe("without an answer the observer is called once", () => {
   });
 });
 
-describe("an answer that cannot be given on whole is a 502", () => {
+describe("an answer that cannot be sent on whole is a 502", () => {
   const coded = "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n";
   test.each<[string, "at once" | "later" | "once it has failed", Answer]>([
     ["cut within its length", "once it has failed", ["HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nhe", "end"]],

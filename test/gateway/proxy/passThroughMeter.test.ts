@@ -11,7 +11,7 @@ const metered = async (url: string) => {
     const [name = "", label = "="] = text.split(" ");
     const [key = "", value = ""] = label.split("=");
     const families = await core.meter.read();
-    const samples = families.flatMap((one) => one.values.map((sample) => ({ metricName: one.name, ...sample })));
+    const samples = families.flatMap(({ name: of, values }) => values.map((sample) => ({ metricName: of, ...sample })));
     return samples.find(
       ({ metricName, labels }) =>
         metricName === `catalog_gateway_${name}` && (key === "" || String(labels[key]) === value),

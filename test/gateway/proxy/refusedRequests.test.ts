@@ -9,7 +9,7 @@ import { until } from "../../support/waiting.ts";
 
 const healthyUpstream = () => rawUpstream((socket) => void socket.write(healthy));
 
-/** Where a chunk has no end, what comes before it is sent on already. */
+/** If a chunk has no end, the bytes before it are sent on already. */
 const refusedRequests: [name: string, bytes: string][] = [
   ...forbiddenRequests("/x").filter(([name]) => name !== "chunk without an end"),
   ["a user in its authority", get("http://a@b/x")],
@@ -22,7 +22,7 @@ describe("through one connection to legacy", () => {
     const { port } = await listeningGateway(origin, { MAX_CONNECTIONS: "1" });
     for (const [name, bytes] of refusedRequests) {
       const { status } = await exchange(port, bytes);
-      // Of a request without a sound head Node may close the connection without an answer.
+      // Node may close the connection of a request without a sound head, without an answer.
       const isRefused = Number.isNaN(status) || status >= 400;
       expect([name, isRefused, requests.splice(0)]).toEqual([name, true, []]);
       expect((await exchange(port, get("/healthy"))).body).toBe("healthy");
@@ -42,7 +42,7 @@ describe("through one connection to legacy", () => {
     },
   );
 
-  test("what follows a refused request on its connection is not acted on", async () => {
+  test("bytes behind a refused request on its connection are ignored", async () => {
     const { origin, requests } = await healthyUpstream();
     const { port } = await listeningGateway(origin);
     const { text } = await exchange(
@@ -90,7 +90,7 @@ describe("a request that undici refuses", () => {
     const second = good();
     for (let i = 0; i < 2; i++) {
       await until(() => answers.length === 1);
-      // One request at a time on one connection, refused ones or not.
+      // One request at a time on one connection, refused or not.
       expect(requests).toHaveLength(i + 1);
       answers.splice(0).forEach((answer) => answer());
     }
@@ -102,9 +102,9 @@ describe("a request that undici refuses", () => {
   test("a refused request of the gateway's own does not use up its connection", async () => {
     const { origin } = await healthyUpstream();
     const { upstream } = await openProxy(origin, { connections: 1 });
-    const one = (path: string, headers = {}) =>
+    const read = (path: string, headers = {}) =>
       ask(upstream, { method: "GET", path, headers, maxBytes: 1000, totalTimeout: 2000 });
-    for (let i = 0; i < 3; i++) await expect(one("/", { bad: "a\nb" })).rejects.toThrow("The upstream broke off");
-    expect((await one("/healthy")).body.toString()).toBe("healthy");
+    for (let i = 0; i < 3; i++) await expect(read("/", { bad: "a\nb" })).rejects.toThrow("The upstream broke off");
+    expect((await read("/healthy")).body.toString()).toBe("healthy");
   });
 });

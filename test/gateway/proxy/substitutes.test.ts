@@ -39,7 +39,7 @@ describe("another answer in place of an upstream's", () => {
     ["that goes on", [head, chunk, chunk, chunk]],
     ["without an end", [head, ...Array.from({ length: 20 }, () => chunk)]],
   ];
-  /** Answers 200 in place of what is no 200, after a while or at once. */
+  /** Answers 200 in place of other statuses, after a while or at once. */
   const substituteFor =
     (isLate: boolean): NonNullable<Parameters<typeof openProxy>[1]>["substituteFor"] =>
     (_, res, target) => {
@@ -91,7 +91,7 @@ describe("another answer in place of an upstream's", () => {
     await expectHealthy(proxy);
   });
 
-  test("a substitute that throws costs its request", async () => {
+  test("an exception in a substitute fails only its request", async () => {
     const proxy = await open([`${head}${chunk}0\r\n\r\n`], {
       substituteFor: (_, __, target) =>
         target === "/healthy" ? undefined : () => Promise.reject(new TypeError("a fault")),

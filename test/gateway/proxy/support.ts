@@ -20,12 +20,12 @@ import { roomyLimits } from "../http/openServer.ts";
 import { readRawRequests } from "../../support/rawRequests.ts";
 import { until } from "../../support/waiting.ts";
 
-/** What a test may set differently. */
+/** The settings that a test may change. */
 export type ProxySettings = Partial<
   Omit<UpstreamSettings, "origin"> & PassThroughOptions & { limits: Partial<ClientLimits> }
 >;
 
-/** A pass-through under test. `events` is what it reported, `listener` what it runs. */
+/** A pass-through under test. `events`: its reports. `listener`: the function that it runs. */
 export type RunningProxy = {
   port: number;
   upstream: Upstream;
@@ -132,7 +132,7 @@ export const openProxy = async (origin: string, settings: ProxySettings = {}): P
 /** Everything a client got on one connection, byte for byte (latin1), and whether the connection was reset. */
 type Received = { head: string; body: string; text: string; reset: boolean };
 
-/** Sends bytes on one connection and collects what comes until it ends. */
+/** Sends bytes on one connection and collects the answer bytes until it ends. */
 export const send = (port: number, ...parts: (string | Buffer)[]): Promise<Received> =>
   new Promise((resolve) => {
     let text = "";
@@ -154,7 +154,7 @@ export const get = (path: string, ...headers: string[]): string => request(`GET 
 export const request = (line: string, ...headers: string[]): string =>
   `${[`${line} HTTP/1.1`, "Host: front.example", ...headers, "Connection: close"].join("\r\n")}\r\n\r\n`;
 
-/** That the gateway holds no place and still answers; the last line of every nasty test. */
+/** Expects the gateway to hold no place and to answer still; the last line of every nasty test. */
 export const expectHealthy = async ({ port, upstream, uploads }: RunningProxy): Promise<void> => {
   const isIdle = ({ semaphore: { running, waiting } }: Upstream) => running + waiting === 0;
   await until(() => isIdle(upstream) && isIdle(uploads));

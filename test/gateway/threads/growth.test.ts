@@ -13,8 +13,8 @@ const readXml = xmlReader(["study.description"], ["data.dataset.name"]);
 const read = (body: string) => readLegacy(Buffer.from(body), readXml);
 const within = (before: string, text: string, after: string) => (length: number) =>
   read(before + text.repeat(length / text.length) + after);
-const rule = (one: Rule, make: (length: number) => string) => (length: number) => {
-  one.schema.safeParse(one.read(make(length), note, {}));
+const rule = (tried: Rule, make: (length: number) => string) => (length: number) => {
+  tried.schema.safeParse(tried.read(make(length), note, {}));
 };
 const write = (text: string) => (length: number) => {
   const written = proxiedWrite(catalogue.legacyWrites, "POST", {
@@ -69,7 +69,7 @@ test.each<[string, (length: number) => unknown]>([
 ])("%s take time in proportion to their length", (_, work) => {
   const length = 10_000;
   timeOf(() => work(length));
-  const [short, long] = [length, 8 * length].map((one) => timeOf(() => work(one))) as [number, number];
-  // Eight times the length: quadratic time would be sixty-four times as much. Two milliseconds are as good as none.
+  const [short, long] = [length, 8 * length].map((size) => timeOf(() => work(size))) as [number, number];
+  // Eight times the length: quadratic time would be sixty-four times as much. Two milliseconds count as zero.
   expect((long + 2) / (short + 2)).toBeLessThan(30);
 });

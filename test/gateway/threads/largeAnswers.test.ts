@@ -33,7 +33,7 @@ const ours = ({ did, name }: DatasetRow) => ({
   quality: [{ name: "NumberOfClasses", value: 3 }],
 });
 
-/** So many rows. */
+/** `count` rows. */
 const datasetRows = (count: number, name = "Données ß"): DatasetRow[] =>
   Array.from({ length: count }, (_, i) => ({ did: i + 1, name }));
 
@@ -79,7 +79,7 @@ test("each endpoint answers the same through another thread", async () => {
     await gateway.close();
     await legacy.close();
   });
-  // What a thread adds is the way to it and back, not how a rule reads.
+  // A thread adds the way to it and back, no other reading: the plain pairs are enough.
   const pairs = readPairs().filter(({ isPlain }) => isPlain);
   for (const pair of pairs) await expectPair(pair, gateway, legacy);
   expect(gateway.core.reader.size().threads).toBeGreaterThan(0);
@@ -111,7 +111,7 @@ test("an answer that is read without end is 504, and its thread is replaced", as
     { ...small, module: badEndpoints, overtime: 500 },
     { TOTAL_TIMEOUT_MS: "3000" },
   );
-  // On a busy machine the thread starts too late for the first ones.
+  // On a busy machine the thread starts too late for the first answers.
   await until(async () => (await statusOf("good")) === 200);
   const failed = failures();
   expect(await statusOf("hang")).toBe(504);
@@ -143,7 +143,7 @@ test.each([
   await until(() => reader.size().waiting > 0);
   const { status, headers } = await ask("another");
   expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
-  expect((await Promise.all(running)).map((one) => one.status)).toEqual([504, 504]);
+  expect((await Promise.all(running)).map((answer) => answer.status)).toEqual([504, 504]);
   await until(async () => (await statusOf("good")) === 200);
 });
 
@@ -178,7 +178,7 @@ test("no thread starts before the first large answer, and an idle one ends", asy
   await until(() => reader.size().threads === 0);
 });
 
-test("a gateway that closes answers what waits, and ends its threads", async () => {
+test("a gateway that closes answers the waiting requests, and ends its threads", async () => {
   const { close, reader, statusOf } = await gatewayWith({ ...small, module: badEndpoints });
   const running = statusOf("hang");
   await until(() => reader.size().bytes > 0);

@@ -41,7 +41,7 @@ const documentOf = (endpoint: typeof runs, body: string, limit?: number): unknow
   const result = read(endpoint, body, limit);
   return "written" in result ? JSON.parse(result.written.answer.body.toString()) : undefined;
 };
-/** As the gateway asks: JSON, else XML. */
+/** The rows as the gateway reads them: from JSON, else from XML. */
 const runsOf = (rows: readonly Run[]): unknown => documentOf(runs, jsonRuns(rows)) ?? documentOf(runs, xmlRuns(rows));
 
 const ours = ({ id, message, details = "" }: Run) => ({

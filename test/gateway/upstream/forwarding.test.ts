@@ -86,7 +86,7 @@ const incoming = {
 
 const viaPattern = new RegExp(`^1\\.1 outer, 1\\.1 ${pseudonym}-[0-9a-f-]{36}$`);
 
-test("a stranger's word is replaced, but for Via", () => {
+test("an untrusted client's forwarding headers are replaced, except Via", () => {
   expect(headersFor({ incoming })).toEqual({
     Via: expect.stringMatching(viaPattern),
     "X-Forwarded-For": "192.0.2.1",
@@ -97,7 +97,7 @@ test("a stranger's word is replaced, but for Via", () => {
   });
 });
 
-test("a trusted peer's word is kept and appended to", () => {
+test("a trusted peer's forwarding headers are kept and appended to", () => {
   expect(headersFor({ incoming, trusted: () => true })).toEqual({
     Via: expect.stringMatching(viaPattern),
     "X-Forwarded-For": "198.51.100.1, 198.51.100.2, 192.0.2.1",
@@ -115,7 +115,7 @@ test("a trusted peer's word is kept and appended to", () => {
   expect(headersFor({ incoming: { "x-forwarded-port": "444" }, trusted: () => true })["X-Forwarded-Port"]).toBe("444");
 });
 
-test("a request that has been here is known by its Via", () => {
+test("a request that has passed through before is recognized by its Via", () => {
   expect(pseudonym).toMatch(/^catalog-gateway-[0-9a-f]{8}$/);
   expect(isLoop(viaThis(undefined, "1.0"))).toBe(true);
   expect(isLoop(`1.1 a, ${viaThis("1.0 b")}, 1.1 c`)).toBe(true);

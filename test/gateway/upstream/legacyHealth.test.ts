@@ -170,7 +170,7 @@ test.each<[state: keyof typeof states, event: keyof typeof events, next: string]
   expect(wordsOf(afterEvent({ ...states[state], ownAt }, events[event], T))).toBe(next);
 });
 
-test("in each state, after each event, what is not settled has a probe", () => {
+test("a state in doubt has a probe, after any event", () => {
   for (const [name, state] of Object.entries<LegacyHealth>(states))
     for (const [event, happens] of Object.entries<HealthEvent>(events)) {
       const health = afterEvent(state, happens, T);

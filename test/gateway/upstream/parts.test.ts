@@ -35,7 +35,7 @@ const open = async () => {
   return { pass, get, arrived, answer, results, refused };
 };
 
-test("a part that hangs holds half of the connections, and the others are answered", async () => {
+test("a part that hangs holds half of the connections, and other parts are answered", async () => {
   const { pass, get, arrived, answer, results, refused } = await open();
   for (const path of ["/a1", "/a2", "/a3", "/a4"]) get(path);
   await arrived("/a1", "/a4");
@@ -49,7 +49,7 @@ test("a part that hangs holds half of the connections, and the others are answer
   await arrived("/b1");
   answer("/b1");
   await until(() => results.length === 5);
-  // The last two that hang, the one that waits and the one that comes are refused.
+  // The last two that hang, the request that waits and the new request are refused.
   expect(results.toSorted()).toEqual([
     "/a3 overloaded",
     "/a4 overloaded",

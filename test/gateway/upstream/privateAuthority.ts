@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 const keyOptions = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc"];
 
-/** An authority, and a certificate of it for `localhost` that is valid for so many days. */
+/** An authority, and a certificate of it for `localhost` that is valid for this number of days. */
 const makeCertificates = (directory: string, days: number): void => {
   const openssl = (...args: string[]) => execFileSync("openssl", args, { cwd: directory, stdio: "pipe" });
   const authority = ["-x509", "-days", "2", "-subj", "/CN=A private authority"];

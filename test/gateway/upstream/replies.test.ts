@@ -90,7 +90,7 @@ test("a body of very many small chunks is collected whole", async () => {
   expect(await answer).toBe(15_000);
 });
 
-test("a large body that tells its length is the same bytes, and a short one is none", async () => {
+test("a large body with a Content-Length has the same bytes; a cut body is an error", async () => {
   const { held, bodies, memory, get, asked } = await open(1000 * KIB);
   const [whole, cut] = [get(), get()];
   await asked(2);
@@ -136,10 +136,10 @@ describe("an error in code of the gateway", () => {
     });
 
   test.each<[what: string, settings: Partial<UpstreamSettings>, options: Partial<AskOptions>, told: object]>([
-    ["what notes a failure", { health: { ...noHealth, failed: planted } }, {}, new TypeError("planted")],
-    ["what notes the end of a request", { health: { ...noHealth, begun: planted } }, {}, new TypeError("planted")],
-    ["what lets go of a request", {}, { signal: clinging() }, expect.objectContaining({ kind: "broken" }) as object],
-  ])("in %s is told to the caller of one that breaks off", async (_, settings, options, told) => {
+    ["the listener of failures", { health: { ...noHealth, failed: planted } }, {}, new TypeError("planted")],
+    ["the listener of ended requests", { health: { ...noHealth, begun: planted } }, {}, new TypeError("planted")],
+    ["the release of a request", {}, { signal: clinging() }, expect.objectContaining({ kind: "broken" }) as object],
+  ])("in %s is reported to the caller if the answer breaks off", async (_, settings, options, told) => {
     const { held, upstream, get, asked } = await open(KIB, settings);
     const reply = get({ method: "POST", ...options }).catch((error: unknown) => error);
     await asked(1);
@@ -148,7 +148,7 @@ describe("an error in code of the gateway", () => {
     await until(() => upstream.semaphore.running === 0);
   });
 
-  test("behind a whole answer takes it from no caller, and is reported", async () => {
+  test("behind a whole answer does not fail the call, and is reported", async () => {
     const onFault = vi.fn<(error: unknown) => void>();
     const { held, get, asked } = await open(KIB, { onFault });
     const reply = get({ signal: clinging() });

@@ -112,7 +112,7 @@ test("the probe is sent after one second, two, then every five", async () => {
   watch.close();
 });
 
-test("each change is said once, and what waits for the end of a failure hears of it", async () => {
+test("each change is reported once, also to those that wait for the end of a failure", async () => {
   const { watch, said, answer, fail, isAsking, probed, pass } = open();
   expect(watch.ended()).toBeUndefined();
   fail("unreachable");
@@ -162,7 +162,7 @@ test("a probe that throws is over, and the next one is sent", async () => {
 test.each([
   ["a second", unconnected, 1000],
   ["in five seconds where legacy is late", failureOf("timeout"), 5000],
-])("while legacy fails, one request %s is sent of those that are needed", async (_, result, every) => {
+])("while legacy fails, one request %s is sent", async (_, result, every) => {
   const { watch, fail, probed, pass } = open();
   fail("unreachable");
   await probed(result);
@@ -241,7 +241,7 @@ const play = (every = 250) => {
   const timer = setInterval(() => void watch.execute(send, true), every);
   onTestFinished(() => clearInterval(timer));
   const be = (name: string) => void (form = forms[name] as Form);
-  /** Milliseconds until it is so. */
+  /** Milliseconds until the state is reached. */
   const until = async (is: () => boolean, most = 60_000) => {
     const from = performance.now();
     while (!is() && performance.now() - from < most) await vi.advanceTimersByTimeAsync(50);
@@ -264,7 +264,7 @@ test.each(cases)(
     be(second);
     const noticed = await until(() => watch.isOn());
     await pass(20_000);
-    // What was sent before gets its slow answer: the third miss in a row comes after the last of them.
+    // Earlier requests still get their slow answers: the third miss in a row comes after the last of them.
     const { ms = 0, request } = forms[first] as Form;
     const inFlight = request === "own" ? ms : 0;
     const most = first === "slow 12 s" && second === "frozen" ? 15_300 : 10_300;

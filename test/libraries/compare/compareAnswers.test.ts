@@ -41,7 +41,7 @@ const answer = (body: Json, status = 200): GivenAnswer => ({ status, body, conte
 const describeAll = (differences: ReturnType<typeof compare>) =>
   differences.map(({ path, form, kind, count }) => [path, form, kind, count].join(" "));
 
-describe("every form of difference, where it is", () => {
+describe("every kind of difference, with its path", () => {
   test.each<[string, Json, string[]]>([
     ["nothing", document, []],
     ["a text for a number", { ...document, id: "1" }, ["/id type unexplained 1"]],
@@ -114,7 +114,7 @@ describe("the ledger", () => {
     ["for all that is below a path", { path: "/**" }, "expected"],
   ])("a difference is classified by a ledger's entry %s", (_, change, kind) => {
     const differences = compare(answer(document), answer(empty), tree, [{ ...entry, ...change }]);
-    expect(differences.map((one) => [one.kind, one.entry])).toEqual([[kind, kind === "expected" ? "one" : undefined]]);
+    expect(differences.map((it) => [it.kind, it.entry])).toEqual([[kind, kind === "expected" ? "one" : undefined]]);
   });
 
   test("a ledger's entry about a list allows differences of the list's entries alone", () => {

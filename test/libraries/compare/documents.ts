@@ -10,7 +10,7 @@ import { catalogue } from "../../../transforms/catalogue.ts";
 
 export const endpoints: Readonly<Record<string, Endpoint>> = catalogue.endpoints;
 
-/** What a fixture shows of one endpoint: legacy's document and ours. */
+/** A fixture of one endpoint: legacy's document and ours. */
 export type Shown = { name: string; endpoint: Endpoint; example: string; legacy: JsonObject; ours: Json };
 
 /** Every fixture whose answer is a document made of one legacy document. */

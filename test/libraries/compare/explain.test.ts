@@ -19,17 +19,17 @@ const stepsIn = (rule: Rule, legacy: JsonObject, served?: Json): string[] => {
   const { ours, changes } = changesOf(rule, legacy);
   const found: string[] = [];
   explain(rule, legacy, served === undefined ? ours : served, changes, ({ path, steps }) => {
-    for (const step of steps) found.push(`${path} ${step.form} ${step.rule ?? "nobody"}`);
+    for (const step of steps) found.push(`${path} ${step.form} ${step.rule ?? "unexplained"}`);
   });
   return found;
 };
 
 const everything = Object.keys(endpoints).flatMap(shown);
 
-test.each(everything.map((one) => [`${one.name} ${one.example}`, one] as const))(
+test.each(everything.map((fixture) => [`${fixture.name} ${fixture.example}`, fixture] as const))(
   "%s: every difference has a rule",
   (_, { endpoint, legacy, ours }) => {
-    expect(stepsIn(endpoint.output, legacy, ours).filter((step) => step.endsWith("nobody"))).toEqual([]);
+    expect(stepsIn(endpoint.output, legacy, ours).filter((step) => step.endsWith("unexplained"))).toEqual([]);
   },
 );
 
@@ -68,13 +68,13 @@ describe("every step is named, with its rule", () => {
   test("a rule that changes a value without a note leaves a step unexplained", () => {
     const silent: Rule = { ...lowercase, read: (legacy) => (legacy as string).toUpperCase() };
     expect(stepsIn(object({ a: silent, b: lowercase }), { a: "x", b: "Y" })).toEqual([
-      "/a value nobody",
+      "/a value unexplained",
       "/b value lowercase",
     ]);
   });
   test("a rule that notes another value than it read leaves a step unexplained", () => {
     const lying: Rule = { ...text, read: (legacy, note) => (note.changed("lying", "other", legacy), legacy) };
-    expect(stepsIn(object({ a: lying }), { a: "x" })).toEqual(["/a value nobody", "/a value lying"]);
+    expect(stepsIn(object({ a: lying }), { a: "x" })).toEqual(["/a value unexplained", "/a value lying"]);
   });
 });
 
@@ -83,11 +83,11 @@ test("a value changed, lost or added after the rules is never explained", () => 
     fc.property(
       fc
         .constantFrom(...everything)
-        .chain((one: Shown) => fc.tuple(fc.constant(one), fc.constantFrom(...leavesOf(one.ours)))),
+        .chain((fixture: Shown) => fc.tuple(fc.constant(fixture), fc.constantFrom(...leavesOf(fixture.ours)))),
       fc.constantFrom<Json | undefined>(undefined, "other", 4711, { more: true }),
       ([{ endpoint, legacy, ours }, at], value) => {
         const changed = changedAt(ours, at, value);
-        const unexplained = stepsIn(endpoint.output, legacy, changed).filter((step) => step.endsWith("nobody"));
+        const unexplained = stepsIn(endpoint.output, legacy, changed).filter((step) => step.endsWith("unexplained"));
         expect(unexplained.length).toBeGreaterThan(0);
       },
     ),

@@ -139,7 +139,7 @@ test("each endpoint has codes of its own for not found, conflict and gone", asyn
           if ((await ask(path)).backend === "modern") served.push(`${path} ${code} ${status}`);
       }
   const own = ["/datasets/1 111 404", "/studies/99 601 404", "/studies/99 603 410"];
-  expect(served).toEqual(own.flatMap((one) => [one, one]));
+  expect(served).toEqual(own.flatMap((line) => [line, line]));
 });
 
 describe("an outcome of the endpoint is served", () => {
@@ -219,7 +219,7 @@ test.each([
     body: { detail: "The new implementation gave no answer." },
     backend: "modern",
   });
-  expect(asked.filter((one) => one.startsWith("POST")).length).toBe(1);
+  expect(asked.filter((line) => line.startsWith("POST")).length).toBe(1);
   expect(failures()).toEqual({ "modern_failed getDataset": 1, "modern_failed tagDataset": 1 });
   const read = await ask("/datasets/61", { headers: { "Cache-Control": "no-cache" } });
   expect(JSON.stringify(read.body)).not.toContain("never-sent");
@@ -275,13 +275,13 @@ test.each<[title: string, backend: "modern" | "legacy", document: unknown]>([
   ["has a wrong entry", "legacy", { ...study, task_ids: [1, "two"] }],
   ["is nested too deep", "legacy", { ...study, more: deep }],
   ["is nested deeper than any stack", "legacy", `{"name":${deepest}}`],
-])("a document that %s is answered by %s, whatever the ledger allows", async (_, backend, document) => {
+])("a document that %s is answered by %s, even if the ledger allows it", async (_, backend, document) => {
   said = { status: 200, body: document };
   const { ask } = await over({}, { expected: [allowed as LedgerEntry] });
   expect((await ask("/studies/99")).backend).toBe(backend);
 });
 
-test("errorAnswer never throws; what it serves has modern's status and a detail", () => {
+test("errorAnswer never throws; its answers have modern's status and a detail", () => {
   const code = fc.oneof(fc.constantFrom("111", "112", "372", "601", 113, "103"), fc.jsonValue());
   const error = fc.oneof(
     fc.record({

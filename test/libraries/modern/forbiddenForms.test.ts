@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** What modern answers, by the endpoint's name; the example of every other. */
+/** Modern's answers by the endpoint's name; all other endpoints answer their example. */
 let said: Record<string, Json> = {};
 beforeEach(() => void (said = {}));
 
@@ -139,7 +139,7 @@ test.each<[title: string, endpoint: string, given: Json, ours: Json]>([
   ["a write has a tag that is no list", "tagDataset", tags(1, "a"), tags(1, ["a"])],
   ["a write has no tag", "tagDataset", tags("1"), tags(1, [])],
   ["a write has null for no tag", "tagDataset", tags(1, null), tags(1, [])],
-])("the rules set modern's answer right: %s", async (_, name, given, ours) => {
+])("the rules repair modern's answer: %s", async (_, name, given, ours) => {
   said[name] = given;
   expect(await gateway.ask(name)).toEqual({ status: 200, backend: "modern", body: ours });
 });
@@ -156,7 +156,7 @@ test.each<[title: string, endpoint: string, given: Json]>([
   ["null", "listEvaluationMeasures", null],
   ["a text", "listEvaluationMeasures", "kappa"],
   ["a flow's id that is null", "findFlow", { flow_id: null }],
-])("legacy answers in place of modern's document that no rule sets right: %s", async (_, name, given) => {
+])("legacy answers in place of modern's document that no rule repairs: %s", async (_, name, given) => {
   said[name] = given;
   expect(await gateway.ask(name)).toMatchObject({ status: 200, backend: "legacy" });
 });
@@ -182,13 +182,13 @@ test.each<[title: string, endpoint: string, given: Json, answer: readonly [statu
   ["a flow that is denied", "findFlow", { exists: false, flow_id: 101 }, noFlow],
   ["one of the studies that are gone", "getStudy", { ...study, id: 41 }, noStudy],
   ["a study of tags", "getStudy", { ...study, tag: ["study_7000"] }, noStudy],
-])("modern's document is served as the outcome that it comes to: %s", async (_, name, given, [status, body]) => {
+])("modern's document is served as the outcome that it stands for: %s", async (_, name, given, [status, body]) => {
   said[name] = given;
   const input = name === "getStudy" ? { id_or_alias: "an-alias" } : firstExample(name);
   expect(await gateway.ask(name, input)).toEqual({ status, backend: "modern", body });
 });
 
-/** What is planted in place of a number, and of a list. */
+/** The wrong values that are planted in place of a number, and of a list. */
 const insteadOf = (value: Json): (Json | undefined)[] => {
   if (typeof value === "number") return [String(value), "x", ""];
   return Array.isArray(value) ? [undefined, null, "", "x", {}, { a: 1 }, ...value.slice(0, 1)] : [];
@@ -205,7 +205,7 @@ const planted = (document: Json, at: string, value: Json | undefined): Json => {
   return copy;
 };
 
-test("no number is served as text and no list as anything else, whatever is allowed", async () => {
+test("no number is served as text and no list as another type, even if allowed", async () => {
   const read: string[] = [];
   for (const [name, { output, exampleAnswer = null }] of Object.entries(all))
     for (const { at, value } of placesOf(exampleAnswer))

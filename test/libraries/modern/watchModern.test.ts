@@ -44,7 +44,7 @@ test.each<[what: string, kinds: (FailureKind | undefined)[], circuit: string]>([
   expect([modern.circuit(), states.at(-1)]).toEqual([circuit, state]);
 });
 
-test("after five seconds one call looks whether modern is back; writes are sent", async () => {
+test("after five seconds one call tests if modern is back; writes are sent", async () => {
   const { said, call, calls } = open();
   await calls("broken", "broken", "broken");
   expect([await call(), await call(undefined, true)]).toEqual(["not asked", "answered"]);
@@ -83,7 +83,7 @@ test("modern is down when it cannot be reached, or failed three times in a row",
   expect(states.at(-1)).toEqual([false, "it cannot be reached", undefined]);
 });
 
-test("until modern has answered, the reason asks whether MODERN_URL is right", () => {
+test("until modern has answered, the reason asks if MODERN_URL is right", () => {
   const { modern, states } = open();
   modern.failed(request, new UpstreamFailure("unreachable", request));
   const question = "it has not answered since the start: is MODERN_URL (http://modern.example/v1) right?";

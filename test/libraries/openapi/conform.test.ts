@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => legacy.close());
 
-/** How many requests are sent; `CASES=50000` for a long run. */
+/** The number of requests; `CASES=50000` for a long run. */
 const CASES = Number(process.env["CASES"] ?? 660);
 
 const document = JSON.stringify(openApiDocument({ version: "1", prefix: "/v1", endpoints }));

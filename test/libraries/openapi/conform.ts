@@ -7,7 +7,7 @@ import { ask } from "../../torture/lib/client.ts";
 import { type ConformRequest, requestsFor } from "./requests.ts";
 import { openSchemas, type Operation } from "./schemas.ts";
 
-/** What is sent, and where. */
+/** The requests, and the gateway that they go to. */
 type ConformSettings = {
   /** The origin of a gateway in front of the sample legacy. */
   origin: string;
@@ -33,7 +33,7 @@ const BATCH = 40;
 /** Milliseconds for one answer. */
 const TIMEOUT = 20_000;
 
-/** The paths without parameters, those that mean the same as another one among them. */
+/** The paths without parameters, aliases included. */
 const fixed = new Set(
   Object.values(endpoints)
     .flatMap(({ routes }: Endpoint) => routes.map((route) => route.replace(/^\w+ /, "").replace("/{...filters}", "")))
@@ -91,14 +91,14 @@ export const conform = async ({
   };
 
   try {
-    const arbitraries = operations.map((one) => ({ one, arbitrary: requestsFor(one, { prefix, fixed, credentials }) }));
+    const arbitraries = operations.map((each) => [each, requestsFor(each, { prefix, fixed, credentials })] as const);
     const size = Math.min(BATCH, Math.ceil(requests / operations.length));
     for (let first = 0, turn = 0; first < requests; first += size, turn++) {
-      const { one, arbitrary } = arbitraries[turn % arbitraries.length] as (typeof arbitraries)[number];
+      const [operation, arbitrary] = arbitraries[turn % arbitraries.length] as (typeof arbitraries)[number];
       const numRuns = Math.min(size, requests - first);
       const batch = fc.sample(arbitrary, { numRuns, seed: (seed + turn) | 0 }).values();
       const work = async () => {
-        for (const request of batch) await check(one, request);
+        for (const request of batch) await check(operation, request);
       };
       await Promise.all(Array.from({ length: CONCURRENCY }, work));
     }
@@ -108,7 +108,7 @@ export const conform = async ({
   return { sent, statuses, findings: [...findings.values()] };
 };
 
-/** How an answer differs from the document. */
+/** The ways in which an answer differs from the document. */
 const differences = (
   { validate, errorsOf }: ReturnType<typeof openSchemas>,
   operation: Operation,
@@ -146,7 +146,7 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** Whether path and body fit their schemas; `undefined` where that cannot be said. */
+/** True if path and body fit their schemas; `undefined` if that cannot be decided. */
 const fits = (
   { parameters, body }: Operation,
   given: ConformRequest["given"],
@@ -166,7 +166,7 @@ type Coded = { code?: string; detail: string | object; errors?: InputErrors };
 
 const isBeyondSchemas = (value: unknown): boolean => {
   const { code, detail, errors = detail } = value as Coded;
-  // What legacy itself refuses has a code.
+  // A refusal by legacy itself has a code.
   if (code !== undefined || (typeof errors === "object" && "code" in errors)) return true;
   return (
     Array.isArray(errors) &&

@@ -8,11 +8,11 @@ export type ConformRequest = {
   target: string;
   headers: Record<string, string>;
   body?: string;
-  /** What its path and body hold, before they were written; `body` is absent where the text is no JSON. */
+  /** The values of its path and body before they were encoded; `body` is absent if the text is no JSON. */
   given: { path: Record<string, string>; body?: unknown };
 };
 
-/** The credentials that are tried: none, those that the server knows, and one that it does not. */
+/** The credentials that are tried: none, those that the server knows, and an unknown key. */
 type Credentials = { known: readonly string[]; unknown: string };
 
 /** The paths without parameters: these win over those with one. */
@@ -26,7 +26,7 @@ const texts = (pattern: string | undefined, maxLength = 40): fc.Arbitrary<string
         .oneof(fc.constant(COMMON), fc.stringMatching(new RegExp(pattern.replaceAll(/\(\?[=!][^)]*\)/g, ""), "u")))
         .filter((text) => new RegExp(pattern, "u").test(text) && text.length <= Math.max(300, maxLength));
 
-/** What was written once is found again: a tag that is removed has to be there. */
+/** A tag that many requests share: a tag can only be removed if it is there. */
 const COMMON = "conform";
 
 /** Values that fit a schema. Of JSON Schema only what the document uses; anything where nothing is said. */
@@ -34,7 +34,7 @@ const fitting = (schema: Schema): fc.Arbitrary<unknown> => {
   const { type, anyOf, enum: values, pattern, minimum, maximum, items, properties, required = [], maxItems } = schema;
   if (anyOf) return fc.oneof(...(anyOf as Schema[]).map(fitting));
   if (values) return fc.constantFrom(...(values as unknown[]));
-  if (Array.isArray(type)) return fc.oneof(...type.map((one) => fitting({ ...schema, type: one as string })));
+  if (Array.isArray(type)) return fc.oneof(...type.map((name) => fitting({ ...schema, type: name as string })));
   if (type === "null") return fc.constant(null);
   if (type === "integer") {
     const [min, max] = [(minimum as number) ?? -(2 ** 31), (maximum as number) ?? 2 ** 53 - 1];
@@ -49,7 +49,7 @@ const fitting = (schema: Schema): fc.Arbitrary<unknown> => {
     return fc.array(fitting(items as Schema), { maxLength: Math.min(8, (maxItems as number) ?? 8) });
   if (type === "object") {
     const members = Object.entries((properties ?? {}) as Record<string, Schema>);
-    return fc.record(Object.fromEntries(members.map(([name, one]) => [name, fitting(one)])), {
+    return fc.record(Object.fromEntries(members.map(([name, member]) => [name, fitting(member)])), {
       requiredKeys: required as string[],
     });
   }
@@ -142,7 +142,7 @@ const headersFrom = ({ known, unknown }: Credentials, needsKey: boolean): fc.Arb
   return fc.tuple(credential, other).map(([one, more]) => ({ ...one, ...more }) as Record<string, string>);
 };
 
-/** Requests for an operation, valid and invalid ones. `prefix`: that of the document. */
+/** Valid and invalid requests for an operation. `prefix`: that of the document. */
 export const requestsFor = (
   operation: Operation,
   { prefix, fixed, credentials }: { prefix: string; fixed: FixedPaths; credentials: Credentials },

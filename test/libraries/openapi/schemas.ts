@@ -30,7 +30,7 @@ export type Operation = {
   /** Its parameters in the path, by name. */
   parameters: ReadonlyMap<string, Media>;
   body?: Media & { required: boolean };
-  /** By status; 0: every other one. */
+  /** By status; 0: every other status. */
   answers: ReadonlyMap<number, Answer>;
   needsKey: boolean;
 };
@@ -54,23 +54,23 @@ export const openSchemas = (document: string) => {
   };
 
   const operations = Object.entries(raw.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, one]): Operation => {
-      const body = one["requestBody"] as { required: boolean; content: Record<string, Media> } | undefined;
-      const parameters = (one["parameters"] as unknown[]).map((parameter) => resolved(parameter) as Parameter);
+    Object.entries(methods).map(([method, operation]): Operation => {
+      const body = operation["requestBody"] as { required: boolean; content: Record<string, Media> } | undefined;
+      const parameters = (operation["parameters"] as unknown[]).map((parameter) => resolved(parameter) as Parameter);
       return {
-        operationId: one["operationId"] as string,
+        operationId: operation["operationId"] as string,
         method,
         path,
         parameters: new Map(parameters.flatMap((field) => (field.in === "path" ? [[field.name, field]] : []))),
         ...(body ? { body: { required: body.required, ...(body.content["application/json"] as Media) } } : {}),
         answers: new Map(
-          Object.entries(one["responses"] as Raw).map(([status, response]) => {
+          Object.entries(operation["responses"] as Raw).map(([status, response]) => {
             const { headers, content = {} } = resolved(response) as { headers?: Raw; content?: Answer["content"] };
             const names = headers && new Set(Object.keys(headers).map((name) => name.toLowerCase()));
             return [status === "default" ? 0 : Number(status), names ? { headers: names, content } : { content }];
           }),
         ),
-        needsKey: one["security"] !== undefined,
+        needsKey: operation["security"] !== undefined,
       };
     }),
   );

@@ -76,12 +76,12 @@ const encodings: ((letter: string) => string)[] = [
   (letter) => `&#${letter.charCodeAt(0)};`,
   (letter) => `&amp;#x${letter.charCodeAt(0).toString(16)};`,
 ];
-const anyKey = fc.stringMatching(/^[A-Za-z0-9]{16,40}$/).filter((one) => !/^0+$/.test(one));
+const anyKey = fc.stringMatching(/^[A-Za-z0-9]{16,40}$/).filter((secret) => !/^0+$/.test(secret));
 /** A key, each of its letters in some encoding. */
-const written = (one: string) =>
+const written = (secret: string) =>
   fc
-    .array(fc.constantFrom(...encodings), { minLength: one.length, maxLength: one.length })
-    .map((by) => Array.from(one, (letter, i) => by[i]?.(letter)).join(""));
+    .array(fc.constantFrom(...encodings), { minLength: secret.length, maxLength: secret.length })
+    .map((by) => Array.from(secret, (letter, i) => by[i]?.(letter)).join(""));
 const noise = fc.oneof(
   fc.string({ unit: "grapheme" }),
   fc.constantFrom(
@@ -102,10 +102,10 @@ const noise = fc.oneof(
   ),
 );
 /** A text with a key in it, here and there. */
-const withKey = anyKey.chain((one) =>
-  fc.array(fc.oneof(noise, written(one)), { maxLength: 12 }).map((parts) => ({ one, whole: parts.join("") })),
+const withKey = anyKey.chain((secret) =>
+  fc.array(fc.oneof(noise, written(secret)), { maxLength: 12 }).map((parts) => ({ secret, whole: parts.join("") })),
 );
-/** What a reader of any of the formats would see. */
+/** The text that a reader of any of the formats would see. */
 const decoded = (whole: string): string =>
   whole
     .replaceAll(/%(?:25)*([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
@@ -114,8 +114,8 @@ const decoded = (whole: string): string =>
     .replaceAll(/&(?:amp;)*#0*(\d{1,5});/g, (_, code: string) => String.fromCharCode(Number(code)))
     .toLowerCase();
 
-describe("whatever the text", () => {
-  test("what stands for a secret is searched a bounded number of times", () => {
+describe("any text", () => {
+  test("secrets within encoded texts are searched a bounded number of times", () => {
     const cookies = `/cookie:${";ab=c".repeat(50_000)}`;
     expect(text(cookies)).toBe(`/cookie:${`;ab=${SAMPLE_KEY}`.repeat(50_000)}`);
     const names = "session_hash=authorization: api_key:cookie:;a=".repeat(3000);
@@ -125,38 +125,38 @@ describe("whatever the text", () => {
 
   test("no known key survives, in any encoding", () => {
     fc.assert(
-      fc.property(withKey, ({ one, whole }) => {
-        const after = openSecrets([one]).text(whole);
-        expect(after.toLowerCase()).not.toContain(one.toLowerCase());
-        expect(decoded(after)).not.toContain(one.toLowerCase());
+      fc.property(withKey, ({ secret, whole }) => {
+        const after = openSecrets([secret]).text(whole);
+        expect(after.toLowerCase()).not.toContain(secret.toLowerCase());
+        expect(decoded(after)).not.toContain(secret.toLowerCase());
       }),
     );
   });
 
-  test("what is scrubbed stays as it is", () => {
+  test("scrubbing twice changes nothing", () => {
     fc.assert(
-      fc.property(withKey, ({ one, whole }) => {
-        const scrub = openSecrets([one]);
+      fc.property(withKey, ({ secret, whole }) => {
+        const scrub = openSecrets([secret]);
         expect(scrub.text(scrub.text(whole))).toBe(scrub.text(whole));
       }),
     );
   });
 
   test("valid JSON stays valid JSON of the same form, without the key", () => {
-    const document = withKey.chain(({ one }) =>
+    const document = withKey.chain(({ secret }) =>
       fc.tuple(
-        fc.constant(one),
+        fc.constant(secret),
         fc.jsonValue(),
-        fc.array(fc.record({ api_key: written(one), text: fc.oneof(written(one), noise), n: fc.integer() })),
+        fc.array(fc.record({ api_key: written(secret), text: fc.oneof(written(secret), noise), n: fc.integer() })),
       ),
     );
     fc.assert(
-      fc.property(document, fc.constantFrom(0, 2), ([one, any, rows], indent) => {
-        const after = openSecrets([one]).text(JSON.stringify({ any, rows }, undefined, indent));
+      fc.property(document, fc.constantFrom(0, 2), ([secret, any, rows], indent) => {
+        const after = openSecrets([secret]).text(JSON.stringify({ any, rows }, undefined, indent));
         const read = JSON.parse(after) as { rows: Record<string, unknown>[] };
         expect(read.rows.map((row) => Object.keys(row))).toEqual(rows.map((row) => Object.keys(row)));
         expect(read.rows.map(({ n }) => n)).toEqual(rows.map(({ n }) => n));
-        expect(after.toLowerCase()).not.toContain(one.toLowerCase());
+        expect(after.toLowerCase()).not.toContain(secret.toLowerCase());
       }),
     );
   });
@@ -169,14 +169,14 @@ describe("whatever the text", () => {
         .replaceAll('"', "&quot;")
         .replaceAll(/[^\x20-\x7e]/g, " ");
     fc.assert(
-      fc.property(fc.array(withKey), anyKey, (texts, one) => {
+      fc.property(fc.array(withKey), anyKey, (texts, secret) => {
         const xml = texts.map(
           ({ whole }) =>
-            `<oml:api_key of="${escaped(whole)}">${one}</oml:api_key><oml:t>${escaped(whole)}${one}</oml:t>`,
+            `<oml:api_key of="${escaped(whole)}">${secret}</oml:api_key><oml:t>${escaped(whole)}${secret}</oml:t>`,
         );
-        const after = openSecrets([one]).text(`<oml:all xmlns:oml="urn:x">${xml.join("\n")}</oml:all>`);
+        const after = openSecrets([secret]).text(`<oml:all xmlns:oml="urn:x">${xml.join("\n")}</oml:all>`);
         expect(XMLValidator.validate(after)).toBe(true);
-        expect(after).not.toContain(one);
+        expect(after).not.toContain(secret);
       }),
     );
   });

@@ -42,7 +42,7 @@ test("directory and database are for this user alone", async () => {
   expect([statSync(directory).mode & 0o777, readdirSync(directory)]).toEqual([0o700, ["catalog-gateway.sqlite"]]);
 });
 
-test("one directory is one gateway's; when that is closed the next one may have it", async () => {
+test("a directory belongs to one gateway; when that is closed the next may take it", async () => {
   const directory = temporaryFolder();
   const first = await inDirectory(directory);
   await expect(inDirectory(directory)).rejects.toThrow(
@@ -89,7 +89,7 @@ test.each(spoiled)("a file with %s stops the start, says why, and stays as it is
   expect(readFileSync(file)).toEqual(before);
 });
 
-test("values that are not vital are reported and dropped where they cannot be read", async () => {
+test("unreadable values that are not vital are reported and dropped", async () => {
   const directory = temporaryFolder();
   alter(await stored(directory), `UPDATE entries SET value = '{"name":7}' WHERE key = 'b'`);
   const store = await inDirectory(directory);
@@ -105,7 +105,7 @@ test.each(["/proc/x", "/proc/x/y", "/sys/x"])("%s stops the start at once", asyn
   );
 });
 
-test("what is no directory, and a directory in the place of the file, are refused", async () => {
+test("a file in place of the directory, and the reverse, are refused", async () => {
   const place = temporaryFolder();
   writeFileSync(join(place, "file"), "");
   symlinkSync(join(place, "nowhere/at/all"), join(place, "link"));
@@ -122,14 +122,14 @@ test("what is no directory, and a directory in the place of the file, are refuse
   }
 });
 
-test("a disk that is full or fails may pass, wrong rights do not", () => {
+test("a full or failing disk is a temporary error, wrong rights are not", () => {
   // SQLITE_IOERR_WRITE, SQLITE_FULL, SQLITE_READONLY
   const codes = [{ code: "ENOSPC" }, { errcode: 778 }, { errcode: 13 }, { code: "EACCES" }, { errcode: 8 }];
   const mayPass = codes.map((code) => isTemporary(refusal("/data", Object.assign(new Error("it fails"), code))));
   expect(mayPass).toEqual([true, true, true, false, false]);
 });
 
-test("a link to a directory is one; with Redis or in a check it is not used", async () => {
+test("a link to a directory is followed; with Redis or in a check it is not used", async () => {
   const place = temporaryFolder();
   mkdirSync(join(place, "real"));
   symlinkSync(join(place, "real"), join(place, "link"));
@@ -152,7 +152,7 @@ test("a directory that must not be written to is an error at the start", ({ skip
   expect(stderr).toMatch(/DATA_DIR: \S+ cannot be used: this user may not write to it \(EACCES/);
 });
 
-test("an update that does not fit on the disk rejects; the next one that fits is made", () => {
+test("an update that does not fit on the disk rejects; a later one that fits is made", () => {
   const directory = temporaryFolder();
   // Files may have 100 KB: the shell's blocks are of 512 bytes.
   const command = `trap '' XFSZ; ulimit -f 200; exec "$0" "$@"`;
@@ -180,7 +180,7 @@ const startStoring = async (directory: string) => {
   };
 };
 
-test("whenever the process is killed, what was acknowledged is there, whole", async () => {
+test("whenever the process is killed, acknowledged values are there, whole", async () => {
   const directory = temporaryFolder();
   let before = 0;
   for (let i = 0; i < 4; i++) {
@@ -192,7 +192,7 @@ test("whenever the process is killed, what was acknowledged is there, whole", as
     const { size } = store.entries();
     // One more may be on the disk whose acknowledgement was cut off.
     expect([storing.last(), storing.last() + 1]).toContain(size);
-    for (let one = 1; one <= size; one++) expect(store.entries().get(`${one}`)).toEqual({ name: `value ${one}` });
+    for (let key = 1; key <= size; key++) expect(store.entries().get(`${key}`)).toEqual({ name: `value ${key}` });
     await store.stores.close();
     before = storing.last();
   }

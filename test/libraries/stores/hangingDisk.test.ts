@@ -8,7 +8,7 @@ import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import { until } from "../../support/waiting.ts";
 import { openAt, put, textOf } from "./support.ts";
 
-/** What makes the disk of a process fail: `option` is for its Node. */
+/** A switch that makes the disk of a process fail: `option` is for its Node. */
 const openTrouble = () => {
   const path = join(temporaryFolder(), "trouble");
   const file = pathToFileURL(join(import.meta.dirname, "troubledDisk.ts"));
@@ -16,7 +16,7 @@ const openTrouble = () => {
     option: `--import=${file.href}?${encodeURIComponent(path)}`,
     /** From now on each write hangs, in a call to the system. */
     hang: () => spawnSync("mkfifo", [path]),
-    /** What hangs goes on. */
+    /** Lets the calls that hang go on. */
     release() {
       const pipe = openSync(path, constants.O_RDWR);
       unlinkSync(path);
@@ -41,7 +41,7 @@ const startNode = (args: string[], settings: Record<string, string> = {}) => {
 const startTwice = (option: string, directory = temporaryFolder()) =>
   startNode([option, join(import.meta.dirname, "storingChild.ts"), directory, "twice"]);
 
-test("a write that hangs is refused in time, and taken back if it is made after all", async () => {
+test("a write that hangs is refused in time, and rolled back if it succeeds later", async () => {
   const DATA_DIR = temporaryFolder();
   const before = await openAt({ DATA_DIR });
   await put(before, "a", "zero");
@@ -73,13 +73,13 @@ test("a start on a disk that hangs says so, and ends with 1 and the setting's na
   );
 });
 
-test("a start goes on where the disk answers after it was said that it hangs", async () => {
+test("a start goes on if the disk answers after the warning that it hangs", async () => {
   const store = await openAt({ DATA_DIR: temporaryFolder(), hint: 0 });
   expect(await put(store, "a", "one")).toBe(true);
   expect(store.events).toEqual([expect.stringMatching(/^store_hangs /)]);
 });
 
-test("a thread that ends is reported, and nothing is taken for stored", async () => {
+test("a thread that ends is reported, and no write counts as stored", async () => {
   const disk = openTrouble();
   disk.endThread();
   const { output } = startTwice(disk.option);

@@ -63,7 +63,7 @@ const behaviours: Behaviour[] = [
     },
   },
   {
-    title: "null deletes a value, which is made anew then",
+    title: "null deletes a value, and the next update creates it again",
     async check(store) {
       await put(store, "a", "one");
       await put(store, "b", "one");
@@ -100,7 +100,7 @@ const behaviours: Behaviour[] = [
   },
 ];
 
-/** The values of one store are what the next one reads. */
+/** The values of a store are read by the next store. */
 const expectSurvival = async (place: Parameters<typeof openAt>[0]) => {
   const first = await openAt(place);
   await put(first, "a", "one");
@@ -119,10 +119,10 @@ describe("a store in memory", () => {
 
 describe("a store in a directory", () => {
   test.each(behaviours)("$title", async ({ check }) => check(await openAt({ DATA_DIR: temporaryFolder() })));
-  test("what was stored survives", () => expectSurvival({ DATA_DIR: temporaryFolder() }));
+  test("stored values survive a restart", () => expectSurvival({ DATA_DIR: temporaryFolder() }));
 });
 
 describeWithRedis("a store on Redis", () => {
   test.each(behaviours)("$title", async ({ check }) => check(await openAt({ REDIS_URL: (await startRedis()).url })));
-  test("what was stored survives", async () => expectSurvival({ REDIS_URL: (await startRedis()).url }));
+  test("stored values survive a restart", async () => expectSurvival({ REDIS_URL: (await startRedis()).url }));
 });

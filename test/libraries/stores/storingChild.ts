@@ -4,7 +4,7 @@ import { openStores } from "../../../libraries/stores/openStores.ts";
 
 /**
  * `storingChild.ts directory [how]`: stores values without end, and prints each key when it is stored. `full`: values
- * that are too large for the disk, then small ones. `twice`: two values, and what becomes of them until storing works.
+ * that are too large for the disk, then small values. `twice`: two values, and their fate until storing works.
  * `impatient`: waits for the disk for a second only, and says whether that may pass.
  */
 const [directory = "", how] = process.argv.slice(2);

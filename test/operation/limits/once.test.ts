@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { once } from "../../../src/operation/limits/once.ts";
 
-test("calls at the same time share an attempt, and what has failed is made again", async () => {
+test("simultaneous calls share an attempt, and a failed attempt is repeated", async () => {
   let attempts = 0;
   const make = once(async () => {
     attempts++;

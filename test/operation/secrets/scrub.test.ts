@@ -61,7 +61,7 @@ const keys = fc.array(
 test.each([
   ["target", scrubTarget],
   ["agent", scrubAgent],
-])("of a %s no key and no long run is left, and it is no longer than it was sent", (_, scrub) => {
+])("a scrubbed %s has no key and no long run, and is no longer than before", (_, scrub) => {
   fc.assert(
     fc.property(target, keys, (text, given) => {
       const shown = scrub(text, given);

@@ -32,7 +32,7 @@ describe("a configuration in YAML", () => {
     ]);
   });
 
-  test("a configuration in YAML is bounded in size and in what aliases stand for", () => {
+  test("a configuration in YAML is bounded in size and in its expanded aliases", () => {
     const laughs = Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join(", ")}]`);
     expect(errorsIn(yaml(["a0: &a0 [x, x, x]", ...laughs].join("\n")))).toEqual([
       expect.stringContaining("aliases that stand for more than 20 nodes each"),
@@ -41,7 +41,7 @@ describe("a configuration in YAML", () => {
   });
 });
 
-test("a pipe is refused: it would be waited for", () => {
+test("a pipe is refused, since reading it would block", () => {
   const pipe = `${fileWith("")}.pipe`;
   execFileSync("mkfifo", [pipe]);
   expect(errorsIn({ CONFIG: pipe })).toEqual([

@@ -7,7 +7,7 @@ import { settingsSchemaOf } from "../../../src/operation/settings/settings.ts";
 import { fragments, settingsOf } from "../../support/settings.ts";
 import { errorsIn as errors, expectNamed, fileWith as file, settingsIn as settings } from "./support.ts";
 
-/** The code without comments and texts: of a template what it fills in. */
+/** The code without comments and texts: only the expressions of a template stay. */
 const codeOf = (source: string): string =>
   source
     .replaceAll(/"(?:\\.|[^"\\\n])*"|\/\*[^]*?\*\/|(?<!:)\/\/.*/g, "")
@@ -15,8 +15,8 @@ const codeOf = (source: string): string =>
 
 test("each setting is read outside the file that defines it", () => {
   const files = globSync("{src,libraries,features,tools}/**/*.ts", { exclude: ["**/settings.ts"] });
-  const code = files.map((one) => codeOf(readFileSync(one, "utf8"))).join("\n");
-  // What decides whether a feature is loaded stands beside its definition.
+  const code = files.map((path) => codeOf(readFileSync(path, "utf8"))).join("\n");
+  // The settings that decide if a feature is loaded are read beside its definition.
   const deciding = new Set<PropertyKey>();
   const watched = new Proxy(settings({}), {
     get(all, name) {
@@ -79,7 +79,7 @@ describe("settings", () => {
           ] satisfies [string, string, unknown[]],
         ]
       : []),
-  ])("a list may be one text, in a file as in the environment: %s %s", (name, text, list) => {
+  ])("a list may be a single text, in a file as in the environment: %s %s", (name, text, list) => {
     for (const given of [
       { [name]: text },
       { CONFIG: file(JSON.stringify({ [name]: text })) },
@@ -88,7 +88,7 @@ describe("settings", () => {
       expect(settings(given)).toMatchObject({ [name]: list });
   });
 
-  test.runIf(hasFeatures)("a message that refuses a list shows one that is taken", () => {
+  test.runIf(hasFeatures)("the error for a wrong list shows a valid list", () => {
     const lists = Object.entries(settingsSchemaOf(fragments).shape).filter(
       ([, field]) => described(field as z.ZodType).type === "array",
     );
@@ -161,14 +161,14 @@ describe("settings", () => {
     expect(settings({ CONFIG: quoted })).toMatchObject({ LEGACY_API_KEY: "00012345678901234567890" });
   });
 
-  test("a value of another type is refused in our words, whatever the setting", () => {
+  test("a value of another type is refused in plain words, for every setting", () => {
     for (const name of Object.keys(settingsSchemaOf(fragments).shape))
       for (const value of [5, true, null, "", [5], {}, { getDataset: 5 }, [{}]])
         for (const line of errors({ CONFIG: file(JSON.stringify({ [name]: value })) }))
           expect(line).not.toMatch(/Invalid|expected/);
   });
 
-  test("LEGACY_URL is required where NODE_ENV is production, if only to be the sample", () => {
+  test("LEGACY_URL is required where NODE_ENV is production, even for the sample", () => {
     const NODE_ENV = "production";
     expect(settings({})).toMatchObject({ LEGACY_URL: "sample" });
     expect(errors({ NODE_ENV })).toEqual([

@@ -28,7 +28,7 @@ test.each([
   });
 });
 
-/** Of what Docker, Kubernetes, CI services, shells and npm set: the names that share words with settings. */
+/** Names set by Docker, Kubernetes, CI services, shells and npm that share words with settings. */
 const ordinary = `
   PATH HOME host port HOSTNAME HOST_IP HOST_NAME HOSTALIASES HOSTTYPE LINES LESS LOGNAME LOGLEVEL_ROOT LOG_DIR DATA XDG_DATA_DIRS
   KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT KUBERNETES_PORT KUBERNETES_PORT_443_TCP_PORT GATEWAY_PORT GATEWAY_HOST

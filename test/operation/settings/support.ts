@@ -20,21 +20,21 @@ export const settingsIn = (environment: Environment) => {
   return loaded.settings;
 };
 
-/** What is wrong with the settings. */
+/** The errors in the settings. */
 export const errorsIn = (environment: Environment): string[] => {
   const loaded = settingsOf(environment);
   return "errors" in loaded ? loaded.errors : [];
 };
 
-/** What the start warns of; where it is refused, its errors. */
+/** The warnings of the start, or its errors if it is refused. */
 export const warningsIn = (environment: Environment): string[] => {
   const loaded = settingsOf(environment);
   return "errors" in loaded ? loaded.errors : loaded.warnings;
 };
 
 /**
- * Expects that a wrong field within a setting, in the environment as in the file, is named with its place and with what
- * is allowed, and nothing else is wrong.
+ * Expects a wrong field within a setting, in the environment and in the file, to be named with its place and the
+ * allowed values. Nothing else is wrong.
  */
 export const expectNamed = (name: string, value: unknown, place: string, allowed: string): void => {
   for (const found of [

@@ -16,7 +16,7 @@ test("the build id follows the names and content of all code, and the lock file"
   for (const [path, text] of Object.entries(files)) write(directory, path, text);
   const ids = [hashOf(directory)];
   for (const path of Object.keys(files)) {
-    // Of the same length.
+    // The new content has the same length.
     write(directory, path, "x");
     ids.push(hashOf(directory));
   }

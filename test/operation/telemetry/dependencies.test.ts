@@ -6,7 +6,7 @@ test("a state keeps the time since when it holds", async () => {
   onTestFinished(() => void vi.useRealTimers());
   const dependencies = openDependencies({ gauge: () => undefined });
   const report = dependencies.add("legacy", { trouble: "Legacy has been failing", effect: "nothing is answered" });
-  /** What is said of it later, with the second since which it holds. */
+  /** Its reported state at a later time, with the second since which it holds. */
   const stateAt = (second: number) => {
     vi.setSystemTime(second * 1000);
     return dependencies.states().map(({ since, ...state }) => ({ ...state, since: Date.parse(since) / 1000 }))[0];

@@ -49,7 +49,7 @@ test.each([
 ])("a legacy that cannot be reached is an error, with the request: $event", async ({ path, event, shown }) => {
   const { port, lines, text } = await logging(await nowhere());
   const { head } = await send(port, get(path));
-  const line = (await lines(1)).find((one) => one["event"] === event);
+  const line = (await lines(1)).find((entry) => entry["event"] === event);
   expect(line).toMatchObject({ level: 50, event, requestId: idOf(head), path: shown });
   expect(line?.["msg"]).toMatch(/^[A-Z].*\.$/);
   expect(text().toLowerCase()).not.toContain(KEY.toLowerCase());
@@ -68,7 +68,7 @@ test("events name their own request, though connections are shared", async () =>
   expect(named).toEqual(cut.map(({ head }, i) => `/cut/${i} ${idOf(head)}`).toSorted());
 });
 
-test("that legacy fails is an error, once", async () => {
+test("a failure of legacy is logged once, as an error", async () => {
   const { port, lines, text } = await logging(await nowhere());
   for (let i = 0; i < 8; i++) await send(port, get(`/v1/datasets/${i + 1}`));
   await lines(9);
@@ -77,7 +77,7 @@ test("that legacy fails is an error, once", async () => {
   expect(failing).toMatchObject({ level: 50, why: "it cannot be reached" });
 });
 
-test("refused requests are one line with their number, and none of their own", async () => {
+test("refused requests share one line with their number", async () => {
   const { url } = await recordingUpstream();
   const { port, server, lines } = await logging(url);
   for (let i = 0; i < 3; i++) await send(port, "\x16\x03\x01\r\n\r\n");
@@ -87,7 +87,7 @@ test("refused requests are one line with their number, and none of their own", a
   expect(logged).toMatchObject([{ level: 40, event: "requests_refused", statuses: { 400: 3, 431: 1 } }]);
 });
 
-test("debug shows what was asked of legacy, for both interfaces, without keys", async () => {
+test("debug logs the requests to legacy, for both interfaces, without keys", async () => {
   const { url } = await recordingUpstream();
   const { port, lines, text } = await logging(url, { LOG_LEVEL: "debug" });
   const mine = await send(port, get(`${ours}?api_key=${KEY}`));

@@ -64,7 +64,7 @@ test("each line comes whole and once or is counted, however writes and reads alt
   );
 });
 
-test("what was written before a process ends is all in the log", () => {
+test("all lines written before a process ends are in the log", () => {
   const program = `
     import { openLogDestination } from "./src/operation/telemetry/logDestination.ts";
     const log = openLogDestination(2, () => {}, { delayMs: 3_600_000, endMs: 60_000 });

@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers());
 const opened = () => {
   const pipe = openPipe();
   const observer = openObserver("info", pipe.writer());
-  /** The lines of the log, when there are so many. */
+  /** The lines of the log, once there are this many. */
   const lines = async (count: number): Promise<Record<string, unknown>[]> => {
     let text = "";
     await vi.waitFor(() => {
@@ -36,7 +36,7 @@ test("an event is logged ten times a second at most, and always counted", async 
   expect(observer.counts()).toEqual({ pass_through_failed: 5001, other: 1 });
 });
 
-test("long texts and lists are cut, and a fault of our own is an error", async () => {
+test("long texts and lists are cut, and a fault of the gateway is an error", async () => {
   const { observer, lines } = opened();
   observer.event("internal_error", { error: "e".repeat(100_000), places: Array.from({ length: 1000 }, () => "p") });
   const [line] = await lines(1);
@@ -44,7 +44,7 @@ test("long texts and lists are cut, and a fault of our own is an error", async (
   expect(line?.["places"]).toHaveLength(20);
 });
 
-test("a fault is logged once a second for each place, without what its message quotes", async () => {
+test("a fault is logged once a second for each place, without quoted texts", async () => {
   const { observer, lines } = opened();
   const fail = (): Error => new Error(`no "in" for ${"a1".repeat(16)}`);
   for (let i = 0; i < 5; i++) observer.fault(fail());
@@ -84,7 +84,7 @@ test.each([
   expect(await lines(1)).toMatchObject([{ place }]);
 });
 
-test("fields that others name fill no memory, and hide no event", () => {
+test("fields with foreign names fill no memory, and hide no event", () => {
   const observer = openObserver("silent");
   for (let i = 0; i < 5000; i++) observer.event("unknown_field", { endpoint: "getDataset", field: `f${i}` });
   expect(Object.keys(observer.counts())).toHaveLength(1000);

@@ -34,10 +34,10 @@ test("a scrape has the CPU time, the memory, the heap and the delay of the proce
   expect(delay).toBeLessThan(60);
 });
 
-test("the delay of the event loop is that since the last scrape", async () => {
+test("the delay of the event loop is measured since the last scrape", async () => {
   const read = openProcessMetrics();
   const delay = () => read().find(({ name }) => name === "nodejs_eventloop_lag_p99_seconds")?.values[0]?.value;
-  // Its timer begins after the other one and is as long.
+  // Its timer begins after the other timer and is as long.
   const beside = monitorEventLoopDelay();
   beside.enable();
   onTestFinished(() => void beside.disable());

@@ -24,11 +24,11 @@ export const openPipe = () => {
      * its test has ended, and a closed descriptor's number would by then be another test's connection.
      */
     writer: (blocking = false): number => openSync(path, constants.O_RDWR | (blocking ? 0 : constants.O_NONBLOCK)),
-    /** So full that nothing more goes in. */
+    /** Fills it until nothing more goes in. */
     fill(): void {
       for (const size of [4096, 1]) untilItCannot(() => writeSync(ours, "x".repeat(size)));
     },
-    /** What is in it now. */
+    /** Takes out its content. */
     read(): string {
       const buffer = Buffer.alloc(65_536);
       const parts: Buffer[] = [];

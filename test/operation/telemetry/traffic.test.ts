@@ -52,7 +52,7 @@ test("traffic covers five minutes: of each endpoint, of old reads, and of other 
   expect([sumTraffic(traffic.byEndpoint()), sumTraffic(traffic.others())]).toEqual([none, none]);
 });
 
-test("the last minute is told apart, and the curve has the last three hours", () => {
+test("the last minute is shown separately, and the curve has the last three hours", () => {
   const { traffic, count, pass } = opened();
   count("a", 10, 4);
   pass(MINUTE);
@@ -70,7 +70,7 @@ test("the last minute is told apart, and the curve has the last three hours", ()
   expect(sumTraffic(traffic.recent()).requests).toBe(0);
 });
 
-test("what a trouble came to begins with the failures of the minute before it", () => {
+test("the failures of a trouble include those of the minute before it", () => {
   const { traffic, count, pass } = opened();
   count("a", 100, 50, 40);
   pass(2 * MINUTE);
@@ -89,7 +89,7 @@ test.each([
   expect(isTrouble({ errors, requests })).toBe(expected);
 });
 
-test("the p95 is that of the latest 200 misses", () => {
+test("the p95 is computed from the latest 200 misses", () => {
   const misses = openRecentTimes();
   const { traffic, counts } = opened();
   expect(traffic.of("a").p95).toBeUndefined();

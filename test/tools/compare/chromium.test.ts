@@ -42,7 +42,7 @@ describeInChromium("the report, opened as a file", (open) => {
     const paths = async () =>
       page
         .locator("#differences li:visible")
-        .evaluateAll((all) => all.map((one) => one.dataset["text"]?.split(" ")[0]));
+        .evaluateAll((all) => all.map((item) => item.dataset["text"]?.split(" ")[0]));
     const all = await paths();
     expect(new Set(all)).toEqual(new Set(["/name", "/version"]));
     await page.locator("#filter-form").selectOption("type");

@@ -243,8 +243,8 @@ test("compare exits with 1 for a candidate that breaks off its answers", async (
   expect(out).toContain("the candidate gives no answer");
 });
 
-describe("an answer of legacy's that can be read in no format", () => {
-  /** The sample, but dataset 1 is unreadable so many times, and readable then. */
+describe("an answer of legacy that no format can read", () => {
+  /** The sample, but dataset 1 is unreadable `times` times, and readable then. */
   const broken = (times: number) =>
     serve(({ url = "" }, response) => {
       void (async () => {
@@ -323,7 +323,7 @@ test.each<[title: string, detail: unknown, args: string[], differences: string[]
   expect(differences.map(({ path, kind }) => `${path} ${kind}`)).toEqual(expected);
 });
 
-describe("what cannot run ends with 2, and with what is allowed", () => {
+describe("a comparison that cannot run exits with 2, and says what is allowed", () => {
   test.each<[string, string[], string]>([
     ["an unknown option", ["--nothing"], "unknown option '--nothing'"],
     [

@@ -126,7 +126,7 @@ test("reports count wrong statuses by the cause of each", async () => {
   for (const cause of causes) for (const text of [out, file("report.html")]) expect(text).toContain(cause.slice(2));
 });
 
-test("the terminal says what was left out of a corpus, and why", async () => {
+test("the terminal names the lines left out of a corpus, and why", async () => {
   const corpus = join(temporaryFolder(), "access.log");
   writeFileSync(corpus, "GET /v1/evaluationmeasures/list\nGET /v1/nothing\nGET /v1/nowhere\nPOST /v1/datasets/tag\n");
   const { out } = await compare(["--legacy", legacy(), "--corpus", corpus]);
@@ -147,7 +147,7 @@ test("a candidate that invents paths fills neither memory nor report.html", asyn
   expect(file("report.html")).toMatch(/… and [\d,]+ more, left out to keep this page small/);
 });
 
-test("answers that one side did not give are counted by reason", async () => {
+test("missing answers of either side are counted by reason", async () => {
   const gone = await serve((_, response) => void response.destroy());
   const { file, code, errors } = await compare(["--legacy", gone, "--ids", "1..2", "--endpoint", "getDataset"]);
   expect([code, errors]).toEqual([2, expect.stringMatching(/^2 of 2 requests could not be compared$/m)]);

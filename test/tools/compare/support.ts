@@ -62,7 +62,7 @@ export const compare = async (args: string[], environment: Record<string, string
   return { code, out: out.join("\n"), errors: errors.join("\n"), folder, file };
 };
 
-/** What the command reports with these arguments. */
+/** The command's report with these arguments. */
 export const reportOf = async (args: string[], environment: Record<string, string> = {}): Promise<Report> => {
   const { file } = await compare(args, environment);
   return JSON.parse(file("report.json")) as Report;

@@ -130,7 +130,7 @@ describe("a round trip", () => {
   });
 
   test("a request for any flow is mapped to itself", () => {
-    const text = anyText({ minLength: 1, maxLength: 40 }).filter((one) => !/key|[0-9a-f]{32}/i.test(one));
+    const text = anyText({ minLength: 1, maxLength: 40 }).filter((given) => !/key|[0-9a-f]{32}/i.test(given));
     fc.assert(
       fc.property(text, text, (name, version) => {
         const path = `/flow/exists/${encodeURIComponent(name)}/${encodeURIComponent(version)}`;
@@ -193,8 +193,8 @@ describe("a key", () => {
     fc.constantFrom(
       key,
       key.toLowerCase(),
-      key.replaceAll(/./g, (one) => `%${one.charCodeAt(0).toString(16)}`),
-      key.replace(/^./, (one) => `%25${one.charCodeAt(0).toString(16)}`),
+      key.replaceAll(/./g, (letter) => `%${letter.charCodeAt(0).toString(16)}`),
+      key.replace(/^./, (letter) => `%25${letter.charCodeAt(0).toString(16)}`),
     );
   const place = fc.constantFrom(
     (key: string) => `/v1/studies/${key}`,

@@ -42,7 +42,7 @@ describe("a line", () => {
     ["flat", `{"method":"GET","path":"/a","statusCode":500}`, get("/a", 500)],
     ["flat, snake case", `{"method":"GET","target":"/a","status_code":500}`, get("/a", 500)],
     ["a response", `{"method":"GET","url":"/a","response":{"status":410}}`, get("/a", 410)],
-    ["a status that is none", `{"method":"GET","url":"/a","status":"ok"}`, get("/a")],
+    ["an invalid status", `{"method":"GET","url":"/a","status":"ok"}`, get("/a")],
     ["another's password", `{"method":"GET","url":"/a","headers":{"authorization":"Basic eDp5"}}`, get("/a")],
     ["no method", `{"url":"/a"}`, undefined],
     ["no URL", `{"method":"GET","url":{}}`, undefined],

@@ -42,7 +42,7 @@ describe("with a limit", () => {
     );
     const counts = Object.values(Object.groupBy(sample, stratum)).map((all) => all?.length ?? 0);
     expect(counts.toSorted((a, b) => a - b)).toEqual([1, 2, 5, 6, 6]);
-    expect(new Set(sample.map((one) => `${one.path} ${one.keyed}`)).size).toBe(20);
+    expect(new Set(sample.map((request) => `${request.path} ${request.keyed}`)).size).toBe(20);
   });
 
   test("a sample takes late requests too, and is always the same", async () => {

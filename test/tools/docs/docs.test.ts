@@ -10,7 +10,7 @@ import { anchorsOf, relativeLinks } from "./markdown.ts";
 const root = join(import.meta.dirname, "../../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
-/** What is in backticks in the first `columns` cells of a document's tables. */
+/** The names in backticks in the first `columns` cells of a document's tables. */
 const namesInTables = (path: string, columns = 1): string[] =>
   [...read(path).matchAll(/^\|.*$/gm)].flatMap(([row]) =>
     row
@@ -35,7 +35,7 @@ test("every event that is logged has a definition", () => {
   // their names from features.
   const logged = found(/\b(?:event|onEvent)\(\s*["`](\w+_\w*)/g).flat();
   expect(logged.length).toBeGreaterThan(0);
-  expect(logged.filter((name) => !Object.keys(events).some((one) => one.startsWith(name)))).toEqual([]);
+  expect(logged.filter((name) => !Object.keys(events).some((event) => event.startsWith(name)))).toEqual([]);
 });
 
 test("docs/operate.md and docs/private-datasets.md have every metric, and no other", () => {

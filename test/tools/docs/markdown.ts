@@ -1,7 +1,7 @@
 /** A Markdown text without its fenced blocks of code. */
 const withoutCode = (markdown: string): string => markdown.replace(/^```[^]*?^```$/gm, "");
 
-/** The links of a Markdown text to other files (or, with `path` "", to itself), but for those of the web. */
+/** The links of a Markdown text to other files (with `path` "": to itself), without links to the web. */
 export const relativeLinks = (markdown: string): { path: string; anchor?: string }[] =>
   [...withoutCode(markdown).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target]) => target as string)
@@ -22,7 +22,7 @@ export const anchorsOf = (markdown: string): string[] =>
   );
 
 /**
- * What a fenced `console` block shows: each command (after `$ `, continued while a line ends with a
+ * The content of a fenced `console` block: each command (after `$ `, continued while a line ends with a
  * backslash) and its output.
  */
 export const consoleCommands = (markdown: string): { command: string; output: string }[] =>

@@ -53,7 +53,7 @@ test("OpenAPI's description of a field says what its rules do to it", () => {
   });
 });
 
-test("an OpenAPI operation names the statuses of its fixtures, but for 410", () => {
+test("an OpenAPI operation names the statuses of its fixtures, except 410", () => {
   const left = new Set<number>();
   for (const { operationId, answers } of document.operations) {
     expect(answers.has(0)).toBe(true);

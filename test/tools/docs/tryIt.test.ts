@@ -11,7 +11,7 @@ import { consoleCommands } from "./markdown.ts";
 const root = join(import.meta.dirname, "../../..");
 const run = promisify(execFile);
 
-/** What an output has to be: `…` stands for anything, and a countdown may have gone on. */
+/** The pattern of an expected output: `…` stands for anything, and a countdown may have gone on. */
 const patternOf = (output: string): RegExp => {
   const literal = output.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   return new RegExp(`^${literal.replaceAll("…", ".*").replaceAll(/ttl=\d+/g, String.raw`ttl=\d+`)}$`);
@@ -22,7 +22,7 @@ describeWith("curl", "the commands of the documents", () => {
   beforeAll(async () => (gateway = await startProgram({ LOG_LEVEL: "silent" })));
   afterAll(() => gateway.stop());
 
-  // Each document on its own: the first one read finds the cache empty.
+  // Each document on its own: its first request finds the cache empty.
   test.each(["docs/caching.md", "README.md", "docs/clients.md"])(
     "the commands of %s print what it shows",
     async (document) => {

@@ -121,7 +121,7 @@ describe("the real requests to legacy are recorded", () => {
   });
 });
 
-describe("what is secret", () => {
+describe("secrets", () => {
   test("record asks with the owner's key, and stores the sample's in its place", async () => {
     const { out, folder } = await recorded(`${at} --key OWNER getDataset 16 as private`, { OWNER: owner });
     expect(only(folder).answer.status).toBe(200);

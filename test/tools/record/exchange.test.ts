@@ -57,6 +57,6 @@ test("every fixture is stored as the recorder stores it, with no name twice", as
     expect(text).toBe(await fixtureText(cases));
     if (file.endsWith("faults.json")) continue;
     for (const { legacy } of Object.values(cases))
-      expect(legacy).toEqual(legacy.map((one) => storedExchange(exchangeFrom(one))));
+      expect(legacy).toEqual(legacy.map((recorded) => storedExchange(exchangeFrom(recorded))));
   }
 });

@@ -36,7 +36,7 @@ export const everythingIn = (folder: string): string =>
     .map((path) => readFileSync(join(folder, path), "utf8"))
     .join("\n");
 
-/** That every pair of a folder is a fixture like all others, written as all are, and passes. */
+/** Expects every pair of a folder to be a fixture like all others, formatted alike, that passes. */
 export const expectSound = async (folder: string): Promise<void> => {
   const legacy = await serveHandlers();
   const gateway = await gatewayFor(legacy.url, { CACHE_BYTES: "0" });

@@ -16,14 +16,14 @@ const control = async (method: string, path = "", url = legacy.url): Promise<[nu
   return [response.status, (await response.text()).trim()];
 };
 
-/** What an answer is: its status, and legacy's code, the title of a page, or how its body begins. */
+/** A summary of an answer: its status, and legacy's code, the title of a page, or the first bytes of its body. */
 const ask = async (path: string): Promise<string> => {
   const response = await fetch(`${legacy.url}${path}`, { redirect: "manual" });
   const body = await response.text().catch(() => "cut");
   const code = /code"?[>:]"?(\d+)/.exec(body)?.[1];
   return `${response.status} ${code ?? /<title>([^<]*)/.exec(body)?.[1] ?? body.slice(0, 26)}`.trim();
 };
-/** What a request of each kind is answered. */
+/** A summary of the answer to each path. */
 const askAll = async (paths: readonly string[]): Promise<Record<string, string>> =>
   Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await ask(path)])));
 
@@ -63,7 +63,7 @@ const whole: [form: string, answers: string[]][] = [
 ];
 
 test.each(whole)(
-  "in an outage of the form %s the sample answers each kind of path as that does",
+  "in an outage of the form %s the sample answers each kind of path accordingly",
   async (form, answers) => {
     expect(await control("POST", `/${form}`)).toEqual([200, form]);
     expect(Object.values(await askAll(everywhere))).toEqual(answers);
@@ -81,7 +81,7 @@ const partly = `
   .split(/\s+/)
   .flatMap((path) => [`/api/v1/json/${path}`, `/api/v1/xml/${path}`]);
 
-/** What differs, in either format; and nothing else does. */
+/** The only differences, in either format. */
 const partial: [form: string, differences: string][] = [
   [
     "table-dataset",
@@ -100,12 +100,12 @@ const partial: [form: string, differences: string][] = [
   ["frozen/no/such/path", ""],
 ];
 
-test("there is a row for each form of outage", () => {
+test("the table has a row for each form of outage", () => {
   const tested = [...whole, ...partial].map(([name]) => name.split("/", 1)[0]);
   expect(new Set(tested)).toEqual(new Set(Object.keys(outageForms)));
 });
 
-test.each(partial)("during %s the rest of the sample answers as ever", async (form, differences) => {
+test.each(partial)("during %s the rest of the sample answers as usual", async (form, differences) => {
   const before = await askAll(partly);
   await control("POST", `/${form}`);
   const during = await askAll(partly);

@@ -33,7 +33,7 @@ const error = (code: string, additional_information?: string) => ({
 });
 const xmlError = (code: string) => expect.stringMatching(`^<oml:error [^>]+>\n\t<oml:code>${code}</oml:code>`);
 
-describe("who is an administrator", () => {
+describe("the administrators", () => {
   const path = "evaluation/request/1/normal/1/none/0";
   const xml = (code: number, message: string, more = "") =>
     `<oml:error xmlns:oml="http://openml.org/openml">\n\t<oml:code>${code}</oml:code>\n\t<oml:message>${message}</oml:message>\n\t${more}</oml:error>\n`;
@@ -70,13 +70,13 @@ describe("a data file that a record names", () => {
     expect((await ask("/data/download/61/any.arff")).body).toBe(file.body);
   });
 
-  test("a private one is for its owner", async () => {
+  test("a private data file is for its owner", async () => {
     const path = "/data/v1/download/16/kept_to_myself.arff";
     expect((await ask(path)).status).toBe(403);
     expect(await ask(path, { key: owner })).toMatchObject({ status: 200, body: expect.stringMatching(/^@relation/) });
   });
 
-  test("a task has splits, and what is no ARFF has the page for unknown addresses", async () => {
+  test("a task has splits, and other addresses have the page for unknown addresses", async () => {
     expect((await ask("/api_splits/get/1/Task_1_splits.arff")).body).toMatch(/^@relation Task_1_splits\n/);
     for (const path of ["/data/v1/download/9/bus_rides.csv", "/data/v1/download/999/x.arff", "/api_splits/get/999/x"])
       expect((await ask(path)).body).toContain("Page Not Found");
@@ -140,7 +140,7 @@ describe("an id, a filter or a name", () => {
   });
 });
 
-describe("what kills the script", () => {
+describe("requests that kill the script", () => {
   test.each([
     ["an id that is a number only in SQL", "/api/v1/json/data/61.0"],
     ["a description that XML cannot hold", "/api/v1/json/data/26"],
@@ -170,7 +170,7 @@ describe("before any function", () => {
   });
 });
 
-describe("who calls", () => {
+describe("the caller", () => {
   test.each([
     ["GET", "/data/61", wrong, xmlError("103")],
     ["GET", "/nosuch", wrong, xmlError("103")],

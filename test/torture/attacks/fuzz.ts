@@ -14,7 +14,7 @@ const CLIENTS = 96;
  */
 const ANSWER_LIMIT = 60_000;
 /**
- * Resident memory may stay above the start by so many MiB: code that was compiled meanwhile, and a heap that
+ * The MiB by which resident memory may stay above the start: code that was compiled meanwhile, and a heap that
  * is not given back at once.
  */
 const MEMORY_BOUND = 100;

@@ -8,7 +8,7 @@ import { stalls } from "./stalls.ts";
 import { towardsLegacy } from "./towardsLegacy.ts";
 import { unreadLists } from "./unreadLists.ts";
 
-/** The same attack on gateways that answer reads of legacy's own interface from their caches. */
+/** The same attack on gateways that answer reads of the legacy interface from their caches. */
 export const onOldClients = (attack: Attack): Attack => ({
   name: `${attack.name}-cached`,
   what: `${attack.what} With CACHE_LEGACY.`,

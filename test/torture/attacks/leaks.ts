@@ -7,7 +7,7 @@ import { holdsWithin, sleep } from "../../support/waiting.ts";
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const H = "Host: h\r\n";
 
-/** What the upstream does with one request. */
+/** The upstream's reaction to one request. */
 const upstreams: Record<string, (socket: Socket) => void> = {
   "wrong length": (socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nok"),
   "bad chunk": (socket) => socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"),
@@ -25,10 +25,10 @@ const upstreams: Record<string, (socket: Socket) => void> = {
   "8 MB": (socket) => socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 8000000\r\n\r\n${"x".repeat(8_000_000)}`),
 };
 
-/** A read of legacy's own interface. */
+/** A read of the legacy interface. */
 const old = (query: string): string => `GET /api/v1/json/data/61${query} HTTP/1.1\r\n${H}\r\n`;
 
-/** What the client sends, and how it goes: after so many ms, by a half-close, or not at all. */
+/** The bytes that the client sends, and how it leaves: after so many ms, by a half-close, or not at all. */
 const clients: Record<string, [bytes: string, leaves?: number | "halfClose"]> = {
   GET: [`GET /x HTTP/1.1\r\n${H}\r\n`],
   HEAD: [`HEAD /x HTTP/1.1\r\n${H}\r\n`],

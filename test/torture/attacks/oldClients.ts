@@ -25,7 +25,7 @@ const timedMoods: readonly Mood[] = [
 ];
 const untimedMoods: readonly Mood[] = ["well", "well", "losesAnswers", "well"];
 
-/** Milliseconds after which a gateway without a word from Redis no longer trusts what it has cached. */
+/** Milliseconds after which a gateway without a word from Redis no longer trusts its cached answers. */
 const LEASE = 1500;
 
 type OldClientsAttack = {
@@ -35,7 +35,7 @@ type OldClientsAttack = {
   isTimed: boolean;
 };
 
-/** Old clients read and write datasets through so many gateways; more than one share a Redis. */
+/** Old clients read and write datasets through this number of gateways; several share a Redis. */
 export const oldClientsOf = ({ name, gateways: count, isTimed }: OldClientsAttack): Attack => ({
   name,
   what: `Old clients read and write changing datasets through ${count === 1 ? "a gateway" : "gateways with Redis"}; an oracle knows what legacy has shown.`,
@@ -70,7 +70,7 @@ export const oldClientsOf = ({ name, gateways: count, isTimed }: OldClientsAttac
       maxAge: (wasOut) =>
         isTimed ? 1000 * (FRESH + ON_ITS_WAY + (wasOut ? FAILING : REVALIDATED)) : Number.POSITIVE_INFINITY,
       async between() {
-        // What it has asked in the background fails within that time, too.
+        // Its background requests fail within that time, too.
         if (isTimed) await sleep(1000);
         for (const gateway of gateways) await until(() => knowsLegacyIsWell(gateway));
         if (count === 1) return;

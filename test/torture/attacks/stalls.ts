@@ -10,7 +10,7 @@ const MEASURES = '{"evaluation_measures":{"measures":{"measure":"kappa"}}}';
 const qualities = Array.from({ length: 11 }, (_, index) => `NumberOfFeaturesOfKind${index}`);
 
 /**
- * Legacy's list of so many datasets, in both of its forms; `brokenJson` has a quote in a name, as legacy would send it.
+ * Legacy's list of `count` datasets, in both of its forms; `brokenJson` has a quote in a name, as legacy would send it.
  */
 const listOf = (count: number): { json: string; brokenJson: string; xml: string } => {
   const rows = Array.from({ length: count }, (_, index) => ({ id: index + 1, name: `dataset_${index + 1}` }));
@@ -75,7 +75,7 @@ export const stalls: Attack = {
       () => ask(port, "/v1/datasets/61"),
     );
     const old = (path: string) => () => ask(port, `/api/v1/json/${path}`);
-    await measure("a list of 28 MB through legacy's own interface", () => long.json, old("data/list/limit/10000"));
+    await measure("a list of 28 MB through the legacy interface", () => long.json, old("data/list/limit/10000"));
     await measure("a study of two million runs through it", () => study, old("study/99"));
     await measure("JSON of five million levels through it", () => nested, old("data/61"));
     checks.push({

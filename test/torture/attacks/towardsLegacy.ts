@@ -53,7 +53,7 @@ const CLEAN_PATH =
 
 type Received = { target: string; body: string };
 
-/** Nothing that legacy's front, its router, PHP or SQL could read in two ways. */
+/** True if legacy's front, its router, PHP and SQL can read the request in one way only. */
 const isClean = ({ target, body }: Received): boolean => {
   const [path = "", query = ""] = target.split("?");
   if (!CLEAN_PATH.test(path) || /%(?!20)/.test(path)) return false;
@@ -117,14 +117,14 @@ export const towardsLegacy: Attack = {
       const headers = { "Content-Type": "application/json", "X-API-Key": "AAAA" };
       note((await ask(port, path, { method: "POST", headers, body: JSON.stringify(body), limit: 5000 })).status);
     });
-    const unclean = received.filter((one) => !isClean(one));
+    const unclean = received.filter((request) => !isClean(request));
     const counts = [...statuses]
       .toSorted(([a], [b]) => a - b)
       .map(([status, count]) => `${count} x ${status || "none"}`);
     return [
       none(
         `unclean requests among ${received.length} that legacy received`,
-        unclean.map((one) => JSON.stringify(one).slice(0, 200)),
+        unclean.map((request) => JSON.stringify(request).slice(0, 200)),
       ),
       holds("answers", counts.join(", "), "no 500, none lacking", !statuses.has(500) && !statuses.has(0)),
       holds("the process", isAlive() ? "alive" : "ended", "alive", isAlive()),

@@ -38,7 +38,7 @@ export const unreadLists: Attack = {
       if (url.includes("measure")) response.end(MEASURES);
       else if (waiting.push(response) > 0) sendLists();
     });
-    // As `npm start` starts it: glibc gives back what is freed, and young objects take little.
+    // As `npm start` starts it: glibc gives back freed memory, and young objects take little.
     const started = { MALLOC_MMAP_THRESHOLD_: "1048576", NODE_OPTIONS: "--max-semi-space-size=8" };
     const gateway = await startGateway({ LEGACY_URL: upstream.url, ...patience, ...started });
     const isWell = async () => (await ask(gateway.port, "/v1/evaluationmeasures/list")).status === 200;

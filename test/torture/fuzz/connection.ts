@@ -11,7 +11,7 @@ export type Plan = {
   isPipelined: boolean;
   /**
    * Bytes behind the well-formed requests: a `forbidden` request must be refused, `mangled` bytes may be anything.
-   * Where `most` is given, the client stays for further answers, of which there may be so many.
+   * If `most` is given, the client stays for further answers, at most `most` of them.
    */
   last?: { bytes: Buffer; is: "forbidden" | "mangled"; most?: number };
   /** Milliseconds from the connection's start until the client leaves, and how. */
@@ -19,7 +19,7 @@ export type Plan = {
   endsByReset: boolean;
   /** Milliseconds for which nothing is read. */
   pause?: number;
-  /** The bytes are sent in so many pieces, a few milliseconds apart. */
+  /** The number of pieces in which the bytes are sent, a few milliseconds apart. */
   pieces: number;
 };
 
@@ -46,7 +46,7 @@ export const runConnection = (settings: Settings): Promise<number> =>
     new Connection(settings, resolve).open();
   });
 
-/** Mangled bytes may wait for more for ever: then the client leaves, after so many milliseconds. */
+/** Mangled bytes may wait for more for ever: then the client leaves, after this time in milliseconds. */
 const MANGLED_PATIENCE = 100;
 
 class Connection {
@@ -58,7 +58,7 @@ class Connection {
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #outgoing: Buffer[] = [];
   #isSending = false;
-  /** How many requests were written, and how many answered. */
+  /** The number of requests that were written, and of those that were answered. */
   #written = 0;
   #answered = 0;
   #lastSent = 0;
@@ -85,7 +85,7 @@ class Connection {
     const { plan } = this.#settings;
     this.#socket.on("data", (chunk: Buffer) => this.#reader.push(chunk));
     this.#socket.on("error", () => undefined);
-    // The gateway ends the connection: what it owes must have come by now.
+    // The gateway ends the connection: its answers must have come by now.
     this.#socket.on("end", () => this.#socket.end());
     this.#socket.on("close", () => this.#onClose());
     if (plan.pause !== undefined) {
@@ -168,7 +168,7 @@ class Connection {
     const request = plan.requests[this.#answered];
     const isClosing = /\r\nconnection: close/i.test(message.fields);
     if (isClosing || !message.whole) this.#mayClose = true;
-    // What is no HTTP ends the connection at once, whatever still waits for an answer in front of it.
+    // A malformed request ends the connection at once, even if requests before it still wait for answers.
     const isRefusal = isClosing && plan.last !== undefined && /^HTTP\/1\.1 4(00|08|31) /.test(message.start);
     if (request === undefined || isRefusal) return this.#onLastAnswer(message);
     this.#answered++;

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import { scrambled } from "../lib/random.ts";
 
 /**
- * What a proxied request asks the upstream for: an answer from which the oracle can tell whose it is, and whether the
+ * The answer that a proxied request asks for: the oracle can tell from it which request it answers, and whether the
  * request arrived untouched. `fault` names what the upstream does wrong.
  */
 export type EchoRequest = { nonce: string; fault: string; size: number };

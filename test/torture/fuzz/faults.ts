@@ -8,7 +8,7 @@ import type { Random } from "../lib/random.ts";
 export type SoundAnswer = { status: number; type: string; body: Buffer; length: number; fields?: readonly string[] };
 
 /**
- * What a client of a proxied request may get under a fault:
+ * The answer that a client of a proxied request may get under a fault:
  * - `exact`: the sound answer, whole;
  * - `broken`: 502, 503 or 504 of the gateway's, or the beginning of the sound answer with an end that shows it is cut;
  * - `either` of both;
@@ -26,7 +26,7 @@ export type Fault = {
   answer: (socket: Socket, sound: SoundAnswer, random: Random) => void;
 };
 
-/** By how much `shortLength` understates the body, in bytes. */
+/** The bytes by which `shortLength` understates the body. */
 export const SHORTER_BY = 5;
 
 const headOf = ({ status, type, fields = [] }: SoundAnswer, ...more: string[]): string =>
@@ -94,7 +94,7 @@ const ADDED = [
   "WWW-Authenticate: Basic",
   "X-Request-Id: a",
 ];
-/** An empty header, or one that comes twice. */
+/** An empty header, or a header that comes twice. */
 export const pickOddFields = (random: Random): string[] => {
   const line = random.pick(ADDED);
   const empty = line.replace(/ .*/, "");
@@ -188,7 +188,7 @@ const DATABASE_DOWN =
   '<oml:error xmlns:oml="http://openml.org/openml">\n\t<oml:code>107</oml:code>\n\t<oml:message>Database connection error.</oml:message>\n\t</oml:error>\n';
 
 /**
- * Legacy's own ways to be wrong: the bytes are HTTP, the content is not what was asked for. For the new interface only.
+ * Errors of legacy itself: the bytes are HTTP, the content is not what was asked for. For the new interface only.
  */
 export const contentFaults: Record<string, (sound: SoundAnswer, random: Random) => SoundAnswer> = {
   phpNotice: (answer) => withBody(answer, Buffer.concat([Buffer.from(NOTICE), answer.body])),

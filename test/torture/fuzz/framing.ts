@@ -32,7 +32,7 @@ const FIELDS = [
   `X-API-Key: ${KEY}`,
 ];
 
-/** What may stand in a place in which it must not, or seldom does. */
+/** Bytes that are put in places where they are forbidden or rare. */
 const ODD = {
   before: ["\r\n", "\n", "\r\n\r\n", "\0"],
   method: ["TRACE", "CONNECT", "get", "G\0T", "PRI", "", " GET", "GET\t", "M-SEARCH"],
@@ -137,7 +137,7 @@ const oddSizes = (size: string): string[] => [
 ];
 
 /**
- * Requests in whose every place something odd may stand, and behind them two sound ones, of which the last one closes.
+ * Requests that may be odd in every place, and behind them two sound requests, the last of which closes.
  * `most`: how many requests a server may find in them.
  */
 export const pickFramed = (random: Random): { bytes: Buffer; most: number } => {
@@ -180,6 +180,6 @@ export const pickFramed = (random: Random): { bytes: Buffer; most: number } => {
     "GET /api/v1/json/data/1 HTTP/1.1\r\nHost: a\r\n\r\n",
     "GET /v1/datasets/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
   ].join("");
-  // A server may take what is no request for one, and refuses it.
+  // A server may take these bytes for a request, and refuses it.
   return { bytes: Buffer.from(text, "latin1"), most: text.split("HTTP/").length };
 };

@@ -8,7 +8,7 @@ import { type FuzzedUpstream, openFuzzedUpstream } from "./upstream.ts";
 
 type FuzzOptions = {
   seed: number;
-  /** How many requests to send, malformed ones included. */
+  /** The number of requests to send, malformed requests included. */
   requests: number;
   /** Concurrent clients, each with choices of its own. */
   clients: number;
@@ -22,7 +22,7 @@ type FuzzOptions = {
   isOver?: () => boolean;
 };
 
-/** What came of it. */
+/** The counts of a run. */
 export type FuzzTally = {
   sent: number;
   right: number;
@@ -43,7 +43,7 @@ export type FuzzTally = {
 };
 
 const MAX_EXAMPLES = 20;
-/** So many hung or wrong requests say enough. */
+/** The number of hung or wrong requests after which a run gives up. */
 const GIVE_UP = 300;
 
 /**
@@ -55,7 +55,7 @@ export const openFuzz = async (
 ): Promise<{ upstream: FuzzedUpstream; run: (port: number) => Promise<FuzzTally> }> => {
   const { seed, requests, clients } = options;
   const tally = emptyTally();
-  /** How often requests that are not answered yet arrived at the upstream. */
+  /** The number of times that each unanswered request arrived at the upstream. */
   const arrivals = new Map<string, number>();
   /** Damaged contents that the upstream sent, by the plain target that it was asked for. */
   const damaged = new Map<string, Buffer[]>();

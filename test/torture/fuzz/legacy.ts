@@ -27,7 +27,7 @@ export const legacyError = (isXml: boolean, code: number, message: string): Lega
   }),
 });
 
-/** What the legacy interface answers, where nothing goes wrong. `target` is `/api/v1/json/data/61?api_key=...`. */
+/** The legacy interface's answer if nothing goes wrong. `target` is `/api/v1/json/data/61?api_key=...`. */
 export const legacyOver =
   (datasets: Datasets) =>
   (method: string, target: string, body: string): LegacyAnswer => {
@@ -43,16 +43,16 @@ export const legacyOver =
     if (method !== "GET" && user === undefined) return legacyError(true, 102, "No authentication");
     const id = Number(/\/(\d+)$/.exec(rest)?.[1] ?? Number.NaN);
     if (/^\/data\/\d+$/.test(rest)) {
-      const one = datasets.datasetOf(id);
-      if (one === undefined) return legacyError(isXml, 111, "Unknown dataset");
+      const found = datasets.datasetOf(id);
+      if (found === undefined) return legacyError(isXml, 111, "Unknown dataset");
       if (!datasets.maySee(user, id)) return legacyError(isXml, 112, "No access granted");
-      return answer(isXml, { data_set_description: dataset(one, user) });
+      return answer(isXml, { data_set_description: dataset(found, user) });
     }
     const ofEngine = /^\/data\/qualities\/(\d+)\/\d+$/.exec(rest)?.[1];
     if (ofEngine !== undefined) {
-      const one = datasets.maySee(user, Number(ofEngine)) ? datasets.datasetOf(Number(ofEngine)) : undefined;
-      if (one === undefined) return legacyError(isXml, 361, "Unknown dataset");
-      return answer(isXml, { data_qualities: { did: one.id, quality: [{ name: one.name, value: "1.0" }] } });
+      const found = datasets.maySee(user, Number(ofEngine)) ? datasets.datasetOf(Number(ofEngine)) : undefined;
+      if (found === undefined) return legacyError(isXml, 361, "Unknown dataset");
+      return answer(isXml, { data_qualities: { did: found.id, quality: [{ name: found.name, value: "1.0" }] } });
     }
     if (rest.startsWith("/data/list")) return list(isXml, rest, datasets.listedFor(user));
     if (/^\/(data|setup)\/(un)?tag$/.test(rest)) return tagging(rest, fields);
@@ -64,13 +64,13 @@ export const legacyOver =
     return legacyError(isXml, 100, "Function not valid");
   };
 
-/** That of the fuzz's model. */
+/** The answer of a legacy that has the fuzz's model. */
 export const legacyAnswer = legacyOver({
   keys,
   datasetOf,
   maySee: (user, id) => {
-    const one = datasetOf(id);
-    return one !== undefined && maySee(user, one);
+    const found = datasetOf(id);
+    return found !== undefined && maySee(user, found);
   },
   listedFor: datasetsFor,
 });
@@ -81,7 +81,7 @@ const dataset = ({ id, name, visibility }: Shown, user: string | undefined): Tre
   version: 1,
   description: filler(id % 3 === 0 ? 60 : 200 + (id % 1500)),
   format: "ARFF",
-  // Who it was made for shows answers that were given to somebody else.
+  // The caller's name reveals answers that were given to another caller.
   citation: visibility === "public" ? "for all" : `for ${user}`,
   visibility,
   status: "active",
@@ -111,7 +111,7 @@ export const datasetList = (
     format: "ARFF",
     md5_checksum: "",
     file_id: id,
-    quality: qualities.map((one) => (isXml ? { "@name": one, "#": `${id}.0` } : { name: one, value: `${id}.0` })),
+    quality: qualities.map((of) => (isXml ? { "@name": of, "#": `${id}.0` } : { name: of, value: `${id}.0` })),
   }));
   if (isXml) return answer(isXml, { data: { dataset: listed } });
   // The JSON of this list has a template of its own, where numbers are numbers.

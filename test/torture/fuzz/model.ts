@@ -1,11 +1,11 @@
-/** What is true in the catalogue that the fuzz serves. The upstream answers by it, and the oracle judges by it. */
+/** The truth about the catalogue that the fuzz serves. The upstream answers by it, and the oracle judges by it. */
 
 export type User = "ann" | "bob";
 export type Dataset = { id: number; name: string; owner: User; visibility: "public" | "private" };
 
 export const MAX_ID = 3000;
 
-/** Legacy's keys. `stranger` is one that it does not know. */
+/** Legacy's keys. It does not know the key of `stranger`. */
 export const keys = {
   ann: "aaaa0000000000000000000000000001",
   bob: "bbbb0000000000000000000000000002",
@@ -43,7 +43,7 @@ export const studyOf = (id: number): "sound" | "absent" | "byTag" =>
 /** Flows are called `flow.N`; those whose number divides by 3 do not exist. */
 export const flowOf = (number: number): number | undefined => (number % 3 === 0 ? undefined : 1000 + number);
 
-/** How many parameters a setup has; `undefined` where there is no such setup. */
+/** The number of parameters of a setup; `undefined` if there is no such setup. */
 export const setupParameters = (id: number): number | undefined => (id % 11 === 0 ? undefined : id % 4);
 
 /** A text of this many characters that stands in long answers. */

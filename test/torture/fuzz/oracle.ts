@@ -5,7 +5,7 @@ import type { LegacyAnswer } from "./legacy.ts";
 import { type Expectation, SHORTER_BY, faults } from "./faults.ts";
 
 /**
- * How an answer compares with what is true: right, an error that the gateway may give, the beginning of a right
+ * The judgement of an answer: right, an error that the gateway may give, the beginning of a right
  * one, or wrong (and why).
  */
 type Judgement = "right" | "gatewayError" | "cut" | "unsent" | "late" | { wrong: string };
@@ -27,10 +27,10 @@ export type WellFormed = {
     | { status: number; right?: RightAnswer }
     | { legacy: readonly LegacyAnswer[]; isKeyed: boolean };
 };
-/** Why this answer is wrong, or `undefined`. It is asked only where the status is the expected one. */
+/** The reason that this answer is wrong, or `undefined`. It is asked only if the status is as expected. */
 export type RightAnswer = (answer: ReadAnswer) => string | undefined;
 
-/** What a target of legacy's interface asks for: without a form it is XML, and both spellings may share an answer. */
+/** The shortest spelling of a legacy target: XML is the default form, and both spellings may share an answer. */
 export const plainTarget = (target: string): string => target.replace("/api/v1/xml/", "/api/v1/");
 
 /** `arrivals`: how often the upstream received the request. `damaged`: what it answered wrongly, by plain target. */
@@ -92,7 +92,7 @@ const ODD = new Set([299, 599]);
 const EMPTY = new Set([204, 301, 304, 500]);
 
 /**
- * A read of legacy's own interface has legacy's bytes: sound ones for this caller, or those that legacy damaged itself.
+ * A read of the legacy interface has legacy's bytes: sound for this caller, or damaged by legacy itself.
  */
 const judgeLegacys = (
   { method }: WellFormed,
@@ -108,24 +108,24 @@ const judgeLegacys = (
     return { wrong: "an answer to a key that any cache may share" };
   const { body } = answer;
   if (method === "HEAD" || (body.length === 0 && EMPTY.has(status)))
-    return body.length === 0 ? "right" : { wrong: "a body where there is none" };
+    return body.length === 0 ? "right" : { wrong: "a body where there must be none" };
   const plain = decodedBody(answer);
-  const sound = legacy.filter((one) => status === one.status || ODD.has(status)).map((one) => Buffer.from(one.body));
-  const bodies = [...sound, ...damaged].flatMap((one) => [one, gzipSync(one)]);
+  const sound = legacy.filter((own) => status === own.status || ODD.has(status)).map((own) => Buffer.from(own.body));
+  const bodies = [...sound, ...damaged].flatMap((bytes) => [bytes, gzipSync(bytes)]);
   if (!answer.whole)
-    return bodies.some((one) => one.subarray(0, body.length).equals(body))
+    return bodies.some((bytes) => bytes.subarray(0, body.length).equals(body))
       ? "cut"
       : { wrong: `a cut answer of ${describeBody(body)}` };
-  if (bodies.some((one) => one.equals(body) || one.equals(plain) || one.subarray(0, -SHORTER_BY).equals(body)))
+  if (bodies.some((bytes) => bytes.equals(body) || bytes.equals(plain) || bytes.subarray(0, -SHORTER_BY).equals(body)))
     return "right";
   return {
-    wrong: `status ${status}, ${describeBody(plain)}; right is ${legacy.map((one) => `${one.status}, ${describeBody(Buffer.from(one.body))}`).join(" or ")}`,
+    wrong: `status ${status}, ${describeBody(plain)}; right is ${legacy.map((given) => `${given.status}, ${describeBody(Buffer.from(given.body))}`).join(" or ")}`,
   };
 };
 
 const NOTHING = Buffer.alloc(0);
 
-/** A body that is cut cannot show where there is none. */
+/** A cut cannot show in an answer without a body. */
 const allowedBodies = (expects: Expectation, method: string) => ({
   whole: expects !== "broken" || method === "HEAD",
   shorter: expects === "shorter",
@@ -146,7 +146,7 @@ const judgeOurs = (
   if (gatewayErrorOf(answer, status, method) && (method === "HEAD" || isDetail(jsonOf(answer)))) return "gatewayError";
   if (status !== expected.status) return { wrong: `status ${status}; right is ${expected.status}` };
   if (method === "HEAD" || status === 304)
-    return answer.body.length === 0 ? "right" : { wrong: "a body where there is none" };
+    return answer.body.length === 0 ? "right" : { wrong: "a body where there must be none" };
   if (!/\r\ncontent-type: application\/json/i.test(answer.fields)) return { wrong: "no JSON" };
   const json = jsonOf(answer);
   if (json === undefined) return { wrong: `unreadable: ${describeBody(answer.body)}` };
@@ -164,7 +164,7 @@ const gatewayErrorOf = (answer: Message, status: number, method: string): boolea
   return answer.whole && (isDetail(jsonOf(answer)) || isOfLegacysForm(decodedBody(answer).toString("latin1")));
 };
 
-/** Whether a text is an error of the gateway's own, as clients of the legacy interface read errors. */
+/** True if a text is an error by the gateway, as clients of the legacy interface read errors. */
 const isOfLegacysForm = (text: string): boolean =>
   /^(?:\{"error":\{"code":"|<oml:error [^>]*>\s*<oml:code>)(?:107|95\d\d)["<]/.test(text);
 

@@ -17,7 +17,7 @@ import {
 import { legacyAnswer } from "./legacy.ts";
 import type { ReadAnswer, RightAnswer, WellFormed } from "./oracle.ts";
 
-/** How many of the proxied requests ask for a fault of the upstream. */
+/** The share of the proxied requests that ask for a fault of the upstream. */
 const FAULTY_SHARE = 0.25;
 
 type Parts = {
@@ -63,7 +63,7 @@ export const pickRequest = (random: Random, nonce: string): WellFormed => {
 /** A read that the cache may answer. */
 export const pickRead = (random: Random): WellFormed => (random.chance(0.5) ? oldRead(random) : dataset(random));
 
-/** Names of secrets with values that name others: what takes secrets out of texts finds new ones in what it made. */
+/** Names of secrets with values that name others: removing secrets from texts yields new names. */
 const SECRET_NAMES = [
   `/cookie:${";ab%3Dc".repeat(115)}`,
   `/Set-Cookie:a=${";session_hash:b".repeat(60)}`,
@@ -210,7 +210,7 @@ const reading = (random: Random, { path, status, right, credential: given }: Rea
   };
 };
 
-/** A read of legacy's own interface, which a gateway may answer from its cache. */
+/** A read of the legacy interface, which a gateway may answer from its cache. */
 const oldRead = (random: Random): WellFormed => {
   const id = 1 + random.integer(random.chance(0.5) ? 60 : MAX_ID);
   const rest = random.pick([
@@ -229,10 +229,10 @@ const oldRead = (random: Random): WellFormed => {
   const { fields, host } = oddities(random);
   if (random.chance(0.3))
     fields.push(random.pick([...CACHE_FIELDS, ...FIELDS.filter((field) => !field.startsWith("X-API-Key"))]));
-  const everybodys = legacyAnswer(method, path, "");
+  const publicAnswer = legacyAnswer(method, path, "");
   const own = legacyAnswer(method, target, "");
-  // A caller with a key gets what everybody gets, where that is shown.
-  const legacy = who === undefined || everybodys.status !== 200 ? [own] : [own, everybodys];
+  // A caller with a key gets the public answer, if it is a 200.
+  const legacy = who === undefined || publicAnswer.status !== 200 ? [own] : [own, publicAnswer];
   return {
     bytes: bytesOf({ method, target, fields, host }),
     method,
@@ -265,10 +265,10 @@ const dataset = (random: Random): WellFormed => {
   const id = 1 + random.integer(random.chance(0.5) ? 60 : MAX_ID);
   const who = credential(random);
   const path = `/v1/datasets/${random.chance(0.05) ? "0" : ""}${id}`;
-  const one = datasetOf(id);
-  if (one === undefined) return reading(random, { path, status: 404, right: codeIs("111"), credential: who });
-  if (!maySee(who.user, one)) return reading(random, { path, status: 403, right: codeIs("112"), credential: who });
-  const { name, visibility } = one;
+  const found = datasetOf(id);
+  if (found === undefined) return reading(random, { path, status: 404, right: codeIs("111"), credential: who });
+  if (!maySee(who.user, found)) return reading(random, { path, status: 403, right: codeIs("112"), credential: who });
+  const { name, visibility } = found;
   const same = fieldsAre({
     id,
     name,

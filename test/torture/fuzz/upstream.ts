@@ -22,11 +22,11 @@ type UpstreamObserver = {
   arrived: (nonce: string) => void;
   /** A request of legacy's interface is answered with a content that is not the sound one. */
   damaged: (target: string, body: Buffer) => void;
-  /** What arrived should never have been sent: its reason. */
+  /** Reports a request that should never have been sent, and why. */
   unclean: (why: string, request: string) => void;
 };
 
-/** How many of the answers to the new interface's requests are wrong. */
+/** The share of the answers to the new interface's requests that are wrong. */
 const FAULTY_SHARE = 0.2;
 
 export const openFuzzedUpstream = async (seed: number, observer: UpstreamObserver): Promise<FuzzedUpstream> => {
@@ -109,7 +109,7 @@ export const openFuzzedUpstream = async (seed: number, observer: UpstreamObserve
   };
 };
 
-/** With a session for everybody, and zipped for who takes that; some of the other headers are odd. */
+/** With a session for each client, and zipped for clients that accept it; some of the other headers are odd. */
 const asPhpSends = (answer: SoundAnswer, { fields }: Message, random: Random): SoundAnswer => {
   const sent = ["Set-Cookie: ci_session=secret; path=/", ...(random.chance(0.1) ? pickOddFields(random) : [])];
   if (answer.body.length === 0 || !/\r\naccept-encoding:[^\r]*\bgzip/i.test(fields)) return { ...answer, fields: sent };
@@ -117,9 +117,9 @@ const asPhpSends = (answer: SoundAnswer, { fields }: Message, random: Random): S
   return { ...answer, body, length: body.length, fields: [...sent, "Content-Encoding: gzip"] };
 };
 
-/** Why a request must not have been sent, or `undefined`. */
+/** The reason that a request must not have been sent, or `undefined`. */
 const uncleanness = ({ start, fields }: Message): string | undefined => {
-  if (!/^[A-Z-]+ \/[\x21-\x7e\x80-\xff]* HTTP\/1\.1$/.test(start)) return "a request line that is none";
+  if (!/^[A-Z-]+ \/[\x21-\x7e\x80-\xff]* HTTP\/1\.1$/.test(start)) return "a malformed request line";
   const linesOf = (name: string) => fields.match(new RegExp(`\r\n${name}:`, "gi"))?.length ?? 0;
   if (linesOf("host") !== 1) return `${linesOf("host")} Host lines`;
   if (linesOf("content-length") > 1) return "two lengths";

@@ -3,7 +3,7 @@ import { type Program, startProgram } from "../../support/program.ts";
 import { openRandom, scrambled } from "./random.ts";
 import { openRawUpstream, openUpstream, type UpstreamListener } from "./upstreams.ts";
 
-/** One thing that must hold: what was measured, and its bound, with their units. */
+/** A condition that must hold: the measured value and its bound, with their units. */
 export type Check = { what: string; measured: string; bound: string; holds: boolean };
 
 /** One kind of abuse. It runs against its own gateways and judges itself: it has passed if all checks hold. */
@@ -46,7 +46,7 @@ const openContext = (name: string, { seed, requests }: RunOptions) => {
     /** Closes something else at the end. */
     onEnd: (close: () => unknown) => void closers.unshift(close),
   };
-  return { context, close: () => closers.forEach((one) => one()) };
+  return { context, close: () => closers.forEach((closer) => closer()) };
 };
 
 export type Context = ReturnType<typeof openContext>["context"];
@@ -72,7 +72,7 @@ export const atMost = (what: string, measured: number, bound: number, unit = "")
   holds: measured <= bound,
 });
 
-/** None of these may be there; the check shows the first of them. */
+/** A check that there are no such examples; it shows the first of them. */
 export const none = (what: string, examples: readonly string[], count = examples.length): Check => ({
   ...atMost(what, count, 0),
   measured: [String(count), ...examples.slice(0, 20)].join("\n  "),

@@ -102,7 +102,7 @@ export const watchWaits = async (port: number, path: string): Promise<{ stop: ()
   };
 };
 
-/** Carries out so many tasks, a few at the same time. */
+/** Carries out `count` tasks, a few at the same time. */
 export const inParallel = async (
   count: number,
   width: number,

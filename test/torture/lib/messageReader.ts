@@ -11,15 +11,15 @@ export type Message = {
   body: Buffer;
   /** False where the connection ended before the message did. */
   whole: boolean;
-  /** How many 1xx answers came before. */
+  /** The number of 1xx answers that came before. */
   interim: number;
 };
 
 type ReaderOptions = {
-  /** Whether a message has no body whatever its headers say (an answer to HEAD, 204, 304). */
+  /** True if a message has no body whatever its headers say (an answer to HEAD, 204, 304). */
   hasNoBody: (start: string) => boolean;
   /**
-   * Where no header says how long the body is: `close` reads until the end of the connection (answers), `none`
+   * For a body without a length in the headers: `close` reads until the end of the connection (answers), `none`
    * reads nothing (requests).
    */
   withoutLength: "close" | "none";
@@ -28,13 +28,13 @@ type ReaderOptions = {
   onBroken: (why: string) => void;
 };
 
-/** What stands at the beginning of some bytes: a body and the bytes that it takes, its beginning, or no HTTP/1. */
+/** The beginning of some bytes as it was read: a body and the bytes that it takes, its beginning, or no HTTP/1. */
 type Read = { body: Buffer; taken: number } | { begun: Buffer; endsWithConnection: boolean } | { broken: string };
 
-/** Reads HTTP/1 messages from a connection, piece by piece. It is strict: what it takes for sound, any client would. */
+/** Reads HTTP/1 messages from a connection, piece by piece. It is strict: messages it accepts suit any client. */
 export class MessageReader {
   readonly #options: ReaderOptions;
-  /** What has come since the last whole message. */
+  /** The bytes since the last whole message. */
   #data: Buffer = EMPTY;
   #interim = 0;
   #isBroken = false;

@@ -117,7 +117,7 @@ describeInChromium("the operators' page", (open) => {
     await page.waitForSelector(`${row("listEvaluationMeasures")} .stage.canary`, { state: "attached" });
   });
 
-  test("all goes to legacy and comes back", async () => {
+  test("all endpoints go to legacy and come back", async () => {
     const { url, migration } = await underWay();
     const page = await open(url);
     await page.click("[data-all=legacy]");
@@ -232,7 +232,7 @@ describeInChromium("the operators' page", (open) => {
     const press = async (...keys: string[]) => {
       for (const key of keys) await page.keyboard.press(key);
     };
-    /** Tabs to what has this text. */
+    /** Presses Tab until the focus is on this text. */
     const tabTo = async (text: RegExp) => {
       for (let i = 0; i < 12 && !text.test(await focused(page)); i++) await press("Tab");
       expect(await focused(page)).toMatch(text);
@@ -295,7 +295,7 @@ describeInChromium("the operators' page", (open) => {
     },
   );
 
-  test("what is stored for an address is shown, without a key, and taken out", async () => {
+  test("the entries of an address are shown, without a key, and purged", async () => {
     const { url, ask } = await underWay();
     await ask("/setup/1");
     const page = await open(url);
@@ -317,11 +317,11 @@ describeInChromium("the operators' page", (open) => {
     const outside = await page.evaluate(`(() => {
       const wide = document.documentElement.scrollWidth > innerWidth ? ["the page"] : [];
       const cells = document.querySelectorAll(".traffic td, .traffic th, .rows td, .rows th, .lights li, .facts span, dd");
-      return wide.concat([...cells].filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0).map((one) => one.outerHTML));
+      return wide.concat([...cells].filter((cell) => cell.scrollWidth > cell.clientWidth + 1 && cell.clientWidth > 0).map((cell) => cell.outerHTML));
     })()`);
     expect(outside).toEqual([]);
     const rows = await page.evaluate(
-      `[...document.querySelectorAll(".lights li")].map((one) => one.getBoundingClientRect().top)`,
+      `[...document.querySelectorAll(".lights li")].map((light) => light.getBoundingClientRect().top)`,
     );
     expect(new Set(rows as number[]).size).toBe(1);
   });

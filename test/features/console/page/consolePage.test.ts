@@ -12,7 +12,7 @@ import { address, headingOf, markupOf, operatorsOf, textOf, underWay } from "./o
 
 const sectionsOf = (page: string) => [...page.matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id);
 
-test("without a script all is in its order, and every control has its label", async () => {
+test("without a script the page has its order, and every control its label", async () => {
   const { markup, ...one } = await underWay();
   const page = await markup();
   expect(sectionsOf(page)).toEqual("traffic stages differences audit clients ledger cache private-rows".split(" "));
@@ -72,7 +72,7 @@ test("the policy allows our own style and scripts alone, and no frame", async ()
   const inline = [...page.matchAll(/<(style|script)[^>]*>([\s\S]*?)<\/\1>/g)];
   expect(inline.length).toBe(2);
   for (const [, name, text = ""] of inline) {
-    const directive = policy.split("; ").find((one) => one.startsWith(`${name}-src`));
+    const directive = policy.split("; ").find((part) => part.startsWith(`${name}-src`));
     expect(directive).toContain(`'sha256-${hash("sha256", text, "base64")}'`);
   }
   expect([answer.headers.get("referrer-policy"), answer.headers.get("cache-control")]).toEqual([
@@ -103,19 +103,19 @@ test("no value breaks out, from whichever side: the page is made of our own tags
       until: "2999-01-01",
       link: `https://a.example/${encodeURI(text)}"x`,
     }));
-  const one = await staged(
+  const { operate, ...opened } = await staged(
     { getDataset: { stage: "shadow" } },
     { environment: { MODERN_URL: modern, LEGACY_ADMIN_KEY: "A".repeat(32) }, parts: { expected: ledger as never } },
   );
-  await one.ask("/datasets/61");
+  await opened.ask("/datasets/61");
   for (const text of given)
     if (/^[\x20-\x7e]*$/.test(text)) {
       const headers = { "User-Agent": text };
-      await fetch(`http://127.0.0.1:${one.port}/${encodeURI(text).replaceAll("/", "")}`, { headers });
-      await one.operate("POST", "/stages/getSetup", { stage: "shadow", share: 1, why: text || "-", by: text || "-" });
+      await fetch(`http://127.0.0.1:${opened.port}/${encodeURI(text).replaceAll("/", "")}`, { headers });
+      await operate("POST", "/stages/getSetup", { stage: "shadow", share: 1, why: text || "-", by: text || "-" });
     }
-  await one.compared("getDataset", 1);
-  const page = await (await operatorsOf(one)).markup();
+  await opened.compared("getDataset", 1);
+  const page = await (await operatorsOf(opened)).markup();
   expect(textOf(page)).toContain("--><script>alert(1)</script>");
   expect(page.match(/<script/g)).toHaveLength(1);
   const markup = markupOf(page);
@@ -124,26 +124,26 @@ test("no value breaks out, from whichever side: the page is made of our own tags
     expect(href).toMatch(/^(#|\?[^"]*#clients$|\/clients\.csv$|\/readyz\?verbose$|data:,$|https?:\/\/)/i);
 });
 
-test("what is long is cut, and the page says where the rest is", async () => {
+test("long texts and lists are cut, and the page says where the rest is", async () => {
   const modern = await httpUpstream((_, response) => {
     const fields = Object.fromEntries(Array.from({ length: 280 }, (_one, i) => [`field${i}`, "x".repeat(2000)]));
     response.setHeader("Content-Type", "application/json").end(JSON.stringify({ id: 61, ...fields }));
   });
   const shadow = { stage: "shadow" } as const;
-  const one = await staged({ getDataset: shadow, getTask: shadow }, { environment: { MODERN_URL: modern } });
-  await one.ask("/datasets/61");
-  await one.ask("/tasks/59");
+  const opened = await staged({ getDataset: shadow, getTask: shadow }, { environment: { MODERN_URL: modern } });
+  await opened.ask("/datasets/61");
+  await opened.ask("/tasks/59");
   for (let share = 0; share < 102; share++)
-    await one.operate("POST", "/stages/getSetup", { stage: "shadow", share: share % 100, why: "again", by: "Ada" });
-  await one.compared("getDataset", 1);
-  await one.compared("getTask", 1);
-  const page = await (await operatorsOf(one)).markup();
+    await opened.operate("POST", "/stages/getSetup", { stage: "shadow", share: share % 100, why: "again", by: "Ada" });
+  await opened.compared("getDataset", 1);
+  await opened.compared("getTask", 1);
+  const page = await (await operatorsOf(opened)).markup();
   expect(Buffer.byteLength(page)).toBeLessThan(1_500_000);
   const cut = [...textOf(page).matchAll(/… and [\d,]+ more, in GET \/(\w+)/g)].map(([, path]) => path);
   expect(cut).toEqual(["differences", "audit"]);
 });
 
-test("without modern no section is empty, and what is off names its setting", async () => {
+test("without modern no section is empty, and each disabled part names its setting", async () => {
   const page = await (await operatorsOf({ gateway: await gatewayFor("http://127.0.0.1:1") })).markup();
   expect(textOf(page)).toMatch(/as of [\d:]+ UTC At .* Legacy ok now Ready for the first request/);
   expect(textOf(page)).toContain("43 endpoints without a request in the new interface");
@@ -157,25 +157,25 @@ test("the beginner's hint is shown until a request comes, on either interface", 
   const environments: Record<string, string>[] = [{ MODERN_URL: "" }, {}];
   for (const environment of environments)
     for (const path of ["/api/v1/json/data/61", "/v1/datasets/61"]) {
-      const one = await staged({}, { environment });
-      const { markup } = await operatorsOf(one);
+      const opened = await staged({}, { environment });
+      const { markup } = await operatorsOf(opened);
       expect(textOf(await markup())).toContain(`curl ${address}/…`);
-      await (await fetch(`http://127.0.0.1:${one.port}${path}`)).arrayBuffer();
+      await (await fetch(`http://127.0.0.1:${opened.port}${path}`)).arrayBuffer();
       await until(async () => !textOf(await markup()).includes("curl http"));
     }
 });
 
-test("traffic stands by endpoint of both interfaces; what is idle folds", async () => {
-  const one = await staged({}, { environment: { MODERN_URL: "", CACHE_LEGACY: "all" } });
-  for (const path of ["/datasets/61", "/datasets/61", "/datasets/61", "/setup/1"]) await one.ask(path);
-  const callLegacy = async (path: string) => (await fetch(`http://127.0.0.1:${one.port}${path}`)).arrayBuffer();
+test("traffic is listed by endpoint of both interfaces; idle endpoints are folded", async () => {
+  const opened = await staged({}, { environment: { MODERN_URL: "", CACHE_LEGACY: "all" } });
+  for (const path of ["/datasets/61", "/datasets/61", "/datasets/61", "/setup/1"]) await opened.ask(path);
+  const callLegacy = async (path: string) => (await fetch(`http://127.0.0.1:${opened.port}${path}`)).arrayBuffer();
   for (const path of ["data/61", "data/61", "data/features/61"]) await callLegacy(`/api/v1/json/${path}`);
   await callLegacy("/other");
-  await one.legacy.close();
-  await one.ask("/tasks/59");
+  await opened.legacy.close();
+  await opened.ask("/tasks/59");
   await callLegacy("/api/v1/json/task/59");
   await callLegacy("/other");
-  const shown = async () => textOf(await (await operatorsOf(one)).markup());
+  const shown = async () => textOf(await (await operatorsOf(opened)).markup());
   await until(async () => (await shown()).includes("the website 2"));
   const text = await shown();
   for (const sentence of [
@@ -187,23 +187,23 @@ test("traffic stands by endpoint of both interfaces; what is idle folds", async 
   expect(text).not.toMatch(/curl http/);
 });
 
-test("on the first day the sentence of calm is about old clients' reads", async () => {
-  const one = await staged({}, { environment: { MODERN_URL: "", CACHE_LEGACY: "all" } });
-  for (let i = 0; i < 4; i++) await (await fetch(`http://127.0.0.1:${one.port}/api/v1/json/data/61`)).arrayBuffer();
-  const { markup } = await operatorsOf(one);
+test("on the first day the heading is about old clients' reads", async () => {
+  const opened = await staged({}, { environment: { MODERN_URL: "", CACHE_LEGACY: "all" } });
+  for (let i = 0; i < 4; i++) await (await fetch(`http://127.0.0.1:${opened.port}/api/v1/json/data/61`)).arrayBuffer();
+  const { markup } = await operatorsOf(opened);
   expect(textOf(headingOf(await markup())).trim()).toBe(
     "The cache answers 75 % of old clients’ reads 4 requests in the last minute, none failed",
   );
 });
 
 test("the heading says what fails, since when, and its effect, most urgent first", async () => {
-  const one = await staged({ getDataset: { stage: "shadow" } }, { faults: [wrongType] });
-  await one.ask("/datasets/61");
-  await one.compared("getDataset", 1);
-  const { markup } = await operatorsOf(one);
+  const opened = await staged({ getDataset: { stage: "shadow" } }, { faults: [wrongType] });
+  await opened.ask("/datasets/61");
+  await opened.compared("getDataset", 1);
+  const { markup } = await operatorsOf(opened);
   expect(textOf(headingOf(await markup()))).not.toContain("failing");
-  await one.legacy.close();
-  await one.ask("/tasks/59");
+  await opened.legacy.close();
+  await opened.ask("/tasks/59");
   await until(async () => textOf(headingOf(await markup())).includes("failing"));
   const page = await markup();
   expect(textOf(headingOf(page)).trim()).toMatch(
@@ -215,8 +215,8 @@ test("the heading says what fails, since when, and its effect, most urgent first
 describeWithRedis("with Redis", () => {
   test("a failing Redis is named: no stage moves, figures are of this gateway", async () => {
     const redis = await startRedis();
-    const one = await staged({}, { environment: { REDIS_URL: redis.url } });
-    const { markup } = await operatorsOf(one);
+    const opened = await staged({}, { environment: { REDIS_URL: redis.url } });
+    const { markup } = await operatorsOf(opened);
     await until(async () => !textOf(headingOf(await markup())).includes("failing"));
     const text = textOf(await markup());
     expect(text).toContain("Redis ok now Store ok now");
@@ -260,14 +260,14 @@ test("empty sections are folded and say so; differences and moves have a number"
     expect(text).toContain(sentence);
 });
 
-test("three endpoints in trouble have a line, behind what fails", async () => {
+test("three endpoints in trouble have a line, behind failing dependencies", async () => {
   const trouble = ["getDataset", "getSetup", "getStudy", "listDatasets", "listEvaluationMeasures"];
   const shadows = Object.fromEntries(trouble.map((name) => [name, { stage: "shadow" }] as const));
-  const { ask, compared, modern, ...one } = await staged(shadows, {
+  const { ask, compared, modern, ...opened } = await staged(shadows, {
     faults: [{ endpoint: "*", fault: "otherStatus" }],
     environment: { TRUSTED_PROXIES: "127.0.0.1" },
   });
-  const { markup } = await operatorsOf(one);
+  const { markup } = await operatorsOf(opened);
   const paths = [
     "/datasets/61",
     "/setup/1",
@@ -285,7 +285,7 @@ test("three endpoints in trouble have a line, behind what fails", async () => {
   expect([...heading.matchAll(/href="#endpoint=(\w+)/g)]).toHaveLength(3);
   modern.use([{ endpoint: "*", fault: "down" }]);
   for (let i = 1; i < 9; i++) {
-    await one.operate("POST", "/stages/getTask", { stage: "modern", share: 0, why: "x", by: "x", despite: "x" });
+    await opened.operate("POST", "/stages/getTask", { stage: "modern", share: 0, why: "x", by: "x", despite: "x" });
     await ask(`/tasks/${i}`, { "X-Forwarded-For": `192.0.2.${i}` });
   }
   expect(textOf(headingOf(await markup()))).toMatch(
@@ -293,14 +293,14 @@ test("three endpoints in trouble have a line, behind what fails", async () => {
   );
 });
 
-test("a wrong answer is said with its share, its beginning and the way back", async () => {
-  const one = await staged(
+test("a wrong answer is shown with its share, its start and the way back", async () => {
+  const opened = await staged(
     { getDataset: { stage: "canary", share: 50, gate: "none" } },
     { faults: [wrongType], environment: { FORCE_BACKEND: "true" } },
   );
-  const { markup } = await operatorsOf(one);
-  await one.ask("/datasets/61", { "Gateway-Backend": "legacy" });
-  await one.compared("getDataset", 1);
+  const { markup } = await operatorsOf(opened);
+  await opened.ask("/datasets/61", { "Gateway-Backend": "legacy" });
+  await opened.compared("getDataset", 1);
   const page = await markup();
   const harm = "Up to 50 % of the callers of getDataset may get wrong answers";
   expect(textOf(headingOf(page)).trim()).toMatch(
@@ -314,12 +314,12 @@ test("a wrong answer is said with its share, its beginning and the way back", as
 
 test("a modern that answers errors is a trouble, with their status", async () => {
   const modern = await httpUpstream((_, response) => response.writeHead(500).end());
-  const one = await staged(
+  const opened = await staged(
     { getTask: { stage: "modern", share: 0 } },
     { environment: { MODERN_URL: modern, TRUSTED_PROXIES: "127.0.0.1" } },
   );
-  for (let i = 1; i < 9; i++) await one.ask(`/tasks/${i}`, { "X-Forwarded-For": `192.0.2.${i}` });
-  const { markup } = await operatorsOf(one);
+  for (let i = 1; i < 9; i++) await opened.ask(`/tasks/${i}`, { "X-Forwarded-For": `192.0.2.${i}` });
+  const { markup } = await operatorsOf(opened);
   expect(textOf(headingOf(await markup())).trim()).toMatch(
     /^No client gets an error .* Modern has been failing since \d\d:\d\d UTC \(it answers with status 500\): legacy answers the reads, .* Everything back to legacy$/,
   );

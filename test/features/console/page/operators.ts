@@ -8,7 +8,7 @@ import { staged } from "../../migration/support.ts";
 
 /** Where clients find the gateway, as the page says it. */
 export const address = "http://gateway.example:8642/v1";
-/** The agent of somebody who calls legacy. */
+/** The agent of a client that calls legacy. */
 export const agent = "sample-client/0.14.2 (Python 3.12)";
 
 const entry = {
@@ -26,7 +26,7 @@ const entry = {
 export const markupOf = (page: string): string => page.replaceAll(/<(style|script)[^>]*>[\s\S]*?<\/\1>/g, "");
 /** The heading of the page, with the list of troubles. */
 export const headingOf = (page: string): string => /<h1[^]*?<\/header>/.exec(page)?.[0] ?? "";
-/** What a reader sees, in one line. */
+/** The text that a reader sees, in one line. */
 export const textOf = (page: string): string =>
   decodeHTMLStrict(markupOf(page).replaceAll(/<[^>]*>/g, " ")).replaceAll(/\s+/g, " ");
 
@@ -54,7 +54,7 @@ export const underWay = async ({
   why = "first look",
   ...options
 }: { token?: string; reason?: string; why?: string; onEnd?: OnEnd } = {}) => {
-  const one = await staged(
+  const opened = await staged(
     {
       getDataset: { stage: "shadow", gate: { ...gateSchema.parse({}), parity: 0.97 } },
       listDatasets: { stage: "shadow" },
@@ -72,12 +72,12 @@ export const underWay = async ({
       parts: { expected: [{ ...entry, reason }] },
     },
   );
-  const { ask, compared, operate, port } = one;
+  const { ask, compared, operate, port } = opened;
   const callLegacy = (path: string, by = agent) =>
     fetch(`http://127.0.0.1:${port}/api/v1/json/${path}`, { headers: { "User-Agent": by } });
   for (const path of ["/datasets/61", "/data/list/limit/5", "/studies/99", "/setup/1"]) await ask(path);
   await callLegacy("data/61");
   for (const endpoint of ["getDataset", "listDatasets", "getStudy"]) await compared(endpoint, 1);
   await operate("POST", "/stages/getSetup", { stage: "shadow", share: 20, why, by: "Ada" });
-  return { ...one, callLegacy, ...(await operatorsOf(one, options)) };
+  return { ...opened, callLegacy, ...(await operatorsOf(opened, options)) };
 };

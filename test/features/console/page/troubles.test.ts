@@ -71,7 +71,7 @@ test.each<[what: string, url: () => Promise<string>, reason: string]>([
     "it breaks off its answers: they are no sound HTTP",
   ],
   ["another website", website, "it answers with status 200: a page that is not legacy's, “Welcome to nginx!”"],
-])("a LEGACY_URL that leads to %s is said, and asked about", async (_, urlOf, reason) => {
+])("a LEGACY_URL that leads to %s is a trouble, and its heading asks about it", async (_, urlOf, reason) => {
   const url = await urlOf();
   const { port, core, ...gateway } = await listeningGateway(url);
   for (const id of [2, 3, 4]) await fetch(`http://127.0.0.1:${port}/v1/datasets/${id}`);
@@ -82,7 +82,7 @@ test.each<[what: string, url: () => Promise<string>, reason: string]>([
   );
 });
 
-test("whether LEGACY_URL is right is asked until legacy was back once", async () => {
+test("the heading asks if LEGACY_URL is right until legacy was back once", async () => {
   const port = await freePort();
   const gateway = await listeningGateway(`http://127.0.0.1:${port}`);
   const { markup } = await operatorsOf({ gateway });
@@ -167,10 +167,10 @@ test.each(["", `?api_key=${keys.owner}`])("an endpoint whose lists lack all rows
   );
 });
 
-test("slow answers are a cause from the third on, if more than one in twenty of an endpoint is slow", async () => {
+test("slow answers are a cause from the third on, if over 5 % of an endpoint are slow", async () => {
   const { pass } = clock(["setInterval"]);
   const { ask, see, legacy } = await cachingOver(await startLegacy());
-  /** So many misses that take so many milliseconds. */
+  /** `count` misses that take `ms` each; `first`: the first id. */
   const miss = async (count: number, first: number, ms: number): Promise<void> => {
     const gate = Promise.withResolvers<void>();
     legacy.gate = gate.promise;
@@ -194,7 +194,7 @@ test("slow answers are a cause from the third on, if more than one in twenty of 
   expect((await shownBy(see)).heading).toMatch(/^(The cache answers|No request)/);
 });
 
-test("slow answers to requests that only pass are held against those", async () => {
+test("slow answers to pass-through requests count for the pass-through alone", async () => {
   const { pass } = clock(["setInterval"]);
   const waiting: (() => void)[] = [];
   const url = await httpUpstream(({ url: asked = "" }, response) => {
@@ -279,7 +279,7 @@ test("an answer that legacy breaks off behind its head is an error", async () =>
   );
 });
 
-test("what a client breaks off, and what is malformed, is no error", async () => {
+test("a request that is malformed, or broken off by its client, is no error", async () => {
   const url = await httpUpstream((_, response) => void response.writeHead(200, { "Content-Length": 1000 }).write("{"));
   const gateway = await listeningGateway(url);
   const { markup } = await operatorsOf({ gateway });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => bed.close());
 
-/** A public one, two private ones, and a private one that legacy hides. */
+/** A public dataset, two private datasets, and a private dataset that legacy hides. */
 const rows = [
   completeDataset({ id: 1, name: "seen" }),
   completeDataset({ id: 2, name: "own", visibility: "private", uploader: owner.user.id }),
@@ -25,7 +25,7 @@ const rows = [
 ];
 const LAST = 7 + BEYOND;
 
-/** What a gateway shows to operators. No key may ever be in it. */
+/** A gateway's views for operators. No key may ever be in them. */
 const viewsOf = (gateway: TestGateway) => {
   onTestFinished(() => gateway.close());
   const app = consoleFor(gateway);
@@ -80,7 +80,7 @@ test("during the first scan: its progress, and how many lists may be incomplete"
   expect(await see("/")).toContain(`the scan is at id 4 of ${2 + BEYOND}`);
 });
 
-test("after the scan: what is known, since when, and what it took", async () => {
+test("after the scan: the rows found, since when, and the requests it took", async () => {
   bed.use(rows);
   const before = Date.now();
   const gateway = await startScanned(bed.url);
@@ -109,7 +109,7 @@ test("after the scan: what is known, since when, and what it took", async () => 
   expect(await see("/metrics")).toContain(`catalog_gateway_events_total{event="private_row_hidden",endpoint=""} 1`);
 });
 
-test("a key that legacy does not know: why nothing is found", async () => {
+test("a key that legacy does not know: the reason that no rows are found", async () => {
   bed.use(rows);
   const wrong = "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF";
   const gateway = await startScanning(bed.url, { LEGACY_ADMIN_KEY: wrong });

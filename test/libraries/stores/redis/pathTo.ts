@@ -20,11 +20,11 @@ export const pathTo = async (url: string) => {
       if (!pair.isFrozen) far.write(chunk);
     });
     far.on("data", (chunk) => pair.isFrozen || pair.isMute || near.write(chunk));
-    for (const [one, other] of [
+    for (const [end, other] of [
       [near, far],
       [far, near],
     ] as const)
-      one
+      end
         .on("error", () => undefined)
         .on("close", () => {
           pairs.delete(pair);
@@ -47,7 +47,7 @@ export const pathTo = async (url: string) => {
     /** Connections break, and none can be made. */
     cut,
     mend: () => (isCut = false),
-    /** The open connections silently carry nothing any more, or no answers; new ones do. */
+    /** The open connections silently carry nothing any more, or no answers; new connections work. */
     freeze(which: "all" | "listeners" | "answers") {
       for (const pair of pairs)
         if (which === "answers") pair.isMute = true;

@@ -53,7 +53,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(a.get("a")?.name.split("").toSorted().join("")).toBe(`${"+".repeat(20)}${"-".repeat(20)}eno`);
   });
 
-  test("what a flushed Redis has lost stays gone in all of them, and they say so", async () => {
+  test("values that a flushed Redis has lost stay gone in all gateways, and they say so", async () => {
     const { redis, a, b } = await begin();
     await redis.talk("FLUSHALL");
     await until(() => textOf(a) === "" && textOf(b) === "");
@@ -118,7 +118,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(await redis.talk(`GET ${KEY}:set-aside`)).toContain("foreign");
   });
 
-  test("without Redis nothing is updated, and each goes on with what it knows", async () => {
+  test("without Redis updates fail, and each gateway goes on with its values", async () => {
     const { redis, a, b } = await begin();
     await redis.kill();
     await expect(put(a, "a", "three")).rejects.toThrow(/./);
@@ -151,7 +151,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect([a.events[1], textOf(a)]).toEqual(["store_up {}", "a=one b=two"]);
   });
 
-  test("a full one refuses what is new", async () => {
+  test("a full Redis refuses new values", async () => {
     const { redis, a } = await begin();
     await redis.talk("CONFIG SET maxmemory 1");
     await expect(put(a, "a", "three")).rejects.toThrow("OOM");
@@ -160,7 +160,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(await put(a, "a", "four")).toBe(true);
   });
 
-  test("one that hangs holds up no update, and what it does late is taken back", async () => {
+  test("a Redis that hangs holds up no update, and its late writes are rolled back", async () => {
     const redis = await startRedis();
     const a = await onRedis(redis.url, {}, { timeout: 2000 });
     await put(a, "a", "one");
@@ -172,7 +172,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     );
     expect(textOf(a)).toBe("a=one");
     redis.resume();
-    // Redis takes what came before the connection was closed.
+    // Redis takes the bytes that came before the connection was closed.
     await until(async () => (await redis.talk(`HGET ${KEY} #`)) !== version);
     await until(async () => (await redis.talk(`HGET ${KEY} a`)).includes("one"));
     expect([textOf(a), a.changes]).toEqual(["a=one", []]);
@@ -195,7 +195,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     return a;
   };
 
-  test("a value that was made or changed by a refused update is as it was before", async () => {
+  test("a value that a refused update made or changed is restored", async () => {
     const { redis, b } = await begin();
     for (const [key, before] of [
       ["a", "one"],
@@ -212,7 +212,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(textOf(await onRedis(redis.url))).toBe("a=one b=two");
   });
 
-  test("an update after a refused one begins with what was there before", async () => {
+  test("an update after a refused update begins with the value before both", async () => {
     const { redis, b } = await begin();
     const add = (store: Observed) => store.update("a", (latest) => ({ name: `${latest?.name} more` }));
     const a = await refused(redis, add, () => until(() => b.get("a")?.name === "one more"));
@@ -220,7 +220,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(textOf(await onRedis(redis.url))).toBe("a=one more b=two");
   });
 
-  test("what was refused stays where another gateway has written since", async () => {
+  test("a refused update is not rolled back if another gateway has written since", async () => {
     const { redis, b } = await begin();
     const writing = (store: Observed) => put(store, "a", "late");
     const a = await refused(redis, writing, async () => {
@@ -231,7 +231,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(textOf(await onRedis(redis.url))).toBe("a=late b=three");
   });
 
-  test("connections that carry nothing any more are made anew", async () => {
+  test("connections that carry nothing any more are opened again", async () => {
     const redis = await startRedis();
     const path = await pathTo(redis.url);
     const a = await onRedis(path.url, {}, { timeout: 2000 });
@@ -242,7 +242,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(textOf(await onRedis(redis.url))).toBe("a=three");
   });
 
-  test("a lost message is made up for", async () => {
+  test("a lost message is recovered", async () => {
     const redis = await startRedis();
     const path = await pathTo(redis.url);
     const [a, b] = [await onRedis(path.url), await onRedis(redis.url)];
@@ -252,7 +252,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(a.changes).toEqual(["a=one"]);
   });
 
-  test("one gateway at a time has a claim; another one gets it when that has ended", async () => {
+  test("one gateway at a time has a claim; another gets it when it has ended", async () => {
     const { redis, a, b } = await begin();
     const [first, second] = [a.stores.claim("scan"), b.stores.claim("scan")];
     expect([await first(), await second(), await first(), await second()]).toEqual([true, false, true, false]);
@@ -301,7 +301,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     await until(async () => await put(other, "a", "one").catch(() => false));
   });
 
-  test("at the start one that hangs is an error, and one that comes up is waited for", async () => {
+  test("at the start a Redis that hangs is an error, and one that comes up is waited for", async () => {
     const redis = await startRedis();
     redis.pause();
     await refusal(redis.url, "cannot be used: it does not answer");
@@ -325,7 +325,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(others.get("a")).toBe("one");
   });
 
-  test("closed, it leaves no connection behind", async () => {
+  test("a closed store leaves no connection behind", async () => {
     const redis = await startRedis();
     // All but the requesting one.
     const connected = async () => ((await redis.talk("CLIENT LIST")).match(/^id=|\nid=/g)?.length ?? 0) - 1;

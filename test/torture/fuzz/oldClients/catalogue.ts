@@ -1,6 +1,6 @@
 import { type LegacyAnswer, legacyError, legacyOver } from "../legacy.ts";
 
-/** Who owns datasets. */
+/** The owners of datasets. */
 export type Owner = "ann" | "bob";
 
 /** Legacy's keys. `reader` may not write; legacy does not know `stranger`. */
@@ -39,7 +39,7 @@ export type Catalogue = ReturnType<typeof openCatalogue>;
 /** Paths that legacy reads, whatever the method is. */
 const reads = /\/data\/(\d+|list(\/.*)?|qualities\/\d+\/\d+)$/;
 
-/** Datasets that are there at the beginning; every fifth one is private. */
+/** Datasets that are there at the beginning; every fifth is private. */
 const COUNT = 16;
 
 /** Datasets that change, all they have been, and what legacy answers about them now. */
@@ -104,7 +104,7 @@ export const openCatalogue = () => {
     ): { answer: LegacyAnswer; made?: Revision | undefined } {
       const [path = "", given = ""] = target.split("?");
       const user = Object.entries(keys).find(([name]) => sessionOf(name) === cookie);
-      // Who has a session is known as who has a key.
+      // A session counts as the key of its user.
       const query = /=./.test(given) || user === undefined ? given : `api_key=${user[1]}`;
       const plain = path
         .replace(/^\/index\.php/, "")

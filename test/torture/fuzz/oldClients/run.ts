@@ -8,8 +8,8 @@ import { keys, openCatalogue, type Revision, sessionOf } from "./catalogue.ts";
 import { type Bounds, judgeOldRead } from "./oracle.ts";
 
 /**
- * What legacy does in place of an answer. While it is `unwritten`, it is well and no client writes through the
- * gateways, so that answers grow old. It `losesAnswers` to writes alone.
+ * Legacy's behaviour in place of an answer. While it is `unwritten`, it is well and no client writes through the
+ * gateways, so that answers grow old. It `losesAnswers` to writes only.
  */
 const moods = {
   well: undefined,
@@ -30,7 +30,7 @@ type OldClientsOptions = {
   seed: number;
   /** Reads and writes, over all moods. */
   requests: number;
-  /** Legacy's moods, one after the other. All requests of one are answered before the next begins. */
+  /** Legacy's moods, one after the other. All requests of a mood are answered before the next begins. */
   moods: readonly Mood[];
   /** Ends the run early where it answers true: a gateway is gone. */
   isOver?: () => boolean;
@@ -39,13 +39,13 @@ type OldClientsOptions = {
 type RunOptions = {
   /** The ports that the gateways have now. */
   gateways: () => readonly number[];
-  /** That of the bounds; `wasOut`: legacy has failed before. */
+  /** `maxAge` of the bounds; `wasOut`: legacy has failed before. */
   maxAge: (wasOut: boolean) => number;
   /** Called before another mood, with a legacy that is well. */
   between?: () => Promise<void>;
 };
 
-/** What came of it; `examples` are the first answers that are wrong. */
+/** The counts of a run; `examples` are the first wrong answers. */
 export type OldClientsTally = { reads: number; writes: number; cached: number; wrong: number; examples: string[] };
 
 const CLIENTS = 14;
@@ -62,7 +62,7 @@ export const openOldClients = async (options: OldClientsOptions) => {
   const random = openRandom(options.seed);
   const catalogue = openCatalogue();
   const tally: OldClientsTally = { reads: 0, writes: 0, cached: 0, wrong: 0, examples: [] };
-  /** What writes have made whose answers are on their way, by the number that they carry. */
+  /** Revisions made by writes whose answers are on their way, by the number that they carry. */
   const made = new Map<string, Revision>();
   let mood: Mood = "well";
   const upstream = await openUpstream((request, response, body) => {
@@ -120,7 +120,7 @@ export const openOldClients = async (options: OldClientsOptions) => {
       Object.assign(revision, { answeredAt: performance.now(), answeredBy: gateway, isLost: status !== 200 });
   };
 
-  /** Somebody changes a dataset past the gateways. */
+  /** Changes a dataset past the gateways. */
   const changeBehind = () => {
     const id = 1 + random.integer(catalogue.ids().length);
     catalogue.change(id, { visibility: random.pick(["public", "public", "public", "private", "gone"]) });
@@ -154,7 +154,7 @@ export const openOldClients = async (options: OldClientsOptions) => {
 /** The spellings of legacy's path. */
 const PATHS = ["/api/v1", "/api/v1", "/api_new/v1", "/index.php/api/v1"];
 
-/** Who asks: with a key, with a session (legacy knows some), or without either; an empty key does not count. */
+/** A caller: with a key, with a session (legacy knows some), or without either; an empty key does not count. */
 const pickAsker = (random: Random) => {
   const key = random.pick([undefined, undefined, undefined, undefined, "ann", "bob", "reader", "stranger"] as const);
   const session = random.chance(0.2) ? random.pick(["ann", "bob", "nobody"] as const) : undefined;
@@ -164,16 +164,16 @@ const pickAsker = (random: Random) => {
 };
 
 /**
- * A read of the list, of one of `count` datasets, of one that is not there yet, or of what an engine found of one. No
- * endpoint has that last one, and it is fresh for long. A caller with a key may read by POST.
+ * A read of the list, of one of `count` datasets, of a dataset to come, or of an engine's qualities of a dataset. No
+ * endpoint has that last read, and it is fresh for long. A caller with a key may read by POST.
  */
 const pickRead = (random: Random, count: number) => {
   const { who, mayBeShownMore, session, query } = pickAsker(random);
   const prefix = random.pick(["/json", "/json", "/xml", ""]);
   const id = random.chance(0.3) ? undefined : 1 + random.integer(random.chance(0.2) ? count + 2 : 16);
   const isOfEngine = id !== undefined && random.chance(0.15);
-  const one = isOfEngine ? `qualities/${id}/1` : String(id);
-  const rest = id === undefined ? random.pick(["list", "list/limit/500", "/list/limit/500/"]) : one;
+  const record = isOfEngine ? `qualities/${id}/1` : String(id);
+  const rest = id === undefined ? random.pick(["list", "list/limit/500", "/list/limit/500/"]) : record;
   const isPosted = query.length > "?api_key=".length && random.chance(0.1);
   const isInForm = isPosted && session === undefined && random.chance(0.5);
   const headers: Record<string, string> = {};
