@@ -6,7 +6,7 @@ import { root } from "./imports.ts";
 /** Lines of TypeScript at most. Who adds takes away; a number rises only in a commit that says why. */
 const budget = {
   "src transforms": 20_071,
-  "src transforms features libraries tools": 38_431,
+  "src transforms features libraries tools": 38_430,
   test: 41_881,
 };
 
