@@ -9,7 +9,7 @@ const lane = process.env["LANE"];
 const isUnit = lane === "unit";
 if (isUnit) process.env["CASES"] ??= "20";
 
-// Node's default: a thread or a program that a test starts does not compile again what another one has compiled.
+// Node's default: a thread or program that a test starts uses the code that others have compiled.
 process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "node-compile-cache");
 
 /** The core's tests, where a stub is in place of the features. */
@@ -18,7 +18,7 @@ const ofCore = ["catalogue", "fixtures", "gateway", "operation", "transforms"].m
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 
-/** What surrounds the gateway, for `.ci/slow`. */
+/** The tests of the surroundings of the gateway, for `.ci/slow`. */
 const slow = ["builds", "clients", "demo", "deploy", "monitoring", "restarts"].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );

@@ -5,8 +5,8 @@ import { root } from "./imports.ts";
 
 /** Lines of TypeScript at most. Who adds takes away; a number rises only in a commit that says why. */
 const budget = {
-  "src transforms": 20_071,
-  "src transforms features libraries tools": 38_430,
+  "src transforms": 20_070,
+  "src transforms features libraries tools": 38_429,
   test: 41_881,
 };
 

@@ -75,7 +75,6 @@ export const openReplies = (
     send,
     /** Counts a read that was proxied to legacy. */
     countPassed: ({ cacheKey }: OldRead): void => counts.countPassed(cacheKey.endpoint),
-    wasRefused,
     sendRefusal,
     sendStored,
     /** Answers a read to which legacy gives no answer: by the refusal of a refused key, else by the stored answer. */
