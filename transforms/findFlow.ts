@@ -87,7 +87,6 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
     problems: { "flow-not-found": unknownFlow },
   },
   output: unwrapped("flow_exists", object({ flow_id: renamed("id", unlessDenied(integer)), exists: dropped })),
-  excerpt: ["flow_id"],
 
   cache: { ...lasting, groups: (_, ours) => (ours ? entity("flow", ours.flow_id) : [collection("flow")]) },
   first: {

@@ -90,8 +90,6 @@ export const getFlow = endpoint("GET /flows/{flow_id}", {
   echoes: { flow_id: ["id"] },
   modern: { problems: { "flow-not-found": unknownFlowId } },
   output: unwrapped("flow", flow),
-  excerpt: ["subflows"],
-
   cache: {
     ...lasting,
     groups: ({ flow_id }, ours) => [

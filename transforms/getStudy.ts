@@ -36,7 +36,6 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
   input: { id_or_alias: identifierOr(/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/) },
   legacy: ({ id_or_alias }) => get`/study/${id_or_alias}`,
   notFound: unknownStudy,
-  excerpt: ["id"],
   rejectEarly: ({ id_or_alias }) =>
     typeof id_or_alias === "number" && legacyStudies.has(id_or_alias) ? legacyStudy : undefined,
   rejectDocument(ours) {

@@ -11,7 +11,7 @@ import {
 import { bodyObjects } from "./filters.ts";
 
 /** Defines a list that is read by pages. `wrappers`: the two levels around legacy's rows. */
-export const pagedList = <F extends Fields, Row, const Name extends string = never>(
+export const pagedList = <F extends Fields, Row>(
   route: Route,
   {
     wrappers: [outer, inner],
@@ -19,7 +19,7 @@ export const pagedList = <F extends Fields, Row, const Name extends string = nev
     groups,
     isPublic = false,
     ...definition
-  }: Omit<Definition<F, Row[], Name>, "bodyObjects" | "output" | "cache"> & {
+  }: Omit<Definition<F, Row[]>, "bodyObjects" | "output" | "cache"> & {
     wrappers: readonly [outer: string, inner: string];
     row: Rule<Row>;
     /** The groups of a page. */
@@ -28,7 +28,7 @@ export const pagedList = <F extends Fields, Row, const Name extends string = nev
     isPublic?: boolean;
   },
 ) =>
-  endpoint<F, Row[], Name>(route, {
+  endpoint<F, Row[]>(route, {
     ...definition,
     bodyObjects,
     output: unwrapped(outer, unwrapped(inner, list(row))),

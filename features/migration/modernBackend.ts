@@ -53,8 +53,7 @@ export const openModernBackend = (core: AnsweringCore, modern: Modern, migration
       const reply = await askToRead(own);
       failed = "failed" in reply;
       if ("failed" in reply) return { answer: noAnswer, groups: [] };
-      const { answer, document, unfinishedUntil } = reply;
-      return { answer, groups: endpoint.cache?.groups(input, document) ?? [], unfinishedUntil };
+      return reply.groups === undefined ? { ...reply, groups: endpoint.cache?.groups(input) ?? [] } : reply;
     };
     const cacheKey = endpoint.cacheKey?.(input, modern.identity);
     if (cacheKey === undefined || context.key !== undefined) {

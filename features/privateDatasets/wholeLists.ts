@@ -82,8 +82,9 @@ export const wholeLists =
       const cacheKey = endpoint.cacheKey?.(filters);
       const stored = cacheKey && core.cache.lookUp({ cacheKey, owner: undefined, wanted: {} }, performance.now());
       const asked = { endpoint, input: filters, client: caller.client };
-      const { judged } = await core.judgeEmpty({ ...fetched, judged: 404 }, asked, stored?.entry);
-      return judged === 503 ? { ...fetched, answer: answerOf(doubted) } : fetched;
+      const empty = { ...fetched, answer: { ...fetched.answer, judged: 404 } };
+      const judged = await core.judgeEmpty(empty, asked, stored?.entry);
+      return judged.answer.judged === 503 ? { ...fetched, answer: answerOf(doubted) } : fetched;
     };
     const page = isBypass ? undefined : endpoint.cacheKey?.(input);
     if (page === undefined) return uncached((await fetch()).answer, "bypass");

@@ -55,7 +55,7 @@ export const fromWire = async (bytes: Buffer): Promise<Entry | undefined> => {
   const end = 5 + bytes.readUInt32BE(1);
   if (end > bytes.length) throw new Error("cut off");
   const head = headSchema.parse(JSON.parse(bytes.toString("utf8", 5, end)));
-  const { isBrotli, status, tag, type, headers, freshUntil, ...about } = head;
+  const { isBrotli, status, judged, tag, type, headers, freshUntil, ...about } = head;
   const storedAt = monotonic.fromStored(about.storedAt);
   if (storedAt === undefined) return undefined;
   const bodyBytes = bytes.subarray(end);
@@ -63,7 +63,7 @@ export const fromWire = async (bytes: Buffer): Promise<Entry | undefined> => {
   if (tagOf(body) !== tag) throw new Error("not the bytes that were written");
   const coded = isBrotli ? { br: copyOf(bodyBytes) } : {};
   const entry = entryOf(
-    { status, tag, body, ...(type !== undefined && { type }), ...(headers && { headers }) },
+    { status, tag, body, ...(judged && { judged }), ...(type !== undefined && { type }), ...(headers && { headers }) },
     { ...about, storedAt },
   );
   return { ...entry, coded, freshUntil: storedAt + freshUntil - about.storedAt };

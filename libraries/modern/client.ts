@@ -4,9 +4,9 @@ import {
   type Answer,
   answerOf,
   type ErrorTable,
-  type Json,
   type NamedEndpoint,
   parseJson,
+  type Written,
 } from "../../src/catalogue/index.ts";
 import {
   ask as askUpstream,
@@ -26,11 +26,12 @@ import { ModernFailure, watchModern } from "./watchModern.ts";
 import { isJsonType, unservedReasons } from "./compareSides.ts";
 
 /**
- * Modern's answer as it is served; `document`: its excerpt. `unfinishedUntil`: the time until which the document is
- * unfinished. `failed`: the reason why the answer is not served. `status`: modern's, if it answered.
+ * Modern's answer as it is served, an error without `groups`. `failed`: the reason why the answer is not served.
+ * `status`: modern's, if it answered.
  */
 export type ModernReply =
-  | { answer: Answer; document?: Json; unfinishedUntil?: number | undefined }
+  | Written
+  | { answer: Answer; groups?: undefined }
   | { failed: string; status?: number; /** The failure says nothing about modern. */ isUnasked?: boolean };
 
 /** The parts of the gateway that modern's client uses. `isUsed`: true if modern answers callers now. */
@@ -225,8 +226,7 @@ const readModern = async (
     if ("failed" in read) return { ...read, status };
     if ("outcome" in read) return { answer: answerOf(read.outcome) };
     if ("mismatch" in read) return { failed: unservedReasons.doesNotFit(read.mismatch), status };
-    const { answer, excerpt, unfinishedUntil } = read.written;
-    return { answer, document: excerpt, unfinishedUntil };
+    return read.written;
   }
   if (status < 400 || status >= 500 || bytes.length > MAX_ERROR_BYTES)
     return { failed: unservedReasons.notAnOutcome(status), status };

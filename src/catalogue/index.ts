@@ -1,6 +1,14 @@
 // The exports of the catalogue: the parts of an endpoint, and the reading of its answers.
 
-export { type Answer, answerOf, collectErrors, inputErrors, plainAnswer } from "./endpoint/answer.ts";
+export {
+  type Answer,
+  answerOf,
+  collectErrors,
+  type ForOne,
+  inputErrors,
+  judgedStatus,
+  plainAnswer,
+} from "./endpoint/answer.ts";
 export { buildXml } from "./endpoint/buildXml.ts";
 export { type Credential, isKey, keyAlone, keysGiven, readCredential } from "./endpoint/credential.ts";
 export {

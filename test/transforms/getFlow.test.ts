@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { readableOf, readLegacyAnswer } from "../../src/catalogue/reading/readAnswer.ts";
 import { transform } from "../../src/catalogue/endpoint/transform.ts";
 import { xmlReaderFor } from "../../src/catalogue/legacy/xml.ts";
 import { servingNote } from "../../src/catalogue/rules/notes.ts";
@@ -18,9 +19,9 @@ const transformed = (depth: number) =>
     servingNote(() => undefined),
   );
 const groupsOf = (depth: number): string[] => {
-  const made = transformed(depth);
-  if (!made.ok) throw new Error(made.mismatch.join());
-  return getFlow.cache?.groups({ flow_id: depth + 1 }, made.ours) ?? [];
+  const task = { endpoint: "getFlow", as: "answer" as const, input: { flow_id: depth + 1 } };
+  const read = readLegacyAnswer(readableOf("getFlow", getFlow), task, Buffer.from(JSON.stringify(flowOf(depth))));
+  return "written" in read ? [...read.written.groups] : [];
 };
 
 test("getFlow: flows are read as deep as PHP writes JSON, refused beyond the bound", () => {

@@ -7,11 +7,23 @@ import type { InputError, Problem } from "./problem.ts";
  */
 export type Answer = {
   status: number;
+  /** The status that decides how it is stored, if that is another: legacy's 412 may stand for a 404. */
+  judged?: number;
   body: string | Buffer;
   tag?: string;
   type?: string;
   headers?: Record<string, string>;
 };
+
+/** The status that decides how an answer is stored, and whether it counts as a failure. */
+export const judgedStatus = ({ status, judged = status }: Answer): number => judged;
+
+/**
+ * The reason why an answer is for this caller only, so that others who wait for it send their own requests. `noRoom`:
+ * there was no room or time for the request. `unasked`: the backend fails, and the request was not sent. `limited`: the
+ * backend limits this caller's rate. The last two leave the time of the next refresh as it is.
+ */
+export type ForOne = "noRoom" | "unasked" | "limited";
 
 const statuses: Record<OutcomeKind, number> = {
   unauthenticated: 401,

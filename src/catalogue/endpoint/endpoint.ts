@@ -6,12 +6,9 @@ import type { LegacyRequest, Unsent } from "./legacyRequest.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** The lifetimes of cached answers (`fresh: "10m"`), and the groups that they belong to. */
-type CachePolicy<Input, Excerpt> = DeclaredLifetimes & {
-  /**
-   * The groups of an answer; a write invalidates all answers that share a group with it. `ours`: the excerpt, of a 200
-   * only.
-   */
-  groups(input: Input, ours?: Excerpt): string[];
+type CachePolicy<Input, T> = DeclaredLifetimes & {
+  /** The groups of an answer; a write invalidates all answers that share a group with it. `ours`: of a 200 only. */
+  groups(input: Input, ours?: T): string[];
   /** Further groups for resources that are gone from the new interface although legacy still answers for them. */
   goneGroups?: readonly string[];
   /** Legacy shows more to a caller with a key than to other callers. */
@@ -22,11 +19,6 @@ type CachePolicy<Input, Excerpt> = DeclaredLifetimes & {
    */
   unfinishedUntil?(ours: Json): number | undefined;
 };
-
-/** The members of these names, from a document or from each row of a list. */
-type ExcerptOf<T, Name extends string> = T extends readonly (infer Row)[]
-  ? Pick<Row, Name & keyof Row>[]
-  : Pick<T, Name & keyof T>;
 
 /** A list with texts of users that legacy does not escape: such a text could forge members, or rows. */
 export type ListedTexts = {
@@ -69,16 +61,10 @@ export type RowFilters<Input = Record<string, unknown>> = {
 export type Route = `${"GET" | "POST"} /${string}`;
 
 /**
- * The definition of an endpoint: its input, the request to legacy, its answer `T` and its errors. `Input` and `Excerpt`
- * follow from its fields and from the members of its answer.
+ * The definition of an endpoint: its input, the request to legacy, its answer `T` and its errors. `Input` follows from
+ * its fields.
  */
-export type Definition<
-  F extends Fields = Fields,
-  T = unknown,
-  Name extends string = string,
-  Input = InputOf<F>,
-  Excerpt = ExcerptOf<T, Name>,
-> = {
+export type Definition<F extends Fields = Fields, T = unknown, Input = InputOf<F>> = {
   summary: string;
   /** Other routes with the same meaning. */
   also?: Route[];
@@ -93,7 +79,7 @@ export type Definition<
    * and its input. Without that access a write is not sent, and modern's "not found" for a read becomes "no access".
    */
   access?: { endpoint: string; input(input: Input): Record<string, unknown> };
-  cache?: CachePolicy<Input, Excerpt>;
+  cache?: CachePolicy<Input, T>;
   legacy(input: Input): LegacyRequest | Unsent;
   /**
    * The request that shows if legacy can list the endpoint's rows; default: the same list without filters, with a limit
@@ -142,11 +128,6 @@ export type Definition<
     /** The outcome of its 401 to a request without a key, if that does not mean that the endpoint needs a key. */
     withoutKey?: Outcome;
   };
-  /**
-   * The members of our document (of each row of a list) that `cache.groups` and other functions read. Only these
-   * members leave a thread beside the bytes.
-   */
-  excerpt?: readonly Name[];
   /** PHP notices that may precede a complete XML document. */
   harmlessNotices?: readonly RegExp[];
   /** A page with such texts is trusted only after its rows have been checked. */
@@ -165,7 +146,7 @@ export type Definition<
 };
 
 /** An endpoint that answers with a `T`. The gateway runs all of them; only a definition knows the type of its input. */
-export type Endpoint<T = unknown> = Definition<Fields, T, string, Record<string, unknown>, Json> & { routes: Route[] };
+export type Endpoint<T = unknown> = Definition<Fields, T, Record<string, unknown>> & { routes: Route[] };
 
 /** An endpoint with its name in the catalogue. */
 export type NamedEndpoint = Endpoint & { name: string };
@@ -173,9 +154,5 @@ export type NamedEndpoint = Endpoint & { name: string };
 /**
  * Defines an endpoint under its first route; the types of its input and its answer follow from `input` and `output`.
  */
-export const endpoint = <F extends Fields, T, const Name extends string = never>(
-  route: Route,
-  definition: Definition<F, T, Name>,
-): Endpoint<T> =>
-  // `cache.groups` gets its excerpt as it was parsed from JSON.
+export const endpoint = <F extends Fields, T>(route: Route, definition: Definition<F, T>): Endpoint<T> =>
   ({ ...definition, routes: [route, ...(definition.also ?? [])] }) as Endpoint<T>;

@@ -7,9 +7,8 @@ import { type XmlReader, xmlReaderFor } from "../legacy/xml.ts";
 import type { Outcome } from "../endpoint/outcome.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import { servingNote } from "../rules/notes.ts";
-import { type Json, type JsonObject, isObject } from "../rules/rule.ts";
+import type { Json, JsonObject } from "../rules/rule.ts";
 import { isTrustworthy } from "./isTrustworthy.ts";
-import { own } from "../rules/compose.ts";
 
 type Input = Record<string, unknown>;
 
@@ -37,8 +36,8 @@ export type ReadTask = { endpoint: string; as: "answer" | "lines" | "recovered";
  */
 export type Written = {
   answer: Answer;
-  /** The members that the endpoint's `excerpt` names. */
-  excerpt: Json;
+  /** The groups that it belongs to: a write to any of them invalidates it. */
+  groups: readonly string[];
   /** The time until which legacy's workers may complete it: milliseconds since the epoch. */
   unfinishedUntil: number | undefined;
 };
@@ -90,29 +89,20 @@ const convert = (
   if (legacy === undefined) return { mismatch: ["/: missing"] };
   const fit = fitOf(endpoint, input, endpoint.output.read(legacy, note, legacy));
   if ("outcome" in fit) return fit;
-  if (fit.ok) return { written: write(endpoint, fit.ours, as) };
+  if (fit.ok) return { written: write(endpoint, input, fit.ours, as) };
   const { mismatch, ours, issues } = fit;
   if (ours === undefined || !isComplete(endpoint.output, ours, issues)) return { mismatch };
   return { mismatch, complete: { unfinishedUntil: endpoint.cache?.unfinishedUntil?.(ours) } };
 };
 
-const write = ({ cache, excerpt }: Readable, ours: Json, as: ReadTask["as"]): Written => {
+const write = ({ cache }: Readable, input: Input, ours: Json, as: ReadTask["as"]): Written => {
   const body =
     as === "lines" && Array.isArray(ours) ? ours.map((row) => JSON.stringify(row)).join("\n") : JSON.stringify(ours);
   return {
     answer: { status: 200, body },
-    excerpt: excerptOf(ours, excerpt),
+    groups: cache?.groups(input, ours) ?? [],
     unfinishedUntil: cache?.unfinishedUntil?.(ours),
   };
-};
-
-/** The members of these names, of an object or of each entry of a list; `null` for any other value. */
-const excerptOf = (ours: Json, names: readonly string[] = []): Json => {
-  if (Array.isArray(ours)) return names.length === 0 ? [] : ours.map((row) => excerptOf(row, names));
-  if (!isObject(ours)) return null;
-  return Object.fromEntries(
-    names.flatMap((name) => (Object.hasOwn(ours, name) ? [[name, own(ours, name) as Json]] : [])),
-  );
 };
 
 /** The jobs of reading a body: an answer of legacy, or of the new implementation. Each has its task and its result. */
@@ -150,7 +140,7 @@ const readers: {
     if (document === undefined) return { failed: "its answer is no JSON" };
     const fit = fitOfOurs(endpoint, input, document);
     if ("outcome" in fit) return fit;
-    return fit.ok ? { written: write(endpoint, fit.ours, "answer") } : { mismatch: fit.mismatch };
+    return fit.ok ? { written: write(endpoint, input, fit.ours, "answer") } : { mismatch: fit.mismatch };
   },
 };
 

@@ -1,4 +1,4 @@
-import type { Endpoint, LegacyRequest } from "../../catalogue/index.ts";
+import { type Endpoint, judgedStatus, type LegacyRequest } from "../../catalogue/index.ts";
 import type { Fetched } from "../cache/cacheRequest.ts";
 import type { Entry } from "../cache/entry.ts";
 import { openSingleFlight } from "../cache/singleFlight.ts";
@@ -60,10 +60,10 @@ export const openEmptyLists = (ask: LegacyClient, observer: Pick<Observer, "even
 
   return async (fetched, request, before) => {
     const { name } = request.endpoint;
-    if ((fetched.judged ?? fetched.answer.status) !== 404) return fetched;
+    if (judgedStatus(fetched.answer) !== 404) return fetched;
     if (before?.status === 200 && !(await isBelieved(request, before))) {
       observer.event("empty_list", { endpoint: name });
-      return { ...fetched, judged: 503 };
+      return { ...fetched, answer: { ...fetched.answer, judged: 503 } };
     }
     return lastLook(name, REMEMBERED) === false ? { ...fetched, freshAtMost: DOUBTED_FRESH } : fetched;
   };

@@ -29,7 +29,7 @@ export const legacyBackend = (core: WholeCore, writes: Writes, isUncached = fals
       ),
     );
     // Legacy cannot list: to a key, for which it said so, it has no fewer rows than to the public.
-    const isDoubted = owner !== undefined && served.answer.status === 404 && served.judged === 503;
+    const isDoubted = owner !== undefined && served.answer.status === 404 && served.answer.judged === 503;
     const entry = isDoubted ? findPublic() : undefined;
     if (entry?.status !== 200) return { ...served, cacheKey };
     return { answer: entry, entry, how: { fwd: "stale", detail: "stale-if-error" }, cacheKey };

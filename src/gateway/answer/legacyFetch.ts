@@ -13,7 +13,6 @@ import {
   ownStatusOf,
   type Read,
   type ReadTask,
-  type Written,
   xmlReader,
 } from "../../catalogue/index.ts";
 import type { Caller, LegacyFailed, LegacyReply, LegacyAnswer } from "../upstream/legacyClient.ts";
@@ -98,16 +97,15 @@ const fetchDocument = async (core: ToFetch, sent: SendableRequest, as: ReadTask[
   const { endpoint, legacy } = sent;
   const reply = await askAndRead(core, sent, legacy, readBy(core, sent, as), endpoint.format);
   if ("failed" in reply) {
-    const { failed, isUnsent, isForOne, isUnasked } = reply;
-    const fate = isUnsent ? "refused" : "unknown";
-    return outcomeAnswer(sent, failed, { fate, ...(isForOne && { isForOne }), ...(isUnasked && { isUnasked }) });
+    const { failed, isUnsent, forOne } = reply;
+    return outcomeAnswer(sent, failed, { fate: isUnsent ? "refused" : "unknown", forOne });
   }
   const { reading, status } = reply;
   if (isBusy(status))
     return outcomeAnswer(
       sent,
       busy(reply.retryAfter),
-      status === 429 ? { fate: "refused", isForOne: true, isLimited: true } : { fate: "unknown" },
+      status === 429 ? { fate: "refused", forOne: "limited" } : { fate: "unknown" },
     );
   // A front refuses with a 4xx page; errors of legacy itself have status 412.
   const isFrontRefusal = status >= 400 && status < 500 && status !== 412;
@@ -119,7 +117,7 @@ const fetchDocument = async (core: ToFetch, sent: SendableRequest, as: ReadTask[
     return outcomeAnswer(sent, noAnswer, { fate: "unknown" });
   }
   for (const field of reading.unknown) observer.event("unknown_field", { endpoint: endpoint.name, field });
-  if ("written" in reading) return documentAnswer(sent, reading.written);
+  if ("written" in reading) return reading.written;
   if ("outcome" in reading) return outcomeAnswer(sent, reading.outcome);
   observer.event("schema_mismatch", { endpoint: endpoint.name, places: reading.mismatch });
   return outcomeAnswer(sent, { kind: "broken", message: "The legacy interface's answer is not what it should be." });
@@ -131,24 +129,11 @@ const readBy =
   ({ body }: LegacyReply) =>
     reader.read({ endpoint: endpoint.name, as, input }, body, deadline, holding);
 
-const documentAnswer = (
-  { endpoint, input }: FetchRequest,
-  { answer, excerpt, unfinishedUntil }: Written,
-): FetchedAnswer => ({
-  answer,
-  unfinishedUntil,
-  // This thread has only the excerpt of the document: a large document is read in another thread.
-  groups: endpoint.cache?.groups(input, excerpt) ?? [],
-});
-
 /** The answer for an outcome. `status`: legacy's status, if the client gets it instead of the outcome's status. */
 const outcomeAnswer = (
   { endpoint, input }: FetchRequest,
   outcome: Outcome,
-  {
-    status,
-    ...shared
-  }: Pick<FetchedAnswer, "fate" | "isForOne" | "isUnasked" | "isLimited"> & { status?: number | undefined } = {},
+  { status, ...shared }: Pick<FetchedAnswer, "fate" | "forOne"> & { status?: number | undefined } = {},
 ): FetchedAnswer => ({
   answer: answerOf(outcome, status),
   groups: endpoint.cache?.groups(input) ?? [],
@@ -189,19 +174,19 @@ const recover = async (core: ToFetch, sent: SendableRequest): Promise<FetchedAns
   if (reading.is === "error" && endpoint.recover?.errors?.has(reading.code))
     return outcomeAnswer(sent, endpoint.recover.outcome?.(input, {}) ?? outcomeOf(reading, core.errors));
   if (reading.is !== "document" || "mismatch" in reading) return undefined;
-  return "written" in reading ? documentAnswer(sent, reading.written) : outcomeAnswer(sent, reading.outcome);
+  return "written" in reading ? reading.written : outcomeAnswer(sent, reading.outcome);
 };
 
 const readFailures: Record<ReadFailure["failure"], LegacyFailed> = {
   full: {
     failed: { kind: "unavailable", message: "Too many large answers of the legacy interface wait to be read." },
     why: "too many large answers wait to be read",
-    isForOne: true,
+    forOne: "noRoom",
   },
   late: {
     failed: { kind: "tooSlow", message: "The legacy interface's answer took too long to read." },
     why: "reading the answer took too long",
-    isForOne: true,
+    forOne: "noRoom",
   },
   broken: {
     failed: { kind: "broken", message: "The legacy interface's answer could not be read." },

@@ -4,7 +4,7 @@ import { type CacheRequest, entryKey, type Fetch, type Fetched, type NotForCache
 import { type Entry, entryOf } from "./entry.ts";
 import { backOff, isFailure, MAX_WAIT_BESIDE_STALE, mayStore, storedFor, UNCACHEABLE_FOR } from "./policy.ts";
 import type { Store } from "./store.ts";
-import { type Answer, plainAnswer } from "../../catalogue/index.ts";
+import { type Answer, judgedStatus, plainAnswer } from "../../catalogue/index.ts";
 import { HIT, type Served } from "./served.ts";
 import type { OpenSharedTier } from "./sharedTier.ts";
 import { openSingleFlight } from "./singleFlight.ts";
@@ -41,8 +41,8 @@ type Fetching = {
   isBackground?: boolean;
 };
 
-/** The result of a fetch. `mark`: the writes before it began. `isForOne`: others who wait for it send their own. */
-type FetchResult = { served: Served | NotForCache; groups: readonly string[]; mark: WriteMark; isForOne?: boolean };
+/** The result of a fetch. `mark`: the writes before it began. */
+type FetchResult = { served: Served | NotForCache; groups: readonly string[]; mark: WriteMark };
 
 /** Opens the cache over a store and, if `openTier` is given, a shared tier. */
 export const openCache = ({ store, openTier, timeout, count, onError, now = monotonic.now }: CacheSettings) => {
@@ -58,19 +58,14 @@ export const openCache = ({ store, openTier, timeout, count, onError, now = mono
     const mark = entries.mark();
     const fetched = await fetchAnswer(owner, isBackground, before);
     if (fetched === "notForCache") return { served: fetched, groups: [], mark };
-    const { answer, groups, judged = answer.status, unfinishedUntil = 0, freshAtMost, isForOne } = fetched;
-    const { isUnasked = false, isLimited = false } = fetched;
+    const { answer, groups, unfinishedUntil = 0, freshAtMost, forOne } = fetched;
+    const judged = judgedStatus(answer);
     const lifetimes = storedFor(lifetimesOf(judged, monotonic.toStored(now()) < unfinishedUntil), owner, freshAtMost);
     if (lifetimes === undefined) {
       if (!isFailure(judged)) uncacheable.set(key, true);
-      return {
-        served: { answer, judged, isUnasked, isLimited, cacheable: true, how },
-        groups,
-        mark,
-        isForOne: isForOne ?? !isFailure(judged),
-      };
+      return { served: { answer, forOne, cacheable: true, how }, groups, mark };
     }
-    const entry = entryOf(answer, { endpoint, judged, groups, lifetimes, storedAt: now(), owner });
+    const entry = entryOf(answer, { endpoint, groups, lifetimes, storedAt: now(), owner });
     uncacheable.delete(key);
     const stored = mayStore(wanted) && entries.put(key, entry, mark);
     if (!stored) count("not_stored");
@@ -92,16 +87,17 @@ export const openCache = ({ store, openTier, timeout, count, onError, now = mono
     if (running === undefined) return (await launch(fetching)).served;
     count("coalesced");
     const { here: joined } = entries.mark();
-    const { served, groups, mark, isForOne } = await running;
+    const { served, groups, mark } = await running;
     if (served === "notForCache") return served;
     const { endpoint } = request.cacheKey;
-    if (served.isLimited) return (await fetchAndStore(fetching)).served;
+    if (served.forOne === "limited") return (await fetchAndStore(fetching)).served;
     // The answer may not include a write that came before this request.
     const isOutdated = joined !== mark.here && entries.wasWritten({ groups, endpoint }, mark.here);
-    // Without this, the waiting requests would ask a failing legacy one after another.
-    const isLast = isAgain && served.entry === undefined && isFailure(statusOf(served));
     if (isOutdated && isAgain) return (await launch(fetching)).served;
-    if (isOutdated || (isForOne && !isLast)) return fetchOnce(fetching, true);
+    const failed = isFailure(statusOf(served));
+    // A failure is shared by those who ask again: else they would ask a failing legacy one after another.
+    const isForOne = !isStored(served) && (failed ? served.forOne !== undefined && !isAgain : true);
+    if (isOutdated || isForOne) return fetchOnce(fetching, true);
     return { ...served, how: { ...how, collapsed: true } };
   };
 
@@ -204,11 +200,11 @@ const isStored = (served: AwaitedServed): boolean => typeof served === "object" 
 
 /** The status that decides whether an entry stays. */
 const statusOf = (served: AwaitedServed): number =>
-  typeof served === "string" ? NO_ANSWER : (served.judged ?? served.answer.status);
+  typeof served === "string" ? NO_ANSWER : judgedStatus(served.answer);
 
 /** True if an answer does not show the state of the backend: it then leaves the time of the next refresh as it is. */
 const isInconclusive = (served: AwaitedServed): boolean =>
-  typeof served === "object" && (served.isUnasked === true || served.isLimited === true);
+  typeof served === "object" && (served.forOne === "unasked" || served.forOne === "limited");
 
 const notCached: Served = {
   answer: plainAnswer(504, "No cached answer can be used for this request."),

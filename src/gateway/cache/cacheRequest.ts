@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Entry, LifetimesOf } from "./entry.ts";
-import type { Answer } from "../../catalogue/index.ts";
+import type { Answer, ForOne } from "../../catalogue/index.ts";
 
 /** The answer that a request is for, independent of its caller: its key, endpoint and lifetimes. */
 export type CacheKey = {
@@ -30,16 +30,9 @@ export type Fetched = {
   answer: Answer;
   /** The groups that the answer belongs to: a write to any of them invalidates the answer. */
   groups: readonly string[];
-  /** The status that decides how the answer is stored, if it is not the answer's status. */
-  judged?: number;
   /** The time by which its document is complete, in milliseconds since the epoch. */
   unfinishedUntil?: number | undefined;
-  /** The answer is for this caller only, for example if there was no room for the request: others send their own. */
-  isForOne?: boolean;
-  /** The request was not sent to the backend: the answer leaves the time of the next refresh as it is. */
-  isUnasked?: boolean;
-  /** The backend limits this caller's rate: others send their own requests. The time of the next refresh stays. */
-  isLimited?: boolean;
+  forOne?: ForOne | undefined;
   /** Milliseconds for which the answer is fresh at most. If it is set, the answer is not served while revalidated. */
   freshAtMost?: number;
 };

@@ -12,8 +12,6 @@ export type Entry = Answer & {
   /** The body in each coding that has been made so far. */
   coded: Partial<Record<Coding, Buffer>>;
   endpoint: string;
-  /** The status that decides how the entry is stored, if it is not the answer's status. */
-  judged?: number;
   storedAt: number;
   lifetimes: Lifetimes;
   /** A soft invalidation sets it to the current time. */
@@ -42,13 +40,10 @@ export type Entry = Answer & {
 
 /** A new entry, without codings. */
 export const entryOf = (
-  { status, body, headers, tag, type }: Answer,
-  stored: Pick<Entry, "endpoint" | "groups" | "lifetimes" | "storedAt"> & {
-    judged?: number | undefined;
-    owner?: string | undefined;
-  },
+  { status, judged = status, body, headers, tag, type }: Answer,
+  stored: Pick<Entry, "endpoint" | "groups" | "lifetimes" | "storedAt"> & { owner?: string | undefined },
 ): Entry => {
-  const { endpoint, judged, groups, lifetimes, storedAt, owner } = stored;
+  const { endpoint, groups, lifetimes, storedAt, owner } = stored;
   const bytes = bytesOf(body);
   return {
     status,
@@ -58,7 +53,7 @@ export const entryOf = (
     ...(type !== undefined && { type }),
     ...(headers && { headers }),
     endpoint,
-    ...(judged !== undefined && judged !== status && { judged }),
+    ...(judged !== status && { judged }),
     groups,
     ...(owner !== undefined && { owner }),
     lifetimes,

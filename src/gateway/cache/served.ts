@@ -1,4 +1,4 @@
-import type { Answer } from "../../catalogue/index.ts";
+import type { Answer, ForOne } from "../../catalogue/index.ts";
 import type { CacheStatus } from "../../operation/index.ts";
 import type { CacheKey } from "./cacheRequest.ts";
 import type { Entry } from "./entry.ts";
@@ -10,12 +10,8 @@ export type Decision = { stage: string; backend: string; bucket?: number; reason
 export type Served = {
   answer: Answer;
   how: CacheStatus;
-  /** The status that decides how the answer is stored, if it is not the answer's status. */
-  judged?: number;
-  /** The request was not sent to the backend. */
-  isUnasked?: boolean;
-  /** The backend limits this caller's rate. */
-  isLimited?: boolean;
+  /** The reason why the answer is for this caller only; absent if it is not, or if it follows from the status. */
+  forOne?: ForOne | undefined;
   /** The same answer as a cache entry, if it is stored. */
   entry?: Entry;
   /** The answer is not stored, but a later answer to the same request may be. */

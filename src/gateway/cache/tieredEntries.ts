@@ -1,3 +1,4 @@
+import { judgedStatus } from "../../catalogue/index.ts";
 import { type CacheKey, type CacheRequest, entryKey } from "./cacheRequest.ts";
 import { openCompression } from "./compression.ts";
 import type { Entry } from "./entry.ts";
@@ -106,7 +107,7 @@ export const openTieredEntries = ({
     if (theirs === undefined || wasWritten(theirs, mark)) return undefined;
     if (!isBetter(theirs, store.get(key))) return undefined;
     // Another gateway may be configured with longer lifetimes.
-    const entry = withinLifetimes(theirs, lifetimesOf(theirs.judged ?? theirs.status));
+    const entry = withinLifetimes(theirs, lifetimesOf(judgedStatus(theirs)));
     if (entry === undefined || now() >= expiryOf(entry)) return undefined;
     if (store.set(key, entry)) compression.offer(key, entry);
     return entry;

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Answer } from "../../catalogue/index.ts";
+import { type Answer, judgedStatus } from "../../catalogue/index.ts";
 import { monotonic, openHolding } from "../../operation/index.ts";
 import type { WholeCore } from "../answer/core.ts";
 import { isIll, reportIll } from "../answer/illAnswer.ts";
@@ -70,13 +70,15 @@ export const openCachedReads = (core: CachingCore) => {
         headers: { ...advice, ...(coding !== undefined && { "Content-Encoding": coding }) },
       };
       if (judgement === "ill") {
-        notLegacys.add(unstored);
-        return { answer: unstored, groups: [], judged: 503 };
+        const ill = { ...unstored, judged: 503 };
+        notLegacys.add(ill);
+        return { answer: ill, groups: [] };
       }
       const fetched = await judge(core, read, answer, before);
       // Legacy has refused a POST with this caller's key: the refusal is not for other callers.
-      if (read.posted !== undefined && (fetched.judged === 401 || fetched.judged === 403)) return "notForCache";
-      if (read.cacheKey.lifetimesOf(fetched.judged ?? status) === undefined) return { ...fetched, answer: unstored };
+      const judged = judgedStatus(fetched.answer);
+      if (read.posted !== undefined && (judged === 401 || judged === 403)) return "notForCache";
+      if (read.cacheKey.lifetimesOf(judged) === undefined) return { ...fetched, answer: { ...unstored, judged } };
       // An entry has more bytes than its body.
       if (!cache.fits(read.cacheKey.key, { ...fetched, body })) passing.set(read.cacheKey.key, true, TOO_LARGE);
       return fetched;
@@ -102,7 +104,7 @@ export const openCachedReads = (core: CachingCore) => {
     const request = { method: "GET", target: read.path };
     const answer = core.ownErrors.answerTo(request, errorOf({ trouble: failure.kind }));
     notLegacys.add(answer);
-    return { answer, groups: [], ...(answer.status === 503 ? { isForOne: true } : {}) };
+    return { answer, groups: [], ...(answer.status === 503 && { forOne: "noRoom" }) };
   };
 
   /** The answer while legacy fails: the request is not sent. */
@@ -110,7 +112,7 @@ export const openCachedReads = (core: CachingCore) => {
     reportFailure(read, "legacy fails", false);
     const request = { method: "GET", target: read.path };
     const answer = core.ownErrors.answerTo(request, { status: 503, detail: "The legacy interface is failing." });
-    return { answer, groups: [], isForOne: true, isUnasked: true };
+    return { answer, groups: [], forOne: "unasked" };
   };
 
   return {

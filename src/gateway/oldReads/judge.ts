@@ -21,7 +21,7 @@ type JudgingCore = Pick<WholeCore, "errors" | "judgeEmpty" | "observer" | "reade
 type OldAnswer = Answer & { body: Buffer };
 
 /** The facts that are stored with an answer's bytes. */
-type Judged = Omit<Fetched, "answer">;
+type Judged = Omit<Fetched, "answer"> & { judged: number };
 
 /** Such an answer is not stored, and the stored entry is no longer right. */
 const REFUSED = 403;
@@ -33,10 +33,15 @@ export const judge = async (
   answer: OldAnswer,
   before: Entry | undefined,
 ): Promise<Fetched> => {
-  if (!("endpoint" in judging)) return { answer, ...judgeBytes(core, name, judging, answer) };
-  const fetched = { answer, ...(await judgeDocument(core, judging, cacheKey, answer)) };
+  if (!("endpoint" in judging)) return judgedAs(answer, judgeBytes(core, name, judging, answer));
+  const fetched = judgedAs(answer, await judgeDocument(core, judging, cacheKey, answer));
   return core.judgeEmpty(fetched, { ...judging, client }, before);
 };
+
+const judgedAs = (answer: OldAnswer, { judged, ...stored }: Judged): Fetched => ({
+  ...stored,
+  answer: { ...answer, judged },
+});
 
 const unreadable = ({ observer }: Pick<JudgingCore, "observer">, endpoint: string, status: number): number => {
   observer.event("legacy_cache_unreadable", { endpoint, status });
@@ -62,8 +67,8 @@ const judgeDocument = async (
   if (read.is === "error") return { judged: judgeError(errors, endpoint, read, status), groups };
   if (read.is === "document" && status === 200) {
     if ("written" in read) {
-      const { excerpt, unfinishedUntil } = read.written;
-      return { judged: 200, groups: endpoint.cache?.groups(input, excerpt) ?? [], unfinishedUntil };
+      const { answer: _, ...stored } = read.written;
+      return { judged: 200, ...stored };
     }
     if ("outcome" in read) {
       const { status: judged } = answerOf(read.outcome);
@@ -96,8 +101,8 @@ export const isDoubted = async (
   if (!("endpoint" in judging)) return false;
   const error = { is: "error", code: Number(code), message: "" } as const;
   const isEmpty = judgeError(core.errors, judging.endpoint, error, status) === 404;
-  const fetched = { answer: { status, body }, groups: [], judged: 404 };
-  return isEmpty && (await core.judgeEmpty(fetched, { ...judging, client }, stored)).judged === 503;
+  const fetched = { answer: { status, body, judged: 404 }, groups: [] };
+  return isEmpty && (await core.judgeEmpty(fetched, { ...judging, client }, stored)).answer.judged === 503;
 };
 
 /**

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
-import { pathOf } from "../../catalogue/index.ts";
+import { judgedStatus, pathOf } from "../../catalogue/index.ts";
 import { exchangeOf, monotonic, type ReadCounts, withTimeout } from "../../operation/index.ts";
 import type { Additions } from "../answer/additions.ts";
 import type { HitPath } from "../answer/dialect.ts";
@@ -94,10 +94,10 @@ export const openOldReads = (
 
   const foundIn = (served: Served | NotForCache): NonNullable<Known["found"]> => {
     if (served === "notForCache") return "none";
-    const { answer, isUnasked, judged = answer.status } = served;
+    const { answer, forOne } = served;
     if (answer.status === 200) return "ok";
-    if (isUnasked === true || !cached.isOfLegacy(answer)) return "failure";
-    return isFailure(judged) ? "doubted" : "other";
+    if (forOne === "unasked" || !cached.isOfLegacy(answer)) return "failure";
+    return isFailure(judgedStatus(answer)) ? "doubted" : "other";
   };
 
   /** True: the request is answered. False, or a substitute for legacy's answer: it has to be proxied. */

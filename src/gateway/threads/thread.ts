@@ -3,8 +3,7 @@ import { bytesOf, tagOf } from "../cache/entry.ts";
 import type { Endpoint } from "../../catalogue/endpoint/endpoint.ts";
 import { readableOf, runJob, type ThreadData, type ThreadMessage } from "../../catalogue/reading/readAnswer.ts";
 
-// A thread that reads large bodies, one at a time. It gets bytes and returns bytes; only the excerpt of a document is
-// returned as an object.
+// A thread that reads large bodies, one at a time. It gets bytes and returns bytes, with the groups of the answer.
 const { module } = Tinypool.workerData as ThreadData;
 const { endpoints } = (await import(module)) as { endpoints: Record<string, Endpoint> };
 const readable = new Map(Object.entries(endpoints).map(([name, endpoint]) => [name, readableOf(name, endpoint)]));

@@ -1,5 +1,6 @@
 import { contexts, type Holding, HttpExchange, runStep } from "../../operation/index.ts";
 import {
+  type ForOne,
   type LegacyReading,
   type LegacyRequest,
   type Outcome,
@@ -74,16 +75,14 @@ export type LegacyClient = (
 
 /**
  * A call without an answer. `why`: for the log. `isItsFault`: legacy could not be reached, took too long or broke off.
- * `isUnsent`: legacy cannot have received any part of the request. `isForOne`: the gateway had no room or time for this
- * request; another caller may get an answer. `isUnasked`: legacy fails, and the request was not sent.
+ * `isUnsent`: legacy cannot have received any part of the request. `forOne`: another caller may get an answer.
  */
 export type LegacyFailed = {
   failed: Outcome;
   why: string;
   isItsFault?: boolean;
   isUnsent?: boolean;
-  isForOne?: boolean;
-  isUnasked?: boolean;
+  forOne?: ForOne | undefined;
 };
 
 type LegacyClientSettings = {
@@ -209,7 +208,7 @@ const failedBy = (error: unknown): LegacyFailed => {
     why: error.message,
     isItsFault: isItsFault(error),
     isUnsent: error.isUnsent,
-    isForOne: isForOne.has(error.kind),
+    forOne: isForOne.has(error.kind) ? "noRoom" : undefined,
   };
 };
 
@@ -245,6 +244,5 @@ const legacyFails: LegacyFailed = {
   why: "legacy fails",
   isUnsent: true,
   // The next request for the same answer may find that legacy is back.
-  isForOne: true,
-  isUnasked: true,
+  forOne: "unasked",
 };
