@@ -4,6 +4,7 @@ import { legacyTargets, type ReadLegacyTarget } from "../catalogue/index.ts";
 import {
   buildInfo,
   type Dependencies,
+  monotonic,
   type Observer,
   openByteBudget,
   openDependencies,
@@ -21,7 +22,7 @@ import { openFetchAnswer, openFetchReadable } from "./answer/legacyFetch.ts";
 import { type Catalogue, lifetimesInForce, prepare } from "./answer/prepared.ts";
 import { openUnconfirmedWrites } from "./answer/unconfirmedWrites.ts";
 import { type OnWrite, openWrites } from "./answer/writes.ts";
-import { openCache } from "./cache/cache.ts";
+import { Cache } from "./cache/cache.ts";
 import { longestLifetime } from "./cache/policy.ts";
 import type { OpenSharedTier } from "./cache/sharedTier.ts";
 import { maxEntryBytes, openStore } from "./cache/store.ts";
@@ -225,7 +226,7 @@ const openAnswering = (
 
   const stored = [...Object.values(lifetimes), ...opaqueReads.map((read) => read.lifetimes)];
   const longest = Math.max(...stored.map(longestLifetime));
-  const cache = openCache({
+  const cache = new Cache({
     store: openStore({
       bytes: Math.floor(settings.CACHE_BYTES * (1 - PATHS_SHARE)),
       entryBytes: maxEntryBytes(settings.CACHE_BYTES),
@@ -234,6 +235,7 @@ const openAnswering = (
     timeout: sharedTimeout(settings),
     count: meter.cache,
     onError,
+    now: monotonic.now,
   });
   meter.gauge("cache_bytes", "Bytes the cache holds in memory.", () => cache.size().bytes);
   meter.gauge("cache_entries", "Entries the cache holds in memory.", () => cache.size().entries);

@@ -29,9 +29,9 @@ const functionsOf = ({ visited }: Line): number => Object.values(visited).flat()
 /** The most files and functions of the project that a request runs: a tenth more than it did when this was written. */
 const most = {
   hit: [17, 42],
-  miss: [76, 290],
+  miss: [77, 290],
   passThrough: [35, 149],
-  write: [84, 338],
+  write: [85, 338],
 } as const;
 
 test("a hit, a miss, a pass-through and a write run no more functions than they did", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { openCache } from "../../../src/gateway/cache/cache.ts";
+import { Cache } from "../../../src/gateway/cache/cache.ts";
+import { monotonic } from "../../../src/operation/limits/monotonic.ts";
 import type { Entry } from "../../../src/gateway/cache/entry.ts";
 import { lifetimesBy } from "../../../src/gateway/cache/policy.ts";
 import { replyWith } from "../../../src/gateway/cache/reply.ts";
@@ -14,10 +15,11 @@ const lifetimesOf = lifetimesBy({ fresh: "1m", staleWhileRevalidate: "1m", stale
 /** A cache whose legacy answers with `bytes` times `fill`, and how clients ask it. */
 const openWith = (entryBytes = MIB, tier?: Partial<SharedTier>) => {
   const store = openStore({ bytes: 512 * MIB, entryBytes });
-  const cache = openCache({
+  const cache = new Cache({
     store,
     openTier: tier && (() => tierWith(tier)),
     timeout: 60_000,
+    now: monotonic.now,
     count: () => undefined,
     onError: (error) => expect.unreachable(String(error)),
   });

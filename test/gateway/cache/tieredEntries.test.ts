@@ -3,7 +3,7 @@ import { type Entry, entryOf } from "../../../src/gateway/cache/entry.ts";
 import { lifetimesBy } from "../../../src/gateway/cache/policy.ts";
 import type { Invalidation } from "../../../src/gateway/cache/sharedTier.ts";
 import { openStore } from "../../../src/gateway/cache/store.ts";
-import { openTieredEntries } from "../../../src/gateway/cache/tieredEntries.ts";
+import { TieredEntries } from "../../../src/gateway/cache/tieredEntries.ts";
 import { tierWith } from "./support.ts";
 
 const lifetimes = { fresh: 1000, staleWhileRevalidate: 1000, staleIfError: 1000 };
@@ -22,7 +22,7 @@ const openOver = (get: () => Promise<Entry>) => {
   const hooks = { onInvalidation: ignore, onInvalidated: ignore, onError: ignore };
   return {
     store,
-    entries: openTieredEntries({ store, openTier: () => tierWith({ get }), timeout: 60_000, ...hooks, now: () => 1 }),
+    entries: new TieredEntries({ store, openTier: () => tierWith({ get }), timeout: 60_000, ...hooks, now: () => 1 }),
   };
 };
 
