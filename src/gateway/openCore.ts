@@ -272,7 +272,7 @@ const openAnswering = (
     timeout: sharedTimeout(settings),
     onRefused: (owner) => events.emit("keyRefused", owner),
   });
-  const unconfirmed = openUnconfirmedWrites({ keys, timeout, legacyBack: legacy.outage.ended, onError });
+  const unconfirmed = openUnconfirmedWrites({ keys, timeout, legacyBack: () => legacy.outage.ended(), onError });
   const client = aroundClient(legacy.client);
   const serviceKey = openServiceKey(settings.LEGACY_API_KEY, dependencies);
   const fetching = { ...opened, client, reader, keys, serviceKey };

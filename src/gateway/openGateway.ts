@@ -7,7 +7,7 @@ import { legacyBackend } from "./answer/legacyBackend.ts";
 import type { Catalogue } from "./answer/prepared.ts";
 import { observePassThrough } from "./answer/proxiedWrites.ts";
 import { afterAccess } from "./answer/writeAccess.ts";
-import { openOldReads } from "./oldReads/openOldReads.ts";
+import { OldReads } from "./oldReads/oldReads.ts";
 import { type CoreParts, openCore, type OpenedCore, PATHS_SHARE } from "./openCore.ts";
 import { dataFileSubstitutes } from "./proxy/dataFiles.ts";
 import { passThrough } from "./proxy/passThrough.ts";
@@ -86,6 +86,6 @@ const openInterface = ({ core, identity, legacy }: OpenedCore, features: Additio
   const oldReads =
     settings.CACHE_LEGACY.length === 0
       ? undefined
-      : openOldReads(core, { counts: openReadCounts(meter), hitPath, legacy: identity, headers, onLegacyBody });
+      : new OldReads(core, { counts: openReadCounts(meter), hitPath, legacy: identity, headers, onLegacyBody });
   return { app, hitPath, proxy, oldReads, stored: openStoredAnswers(core, features, { app, oldReads }) };
 };

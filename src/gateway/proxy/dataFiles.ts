@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { isDatabaseErrorPage, pathOf } from "../../catalogue/index.ts";
 import { decodedBeginning } from "../upstream/answerBeginning.ts";
 import { firstValue, mediaType } from "../upstream/answerHeaders.ts";
-import type { LegacyWatch } from "../upstream/watchLegacy.ts";
+import type { LegacyWatch } from "../upstream/legacyWatch.ts";
 import type { PassThroughOptions } from "./passThrough.ts";
 import { sendOwnError } from "../http/ownErrors.ts";
 
@@ -14,7 +14,7 @@ import { sendOwnError } from "../http/ownErrors.ts";
  */
 export const dataFileSubstitutes = (
   files: RegExp,
-  { mayPass }: Pick<LegacyWatch, "mayPass">,
+  outage: Pick<LegacyWatch, "mayPass">,
 ): NonNullable<PassThroughOptions["substituteFor"]> => {
   const refuse = (res: ServerResponse, detail: string): void =>
     sendOwnError(res, { status: 503, detail, retryAfter: 5 });
@@ -22,7 +22,7 @@ export const dataFileSubstitutes = (
     const path = pathOf(target);
     const { method = "GET" } = req;
     if (method !== "GET" || !files.test(path)) return undefined;
-    if (!mayPass()) {
+    if (!outage.mayPass()) {
       refuse(res, "Legacy takes too long to answer.");
       return undefined;
     }

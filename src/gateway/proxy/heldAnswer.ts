@@ -26,88 +26,116 @@ const nothing = Buffer.alloc(0);
  * A handler that passes each event on. It holds the answer's events until the observer is done with the beginning of
  * the answer. `onFault` gets errors of the observer after the request has failed.
  */
-export const heldAnswer = (
-  handler: ReplaceableHandler,
-  observer: Pick<ResponseObserver, "over">,
-  onFault: (error: unknown) => void,
-): ReplaceableHandler => {
+export class HeldAnswer implements Dispatcher.DispatchHandler {
+  readonly #handler: ReplaceableHandler;
+  readonly #observer: Pick<ResponseObserver, "over">;
+  readonly #onFault: (error: unknown) => void;
   /** The head of the answer, until the first event of its body. */
-  let held: Start | undefined;
+  #held: Start | undefined;
   /** Events that wait for the observer: the end and failures come even while the upstream is paused. */
-  let waiting: (() => void)[] | undefined;
-  let wasObserved = false;
-  /** The whole answer has come. */
-  let isWhole = false;
-  let isSent = false;
-  const over = (answer: Beginning | undefined) => {
-    wasObserved = true;
+  #waiting: (() => void)[] | undefined;
+  /** Passes on the end of the whole answer only; set when the whole answer has come. */
+  #end: (() => void) | undefined;
+  #wasObserved = false;
+  #isSent = false;
+
+  constructor(
+    handler: ReplaceableHandler,
+    observer: Pick<ResponseObserver, "over">,
+    onFault: (error: unknown) => void,
+  ) {
+    this.#handler = handler;
+    this.#observer = observer;
+    this.#onFault = onFault;
+  }
+
+  onRequestStart(...args: Parameters<NonNullable<ReplaceableHandler["onRequestStart"]>>): void {
+    // This throws if the request is over already: it is then not sent.
+    this.#handler.onRequestStart?.(...args);
+    this.#isSent = true;
+  }
+
+  onRequestUpgrade(...args: Parameters<NonNullable<ReplaceableHandler["onRequestUpgrade"]>>): void {
+    this.#handler.onRequestUpgrade?.(...args);
+  }
+
+  onBodySent(chunk: Buffer): void {
+    this.#handler.onBodySent?.(chunk);
+  }
+
+  onRequestSent(): void {
+    this.#handler.onRequestSent?.();
+  }
+
+  onResponseStarted(): void {
+    this.#handler.onResponseStarted?.();
+  }
+
+  onResponseStart(...start: Start): void {
+    if (start[1] < 200) this.#handler.onResponseStart?.(...start);
+    else this.#held = start;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#pass(chunk, () => this.#handler.onResponseData?.(controller, chunk));
+  }
+
+  onResponseEnd(...args: Parameters<NonNullable<ReplaceableHandler["onResponseEnd"]>>): void {
+    this.#end = () => this.#handler.onResponseEnd?.(...args);
+    this.#pass(nothing, this.#end);
+  }
+
+  onResponseError(...args: Parameters<NonNullable<ReplaceableHandler["onResponseError"]>>): void {
     try {
-      return observer.over(answer, isSent);
-    } catch (error) {
-      return Promise.reject(error);
+      if (!this.#wasObserved) this.#over(undefined)?.catch(this.#onFault);
+      this.#waiting?.splice(0);
+    } finally {
+      this.#handler.onResponseError?.(...args);
     }
-  };
-  const flush = (): void => {
-    for (const step of waiting ?? []) step();
-    waiting = undefined;
-  };
-  /** Passes on the end of the whole answer only. */
-  let end: (() => void) | undefined;
-  const drop = (): void => {
-    waiting = undefined;
-    handler.onReplaced?.(isWhole);
-    if (isWhole) end?.();
-  };
-  const release = ([controller, status, headers, reason]: Start, body: Buffer, rest: () => void): void => {
-    held = undefined;
-    waiting = [() => handler.onResponseStart?.(controller, status, headers, reason), rest];
-    const done = over({ status, headers, body });
-    if (done === undefined) return flush();
+  }
+
+  #pass(body: Buffer, step: () => void): void {
+    if (this.#held) this.#release(this.#held, body, step);
+    else if (this.#waiting) this.#waiting.push(step);
+    else step();
+  }
+
+  #release([controller, status, headers, reason]: Start, body: Buffer, rest: () => void): void {
+    this.#held = undefined;
+    this.#waiting = [() => this.#handler.onResponseStart?.(controller, status, headers, reason), rest];
+    const done = this.#over({ status, headers, body });
+    if (done === undefined) return this.#flush();
     controller.pause();
     done
       .then((result) => {
-        if (result === "answered") return drop();
-        flush();
+        if (result === "answered") return this.#drop();
+        this.#flush();
         return controller.resume();
       })
       .catch((error: Error) => {
         // An answer that has come whole cannot be aborted any more.
-        if (isWhole) handler.onResponseError?.(controller, error);
+        if (this.#end) this.#handler.onResponseError?.(controller, error);
         else controller.abort(error);
       });
-  };
-  const pass = (body: Buffer, step: () => void): void => {
-    if (held) release(held, body, step);
-    else if (waiting) waiting.push(step);
-    else step();
-  };
-  return {
-    onRequestStart(...args) {
-      // This throws if the request is over already: it is then not sent.
-      handler.onRequestStart?.(...args);
-      isSent = true;
-    },
-    onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
-    onBodySent: (...args) => handler.onBodySent?.(...args),
-    onRequestSent: () => handler.onRequestSent?.(),
-    onResponseStarted: () => handler.onResponseStarted?.(),
-    onResponseStart(...start) {
-      if (start[1] < 200) handler.onResponseStart?.(...start);
-      else held = start;
-    },
-    onResponseData: (controller, chunk) => pass(chunk, () => handler.onResponseData?.(controller, chunk)),
-    onResponseEnd(controller, trailers) {
-      isWhole = true;
-      end = () => handler.onResponseEnd?.(controller, trailers);
-      pass(nothing, end);
-    },
-    onResponseError(controller, error) {
-      try {
-        if (!wasObserved) over(undefined)?.catch(onFault);
-        waiting?.splice(0);
-      } finally {
-        handler.onResponseError?.(controller, error);
-      }
-    },
-  };
-};
+  }
+
+  #over(answer: Beginning | undefined): Promise<void | "answered"> | undefined {
+    this.#wasObserved = true;
+    try {
+      return this.#observer.over(answer, this.#isSent);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #flush(): void {
+    for (const step of this.#waiting ?? []) step();
+    this.#waiting = undefined;
+  }
+
+  #drop(): void {
+    this.#waiting = undefined;
+    this.#handler.onReplaced?.(this.#end !== undefined);
+    this.#end?.();
+  }
+}

@@ -23,7 +23,7 @@ import type { Upstream } from "../upstream/upstream.ts";
 import { UpstreamRequest } from "../upstream/upstreamRequest.ts";
 import { AnswerBody, MAX_WAITING_BYTES } from "./answerBody.ts";
 import { addHeaders, reasonBytes, replyHeaders, requestHeaders } from "./headers.ts";
-import { heldAnswer, type ResponseObserver } from "./heldAnswer.ts";
+import { HeldAnswer, type ResponseObserver } from "./heldAnswer.ts";
 import { hasBody } from "../http/requestTarget.ts";
 import { refuse } from "./refuse.ts";
 import { openProxyReport, type ProxyReport } from "./report.ts";
@@ -165,7 +165,7 @@ class Relay extends UpstreamRequest {
     const { observer, substitute, report } = passage;
     const over = substitute && ((answer: Beginning | undefined) => answer && this.#offer(answer, substitute));
     const holder = observer ?? (over && { over });
-    if (holder) this.handler = heldAnswer(this, holder, report.fault);
+    if (holder) this.handler = new HeldAnswer(this, holder, report.fault);
   }
 
   begin(): void {

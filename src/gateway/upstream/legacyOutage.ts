@@ -14,7 +14,7 @@ import { contentOf } from "./contentOf.ts";
 import type { Probed } from "./legacyHealth.ts";
 import { openUpstream, type UpstreamSettings } from "./upstream.ts";
 import { waitingRequests } from "./upstreamRequest.ts";
-import { type LegacyWatch, watchLegacy } from "./watchLegacy.ts";
+import { LegacyWatch } from "./legacyWatch.ts";
 
 /**
  * How legacy is probed. `upstream`: as requests reach it. `path`: of the probe. `host`: the Host
@@ -61,7 +61,7 @@ const KEYS_ALONE = {
 };
 
 /** Shows the health of legacy. `troubles`: the troubles while it does not fail. */
-export type LegacyOutage = Omit<LegacyWatch, "close"> & {
+export type LegacyOutage = LegacyWatch & {
   troubles: () => LegacyTrouble[];
   keysAlone: () => typeof KEYS_ALONE | undefined;
   close: () => Promise<void>;
@@ -86,7 +86,7 @@ export const openLegacyOutage = (
   const report = dependencies.add("legacy", () => keysAlone() ?? failing);
   const faults = openLegacyFaults({ observer, traffic });
   const troubles = (): LegacyTrouble[] => {
-    const health = outage.health();
+    const health = watch.health();
     // These are said alone.
     if (health.is === "failing") return [];
     if (health.is === "refusing") {
@@ -114,17 +114,17 @@ export const openLegacyOutage = (
       return undefined;
     }
   };
-  const outage = watchLegacy({
+  const watch = new LegacyWatch({
     isJudged,
     probe,
     onFault: (fault, request) => faults.note(fault, partOf(request)),
-    waiting: () => waitingRequests(opened),
+    waiting: () => waitingRequests(watch),
   });
   let since = 0;
   let begin = "";
   let hasBeenBack = false;
   let outcomes = traffic.sinceNow();
-  outage.onChange((health, before) => {
+  watch.onChange((health, before) => {
     const { is, differs } = health;
     if (before.is === "failing" && is !== "failing") hasBeenBack = true;
     const isNew = !hasBeenBack && health.ownAt === Number.NEGATIVE_INFINITY;
@@ -144,14 +144,9 @@ export const openLegacyOutage = (
     outcomes = traffic.sinceNow();
     observer.event("legacy_failing", { why: reason?.why, details: reason?.details });
   });
-  const opened: LegacyOutage = {
-    ...outage,
-    troubles,
-    keysAlone,
-    async close() {
-      outage.close();
-      await upstream.close();
-    },
+  const close = async (): Promise<void> => {
+    watch.stop();
+    await upstream.close();
   };
-  return opened;
+  return Object.assign(watch, { troubles, keysAlone, close });
 };

@@ -52,7 +52,7 @@ export const openBackend = <Pool extends string>(
     });
   const pools = Object.fromEntries(names.map((pool) => [pool, open()])) as Record<Pool, Upstream>;
   const upstreams = Object.values<Upstream>(pools);
-  meter.addBackend({ name, circuit: health.circuit, certificateExpiry: () => expiry });
+  meter.addBackend({ name, circuit: () => health.circuit(), certificateExpiry: () => expiry });
   return {
     pools,
     /**

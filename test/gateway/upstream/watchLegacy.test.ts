@@ -3,7 +3,7 @@ import type { Judgement } from "../../../src/catalogue/legacy/judgement.ts";
 import { type FailureKind, UpstreamFailure } from "../../../src/gateway/upstream/failure.ts";
 import type { Probed } from "../../../src/gateway/upstream/legacyHealth.ts";
 import type { RequestUnderWay } from "../../../src/gateway/upstream/upstream.ts";
-import { watchLegacy } from "../../../src/gateway/upstream/watchLegacy.ts";
+import { LegacyWatch } from "../../../src/gateway/upstream/legacyWatch.ts";
 import { line, own, page, unconnected } from "./probed.ts";
 
 const website = { method: "GET", path: "/" };
@@ -11,27 +11,37 @@ const noDatabase: Probed = { status: 412, judgement: "ill" };
 const failureOf = (kind: FailureKind, code?: string) =>
   new UpstreamFailure(kind, website, code && Object.assign(new Error(code), { code }));
 
+type Probe = ConstructorParameters<typeof LegacyWatch>[0]["probe"];
+
+/** A watch over requests that the test sends. */
+class TestedWatch extends LegacyWatch {
+  readonly #waiting: Set<RequestUnderWay>;
+
+  constructor(probe: Probe) {
+    const waiting = new Set<RequestUnderWay>();
+    super({ isJudged: (target) => target.startsWith("/api/"), probe, waiting: () => [...waiting] });
+    this.#waiting = waiting;
+  }
+
+  override sent(request: RequestUnderWay["request"] = line): RequestUnderWay {
+    const sent = { request, sentAt: performance.now(), isLate: false };
+    this.#waiting.add(sent);
+    super.sent();
+    return sent;
+  }
+
+  override begun(sent: RequestUnderWay): void {
+    this.#waiting.delete(sent);
+    super.begun(sent);
+  }
+}
+
 /** A watch by the test's clock. `probe`: what a probe comes to. */
-const watchBy = (probe: Parameters<typeof watchLegacy>[0]["probe"]) => {
-  const waiting = new Set<RequestUnderWay>();
+const watchBy = (probe: Probe): TestedWatch => {
   vi.useFakeTimers({ toFake: ["Date", "performance", "setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
   onTestFinished(() => void vi.useRealTimers());
   vi.advanceTimersByTime(1000);
-  const isJudged = (target: string) => target.startsWith("/api/");
-  const watch = watchLegacy({ isJudged, probe, waiting: () => [...waiting] });
-  return {
-    ...watch,
-    sent(request: RequestUnderWay["request"] = line): RequestUnderWay {
-      const sent = { request, sentAt: performance.now(), isLate: false };
-      waiting.add(sent);
-      watch.sent();
-      return sent;
-    },
-    begun(sent: RequestUnderWay): void {
-      waiting.delete(sent);
-      watch.begun(sent);
-    },
-  };
+  return new TestedWatch(probe);
 };
 
 /** A watch over probes that the test answers. */
@@ -109,7 +119,7 @@ test("the probe is sent after one second, two, then every five", async () => {
     pass(1);
     expect(asked).toHaveLength(at + 2);
   }
-  watch.close();
+  watch.stop();
 });
 
 test("each change is reported once, also to those that wait for the end of a failure", async () => {
@@ -144,7 +154,7 @@ test("answers to requests from before a failure do not overrule the probe", asyn
   expect(watch.isOn()).toBe(true);
   answer("own");
   expect(watch.isOn()).toBe(false);
-  watch.close();
+  watch.stop();
 });
 
 test("a probe that throws is over, and the next one is sent", async () => {
@@ -176,7 +186,7 @@ test.each([
   expect(await tryTwice(true)).toBe(1);
   pass(1);
   expect(await tryTwice(true)).toBe(2);
-  watch.close();
+  watch.stop();
 });
 
 test("a closed watch sends no probe", async () => {
@@ -184,7 +194,7 @@ test("a closed watch sends no probe", async () => {
   fail("unreachable");
   await probed(unconnected);
   watch.sent();
-  watch.close();
+  watch.stop();
   pass(60_000);
   void watch.execute(() => Promise.resolve(), false);
   expect(asked).toHaveLength(1);
