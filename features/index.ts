@@ -135,16 +135,7 @@ const openFeatures = async (
     ),
     /** In the order of the lines that `--check` prints. */
     checks: some(loaded.sharedCache?.openCheck(core), privateDatasets?.check, migration.check),
-    /**
-     * Starts the background work of the features; the results are parts of the lines that the start prints.
-     *
-     * @throws An error that stops the start.
-     */
-    async start(): Promise<Started[]> {
-      const started: Started[] = [];
-      for (const start of starts) started.push(await start());
-      return started;
-    },
+    start: () => startAll(starts),
     /** Puts changed settings in force, one feature after the other. */
     reload: async (next: AllSettings): Promise<void> => {
       await migration.reload(next);
@@ -159,6 +150,17 @@ const openFeatures = async (
     accessLog,
     tracing,
   };
+};
+
+/**
+ * Starts the background work of the features; the results are parts of the lines that the start prints.
+ *
+ * @throws An error that stops the start.
+ */
+const startAll = async (starts: readonly (() => Promise<Started>)[]): Promise<Started[]> => {
+  const started: Started[] = [];
+  for (const start of starts) started.push(await start());
+  return started;
 };
 
 /** Leaves out what a feature that is off does not give. */

@@ -93,14 +93,7 @@ export const openIncidents = async (
     const isHarm = isTrouble({ errors, requests });
     const now = new Date().toISOString();
     const failedAt = meter.lastFailed() ?? now;
-    const failed = dependencies.failed().filter(({ name }) => name !== CHOSEN);
-    const causeOf = (failure: (typeof failed)[number]) => `${failure.trouble}: ${describeReason(failure)}`;
-    const isLegacy = failed.some(({ name }) => name === "legacy");
-    const wrong = new Map(
-      failed.filter(({ name }) => name !== "legacy").map((failure) => [failure.name, [causeOf(failure)]]),
-    );
-    if (isHarm || isLegacy)
-      wrong.set(CLIENTS, [...failed.map(causeOf), ...legacyTroubles().map(({ trouble }) => trouble)]);
+    const { wrong, isLegacy } = findTroubles({ dependencies, legacyTroubles }, isHarm);
     for (const [of, causes] of wrong) {
       const at = of === CLIENTS && !isLegacy ? failedAt : now;
       const known = lasting.get(of);
@@ -127,20 +120,8 @@ export const openIncidents = async (
     looks++;
   };
 
-  events.on("notice", ({ type, at, ...members }: Notice) => {
-    const move = type.startsWith("stage.") ? moveSchema.safeParse(members).data : undefined;
-    const share = type === "traffic.flood" ? Number(members["share"]) : undefined;
-    for (const { incident, well } of lasting.values()) {
-      const { causes, moves, of } = incident;
-      if (well > 0) continue;
-      if (share !== undefined && of === CLIENTS && causes.length < MAX_NAMED)
-        causes.push(`Possibly a flood: one caller sends ${percent(share)} of all requests`);
-      if (move === undefined) continue;
-      const { stage: to } = move.to;
-      const alike = moves.find((made) => made.to === to && made.by === move.by && made.why === move.why);
-      if (alike !== undefined) alike.more++;
-      else if (moves.length < MAX_NAMED) moves.push({ ...move, at, to, more: 0 });
-    }
+  events.on("notice", (notice) => {
+    for (const { incident, well } of lasting.values()) if (well === 0) addNotice(incident, notice);
   });
   dependencies.onChange(look);
   const timer = setInterval(look, LOOK_MS).unref();
@@ -151,4 +132,34 @@ export const openIncidents = async (
       for (const kept of lasting.values()) await over(kept);
     },
   };
+};
+
+/**
+ * Finds what is wrong now: the causes by the dependency that fails, those of clients' errors under `clients`. `isHarm`:
+ * clients get errors. `isLegacy`: legacy fails.
+ */
+const findTroubles = (
+  { dependencies, legacyTroubles }: Pick<WatchedCore, "dependencies" | "legacyTroubles">,
+  isHarm: boolean,
+): { wrong: Map<string, string[]>; isLegacy: boolean } => {
+  const failed = dependencies.failed().filter(({ name }) => name !== CHOSEN);
+  const causeOf = (failure: (typeof failed)[number]) => `${failure.trouble}: ${describeReason(failure)}`;
+  const isLegacy = failed.some(({ name }) => name === "legacy");
+  const others = failed.filter(({ name }) => name !== "legacy");
+  const wrong = new Map(others.map((failure) => [failure.name, [causeOf(failure)]]));
+  if (isHarm || isLegacy)
+    wrong.set(CLIENTS, [...failed.map(causeOf), ...legacyTroubles().map(({ trouble }) => trouble)]);
+  return { wrong, isLegacy };
+};
+
+/** Adds what a notice says to an incident that lasts: a move of an endpoint, or a flood as a possible cause. */
+const addNotice = ({ causes, moves, of }: Incident, { type, at, ...members }: Notice): void => {
+  if (type === "traffic.flood" && of === CLIENTS && causes.length < MAX_NAMED)
+    causes.push(`Possibly a flood: one caller sends ${percent(Number(members["share"]))} of all requests`);
+  const move = type.startsWith("stage.") ? moveSchema.safeParse(members).data : undefined;
+  if (move === undefined) return;
+  const { stage: to } = move.to;
+  const alike = moves.find((made) => made.to === to && made.by === move.by && made.why === move.why);
+  if (alike !== undefined) alike.more++;
+  else if (moves.length < MAX_NAMED) moves.push({ ...move, at, to, more: 0 });
 };

@@ -28,32 +28,6 @@ const open = (
   );
   meter.gauge("webhook_waiting", "Messages that wait for WEBHOOK_URL.", () => waiting.size);
 
-  /** Sends a message once. Returns why it was not accepted; `undefined` if it was. */
-  const send = async (id: string, body: string): Promise<string | undefined> => {
-    const seconds = String(Math.floor(Date.now() / 1000));
-    const signature = createHmac("sha256", key).update(`${id}.${seconds}.${body}`).digest("base64");
-    try {
-      const answer = await fetch(url, {
-        method: "POST",
-        headers: {
-          "Content-Type": "application/json",
-          "Webhook-Id": id,
-          "Webhook-Timestamp": seconds,
-          "Webhook-Signature": `v1,${signature}`,
-        },
-        body,
-        // A redirect could lead a signed message to another place.
-        redirect: "manual",
-        signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(TIMEOUT)]),
-      });
-      await answer.body?.cancel();
-      return answer.ok ? undefined : `it answered ${answer.status}`;
-    } catch (error) {
-      const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException };
-      return connectionCause(cause) ?? cause?.code ?? cause?.message ?? name;
-    }
-  };
-
   const drop = (id: string, why: string): void => {
     results.dropped++;
     observer.event("webhook_dropped", { id, why });
@@ -67,7 +41,7 @@ const open = (
   };
 
   const attemptOnce = async (id: string, body: string, attempts: number): Promise<void> => {
-    const why = await send(id, body);
+    const why = await send({ url, key, id, body, signal: stopping.signal });
     if (stopping.signal.aborted) return;
     if (why === undefined) results.taken++;
     else {
@@ -93,6 +67,35 @@ const open = (
       if (waiting.size > 0) observer.event("webhook_lost", { messages: waiting.size });
     },
   };
+};
+
+/** A message, and the key that signs it. */
+type Message = { url: string; key: Buffer; id: string; body: string; signal: AbortSignal };
+
+/** Sends a message once. Returns why it was not accepted; `undefined` if it was. */
+const send = async ({ url, key, id, body, signal }: Message): Promise<string | undefined> => {
+  const seconds = String(Math.floor(Date.now() / 1000));
+  const signature = createHmac("sha256", key).update(`${id}.${seconds}.${body}`).digest("base64");
+  try {
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        "Webhook-Id": id,
+        "Webhook-Timestamp": seconds,
+        "Webhook-Signature": `v1,${signature}`,
+      },
+      body,
+      // A redirect could lead a signed message to another place.
+      redirect: "manual",
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)]),
+    });
+    await answer.body?.cancel();
+    return answer.ok ? undefined : `it answered ${answer.status}`;
+  } catch (error) {
+    const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException };
+    return connectionCause(cause) ?? cause?.code ?? cause?.message ?? name;
+  }
 };
 
 export const feature = { open, events: webhookEvents };

@@ -50,12 +50,10 @@ export type ModernClient = ReturnType<typeof openModern>["client"];
 /** Milliseconds without a request for a caller, after which any answer shows that modern is back. */
 const QUIET_MS = 15_000;
 
-/** Opens a client of modern with separate connections, so that requests that wait for modern do not delay others. */
-export const openModern = (
-  url: string,
-  settings: Settings & { MODERN_CA?: string | undefined; MODERN_TIMEOUT_MS: number },
-  parts: ModernParts,
-) => {
+type ModernSettings = Settings & { MODERN_CA?: string | undefined; MODERN_TIMEOUT_MS: number };
+
+/** Opens the connections to modern, and the watch on its state, which reports to operators. */
+const openConnections = (url: string, settings: ModernSettings, parts: ModernParts) => {
   const health = watchModern({
     url,
     report: parts.dependencies.add("modern", () => ({
@@ -69,17 +67,14 @@ export const openModern = (
       else parts.observer.event("circuit_closed", { ...members, openFor: Math.round(openFor) });
     },
   });
-  const backend = openBackend(
-    {
-      name: "modern",
-      origin: new URL(url).origin,
-      ca: settings.MODERN_CA,
-      pools: ["answers"],
-      health,
-    },
-    settings,
-    parts,
-  );
+  const { origin } = new URL(url);
+  const options = { name: "modern", origin, ca: settings.MODERN_CA, pools: ["answers"], health } as const;
+  return { health, backend: openBackend(options, settings, parts) };
+};
+
+/** Opens a client of modern with separate connections, so that requests that wait for modern do not delay others. */
+export const openModern = (url: string, settings: ModernSettings, parts: ModernParts) => {
+  const { health, backend } = openConnections(url, settings, parts);
   const sendCanonical = canonicalSender(backend.pools.answers, url);
   const maxReply = settings.MAX_REPLY_BYTES;
   const send = (request: CanonicalRequest, caller: Caller, again: boolean, maxBytes = maxReply) => {

@@ -33,8 +33,7 @@ export const openObserver = (level: string, fd = 2) => {
   const logger = pino({ level, base: undefined, timestamp: stdTimeFunctions.isoTime }, destination);
   let unwritten = 0;
   const counted = new Map<string, number>();
-  /** By event (a fault: by its place), the number of lines logged in this second, and of those that were not. */
-  const seconds = new Map<string, { logged: number; suppressed: number }>();
+  const isToBeLogged = openLineLimit((name, members) => write(name, members));
 
   const write = (name: string, members: Record<string, unknown>, given?: EventLevel): void => {
     try {
@@ -54,27 +53,6 @@ export const openObserver = (level: string, fd = 2) => {
       ...(path === undefined ? {} : { path: truncate(path, MAX_PATH) }),
     };
     logger[given ?? byDefault]({ event: name, ...shortened(members), ...request }, msg);
-  };
-
-  /** `place`: the place of the event, if each place has its own limit. */
-  const isToBeLogged = (name: string, most: number, place?: string): boolean => {
-    const kind = place === undefined ? name : `${name} ${place}`;
-    const second = seconds.get(kind);
-    if (second !== undefined) {
-      if (second.logged++ < most) return true;
-      second.suppressed++;
-      return false;
-    }
-    const begun = { logged: 1, suppressed: 0 };
-    seconds.set(kind, begun);
-    setTimeout(() => {
-      seconds.delete(kind);
-      const { suppressed } = begun;
-      // The suppressed events belong to other requests than the first.
-      if (suppressed > 0)
-        contexts.run(undefined, write, name, { suppressed, ...(place === undefined ? {} : { place }) });
-    }, SECOND).unref();
-    return true;
   };
 
   const listeners: ((name: string, endpoint: string | undefined) => void)[] = [];
@@ -125,6 +103,33 @@ export const openObserver = (level: string, fd = 2) => {
     counts: (): Record<string, number> => Object.fromEntries(counted),
     /** Lines that were dropped because the reader of the log was too slow, or that could not be written. */
     droppedLines: (): number => destination.dropped() + unwritten,
+  };
+};
+
+/**
+ * Opens the limit on lines: says if another line of an event may be logged in this second. `place`: the place of the
+ * event, if each place has its own limit. After the second `write` logs how many lines were suppressed.
+ */
+const openLineLimit = (write: (name: string, members: Record<string, unknown>) => void) => {
+  const seconds = new Map<string, { logged: number; suppressed: number }>();
+  return (name: string, most: number, place?: string): boolean => {
+    const kind = place === undefined ? name : `${name} ${place}`;
+    const second = seconds.get(kind);
+    if (second !== undefined) {
+      if (second.logged++ < most) return true;
+      second.suppressed++;
+      return false;
+    }
+    const begun = { logged: 1, suppressed: 0 };
+    seconds.set(kind, begun);
+    setTimeout(() => {
+      seconds.delete(kind);
+      const { suppressed } = begun;
+      // The suppressed events belong to other requests than the first.
+      if (suppressed > 0)
+        contexts.run(undefined, write, name, { suppressed, ...(place === undefined ? {} : { place }) });
+    }, SECOND).unref();
+    return true;
   };
 };
 
