@@ -1,4 +1,4 @@
-import { pathOf } from "../../src/catalogue/index.ts";
+import { isReadMethod, pathOf } from "../../src/catalogue/index.ts";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
@@ -18,8 +18,7 @@ const open = (core: Core, settings: DocumentsSettings) => {
   const bases = prefixes.map(baseOf);
   const routes = routesOf(core, prefixes);
   const step: Step = (request, response, next) => {
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    const send = isRead ? routes.get(pathOf(request.url ?? "/")) : undefined;
+    const send = isReadMethod(request.method) ? routes.get(pathOf(request.url ?? "/")) : undefined;
     if (send === undefined) return next();
     const cors = corsList(origins, request.headers.origin);
     send(request, response, cors).catch((error: unknown) => core.guard.fail(response, error));

@@ -7,6 +7,7 @@ import {
   contentHeaders,
   etagOf,
   matchesTag,
+  MIN_BODY,
   sendWhole,
   tagOf,
 } from "../../src/gateway/index.ts";
@@ -26,9 +27,6 @@ export type SendResource = (
   cors: readonly string[],
 ) => Promise<void>;
 
-/** Bytes: a shorter body fits into one packet anyway. */
-const MIN_CODED = 860;
-
 /** Makes the resource with its first request, and each coding with the first request that takes it. */
 export const openResource = (make: () => Promise<Resource> | Resource): SendResource => {
   const made = once(async () => {
@@ -42,7 +40,7 @@ export const openResource = (make: () => Promise<Resource> | Resource): SendReso
   return async (request, response, cors) => {
     const { type, headers, body: plain, tag } = await made();
     const [coding] = acceptedCodings(headerOf(request, "accept-encoding"));
-    const encoded = coding === undefined || plain.length < MIN_CODED ? undefined : await coded[coding]();
+    const encoded = coding === undefined || plain.length < MIN_BODY ? undefined : await coded[coding]();
     const list = [
       "ETag",
       etagOf({ tag }, encoded && coding),

@@ -62,7 +62,7 @@ export { type DeclaredLifetimes, type Duration, isDuration, milliseconds } from 
 export type { LegacyError, Outcome, OutcomeKind } from "./endpoint/outcome.ts";
 export { elsewhere, extra, type InputError } from "./endpoint/problem.ts";
 export type { Result } from "./endpoint/result.ts";
-export { pathOf, queryOf } from "./endpoint/target.ts";
+export { isReadMethod, pathOf, queryOf } from "./endpoint/target.ts";
 export { fitOf, transform } from "./endpoint/transform.ts";
 export { type FieldReader, fieldReader, keysInForm, legacyKeyOf } from "./legacy/formFields.ts";
 export { fateByCode, gatewayError, gatewayErrorFormat, writeLegacyError } from "./legacy/gatewayErrors.ts";

@@ -8,7 +8,7 @@ export type { OnWrite, Writes } from "./answer/writes.ts";
 export { unauthenticated } from "./answer/legacyFetch.ts";
 export { type Catalogue, type Pattern, patterns, type PreparedEndpoint } from "./answer/prepared.ts";
 export { type Fetched, legacyName } from "./cache/cacheRequest.ts";
-export { acceptedCodings, compress, copyOf } from "./cache/compression.ts";
+export { acceptedCodings, compress, copyOf, MIN_BODY } from "./cache/compression.ts";
 export { bytesOf, type Coding, type Entry, entryOf, tagOf } from "./cache/entry.ts";
 export { expiryOf, freshOnly, withDefaults } from "./cache/policy.ts";
 export { contentHeaders, etagOf, matchesTag } from "./cache/reply.ts";

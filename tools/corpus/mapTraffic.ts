@@ -1,4 +1,12 @@
-import { type Endpoint, keysInForm, legacyPattern, pathOf, queryOf, unescaped } from "../../src/catalogue/index.ts";
+import {
+  type Endpoint,
+  isReadMethod,
+  keysInForm,
+  legacyPattern,
+  pathOf,
+  queryOf,
+  unescaped,
+} from "../../src/catalogue/index.ts";
 import { isBelow, originForm } from "../../src/gateway/index.ts";
 import type { CorpusRequest, SkipReason } from "./corpusRequest.ts";
 import { mapLegacyPath } from "./mapLegacyPath.ts";
@@ -66,7 +74,7 @@ const mapPath = (
   const route = own === undefined ? undefined : routed(own);
   if (ofLegacy === undefined && route === undefined) return { skipped: "not an endpoint" };
   if (["PUT", "PATCH", "DELETE"].includes(method)) return { skipped: "a write" };
-  const isRead = method === "GET" || method === "HEAD";
+  const isRead = isReadMethod(method);
   if (!isRead && method !== "POST") return { skipped: "not an endpoint" };
   if (ofLegacy !== undefined) return isRead ? mapLegacyPath(patterns, ofLegacy) : { skipped: "a POST to legacy" };
   return mapModernPath(route as Routed, isRead ? "GET" : "POST", own as string, body);

@@ -11,3 +11,6 @@ export const queryOf = (target: string): string => {
   if (start === -1 || (fragment !== -1 && fragment < start)) return "";
   return target.slice(start + 1, fragment === -1 ? undefined : fragment);
 };
+
+/** True for the methods of a read (RFC 9110, section 9.2.1). */
+export const isReadMethod = (method: string | undefined): boolean => method === "GET" || method === "HEAD";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { unnoted } from "./notes.ts";
 import {
   withDescription,
   isObject,
@@ -72,8 +73,6 @@ export const havingValue = <T>(key: string, value: Rule, inner: Rule<T>): Rule<T
     return inner.read(left, note, parent);
   },
 });
-
-const unnoted: Note = { within: () => unnoted, changed: () => undefined, unknown: () => undefined };
 
 /** A list whose order has no meaning. */
 export const anyOrder = <T>(inner: Rule<T>): Rule<T> => ({

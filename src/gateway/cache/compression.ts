@@ -4,8 +4,8 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { LRUCache } from "lru-cache";
 
-/** Bytes: a shorter body fits into one packet anyway. */
-const MIN_BODY = 860;
+/** The bytes of the shortest body that is compressed: a shorter body fits into one packet anyway. */
+export const MIN_BODY = 860;
 
 /**
  * Bytes of all bodies that may be compressed at the same time; each takes up to three times its length in memory. A

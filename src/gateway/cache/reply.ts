@@ -1,4 +1,5 @@
 import { isAscii } from "node:buffer";
+import { isReadMethod } from "../../catalogue/index.ts";
 import { acceptedCodings } from "./compression.ts";
 import { bytesOf, type Coding, type Entry } from "./entry.ts";
 import { HIT, legacyDecision, type Served } from "./served.ts";
@@ -51,12 +52,12 @@ export const replyWith = (
   };
 };
 
-/** Only reads have a validator: `If-None-Match` would stop any other method from being performed (RFC 9110 13.1.2). */
-const isRead = (method: string): boolean => method === "GET" || method === "HEAD";
-
-/** True if the client has this answer already, in any coding. */
+/**
+ * True if the client has this answer already, in any coding. Only reads have a validator: `If-None-Match` would stop
+ * any other method from being performed (RFC 9110 13.1.2).
+ */
 const holdsAlready = ({ status, tag }: Entry, { method, ifNoneMatch }: ReplyRequest): boolean =>
-  ifNoneMatch !== undefined && isRead(method) && status === 200 && matchesTag(ifNoneMatch, tag);
+  ifNoneMatch !== undefined && isReadMethod(method) && status === 200 && matchesTag(ifNoneMatch, tag);
 
 /**
  * True if an `If-None-Match` has this validator. The comparison is weak, and includes the tag of every coding: all
@@ -106,7 +107,7 @@ const headersOf: WriteHeaders = (served, { method, keyed, cors, errorFormat }, c
     list.push("Cache-Control", isPrivate ? "private, no-store" : "no-store");
     if (isError || served.cacheable) list.push("Vary", isError ? VARY_OF_ERRORS : VARY);
   } else {
-    if (answer.status === 200 && isRead(method)) list.push("ETag", etagOf(entry, coding));
+    if (answer.status === 200 && isReadMethod(method)) list.push("ETag", etagOf(entry, coding));
     list.push("Cache-Control", cacheControl(entry, isPrivate), "Vary", isError ? VARY_OF_ERRORS : VARY);
     if (how.hit || how.detail === "stale-if-error") list.push("Age", ageOf(entry, now));
     if (entry.groups.length > 0) list.push("Cache-Groups", groupList(entry.groups));

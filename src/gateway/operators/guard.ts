@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
+import { isReadMethod } from "../../catalogue/index.ts";
 import type { Context, HonoRequest, MiddlewareHandler } from "hono";
 
 /** The rules for requests to the operators' listener. */
@@ -30,8 +31,6 @@ const isOurName = (host: string | undefined, own: readonly string[]): boolean =>
   return own.includes(name) || name === "localhost" || isIP(name.replace(/^\[|\]$/g, "")) !== 0;
 };
 
-const isRead = ({ method }: HonoRequest): boolean => method === "GET" || method === "HEAD";
-
 type AccessRefusal = { status: 401 | 403 | 415; detail: string };
 
 const needsToken: AccessRefusal = { status: 401, detail: "A token is needed." };
@@ -42,8 +41,8 @@ const needsToken: AccessRefusal = { status: 401, detail: "A token is needed." };
  */
 const accessRefusal = (req: HonoRequest, guard: GuardSettings, names: readonly string[]): AccessRefusal | undefined => {
   const { token, metricsToken } = guard;
-  if (isRead(req) && ["/healthz", "/readyz"].includes(req.path)) return undefined;
-  if (isRead(req) && req.path === "/metrics") {
+  if (isReadMethod(req.method) && ["/healthz", "/readyz"].includes(req.path)) return undefined;
+  if (isReadMethod(req.method) && req.path === "/metrics") {
     const isOpen = token === undefined && metricsToken === undefined;
     return isOpen || hasToken(req, [token, metricsToken]) ? undefined : needsToken;
   }
@@ -57,7 +56,7 @@ const accessRefusal = (req: HonoRequest, guard: GuardSettings, names: readonly s
 
 /** Refuses changes that a foreign page in an operator's browser could ask for: from its origin, or by a form. */
 const changeRefusal = (req: HonoRequest): AccessRefusal | undefined => {
-  if (isRead(req)) return undefined;
+  if (isReadMethod(req.method)) return undefined;
   const [host, origin, site] = [req.header("host"), req.header("origin"), req.header("sec-fetch-site")];
   const isForeign =
     (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`) ||
