@@ -160,6 +160,19 @@ describe.each(["/v1", "/", "/api/v2"])("below %s", (prefix) => {
   );
 });
 
+test.each([
+  ["/Datasets//61", "/datasets/61"],
+  ["/dta/list/limit/10", "/data/list/limit/10"],
+  ["/flow/exist/a/b", "/flow/exists/a/b"],
+  ["/dta/list/limit", undefined],
+  [`/dataset/${"6".repeat(300)}`, undefined],
+])("the 404 of the misspelt path %.30s suggests %s", async (path, suggested) => {
+  const gateway = await gatewayFor(legacy.url);
+  const { detail } = (await (await gateway.app.request(`/v1${path}`)).json()) as { detail: string };
+  expect(detail).toBe(suggested === undefined ? "Not Found" : `Not Found. Did you mean /v1${suggested}?`);
+  await gateway.close();
+});
+
 test("the table above has every route of every endpoint", () => {
   const forms = Object.values(endpoints).flatMap(({ routes }) =>
     routes.map((route) => {
