@@ -26,12 +26,6 @@ test("OpenAPI has one operation an endpoint, which names its other routes", () =
     for (const route of routes.slice(1)) expect(text).toContain(`\`${route}\``);
 });
 
-test("every tag of the OpenAPI document has a description", () => {
-  const { tags } = JSON.parse(text) as { tags: { name: string; description?: string }[] };
-  expect(tags.length).toBeGreaterThan(0);
-  for (const { name, description } of tags) expect(description).toContain(`/${name}`);
-});
-
 test("OpenAPI's schemas of answers name no field that is dropped", () => {
   for (const [name, field] of [
     ["getFlow", "licence"],

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Pair, readPairs } from "../../../fixtures/pairs.ts";
@@ -202,12 +202,6 @@ describe("errors of the command line exit with 2, and say what is allowed", () =
     expect([code, out.join("\n")]).toEqual([0, expect.stringMatching(/\\u\{1b\}/)]);
     for (const line of [...out, ...errors]) expect(line).not.toMatch(terminalControls);
     expect(only(folder).legacy[0]?.response.body).toContain(JSON.stringify("\u001b[31m").slice(1, -1));
-  });
-
-  test("record exits with 2 where its folder cannot be written", async () => {
-    const folder = temporaryFolder();
-    mkdirSync(join(folder, "getDataset.json"));
-    expect(await run(`${at} getDataset 61 as iris`, { folder })).toMatchObject({ code: 2, out: [] });
   });
 });
 

@@ -116,7 +116,6 @@ describe("requests that kill the script", () => {
 describe("before any function", () => {
   test.each([
     ["the front page", "/", 200, "text/html; charset=UTF-8", true],
-    ["a sign that the framework refuses", "/api/v1/json/data/a+b", 400, "text/html; charset=UTF-8", false],
     ["an encoded slash", "/api/v1/json/flow/exists/a%2Fb/1", 404, "text/html; charset=iso-8859-1", false],
   ])("the sample answers with a page: %s", async (_, path, status, type, hasSession) => {
     const answer = await ask(path);
@@ -148,17 +147,6 @@ describe("the caller", () => {
     expect(await statuses("/api/v1/json/data/16")).toEqual([412, 412, 200, 200]);
     expect(await statuses("/api/v1/json/data/list/data_id/16")).toEqual([412, 412, 200, 412]);
     expect(await statuses("/api/v1/json/study/hidden-suite")).toEqual([412, 412, 200, 412]);
-  });
-
-  test("the sample deletes a cookie more for a caller with a valid key", async () => {
-    const [without, withKey] = await Promise.all([
-      ask("/api/v1/json/data/61"),
-      ask("/api/v1/json/data/61", { key: normal }),
-    ]);
-    expect(without.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^ci_session=[0-9a-f]{32}; Max-Age=7200; path=\/; HttpOnly$/),
-    ]);
-    expect(withKey.headers.getSetCookie()).toHaveLength(2);
   });
 });
 
@@ -200,18 +188,6 @@ describe("documents", () => {
   ])("the sample filters data/list/%s", async (filters, ids) => {
     const { body } = await ask(`/api/v1/json/data/list/${filters}`);
     expect([...body.matchAll(/"did":(\d+)/g)].map(([, id]) => Number(id))).toEqual(ids);
-  });
-
-  test("the sample shows a study by id or alias: of tasks, of runs, by tag", async () => {
-    const study = async (key: string): Promise<unknown> =>
-      JSON.parse((await ask(`/api/v1/json/study/${key}`)).body).study;
-    expect(await study("One.Task")).toMatchObject({ id: "100", data: { data_id: "61" }, tasks: { task_id: "59" } });
-    expect(await study("99")).toMatchObject({ alias: "sample-suite", tasks: { task_id: ["59", "1", "15", "31"] } });
-    expect(await study("10/tasks")).toMatchObject({
-      tag: { name: "study_10", write_access: "public" },
-      tasks: { task_id: ["3", "6"] },
-    });
-    expect(await study("10/tasks")).not.toHaveProperty("data");
   });
 });
 
