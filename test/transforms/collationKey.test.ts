@@ -4,18 +4,13 @@ import { collationKey } from "../../transforms/datasetFilters.ts";
 import { isSameText } from "../../tools/sampleLegacy/textQuirks.ts";
 
 test.each([
-  ["iris", "IRIS", true],
   ["größe", "GROSE", true],
   ["Größe", "grosse", false],
-  ["ça va", "CA VA", true],
   ["Café", "Cafe\u0301", true],
   ["naïve  ", "NAIVE", true],
   [" naive", "naive", false],
-  ["naive\t", "naive", false],
-  ["a b", "ab", false],
   ["a_b", "a-b", false],
   ["smørrebrød", "smorrebrod", false],
-  ["漢字", "漢字", true],
   ["漢字", "漢", false],
   ["", "   ", true],
 ])("%j and %j are the same to legacy's database: %j", (a, b, isSame) => {

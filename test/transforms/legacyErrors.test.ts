@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { OutcomeKind } from "../../src/catalogue/endpoint/outcome.ts";
 import { answerOf } from "../../src/catalogue/endpoint/answer.ts";
 import { outcomeOf } from "../../src/catalogue/legacy/reading.ts";
 import { legacyErrors } from "../../transforms/legacyErrors.ts";
@@ -54,27 +53,4 @@ test("legacy's errors have the statuses that their messages suggest", () => {
   expect(wanted.length).toBeGreaterThan(200);
   const given = new Set(known.map(([code, message]) => `${code} ${message}: ${statusOf(Number(code))}`));
   expect(wanted.filter((code) => !given.has(code))).toEqual([]);
-});
-
-test.each([
-  [110, "111", "Unknown dataset"],
-  [280, "281", "Unknown setup"],
-  [102, "103", "Authentication failed"],
-  [602, "112", "No access granted"],
-])("legacy's error %i is answered with the code %s", (code, shown, message) => {
-  expect(outcomeOf({ is: "error", code, message: "whatever" }, legacyErrors)).toMatchObject({ code: shown, message });
-});
-
-test("an error keeps legacy's additional information", () => {
-  expect(
-    outcomeOf(
-      { is: "error", code: 473, message: "Entity already tagged by this tag.", additional: "id=1; tag=a" },
-      legacyErrors,
-    ),
-  ).toEqual({
-    kind: "conflict" satisfies OutcomeKind,
-    code: "473",
-    message: "Entity already tagged by this tag.",
-    additional: "id=1; tag=a",
-  });
 });

@@ -1,6 +1,5 @@
 import type { SampleHandler } from "./call.ts";
 import { completeDataset } from "./completeDataset.ts";
-import { searchIndexDown } from "./tags.ts";
 import { isOwn } from "./documents.ts";
 import { isSameText } from "./textQuirks.ts";
 import { readUpload } from "./tree.ts";
@@ -60,7 +59,7 @@ const editableByOwners = ["default_target_attribute", "row_id_attribute", "ignor
 const lists = new Set(["creator", "contributor", "ignore_attribute"]);
 
 /** `data/edit`: every caller with a key may edit a dataset, but some fields only its owner. */
-export const dataEdit: SampleHandler = ({ caller, datasets, form, faults }) => {
+export const dataEdit: SampleHandler = ({ caller, datasets, form }) => {
   const sent = form.get("data_id") ?? "";
   if (sent === "" || sent === "0") return { error: 1062 };
   const xml = form.get("edit_parameters");
@@ -77,7 +76,7 @@ export const dataEdit: SampleHandler = ({ caller, datasets, form, faults }) => {
     if ([...editableByAll, ...editableByOwners].includes(name))
       Object.assign(row, { [name]: lists.has(name) ? text.split(",").filter(Boolean) : text });
   if (fields.description !== undefined) row.description_version = (row.description_version ?? 0) + 1;
-  return faults.searchIndexDown ? searchIndexDown : { tree: { data_edit: { id: row.id } } };
+  return { tree: { data_edit: { id: row.id } } };
 };
 
 /** `data/status/update`, by any method. */
@@ -95,11 +94,11 @@ export const dataStatusUpdate: SampleHandler = ({ caller, datasets, form }) => {
 };
 
 /** `DELETE data/{id}` */
-export const dataDelete: SampleHandler = ({ segments: [segment = ""], caller, datasets, faults, given }) => {
+export const dataDelete: SampleHandler = ({ segments: [segment = ""], caller, datasets, given }) => {
   const row = datasets.find(({ id }) => id === Number(segment));
   if (!row) return { error: 352 };
   if (!isOwn(caller, row)) return { error: 353 };
   given.last = Math.max(given.last, row.id);
   datasets.splice(datasets.indexOf(row), 1);
-  return faults.searchIndexDown ? searchIndexDown : { tree: { data_delete: { id: row.id } } };
+  return { tree: { data_delete: { id: row.id } } };
 };

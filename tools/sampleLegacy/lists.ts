@@ -56,7 +56,7 @@ type List<R extends CatalogueRow> = {
   refuse?: (filters: ListFilters) => number | undefined;
   /** The rows that the caller may see. */
   rows: (call: Call, filters: ListFilters) => R[];
-  ordered?: (rows: R[], filters: ListFilters, call: Call) => R[];
+  ordered?: (rows: R[], filters: ListFilters) => R[];
   /** Columns that the row itself does not have, and other values of the template. */
   more?: (row: R, call: Call) => Tree;
 };
@@ -86,7 +86,7 @@ const list = <R extends CatalogueRow>(
         return value === undefined || (fits?.(row[column], value, row, call, column) ?? true);
       }),
     );
-    const page = pageOf(ordered?.(fitting, filters, call) ?? fitting, filters);
+    const page = pageOf(ordered?.(fitting, filters) ?? fitting, filters);
     if (page.length === 0) return { error: errors.none };
     const whole = page.map((row): Tree => ({ ...(row as Tree), ...more?.(row, call) }));
     const texts = whole.map((row) => template?.replaceAll(/\$(\w+)/g, (_, name) => textIn(row[name])));
@@ -148,10 +148,7 @@ const named = (pairs: [string, string][]): Tree[] => pairs.map(([name, value]) =
 
 const datasets = list<DatasetRow & CatalogueRow>("data/list", {
   rows: (call) => call.datasets.filter((row) => isVisible(row, call)),
-  ordered(rows, _, { faults: { listsInNoOrder: random } }) {
-    const places = new Map(rows.map((row) => [row, random?.() ?? row.id]));
-    return rows.toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
-  },
+  ordered: (rows) => rows.toSorted((a, b) => a.id - b.id),
   more: (row, { faults }) => ({
     did: row.id,
     quality: named(qualitiesOf(row)),

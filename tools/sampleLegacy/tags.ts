@@ -26,9 +26,6 @@ export const tagList =
     return { tree: { [root]: { tag } }, json: `{\n    "${root}": { "tag": [\n        ${list}    ]}\n}` };
   };
 
-/** The answer to a write that was stored but not indexed. */
-export const searchIndexDown: SampleError = { error: 105, about: "No alive nodes found in your cluster" };
-
 /** The rows and the caller of a change; `present` are the tags so far. */
 type Change = { caller: Call["caller"]; present: TagRow[]; sent: string; tag: string };
 
@@ -51,10 +48,6 @@ const removed = ({ caller, present, tag }: Change): ReturnType<typeof added> => 
   return present.filter((it) => it !== found);
 };
 
-/** Entities are indexed with their tags; a setup only if it is in a study. */
-const isIndexed = (kind: Taggable, tag: string, { studies }: Call): boolean =>
-  kind !== "setup" || studies.some(({ legacy }) => legacy?.some(({ name }) => name === tag));
-
 /** `data/tag`, `data/untag` and the like. As in legacy, a caller may tag an entity that is hidden from him. */
 export const tagChange =
   (kind: Taggable, action: "tag" | "untag"): SampleHandler =>
@@ -71,6 +64,5 @@ export const tagChange =
     const after = action === "tag" ? added(change) : removed(change);
     if ("error" in after) return after;
     row.tags = sortTags(after);
-    if (call.faults.searchIndexDown && isIndexed(kind, tag, call)) return searchIndexDown;
     return { tree: { [`${kind}_${action}`]: { id: sent, tag: textsOf(row.tags) } } };
   };

@@ -6,19 +6,13 @@ import { get, getSegments } from "../../../src/catalogue/endpoint/legacyRequest.
 describe("a range", () => {
   test.each([
     ["5", true],
-    ["0..0", true],
-    ["007..7", true],
-    ["9..10", true],
     [`9..${"9".repeat(37)}`, true],
     [`${"0".repeat(100_000)}9..10`, true],
     [`9..${"9".repeat(38)}`, false],
     [`9..${"9".repeat(100_000)}`, false],
     ["10..9", false],
     [`1${"0".repeat(100_000)}..9`, false],
-    ["5..", false],
     ["..5", false],
-    ["-5", false],
-    ["1.5", false],
     ["", false],
   ])("the range %.20s is valid: %s", (text, good) => {
     expect(range.fromText(text).ok).toBe(good);
@@ -26,9 +20,7 @@ describe("a range", () => {
 
   test.each([
     ["0100..0200", "100..200"],
-    ["000", "0"],
     ["0..00", "0..0"],
-    ["10", "10"],
   ])("the range %s is read as %s", (text, value) => expect(range.fromText(text)).toEqual({ ok: true, value }));
 
   test("a range with more digits than legacy's path has room for is refused", () => {
@@ -58,7 +50,6 @@ describe("a list of ids to write", () => {
     [[1, 2, 3, 4], { problems: [{ at: [], type: "value_error.list.max_items" }] }],
     [[1, 0, 2 ** 31], { problems: [{ at: [1], type: "value_error.number.not_ge" }, { at: [2] }] }],
     [["1"], { problems: [{ at: [0], type: "type_error.integer" }] }],
-    [1, { problems: [{ at: [], type: "type_error.list" }] }],
   ])("a list of one to three ids to write is read from %j", (json, reading) =>
     expect(field.fromJson(json)).toMatchObject(reading),
   );

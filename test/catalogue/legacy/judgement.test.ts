@@ -34,16 +34,12 @@ describe("an answer that says nothing of legacy", () => {
   test.each<[string, GivenAnswer]>([
     ["304", { status: 304, body: "" }],
     ["a HEAD's", { method: "HEAD", status: 502, body: "" }],
-    ["a TRACE's", { method: "TRACE", body: "TRACE / HTTP/1.1" }],
-    ["an OPTIONS'", { method: "OPTIONS", body: "" }],
     ["a schema", { path: "/api/v1/xsd/openml.data.upload", body: "<!-- a schema" }],
     ["a schema's 107", { path: "/api/v1/xml/xsd/openml.data.upload", status: 412, body: xml("107") }],
     ["the website's page", { path: "/", status: 503, body: page }],
-    ["another interface's", { path: "/api/v2/json/data/61", status: 404, body: page }],
     ["a data file", { path: "/data/v1/download/61/a.arff", body: "@RELATION a" }],
     ["a coded body that cannot be decoded", { status: 412, body: undefined }],
-    ["a coded page that cannot be decoded", { type: "text/html", body: undefined }],
-  ])("%s", (_, answer) => {
+  ])("an answer says nothing of legacy: %s", (_, answer) => {
     expect(judge(answer)).toBe("nothing");
   });
 });
@@ -68,24 +64,18 @@ describe("an answer that shows a failure of legacy", () => {
     ["107 as XML", { status: 412, type: "text/xml", body: xml("107") }],
     ["107 as JSON", { status: 412, body: json("107") }],
     ["107 behind a declaration", { status: 412, body: `<?xml version="1.0"?>\n${xml("107")}` }],
-    ["107 under any status", { body: xml("107") }],
     ["107 to a write", { method: "POST", path: "/api/v1/json/data/tag", status: 412, body: xml("107") }],
     ["404 of an ordinary path", { status: 404, body: page }],
     ["404 of an odd path that is no page", { path: "/api/v1/json/data/a%20b", status: 404, body: "not found" }],
     ["403 of an odd path that is no page", { path: "/api/v1/json/data/a+b", status: 403, body: "{}" }],
     ["400 of an ordinary path", { status: 400, body: page }],
-    ["501 with JSON", { status: 501 }],
     ["204", { status: 204, body: "" }],
-    ["a maintenance page with 200", { type: "text/html", body: page }],
     ["a maintenance page that is called JSON", { body: `\r\n ${page}` }],
     ["a page of 500", { status: 500, type: "text/html", body: page }],
     ["an empty 200", { body: "" }],
-    ["an empty 412", { status: 412, body: "" }],
-    ["blanks", { body: " \r\n\t" }],
-    ["a list of JSON", { body: "[]" }],
     ["XML that is not legacy's", { type: "text/xml", body: '<?xml version="1.0"?><html/>' }],
     ["a text", { body: "Database connection error." }],
-  ])("%s", (_, answer) => {
+  ])("an answer shows a failure of legacy: %s", (_, answer) => {
     expect(judge(answer)).toBe("ill");
   });
 });
@@ -103,7 +93,7 @@ describe("an answer that shows a failure of this request alone", () => {
       `a page for ${name}`,
       { path: `/api/v1/json/flow/exists/${name}/1`, status: 400, body: page },
     ]),
-  ])("%s", (_, answer) => {
+  ])("an answer shows a failure of this request alone: %s", (_, answer) => {
     expect(judge(answer)).toBe("failed");
   });
 });
@@ -111,14 +101,13 @@ describe("an answer that shows a failure of this request alone", () => {
 describe("an answer that refuses the request", () => {
   test.each<[string, GivenAnswer]>([
     ["a page of 403", { status: 403, body: nginxPage }],
-    ["401 with JSON", { status: 401, body: "{}" }],
     ["an empty 403", { status: 403, body: "" }],
     [
       "403 of a path of all ordinary characters",
       { path: "/api/v1/json/flow/exists/aZ.~(_),:-/9", status: 403, body: "" },
     ],
     ["403 of an ordinary path with any query", { path: "/api/v1/json/data/61?a=%20b", status: 403, body: page }],
-  ])("%s", (_, answer) => {
+  ])("an answer refuses the request: %s", (_, answer) => {
     expect(judge(answer)).toBe("refused");
   });
 });
@@ -126,19 +115,15 @@ describe("an answer that refuses the request", () => {
 describe("an answer by legacy itself", () => {
   test.each<[string, GivenAnswer]>([
     ["a document in JSON", {}],
-    ["a document in XML", { type: "text/xml", body: "\n<oml:flow xmlns:oml=''>" }],
     ["a document behind a declaration", { type: "text/xml", body: '<?xml version="1.0"?>\n<oml:flow>' }],
     ["a document that cannot be parsed", { body: '{"a":"\n' }],
     ["a part of a document", { status: 206, body: '{"data_set' }],
     ["an error", { status: 412, body: json("1071") }],
-    ["an error in XML", { status: 412, type: "text/xml", body: xml("1071") }],
     ...[200, 301, 400, 401, 403, 404, 409, 410, 422, 450, 500].flatMap((status): [string, GivenAnswer][] => [
       [`an error of ${status}`, { status, body: json("111") }],
       [`an error of ${status} in XML`, { status, type: "text/xml", body: xml("112") }],
     ]),
     ["a document of number 107", { body: '{"flow":{"id":"107"}}' }],
-    ["an answer of another type", { type: "text/html", body: "{}" }],
-    ["the first bytes of a declaration", { type: "text/xml", body: '<?xml version="1.0"' }],
     ["a declaration alone", { type: "text/xml", body: '<?xml version="1.0" encoding="utf-8"?>\n' }],
     ["the first bytes of a document", { type: "text/xml", body: "<om" }],
     ["PHP's notices before a document", { body: `${notices}{"a":{}}` }],
@@ -146,7 +131,7 @@ describe("an answer by legacy itself", () => {
     ["a coded body that need not be decoded", { body: undefined }],
     ["a tag named xsd", { path: "/api/v1/json/data/list/tag/xsd" }],
     ["one by another of legacy's spellings", { path: "/index.php?/api/v1/json/data/61" }],
-  ])("%s", (_, answer) => {
+  ])("an answer is by legacy itself: %s", (_, answer) => {
     expect(judge(answer)).toBe("own");
   });
 
@@ -211,15 +196,10 @@ describe("legacy's error without a database in place of a data file", () => {
     beginning: Buffer.from(text) as Buffer | undefined,
   };
   test.each<[boolean, string, Partial<typeof answer>]>([
-    [true, "as it was recorded", {}],
     [true, "by another of its paths", { path: "/data/download/61" }],
     [true, "of splits", { path: "/api_splits/get/1/a.arff" }],
     [true, "below another path", { path: "/openml/data/v1/download/61/a.arff" }],
     [true, "without a length", { length: undefined }],
-    [false, "of another method", { method: "POST" }],
-    [false, "at another path", { path: "/data/v1/list" }],
-    [false, "of another type", { type: "text/plain" }],
-    [false, "with a length of more than 1 KiB", { length: 1025 }],
     [false, "of more than 1 KiB without a length", { length: undefined, beginning: Buffer.from(text.padEnd(1025)) }],
     [false, "coded", { beginning: undefined }],
     [false, "with other words", { beginning: Buffer.from("@RELATION a") }],

@@ -10,14 +10,11 @@ describe("a request to legacy's interface, however its path is written", () => {
     ["/api/v1/json/data/61", "/api/v1/json/data/61", ""],
     ["/api/v1/json/data/61/?api_key=K", "/api/v1/json/data/61", "api_key=K"],
     ["/api//v1///json/data/61", "/api/v1/json/data/61", ""],
-    ["//api/v1", "/api/v1", ""],
     ["/api_new/v1/json/data/61", "/api/v1/json/data/61", ""],
     ["/index.php/api/v1/json/data/61?a=b", "/api/v1/json/data/61", "a=b"],
-    ["/?/api/v1/json/data/61", "/api/v1/json/data/61", ""],
     ["/?/api/v1/json/data/61?api_key=K&a", "/api/v1/json/data/61", "api_key=K&a"],
     ["//?//api_new//v1/data", "/api/v1/data", ""],
     ["/index.php?/api/v1/json/data/61", "/api/v1/json/data/61", ""],
-    ["/index.php/?/api/v1/json/data/61", "/api/v1/json/data/61", ""],
     // Legacy leaves `..` out.
     ["/api/v1/../json/data/61", "/api/v1/json/data/61", ""],
     // Compared as it is written.
@@ -31,20 +28,14 @@ describe("a request to legacy's interface, however its path is written", () => {
 
   test.each([
     "/",
-    "/data/61",
     "/nowhere/data",
     "/API/v1/json/data",
-    "/api_new/index/v1/json/data",
     "/api",
     "/api/v10/json/data",
     "/%61pi/v1/json/data",
-    "/x?/api/v1/json/data",
     "/?api/v1/json/data",
-    "/?a=/api/v1/json/data",
-    "/index.html/api/v1/json/data",
     "/./api/v1/json/data",
     "*",
-    "",
   ])("%s is no request to legacy's interface", (target) => {
     expect(read(target)).toBeUndefined();
   });

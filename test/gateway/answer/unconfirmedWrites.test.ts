@@ -183,30 +183,6 @@ describe("writes that wait for the verification of their key", () => {
     }
   });
 
-  test("a verification has five seconds, however long an answer may take", async () => {
-    const waits: number[] = [];
-    const verify = ({ deadline }: { deadline: number }) => {
-      waits.push(deadline - performance.now());
-      return Promise.resolve(broken);
-    };
-    const keys = { ownerOf: (key: string) => key, isProven: () => false, verify };
-    const writes = openUnconfirmedWrites({ keys, timeout: 60_000, delays: [1], onError: () => undefined });
-    void writes.note(alice, () => expect.unreachable());
-    await until(() => writes.waiting() === 0);
-    expect(waits.map((ms) => Math.ceil(ms / 1000))).toEqual([5, 5]);
-  });
-
-  test("a write that waits for legacy ends with the gateway", async () => {
-    const keys = { ownerOf: (key: string) => key, isProven: () => false, verify: () => Promise.resolve(broken) };
-    const legacyBack = () => new Promise<void>(() => undefined);
-    const writes = openUnconfirmedWrites({ keys, timeout: 1000, delays: [1], legacyBack, onError: () => undefined });
-    void writes.note(alice, () => expect.unreachable());
-    await settled();
-    expect(writes.waiting()).toBe(1);
-    writes.close();
-    await until(() => writes.waiting() === 0);
-  });
-
   test("lost writes that wait are bounded, and end with the gateway", async () => {
     let asked = 0;
     const keys = {

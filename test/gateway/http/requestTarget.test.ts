@@ -18,8 +18,6 @@ const read = (line: string, ...hosts: string[]) => {
 describe("a target", () => {
   test.each([
     ["GET /", "/", "a"],
-    ["GET //evil.example/a?b#c", "//evil.example/a?b#c", "a"],
-    ["GET http://other.example", "/", "other.example"],
     ["GET HTTPS://other.example:8443/a?x=http://b", "/a?x=http://b", "other.example:8443"],
     ["GET http://[2001:db8::1]:80?x", "/?x", "[2001:db8::1]:80"],
     ["OPTIONS *", "*", "a"],
@@ -29,22 +27,11 @@ describe("a target", () => {
 
   test.each([
     "GET *",
-    "POST *",
-    "OPTIONS **",
-    "GET ftp://a/",
-    "GET a:80",
     "GET a/b",
-    "GET http:/a/b",
     "GET http://",
-    "GET http:///a",
-    "GET http://?a",
-    "GET http://:80/a",
     "GET http://user@a/b",
-    "GET http://user:password@a/b",
-    "GET http://a@b@c/d",
     "GET http://a:99999/",
     "GET http://[::1/",
-    "GET https:a",
     "GET ",
   ])("the target of %s is refused", (line) => {
     expect(read(line, "a")).toMatchObject({ ok: false, status: 400 });
@@ -52,16 +39,7 @@ describe("a target", () => {
 });
 
 describe("a Host", () => {
-  test.each([
-    "a",
-    "a.example:80",
-    "A_b~c-d.example",
-    "192.0.2.1:65535",
-    "[::1]",
-    "[2001:db8::192.0.2.1]:8080",
-    "a:",
-    "[::1]:",
-  ])("%s is a host", (host) => {
+  test.each(["a", "A_b~c-d.example", "[2001:db8::192.0.2.1]:8080", "[::1]:"])("%s is a host", (host) => {
     expect(isHost(host)).toBe(true);
     expect(read("GET /", host)).toEqual({ ok: true, target: "/", host });
   });
@@ -69,26 +47,15 @@ describe("a Host", () => {
   test.each([
     "a@b",
     "one, two",
-    "one,two",
     "a/b",
-    "one/../x?y#z",
     "a b",
-    " ",
-    "a:b",
     ":",
-    "a:-1",
     "a:65536",
     "a:080000",
     "[::1",
-    "[::1]x",
     "[fe80::1%25eth0]",
-    "[v1.x]",
-    "::1",
     'a";for=1.2.3.4',
-    "a\t",
     "é",
-    "a\\b",
-    "a%2fb",
     "a".repeat(256),
   ])("%j is no host", (host) => {
     expect(isHost(host)).toBe(false);
@@ -105,10 +72,6 @@ describe("a Host", () => {
   test.each(["GET /", "GET http://c/", "GET / HTTP/1.0", "OPTIONS *"])("two Hosts are refused: %s", (line) => {
     expect(read(line, "a", "a")).toMatchObject({ ok: false, status: 400 });
     expect(read(line, "", "b")).toMatchObject({ ok: false, status: 400 });
-  });
-
-  test("an invalid Host is refused although the target names another one", () => {
-    expect(read("GET http://good.example/", "a@b")).toMatchObject({ ok: false, status: 400 });
   });
 });
 

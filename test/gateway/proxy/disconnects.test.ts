@@ -1,7 +1,6 @@
-import { IncomingMessage, type ServerResponse } from "node:http";
-import { connect, Socket } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { connect, type Socket } from "node:net";
 import { expect, test } from "vitest";
-import { Upload } from "../../../src/gateway/proxy/upload.ts";
 import { expectHealthy, get, httpUpstream, openProxy, originOf, request, send } from "./support.ts";
 import { until } from "../../support/waiting.ts";
 
@@ -156,12 +155,4 @@ test("a client that has gone before anything is dispatched costs the upstream no
   expect(gateway.events).toMatchObject([{ kind: "aborted", path: "/gone" }]);
   await expectHealthy(gateway);
   expect(asked).toEqual(["/healthy"]);
-});
-
-test("an upload that is destroyed does not end the process", async () => {
-  const upload = new Upload(new IncomingMessage(new Socket()), { period: 1000, onChunk: () => undefined });
-  const closed = new Promise((resolve) => void upload.once("close", resolve));
-  upload.destroy(new Error("the upstream has gone"));
-  await closed;
-  expect(upload.destroyed).toBe(true);
 });

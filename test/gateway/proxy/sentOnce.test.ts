@@ -24,13 +24,10 @@ test.each([
   { method: "HEAD", body: "", nasty: "reset", times: 2, status: 200 },
   { method: "GET", body: "", nasty: "close", times: 2, status: 200 },
   { method: "GET", body: "", nasty: "partial", times: 1, status: 502 },
-  { method: "GET", body: "", nasty: "one byte", times: 1, status: 502 },
   { method: "GET", body: "", nasty: "interim", times: 1, status: 502 },
   { method: "GET", body: "x", nasty: "reset", times: 1, status: 502 },
   { method: "POST", body: "x", nasty: "reset", times: 1, status: 502 },
-  { method: "POST", body: "x", nasty: "close", times: 1, status: 502 },
   { method: "POST", body: "", nasty: "reset", times: 1, status: 502 },
-  { method: "PUT", body: "x", nasty: "reset", times: 1, status: 502 },
   { method: "DELETE", body: "", nasty: "reset", times: 1, status: 502 },
   { method: "OPTIONS", body: "", nasty: "close", times: 1, status: 502 },
 ])(

@@ -18,7 +18,7 @@ describe("an answer's trailers", () => {
     },
   );
 
-  test("another one keeps its connection", async () => {
+  test("an answer behind another trailer keeps its connection", async () => {
     const { origin, connections } = await rawUpstream((socket) =>
       socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-A: b\r\n\r\n"),
     );

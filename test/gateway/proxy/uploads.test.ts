@@ -174,16 +174,6 @@ test("a request that waits too long for a place gets 503, and is never sent", as
   expect(asked.toSorted((a, b) => a.localeCompare(b))).toEqual(["/first", "/healthy", "/upload"]);
 });
 
-test("a body in chunks of one byte arrives whole, and chunked", async () => {
-  const { origin, got } = await taking();
-  const gateway = await openProxy(origin);
-  const bytes = Buffer.from(Array.from({ length: 5000 }, (_, i) => i % 251));
-  const chunks = Buffer.concat([...bytes].map((byte) => Buffer.from([49, 13, 10, byte, 13, 10])));
-  const { head } = await send(gateway.port, request("POST /", "Transfer-Encoding: chunked"), chunks, "0\r\n\r\n");
-  expect(head).toMatch(/^HTTP\/1\.1 200 /);
-  expect(got).toEqual([{ framing: "chunked", body: bytes }]);
-});
-
 test("a refused upload that drips on loses its connection", async () => {
   const origin = await httpUpstream((_, res) => res.writeHead(413).end("too much"));
   const gateway = await openProxy(origin, { bodyTimeout: 500 });

@@ -25,18 +25,12 @@ export type Answer = { headers?: ReadonlySet<string>; content: Readonly<Record<s
 /** One operation, with its references resolved. */
 export type Operation = {
   operationId: string;
-  method: string;
-  path: string;
-  /** Its parameters in the path, by name. */
-  parameters: ReadonlyMap<string, Media>;
   body?: Media & { required: boolean };
   /** By status; 0: every other status. */
   answers: ReadonlyMap<number, Answer>;
-  needsKey: boolean;
 };
 
 type Raw = Record<string, unknown>;
-type Parameter = Media & { name: string; in: string };
 
 /** The operations of a document of OpenAPI 3.1, and a check of values by its schemas. */
 export const openSchemas = (document: string) => {
@@ -53,15 +47,11 @@ export const openSchemas = (document: string) => {
     return found;
   };
 
-  const operations = Object.entries(raw.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]): Operation => {
+  const operations = Object.values(raw.paths).flatMap((methods) =>
+    Object.values(methods).map((operation): Operation => {
       const body = operation["requestBody"] as { required: boolean; content: Record<string, Media> } | undefined;
-      const parameters = (operation["parameters"] as unknown[]).map((parameter) => resolved(parameter) as Parameter);
       return {
         operationId: operation["operationId"] as string,
-        method,
-        path,
-        parameters: new Map(parameters.flatMap((field) => (field.in === "path" ? [[field.name, field]] : []))),
         ...(body ? { body: { required: body.required, ...(body.content["application/json"] as Media) } } : {}),
         answers: new Map(
           Object.entries(operation["responses"] as Raw).map(([status, response]) => {
@@ -70,7 +60,6 @@ export const openSchemas = (document: string) => {
             return [status === "default" ? 0 : Number(status), names ? { headers: names, content } : { content }];
           }),
         ),
-        needsKey: operation["security"] !== undefined,
       };
     }),
   );
@@ -84,6 +73,5 @@ export const openSchemas = (document: string) => {
   return {
     document: { operations },
     validate: (schema: Schema, value: unknown): boolean => validatorOf(schema)(value),
-    errorsOf: (schema: Schema, value: unknown) => (validatorOf(schema)(value) ? [] : validatorOf(schema).errors),
   };
 };

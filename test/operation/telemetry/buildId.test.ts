@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { buildId, hashOf } from "../../../src/operation/telemetry/buildId.ts";
+import { hashOf } from "../../../src/operation/telemetry/buildId.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 
 const write = (directory: string, path: string, text: string): void => {
@@ -26,9 +26,4 @@ test("the build id follows the names and content of all code, and the lock file"
   for (const [path, text] of Object.entries(files)) write(directory, path, text);
   rmSync(join(directory, "src/new.ts"));
   expect(hashOf(directory)).toBe(ids[0]);
-});
-
-test("a folder without package-lock.json has no build id; this checkout has one", () => {
-  expect(() => hashOf(temporaryFolder())).toThrow(/package-lock\.json/);
-  expect(buildId()).toMatch(/^[\w-]{16}$/);
 });

@@ -19,25 +19,14 @@ describe("a URL of the new interface is kept as it is", () => {
     ["/v1/datasets/61", "getDataset /datasets/61"],
     ["/api/v2/datasets/61", "getDataset /datasets/61"],
     ["https://catalogue.example:443/v1/datasets/61?x=1#y", "getDataset /datasets/61"],
-    ["/v1/datasets/61/", "getDataset /datasets/61/"],
-    ["/v1/datasets/%zz", "getDataset /datasets/%zz"],
     ["/v1/datasets/ü", "getDataset /datasets/%C3%BC"],
-    ["/v1/setups/3", "getSetup /setups/3"],
-    ["/v1/study/some-suite", "getStudy /study/some-suite"],
-    ["/v1/studies/list", "listStudies /studies/list"],
     ["/v1/flows/exists/a/b%2Fc/", "findFlow /flows/exists/a/b%2Fc/"],
-    ["/v1/datasets/list", "listDatasets /datasets/list"],
     ["/v1/data/list/limit/5/offset", "listDatasets /data/list/limit/5/offset"],
     ["/v1/data/list/LIMIT/1/nosuch/2/", "listDatasets /data/list/LIMIT/1/nosuch/2/"],
-    ["/v1", "not an endpoint"],
     ["/v1/datasets/1/2", "not an endpoint"],
-    ["/v1/datasets/tag", "not an endpoint"],
     ["/v1x/datasets/61", "not an endpoint"],
-    ["/v1/data/listing", "not an endpoint"],
-    ["/", "not an endpoint"],
     ["", "not understood"],
     ["/v1/datasets/a b", "not understood"],
-    ["/v1/studies/\ud800", "not understood"],
     [`/v1/studies/${"a".repeat(20_000)}`, "too long"],
   ])("the URL %.60s of the new interface is mapped to itself or skipped", (url, expected) => {
     expect(described(mapUrl(mapper, "GET", url))).toBe(expected);
@@ -46,35 +35,23 @@ describe("a URL of the new interface is kept as it is", () => {
 
 describe("a legacy URL maps to the request that makes the gateway send it", () => {
   test.each([
-    ["/api/v1/json/data/61", "getDataset /datasets/61"],
     ["/api/v1/xml/data/61/", "getDataset /datasets/61"],
     ["//api/v1/json/data/61", "not an endpoint"],
     ["http://legacy.example/api/v1/json//data/61", "getDataset /datasets/61"],
-    ["/api/v1/json/study/99", "getStudy /studies/99"],
     ["/api/v1/json/study/some-suite", "getStudy /studies/some-suite"],
-    ["/api/v1/json/flow/exists/sample.ZeroRule/Sample_1.0", "findFlow /flow/exists/sample.ZeroRule/Sample_1.0"],
-    ["/api/v1/json/evaluationmeasure/list", "listEvaluationMeasures /evaluationmeasures/list"],
-    ["/api/v1/json/data/list/limit/5/status/all", "listDatasets /data/list/limit/5/status/all"],
     ["/api/v1/json/data/list/data_id/1,2%2C3", "listDatasets /data/list/data_id/1%2C2%2C3"],
     ["/api/v1/json/data/list/data_name/my%20data,%20(v2)", "listDatasets /data/list/data_name/my%20data%2C%20(v2)"],
     // The gateway would send legacy another request for these.
     ["/api/v1/json/data/061", "only for legacy"],
-    ["/api/v1/json/data/abc", "only for legacy"],
     ["/api/v1/json/data/list/limit/1/limit/2", "not an endpoint"],
     ["/api/v1/json/data/list/limit/20000", "only for legacy"],
-    ["/api/v1/json/data/list/data_id/1,0", "only for legacy"],
     ["/api/v1/json/data/list/number_instances/9..1", "only for legacy"],
-    ["/api/v1/json/data/list/nosuch/1", "not an endpoint"],
     ["/api/v1/json/data/list/limit", "not an endpoint"],
-    ["/api/v1/json/study/a%2Fb", "getStudy /studies/a%2Fb"],
     ["/api/v1/json/flow/exists/a%20b/1", "only for legacy"],
     // Words of legacy's paths are not names.
-    ["/api/v1/json/study/list", "listStudies /studies/list"],
-    ["/api/v1/json/data/features/61", "getDatasetFeatures /datasets/features/61"],
     ["/api/v1/json/data/qualities/list", "listQualities /datasets/qualities/list"],
     ["/api/v1/json/data/description/list/61", "not an endpoint"],
     ["/api/v1/csv/data/61", "not an endpoint"],
-    ["/api/v1/json", "not an endpoint"],
   ])("the legacy URL %s is mapped to its request, or skipped", (url, expected) => {
     expect(described(mapUrl(mapper, "GET", url))).toBe(expected);
   });
@@ -90,19 +67,14 @@ describe("a legacy URL maps to the request that makes the gateway send it", () =
 describe("methods", () => {
   test.each([
     ["HEAD", "/v1/datasets/61", undefined, "getDataset /datasets/61"],
-    ["OPTIONS", "/v1/datasets/61", undefined, "not an endpoint"],
     ["POST", "/v1/datasets/61", "", "not an endpoint"],
-    ["DELETE", "/api/v1/json/data/61", undefined, "a write"],
     ["POST", "/v1/datasets/tag", "{}", "a write"],
     ["POST", "/api/v1/json/data/tag", "data_id=1&tag=a", "a POST to legacy"],
     ["POST", "/v1/datasets/list", undefined, "a POST without its body"],
-    ["POST", "/v1/datasets/list", "", "listDatasets /datasets/list"],
     ["POST", "/v1/datasets/list", '{"limit":5}', "listDatasets /datasets/list"],
     ["POST", "/v1/datasets/list", '{"limit":', "not understood"],
-    ["POST", "/v1/datasets/list", "[1]", "not understood"],
     ["POST", "/v1/datasets/list", `{"tag":"${"a".repeat(70_000)}"}`, "too long"],
     ["POST", "/v1/datasets/list", `{"api_key":"x"}`, "a key where none belongs"],
-    ["POST", "/api/v1/json/flow/exists", "name=a&external_version=1", "a POST to legacy"],
   ])("%s %s with the body %.30s is mapped or skipped", (method, url, body, expected) => {
     expect(described(mapUrl(mapper, method, url, body))).toBe(expected);
   });
@@ -127,17 +99,6 @@ describe("a round trip", () => {
   test.each(requests)("a made request is mapped to itself: $endpoint $path", (ask) => {
     const body = ask.body && JSON.stringify(ask.body);
     expect(mapUrl(mapper, ask.method, `https://catalogue.example/v1${ask.path}`, body)).toEqual({ request: ask });
-  });
-
-  test("a request for any flow is mapped to itself", () => {
-    const text = anyText({ minLength: 1, maxLength: 40 }).filter((given) => !/key|[0-9a-f]{32}/i.test(given));
-    fc.assert(
-      fc.property(text, text, (name, version) => {
-        const path = `/flow/exists/${encodeURIComponent(name)}/${encodeURIComponent(version)}`;
-        const mapped = mapUrl(mapper, "GET", `/v1${path}`);
-        expect("request" in mapped && mapped.request).toMatchObject({ endpoint: "findFlow", path });
-      }),
-    );
   });
 });
 
@@ -173,12 +134,8 @@ describe("the fixtures", () => {
 describe("a key", () => {
   test.each([
     [`/v1/datasets/61?api_key=${KEY}`, true],
-    [`/api/v1/json/data/61?API_KEY=${KEY}`, true],
-    [`/v1/datasets/61?x=1&Api_Key=${KEY}&y`, true],
     [`/v1/datasets/61?api%5Fkey=${KEY}`, true],
     ["/v1/datasets/61?api_key=***", true],
-    ["/v1/datasets/61?api_key=", false],
-    ["/v1/datasets/61?key=1", false],
     [`/v1/datasets/61#?api_key=${KEY}`, false],
     [`https://user:${KEY}@catalogue.example/v1/datasets/61`, false],
   ])("a key in %s is noticed and removed", (url, keyed) => {

@@ -59,14 +59,6 @@ describe("with a limit", () => {
     expect(await sampled([], 5)).toEqual([]);
   });
 
-  test("a sample smaller than the number of strata has the rarest strata", async () => {
-    const sample = await sampled(requests, 2);
-    expect(sample.map(({ endpoint, status }) => [endpoint, status])).toEqual([
-      ["common", 422],
-      ["rare", 200],
-    ]);
-  });
-
   test("a sample has a request with two statuses once", async () => {
     const sample = await sampled([ask("a", 1), ask("a", 1, { status: 404 }), ask("a", 2)], 5);
     expect(sample.map(({ path }) => path).toSorted()).toEqual(["/a/1", "/a/2"]);

@@ -11,28 +11,19 @@ const validate = ajv.compile(schema);
 describe("the schema of the configuration file", () => {
   const stage = { stage: "shadow", share: 10, gate: { parity: 0.999 } };
   test.each<[isValid: boolean, configuration: Record<string, unknown>]>([
-    [true, {}],
     [true, { $schema: "docs/config.schema.json", PORT: 8000, PREFIXES: ["/v1", "/api/v2"] }],
     [true, { MODERN_URL: "http://127.0.0.1:9000", STAGES: { getDataset: stage }, FORCE_BACKEND: true }],
-    [true, { CACHE_LIFETIMES: { getDataset: { fresh: "5m", staleIfError: "1d" } } }],
     [
       true,
       { DEPRECATED: [{ path: "/api/v1/json/data", since: "2026-01-01", sunset: "2027-01-01", successor: "/v1" }] },
     ],
     [true, { BROWNOUTS: [{ path: "/a", from: "2026-12-01T09:00:00Z", until: "2026-12-01T10:00:00Z", status: 503 }] }],
-    [true, { LEGACY_API_KEY: "abc", TRUSTED_PROXIES: ["10.0.0.0/8"] }],
     [false, { PORT: "8000" }],
-    [false, { PORTS: 8000 }],
     [true, { CACHE_LEGACY: "all", PREFIXES: "/v1, /api/v2", TRUSTED_PROXIES: "10.0.0.1" }],
-    [false, { PREFIXES: 1 }],
     [false, { PREFIXES: ["v1"] }],
-    [false, { STAGES: { getDataset: { stage: "beta" } } }],
     [false, { STAGES: { getDataset: { stage: "legacy", share: 110 } } }],
-    [false, { STAGES: { getDataset: { stage: "legacy", shares: 1 } } }],
     [false, { STAGES: { getNothing: { stage: "legacy" } } }],
     [false, { CACHE_LIFETIMES: { getDataset: { fresh: "5 minutes" } } }],
-    [false, { CACHE_LIFETIMES: { getDataset: { fresh: 5 } } }],
-    [false, { DEPRECATED: [{ path: "/a" }] }],
     [false, { DEPRECATED: [{ path: "a", since: "2026-01-01" }] }],
     [false, { BROWNOUTS: [{ path: "/a", from: "2026-12-01T09:00:00Z", until: "2026-12-01T10:00:00Z", status: 500 }] }],
     [false, { LEGACY_API_KEY: "not a key" }],

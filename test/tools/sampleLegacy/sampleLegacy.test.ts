@@ -1,8 +1,6 @@
 import { hash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Faults } from "../../../tools/sampleLegacy/call.ts";
 import { type SampleLegacy, startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
-import { exchange } from "../../torture/lib/client.ts";
 
 const administrator = "AD000000000000000000000000000000";
 const normal = "00000000000000000000000000000000";
@@ -11,12 +9,10 @@ const readOnly = "33333333333333333333333333333333";
 const wrong = "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF";
 
 let plain: SampleLegacy;
-let noisy: SampleLegacy;
-
 beforeAll(async () => {
-  [plain, noisy] = await Promise.all([startSampleLegacy(), startSampleLegacy({ faults: { phpNotices: true } })]);
+  plain = await startSampleLegacy();
 });
-afterAll(() => Promise.all([plain, noisy].map((server) => server.close())));
+afterAll(() => plain.close());
 
 const ask = async (path: string, init: RequestInit & { key?: string } = {}, server = plain) => {
   const query = init.key === undefined ? "" : `?api_key=${init.key}`;
@@ -47,8 +43,6 @@ describe("the administrators", () => {
       yes,
       xml(1011, "Illegal filter", `\t<oml:additional_information>${about}</oml:additional_information>\n\t`),
     ],
-    [normal, no, xml(106, "The intended action requires admin rights. ")],
-    [readOnly, no, xml(106, "The intended action requires admin rights. ")],
     [undefined, no, xml(106, "The intended action requires admin rights. ")],
     [wrong, xml(103, "Authentication failed"), xml(103, "Authentication failed")],
   ])("the sample's evaluation/request answers as recorded to the key %s", async (key, inJson, inXml) => {
@@ -75,47 +69,16 @@ describe("a data file that a record names", () => {
     expect((await ask(path)).status).toBe(403);
     expect(await ask(path, { key: owner })).toMatchObject({ status: 200, body: expect.stringMatching(/^@relation/) });
   });
-
-  test("a task has splits, and other addresses have the page for unknown addresses", async () => {
-    expect((await ask("/api_splits/get/1/Task_1_splits.arff")).body).toMatch(/^@relation Task_1_splits\n/);
-    for (const path of ["/data/v1/download/9/bus_rides.csv", "/data/v1/download/999/x.arff", "/api_splits/get/999/x"])
-      expect((await ask(path)).body).toContain("Page Not Found");
-  });
-});
-
-test("the sample's lists have a new order each time, where a test asks for that", async () => {
-  let draw = 1;
-  const unordered = await startSampleLegacy({
-    faults: { listsInNoOrder: () => (draw = (draw * 16_807) % 2_147_483_647) / 2_147_483_647 },
-  });
-  const list = async (server: SampleLegacy) => {
-    const { body } = await ask("/api/v1/json/data/list/status/all", {}, server);
-    return [...body.matchAll(/"did":(\d+)/g)].map(([, id]) => Number(id));
-  };
-  const [ordered, one, other] = [await list(plain), await list(unordered), await list(unordered)];
-  await unordered.close();
-  expect(one).not.toEqual(other);
-  for (const ids of [one, other]) expect(ids.toSorted((a, b) => a - b)).toEqual(ordered);
 });
 
 /** Legacy's codes for ids, filters and names that it refuses, all with 412. */
 const refused = `
   data/0=110 data/999999=111 data/1.5=111 data/16=112 data/14=113 data/abc=100 data/features/18=273
-  data/features/19=274 data/features/16=275 data/qualities/16=361 data/qualities/61/9=363 data/list/nosuch/1=370
-  data/list/data_id/1,=371 data/list/limit/0=372 data/list/offset/5=373
-  setup/0=280 setup/999=281 setup/list=670 setup/list/nosuch/1=671 setup/list/flow/a=672 setup/list/flow/99=674
-  setup/list/flow/103/offset/1=675 setup/list/limit/1001=676
-  study/list/nosuch/1=596 study/list/limit/a=597 study/list/offset/1=598 study/list/uploader/999=599
-  study/99/nosuch=600 study/123=601 study/105=602 study/15=603
-  flow/0=180 flow/list/nosuch/1=501 flow/list/limit/a=502 flow/list/tag/nosuch=500
-  task/999=151 task/list/type/99=482
-  tasktype/0=240 tasktype/99=241
-  run/0=235 run/99=236 run/abc=100 run/list/offset/0=510 run/list/task/a=511 run/list/task/99=512
-  run/list/nosuch/1=514 run/list/task/1/offset/1=515 run/list/limit/1001=516 run/trace/99=571 run/trace/3=572
-  evaluation/list/per_fold/true=540 evaluation/list/run/a=541 evaluation/list/function/nosuch=542
-  evaluation/list/nosuch/1=544 evaluation/setup/list/run/1/offset/1=545 evaluation/list/limit/1001=546
-  evaluation/list/run/1/per_fold/yes=547 evaluation/list/run/1/sort_order/up=549
-  gamification/1=100
+  data/qualities/16=361 data/list/nosuch/1=370 data/list/data_id/1,=371 data/list/offset/5=373
+  setup/0=280 setup/list=670 setup/list/flow/99=674 setup/list/limit/1001=676
+  study/list/uploader/999=599 study/99/nosuch=600 study/105=602 study/15=603 flow/list/tag/nosuch=500 task/999=151
+  run/list/offset/0=510 run/list/limit/1001=516 run/trace/3=572
+  evaluation/list/per_fold/true=540 evaluation/list/run/1/per_fold/yes=547 evaluation/list/run/1/sort_order/up=549
 `
   .trim()
   .split(/\s+/)
@@ -131,9 +94,7 @@ describe("an id, a filter or a name", () => {
   test.each([
     ["/setup/2e0", { setup_parameters: expect.objectContaining({ setup_id: "2" }) }],
     ["/study/list/status/deactivated", { study_list: { study: expect.objectContaining({ id: "106" }) } }],
-    ["/user/list/user_id/1,999", { users: { user: { id: "1", username: "User 1" } } }],
     ["/flow/exists/SAMPLE.zerorule/sample_1.0", { flow_exists: { exists: "true", id: "101" } }],
-    ["/flow/exists/sample%2EZeroRule/Sample_1.0", { flow_exists: { exists: "false", id: "-1" } }],
   ])("the sample reads %s as legacy does", async (path, expected) => {
     const { status, body } = await ask(`/api/v1/json${path}`);
     expect([status, json(body)]).toEqual([200, expected]);
@@ -143,12 +104,9 @@ describe("an id, a filter or a name", () => {
 describe("requests that kill the script", () => {
   test.each([
     ["an id that is a number only in SQL", "/api/v1/json/data/61.0"],
-    ["a description that XML cannot hold", "/api/v1/json/data/26"],
     ["a bare ampersand in a study", "/api/v1/json/study/ampersand"],
     ["letters that become HTML entities", "/api/v1/json/flow/110"],
-    ["a bare ampersand in the message of a run", "/api/v1/json/run/6"],
     ["a quote in the key", '/api/v1/json/data/61?api_key="'],
-    ["no function at all", "/api/v1"],
   ])("the sample's script dies of %s", async (_, path) => {
     const { status, body, headers } = await ask(path);
     expect([status, body, headers.get("content-type")]).toEqual([500, "", "text/html; charset=UTF-8"]);
@@ -158,10 +116,7 @@ describe("requests that kill the script", () => {
 describe("before any function", () => {
   test.each([
     ["the front page", "/", 200, "text/html; charset=UTF-8", true],
-    ["another version", "/api/v2/json/data/1", 200, "text/html; charset=UTF-8", true],
-    ["a sign that the framework refuses", "/api/v1/json/data/a+b", 400, "text/html; charset=UTF-8", false],
     ["an encoded slash", "/api/v1/json/flow/exists/a%2Fb/1", 404, "text/html; charset=iso-8859-1", false],
-    ["an encoded question mark", "/api/v1/json/flow/exists/a%3Fb/1", 403, "text/html; charset=iso-8859-1", false],
   ])("the sample answers with a page: %s", async (_, path, status, type, hasSession) => {
     const answer = await ask(path);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([status, type]);
@@ -173,10 +128,8 @@ describe("before any function", () => {
 describe("the caller", () => {
   test.each([
     ["GET", "/data/61", wrong, xmlError("103")],
-    ["GET", "/nosuch", wrong, xmlError("103")],
     ["GET", "/nosuch", undefined, xmlError("100")],
     ["OPTIONS", "/data/61", undefined, xmlError("102")],
-    ["POST", "/nosuch", undefined, xmlError("102")],
     ["POST", "/nosuch", readOnly, xmlError("104")],
     ["PUT", "/data/61", normal, '{"error":{"code":"100","message":"Function not valid"}}'],
   ])("the sample authenticates %s %s with the key %s as legacy does", async (method, path, key, expected) => {
@@ -195,29 +148,6 @@ describe("the caller", () => {
     expect(await statuses("/api/v1/json/data/list/data_id/16")).toEqual([412, 412, 200, 412]);
     expect(await statuses("/api/v1/json/study/hidden-suite")).toEqual([412, 412, 200, 412]);
   });
-
-  test("the sample answers HEAD without a key with the length of the XML error", async () => {
-    const { status, headers, body } = await ask("/api/v1/json/data/61", { method: "HEAD" });
-    expect([status, headers.get("content-length"), body]).toEqual([412, "197", ""]);
-  });
-
-  test("the sample deletes a cookie more for a caller with a valid key", async () => {
-    const [without, withKey] = await Promise.all([
-      ask("/api/v1/json/data/61"),
-      ask("/api/v1/json/data/61", { key: normal }),
-    ]);
-    expect(without.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^ci_session=[0-9a-f]{32}; Max-Age=7200; path=\/; HttpOnly$/),
-    ]);
-    expect(withKey.headers.getSetCookie()).toHaveLength(2);
-    expect(Object.fromEntries(without.headers)).toMatchObject({
-      expires: "Thu, 19 Nov 1981 08:52:00 GMT",
-      "cache-control": "no-store, no-cache, must-revalidate",
-      pragma: "no-cache",
-      "access-control-allow-origin": "*",
-      "x-powered-by": expect.stringContaining("PHP"),
-    });
-  });
 });
 
 describe("documents", () => {
@@ -234,18 +164,8 @@ describe("documents", () => {
       }),
     });
     const bare: object = JSON.parse((await ask("/api/v1/json/data/29")).body).data_set_description;
-    expect(bare).toMatchObject({
-      description: [],
-      creator: [],
-      contributor: [],
-      ignore_attribute: [],
-      md5_checksum: [],
-    });
+    expect(bare).toMatchObject({ description: [], creator: [], contributor: [], md5_checksum: [] });
     expect(bare).not.toHaveProperty("licence");
-    expect((await ask("/api/v1/json/data/2")).body).toContain('"creator":["Weber, Anna","Lindqvist, Olof"]');
-    expect((await ask("/api/v1/json/data/7")).body).toContain(
-      '"name":"Bl\\u00fctenst\\u00e4nde_\\u00e9t\\u00e9_\\u00df"',
-    );
   });
 
   test("the sample's list of datasets has a template, where numbers are numbers", async () => {
@@ -256,96 +176,32 @@ describe("documents", () => {
     expect(body).toContain(
       '"file_id": 9,\n      "quality":[\n        {"name":"NumberOfClasses",\n     "value":"0.0"\n    }\n',
     );
-    const values = [0, 7, 8760, 12, 15, 7, 0, 0].map((value) => expect.objectContaining({ value: `${value}.0` }));
-    const row = {
-      did: 9,
-      name: "bus_rides",
-      version: 1,
-      status: "active",
-      format: "csv",
-      md5_checksum: "",
-      file_id: 9,
-    };
-    expect(json(body)).toEqual({ data: { dataset: [{ ...row, quality: values }] } });
+    expect(json(body)).toMatchObject({ data: { dataset: [{ did: 9, format: "csv", md5_checksum: "", file_id: 9 }] } });
   });
 
   test.each([
-    ["limit/2", [1, 2]],
     ["limit/1,2", [2, 3]],
-    ["data_id/3,1,3", [1, 3]],
     ["data_name/TRAM_delays/data_version/2", [28]],
     ["tag/Flowers", [61, 187]],
-    ["status/deactivated", [12]],
     ["status/all/uploader/2,1/limit/2/offset/1", [8, 13]],
     ["number_classes/26..26", [6]],
-    ["number_missing_values/70..80", [2]],
-    ["number_features/785/limit", [554]],
   ])("the sample filters data/list/%s", async (filters, ids) => {
     const { body } = await ask(`/api/v1/json/data/list/${filters}`);
     expect([...body.matchAll(/"did":(\d+)/g)].map(([, id]) => Number(id))).toEqual(ids);
-  });
-
-  test("quotes in a name break the JSON of the sample's list, and not its XML", async () => {
-    const [broken, sound] = await Promise.all([
-      ask("/api/v1/json/data/list", { key: owner }),
-      ask("/api/v1/xml/data/list/data_id/17", { key: owner }),
-    ]);
-    expect(broken.status).toBe(200);
-    expect(() => json(broken.body)).toThrow(SyntaxError);
-    expect(sound.body).toContain('<oml:name>"night" shift</oml:name>');
-    expect(json((await ask("/api/v1/json/data/list/status/all")).body)).toHaveProperty("data.dataset");
-  });
-
-  test("the sample shows a study by id or alias: of tasks, of runs, by tag", async () => {
-    const study = async (key: string): Promise<unknown> =>
-      JSON.parse((await ask(`/api/v1/json/study/${key}`)).body).study;
-    expect(await study("One.Task")).toMatchObject({ id: "100", data: { data_id: "61" }, tasks: { task_id: "59" } });
-    expect(await study("99")).toMatchObject({ alias: "sample-suite", tasks: { task_id: ["59", "1", "15", "31"] } });
-    expect(await study("102")).toMatchObject({ data: [], tasks: [], flows: [], setups: [], runs: [] });
-    expect(await study("with-markup")).toMatchObject({ description: { b: "bold", value: "with  words" } });
-    expect(await study("10/tasks")).toMatchObject({
-      tag: { name: "study_10", write_access: "public" },
-      tasks: { task_id: ["3", "6"] },
-    });
-    expect(await study("10/tasks")).not.toHaveProperty("data");
-  });
-
-  test("the sample shows a setup, a flow and a list of tags", async () => {
-    const get = async (path: string): Promise<unknown> => json((await ask(`/api/v1/json/${path}`)).body);
-    expect(await get("setup/1")).toEqual({ setup_parameters: { setup_id: "1", flow_id: "101" } });
-    expect(await get("setup/3")).toMatchObject({ setup_parameters: { parameter: { length: 4, 2: { value: [] } } } });
-    expect(await get("flow/104")).toMatchObject({
-      flow: { component: [{ identifier: "scale", flow: { id: "105" } }, { identifier: "clf" }] },
-    });
-    expect(await get("setup/tag/list")).toEqual({
-      setup_tag_list: { tag: ["study_10", "one_tag", "first_of_two", "second_of_two"] },
-    });
-  });
-
-  test("the sample finds a flow by POST under a name that no path can hold", async () => {
-    const find = (name: string, external_version: string) =>
-      post("/api/v1/json/flow/exists", { name, external_version, api_key: normal });
-    expect(json((await find("mlr/classif.ranger ", "r_4.3/V1")).body)).toEqual({
-      flow_exists: { exists: "true", id: "107" },
-    });
-    expect(await find("sample'quote\"d", 'q"1')).toMatchObject({ status: 500, body: "" });
   });
 });
 
 describe("tags", () => {
   type Step = [fields: Record<string, string>, status: number, body: unknown];
 
-  const stories: [title: string, path: string, faults: Faults, steps: Step[]][] = [
+  const stories: [title: string, path: string, steps: Step[]][] = [
     [
       "added in legacy's order of checks",
       "data/tag",
-      {},
       [
         [{ data_id: "4" }, 412, error("471")],
-        [{ data_id: "0", tag: "x" }, 412, error("471")],
         [{ data_id: "999", tag: "a b" }, 412, error("472")],
         [{ data_id: "4", tag: "a b" }, 500, error("477", "id=4; tag=a b")],
-        [{ data_id: "4", tag: "é<b>" }, 500, error("477", "id=4; tag=&eacute;&lt;b&gt;")],
         [{ data_id: "4abc", tag: "x" }, 500, ""],
         [{ data_id: "4", tag: "new%74ag" }, 200, { data_tag: { id: "4", tag: "newtag" } }],
         [{ data_id: "4", tag: "newtag" }, 500, error("473", "id=4; tag=newtag")],
@@ -357,7 +213,6 @@ describe("tags", () => {
     [
       "removed by their owner or an administrator",
       "setup/untag",
-      {},
       [
         [{ setup_id: "7", tag: "nosuch" }, 412, error("475")],
         [{ setup_id: "7", tag: "first_of_two" }, 412, error("476")],
@@ -367,72 +222,14 @@ describe("tags", () => {
         [{ at: "setup/tag", setup_id: "7", tag: "back" }, 200, { setup_tag: { id: "7", tag: "back" } }],
       ],
     ],
-    [
-      "stored although the search index is down",
-      "data/tag",
-      { searchIndexDown: true },
-      [
-        [{ data_id: "4", tag: "kept" }, 412, error("105", "No alive nodes found in your cluster")],
-        [{ data_id: "4", tag: "kept" }, 500, error("473", "id=4; tag=kept")],
-        [{ at: "data/untag", data_id: "4", tag: "kept" }, 412, error("105", "No alive nodes found in your cluster")],
-        [{ at: "data/untag", data_id: "4", tag: "kept" }, 412, error("475")],
-        [{ at: "setup/tag", setup_id: "1", tag: "kept" }, 200, { setup_tag: { id: "1", tag: "kept" } }],
-        [
-          { at: "setup/tag", setup_id: "1", tag: "study_10" },
-          412,
-          error("105", "No alive nodes found in your cluster"),
-        ],
-      ],
-    ],
   ];
 
-  test.each(stories)("the sample's tags are %s", async (_, path, faults, steps) => {
-    const server = await startSampleLegacy({ faults });
+  test.each(stories)("the sample's tags are %s", async (_, path, steps) => {
+    const server = await startSampleLegacy();
     for (const [{ at = path, ...fields }, status, expected] of steps) {
       const { status: actual, body } = await post(`/api/v1/json/${at}`, { api_key: normal, ...fields }, server);
       expect({ fields, status: actual, body: body && json(body) }).toEqual({ fields, status, body: expected });
     }
     await server.close();
   });
-
-  test("the sample reads tags from multipart, and none from JSON", async () => {
-    const form = new FormData();
-    for (const [name, value] of Object.entries({ data_id: "61", tag: "multi", api_key: normal }))
-      form.append(name, value);
-    expect(await ask("/api/v1/xml/data/tag", { method: "POST", body: form })).toMatchObject({
-      status: 200,
-      body: expect.stringContaining("<oml:tag>multi</oml:tag>"),
-    });
-    const body = JSON.stringify({ data_id: 61, tag: "x" });
-    const asJson = await ask("/api/v1/json/data/tag", { method: "POST", body, key: normal });
-    expect([asJson.status, json(asJson.body)]).toEqual([412, error("471")]);
-  });
-});
-
-describe("PHP's notices", () => {
-  test("the sample writes PHP's notices into a list and before a dataset", async () => {
-    const [list, dataset] = await Promise.all([
-      ask("/api/v1/json/data/list/limit/1", {}, noisy),
-      ask("/api/v1/json/data/25", {}, noisy),
-    ]);
-    expect(list.status).toBe(200);
-    expect(list.body).toContain('"md5_checksum":"\n<div style="border:1px solid #990000;');
-    expect(dataset.body).toMatch(/^\n<div [\s\S]+<\/div>\{"data_set_description":\{"id":"25"/);
-    expect(dataset.headers.get("content-length")).toBe(`${Buffer.byteLength(dataset.body)}`);
-  });
-});
-
-test("the sample refuses brackets that are not escaped", async () => {
-  const bytes = "GET /api/v1/json/flow/exists/a[b]/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-  const { status, text } = await exchange(plain.port, bytes);
-  expect([status, text]).toEqual([400, expect.stringContaining("disallowed characters")]);
-});
-
-test("each sample server listens on its own address, keeps its own tags, and closes", async () => {
-  const first = await startSampleLegacy({ host: "127.0.0.1", port: 0 });
-  await post("/api/v1/json/data/tag", { data_id: "61", tag: "only_here", api_key: normal }, first);
-  const [here, there] = await Promise.all([ask("/api/v1/json/data/61", {}, first), ask("/api/v1/json/data/61")]);
-  expect([here.body.includes("only_here"), there.body.includes("only_here")]).toEqual([true, false]);
-  await first.close();
-  await expect(ask("/", {}, first)).rejects.toThrow("fetch failed");
 });
