@@ -46,7 +46,7 @@ export const liveDifferencesSection = (
       <ol>
         ${groups.map(([key, found = []]) => group(key, found))}
       </ol>
-      ${left > 0 ? html`<p class="none">… and ${formatNumber(left)} more, in <code>GET /differences</code>.</p>` : ""}`,
+      ${left > 0 ? html`<p class="none" data-more="/differences">… and ${formatNumber(left)} more, in <code>GET /differences</code>.</p>` : ""}`,
   };
 };
 
@@ -130,7 +130,9 @@ const sampleItem = (sample: DifferenceSample): Html => {
   const side = (name: string, value: string | undefined, shown: unknown = value): Html =>
     html`<div>
       <dt>${name}</dt>
-      <dd>${value === undefined ? html`<i class="quiet">nothing</i>` : html`<code>${shown}</code>`}</dd>
+      <dd data-side="${name}">
+        ${value === undefined ? html`<i class="quiet">nothing</i>` : html`<code>${shown}</code>`}
+      </dd>
     </div>`;
   return html`<li data-key="${sample.at} ${sample.question}">
     <p><code>${sample.question}</code> <span class="where">${timeAt(sample.at)}</span></p>
