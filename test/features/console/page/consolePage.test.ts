@@ -243,19 +243,6 @@ describeWithRedis("with Redis", () => {
   });
 });
 
-test("after the return to legacy the page says who and why, and can undo it", async () => {
-  const { markup, operate } = await underWay();
-  await operate("POST", "/stages", { stage: "legacy", by: "Grace", why: "an outage" });
-  const page = await markup();
-  expect(headOf(page)).toMatchObject({ verdict: "calm", troubles: {} });
-  for (const given of ["Grace", "an outage"]) expect(verdictText(page)).toContain(given);
-  expect(shown(page, "hint")).toEqual([]);
-  expect(shown(page, "all")).toMatchObject([
-    { all: "former", against: expect.stringContaining("getStudy: ") as string },
-    { all: "reads" },
-  ]);
-});
-
 test("empty sections are folded; differences and moves have a number", async () => {
   const page = await (await operatorsOf(await staged({}, {}))).markup();
   expect(emptyOf(page)).toEqual(["differences", "audit", "ledger", "private-rows"]);
