@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openLogDestination } from "../../../src/operation/telemetry/logDestination.ts";
 import { openPipe } from "./support.ts";
@@ -28,6 +29,39 @@ test("without a reader a bounded part waits; newer lines are dropped and counted
   expect(lines.at(-2)).toBe(`dropped ${log.dropped()}`);
   log.write("afterwards\n");
   await until(() => (text += pipe.read()).endsWith("afterwards\n"));
+});
+
+test("each line comes whole and once or is counted, however writes and reads alternate", async () => {
+  const turn = fc.oneof(
+    fc.constant("read" as const),
+    fc.constant("wait" as const),
+    fc.integer({ min: 1, max: 40_000 }),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(turn, { minLength: 1, maxLength: 20 }),
+      fc.constantFrom(0, 20),
+      async (turns, delayMs) => {
+        const pipe = openPipe();
+        const log = openLogDestination(pipe.writer(), () => undefined, { maxBytes: 100_000, delayMs });
+        let text = "";
+        let written = 0;
+        for (const each of turns) {
+          if (each === "read") text += pipe.read();
+          else if (each === "wait") await new Promise((resolve) => void setTimeout(resolve, 5));
+          else log.write(`${written++} ${"y".repeat(each)}\n`);
+        }
+        await until(() => (text += pipe.read()).split("\n").length - 1 + log.dropped() === written);
+        const numbers = text
+          .split("\n")
+          .slice(0, -1)
+          .map((line) => Number(/^(\d+) y+$/.exec(line)?.[1]));
+        expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
+      },
+    ),
+    // Each of them listens for the end of the process, and node:events warns from the eleventh on.
+    { numRuns: 5 },
+  );
 });
 
 test("all lines written before a process ends are in the log", () => {
