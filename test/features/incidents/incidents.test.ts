@@ -84,7 +84,7 @@ test("the page says something of an incident without a known cause", () => {
   ]);
 });
 
-test("a trouble that is back within two minutes is one incident; 50 are kept for a week", async () => {
+test("a trouble that is back in two minutes is one incident; 50 are kept for a week", async () => {
   const { pass } = clock(["setInterval"]);
   const opened = await failing();
   /** Connections on which nothing moves meanwhile are closed: the client has to see it before its next request. */
@@ -107,7 +107,7 @@ test("a trouble that is back within two minutes is one incident; 50 are kept for
   expect(await incidentsOf(opened)).toEqual([]);
 });
 
-test("incidents outlive a restart, and a dependency that fails is one, too", async () => {
+test("incidents outlive a restart, and a failing dependency is an incident", async () => {
   const { pass } = clock(["setInterval"]);
   const DATA_DIR = temporaryFolder();
   const first = await failing({ DATA_DIR });

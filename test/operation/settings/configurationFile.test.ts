@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
 import { errorsIn, fileWith, settingsIn, warningsIn } from "./support.ts";
 
-test("a configuration is YAML 1.2: yes and a day are texts, 010 is ten, and aliases are followed", () => {
+test("a configuration is YAML 1.2: yes and a day are texts, 010 is ten, aliases work", () => {
   const CONFIG = fileWith(
     "HOST: &host yes\nLEGACY_HOST: *host\nADMIN_HOST: 2026-01-01\nMAX_CONNECTIONS: 010\n",
     "config.yaml",

@@ -36,7 +36,7 @@ test("each setting is read outside the file that defines it", () => {
 const refusalOf = (name: string): RegExp =>
   new RegExp(`^${name}[.\\w[\\]-]*: .*\\bgiven\\b.*; (?:allowed (?:is|are) .+|is .+ meant\\?)$`);
 
-test("an error of any setting names it, what was given, and what is allowed, in plain words", () => {
+test("an error of any setting names it, what was given, and what is allowed", () => {
   for (const name of Object.keys(all)) {
     const wrong = [5, true, null, "", "[", [5], {}, { all: true }, { getDataset: 5 }, [{}]].flatMap((value) =>
       errors({ CONFIG: file(JSON.stringify({ [name]: value })) }),
@@ -106,7 +106,7 @@ test.each<[name: string, usual: unknown, least: number, most: number, beside?: R
     ]);
 });
 
-test("settings without a number have defaults, also where the environment has an empty text", () => {
+test("settings have defaults, also where the environment has an empty text", () => {
   const usual = {
     HOST: "127.0.0.1",
     LEGACY_PATH: "/api/v1",

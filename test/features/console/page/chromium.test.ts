@@ -62,7 +62,7 @@ describeInChromium("the operators' page", (open) => {
   });
   afterAll(() => Promise.all(closers.map((close) => close())));
 
-  test("a difference is found by filters, with what would allow it; once allowed it is gone", async () => {
+  test("a difference is found by filters, with the entry that allows it; then it is gone", async () => {
     const { url, migration } = await underWay();
     const page = await open(url);
     const visible = () => page.locator(".difference:visible .path").allInnerTexts();
@@ -162,7 +162,7 @@ describeInChromium("the operators' page", (open) => {
     expect(migration.stageOf("getTask").stage).toBe("legacy");
   });
 
-  test("an update keeps focus, folds, fields, filters, a selection and the place", async () => {
+  test("an update of the page keeps focus, folds, fields, filters, selection and place", async () => {
     const { url, operate, ask, compared } = await underWay();
     const page = await open(url);
     const version = differenceAt(page, "/version");
@@ -199,7 +199,7 @@ describeInChromium("the operators' page", (open) => {
     ]);
   });
 
-  test("it says since when it is disconnected, and when it is live again", async () => {
+  test("the page says since when it is disconnected, and when it is live again", async () => {
     const page = await open(still.url, { may: /500/ });
     const state = (name: string) => page.waitForSelector(`#connection.${name}[role=status]`);
     await page.route("**/*", (route) => route.fulfill({ status: 500 }));
@@ -215,7 +215,7 @@ describeInChromium("the operators' page", (open) => {
     await state("old");
   });
 
-  test("everything can be done with the keyboard alone", async () => {
+  test("an endpoint is moved and a difference opened with the keyboard alone", async () => {
     const { url, migration } = await underWay();
     const page = await open(url, { may: /409/ });
     const press = async (...keys: string[]) => {
@@ -294,7 +294,7 @@ describeInChromium("the operators' page", (open) => {
     expect(await page.locator(".difference summary").first().isVisible()).toBe(true);
   });
 
-  test("with a token a form comes before the page; clients are searched and downloaded", async () => {
+  test("with a token the page follows a form, and clients are searched and downloaded", async () => {
     const { url, callLegacy } = await underWay({ token: "a token of operators" });
     for (let i = 0; i < 12; i++) await callLegacy("data/61", `old-${i}/1.0`);
     const page = await open(url, { may: /401|asked blob:/ });

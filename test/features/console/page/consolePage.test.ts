@@ -77,7 +77,7 @@ test("without a script the page has its sections in order, with their values", a
   });
 });
 
-test("controls have labels, links lead somewhere, and a drawing has a name or is hidden", async () => {
+test("each control has a label, each link a target, each drawing a name or it is hidden", async () => {
   const page = await (await underWay()).markup();
   expect(page).toMatch(/viewBox="0 0 30 36"[^>]*>\s*<path class="all" d="M29 36v-36h1v36z"/);
   for (const [svg] of markupOf(page).matchAll(/<svg[^>]*>/g))
@@ -114,7 +114,7 @@ test("the policy allows our own style and scripts alone, and no frame", async ()
 /** A tag as our templates write them: attributes in double quotes, no handler, no style. */
 const tag = /<(\/?[a-z]\w*)((?:\s+(?!on|style)[a-zA-Z][\w-]*(?:="[^"<>]*")?)*)\s*\/?>/g;
 
-test("no value breaks out, from whichever side: the page is made of our own tags", async () => {
+test("hostile values of legacy, modern and operators add no tag to the page", async () => {
   const given = [...hostileTexts, ...'javascript:alert(1) "onclick="a \'><b'.split(" ")];
   const modern = await httpUpstream((_, response) => {
     const fields = Object.fromEntries(given.map((text, i) => [`${text}${i}`, { [text]: given }]));
@@ -253,7 +253,7 @@ test("empty sections are folded; differences and moves have a number", async () 
   ]);
 });
 
-test("three endpoints in trouble have a line, behind failing dependencies", async () => {
+test("three endpoints in trouble have a line each, behind failing dependencies", async () => {
   const trouble = ["getDataset", "getSetup", "getStudy", "listDatasets", "listEvaluationMeasures"];
   const shadows = Object.fromEntries(trouble.map((name) => [name, { stage: "shadow" }] as const));
   const { ask, compared, modern, ...opened } = await staged(shadows, {

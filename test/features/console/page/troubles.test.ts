@@ -152,7 +152,7 @@ test.each(["", `?api_key=${keys.owner}`])("an endpoint whose lists lack all rows
   expect(await trouble("incomplete")).toContain("listTasks 3");
 });
 
-test("slow answers are a trouble from the third on, if over 5 % of an endpoint are slow", async () => {
+test("three slow answers are a trouble if over 5 % of an endpoint's answers are slow", async () => {
   const { pass } = clock(["setInterval"]);
   const { ask, head, trouble, legacy } = await watching(await startLegacy());
   /** `count` misses that take `ms` each; `first`: the first id. */

@@ -114,7 +114,7 @@ test("after the scan: the rows found, since when, and the requests it took", asy
   expect(await see("/metrics")).toContain(`catalog_gateway_events_total{event="private_row_hidden",endpoint=""} 1`);
 });
 
-test("a key that legacy does not know: the reason that no rows are found", async () => {
+test("the page says that legacy does not know the key, so no rows are found", async () => {
   bed.use(rows);
   const wrong = "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF";
   const gateway = await startScanning(bed.url, { LEGACY_ADMIN_KEY: wrong });
