@@ -9,36 +9,29 @@ import type { TracingParts } from "./tracing/feature.ts";
 import { type AllSettings, fragmentOf, fragments } from "./settings.ts";
 
 /** Loads the features that are on, all at once: a start loads only what its settings need. */
-const load = async (isOn: (fragment: SettingsFragment) => boolean) => {
-  const loading = {
-    stores: import("../libraries/stores/feature.ts"),
-    sharedCache: isOn(fragmentOf.sharedCache) ? import("./sharedCache/feature.ts") : undefined,
-    webhook: isOn(fragmentOf.webhook) ? import("./webhook/feature.ts") : undefined,
-    privateDatasets: isOn(fragmentOf.privateDatasets) ? import("./privateDatasets/feature.ts") : undefined,
-    migration: import("./migration/feature.ts"),
-    retirement: import("./retirement/feature.ts"),
-    rateLimit: import("./rateLimit/feature.ts"),
-    accessLog: isOn(fragmentOf.accessLog) ? import("./accessLog/feature.ts") : undefined,
-    tracing: isOn(fragmentOf.tracing) ? import("./tracing/feature.ts") : undefined,
-    documents: isOn(fragmentOf.documents) ? import("./documents/feature.ts") : undefined,
-    incidents: import("./incidents/feature.ts"),
-    console: import("./console/feature.ts"),
-  };
-  return {
-    stores: (await loading.stores).feature,
-    sharedCache: (await loading.sharedCache)?.feature,
-    webhook: (await loading.webhook)?.feature,
-    privateDatasets: (await loading.privateDatasets)?.feature,
-    migration: (await loading.migration).feature,
-    retirement: (await loading.retirement).feature,
-    rateLimit: (await loading.rateLimit).feature,
-    accessLog: (await loading.accessLog)?.feature,
-    tracing: (await loading.tracing)?.feature,
-    documents: (await loading.documents)?.feature,
-    incidents: (await loading.incidents).feature,
-    console: (await loading.console).feature,
-  };
-};
+const load = (isOn: (fragment: SettingsFragment) => boolean) =>
+  awaitEach({
+    stores: featureOf(import("../libraries/stores/feature.ts")),
+    sharedCache: isOn(fragmentOf.sharedCache) ? featureOf(import("./sharedCache/feature.ts")) : undefined,
+    webhook: isOn(fragmentOf.webhook) ? featureOf(import("./webhook/feature.ts")) : undefined,
+    privateDatasets: isOn(fragmentOf.privateDatasets) ? featureOf(import("./privateDatasets/feature.ts")) : undefined,
+    migration: featureOf(import("./migration/feature.ts")),
+    retirement: featureOf(import("./retirement/feature.ts")),
+    rateLimit: featureOf(import("./rateLimit/feature.ts")),
+    accessLog: isOn(fragmentOf.accessLog) ? featureOf(import("./accessLog/feature.ts")) : undefined,
+    tracing: isOn(fragmentOf.tracing) ? featureOf(import("./tracing/feature.ts")) : undefined,
+    documents: isOn(fragmentOf.documents) ? featureOf(import("./documents/feature.ts")) : undefined,
+    incidents: featureOf(import("./incidents/feature.ts")),
+    console: featureOf(import("./console/feature.ts")),
+  });
+
+const featureOf = async <Feature>(module: Promise<{ feature: Feature }>): Promise<Feature> => (await module).feature;
+
+/** Waits for each value of an object. */
+const awaitEach = async <Values extends object>(values: Values) =>
+  Object.fromEntries(
+    await Promise.all(Object.entries(values).map(async ([name, value]) => [name, (await value) as unknown])),
+  ) as { [Name in keyof Values]: Awaited<Values[Name]> };
 
 type Loaded = Awaited<ReturnType<typeof load>>;
 

@@ -46,13 +46,13 @@ const period = (begin: string, end: string, now: Date): Html => {
 const incidentRow = ({ id, begin, end, causes, worst, failed, cached, moves }: Incident, now: Date): Html =>
   html`<tr data-key="${id}">
     <td class="quiet">${period(begin, end, now)}</td>
-    <td class="long">
+    <td class="long" data-causes="${causes.length}">
       ${causes.length === 0 ? "Clients got errors" : causes.join("; ")}${
         worst === undefined ? "" : html` <span class="where">at worst in a minute: ${worst}</span>`
       }
     </td>
-    <td><span class="short-label">failed </span>${formatNumber(failed)}</td>
-    <td><span class="short-label">from the cache </span>${formatNumber(cached)}</td>
+    <td data-figure="failed"><span class="short-label">failed </span>${formatNumber(failed)}</td>
+    <td data-figure="cached"><span class="short-label">from the cache </span>${formatNumber(cached)}</td>
     <td class="long">${moves.map(moveLine)}</td>
   </tr>`;
 

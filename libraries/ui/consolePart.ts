@@ -47,11 +47,13 @@ type PageContent = {
 };
 
 /**
- * A trouble that needs an operator, in one line: its name, since when or when last (ISO 8601), its effect on callers,
- * its cause, and what to press (a link or a button). `count`: the troubles that it stands for. `harm`: harm other than
- * errors, as a part of the headline: `up to 50 % of the callers of getDataset may get wrong answers`.
+ * A trouble that needs an operator, in one line: what it is, since when or when last (ISO 8601), its effect on callers,
+ * its cause, and what to press (a link or a button). `name`: its name in the markup, `data-trouble`. `count`: the
+ * troubles that it stands for. `harm`: harm other than errors, as a part of the headline: `up to 50 % of the callers of
+ * getDataset may get wrong answers`.
  */
 export type PageTrouble = {
+  name: string;
   count?: number;
   what: string | Html;
   harm?: string;

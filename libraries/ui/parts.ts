@@ -55,7 +55,7 @@ export const rowsTable = <Row>({ rows, heads, row, none, route }: RowsTable<Row>
         ${rows.slice(0, MAX_ROWS).map(row)}
       </tbody>
     </table>
-    ${left > 0 ? html`<p class="none">… and ${formatNumber(left)} more, in <code>GET ${route}</code>.</p>` : ""}`;
+    ${left > 0 ? html`<p class="none" data-more="${route}">… and ${formatNumber(left)} more, in <code>GET ${route}</code>.</p>` : ""}`;
 };
 
 /** A field of the filter that selects one value of a facet; `selected`: the value selected at first, instead of all. */

@@ -34,7 +34,7 @@ test.each([
 test("a stage other than legacy needs MODERN_URL", () => {
   const STAGES = '{"getDataset": {"stage": "canary"}, "getSetup": {"stage": "legacy"}}';
   expect(errors({ STAGES })).toEqual([
-    'STAGES.getDataset.stage: "canary" given without MODERN_URL; allowed is "legacy", or any stage where MODERN_URL names the new implementation',
+    expect.stringMatching(/^STAGES.getDataset.stage: "canary" given without MODERN_URL; allowed is "legacy"/),
   ]);
   expect(errors({ STAGES, MODERN_URL: "http://127.0.0.1:9000" })).toEqual([]);
 });
@@ -52,7 +52,7 @@ test.each([
 
 test("a public port without a port 10000 above it needs an ADMIN_PORT", () => {
   expect(errors({ PORT: "55536" })).toEqual([
-    "ADMIN_PORT: nothing given, and PORT 55536 + 10000 is no port; allowed is an integer from 0 to 65535",
+    expect.stringMatching(/^ADMIN_PORT: nothing given, .*PORT 55536.*; allowed is .* 0 to 65535$/),
   ]);
 });
 
@@ -78,7 +78,7 @@ describe("settings that are valid alone are refused where they conflict", () => 
     ["RATE_LIMIT_EXEMPT: 0.0.0.0/0 given", { RATE_LIMIT: "5", RATE_LIMIT_EXEMPT: "10.0.0.1,0.0.0.0/0" }],
     ["BROWNOUTS: /v2/data given", { BROWNOUTS: gone("/v2/data"), PREFIXES: "/v2" }],
     ["DEPRECATED: /v2 given", { DEPRECATED: '[{"path": "/v2", "since": "2026-01-01"}]', PREFIXES: "/v2" }],
-  ])("%s: %j", (error, given) => {
+  ])("%s is an error of settings that conflict: %j", (error, given) => {
     expect(errors(given)).toEqual([expect.stringMatching(new RegExp(`^${error}.*; allowed (is|are) `))]);
     for (const [name, value] of Object.entries(given)) {
       expect([name, errors({ [name]: value })]).toEqual([name, []]);
@@ -98,9 +98,7 @@ describe("settings that are valid alone are refused where they conflict", () => 
     { RATE_LIMIT_EXEMPT: "0.0.0.0/0" },
     { PREFIXES: "/", BROWNOUTS: gone("/api") },
     { MODERN_CA: certificate(), MODERN_URL: "https://127.0.0.1:9", LEGACY_CA: certificate() },
-  ])("%j are valid together", (given) => {
-    expect(errors(given)).toEqual([]);
-  });
+  ])("%j are valid together", (given) => expect(errors(given)).toEqual([]));
 
   test.each<[warning: string, given: Record<string, string>]>([
     ["CACHE_BYTES: 8000000 given", { CACHE_LEGACY: "all", CACHE_BYTES: "8000000" }],
@@ -157,46 +155,15 @@ test("deploy/gateway.example.yaml is valid, and has the usual settings and HOST"
   expect(new Set(names)).toEqual(new Set(["HOST", ...Object.keys(settingsByGroup(fragments)["The usual ones"] ?? {})]));
 });
 
-test("a configuration in YAML says the same as one in JSON", () => {
-  const environment = {
-    CONFIG: file(
-      `
-# yaml-language-server: $schema=config.schema.json
-PORT: 9000
-PREFIXES: [/v1, /api/v2]
-MODERN_URL: http://127.0.0.1:9001
-STAGES:
-  getDataset: &shadow { stage: shadow, share: 10, gate: { parity: 0.999 } }
-  getSetup: *shadow
-DEPRECATED:
-  - path: /api/v1/json/data
-    since: 2026-01-01
-`,
-      "config.yaml",
-    ),
-  };
-  expect(settingsIn(environment)).toMatchObject({
-    PORT: 9000,
-    PREFIXES: ["/v1", "/api/v2"],
-    STAGES: { getDataset: { stage: "shadow", share: 10 }, getSetup: { stage: "shadow", share: 10 } },
-    DEPRECATED: [{ path: "/api/v1/json/data", since: "2026-01-01" }],
-  });
-});
-
-test("the help describes every setting once, the most used ones first", () => {
-  const rows = [...settingsHelp(fragments).matchAll(/^ {2}([A-Z][A-Z_]+) +\S/gm)].map(([, name]) => name);
+test("the help describes every setting once in plain text, the most used ones first", () => {
+  const help = settingsHelp(fragments);
+  const rows = [...help.matchAll(/^ {2}([A-Z][A-Z_]+) +\S/gm)].map(([, name]) => name);
   const usual = "PORT PREFIXES TRUSTED_PROXIES LEGACY_URL CACHE_LEGACY REDIS_URL DATA_DIR MODERN_URL STAGES";
   expect(rows.slice(1, 10).join(" ")).toBe(usual);
   const names = ["CONFIG", ...Object.keys(settingsSchemaOf(fragments).shape)];
   expect([rows.length, new Set(rows)]).toEqual([names.length, new Set(names)]);
-});
-
-test("the help and the refusals of settings are plain text, not Markdown", () => {
-  expect(settingsHelp(fragments)).not.toMatch(/`|\]\(/);
-  expect(errors({ WEBHOOK_URL: "https://hooks.example/x" })[0]).not.toContain("`");
-});
-
-test("in the help, all but the most used cache settings share a heading", () => {
-  const [cache = ""] = /^Cache and storage:\n( {2}.*\n)+/m.exec(settingsHelp(fragments)) ?? [];
+  const [cache = ""] = /^Cache and storage:\n( {2}.*\n)+/m.exec(help) ?? [];
   for (const name of ["CACHE_BYTES", "CACHE_LIFETIMES"]) expect(cache).toContain(`  ${name} `);
+  // Descriptions are Markdown, for the documents.
+  expect(help + errors({ WEBHOOK_URL: "https://hooks.example/x" }).join("\n")).not.toMatch(/`|\]\(/);
 });

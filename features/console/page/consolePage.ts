@@ -96,7 +96,7 @@ const cacheSize = ({ bytes: taken, bound, entries, evicted, shared, forFailureOn
     `; since ${timeOfDay(forFailureOnly.since, now)} ${counted(forFailureOnly.entries, "answer")} for legacy’s failure only`;
   return html`<p>
     <strong>${bytes(taken)}</strong> of ${bytes(bound.bytes)} ${fillBar(share, "of the room is taken")}
-    <span class="where"
+    <span class="where" data-for-failure="${forFailureOnly?.entries ?? 0}"
       >${counted(entries, "answer")}, ${formatNumber(evicted)} pushed out, of at most ${bytes(bound.entryBytes)}
       each${tier}${doubt ?? ""}</span
     >
@@ -145,7 +145,7 @@ const noticesOf = ({ untrustedProxies }: Pick<ConsoleCore, "untrustedProxies">):
 
 const offSection = ({ setting, effect, section: about }: WhenOff): PageSection[] => {
   if (about === undefined) return [];
-  const content = html`<p class="none"><code>${setting}</code> is not set: ${effect}.</p>`;
+  const content = html`<p class="none" data-off="${setting}"><code>${setting}</code> is not set: ${effect}.</p>`;
   return [{ ...about, order: 100, isEmpty: true, content }];
 };
 

@@ -18,20 +18,23 @@ const OVER_MS = 30_000;
 /** `calm`: the sentence if nothing is wrong. `failedUntil`: when clients got errors last (ISO 8601). */
 type Shown = { troubles: readonly PageTrouble[]; calm: Html; failedUntil: string | undefined };
 
-type Verdict = { kind: "trouble" | "drift" | ""; text: string | Html };
+/** What clients get: wrong answers or many errors now, or within the last hour; few errors; none; and all is well. */
+type Verdict = { state: "harm" | "over" | "few" | "unharmed" | "calm"; text: string | Html };
+
+const colours = { harm: "trouble", over: "drift", few: "drift", unharmed: "drift", calm: "" };
 
 /** Says what clients get, shows the last hours as a curve, and names the causes, each on a line. `title`: for a tab. */
 export const headline = (traffic: Core["traffic"], shown: Shown, now: Date): { title: string; content: Html } => {
   const { troubles } = shown;
-  const { kind, text } = verdictOn(traffic, shown, now);
+  const { state, text } = verdictOn(traffic, shown, now);
   // If no client is harmed, the tab names the other troubles.
-  const [first, ...others] = kind === "trouble" ? [] : troubles;
+  const [first, ...others] = state === "harm" ? [] : troubles;
   const left = others.reduce((sum, { count = 1 }) => sum + count, 0);
   const title = decodeHTML((first?.what ?? text).replaceAll(/<[^>]*>/g, ""));
   return {
     title: left === 0 ? title : `${title}, and ${left} more`,
     content: html`<div class="headline">
-      <h1${kind === "" ? "" : html` class="${kind}"`}>${text}</h1>
+      <h1 class="${colours[state]}" data-verdict="${state}">${text}</h1>
       ${curve(traffic.curve(), now)}
       <ul class="troubles">
         ${troubles.map((trouble) => troubleItem(trouble, now))}
@@ -47,15 +50,15 @@ const verdictOn = (traffic: Core["traffic"], { troubles, calm, failedUntil }: Sh
   if (isTrouble({ errors, requests }))
     harms.unshift(`Clients get errors: ${ofAll(errors, requests)} in the last minute (${whatFails(minute)})`);
   const harm = harms.join("; ");
-  if (harm !== "") return { kind: "trouble", text: harm.charAt(0).toUpperCase() + harm.slice(1) };
+  if (harm !== "") return { state: "harm", text: harm.charAt(0).toUpperCase() + harm.slice(1) };
   if (failedUntil !== undefined && now.getTime() - Date.parse(failedUntil) < REMEMBERED_MS)
-    return { kind: "drift", text: `Clients got errors until ${timeOfDay(failedUntil, now)}` };
-  if (troubles.length === 0) return { kind: "", text: calm };
+    return { state: "over", text: `Clients got errors until ${timeOfDay(failedUntil, now)}` };
+  if (troubles.length === 0) return { state: "calm", text: calm };
   const recent = traffic.recent();
   const all = sumTraffic(recent);
   const answered = `${ofAll(all.requests - all.errors, all.requests)} requests were answered`;
   const few = `${answered} in the last ${RECENT_MINUTES} minutes (failed: ${whatFails(recent)})`;
-  return { kind: "drift", text: all.errors === 0 ? "No client gets an error" : few };
+  return all.errors === 0 ? { state: "unharmed", text: "No client gets an error" } : { state: "few", text: few };
 };
 
 const ofAll = (count: number, all: number): string => `${formatNumber(count)} of ${formatNumber(all)}`;
@@ -71,7 +74,7 @@ export const whenOf = ({ since, last }: Pick<PageTrouble, "since" | "last">, now
 };
 
 const troubleItem = (trouble: PageTrouble, now: Date): Html =>
-  html`<li>
+  html`<li data-trouble="${trouble.name}" data-state="${isOver(trouble, now) ? "over" : "now"}">
     <p>
       <strong>${trouble.what}</strong
       >${whenOf(trouble, now)}${trouble.why && !isOver(trouble, now) ? ` (${trouble.why})` : ""}: ${trouble.effect}
@@ -103,7 +106,7 @@ const curve = (minutes: readonly Outcomes[], now: Date): Html => {
     failed === 0
       ? "none failed"
       : `${formatNumber(failed)} failed, most at ${timeOfDay(worstAt, now)}: ${formatNumber(minutes[worst]?.errors ?? 0)} in a minute`;
-  return html`<figure class="curve">
+  return html`<figure class="curve" data-requests="${all}" data-failed="${failed}">
     <svg viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true">
       <path class="all" d="${bars(minutes.map(({ requests }) => requests))}" />
       <path class="failed" d="${bars(minutes.map(({ errors }) => errors))}" />

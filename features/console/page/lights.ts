@@ -30,11 +30,14 @@ export const lightsBar = ({ dependencies, legacyTroubles }: Watched, now: Date):
     const [partly] = main === "legacy" ? legacyTroubles() : [];
     // The latest change: since then all of them have been well.
     const [since = ""] = own.map((dependency) => dependency.since).toSorted((a, b) => b.localeCompare(a));
-    const [state, said] = failed
+    const [colour, said] = failed
       ? [dependencies.isUsed(failed.name) ? "trouble" : "drift", words[failed.name]]
       : [partly ? "drift" : "explained", partly ? html`${partly.name}${whenOf(partly, now)}` : "ok"];
+    const light = (failed ? words[failed.name] : partly?.name) ?? "ok";
     const ago = failed || !partly ? timeAgo(failed?.since ?? since, now, "now") : "";
-    return html`<li data-key="${title}"><strong>${title}</strong> <span class="${state}">${said} ${ago}</span></li>`;
+    return html`<li data-key="${title}" data-light="${light}">
+      <strong>${title}</strong> <span class="${colour}">${said} ${ago}</span>
+    </li>`;
   });
   return html`<ul class="lights" aria-label="What the gateway uses">
     ${items}
@@ -77,6 +80,7 @@ const dependencyTrouble = (
   alike: ReturnType<Core["dependencies"]["failed"]>,
   remedies: Readonly<Record<string, Html>>,
 ): PageTrouble => ({
+  name: alike.map(({ name }) => name).join(" "),
   what: alike[0]?.trouble ?? "",
   since: alike.map((failure) => failure.since).toSorted()[0] ?? "",
   effect: alike.map(({ effect }) => effect).join("; "),

@@ -43,7 +43,7 @@ const uses: Record<StoredAnswer["freshness"], string> = {
 const storedItem = (answer: StoredAnswer, now: Date): Html => {
   const { endpoint, status, bytes: size, groups, freshness, since, freshUntil, until, why, failures, retryAt } = answer;
   const isFailed = failures > 0 && retryAt !== undefined;
-  return html`<p>
+  return html`<p data-freshness="${freshness}" data-failures="${failures}">
       <strong>${endpoint}, ${status}</strong>, ${bytes(size)}. ${uses[freshness]}${why === undefined ? "" : `: ${why}`}.
     </p>
     ${valuesList([

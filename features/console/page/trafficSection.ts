@@ -54,7 +54,7 @@ export const trafficSection = (
 
 /** Says how to make an endpoint show traffic, on the page of a gateway that has had no request. */
 const firstRequest = (address: string): Html =>
-  html`<p class="about">
+  html`<p class="about" data-hint="first-request">
     Send the gateway a request, <code>curl ${address}/…</code>: its endpoint then shows traffic here.
   </p>`;
 
@@ -120,10 +120,10 @@ const figuresRow = (name: string, figures: Figures | undefined, isCached: boolea
   const { requests, hits, errors, p95 } = figures;
   return html`<tr class="${isRow ? "" : "whole"}" data-key="${isRow ? name : "whole"}">
     <th scope="${isRow ? "row" : "rowgroup"}">${name}</th>
-    <td>${formatNumber(requests)}</td>
-    <td>${isCached ? percent(hits / requests) : "–"}</td>
-    <td>${p95 === undefined ? "" : duration(p95)}</td>
-    <td class="${isTrouble(figures) ? "trouble" : "quiet"}">${formatNumber(errors)}</td>
+    <td data-figure="requests">${formatNumber(requests)}</td>
+    <td data-figure="cached">${isCached ? percent(hits / requests) : "–"}</td>
+    <td data-figure="p95">${p95 === undefined ? "" : duration(p95)}</td>
+    <td class="${isTrouble(figures) ? "trouble" : "quiet"}" data-figure="failed">${formatNumber(errors)}</td>
   </tr>`;
 };
 

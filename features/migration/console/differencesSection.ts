@@ -46,7 +46,7 @@ export const liveDifferencesSection = (
       <ol>
         ${groups.map(([key, found = []]) => group(key, found))}
       </ol>
-      ${left > 0 ? html`<p class="none">… and ${formatNumber(left)} more, in <code>GET /differences</code>.</p>` : ""}`,
+      ${left > 0 ? html`<p class="none" data-more="/differences">… and ${formatNumber(left)} more, in <code>GET /differences</code>.</p>` : ""}`,
   };
 };
 
@@ -127,11 +127,13 @@ const sampleItem = (sample: DifferenceSample): Html => {
   ];
   const before = changes.map(({ added, removed, value }) => (added ? "" : removed ? html`<del>${value}</del>` : value));
   const after = changes.map(({ added, removed, value }) => (removed ? "" : added ? html`<ins>${value}</ins>` : value));
-  const side = (name: string, value: string | undefined, shown: unknown = value): Html =>
-    html`<div>
+  const side = (name: string, value: string | undefined, marked: unknown = value): Html => {
+    const shown = value === undefined ? html`<i class="quiet">nothing</i>` : html`<code>${marked}</code>`;
+    return html`<div>
       <dt>${name}</dt>
-      <dd>${value === undefined ? html`<i class="quiet">nothing</i>` : html`<code>${shown}</code>`}</dd>
+      <dd data-side="${name}">${shown}</dd>
     </div>`;
+  };
   return html`<li data-key="${sample.at} ${sample.question}">
     <p><code>${sample.question}</code> <span class="where">${timeAt(sample.at)}</span></p>
     <dl class="values">

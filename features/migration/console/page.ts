@@ -74,7 +74,10 @@ const troublesOf = (stages: StagesView): PageTrouble[] => {
   if (others.length === 0) return named;
   const what = `${counted(others.length, "more endpoint")} like this`;
   const effect = enumerate(others.map(({ endpoint }) => endpoint)).join("");
-  return [...named, { count: others.length, what, effect, press: html`<a href="#stages">All stages</a>` }];
+  return [
+    ...named,
+    { name: "others", count: others.length, what, effect, press: html`<a href="#stages">All stages</a>` },
+  ];
 };
 
 /** The endpoints that gates took back in the last hour: to shadow, because modern fails or is wrong. */
@@ -84,6 +87,7 @@ const takenBack = (stages: StagesView, now: Date): PageTrouble[] => {
       stage === "shadow" && by === "gate" && now.getTime() - Date.parse(since) < REMEMBERED_MS,
   );
   return [...Map.groupBy(taken, ([, { since }]) => timeOfDay(since, now))].map(([at, alike]) => ({
+    name: "taken-back",
     what: `The gate took ${enumerate(alike.map(([endpoint]) => endpoint)).join("")} back to shadow at ${at}`,
     effect: "legacy answers all callers",
     why: [...new Set(alike.map(([, { why }]) => why))].join("; "),
@@ -97,12 +101,14 @@ const troubleOf = ({ endpoint, view, troubles: [trouble = ""] }: NamedView): Pag
   const differs = html`<a href="#endpoint=${endpoint}&amp;kind=unexplained">What differs</a>`;
   if (view.wrongSince === undefined)
     return {
+      name: `differs ${endpoint}`,
       what: html`${endpoint}: ${trouble}`,
       effect: share === 0 ? "no caller gets modern’s answer" : `${share} % of the callers get modern’s answer`,
       press: view.parity.unexplained > 0 ? differs : html`<a href="#stage-${endpoint}">The gate</a>`,
     };
   const harm = `${share} % of the callers of ${endpoint} may get wrong answers`;
   return {
+    name: `wrong ${endpoint}`,
     what: `Up to ${harm}`,
     harm: `up to ${harm}`,
     since: view.wrongSince,

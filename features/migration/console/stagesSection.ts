@@ -154,7 +154,7 @@ const allButton = ({ all, title, will, against = "" }: AllButton): Html =>
 
 /** Says what to do while no endpoint has been moved yet. */
 const beginning = (): Html =>
-  html`<p class="about">
+  html`<p class="about" data-hint="first-move">
     Move one endpoint that is read often to <strong>shadow</strong>, or all that read: legacy goes on answering, and
     modern is compared. What differs is listed below.
   </p>`;
@@ -173,6 +173,8 @@ const row = ({ endpoint, view, troubles }: NamedView, now: Date): Html =>
     id="stage-${endpoint}"
     data-stage="${view.stage}"
     data-share="${view.share}"
+    data-compared="${view.parity.compared}"
+    data-unexplained="${view.parity.unexplained}"
     data-evidence="${evidenceOf(view)}"
     data-against="${view.against ?? ""}"
     ${view.lost === undefined ? "" : html`data-lost`}

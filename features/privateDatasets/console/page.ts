@@ -20,7 +20,7 @@ const privateRowsSection = (view: PrivateRowsView, now: Date): PageSection => ({
 const progress = (view: PrivateRowsView): Html => {
   const { state, trouble } = view;
   return html`<p>
-    <strong class="${state === "outdated" ? "kind drift" : ""}">${state}</strong> ${howFar(view)}
+    <strong class="${state === "outdated" ? "kind drift" : ""}" data-scan="${state}">${state}</strong> ${howFar(view)}
     ${fillBar(shareOf(view), "of the ids have been read")}
     ${trouble === undefined ? "" : html`<span class="trouble">Trouble: ${trouble}</span><br />`}
     <span class="where">${meanings[state]}</span>

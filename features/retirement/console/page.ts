@@ -28,6 +28,7 @@ export const retirementPage = (list: ListClients, floodNow: () => Flood | undefi
 });
 
 const floodTrouble = (flood: Flood): PageTrouble => ({
+  name: "flood",
   what: `One caller sends ${percent(flood.share)} of all requests`,
   since: flood.since,
   effect: html`<code>${flood.caller}</code> sends ${rate(flood.rate)} a second. To allow each caller

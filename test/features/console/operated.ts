@@ -8,9 +8,8 @@ import { cachedGateway } from "../../gateway/cache/support.ts";
 /** A gateway with its operators' listener. */
 export const operated = async (guard: Partial<GuardSettings> = {}, environment: Record<string, string> = {}) => {
   const gateway = await cachedGateway(environment);
-  const state = { ready: true };
   const core = { ...gateway.core, settings: { ...gateway.core.settings, CACHE_BYTES: 1000 } };
-  const app = consoleFor({ ...gateway, core, isStopping: () => !state.ready }, guard);
+  const app = consoleFor({ ...gateway, core }, guard);
   const server = await startAdminServer(operatorsListener(app), { host: "127.0.0.1", port: 0 }, gateway.clientLimits);
   onTestFinished(() => server.stop());
   const see = (path: string, headers: Record<string, string> = {}) =>
@@ -21,5 +20,5 @@ export const operated = async (guard: Partial<GuardSettings> = {}, environment: 
       headers: { Connection: "close", "Content-Type": "application/json", ...headers },
       body: typeof json === "string" ? json : JSON.stringify(json),
     });
-  return { ...gateway, adminPort: server.port, state, see, purge };
+  return { ...gateway, adminPort: server.port, see, purge };
 };

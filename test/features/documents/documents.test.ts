@@ -41,27 +41,29 @@ test("every operation of openapi.json may answer 429", async () => {
     for (const { responses } of Object.values(methods)) expect(responses).toHaveProperty("429");
 });
 
-test.each([
-  ["/v1/openapi.json", "application/vnd.oai.openapi+json"],
-  ["/v1/docs", "text/html; charset=utf-8"],
-  ["/v1/docs/", "text/html; charset=utf-8"],
-  ["/v1/docs/swagger-ui-bundle.js", "text/javascript; charset=utf-8"],
-  ["/v1/docs/viewer.css", "text/css; charset=utf-8"],
-  ["/v1/problems", "text/html; charset=utf-8"],
-  ["/v1/problems/", "text/html; charset=utf-8"],
-])("%s answers GET, HEAD and a tag that the client has", async (path, type) => {
+test("each document answers GET, HEAD and a tag that the client has", async () => {
   const { get, seen } = await opened();
-  const got = await get(path);
-  const body = Buffer.from(await got.arrayBuffer());
-  const { headers } = got;
-  expect([got.status, headers.get("content-type")]).toEqual([200, type]);
-  expect([headers.get("x-content-type-options"), headers.get("access-control-allow-origin")]).toEqual(["nosniff", "*"]);
-  expect(headers.get("x-request-id")).toMatch(/^[\w-]{14,}$/);
-  const plain = await get(path, { method: "HEAD", headers: { "Accept-Encoding": "identity" } });
-  expect([plain.status, await plain.text()]).toEqual([200, ""]);
-  expect(Number(plain.headers.get("content-length"))).toBe(body.length);
-  const held = await get(path, { headers: { "If-None-Match": headers.get("etag") ?? "" } });
-  expect([held.status, await held.text(), held.headers.get("etag")]).toEqual([304, "", headers.get("etag")]);
+  for (const [path, type] of [
+    ["/v1/openapi.json", "application/vnd.oai.openapi+json"],
+    ["/v1/docs", "text/html; charset=utf-8"],
+    ["/v1/docs/", "text/html; charset=utf-8"],
+    ["/v1/docs/swagger-ui-bundle.js", "text/javascript; charset=utf-8"],
+    ["/v1/docs/viewer.css", "text/css; charset=utf-8"],
+    ["/v1/problems", "text/html; charset=utf-8"],
+    ["/v1/problems/", "text/html; charset=utf-8"],
+  ] as const) {
+    const got = await get(path);
+    const { length } = Buffer.from(await got.arrayBuffer());
+    const { headers } = got;
+    const names = ["content-type", "x-content-type-options", "access-control-allow-origin"];
+    expect([path, got.status, ...names.map((name) => headers.get(name))]).toEqual([path, 200, type, "nosniff", "*"]);
+    expect(headers.get("x-request-id")).toMatch(/^[\w-]{14,}$/);
+    const plain = await get(path, { method: "HEAD", headers: { "Accept-Encoding": "identity" } });
+    expect([plain.status, await plain.text(), plain.headers.get("content-length")]).toEqual([200, "", String(length)]);
+    const etag = headers.get("etag") ?? "none";
+    const held = await get(path, { headers: { "If-None-Match": etag } });
+    expect([held.status, await held.text(), held.headers.get("etag")]).toEqual([304, "", etag]);
+  }
   expect(seen).toEqual([]);
 });
 
@@ -123,14 +125,15 @@ test("unknown paths and methods, and the prefix alone, lead to the documents", a
   expect(answers[2]?.headers.get("location")).toBe("/v1/docs");
 });
 
-test.each([
-  ["/v1/openapi.jsn", "/v1/openapi.json"],
-  ["/v1/doc", "/v1/docs"],
-  ["/v1/problem/not-found", "/v1/problems/not-found"],
-  ["/v1/problems/notfound/", "/v1/problems/not-found"],
-])("%s is nearly %s", async (path, suggested) => {
+test("a path that is nearly a document's is answered with that one", async () => {
   const { get } = await opened();
-  expect(await (await get(path)).json()).toEqual({ detail: `Not Found. Did you mean ${suggested}?` });
+  for (const [path, suggested] of [
+    ["/v1/openapi.jsn", "/v1/openapi.json"],
+    ["/v1/doc", "/v1/docs"],
+    ["/v1/problem/not-found", "/v1/problems/not-found"],
+    ["/v1/problems/notfound/", "/v1/problems/not-found"],
+  ] as const)
+    expect(await (await get(path)).json()).toEqual({ detail: expect.stringContaining(` ${suggested}?`) as string });
 });
 
 test("a document has GET, HEAD and OPTIONS; below / other methods are legacy's", async () => {

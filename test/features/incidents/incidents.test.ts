@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { Incident } from "../../../features/incidents/incidents.ts";
 import { incidentsPage } from "../../../features/incidents/page.ts";
-import { textOf } from "../console/page/operators.ts";
+import { headOf, operatorsOf, shown } from "../console/page/operators.ts";
 import { clock } from "../../gateway/cache/support.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import { settled, until } from "../../support/waiting.ts";
@@ -14,7 +14,9 @@ const incidentsOf = async ({ operate }: Pick<Staged, "operate">) =>
 
 /** A gateway; `fail` makes three reads of one endpoint fail, the only failure of legacy. */
 const failing = async (environment: Record<string, string> = {}) => {
-  const opened = await staged({ getDataset: { stage: "shadow" } }, { environment });
+  // With shorter times, a clock that is put forward would ring each of migration's timers thousands of times.
+  const times = { recheck: 60_000, look: 60_000 };
+  const opened = await staged({ getDataset: { stage: "shadow" } }, { environment, parts: { times } });
   const notices: Record<string, unknown>[] = [];
   opened.gateway.core.events.on("notice", (notice) => void notices.push(notice));
   const become = (form: string) =>
@@ -54,6 +56,16 @@ test("an incident has its begin, its end, its causes, what failed, and what was 
     moves: [{ endpoint: "getDataset", to: "legacy", by: "Ada", why: "a test", more: 0 }],
   };
   expect(await incidentsOf(opened)).toMatchObject([incident]);
+  const page = await (await operatorsOf(opened)).markup();
+  expect(headOf(page).verdict).toBe("over");
+  expect(shown(page, "causes")).toMatchObject([
+    { causes: "2", text: expect.stringContaining(incident.causes.join("; ")) as string },
+  ]);
+  const figures = shown(page.slice(page.indexOf('id="incidents"')), "figure").slice(0, 2);
+  expect(figures.map(({ figure, text }) => [figure, text?.at(-1)])).toEqual([
+    ["failed", "3"],
+    ["cached", "1"],
+  ]);
   expect(opened.notices.map(({ type }) => type)).toEqual([
     "incident.began",
     "traffic.flood",
@@ -63,17 +75,16 @@ test("an incident has its begin, its end, its causes, what failed, and what was 
   expect(opened.notices[3]).toMatchObject({ failed: 3, cached: 1 });
 });
 
-test.each([
-  [[], "Clients got errors"],
-  [["A thing has been failing: it is gone", "Another thing"], "A thing has been failing: it is gone; Another thing"],
-])("the page names the causes %j, and claims none", (causes, shown) => {
+test("the page says something of an incident without a known cause", () => {
   const at = new Date().toISOString();
-  const incident = { id: "a", of: "clients", begin: at, end: at, causes, failed: 3, cached: 1, moves: [] };
+  const incident = { id: "a", of: "clients", begin: at, end: at, causes: [], failed: 3, cached: 1, moves: [] };
   const { sections } = incidentsPage(() => [incident]).show(new Date(), new URLSearchParams(), "");
-  expect(textOf(String(sections[0]?.content))).toContain(` ${shown} failed 3 `);
+  expect(shown(String(sections[0]?.content), "causes")).toMatchObject([
+    { causes: "0", text: expect.stringMatching(/\w/) as string },
+  ]);
 });
 
-test("wrong again within two minutes is the same incident; fifty are kept for a week", async () => {
+test("a trouble that is back in two minutes is one incident; 50 are kept for a week", async () => {
   const { pass } = clock(["setInterval"]);
   const opened = await failing();
   /** Connections on which nothing moves meanwhile are closed: the client has to see it before its next request. */
@@ -96,7 +107,7 @@ test("wrong again within two minutes is the same incident; fifty are kept for a 
   expect(await incidentsOf(opened)).toEqual([]);
 });
 
-test("incidents outlive a restart, and a dependency that fails is one, too", async () => {
+test("incidents outlive a restart, and a failing dependency is an incident", async () => {
   const { pass } = clock(["setInterval"]);
   const DATA_DIR = temporaryFolder();
   const first = await failing({ DATA_DIR });

@@ -87,7 +87,7 @@ test("refused requests share one line with their number", async () => {
   expect(logged).toMatchObject([{ level: 40, event: "requests_refused", statuses: { 400: 3, 431: 1 } }]);
 });
 
-test("debug logs the requests to legacy, for both interfaces, without keys", async () => {
+test("LOG_LEVEL=debug logs the requests to legacy of both interfaces, without keys", async () => {
   const { url } = await recordingUpstream();
   const { port, lines, text } = await logging(url, { LOG_LEVEL: "debug" });
   const mine = await send(port, get(`${ours}?api_key=${KEY}`));

@@ -30,6 +30,46 @@ export const headingOf = (page: string): string => /<h1[^]*?<\/header>/.exec(pag
 export const textOf = (page: string): string =>
   decodeHTMLStrict(markupOf(page).replaceAll(/<[^>]*>/g, " ")).replaceAll(/\s+/g, " ");
 
+/** Our markup's data attributes, as in `data-key="Legacy" data-light="ok"`, by their names without `data-`. */
+const dataOf = (attributes: string): Record<string, string> =>
+  Object.fromEntries(
+    [...attributes.matchAll(/\sdata-([\w-]+)="([^"]*)"/g)].map(([, name = "", value = ""]) => [name, value]),
+  );
+
+/**
+ * The elements with this data attribute, in their order: all their data attributes, and the text within, up to an
+ * element of the same kind. The page leaves out the end tags of cells, rows and lists of values.
+ */
+export const shown = (page: string, name: string): Record<string, string>[] =>
+  [
+    ...markupOf(page).matchAll(
+      new RegExp(`<(\\w+)([^<>]*\\sdata-${name}="[^<>]*)>([^]*?)(?=</?\\1\\b|<(?:tr|dt)\\b|</(?:table|dl)>)`, "g"),
+    ),
+  ].map(([, , attributes = "", within = ""]) => ({ ...dataOf(attributes), text: textOf(within).trim() }));
+
+/** The figures of each row of the traffic, in the order of the page: name, requests, share from the cache, failures. */
+export const trafficOf = (page: string): string[][] =>
+  [...page.matchAll(/<table class="traffic">[^]*?<\/table>/g)].flatMap(([table]) =>
+    table.split("<tr").flatMap((row) => {
+      const figures = [...row.matchAll(/ data-figure="(?:requests|cached|failed)"[^<>]*>([^<]*)/g)];
+      return figures.length === 0
+        ? []
+        : [[dataOf(row.split(">")[0] ?? "")["key"] ?? "", ...figures.map(([, figure = ""]) => figure.trim())]];
+    }),
+  );
+
+/** The head of the page: what clients get, the lights by name, the troubles by name, the last hours' figures. */
+export const headOf = (page: string) => {
+  const by = (key: string, value: string) => shown(page, value).map((item) => [item[key], item[value]]);
+  const [curve] = shown(page, "requests");
+  return {
+    verdict: shown(page, "verdict")[0]?.["verdict"],
+    lights: Object.fromEntries(by("key", "light")),
+    troubles: Object.fromEntries(shown(page, "trouble").map(({ trouble, state }) => [trouble, state])),
+    figures: [Number(curve?.["requests"] ?? 0), Number(curve?.["failed"] ?? 0)],
+  };
+};
+
 /** Takes what closes something that was opened, and calls it at the end of the test. */
 type OnEnd = (close: () => Promise<void>) => void;
 

@@ -5,13 +5,19 @@ import { operatorsOf } from "./operators.ts";
 type Headers = Record<string, string>;
 
 test.each<[title: string, path: string, headers: Headers, answer: [number, isForm: boolean], method?: string]>([
-  ["without the token there is a form", "/", {}, [401, true]],
-  ["with a wrong one, too", "/", { Authorization: "Bearer wrong" }, [401, true]],
-  ["with the token there is the page", "/", { Authorization: "Bearer right" }, [200, false]],
-  ["a name that was pointed here gets no form", "/", { Host: "evil.example:18000" }, [403, false]],
-  ["nor does another path", "/cache", {}, [401, false]],
-  ["nor one that begins alike", "//", {}, [401, false]],
-  ["nor a form that is sent", "/", { "Content-Type": "application/x-www-form-urlencoded" }, [401, false], "POST"],
+  ["GET / without the token is answered with a form", "/", {}, [401, true]],
+  ["GET / with a wrong token is answered with a form", "/", { Authorization: "Bearer wrong" }, [401, true]],
+  ["GET / with the token is answered with the page", "/", { Authorization: "Bearer right" }, [200, false]],
+  ["GET / under a foreign name is refused without a form", "/", { Host: "evil.example:18000" }, [403, false]],
+  ["another path without the token is refused without a form", "/cache", {}, [401, false]],
+  ["the path // without the token is refused without a form", "//", {}, [401, false]],
+  [
+    "a form that is sent to / is refused without a form",
+    "/",
+    { "Content-Type": "application/x-www-form-urlencoded" },
+    [401, false],
+    "POST",
+  ],
 ])("%s", async (_, path, sent, [status, isForm], method = "GET") => {
   const { app } = await operatorsOf({ gateway: await gatewayFor("http://127.0.0.1:1") }, { token: "right" });
   const answer = await app.request(path, { method, headers: { Host: "127.0.0.1:18000", ...sent } });
