@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
 import { pathOf } from "../../catalogue/index.ts";
-import { exchangeOf, monotonic, type ReadCounts, withTimeout } from "../../operation/index.ts";
+import { exchangeOf, idOfKey, monotonic, type ReadCounts, withTimeout } from "../../operation/index.ts";
 import type { Additions } from "../answer/additions.ts";
 import type { HitPath } from "../answer/dialect.ts";
 import type { WholeCore } from "../answer/core.ts";
@@ -72,7 +72,7 @@ export const openOldReads = (
     ...path,
     ...sender,
     cacheKey: path.cacheKeys[sender.scheme],
-    owner: sender.key === undefined ? undefined : keys.ownerOf(sender.key),
+    owner: sender.key === undefined ? undefined : idOfKey(sender.key),
     client: exchangeOf(res).caller?.address ?? "",
     wanted: readDirectives(req.headers["cache-control"], req.headers.pragma),
   });
@@ -102,10 +102,9 @@ export const openOldReads = (
 
   /** True: the request is answered. False, or a substitute for legacy's answer: it has to be proxied. */
   const answerFor = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean | Substitute> => {
-    const { cacheKey, isList, posted } = read;
+    const { cacheKey, isList, posted, who } = read;
     const mayShowMore = cacheKey.personal || showsMoreToKeys.has(cacheKey.key);
     const asked = { isList, mayShowMore, isPassing: cached.isPassing(read), isAlike: posted !== undefined };
-    const who = whoIs(read);
     let served: Served | NotForCache = "notForCache";
     const known: Known = { who, legacy: legacyNow(), asked };
     for (;;) {
@@ -188,6 +187,3 @@ export const openOldReads = (
     },
   };
 };
-
-const whoIs = ({ isSomebody, isBrowser, key }: OldRead): Known["who"] =>
-  !isSomebody ? "nobody" : isBrowser === true ? "browser" : key === undefined ? "session" : "key";

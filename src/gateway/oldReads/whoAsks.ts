@@ -6,11 +6,11 @@ import { schemeOf } from "../upstream/forwarding.ts";
 export type Scheme = "http" | "https";
 
 /**
- * The sender of a read, and its scheme. `isSomebody`: the sender has a key or a session, so legacy may show more. Any
- * cookie is a session, and counts as a key that legacy has accepted. `isBrowser`: a browser sent the cookie; its user
- * may have changed the resource on the website.
+ * The sender of a read, and its scheme. To a sender with a key or a session, legacy may show more. Any cookie is a
+ * session, and counts as a key that legacy has accepted. `browser`: a browser sent the cookie, perhaps with a key; its
+ * user may have changed the resource on the website.
  */
-export type ReadSender = { scheme: Scheme; isSomebody: boolean; key?: string; isBrowser?: boolean };
+export type ReadSender = { scheme: Scheme; who: "nobody" | "key" | "session" | "browser"; key?: string };
 
 /** Identifies the sender of a read of legacy's interface. `undefined`: the request has to be proxied, with any path. */
 export const whoAsks = (request: IncomingMessage, trusted: (address: string) => boolean): ReadSender | undefined => {
@@ -18,16 +18,21 @@ export const whoAsks = (request: IncomingMessage, trusted: (address: string) => 
   const scheme = method === "GET" && !hasBody(headers) ? schemeOfOldRead(request, trusted) : undefined;
   if (scheme === undefined) return undefined;
   const query = url.slice(pathOf(url).length);
-  const { cookie = "" } = headers;
   // Legacy takes an empty key of a GET for no key.
   const key = query === "" ? "" : keyAlone(query);
-  if (key === "" && cookie === "") return { scheme, isSomebody: false };
-  if (key === undefined || (key !== "" && !isKey(key))) return undefined;
-  return { scheme, isSomebody: true, isBrowser: isOfBrowser(headers), ...(key !== "" && { key }) };
+  return key === undefined || (key !== "" && !isKey(key)) ? undefined : senderOf(scheme, headers, key);
+};
+
+/** The sender of a read with this key; empty: it has no key. */
+export const senderOf = (scheme: Scheme, headers: IncomingHttpHeaders, key: string): ReadSender => {
+  const { cookie = "" } = headers;
+  if (key === "" && cookie === "") return { scheme, who: "nobody" };
+  const who = isOfBrowser(headers) ? "browser" : key === "" ? "session" : "key";
+  return { scheme, who, ...(key !== "" && { key }) };
 };
 
 /** True for a request with a cookie that a browser sent. */
-export const isOfBrowser = ({ cookie = "", "sec-fetch-site": site, origin, referer }: IncomingHttpHeaders): boolean =>
+const isOfBrowser = ({ cookie = "", "sec-fetch-site": site, origin, referer }: IncomingHttpHeaders): boolean =>
   cookie !== "" && (site ?? origin ?? referer) !== undefined;
 
 /** The scheme of a read. `undefined`: a header other than the cookie may change legacy's answer, or its audience. */
