@@ -10,7 +10,7 @@ export type Scheme = "http" | "https";
  * session, and counts as a key that legacy has accepted. `browser`: a browser sent the cookie, perhaps with a key; its
  * user may have changed the resource on the website.
  */
-export type ReadSender = { scheme: Scheme; who: "nobody" | "key" | "session" | "browser"; key?: string };
+export type ReadSender = { scheme: Scheme; who: "nobody" | "key" | "session" | "browser"; key: string | undefined };
 
 /** Identifies the sender of a read of legacy's interface. `undefined`: the request has to be proxied, with any path. */
 export const whoAsks = (request: IncomingMessage, trusted: (address: string) => boolean): ReadSender | undefined => {
@@ -20,20 +20,20 @@ export const whoAsks = (request: IncomingMessage, trusted: (address: string) => 
   const query = url.slice(pathOf(url).length);
   // Legacy takes an empty key of a GET for no key.
   const key = query === "" ? "" : keyAlone(query);
-  return key === undefined || (key !== "" && !isKey(key)) ? undefined : senderOf(scheme, headers, key);
+  if (key === "") return senderOf(scheme, headers, undefined);
+  return key === undefined || !isKey(key) ? undefined : senderOf(scheme, headers, key);
 };
 
-/** The sender of a read with this key; empty: it has no key. */
-export const senderOf = (scheme: Scheme, headers: IncomingHttpHeaders, key: string): ReadSender => {
-  const { cookie = "" } = headers;
-  if (key === "" && cookie === "") return { scheme, who: "nobody" };
-  const who = isOfBrowser(headers) ? "browser" : key === "" ? "session" : "key";
-  return { scheme, who, ...(key !== "" && { key }) };
+/** The sender of a read with this key, or without a key. */
+export const senderOf = (
+  scheme: Scheme,
+  { cookie = "", "sec-fetch-site": site, origin, referer }: IncomingHttpHeaders,
+  key: string | undefined,
+): ReadSender => {
+  const isBrowser = cookie !== "" && (site ?? origin ?? referer) !== undefined;
+  const who = isBrowser ? "browser" : key !== undefined ? "key" : cookie !== "" ? "session" : "nobody";
+  return { scheme, who, key };
 };
-
-/** True for a request with a cookie that a browser sent. */
-const isOfBrowser = ({ cookie = "", "sec-fetch-site": site, origin, referer }: IncomingHttpHeaders): boolean =>
-  cookie !== "" && (site ?? origin ?? referer) !== undefined;
 
 /** The scheme of a read. `undefined`: a header other than the cookie may change legacy's answer, or its audience. */
 export const schemeOfOldRead = (
