@@ -37,7 +37,7 @@ export type AccessLogParts = { fd?: number; slow?: number | undefined };
 
 /** Writes lines about requests, to the standard output by default. */
 const open = (
-  { meter, observer, keys }: Pick<Core, "meter" | "observer" | "keys">,
+  { meter, observer }: Pick<Core, "meter" | "observer">,
   settings: AccessLogSettings,
   { fd = 1, slow = SLOW }: AccessLogParts = {},
 ): { onExchange: Additions["onExchange"][number] } => {
@@ -56,23 +56,19 @@ const open = (
     memoMethod: (caller) => hash("sha256", secret + caller, "hex").slice(0, 16),
   });
 
-  /** `caller`: a hash of the key's hash or of the address, by a secret of this process. */
-  const senderOf = (caller: RequestCaller, agent: string | undefined, owner: string | undefined) => {
-    const { keys: given } = caller;
-    const [key] = given;
-    return {
-      caller: callers.memo(owner ?? (key === undefined ? caller.address : keys.ownerOf(key))),
-      agent: agent && (key === undefined ? agents.memo(agent) : shownAgent(agent, given)),
-    };
-  };
+  /** `caller`: a hash of the id or, without a key, of the address, by a secret of this process. */
+  const senderOf = ({ id, address, credential: { given } }: RequestCaller, agent: string | undefined) => ({
+    caller: callers.memo(id ?? address),
+    agent: agent && (given.length === 0 ? agents.memo(agent) : shownAgent(agent, given)),
+  });
 
   /** The members of a line, in their order. Times are in milliseconds. */
   const recordOf = (exchange: HttpExchange, ms: number, response: ServerResponse | undefined) => {
     const { id, path, endpoint, status, bytes, upstreamCalls, upstreamMs, cache, isProxied } = exchange;
     const isAsked = upstreamCalls > 0;
     const isCut = response !== undefined && exchange.isDeferred && !response.writableFinished;
-    const { caller, owner } = exchange;
-    const sender = response && caller && senderOf(caller, response.req.headers["user-agent"], owner);
+    const { caller } = exchange;
+    const sender = response && caller && senderOf(caller, response.req.headers["user-agent"]);
     return {
       requestId: id,
       method: response && truncate(response.req.method ?? "", MAX_METHOD),

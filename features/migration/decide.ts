@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import type { Stage, StageName } from "./stage.ts";
 
 /** One of the two implementations. */
@@ -26,6 +25,6 @@ export const decide = ({ stage, share }: Stage, { bucket, forced }: Bucketing): 
   return { stage, backend: own < share ? "modern" : "legacy", bucket: own, reason: "share" };
 };
 
-/** The caller's bucket, 0 to 99: the same in every gateway. A key cannot be recovered from it. */
-export const bucketOf = (caller: string): number =>
-  Math.floor((Number.parseInt(hash("sha256", caller, "hex").slice(0, 8), 16) / 2 ** 32) * 100);
+/** The bucket, 0 to 99, of the caller with this SHA-256 (base64url): the same in every gateway. */
+export const bucketOf = (digest: string): number =>
+  Math.floor((Buffer.from(digest.slice(0, 8), "base64url").readUInt32BE() / 2 ** 32) * 100);

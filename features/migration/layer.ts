@@ -1,3 +1,5 @@
+import { hash } from "node:crypto";
+import { hashOfKey } from "../../src/operation/index.ts";
 import {
   type CallerIdentity,
   type Context,
@@ -60,7 +62,7 @@ export const openLayer = (
 
   const bucketing = (asker: CallerIdentity): Bucketing => {
     const forced = mayForce ? asker.header("gateway-backend") : undefined;
-    const bucket = () => bucketOf(identityOf(asker));
+    const bucket = () => bucketOf(digestOf(asker));
     return forced === "legacy" || forced === "modern" ? { bucket, forced } : { bucket };
   };
 
@@ -83,9 +85,9 @@ export const openLayer = (
   };
 };
 
-/**
- * Identifies a caller, so that it always sees the same side: by its key or, without a key, by its address and agent.
- */
-const identityOf = ({ key, client, header }: CallerIdentity): string =>
-  // Legacy ignores the case of keys.
-  key === undefined ? `client ${client} ${header("user-agent") ?? ""}` : `key ${key.toLowerCase()}`;
+/** The unsalted SHA-256 (base64url) of a caller, by which it always sees one side: of its key, or address and agent. */
+const digestOf = ({ caller, header }: CallerIdentity): string => {
+  const { key } = caller.credential;
+  if (key !== undefined) return hashOfKey(key, "key ");
+  return hash("sha256", `client ${caller.address} ${header("user-agent") ?? ""}`, "base64url");
+};

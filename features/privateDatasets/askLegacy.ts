@@ -76,7 +76,7 @@ export const isAdministrators = async (ask: AskLegacy): Promise<boolean> => {
  */
 type AdminStatus = "administrator" | "other" | "refused" | "unknown";
 
-/** A caller with a key. `owner`: the salted hash of the key. `ask` asks legacy with it. */
+/** A caller with a key. `owner`: the id of the key. `ask` asks legacy with it. */
 type ProbedCaller = { owner: string; ask: AskLegacy };
 
 /** The cached statuses of callers. */

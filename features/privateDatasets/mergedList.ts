@@ -8,7 +8,7 @@ import {
   unauthenticated,
   uncached,
 } from "../../src/gateway/index.ts";
-import { withTimeout } from "../../src/operation/index.ts";
+import { idOfKey, withTimeout } from "../../src/operation/index.ts";
 import {
   type Answer,
   answerOf,
@@ -159,7 +159,7 @@ export const privateRowsLayer = (parts: MergedListParts): Layer => {
     const { input, bypass } = context;
     const wait = Math.min(MAX_WAIT, Math.max(1, MAX_SHARE * (context.deadline - performance.now())));
     const until = performance.now() + wait;
-    const owner = core.keys.ownerOf(context.key);
+    const owner = idOfKey(context.key);
     const status = await adminStatuses.of({ owner, ask: askAs(core, context) }, wait);
     if (status === "refused") return uncached(answerOf(unauthenticated));
     const merged = status === "administrator" ? await answerMerged(context, until) : undefined;

@@ -11,6 +11,7 @@ import {
   withoutClient,
 } from "../../src/gateway/index.ts";
 import { answerOf, type Outcome } from "../../src/catalogue/index.ts";
+import { idOfKey } from "../../src/operation/index.ts";
 import { LegacyFailure } from "./askLegacy.ts";
 
 type Input = Record<string, unknown>;
@@ -25,7 +26,7 @@ const wholeOf = (input: Input) => ({ ...input, offset: 0, limit: MAX_ROWS });
 /** The parts of the core that lists use. */
 export type ListParts = Pick<
   Core,
-  "authorize" | "cache" | "errors" | "fetchAnswer" | "fetchReadable" | "judgeEmpty" | "keys" | "meter" | "totalTimeout"
+  "authorize" | "cache" | "errors" | "fetchAnswer" | "fetchReadable" | "judgeEmpty" | "meter" | "totalTimeout"
 >;
 
 const doubted: Outcome = { kind: "unavailable", message: "The list is empty, and was not." };
@@ -89,7 +90,7 @@ export const wholeLists =
     const page = isBypass ? undefined : endpoint.cacheKey?.(input);
     if (page === undefined) return uncached((await fetch()).answer, "bypass");
     const cacheKey = { ...page, key: `${page.key} whole ${version()}`, lifetimesOf: freshOnly(page.lifetimesOf) };
-    const owner = core.keys.ownerOf(caller.key);
+    const owner = idOfKey(caller.key);
     return core.cache.answer({ cacheKey, owner, wanted }, fetch, () => core.authorize({ ...caller, endpoint }));
   };
 

@@ -1,6 +1,6 @@
-import { hash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import { HIDDEN } from "../../src/operation/index.ts";
+import { hashOfKey, HIDDEN } from "../../src/operation/index.ts";
 import type { Stores } from "../../libraries/stores/keyValueStore.ts";
 
 /** The caller of requests without a key, or with a key that legacy has not accepted. */
@@ -88,9 +88,7 @@ const addTo = (known: CallerEntry, { count, first, last }: CallerEntry): void =>
   known.last = last;
 };
 
-/**
- * A request of the legacy interface. `key`: in small letters. `isAccepted`: legacy has answered it, so it took the key.
- */
+/** A request of the legacy interface. `isAccepted`: legacy has answered it, so it took the key. */
 export type CallerRequest = { key: string | undefined; isAccepted: boolean; agent: string | undefined; path: string };
 
 /** One caller of the legacy interface, by a hash of the credential, the user agent and the path. */
@@ -125,7 +123,7 @@ export const openCallers = async ({ open }: Pick<Stores, "open">) => {
     const inForce = store.get(STORED)?.salt ?? salt;
     // Another gateway stored its salt first: the counts made with ours are lost.
     if (inForce !== salt) [salt, pending] = [inForce, new CallerCounts()];
-    return hash("sha256", salt + key, "base64url").slice(0, 12);
+    return hashOfKey(key, salt).slice(0, 12);
   };
   const isListed = (caller: string): boolean =>
     pending.has(caller) || saving.has(caller) || stored().some((entry) => entry.caller === caller);
@@ -197,7 +195,7 @@ let last = { agent: "", shown: "" };
 
 const shownAgent = (agent: string, key: string): string => {
   let shown = agent.replaceAll(/\p{Cc}/gu, "").replaceAll(keyLike, HIDDEN);
-  if (key.length > 3 && shown.toLowerCase().includes(key))
+  if (key.length > 3 && shown.toLowerCase().includes(key.toLowerCase()))
     shown = shown.replaceAll(new RegExp(RegExp.escape(key), "gi"), HIDDEN);
   if (shown.length <= MAX_AGENT) return shown;
   // A copy: a slice would hold the whole header, of perhaps many kilobytes, in memory.

@@ -10,7 +10,7 @@ export {
   plainAnswer,
 } from "./endpoint/answer.ts";
 export { buildXml } from "./endpoint/buildXml.ts";
-export { type Credential, isKey, keyAlone, keysGiven, readCredential } from "./endpoint/credential.ts";
+export { type Credential, isKey, keyAlone, readCredential } from "./endpoint/credential.ts";
 export {
   type Definition,
   type Endpoint,

@@ -67,7 +67,7 @@ export {
 export { type Observer, openObserver } from "./telemetry/observer.ts";
 export { openReadCounts, type ReadCounts } from "./telemetry/readCounts.ts";
 export { RECENT_TIMES } from "./telemetry/recentTimes.ts";
-export { callerOfRequest, headerOf, RequestCaller } from "./telemetry/requestCaller.ts";
+export { callerOfRequest, hashOfKey, headerOf, idOfKey, RequestCaller } from "./telemetry/requestCaller.ts";
 export { observeSteps, requestBegins, runStep, steps } from "./telemetry/steps.ts";
 export {
   isTrouble,

@@ -195,9 +195,8 @@ const answerBy =
       };
     }
     const started = performance.now();
-    const { credential } = caller;
     const reading = await inputOf(received, endpoint, { params, pairsBelow }, core);
-    const served = await serve(core, handler, endpoint, received, credential, reading);
+    const served = await serve(core, handler, endpoint, received, reading);
     const { answer, how, cacheKey, decision = legacyDecision, afterwards } = served;
     // A body may ask for anything; a path always asks for the same.
     if (cacheKey && method !== "POST") hitPath.learn(pathOf(target), dialect, cacheKey);
@@ -206,7 +205,7 @@ const answerBy =
       method,
       acceptEncoding: header("accept-encoding"),
       ifNoneMatch: header("if-none-match"),
-      keyed: credential.key !== undefined || credential.refused === true,
+      keyed: caller.credential.key !== undefined || caller.credential.refused === true,
       cors: corsOf(core, received),
       errorFormat: answer.status < 400 ? undefined : errorFormats(header("accept"), pathOf(target)),
     };

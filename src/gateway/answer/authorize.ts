@@ -1,5 +1,5 @@
 import { answerOf, type Outcome } from "../../catalogue/index.ts";
-import { withTimeout } from "../../operation/index.ts";
+import { idOfKey, withTimeout } from "../../operation/index.ts";
 import { withoutClient } from "../upstream/legacyClient.ts";
 import type { AnswerFunctions } from "./answerFunctions.ts";
 import type { Core } from "./core.ts";
@@ -18,7 +18,7 @@ export const openAuthorize =
   async (caller, byModern = false) => {
     const { key, endpoint, deadline } = caller;
     if (key === undefined) return undefined;
-    const wasAccepted = byModern && keys.wasAccepted(keys.ownerOf(key));
+    const wasAccepted = byModern && keys.wasAccepted(idOfKey(key));
     // Other requests may wait for the same verification: it has a deadline of its own, and no request
     // waits past its own deadline.
     const left = Math.min(Math.max(1, deadline - performance.now()), wasAccepted ? RECHECK_MS : Infinity);

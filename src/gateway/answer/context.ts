@@ -43,8 +43,8 @@ export type Context = Omit<Received, "holding"> &
     bypass?: boolean;
   };
 
-/** Identifies a caller: by its key or, without a key, by its address and headers. */
-export type CallerIdentity = Pick<Context, "key" | "client" | "header">;
+/** The parts of a request by which a feature may choose the side that answers its caller. */
+export type CallerIdentity = Pick<Context, "caller" | "header">;
 
 /** Says whether a peer's forwarded headers are believed. */
 type Trusted = (address: string) => boolean;

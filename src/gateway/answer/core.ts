@@ -36,7 +36,7 @@ export type Notice = { type: string; at: string } & Record<string, unknown>;
 export type CoreEvents = {
   legacyAnswer: [LegacyAnswered];
   /** Legacy has refused a key: its salted hash. */
-  keyRefused: [owner: string];
+  keyRefused: [id: string];
   /** All features have taken changed settings. */
   reloaded: [];
   /** A feature has a notice for operators. */

@@ -9,7 +9,7 @@ import type { Reply, WriteHeaders } from "../cache/reply.ts";
 /** A request for a known path: its cache key, and its caller. */
 export type KnownRequest = {
   cacheKey: CacheKey;
-  /** The caller's key, hashed. */
+  /** The id of the caller's key. */
   owner: string | undefined;
   /** It came with a key or a session. */
   keyed: boolean;

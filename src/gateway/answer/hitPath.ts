@@ -70,7 +70,6 @@ export const openHitPath = (
       exchange.isProxied = isOfLegacy;
       exchange.oldRead = isOfLegacy ? cacheKey.endpoint : undefined;
       exchange.cache = "hit";
-      exchange.owner = owner;
       const isSent = sendWhole(response, reply);
       dialect.count(asked, isSent ? reply : undefined, performance.now() - exchange.started);
     },
@@ -90,10 +89,10 @@ export const newInterface = ({
     // The router refuses parameters that mean nothing.
     if (end !== -1 && keyAlone(url.slice(end)) === undefined) return undefined;
     const mayHaveKey = end !== -1 || headers.authorization !== undefined || headers["x-api-key"] !== undefined;
-    const { key, refused } = (mayHaveKey ? exchange.caller?.credential : undefined) ?? {};
-    if (refused) return undefined;
-    if (key === undefined) return { cacheKey, owner: undefined, keyed: false };
-    const owner = keys.ownerOf(key);
+    const caller = mayHaveKey ? exchange.caller : undefined;
+    if (caller?.credential.refused) return undefined;
+    const owner = caller?.id;
+    if (owner === undefined) return { cacheKey, owner, keyed: false };
     return keys.isProven(owner) ? { cacheKey, owner, keyed: true } : undefined;
   },
   cors: ({ headers }) => corsList(settings.CORS_ORIGINS, headers.origin),

@@ -1,6 +1,5 @@
-import { hash, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { monotonic } from "../../operation/index.ts";
+import { idOfKey, monotonic } from "../../operation/index.ts";
 import {
   type ErrorTable,
   isFrontsError,
@@ -30,16 +29,12 @@ type KeysSettings = {
   errors: ErrorTable;
   /** Milliseconds that a verification may take. */
   timeout: number;
-  /** Called for every key that legacy refuses, with its salted hash. */
-  onRefused: (owner: string) => void;
+  /** Called for every key that legacy refuses, with its id. */
+  onRefused: (id: string) => void;
 };
 
-/** Opens the store of verified keys. */
+/** Opens the store of verified keys, which knows them by their ids (`idOfKey`). */
 export const openKeys = ({ client, probes, errors, timeout, onRefused }: KeysSettings) => {
-  // Keys are remembered by a salted hash: a heap dump or a log does not show them.
-  const salt = randomBytes(16).toString("hex");
-  // Legacy ignores the case of keys: all spellings of a key have the same owner.
-  const digest = (key: string) => hash("sha256", salt + key.toLowerCase(), "base64");
   const known = new LRUCache<string, { writes?: Outcome | "allowed" }>({
     max: MAX_KEYS,
     ttl: MINUTE,
@@ -81,19 +76,17 @@ export const openKeys = ({ client, probes, errors, timeout, onRefused }: KeysSet
   };
 
   return {
-    /** The owner of a key: its salted hash, which does not depend on the key's case. */
-    ownerOf: digest,
     /** True if legacy accepted the key within the last minute. */
-    isProven: (owner: string): boolean => known.has(owner),
+    isProven: (id: string): boolean => known.has(id),
     /** True if legacy accepted the key within the last hour, and has not refused it since. */
-    wasAccepted: (owner: string): boolean => acceptedWithinHour.has(owner),
+    wasAccepted: (id: string | undefined): boolean => id !== undefined && acceptedWithinHour.has(id),
     /** True if legacy refused the key within the last hour, and has not accepted it since. */
-    wasRefused: (owner: string): boolean => refusedWithinHour.has(owner),
+    wasRefused: (id: string | undefined): boolean => id !== undefined && refusedWithinHour.has(id),
     /** Notes that legacy has just refused this key. */
-    refused: (key: string): void => refuse(digest(key)),
+    refused: (key: string): void => refuse(idOfKey(key)),
     /** Notes that legacy has just accepted this key. */
     accepted(key: string): void {
-      const id = digest(key);
+      const id = idOfKey(key);
       if (!known.has(id)) known.set(id, {});
       accept(id);
     },
@@ -102,7 +95,7 @@ export const openKeys = ({ client, probes, errors, timeout, onRefused }: KeysSet
      * may write, if `writes`).
      */
     verify(caller: KeyedCaller, writes: boolean): Promise<Outcome | undefined> {
-      const id = digest(caller.key);
+      const id = idOfKey(caller.key);
       const remembered = known.get(id);
       if (remembered && !writes) return Promise.resolve(undefined);
       if (remembered?.writes) return Promise.resolve(remembered.writes === "allowed" ? undefined : remembered.writes);

@@ -1,4 +1,4 @@
-import { runStep } from "../../operation/index.ts";
+import { idOfKey, runStep } from "../../operation/index.ts";
 import { uncached } from "../cache/served.ts";
 import { withoutClient } from "../upstream/legacyClient.ts";
 import type { Handler } from "./context.ts";
@@ -14,7 +14,7 @@ export const legacyBackend = (core: WholeCore, writes: Writes, isUncached = fals
       return uncached((await core.authorize(context)) ?? (await core.fetchAnswer(context)).answer);
     const cacheKey = bypass || isUncached ? undefined : endpoint.cacheKey?.(input);
     if (cacheKey === undefined) return uncached((await core.fetchAnswer(context)).answer, "bypass");
-    const owner = key === undefined ? undefined : core.keys.ownerOf(key);
+    const owner = key === undefined ? undefined : idOfKey(key);
     /** The public answer that is stored. */
     const findPublic = () => core.cache.lookUp({ cacheKey, owner: undefined, wanted: {} }, performance.now())?.entry;
     const served = await runStep("cache", { endpoint: endpoint.name }, () =>

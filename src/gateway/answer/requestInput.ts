@@ -42,13 +42,12 @@ export const inputOf = async (
 };
 
 /**
- * The caller of legacy for a request with this key. It has neither the cookies nor the host of the request, since the
- * answer is cached for all callers.
+ * The caller of legacy for a request. It has neither the cookies nor the host of the request, since the answer is
+ * cached for all callers.
  */
 export const callerOf = (
   { trusted, totalTimeout }: WholeCore,
   { header, incoming, caller }: Received,
-  key: string | undefined,
 ): Pick<Caller, "key" | "client" | "headers" | "deadline"> => {
   const agent = header("user-agent");
   const headers = agent === undefined ? [] : ["user-agent", agent];
@@ -64,7 +63,7 @@ export const callerOf = (
     });
     headers.push(...forwarded);
   }
-  return { key, client: caller.address, headers, deadline: performance.now() + totalTimeout };
+  return { key: caller.credential.key, client: caller.address, headers, deadline: performance.now() + totalTimeout };
 };
 
 /** The only query parameter that is allowed. */

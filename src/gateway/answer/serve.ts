@@ -1,4 +1,4 @@
-import { type Answer, answerOf, type Credential, inputErrors, type InputReading } from "../../catalogue/index.ts";
+import { type Answer, answerOf, inputErrors, type InputReading } from "../../catalogue/index.ts";
 import { readDirectives } from "../cache/cacheRequest.ts";
 import { type Decision, type Served, uncached } from "../cache/served.ts";
 import type { Handler, Context, Received } from "./context.ts";
@@ -17,11 +17,11 @@ export const serve = async (
   handler: Handler,
   endpoint: PreparedEndpoint,
   received: Received,
-  { key, refused }: Credential,
   reading: InputReading | Answer,
 ): Promise<Served> => {
-  const { header, exchange } = received;
-  const asker = { ...received, ...callerOf(core, received, key), endpoint };
+  const { header, exchange, caller } = received;
+  const { key, refused } = caller.credential;
+  const asker = { ...received, ...callerOf(core, received), endpoint };
   const decided = () => core.decide(endpoint.name, asker);
   const refuse = (answer: Answer, { stage }: Decision, reason: "credential" | "input"): Served => ({
     ...uncached(answer),

@@ -1,4 +1,5 @@
 import { isKey, type Outcome } from "../../catalogue/index.ts";
+import { idOfKey } from "../../operation/index.ts";
 import { ownCaller } from "../upstream/legacyClient.ts";
 import type { Keys } from "./keys.ts";
 
@@ -12,7 +13,7 @@ type Invalidate = () => Promise<void> | undefined;
 export type UnconfirmedWrites = ReturnType<typeof openUnconfirmedWrites>;
 
 type UnconfirmedWritesSettings = {
-  keys: Pick<Keys, "ownerOf" | "isProven" | "verify">;
+  keys: Pick<Keys, "isProven" | "verify">;
   /** Milliseconds that the verification of a key may take. */
   timeout: number;
   /** Milliseconds from one attempt to the next, if legacy is not known to fail. */
@@ -72,7 +73,7 @@ export const openUnconfirmedWrites = ({
     note(sentKey: string | undefined, invalidate: Invalidate): Promise<void> | undefined {
       const key = sentKey?.trim();
       if (key === undefined || !isKey(key)) return undefined;
-      if (keys.isProven(keys.ownerOf(key))) return invalidate();
+      if (keys.isProven(idOfKey(key))) return invalidate();
       if (waiting >= MAX_UNCONFIRMED) return undefined;
       waiting++;
       invalidateIfKnown(key, invalidate)

@@ -20,7 +20,7 @@ export type CacheKey = {
 export const legacyName = (endpoint: string): string => `legacy ${endpoint}`;
 
 /**
- * One request to the cache. `owner`: the caller's key, hashed; `undefined` for a caller without a key.
+ * One request to the cache. `owner`: the id of the caller's key; `undefined` for a caller without a key.
  * `wanted`: the request's Cache-Control.
  */
 export type CacheRequest = { cacheKey: CacheKey; owner: string | undefined; wanted: Directives };

@@ -15,14 +15,14 @@ export const legacyDialect = (
 ): Dialect<PathRead> => ({
   isOfLegacy: true,
   bytes: 1000,
-  ask(request, _, { cacheKeys }) {
+  ask(request, exchange, { cacheKeys }) {
     const sender = whoAsks(request, trusted);
     if (sender === undefined) return undefined;
     const cacheKey = cacheKeys[sender.scheme];
-    const { isSomebody, key, isBrowser } = sender;
-    if (!isSomebody) return { cacheKey, owner: undefined, keyed: false };
-    if (cacheKey.personal || isBrowser === true) return undefined;
-    const owner = key === undefined ? undefined : keys.ownerOf(key);
+    const { who, key } = sender;
+    if (who === "nobody") return { cacheKey, owner: undefined, keyed: false };
+    if (cacheKey.personal || who === "browser") return undefined;
+    const owner = key === undefined ? undefined : exchange.caller?.id;
     if (owner !== undefined && !keys.isProven(owner)) return undefined;
     return { cacheKey, owner, keyed: true };
   },

@@ -4,7 +4,7 @@ import { isKey, pathOf, queryOf, withoutFormat } from "../../catalogue/index.ts"
 import { withTimeout } from "../../operation/index.ts";
 import type { WholeCore } from "../answer/core.ts";
 import type { PathRead, ReadPath } from "./pathRead.ts";
-import { isOfBrowser, type ReadSender, schemeOfOldRead } from "./whoAsks.ts";
+import { type ReadSender, schemeOfOldRead, senderOf } from "./whoAsks.ts";
 
 /** Bytes that a form may have, and milliseconds in which it has to come. */
 const MAX_BYTES = 16 * 1024;
@@ -35,11 +35,9 @@ export const openFormReads = (
     const fields = scheme && fieldsOf(url);
     if (scheme === undefined || fields === undefined) return undefined;
     return wholeBody(req).then((body) => {
-      const { key, values } = valuesIn(body, fields) ?? {};
-      const path = key === undefined ? undefined : readPath(pathOf(url), values);
-      return (
-        path && { path, sender: { scheme, isSomebody: true, isBrowser: isOfBrowser(req.headers), key }, posted: body }
-      );
+      const given = valuesIn(body, fields);
+      const path = given && readPath(pathOf(url), given.values);
+      return path && { path, sender: senderOf(scheme, req.headers, given.key), posted: body };
     });
   };
 };

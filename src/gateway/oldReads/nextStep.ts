@@ -1,7 +1,8 @@
+import type { ReadSender } from "./whoAsks.ts";
+
 /** The knowledge of a read of an old client; `key` and `found` are missing until legacy and the cache were asked. */
 export type Known = {
-  /** `browser`: a session whose user may have changed on the website the entity that is read. */
-  who: "nobody" | "key" | "session" | "browser";
+  who: ReadSender["who"];
   legacy: "answers" | "inDoubt" | "fails";
   asked: {
     isList: boolean;

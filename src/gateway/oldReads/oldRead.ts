@@ -8,7 +8,7 @@ export type OldRead = PathRead &
     cacheKey: CacheKey;
     /** The form of a read by POST. Legacy demands a key for it, and gives the same answer to each key. */
     posted?: string;
-    /** The caller's key, hashed. */
+    /** The id of the caller's key. */
     owner: string | undefined;
     /** The client's address. */
     client: string;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
 import { judgedStatus, pathOf } from "../../catalogue/index.ts";
-import { exchangeOf, monotonic, type ReadCounts, withTimeout } from "../../operation/index.ts";
+import { exchangeOf, idOfKey, monotonic, type ReadCounts, withTimeout } from "../../operation/index.ts";
 import type { Additions } from "../answer/additions.ts";
 import type { Dialect, HitPath } from "../answer/dialect.ts";
 import type { WholeCore } from "../answer/core.ts";
@@ -109,7 +109,7 @@ export class OldReads {
       ...path,
       ...sender,
       cacheKey: path.cacheKeys[sender.scheme],
-      owner: sender.key === undefined ? undefined : this.#core.keys.ownerOf(sender.key),
+      owner: sender.key === undefined ? undefined : idOfKey(sender.key),
       client: exchangeOf(res).caller?.address ?? "",
       wanted: readDirectives(req.headers["cache-control"], req.headers.pragma),
     };
@@ -137,11 +137,11 @@ export class OldReads {
   /** True: the request is answered. False, or a substitute for legacy's answer: it has to be proxied. */
   async #answerFor(req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean | Substitute> {
     const { outage } = this.#core;
-    const { cacheKey, isList, posted } = read;
+    const { cacheKey, isList, posted, who } = read;
     const mayShowMore = cacheKey.personal || this.#showsMoreToKeys.has(cacheKey.key);
     const asked = { isList, mayShowMore, isPassing: this.#cached.isPassing(read), isAlike: posted !== undefined };
     let served: Served | NotForCache = "notForCache";
-    const known: Known = { who: whoIs(read), legacy: this.#legacyNow(), asked };
+    const known: Known = { who, legacy: this.#legacyNow(), asked };
     for (;;) {
       const step = nextStep(known);
       switch (step) {
@@ -203,6 +203,3 @@ export class OldReads {
     return isFailure(judgedStatus(answer)) ? "doubted" : "other";
   }
 }
-
-const whoIs = ({ isSomebody, isBrowser, key }: OldRead): Known["who"] =>
-  !isSomebody ? "nobody" : isBrowser === true ? "browser" : key === undefined ? "session" : "key";

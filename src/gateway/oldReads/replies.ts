@@ -35,18 +35,15 @@ export const openReplies = (
     const result = isNotLegacys ? "error" : answerResultOf(status, served.how);
     exchange.cache = result;
     exchange.hasFailed = isNotLegacys;
-    // A made-up key does not count as a caller.
-    exchange.owner = read.owner !== undefined && keys.wasAccepted(read.owner) ? read.owner : undefined;
+    // A made-up key in a form does not count as a caller.
+    if (read.posted !== undefined && exchange.caller && keys.wasAccepted(read.owner)) exchange.caller.id = read.owner;
     const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch } = req.headers;
-    const keyed = read.isSomebody;
+    const keyed = read.who !== "nobody";
     const request = { method: "GET", acceptEncoding, ifNoneMatch, keyed, cors: dialect.cors(req, exchange) };
     const reply = replyWith(served, request, performance.now(), dialect.writeHeaders);
     const isSent = sendWhole(res, reply);
     counts.count(read.cacheKey.endpoint, isSent ? result : "error", performance.now() - exchange.started);
   };
-
-  /** True if legacy has refused the read's key within the last hour, and has not accepted it since. */
-  const wasRefused = ({ owner }: OldRead): boolean => owner !== undefined && keys.wasRefused(owner);
 
   /** Sends legacy's refusal of this key again, while legacy itself gives no answer. */
   const sendRefusal = (res: ServerResponse, { cacheKey }: OldRead): true => {
@@ -79,6 +76,6 @@ export const openReplies = (
     sendStored,
     /** Answers a read to which legacy gives no answer: by the refusal of a refused key, else by the stored answer. */
     sendInPlace: async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> =>
-      wasRefused(read) ? sendRefusal(res, read) : sendStored(req, res, read),
+      keys.wasRefused(read.owner) ? sendRefusal(res, read) : sendStored(req, res, read),
   };
 };

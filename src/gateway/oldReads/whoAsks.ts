@@ -6,11 +6,11 @@ import { schemeOf } from "../upstream/forwarding.ts";
 export type Scheme = "http" | "https";
 
 /**
- * The sender of a read, and its scheme. `isSomebody`: the sender has a key or a session, so legacy may show more. Any
- * cookie is a session, and counts as a key that legacy has accepted. `isBrowser`: a browser sent the cookie; its user
- * may have changed the resource on the website.
+ * The sender of a read, and its scheme. To a sender with a key or a session, legacy may show more. Any cookie is a
+ * session, and counts as a key that legacy has accepted. `browser`: a browser sent the cookie, perhaps with a key; its
+ * user may have changed the resource on the website.
  */
-export type ReadSender = { scheme: Scheme; isSomebody: boolean; key?: string; isBrowser?: boolean };
+export type ReadSender = { scheme: Scheme; who: "nobody" | "key" | "session" | "browser"; key: string | undefined };
 
 /** Identifies the sender of a read of legacy's interface. `undefined`: the request has to be proxied, with any path. */
 export const whoAsks = (request: IncomingMessage, trusted: (address: string) => boolean): ReadSender | undefined => {
@@ -18,17 +18,22 @@ export const whoAsks = (request: IncomingMessage, trusted: (address: string) => 
   const scheme = method === "GET" && !hasBody(headers) ? schemeOfOldRead(request, trusted) : undefined;
   if (scheme === undefined) return undefined;
   const query = url.slice(pathOf(url).length);
-  const { cookie = "" } = headers;
   // Legacy takes an empty key of a GET for no key.
   const key = query === "" ? "" : keyAlone(query);
-  if (key === "" && cookie === "") return { scheme, isSomebody: false };
-  if (key === undefined || (key !== "" && !isKey(key))) return undefined;
-  return { scheme, isSomebody: true, isBrowser: isOfBrowser(headers), ...(key !== "" && { key }) };
+  if (key === "") return senderOf(scheme, headers, undefined);
+  return key === undefined || !isKey(key) ? undefined : senderOf(scheme, headers, key);
 };
 
-/** True for a request with a cookie that a browser sent. */
-export const isOfBrowser = ({ cookie = "", "sec-fetch-site": site, origin, referer }: IncomingHttpHeaders): boolean =>
-  cookie !== "" && (site ?? origin ?? referer) !== undefined;
+/** The sender of a read with this key, or without a key. */
+export const senderOf = (
+  scheme: Scheme,
+  { cookie = "", "sec-fetch-site": site, origin, referer }: IncomingHttpHeaders,
+  key: string | undefined,
+): ReadSender => {
+  const isBrowser = cookie !== "" && (site ?? origin ?? referer) !== undefined;
+  const who = isBrowser ? "browser" : key !== undefined ? "key" : cookie !== "" ? "session" : "nobody";
+  return { scheme, who, key };
+};
 
 /** The scheme of a read. `undefined`: a header other than the cookie may change legacy's answer, or its audience. */
 export const schemeOfOldRead = (

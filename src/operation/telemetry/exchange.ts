@@ -51,8 +51,6 @@ export class HttpExchange {
   cache: string | undefined;
   stage: string | undefined;
   backend: string | undefined;
-  /** The salted hash of the caller's key. */
-  owner: string | undefined;
   /** The number of its requests to legacy and modern until now, and the time of all of them together. */
   upstreamCalls = 0;
   upstreamMs = 0;
@@ -121,7 +119,7 @@ export class HttpExchange {
 
   /** The part that a log line may show of a target requested on behalf of this request, without the request's keys. */
   shown(target: string): string {
-    return scrubTarget(target, this.caller?.keys ?? []);
+    return scrubTarget(target, this.caller?.credential.given ?? []);
   }
 
   /** Releases the request: work that goes on after the answer must not keep a key in memory. */

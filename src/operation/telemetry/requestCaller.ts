@@ -1,6 +1,24 @@
+import { hash, randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { type Credential, keysGiven, queryOf, readCredential } from "../../catalogue/index.ts";
+import { type Credential, queryOf, readCredential } from "../../catalogue/index.ts";
 import { clientAddress } from "../network/addresses.ts";
+
+/**
+ * Hashes a key (base64url), so that what knows a caller does not know its key. Legacy ignores the case of keys: all
+ * spellings of a key have one hash. The secret decides who else gets the same hash:
+ *
+ * - A random secret: only this process (`idOfKey`; the cache, verified keys, rate limits, the access log).
+ * - The URL of Redis: all gateways that share it, which count a caller's requests together (rate limits).
+ * - A stored secret: later processes, since the list of clients outlives a restart (retirement).
+ * - No secret: each gateway, where a caller has the same bucket. It is one of 100, which hides the key (migration).
+ */
+export const hashOfKey = (key: string, secret: string): string =>
+  hash("sha256", secret + key.toLowerCase(), "base64url");
+
+const secretOfProcess = randomBytes(16).toString("hex");
+
+/** The id of callers with this key, in this process. */
+export const idOfKey = (key: string): string => hashOfKey(key, secretOfProcess);
 
 /** The parts of a request that identify its caller. */
 type CallerSource = {
@@ -17,7 +35,7 @@ export class RequestCaller {
   readonly #trusted: (address: string) => boolean;
   #address: string | undefined;
   #credential: Credential | undefined;
-  #keys: readonly string[] | undefined;
+  #id: string | undefined;
 
   /** `trusted`: true if a peer's `X-Forwarded-For` is trusted. */
   constructor(source: CallerSource, trusted: (address: string) => boolean) {
@@ -31,16 +49,22 @@ export class RequestCaller {
     return (this.#address ??= clientAddress(remoteAddress, forwardedFor, this.#trusted));
   }
 
-  /** The key, as the new interface reads it. */
+  /** The keys, as the new interface reads them. */
   get credential(): Credential {
     const { target, header } = this.#source;
     return (this.#credential ??= readCredential(queryOf(target), header));
   }
 
-  /** All keys of the request, valid or not, which a log must not show. */
-  get keys(): readonly string[] {
-    const { target, header } = this.#source;
-    return (this.#keys ??= keysGiven(queryOf(target), header));
+  /** The id of its key (`idOfKey`) or, of several, of the first, valid or not; `undefined`: it has no key. */
+  get id(): string | undefined {
+    const [key] = this.credential.given;
+    if (key !== undefined) this.#id ??= idOfKey(key);
+    return this.#id;
+  }
+
+  /** Sets the id to that of the key in a form, which is not read here. */
+  set id(id: string | undefined) {
+    this.#id = id;
   }
 }
 

@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
+import { idOfKey } from "../../../src/operation/telemetry/requestCaller.ts";
 import { MAX_UNCONFIRMED, openUnconfirmedWrites } from "../../../src/gateway/answer/unconfirmedWrites.ts";
 import { settled, until } from "../../support/waiting.ts";
 import { alice, cachedGateway, filledGateway, kept, scriptedLegacy } from "../cache/support.ts";
@@ -141,11 +142,7 @@ describe("writes that wait for the verification of their key", () => {
     ] as const) {
       let outdated = 0;
       let asked = 0;
-      const keys = {
-        ownerOf: (key: string) => key,
-        isProven: () => false,
-        verify: () => Promise.resolve(answers[asked++]),
-      };
+      const keys = { isProven: () => false, verify: () => Promise.resolve(answers[asked++]) };
       const onError = (error: unknown) => expect(error).toBeUndefined();
       const writes = openUnconfirmedWrites({ keys, timeout: 1000, delays: [1, 1], onError });
       expect(writes.note(alice, () => void outdated++)).toBeUndefined();
@@ -163,11 +160,7 @@ describe("writes that wait for the verification of their key", () => {
       const back = Promise.withResolvers<void>();
       let outdated = 0;
       const answers = [broken, last];
-      const keys = {
-        ownerOf: (key: string) => key,
-        isProven: () => false,
-        verify: () => Promise.resolve(answers.shift()),
-      };
+      const keys = { isProven: () => false, verify: () => Promise.resolve(answers.shift()) };
       let isBack = false;
       const legacyBack = () => (isBack ? undefined : back.promise);
       const settings = { keys, timeout: 1000, delays: [], legacyBack };
@@ -186,8 +179,7 @@ describe("writes that wait for the verification of their key", () => {
   test("lost writes that wait are bounded, and end with the gateway", async () => {
     let asked = 0;
     const keys = {
-      ownerOf: (key: string) => key,
-      isProven: (owner: string) => owner === alice,
+      isProven: (id: string) => id === idOfKey(alice),
       verify: () => Promise.resolve(asked++ < 0 ? undefined : broken),
     };
     const writes = openUnconfirmedWrites({ keys, timeout: 1000, delays: [60_000], onError: () => undefined });

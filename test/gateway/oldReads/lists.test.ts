@@ -1,3 +1,4 @@
+import { idOfKey } from "../../../src/operation/telemetry/requestCaller.ts";
 import { hasFeatures } from "../../support/hasFeatures.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -208,7 +209,7 @@ describe("a list with a key", () => {
 
   test("tells whether legacy knows the key", async () => {
     const { ask, core } = await cachingOver(await startSample());
-    const known = (given = "") => core.keys.isProven(core.keys.ownerOf(given));
+    const known = (given = "") => core.keys.isProven(idOfKey(given));
     expect((await ask(`${list}?api_key=${mallory}`)).status).toBe(412);
     expect([known(key), known(mallory)]).toEqual([false, false]);
     await ask(keyed);
@@ -264,7 +265,7 @@ describe("a key that legacy has refused within the hour", () => {
   test("stays refused for an hour", async () => {
     const { pass } = clock();
     const { core } = await refused();
-    const wasRefused = () => core.keys.wasRefused(core.keys.ownerOf(mallory));
+    const wasRefused = () => core.keys.wasRefused(idOfKey(mallory));
     pass(59 * minute);
     expect(wasRefused()).toBe(true);
     // The keys' clock is read once in a millisecond.
