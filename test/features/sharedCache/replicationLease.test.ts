@@ -1,12 +1,15 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { openReplicationLease, openTerm } from "../../../features/sharedCache/replicationLease.ts";
+import { ReplicationLease } from "../../../features/sharedCache/replicationLease.ts";
+import { Term } from "../../../features/sharedCache/term.ts";
 
 /** A beat's answer, or a message, with an epoch; `late` ms after the beat was sent. */
 type Step = { beat: string | undefined; late?: number } | { announced: string };
 
 const heldAfter = (steps: readonly Step[]): string[] => {
   let time = 0;
-  const term = openTerm(() => time);
+  vi.spyOn(performance, "now").mockImplementation(() => time);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const term = new Term();
   return steps.flatMap((step) => {
     if ("announced" in step) {
       term.announced(step.announced);
@@ -66,7 +69,7 @@ const heldLease = async () => {
   onTestFinished(() => void vi.useRealTimers());
   const redis = { isAway: false, epoch: "a", known: ["a"], others: ["other"], isRefusing: false };
   const done: string[] = [];
-  const lease = openReplicationLease({
+  const lease = new ReplicationLease({
     isListening: () => !redis.isAway,
     ask: async (epochs) => ({
       epoch: redis.epoch,
