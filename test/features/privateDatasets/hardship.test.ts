@@ -2,9 +2,8 @@ import { connect } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { xmlError } from "../../gateway/http/support.ts";
 import { settled, until } from "../../support/waiting.ts";
-import { fronted, over } from "./through.ts";
+import { fronted, scanningThrough, through } from "./through.ts";
 import { administrator, nobody, owner, secondAdministrator, user, wrongKey } from "./people.ts";
-import { startScanning } from "./scanned.ts";
 
 /** Times for which no test waits: a gateway that waited so long for legacy would hold up its test. */
 const patient = { TOTAL_TIMEOUT_MS: "3600000", HEADERS_TIMEOUT_MS: "3600000" };
@@ -12,7 +11,7 @@ const patient = { TOTAL_TIMEOUT_MS: "3600000", HEADERS_TIMEOUT_MS: "3600000" };
 describe("a legacy that answers single datasets slowly, or not at all", () => {
   test("a legacy that hangs holds up no list: its own list is served, and marked", async () => {
     const front = await fronted();
-    const { list, legacy } = await over(front, patient);
+    const { list, legacy } = await through(front, patient);
     front.replace(/GET .*\/(data\/\d+|evaluation\/)/);
     expect(await list(administrator)).toMatchObject({ ids: [2, 6, 9], isIncomplete: true });
     expect(await list(nobody)).toMatchObject({ ids: [2, 9], isIncomplete: false });
@@ -26,10 +25,10 @@ describe("a legacy that answers single datasets slowly, or not at all", () => {
   test("a legacy that hangs does not hold up a stop", async () => {
     const front = await fronted();
     front.replace(/GET .*\/data\/\d+/);
-    const { close, state } = await startScanning(front.url, patient);
-    await until(() => state().at > 0);
+    const { close, state } = await scanningThrough(front, patient);
+    await until(() => state()?.at === 1);
     await close();
-    expect(state().state).not.toBe("complete");
+    expect(state()?.state).not.toBe("complete");
   });
 });
 
@@ -39,7 +38,7 @@ describe("no caller causes many requests to legacy", () => {
 
   test("by a write that names many, also if it is refused, fails or is given up", async () => {
     const front = await fronted();
-    const { url, port } = await over(front);
+    const { url, port } = await through(front);
     const before = front.asked(secondAdministrator).length;
     const send = (key?: string) =>
       fetch(`${url}/api/v1/json/data/tag${key === undefined ? "" : `?api_key=${key}`}`, {
@@ -63,7 +62,7 @@ describe("no caller causes many requests to legacy", () => {
 
   test("by reading known rows, or rows that do not exist", async () => {
     const front = await fronted();
-    const { legacy } = await over(front);
+    const { legacy } = await through(front);
     const before = front.asked(secondAdministrator).length;
     for (let i = 0; i < 20; i++) for (const id of [2, 3, 777 + i]) await legacy(nobody, `json/data/${id}`);
     await settled();
@@ -72,7 +71,7 @@ describe("no caller causes many requests to legacy", () => {
 
   test("by a wrong key: legacy verifies it once, and the list is not fetched", async () => {
     const front = await fronted();
-    const { list } = await over(front);
+    const { list } = await through(front);
     for (let i = 1; i <= 3; i++) {
       expect((await list(wrongKey, `status/all/limit/${i}`)).ids).toBe(401);
       expect(front.asked(wrongKey)).toHaveLength(i);
@@ -82,10 +81,11 @@ describe("no caller causes many requests to legacy", () => {
 
 test.each([
   ["at a dataset that it was to read again", /GET .*\/data\/3\b/, 500, ""],
+  ["with another dataset", /GET .*\/data\/3\b/, 200, '{"data_set_description":{"id":"999","visibility":"public"}}'],
   ["and refuses the administrator's key", new RegExp(secondAdministrator.key), 412, xmlError(103, "No").body],
 ])("where legacy fails %s no list waits for it", async (_, targets, status, body) => {
   const front = await fronted();
-  const { list, legacy, state } = await over(front);
+  const { list, legacy, state } = await through(front);
   front.replace(targets, status, body);
   const asked = front.asked(secondAdministrator).length;
   await legacy(owner, "json/data/tag", { data_id: "3", tag: "mine" });
