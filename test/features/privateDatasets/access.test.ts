@@ -114,7 +114,7 @@ describe("an administrator's list", () => {
     ["a wrong key", 412, error(103), { ids: 401, isIncomplete: false }],
     ["a page", 200, "<html>", { ids: [2, 6, 9], isIncomplete: true }],
     ["a list", 200, '{"data":{"dataset":[{"did":1.5},{"did":-1}]}}', { ids: [2, 6, 9], isIncomplete: true }],
-  ])("depends on legacy's answer about the key: %s", async (_, status, body, expected) => {
+  ])("an administrator's list depends on legacy's answer about the key: %s", async (_, status, body, expected) => {
     const front = await fronted();
     const { list } = await through(front);
     front.replace(/evaluation\/request/, status, body);

@@ -8,7 +8,7 @@ const complete = (ids: number[] | number) => ({ ids, isIncomplete: false });
 const all = complete([2, 3, 5, 6, 9]);
 
 describe("a write through the gateway shows in the next list", () => {
-  test("a dataset that turns private, and public again", async () => {
+  test("a dataset that turns private or public is right in the next list", async () => {
     const { list, legacy } = await through();
     // More than the gateway reads of it.
     const long = `<oml:visibility>private</oml:visibility><oml:description>${"x".repeat(100_000)}</oml:description>`;
@@ -20,7 +20,7 @@ describe("a write through the gateway shows in the next list", () => {
     expect(await list(nobody)).toMatchObject(complete([2, 3, 9]));
   });
 
-  test("a private dataset that is deleted", async () => {
+  test("a deleted private dataset is gone from the next list", async () => {
     const { list, legacy, state } = await through();
     expect(await list(administrator)).toMatchObject(all);
     expect((await legacy(owner, "json/data/3", undefined, "DELETE")).status).toBe(200);
@@ -32,7 +32,7 @@ describe("a write through the gateway shows in the next list", () => {
     ["json/data", "identity"],
     ["data", "identity"],
     ["data", "gzip"],
-  ])("a private dataset that is uploaded by %s, with the coding %s", async (path, coding) => {
+  ])("an uploaded private dataset is in the next list: by %s, with the coding %s", async (path, coding) => {
     const { list, url } = await through();
     const description = `<oml:data_set_description xmlns:oml="http://openml.org/openml"><oml:name>brand_new</oml:name><oml:description>New.</oml:description><oml:format>ARFF</oml:format><oml:visibility>private</oml:visibility></oml:data_set_description>`;
     const answer = await fetch(`${url}/api/v1/${path}?api_key=${owner.key}`, {
@@ -54,7 +54,7 @@ describe("a write through the gateway shows in the next list", () => {
     }
   });
 
-  test("another status, and a tag by either interface", async () => {
+  test("a changed status or tag shows in the next list", async () => {
     const { list, legacy, url } = await through();
     const tag = (action: string) =>
       fetch(`${url}/v1/datasets/${action}`, {
@@ -84,19 +84,22 @@ describe("a change that bypasses the gateway", () => {
   test.each<[string, Partial<DatasetRow> | undefined]>([
     ["turned private", { visibility: "private" }],
     ["was deleted", undefined],
-  ])("says private=incomplete until the next scan where a public dataset %s", async (_, change) => {
-    const { list, bed } = await through();
-    const place = bed.datasets.findIndex(({ id }) => id === 9);
-    if (change) Object.assign(bed.datasets[place] ?? {}, change);
-    else bed.datasets.splice(place, 1);
-    expect(await list(administrator)).toMatchObject({ ids: [2, 3, 5, 6], isIncomplete: true });
-    expect(await list(administrator, "status/active")).toMatchObject({ ids: [2, 3, 5, 6], isIncomplete: true });
-    expect(await list(administrator, "data_id/9,2")).toMatchObject({ ids: [2], isIncomplete: true });
-    expect(await list(administrator, "data_id/2,3")).toMatchObject(complete([2, 3]));
-    expect(await list(owner)).toMatchObject(complete([2, 3]));
-  });
+  ])(
+    "a list is marked incomplete until the next scan where a public dataset %s past the gateway",
+    async (_, change) => {
+      const { list, bed } = await through();
+      const place = bed.datasets.findIndex(({ id }) => id === 9);
+      if (change) Object.assign(bed.datasets[place] ?? {}, change);
+      else bed.datasets.splice(place, 1);
+      expect(await list(administrator)).toMatchObject({ ids: [2, 3, 5, 6], isIncomplete: true });
+      expect(await list(administrator, "status/active")).toMatchObject({ ids: [2, 3, 5, 6], isIncomplete: true });
+      expect(await list(administrator, "data_id/9,2")).toMatchObject({ ids: [2], isIncomplete: true });
+      expect(await list(administrator, "data_id/2,3")).toMatchObject(complete([2, 3]));
+      expect(await list(owner)).toMatchObject(complete([2, 3]));
+    },
+  );
 
-  test("no page repeats a row: the list itself shows a row that turned public", async () => {
+  test("no page repeats a row that turned public past the gateway", async () => {
     const { list, bed } = await through();
     expect(await list(administrator)).toMatchObject(all);
     Object.assign(bed.datasets.find(({ id }) => id === 5) ?? {}, { visibility: "public" });

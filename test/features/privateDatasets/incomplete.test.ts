@@ -18,7 +18,7 @@ const own = { ids: [2, 6, 9], isIncomplete: true };
 const whole = { ids: [2, 3, 5, 6, 9], isIncomplete: false };
 
 describe("a list that says that it may lack something", () => {
-  test("while the first scan runs, but only to administrators", async () => {
+  test("during the first scan administrators' lists are marked incomplete, and no others", async () => {
     const front = await fronted();
     front.replace(/\/data\/12\b/);
     const { list, state } = await scanningThrough(front);
@@ -28,7 +28,7 @@ describe("a list that says that it may lack something", () => {
     expect(await list(user)).toMatchObject({ ids: [2, 9], isIncomplete: false });
   });
 
-  test("where the last scan is older than an hour, until the next one is over", async () => {
+  test("a list is marked incomplete where the last scan is older than an hour", async () => {
     const front = await fronted();
     const { list, state } = await through(front);
     expect(await list(administrator)).toMatchObject(whole);
@@ -41,7 +41,7 @@ describe("a list that says that it may lack something", () => {
     expect(await list(administrator)).toMatchObject(whole);
   });
 
-  test("where the last scan ended in the future: the clock was set back since", async () => {
+  test("a list is marked incomplete where the stored scan ended in the future", async () => {
     const front = await fronted();
     const DATA_DIR = temporaryFolder();
     const now = Date.now;
@@ -59,7 +59,7 @@ describe("a list that says that it may lack something", () => {
   });
 
   test.each(["status/all", "status/all/tag/demo"])(
-    "where legacy calls a list empty that had rows: %s",
+    "a list is marked incomplete where legacy calls it empty and it had rows: %s",
     async (filters) => {
       const { list, bed } = await through();
       const before = await list(administrator, filters);
@@ -90,7 +90,7 @@ describe("a list that says that it may lack something", () => {
     expect(state()?.trouble).toBeUndefined();
   });
 
-  test("where it is unknown if a row passes a filter", async () => {
+  test("a list is marked incomplete where it is unknown if a row passes its filter", async () => {
     const filters = endpoints.listDatasets.rowById?.filters as Partial<RowFilters>;
     const { tag } = filters;
     onTestFinished(() => void Object.assign(filters, { tag }));
@@ -100,7 +100,7 @@ describe("a list that says that it may lack something", () => {
     expect(await list(administrator)).toMatchObject(whole);
   });
 
-  test("where the key of the scan is no administrator's", async () => {
+  test("lists are marked incomplete where the key of the scan is not an administrator's", async () => {
     const { list, state, observer, core } = await scanningThrough(undefined, { LEGACY_ADMIN_KEY: user.key });
     await until(() => state()?.trouble !== undefined);
     expect(state()).toMatchObject({ state: "scanning", rows: 0, trouble: "the key is no administrator's" });
@@ -111,7 +111,7 @@ describe("a list that says that it may lack something", () => {
     expect(await list(administrator)).toMatchObject(own);
   });
 
-  test("while the disk cannot store rows", async () => {
+  test("lists are marked incomplete while the disk cannot store rows", async () => {
     const DATA_DIR = temporaryFolder();
     await (await openStores({ DATA_DIR, onEvent: () => undefined })).close();
     const file = new DatabaseSync(join(DATA_DIR, "catalog-gateway.sqlite"));
@@ -129,7 +129,7 @@ describe("a list that says that it may lack something", () => {
     expect(await list(administrator)).toMatchObject(whole);
   });
 
-  test("where stored rows cannot be read, until each is read again or known to be gone", async () => {
+  test("lists are marked incomplete until each unreadable row is read again or known to be gone", async () => {
     const front = await fronted();
     const DATA_DIR = temporaryFolder();
     const stored = await through(front, { DATA_DIR });
@@ -157,7 +157,7 @@ describe("a list that says that it may lack something", () => {
     ["without a file (113)", { file_id: null }],
     ["whose description legacy fails at (500)", { description: "a\u000cb" }],
     ["of another visibility", { visibility: "friends" }],
-  ])("lacks a row %s alone, and says so where that row could match", async (_, about) => {
+  ])("a list is marked incomplete where it may lack a row %s", async (_, about) => {
     const untold = completeDataset({ id: 7, name: "untold", uploader: owner.user.id, visibility: "private" });
     const { list, state } = await through([...rows, { ...untold, ...about }], {}, { scan: { retry: 1 } });
     expect(state()?.hidden).toBe(1);
@@ -169,7 +169,7 @@ describe("a list that says that it may lack something", () => {
     expect(await list(user)).toMatchObject({ ids: [2, 9], isIncomplete: false });
   });
 
-  test("by uploader lacks rows of unknown uploaders, until they list their own rows", async () => {
+  test("a list by uploader is marked incomplete until all uploaders have listed their rows", async () => {
     const { list } = await through();
     const by = (id: number) => `status/all/uploader/${id}`;
     expect(await list(administrator, by(16))).toMatchObject({ ids: [2], isIncomplete: true });
