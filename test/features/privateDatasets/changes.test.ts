@@ -20,12 +20,14 @@ describe("a write through the gateway shows in the next list", () => {
     expect(await list(nobody)).toMatchObject(complete([2, 3, 9]));
   });
 
-  test("a deleted private dataset is gone from the next list", async () => {
+  test("a deleted dataset is gone from the next list, private or not", async () => {
     const { list, legacy, state } = await through();
     expect(await list(administrator)).toMatchObject(all);
     expect((await legacy(owner, "json/data/3", undefined, "DELETE")).status).toBe(200);
     expect(await list(administrator)).toMatchObject(complete([2, 5, 6, 9]));
     expect(state()?.rows).toBe(2);
+    expect((await legacy(owner, "json/data/2", undefined, "DELETE")).status).toBe(200);
+    expect(await list(administrator)).toMatchObject(complete([5, 6, 9]));
   });
 
   test.each([
