@@ -61,15 +61,6 @@ describe("no caller causes many requests to legacy", () => {
     expect(front.asked(secondAdministrator).length - before).toBeLessThanOrEqual(0);
   });
 
-  test("reads of datasets, known or not, cause no requests of the scan", async () => {
-    const front = await fronted();
-    const { legacy } = await through(front);
-    const before = front.asked(secondAdministrator).length;
-    for (let i = 0; i < 20; i++) for (const id of [2, 3, 777 + i]) await legacy(nobody, `json/data/${id}`);
-    await settled();
-    expect(front.asked(secondAdministrator).length).toBe(before);
-  });
-
   test("a wrong key is verified once a list, and no list is fetched", async () => {
     const front = await fronted();
     const { list } = await through(front);

@@ -59,17 +59,6 @@ describe("requests to legacy for an administrator's list", () => {
       expect((await other.list(administrator, `status/all/limit/10/offset/${offset}`)).ids).toHaveLength(10);
     expect(asked()).toEqual([PROBE, WHOLE, WHOLE]);
   });
-
-  test("simultaneous requests for an administrator's list fetch it once", async () => {
-    const front = await fronted(many(30));
-    const { list } = await through(front);
-    await list(administrator, "data_id/1");
-    const asked = asker(front);
-    asked();
-    const lists = await Promise.all([1, 2, 3, 4].map((limit) => list(administrator, `status/all/limit/${limit}`)));
-    expect(lists.map((answer) => answer.ids)).toEqual([1, 2, 3, 4].map(ids));
-    expect(asked()).toEqual([WHOLE]);
-  });
 });
 
 describe("a whole list that legacy cannot give", () => {
