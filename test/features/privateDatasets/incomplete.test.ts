@@ -100,6 +100,17 @@ describe("a list that says that it may lack something", () => {
     expect(await list(administrator)).toMatchObject(whole);
   });
 
+  test("lists are marked incomplete while legacy does not give the scan its public list", async () => {
+    const front = await fronted();
+    front.replace(/xml\/data\/list/, 500);
+    const { list, state, scanned } = await scanningThrough(front, {}, { scan: { retry: 1 } });
+    await until(() => state()?.trouble !== undefined);
+    expect(await list(administrator)).toMatchObject(own);
+    front.release();
+    await scanned();
+    expect(await list(administrator)).toMatchObject(whole);
+  });
+
   test("lists are marked incomplete where the key of the scan is not an administrator's", async () => {
     const { list, state, observer, core } = await scanningThrough(undefined, { LEGACY_ADMIN_KEY: user.key });
     await until(() => state()?.trouble !== undefined);
