@@ -127,6 +127,16 @@ describeWithRedis("the tier on Redis", () => {
     expect([a.observed.lost, b.observed.lost, a.trusted(), b.trusted()]).toEqual([0, 0, true, true]);
   });
 
+  test("an answer that was fetched before an invalidation is not stored after it", async () => {
+    const redis = await startRedis();
+    const [a, b] = [await open(redis.url), await open(redis.url)];
+    const mark = a.mark();
+    await b.invalidate({ groups: ["dataset/61"] });
+    a.set("k", await entry("old"), mark);
+    await until(() => a.observed.counts.includes("set overtaken"));
+    expect(await b.get("k")).toBeUndefined();
+  });
+
   test("a full Redis stores no new entries, and still invalidates", async () => {
     const redis = await startRedis();
     const [a, b] = [await open(redis.url), await open(redis.url)];
