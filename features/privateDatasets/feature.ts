@@ -6,8 +6,9 @@ import type { Meter, Observer } from "../../src/operation/index.ts";
 import { askAs, isAdministrators, LIST_ENDPOINT, openAdminStatuses } from "./askLegacy.ts";
 import { privateDatasetsEvents } from "./events.ts";
 import { openScanResults, scopeOf } from "./scanResults.ts";
-import { listedRows, privateRowsLayer } from "./mergedList.ts";
-import { openScanner, type PrivateRowsView, type ScanOptions } from "./scan.ts";
+import { listedRows } from "./listedRows.ts";
+import { privateRowsLayer } from "./mergedList.ts";
+import { type PrivateRowsView, Scanner, type ScanOptions } from "./scan.ts";
 import type { PrivateDatasetsSettings } from "./settings.ts";
 import { fetchListedIds, type ListParts, PRIVATE_GROUP, wholeLists } from "./wholeLists.ts";
 import { readWritten } from "./writtenDatasets.ts";
@@ -34,7 +35,7 @@ const open = async (
   const { signal } = stopping;
   const spent = { calls: 0 };
   const callerNow = () => ({ ...ownCaller(timeout), signal, exchange: { countCall: () => void spent.calls++ } });
-  const scanner = openScanner({
+  const scanner = new Scanner({
     scanResults,
     ask: (request) => askAs(core, { ...callerNow(), key })(request),
     rowById,
@@ -51,17 +52,18 @@ const open = async (
   });
   const adminStatuses = openAdminStatuses();
   events.on("keyRefused", adminStatuses.remove);
-  addMetrics(meter, scanner.view);
+  const view = () => scanner.view();
+  addMetrics(meter, view);
   let scanning: Promise<void> | undefined;
   const start = async (): Promise<void> => {
     scanning = scanner.run();
   };
   return {
     /** The scan and its state, for tests. */
-    privateRows: { start, state: scanner.view },
+    privateRows: { start, state: view },
     console: {
-      cacheView: () => ({ privateRows: scanner.view() }),
-      page: async () => (await import("./console/page.ts")).privateDatasetsPage(scanner.view),
+      cacheView: () => ({ privateRows: view() }),
+      page: async () => (await import("./console/page.ts")).privateDatasetsPage(view),
     } satisfies ConsolePart,
     layer: privateRowsLayer({
       core,
@@ -74,7 +76,10 @@ const open = async (
     }),
     // Only legacy knows whether a caller with a key is an administrator, who sees more.
     mayHit: (name: string, isKeyed: boolean) => !isKeyed || name !== LIST_ENDPOINT,
-    onWrite: readWritten((id) => scanResults.get(id) !== undefined, scanner.readNext),
+    onWrite: readWritten(
+      (id) => scanResults.get(id) !== undefined,
+      (id) => scanner.readNext(id),
+    ),
     check: (report: CheckReport) => checkKey(core, report, key),
     start: async (): Promise<Started> => {
       await start();

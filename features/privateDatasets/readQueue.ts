@@ -1,4 +1,4 @@
-import { MAX_ID } from "./scanResults.ts";
+import { MAX_ID } from "./idSet.ts";
 
 /** Ids that may wait to be read next. The next scan reads the others. */
 const MAX_WAITING = 1000;

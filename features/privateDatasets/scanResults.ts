@@ -2,32 +2,8 @@ import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { monotonic, type Settings } from "../../src/operation/index.ts";
+import { type IdSet, MAX_ID, openIdSet } from "./idSet.ts";
 import type { Stores } from "../../libraries/stores/keyValueStore.ts";
-
-/** The highest id that is accepted: each id takes a bit. */
-export const MAX_ID = 2 ** 24;
-
-/** A set of ids that takes a bit for each. */
-type IdSet = ReturnType<typeof openIdSet>;
-
-/** Opens the set of all ids in a text; without a text it is empty. */
-export const openIdSet = (text = "") => {
-  let bytes = Buffer.from(text, "base64");
-  return {
-    has: (id: number): boolean => ((bytes[id >> 3] ?? 0) & (1 << (id & 7))) !== 0,
-    add(id: number): void {
-      const at = id >> 3;
-      if (at >= bytes.length)
-        bytes = Buffer.concat([bytes, Buffer.alloc(Math.max(at + 1 - bytes.length, bytes.length))]);
-      bytes[at] = (bytes[at] ?? 0) | (1 << (id & 7));
-    },
-    delete(id: number): void {
-      if (id >> 3 < bytes.length) bytes[id >> 3] = (bytes[id >> 3] ?? 0) & ~(1 << (id & 7));
-    },
-    /** The bits in base64, the lowest first. */
-    toText: (): string => bytes.toString("base64"),
-  };
-};
 
 const idSchema = z.int().min(1).max(MAX_ID);
 const countSchema = z.int().min(0);
@@ -54,7 +30,8 @@ const progressSchema = z.strictObject({
 export type PrivateRow = z.infer<typeof rowSchema>;
 type StoredRecord = PrivateRow | z.infer<typeof progressSchema>;
 
-type Progress = {
+/** The progress of the scan. */
+export type Progress = {
   /** The highest id of a dataset. */
   highest: number;
   /** The ids that the last completed scan had in the public list. */
@@ -91,6 +68,23 @@ export type ScanResults = Awaited<ReturnType<typeof openScanResults>>;
 
 const PROGRESS = "scan";
 
+const rowOf = (record: StoredRecord | undefined): PrivateRow | undefined =>
+  record !== undefined && "id" in record ? record : undefined;
+
+const progressFrom = (record: StoredRecord | undefined): Progress => {
+  if (record === undefined || "id" in record)
+    return { highest: 0, listed: openIdSet(), unknown: openIdSet(), recheckedUpTo: 0 };
+  const { completedAt: at, ...others } = record;
+  const moment = at === undefined ? undefined : monotonic.fromStored(at);
+  const completed = at === undefined || moment === undefined ? undefined : { at, moment };
+  return { ...others, listed: openIdSet(record.listed), unknown: openIdSet(record.unknown), completed };
+};
+
+const recordOf = ({ listed, unknown, completed, ...others }: Progress): StoredRecord => {
+  const texts = { listed: listed.toText(), unknown: unknown.toText() };
+  return { ...others, ...texts, ...(completed && { completedAt: completed.at }) };
+};
+
 /** Opens the known private datasets, and the progress of the scan. */
 export const openScanResults = async ({ stores, scope, onChange }: ScanResultsSettings) => {
   const feature = `private-rows:${scope}`;
@@ -108,34 +102,18 @@ export const openScanResults = async ({ stores, scope, onChange }: ScanResultsSe
   let ordered: readonly PrivateRow[] | undefined;
   let version = 0;
 
-  const rowOf = (record: StoredRecord | undefined): PrivateRow | undefined =>
-    record !== undefined && "id" in record ? record : undefined;
   const changed = () => {
     ordered = undefined;
     version++;
     onChange();
   };
-  const readProgress = (): Progress => {
-    const record = store.get(PROGRESS);
-    if (record === undefined || "id" in record)
-      return { highest: 0, listed: openIdSet(), unknown: openIdSet(), recheckedUpTo: 0 };
-    const { completedAt: at, ...others } = record;
-    const moment = at === undefined ? undefined : monotonic.fromStored(at);
-    const completed = at === undefined || moment === undefined ? undefined : { at, moment };
-    return { ...others, listed: openIdSet(record.listed), unknown: openIdSet(record.unknown), completed };
-  };
-  let progress = readProgress();
-  const progressRecord = (): StoredRecord => {
-    const { listed, unknown, completed, ...others } = progress;
-    const texts = { listed: listed.toText(), unknown: unknown.toText() };
-    return { ...others, ...texts, ...(completed && { completedAt: completed.at }) };
-  };
+  let progress = progressFrom(store.get(PROGRESS));
   /** Ignores a failure: the next call saves the progress. */
   const saveProgress = async (): Promise<void> => {
-    await store.update(PROGRESS, progressRecord).catch(() => false);
+    await store.update(PROGRESS, () => recordOf(progress)).catch(() => false);
   };
   store.onChange((changes) => {
-    if (changes.has(PROGRESS)) progress = readProgress();
+    if (changes.has(PROGRESS)) progress = progressFrom(store.get(PROGRESS));
     if ([...changes.keys()].some((key) => key !== PROGRESS)) changed();
   });
 

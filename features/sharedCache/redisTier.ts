@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { buildId, withTimeout } from "../../src/operation/index.ts";
 import { type Entry, expiryOf, type OpenSharedTier, type SharedTier } from "../../src/gateway/index.ts";
-import { openReplication, type ReplicationSettings } from "./replication.ts";
+import { Replication, type ReplicationSettings } from "./replication.ts";
 import { entryName, EPOCH, groupsFor, isListable, scripts, VERSIONS } from "./scripts.ts";
 import { fromWire, toWire } from "./wire.ts";
 
@@ -25,24 +25,23 @@ export const redisTier =
   ({ longest, count, build = buildId(), ...settings }: RedisTierSettings): OpenSharedTier =>
   (owner): SharedTier => {
     const { timeout } = settings;
-    const replication = openReplication({ ...settings, build }, owner);
-    const { run } = replication;
-    const isTrusted = () => replication.isTrusted();
+    const replication = new Replication({ ...settings, build }, owner);
+    const { connection, deliveries, lease } = replication;
     let cooldownUntil = 0;
 
     const read = async (key: string): Promise<Entry | undefined> => {
-      const bytes = await run(scripts.get, [entryName(build, key)], [VERSIONS]);
+      const bytes = await connection.run(scripts.get, [entryName(build, key)], [VERSIONS]);
       if (!(bytes instanceof Buffer)) return undefined;
       const entry = await fromWire(bytes);
       return entry === undefined || performance.now() >= expiryOf(entry) ? undefined : entry;
     };
 
     return {
-      trusted: isTrusted,
-      mark: () => replication.epoch(),
+      trusted: () => lease.isHeld(),
+      mark: () => lease.epoch(),
       async get(key) {
         // While an invalidation is pending, Redis may still hold the entries that it deletes.
-        if (!isTrusted() || replication.isPending() || performance.now() < cooldownUntil) return undefined;
+        if (!lease.isHeld() || deliveries.arePending() || performance.now() < cooldownUntil) return undefined;
         try {
           const entry = await withTimeout(read(key), timeout);
           count("get", entry === "late" ? "late" : entry ? "hit" : "miss");
@@ -55,18 +54,19 @@ export const redisTier =
         return undefined;
       },
       set(key, entry, mark) {
-        if (!isTrusted() || mark === undefined || entry.owner !== undefined || !entry.groups.every(isListable)) return;
+        if (!lease.isHeld() || mark === undefined || entry.owner !== undefined || !entry.groups.every(isListable))
+          return;
         const groups = groupsFor(entry).join("\n");
         const left = expiryOf(entry) - performance.now();
         if (left <= 0) return;
         const about = [VERSIONS, mark, randomUUID(), String(longest), String(Math.ceil(left)), toWire(entry), groups];
-        run(scripts.set, [entryName(build, key), EPOCH], about).then(
+        connection.run(scripts.set, [entryName(build, key), EPOCH], about).then(
           (reply) => count("set", Number(reply) === 1 ? "stored" : "overtaken"),
           () => count("set", "failed"),
         );
       },
       async invalidate(invalidation) {
-        const result = await replication.invalidate(invalidation);
+        const result = await deliveries.invalidate(invalidation);
         count("drop", result);
         return result === "done";
       },

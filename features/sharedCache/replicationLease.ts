@@ -1,11 +1,12 @@
 import { ErrorReply } from "@redis/client";
 import { openOtherGateways } from "./otherGateways.ts";
+import { LEASE_MS, Term } from "./term.ts";
 
 /** The events of the shared tier. */
 export type SharedTierEvent = "shared_tier_up" | "shared_tier_lost" | "shared_tier_error" | "redis_key_set_aside";
 
 /** The answer of Redis to a heartbeat. */
-type Heartbeat = {
+export type Heartbeat = {
   /** `undefined` if Redis is full. */
   epoch: string | undefined;
   /** The epochs in the request that Redis does not know. */
@@ -34,12 +35,21 @@ type ReplicationLeaseSettings = {
   waitForOthers?: number | undefined;
 };
 
+/**
+ * - `starting`: it was never held.
+ * - `held`: until a loss.
+ * - `lost`: Redis has not answered since the loss.
+ * - `returning`: Redis has answered, and other gateways may have pending invalidations until `othersBackAt`.
+ * - `closed`: for good.
+ */
+type LeaseState = { is: "starting" | "held" | "lost" | "closed" } | { is: "returning"; othersBackAt: number };
+
 /** Milliseconds between two heartbeats. */
 const INTERVAL = 300;
-/** Milliseconds that the lease lasts, from when the heartbeat was sent. */
-export const LEASE_MS = 1500;
 /** Milliseconds without an answer until new connections are opened. */
 const RECONNECT_AFTER_MS = 3000;
+/** Another gateway loses Redis at most a term later, and then opens new connections in this time. */
+const WAIT_FOR_OTHERS_MS = LEASE_MS + RECONNECT_AFTER_MS;
 
 /**
  * The lease is held while this gateway may trust its cached entries: Redis has answered a moment ago, and no
@@ -55,208 +65,180 @@ const RECONNECT_AFTER_MS = 3000;
  * gateway has said so, and a gateway that started in the gap has had the time. If a gateway does not come back, some
  * invalidations may be lost with it: Redis is emptied then as well.
  */
-export const openReplicationLease = (settings: ReplicationLeaseSettings) => {
-  const { isListening, ask, flush, callOthers, distrust, empty, renew, onEvent } = settings;
-  // Another gateway loses Redis at most a term later, and then opens new connections in this time.
-  const { waitForOthers = LEASE_MS + RECONNECT_AFTER_MS } = settings;
-  const term = openTerm(() => performance.now());
-  const others = openOtherGateways();
-  let state: "new" | "up" | "lost" = "new";
-  let isBeating = false;
-  let isClosed = false;
+export class ReplicationLease {
+  readonly #settings: ReplicationLeaseSettings;
+  readonly #others = openOtherGateways();
+  readonly #beating: NodeJS.Timeout;
+  #state: LeaseState = { is: "starting" };
+  /** A new term after each loss: answers to requests from an earlier term are ignored. */
+  #term = new Term();
+  #isBeating = false;
   /** When Redis answered last, or when the connections were opened. */
-  let answeredAt = performance.now();
-  /** The number of losses: answers to requests from before a loss are ignored. */
-  let losses = 0;
-  /** Redis has answered since the last loss: from its answer on, every invalidation arrives. */
-  let isConnected = false;
+  #answeredAt = performance.now();
   /** The last epoch that arrived before the last loss, and this gateway's last epoch that Redis has confirmed. */
-  let arrived: string | undefined;
-  let confirmed: string | undefined;
+  #arrived: string | undefined;
+  #confirmed: string | undefined;
   /** While there are any, Redis may hold entries that were invalidated. */
-  let unknownEpochs: readonly string[] = [];
-  /** When gateways in the same gap have sent their pending invalidations. */
-  let othersBackAt = 0;
+  #unknownEpochs: readonly string[] = [];
+  /** The errors that were reported since the state changed. */
+  readonly #errors = new Set<string>();
 
-  const errors = new Set<string>();
-  /** Reports an error; the same error once until the state changes. */
-  const failed = ({ message }: Error): void => {
-    if (isClosed || errors.has(message)) return;
-    errors.add(message);
-    onEvent("shared_tier_error", { why: message });
-  };
-  const drop = () => {
-    // Invalidations that arrive before Redis's first answer do not show whether any were missed before.
-    if (isConnected) arrived = term.epoch() ?? arrived;
-    isConnected = false;
-    term.end();
-    losses++;
-  };
-  const reconnect = () => {
-    drop();
-    answeredAt = performance.now();
-    renew();
-  };
-  /** Gives the lease up, and opens new connections. */
-  const lose = (why: string): void => {
-    drop();
-    if (isClosed || state !== "up") return;
-    state = "lost";
-    errors.clear();
-    onEvent("shared_tier_lost", { why });
-    // A connection that has failed once is not used again.
-    reconnect();
-  };
-  /** Gives the lease up as `lose` does, because an invalidation did not arrive. */
-  const miss = (why: string): void => {
-    distrust();
-    lose(why);
-  };
-  const isHeld = () => state === "up" && term.isRunning() && isListening();
+  constructor(settings: ReplicationLeaseSettings) {
+    this.#settings = settings;
+    this.#beating = setInterval(() => this.#tick(), INTERVAL).unref();
+  }
 
-  /** Redis's first answer after a loss. */
-  const connect = ({ epoch, unknown }: Heartbeat): void => {
-    isConnected = true;
-    if (state === "new" || epoch === undefined || epoch !== arrived) distrust();
-    if (unknown.length > 0) unknownEpochs = unknown;
-    if (state === "new") return;
-    others.awaitAll();
-    othersBackAt = performance.now() + waitForOthers;
-  };
-  /** Discards all cached entries, here and in Redis. */
-  const reset = async (): Promise<void> => {
-    distrust();
-    await empty(unknownEpochs);
-    unknownEpochs = [];
-  };
-  /** True if this gateway may trust its cache again: it has waited for the invalidations of the others. */
-  const isComplete = async (): Promise<boolean> => {
-    if (unknownEpochs.length > 0) await reset();
-    callOthers();
-    if (state === "new") return true;
-    if (performance.now() < othersBackAt) return false;
-    // Invalidations of a gateway that does not come back may be lost.
-    if (others.areAwaited()) await reset();
-    return true;
-  };
-  const askOnce = async (): Promise<void> => {
-    const sentAt = performance.now();
-    const before = losses;
-    if (!isListening()) return;
-    const known = [arrived, confirmed].filter((epoch) => epoch !== undefined);
-    const heartbeat = await ask(isConnected ? [] : known);
-    if (losses !== before) return;
-    const result = term.answered(sentAt, heartbeat.epoch);
-    if (result === "late") return lose("a heartbeat came late");
-    if (result === "missed") return miss("an invalidation was missed");
-    if (!isConnected) connect(heartbeat);
-    others.listed(heartbeat.others, state === "up");
-    await flush();
-    if (state === "up" || losses !== before || !(await isComplete())) return;
-    // After another loss everything starts over.
-    if (isClosed || losses !== before) return;
-    state = "up";
-    others.stopWaiting();
-    errors.clear();
-    onEvent("shared_tier_up", {});
-  };
+  isHeld(): boolean {
+    return this.#state.is === "held" && this.#term.isRunning && this.#settings.isListening();
+  }
+
+  /** The epoch of the last invalidation that arrived here. */
+  epoch(): string | undefined {
+    return this.#term.epoch;
+  }
+
+  #tick(): void {
+    if (this.#state.is === "held" && !this.isHeld()) this.lose("it did not answer in time");
+    if (this.#term.isRunning && this.#settings.isListening()) this.#answeredAt = performance.now();
+    else if (performance.now() - this.#answeredAt > RECONNECT_AFTER_MS) this.#reconnect();
+    this.beat();
+  }
+
   /** Sends a heartbeat, unless one is under way. */
-  const beat = async (): Promise<void> => {
-    if (isBeating || isClosed) return;
-    isBeating = true;
-    const before = losses;
+  beat(): void {
+    this.#beat().catch((error: Error) => this.failed(error));
+  }
+
+  async #beat(): Promise<void> {
+    if (this.#isBeating || this.#state.is === "closed") return;
+    this.#isBeating = true;
+    const term = this.#term;
     try {
-      await askOnce();
+      await this.#ask(term);
     } catch (error) {
       // A loss is already reported.
-      if (losses !== before) return;
+      if (term !== this.#term) return;
       // Redis answers, but refuses the heartbeat: other gateways may miss invalidations as well.
-      if (error instanceof ErrorReply) lose(error.message);
-      failed(error as Error);
+      if (error instanceof ErrorReply) this.lose(error.message);
+      this.failed(error as Error);
     } finally {
-      isBeating = false;
+      this.#isBeating = false;
     }
-  };
-  const beating = setInterval(() => {
-    if (state === "up" && !isHeld()) lose("it did not answer in time");
-    if (term.isRunning() && isListening()) answeredAt = performance.now();
-    else if (performance.now() - answeredAt > RECONNECT_AFTER_MS) reconnect();
-    beat().catch(failed);
-  }, INTERVAL).unref();
+  }
 
-  return {
-    isHeld,
-    epoch: term.epoch,
-    /** This gateway has received an invalidation, which begins this epoch. */
-    announced: (epoch: string) => term.announced(epoch),
-    /** Redis has this gateway's invalidation, which begins this epoch. */
-    confirmed: (epoch: string): void => void (confirmed = epoch),
-    /**
-     * Another gateway has called. True if, as far as this gateway knows, Redis holds no invalidated entries.
-     */
-    called(id: string): boolean {
-      others.called(id);
-      return isConnected && unknownEpochs.length === 0;
-    },
-    /** Another gateway has answered a call. */
-    answered: others.answered,
-    lose,
-    miss,
-    /** Sends a heartbeat at once. */
-    beat: () => void beat().catch(failed),
-    failed,
-    close(): void {
-      isClosed = true;
-      clearInterval(beating);
-    },
-  };
-};
+  async #ask(term: Term): Promise<void> {
+    const { isListening, ask, flush, onEvent } = this.#settings;
+    const sentAt = performance.now();
+    if (!isListening()) return;
+    const known = [this.#arrived, this.#confirmed].filter((epoch) => epoch !== undefined);
+    const isFirst = !term.hasBegun;
+    const heartbeat = await ask(isFirst ? known : []);
+    if (term !== this.#term) return;
+    const result = term.answered(sentAt, heartbeat.epoch);
+    if (result === "late") return this.lose("a heartbeat came late");
+    if (result === "missed") return this.miss("an invalidation was missed");
+    if (isFirst) this.#onFirstAnswer(heartbeat);
+    this.#others.listed(heartbeat.others, this.#state.is === "held");
+    await flush();
+    if (this.#state.is === "held" || term !== this.#term || !(await this.#hasCaughtUp())) return;
+    // After another loss everything starts over.
+    if (term !== this.#term) return;
+    this.#state = { is: "held" };
+    this.#others.stopWaiting();
+    this.#errors.clear();
+    onEvent("shared_tier_up", {});
+  }
 
-/** Invalidations that may be received between a heartbeat and its answer. */
-const MAX_ANNOUNCED = 1000;
+  /** Redis's first answer since the start or a loss. */
+  #onFirstAnswer({ epoch, unknown }: Heartbeat): void {
+    const { distrust, waitForOthers = WAIT_FOR_OTHERS_MS } = this.#settings;
+    const isNew = this.#state.is === "starting";
+    if (isNew || epoch === undefined || epoch !== this.#arrived) distrust();
+    if (unknown.length > 0) this.#unknownEpochs = unknown;
+    if (isNew) return;
+    this.#others.awaitAll();
+    this.#state = { is: "returning", othersBackAt: performance.now() + waitForOthers };
+  }
 
-/**
- * The term of the lease, and the epochs that were announced in it. It begins with the first answer.
- * `now` gives milliseconds.
- */
-export const openTerm = (now: () => number) => {
-  let until = -Infinity;
-  let known: string | undefined;
-  let suspect: string | undefined;
-  const announced = new Set<string>();
-  const announce = (epoch: string) => {
-    announced.add(epoch);
-    for (const oldest of announced) {
-      if (announced.size <= MAX_ANNOUNCED) break;
-      announced.delete(oldest);
-    }
-  };
-  return {
-    isRunning: () => now() < until,
-    /** The last epoch that was announced. */
-    epoch: () => known,
-    announced(epoch: string): void {
-      known = epoch;
-      announce(epoch);
-    },
-    end(): void {
-      until = -Infinity;
-      known = undefined;
-      suspect = undefined;
-      announced.clear();
-    },
-    /** Redis has answered a heartbeat with this epoch: too late, or in time, or an invalidation was missed before. */
-    answered(sentAt: number, epoch: string | undefined): "in time" | "late" | "missed" {
-      const isFirst = until === -Infinity;
-      // The message of the last answer's epoch may have been on the way then. By now it must have arrived.
-      if (suspect !== undefined && !announced.has(suspect)) return "missed";
-      // An expired term is not renewed: invalidations may have been missed.
-      if (!isFirst && now() >= until) return "late";
-      if (isFirst && epoch !== undefined) announce(epoch);
-      known ??= epoch;
-      suspect = epoch;
-      until = sentAt + LEASE_MS;
-      return "in time";
-    },
-  };
-};
+  /** True if this gateway may trust its cache again: it has waited for the invalidations of the others. */
+  async #hasCaughtUp(): Promise<boolean> {
+    if (this.#unknownEpochs.length > 0) await this.#discardAll();
+    this.#settings.callOthers();
+    if (this.#state.is !== "returning") return true;
+    if (performance.now() < this.#state.othersBackAt) return false;
+    // Invalidations of a gateway that does not come back may be lost.
+    if (this.#others.areAwaited()) await this.#discardAll();
+    return true;
+  }
+
+  /** Discards all cached entries, here and in Redis. */
+  async #discardAll(): Promise<void> {
+    this.#settings.distrust();
+    await this.#settings.empty(this.#unknownEpochs);
+    this.#unknownEpochs = [];
+  }
+
+  /** Gives the lease up, and opens new connections. */
+  lose(why: string): void {
+    this.#endTerm();
+    if (this.#state.is !== "held") return;
+    this.#state = { is: "lost" };
+    this.#errors.clear();
+    this.#settings.onEvent("shared_tier_lost", { why });
+    // A connection that has failed once is not used again.
+    this.#reconnect();
+  }
+
+  /** Gives the lease up as `lose` does, because an invalidation did not arrive. */
+  miss(why: string): void {
+    this.#settings.distrust();
+    this.lose(why);
+  }
+
+  #reconnect(): void {
+    this.#endTerm();
+    this.#answeredAt = performance.now();
+    this.#settings.renew();
+  }
+
+  #endTerm(): void {
+    // Invalidations that arrive before Redis's first answer do not show whether any were missed before.
+    if (this.#term.hasBegun) this.#arrived = this.#term.epoch ?? this.#arrived;
+    this.#term = new Term();
+    if (this.#state.is === "returning") this.#state = { is: "lost" };
+  }
+
+  /** This gateway has received an invalidation, which begins this epoch. */
+  announced(epoch: string): void {
+    this.#term.announced(epoch);
+  }
+
+  /** Redis has this gateway's invalidation, which begins this epoch. */
+  confirmed(epoch: string): void {
+    this.#confirmed = epoch;
+  }
+
+  /** Another gateway has called. True if, as far as this gateway knows, Redis holds no invalidated entries. */
+  called(id: string): boolean {
+    this.#others.called(id);
+    return this.#term.hasBegun && this.#unknownEpochs.length === 0;
+  }
+
+  /** Another gateway has answered a call. */
+  answered(id: string): void {
+    this.#others.answered(id);
+  }
+
+  /** Reports an error; the same error once until the state changes. */
+  failed({ message }: Error): void {
+    if (this.#state.is === "closed" || this.#errors.has(message)) return;
+    this.#errors.add(message);
+    this.#settings.onEvent("shared_tier_error", { why: message });
+  }
+
+  close(): void {
+    clearInterval(this.#beating);
+    this.#endTerm();
+    this.#state = { is: "closed" };
+  }
+}

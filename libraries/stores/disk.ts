@@ -1,6 +1,7 @@
 import { temporary, withTimeout } from "../../src/operation/index.ts";
 import { refusal, unreadable } from "./dataDirectory.ts";
-import { type DiskPatience, endWithoutThread, firstAnswer, diskSilent, startDiskThread } from "./diskThread.ts";
+import { type DiskPatience, endWithoutThread, firstAnswer, diskSilent } from "./diskThread.ts";
+import { StoringThread } from "./storingThread.ts";
 
 /** The disk with the values of stores that no other process uses. */
 export type Disk = Awaited<ReturnType<typeof openDisk>>;
@@ -19,45 +20,24 @@ type DiskSettings = DiskPatience & {
  * @throws With `DATA_DIR`, the file and the reason, if it cannot be used.
  */
 export const openDisk = async ({ directory, timeout = 1000, onEnded, ...patience }: DiskSettings) => {
-  const thread = startDiskThread("sqliteThread", directory);
-  /** The calls that wait for the thread's messages, which come in order. */
-  const pending: PromiseWithResolvers<unknown>[] = [];
-  const exit = Promise.withResolvers<void>();
-  exit.promise.catch(() => undefined);
-  let failure: Error | undefined;
   let isOpen = false;
   /** The number of waits that took too long, and are not over. */
   let late = 0;
-
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-  const send = (message: unknown): void => thread.postMessage(message);
-  const nextMessage = (): Promise<unknown> => {
-    const message = Promise.withResolvers<unknown>();
-    pending.push(message);
-    return message.promise;
-  };
-  const fail = (error: Error): void => {
-    if (failure !== undefined) return;
-    failure = error;
-    for (const { reject } of pending.splice(0)) reject(error);
+  const thread = new StoringThread(directory, (error) => {
     if (isOpen) onEnded(error);
-  };
-  thread.on("message", (message: unknown) => {
-    const waiting = pending.shift();
-    if (message instanceof Error) waiting?.reject(message);
-    else waiting?.resolve(message);
   });
-  thread.on("error", (error: Error) => {
-    fail(error);
-    exit.reject(error);
-  });
-  thread.on("exit", () => {
-    fail(new Error("the thread that writes has ended; restart the gateway"));
-    exit.resolve();
-  });
+  const answer = await firstAnswer(thread.nextMessage(), thread.worker, patience);
+  if (answer === "late") {
+    // The thread ends if the disk answers after all.
+    thread.send("close");
+    throw temporary(refusal(directory, diskSilent()));
+  }
+  const texts = answer as Map<string, Map<string, string>>;
+  isOpen = true;
+
   const put = async (feature: string, key: string, text: string | undefined): Promise<void> => {
-    send([feature, key, text]);
-    await nextMessage();
+    thread.send([feature, key, text]);
+    await thread.nextMessage();
     const stored = texts.get(feature) ?? new Map<string, string>();
     if (text === undefined) stored.delete(key);
     else texts.set(feature, stored.set(key, text));
@@ -72,14 +52,6 @@ export const openDisk = async ({ directory, timeout = 1000, onEnded, ...patience
     return false;
   };
 
-  const answer = await firstAnswer(nextMessage(), thread, patience);
-  if (answer === "late") {
-    // The thread ends if the disk answers after all.
-    send("close");
-    throw temporary(refusal(directory, diskSilent()));
-  }
-  const texts = answer as Map<string, Map<string, string>>;
-  isOpen = true;
   return {
     /** The error that refuses the start if a text cannot be read. */
     refuse: (why: string) => refusal(directory, unreadable(directory, why)),
@@ -92,7 +64,7 @@ export const openDisk = async ({ directory, timeout = 1000, onEnded, ...patience
      * then every other write is refused.
      */
     async write(feature: string, key: string, text: string | undefined, onLate: () => void): Promise<void> {
-      if (failure !== undefined) throw failure;
+      if (thread.failure !== undefined) throw thread.failure;
       if (late > 0) throw hangs();
       const written = put(feature, key, text);
       if (await isInTime(written)) return;
@@ -106,9 +78,7 @@ export const openDisk = async ({ directory, timeout = 1000, onEnded, ...patience
      */
     async close(): Promise<void> {
       isOpen = false;
-      send("close");
-      thread.unref();
-      if (!(await isInTime(exit.promise))) throw hangs();
+      if (!(await isInTime(thread.close()))) throw hangs();
     },
   };
 };

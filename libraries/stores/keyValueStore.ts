@@ -76,7 +76,7 @@ export type Stores = {
 export type WriteText = (key: string, text: string | undefined) => Promise<boolean>;
 
 /** A store, with the functions for the place that holds it. */
-type StoreInPlace<T> = KeyValueStore<T> & {
+export type StoreInPlace<T> = KeyValueStore<T> & {
   /**
    * Reads all stored texts into memory.
    *

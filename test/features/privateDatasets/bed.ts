@@ -1,4 +1,3 @@
-import type { Faults } from "../../../tools/sampleLegacy/call.ts";
 import type { DatasetRow } from "../../../tools/sampleLegacy/catalogueRows.ts";
 import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { users } from "./people.ts";
@@ -13,9 +12,9 @@ export type Bed = {
 };
 
 /** A sample legacy whose catalogue is changed while it runs. */
-export const openBed = async (faults: Faults = {}): Promise<Bed> => {
+export const openBed = async (): Promise<Bed> => {
   const datasets: DatasetRow[] = [];
-  const { url, close } = await startSampleLegacy({ datasets, users, faults });
+  const { url, close } = await startSampleLegacy({ datasets, users });
   return {
     url,
     datasets,

@@ -9,9 +9,8 @@ import { completeDataset } from "../../../tools/sampleLegacy/completeDataset.ts"
 import { endpoints } from "../../../transforms/index.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import { until } from "../../support/waiting.ts";
-import { startScanned } from "./scanned.ts";
 import { administrator, nobody, otherOwner, owner, secondAdministrator, user } from "./people.ts";
-import { fronted, over, scanningOver, rows, scanningThrough, through } from "./through.ts";
+import { fronted, rows, scanningThrough, through } from "./through.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -19,19 +18,19 @@ const own = { ids: [2, 6, 9], isIncomplete: true };
 const whole = { ids: [2, 3, 5, 6, 9], isIncomplete: false };
 
 describe("a list that says that it may lack something", () => {
-  test("while the first scan runs, but only to administrators", async () => {
+  test("during the first scan administrators' lists are marked incomplete, and no others", async () => {
     const front = await fronted();
     front.replace(/\/data\/12\b/);
-    const { list, state } = await scanningOver(front);
+    const { list, state } = await scanningThrough(front);
     await until(() => state()?.at === 12);
     expect(state()).toMatchObject({ state: "scanning", rows: 3 });
     expect(await list(administrator)).toMatchObject({ ...whole, isIncomplete: true });
     expect(await list(user)).toMatchObject({ ids: [2, 9], isIncomplete: false });
   });
 
-  test("where the last scan is older than an hour, until the next one is over", async () => {
+  test("a list is marked incomplete where the last scan is older than an hour", async () => {
     const front = await fronted();
-    const { list, state } = await over(front);
+    const { list, state } = await through(front);
     expect(await list(administrator)).toMatchObject(whole);
     front.replace(/xml\/data\/list/);
     const now = performance.now.bind(performance);
@@ -42,16 +41,16 @@ describe("a list that says that it may lack something", () => {
     expect(await list(administrator)).toMatchObject(whole);
   });
 
-  test("where the last scan ended in the future: the clock was set back since", async () => {
+  test("a list is marked incomplete where the stored scan ended in the future", async () => {
     const front = await fronted();
     const DATA_DIR = temporaryFolder();
     const now = Date.now;
     const ahead = vi.spyOn(Date, "now").mockImplementation(() => now() + 86_400_000);
-    const first = await startScanned(front.url, { DATA_DIR });
+    const first = await through(front, { DATA_DIR });
     await first.close();
     ahead.mockRestore();
     front.replace(/xml\/data\/list/);
-    const { list, state, scanned } = await scanningOver(front, { DATA_DIR }, { scan: { retry: 1 } });
+    const { list, state, scanned } = await scanningThrough(front, { DATA_DIR }, { scan: { retry: 1 } });
     expect(state()).toMatchObject({ state: "scanning", rows: 3 });
     expect(await list(administrator)).toMatchObject({ ...whole, isIncomplete: true });
     front.release();
@@ -60,7 +59,7 @@ describe("a list that says that it may lack something", () => {
   });
 
   test.each(["status/all", "status/all/tag/demo"])(
-    "where legacy calls a list empty that had rows: %s",
+    "a list is marked incomplete where legacy calls it empty and it had rows: %s",
     async (filters) => {
       const { list, bed } = await through();
       const before = await list(administrator, filters);
@@ -74,24 +73,24 @@ describe("a list that says that it may lack something", () => {
 
   test("a scan whose list is empty and had rows fails, and takes out no private row", async () => {
     const front = await fronted();
-    const { list, state } = await over(front, {}, { scan: { pause: 1, retry: 1 } });
+    const { list, state } = await through(front, {}, { scan: { pause: 1, retry: 1 } });
     front.replace(/xml\/data\/list/);
     await until(() => front.held.length > 0);
-    await fetch(`${front.bed.url}/outage/table-dataset`, { method: "POST" });
+    await fetch(`${front.legacyUrl}/outage/table-dataset`, { method: "POST" });
     front.seen.length = 0;
     front.release();
     // The scan that was broken off, and the next one.
     await until(() => front.asked(secondAdministrator).filter((target) => target.includes("/data/2?")).length === 2);
     expect(state()).toMatchObject({ rows: 3, trouble: expect.any(String) });
-    await fetch(`${front.bed.url}/outage/`, { method: "DELETE" });
+    await fetch(`${front.legacyUrl}/outage/`, { method: "DELETE" });
     await until(() => state()?.trouble === undefined);
     expect(await list(administrator)).toMatchObject({ ids: whole.ids });
-    for (const row of front.bed.datasets) row.visibility = "private";
+    for (const row of front.datasets) row.visibility = "private";
     await until(() => state()?.rows === 5);
     expect(state()?.trouble).toBeUndefined();
   });
 
-  test("where it is unknown if a row passes a filter", async () => {
+  test("a list is marked incomplete where it is unknown if a row passes its filter", async () => {
     const filters = endpoints.listDatasets.rowById?.filters as Partial<RowFilters>;
     const { tag } = filters;
     onTestFinished(() => void Object.assign(filters, { tag }));
@@ -101,7 +100,18 @@ describe("a list that says that it may lack something", () => {
     expect(await list(administrator)).toMatchObject(whole);
   });
 
-  test("where the key of the scan is no administrator's", async () => {
+  test("lists are marked incomplete while legacy does not give the scan its public list", async () => {
+    const front = await fronted();
+    front.replace(/xml\/data\/list/, 500);
+    const { list, state, scanned } = await scanningThrough(front, {}, { scan: { retry: 1 } });
+    await until(() => state()?.trouble !== undefined);
+    expect(await list(administrator)).toMatchObject(own);
+    front.release();
+    await scanned();
+    expect(await list(administrator)).toMatchObject(whole);
+  });
+
+  test("lists are marked incomplete where the key of the scan is not an administrator's", async () => {
     const { list, state, observer, core } = await scanningThrough(undefined, { LEGACY_ADMIN_KEY: user.key });
     await until(() => state()?.trouble !== undefined);
     expect(state()).toMatchObject({ state: "scanning", rows: 0, trouble: "the key is no administrator's" });
@@ -112,77 +122,53 @@ describe("a list that says that it may lack something", () => {
     expect(await list(administrator)).toMatchObject(own);
   });
 
-  test("while the disk cannot store rows", async () => {
+  test("lists are marked incomplete while the disk cannot store rows", async () => {
     const DATA_DIR = temporaryFolder();
-    await (await openStores({ DATA_DIR, REDIS_URL: undefined, onEvent: () => undefined })).close();
+    await (await openStores({ DATA_DIR, onEvent: () => undefined })).close();
     const file = new DatabaseSync(join(DATA_DIR, "catalog-gateway.sqlite"));
     file.exec(`
       CREATE TRIGGER full BEFORE INSERT ON entries
       WHEN new.feature <> 'freed' AND NOT EXISTS (SELECT 1 FROM entries WHERE feature = 'freed')
       BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`);
     file.close();
-    const { list, scanned, state, observer, features } = await scanningThrough(
-      undefined,
-      { DATA_DIR },
-      { scan: { retry: 1 } },
-    );
-    const freed = await features.stores.open({ feature: "freed", schema: () => z.boolean() });
+    const { list, scanned, state, features } = await scanningThrough(rows, { DATA_DIR }, { scan: { retry: 1 } });
     await until(() => state()?.trouble !== undefined);
     expect(state()).toMatchObject({ state: "scanning", rows: 0, trouble: "database or disk is full" });
     expect(await list(administrator)).toMatchObject(own);
-    await freed.update("now", () => true);
+    await (await features.stores.open({ feature: "freed", schema: () => z.boolean() })).update("now", () => true);
     await scanned();
     expect(await list(administrator)).toMatchObject(whole);
-    expect(Object.keys(observer.counts()).filter((name) => /store|private/.test(name))).toEqual([
-      "store_lost",
-      "store_up",
-    ]);
   });
 
-  test("where a stored row cannot be read, until it has been found again", async () => {
+  test("lists are marked incomplete until each unreadable row is read again or known to be gone", async () => {
     const front = await fronted();
     const DATA_DIR = temporaryFolder();
-    const stored = await over(front, { DATA_DIR });
+    const stored = await through(front, { DATA_DIR });
     await stored.features.stores.close();
     const file = new DatabaseSync(join(DATA_DIR, "catalog-gateway.sqlite"));
     file.exec(`UPDATE entries SET value = '{"id":"text"}' WHERE key IN ('3', '5')`);
     file.close();
+    front.use(rows.filter(({ id }) => id !== 5));
     front.replace(/(json|xml)\/data\/[35]\b/);
-    const { list, state, observer } = await scanningOver(front, { DATA_DIR });
+    const { list, state, observer, features } = await scanningThrough(front, { DATA_DIR });
     expect(state()).toMatchObject({ state: "complete", rows: 3, hidden: 2 });
     expect(observer.counts()).toMatchObject({ store_unreadable: 1 });
-    expect(await list(administrator)).toMatchObject({ ids: [2, 6, 9], isIncomplete: true });
+    expect(await list(administrator)).toMatchObject(own);
     expect(await list(administrator, "status/all/data_id/2,6")).toMatchObject({ ids: [2, 6], isIncomplete: false });
     expect(await list(owner)).toMatchObject({ ids: [2, 3, 9], isIncomplete: false });
-    expect(await list(nobody)).toMatchObject({ ids: [2, 9], isIncomplete: false });
     front.release();
     await until(async () => !(await list(administrator)).isIncomplete);
-    expect(await list(administrator)).toMatchObject(whole);
-    expect(await list(administrator)).toMatchObject(whole);
-    expect(state()).toMatchObject({ hidden: 0 });
-  });
-
-  test("where a stored row cannot be read, until its dataset is known to be gone", async () => {
-    const front = await fronted();
-    const DATA_DIR = temporaryFolder();
-    const stored = await over(front, { DATA_DIR });
-    await stored.features.stores.close();
-    const file = new DatabaseSync(join(DATA_DIR, "catalog-gateway.sqlite"));
-    file.exec(`UPDATE entries SET value = 'x' WHERE key = '3'`);
-    file.close();
-    front.bed.use(rows.filter(({ id }) => id !== 3));
-    const second = await scanningOver(front, { DATA_DIR });
-    await until(async () => !(await second.list(administrator)).isIncomplete);
-    expect(await second.list(administrator)).toMatchObject({ ids: [2, 5, 6, 9] });
-    await second.features.stores.close();
-    expect((await scanningOver(front, { DATA_DIR })).observer.counts()).not.toHaveProperty("store_unreadable");
+    expect(await list(administrator)).toMatchObject({ ids: [2, 3, 6, 9], isIncomplete: false });
+    expect(state()).toMatchObject({ rows: 2, hidden: 0 });
+    await features.stores.close();
+    expect((await scanningThrough(front, { DATA_DIR })).observer.counts()).not.toHaveProperty("store_unreadable");
   });
 
   test.each<[string, Partial<DatasetRow>]>([
     ["without a file (113)", { file_id: null }],
     ["whose description legacy fails at (500)", { description: "a\u000cb" }],
     ["of another visibility", { visibility: "friends" }],
-  ])("lacks a row %s alone, and says so where that row could match", async (_, about) => {
+  ])("a list is marked incomplete where it may lack a row %s", async (_, about) => {
     const untold = completeDataset({ id: 7, name: "untold", uploader: owner.user.id, visibility: "private" });
     const { list, state } = await through([...rows, { ...untold, ...about }], {}, { scan: { retry: 1 } });
     expect(state()?.hidden).toBe(1);
@@ -194,7 +180,7 @@ describe("a list that says that it may lack something", () => {
     expect(await list(user)).toMatchObject({ ids: [2, 9], isIncomplete: false });
   });
 
-  test("by uploader lacks rows of unknown uploaders, until they list their own rows", async () => {
+  test("a list by uploader is marked incomplete until all uploaders have listed their rows", async () => {
     const { list } = await through();
     const by = (id: number) => `status/all/uploader/${id}`;
     expect(await list(administrator, by(16))).toMatchObject({ ids: [2], isIncomplete: true });

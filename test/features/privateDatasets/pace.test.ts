@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openScanResults } from "../../../features/privateDatasets/scanResults.ts";
-import { openScanner } from "../../../features/privateDatasets/scan.ts";
+import { Scanner } from "../../../features/privateDatasets/scan.ts";
 import { memoryStores } from "../../../libraries/stores/openStores.ts";
 import { datasetRow } from "../../../transforms/datasetRow.ts";
 
@@ -17,7 +17,7 @@ const scanUnder = async (load: () => number) => {
     scope: "here",
     onChange: () => undefined,
   });
-  const scanner = openScanner({
+  const scanner = new Scanner({
     onKey: () => undefined,
     scanResults,
     async ask(request) {

@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
+import type { PrivateDatasetsParts } from "../../../features/privateDatasets/feature.ts";
 import type { DatasetRow } from "../../../tools/sampleLegacy/catalogueRows.ts";
 import { completeDataset } from "../../../tools/sampleLegacy/completeDataset.ts";
 import { listeningGateway } from "../../gateway/http/support.ts";
 import { httpUpstream } from "../../gateway/proxy/support.ts";
+import type { GatewayParts } from "../../support/gateway.ts";
 import { type Bed, openBed } from "./bed.ts";
-import type { ListInput } from "./model.ts";
-import { type Caller, administrator, otherOwner, owner } from "./people.ts";
-import { fewer, scanOf, scanSettings, type ScanningParts } from "./scanned.ts";
+import { type Caller, administrator, otherOwner, owner, secondAdministrator } from "./people.ts";
 import { until } from "../../support/waiting.ts";
 
-/** Two that anybody is listed, and one private row each of two owners and of an administrator. */
+/** Two public datasets, and a private dataset each of two owners and of an administrator. */
 export const rows: DatasetRow[] = [
   completeDataset({ id: 2, name: "open", uploader: owner.user.id, tags: [["demo", 1]] }),
   completeDataset({ id: 3, name: "kept", uploader: owner.user.id, visibility: "private", tags: [["demo", 1]] }),
@@ -19,14 +19,27 @@ export const rows: DatasetRow[] = [
   completeDataset({ id: 9, name: "free", uploader: otherOwner.user.id }),
 ];
 
-/** A list as a test looks at it: the ids, or the status of another answer. */
-export type Listed = { ids: number[] | number; isIncomplete: boolean; headers: Headers };
+/** The number of ids beyond the highest that a scan reads here: fewer than usual. */
+export const BEYOND = 10;
+
+/** A list as a test looks at it: the ids, or the status of another answer. `text`: the body. */
+export type Listed = { ids: number[] | number; isIncomplete: boolean; text: string; headers: Headers };
+
+const headersFor = ({ key }: Caller) => (key === undefined ? {} : { "X-API-Key": key });
+
+const read = async (answer: Response): Promise<Listed> => {
+  const { status, headers } = answer;
+  const text = await answer.text();
+  const isIncomplete = headers.get("gateway-decision")?.endsWith("; private=incomplete") === true;
+  const ids = status === 200 ? (JSON.parse(text) as { did: number }[]).map(({ did }) => did) : status;
+  return { ids, isIncomplete, text, headers };
+};
 
 /** A gateway that listens and has begun to scan, over a legacy whose rows a test changes. */
 export const scanningThrough = async (
   over: readonly DatasetRow[] | Bed = rows,
   environment: Record<string, string> = {},
-  parts: ScanningParts = {},
+  { scan, ...parts }: GatewayParts & PrivateDatasetsParts = {},
 ) => {
   const bed = "url" in over ? over : await openBed();
   if (!("url" in over)) {
@@ -35,22 +48,11 @@ export const scanningThrough = async (
   }
   const gateway = await listeningGateway(
     bed.url,
-    { ...scanSettings, ...environment },
-    { ...parts, scan: { ...fewer, ...parts.scan } },
+    { LEGACY_ADMIN_KEY: secondAdministrator.key, ...environment },
+    { ...parts, scan: { margin: BEYOND, ...scan } },
   );
-  const privateRows = scanOf(gateway);
+  const privateRows = gateway.features.privateDatasets?.privateRows;
   await privateRows?.start();
-
-  const headersFor = ({ key }: Caller) => (key === undefined ? {} : { "X-API-Key": key });
-  const read = async (answer: Response): Promise<Listed> => {
-    const body = answer.status === 200 ? ((await answer.json()) as { did: number }[]) : [];
-    const isIncomplete = answer.headers.get("gateway-decision")?.endsWith("; private=incomplete") === true;
-    return {
-      ids: answer.status === 200 ? body.map(({ did }) => did) : answer.status,
-      isIncomplete,
-      headers: answer.headers,
-    };
-  };
   return {
     ...gateway,
     bed,
@@ -59,7 +61,7 @@ export const scanningThrough = async (
     /** Lists by a path, which the front may answer from its cache. */
     list: async (caller: Caller, filters = "status/all"): Promise<Listed> =>
       read(await fetch(`${gateway.url}/v1/data/list/${filters}`, { headers: headersFor(caller) })),
-    post: async (caller: Caller, input: ListInput): Promise<Listed> =>
+    post: async (caller: Caller, input: object): Promise<Listed> =>
       read(
         await fetch(`${gateway.url}/v1/datasets/list`, {
           method: "POST",
@@ -67,7 +69,6 @@ export const scanningThrough = async (
           body: JSON.stringify(input),
         }),
       ),
-    get: (caller: Caller, id: number) => fetch(`${gateway.url}/v1/datasets/${id}`, { headers: headersFor(caller) }),
     /** The legacy interface, through the gateway. */
     legacy: async (caller: Caller, path: string, form?: Record<string, string>, method = form ? "POST" : "GET") => {
       const query = caller.key === undefined ? "" : `?api_key=${caller.key}`;
@@ -80,6 +81,7 @@ export const scanningThrough = async (
   };
 };
 
+/** The form of an edit of a dataset. */
 export const edited = (id: number, fields: string): Record<string, string> => ({
   data_id: String(id),
   edit_parameters: `<oml:data_edit_parameters xmlns:oml="http://openml.org/openml">${fields}</oml:data_edit_parameters>`,
@@ -98,7 +100,7 @@ export const fronted = async (datasets: readonly DatasetRow[] = rows) => {
   bed.use(datasets);
   const seen: string[] = [];
   const front = {
-    bed,
+    ...bed,
     seen,
     /** `true`: it is answered here, or not at all. */
     instead: undefined as ((target: string, response: ServerResponse) => boolean) | undefined,
@@ -118,7 +120,8 @@ export const fronted = async (datasets: readonly DatasetRow[] = rows) => {
       for (const response of front.held.splice(0)) response.destroy();
     },
     asked: (by: Caller) => seen.filter((target) => by.key !== undefined && target.includes(by.key)),
-    url: "",
+    /** The legacy behind it, which a test asks past the front. */
+    legacyUrl: bed.url,
   };
   const pass = async (request: IncomingMessage, response: ServerResponse) => {
     const target = `${request.method} ${request.url}`;
@@ -139,13 +142,3 @@ export const fronted = async (datasets: readonly DatasetRow[] = rows) => {
   });
   return front;
 };
-
-type Front = Awaited<ReturnType<typeof fronted>>;
-
-/** A gateway over it that has begun to scan. */
-export const scanningOver = (front: Front, environment?: Record<string, string>, parts?: ScanningParts) =>
-  scanningThrough({ ...front.bed, url: front.url }, environment, parts);
-
-/** The same when its first scan is over. */
-export const over = (front: Front, environment?: Record<string, string>, parts?: ScanningParts) =>
-  through({ ...front.bed, url: front.url }, environment, parts);

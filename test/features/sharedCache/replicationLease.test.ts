@@ -1,85 +1,31 @@
-import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { openReplicationLease, openTerm } from "../../../features/sharedCache/replicationLease.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { ReplicationLease } from "../../../features/sharedCache/replicationLease.ts";
 
-/** A beat's answer, or a message, with an epoch; `late` ms after the beat was sent. */
-type Step = { beat: string | undefined; late?: number } | { announced: string };
-
-const heldAfter = (steps: readonly Step[]): string[] => {
-  let time = 0;
-  const term = openTerm(() => time);
-  return steps.flatMap((step) => {
-    if ("announced" in step) {
-      term.announced(step.announced);
-      return [];
-    }
-    time += 300;
-    const sentAt = time;
-    time += step.late ?? 1;
-    return [term.answered(sentAt, step.beat)];
-  });
-};
-
-test.each<[string, Step[], string[]]>([
-  [
-    "a drop is announced after the beat that shows it",
-    [{ beat: "a" }, { beat: "b" }, { announced: "b" }, { beat: "b" }],
-    ["in time", "in time", "in time"],
-  ],
-  [
-    "the answer is older than what was announced meanwhile",
-    [{ beat: "a" }, { announced: "b" }, { announced: "c" }, { beat: "b" }, { beat: "c" }, { beat: "c" }],
-    ["in time", "in time", "in time", "in time"],
-  ],
-  [
-    "the first answer is older than what was announced meanwhile",
-    [{ announced: "b" }, { beat: "a" }, { beat: "b" }, { beat: "b" }],
-    ["in time", "in time", "in time"],
-  ],
-  [
-    "a full Redis has no epoch",
-    [{ beat: "a" }, { beat: undefined }, { beat: undefined }],
-    ["in time", "in time", "in time"],
-  ],
-  ["a drop is missed", [{ beat: "a" }, { beat: "b" }, { beat: "b" }], ["in time", "in time", "missed"]],
-  ["one is missed before each beat", [{ beat: "a" }, { beat: "b" }, { beat: "c" }], ["in time", "in time", "missed"]],
-  [
-    "one is missed, and the next announced",
-    [{ beat: "a" }, { beat: "b" }, { announced: "c" }, { beat: "c" }],
-    ["in time", "in time", "missed"],
-  ],
-  ["an answer is late", [{ beat: "a" }, { beat: "a", late: 1300 }], ["in time", "late"]],
-  [
-    "it counts from when the heartbeat was sent",
-    [{ beat: "a" }, { beat: "a", late: 1000 }, { beat: "a", late: 1000 }],
-    ["in time", "in time", "late"],
-  ],
-])("the term where %s", (_, steps, held) => {
-  expect(heldAfter(steps)).toEqual(held);
-});
-
-/**
- * A lease that is held at epoch `a` in front of a Redis that the test plays; another gateway is there.
- * Time passes only by `pass`.
- */
+/** A lease that is held at epoch `a`, in front of a Redis that the test plays; another gateway is there. */
 const heldLease = async () => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
-  const redis = { isAway: false, epoch: "a", known: ["a"], others: ["other"], isRefusing: false };
+  const redis = { epoch: "a" as string | undefined, known: ["a"], others: ["other"], delay: 0 };
+  const is = { away: false, refusing: false };
+  /** The effects on cached entries. */
   const done: string[] = [];
-  const lease = openReplicationLease({
-    isListening: () => !redis.isAway,
-    ask: async (epochs) => ({
-      epoch: redis.epoch,
-      unknown: epochs.filter((epoch) => !redis.known.includes(epoch)),
-      others: redis.others,
-    }),
-    flush: async () => void (redis.isRefusing && (await Promise.reject(new Error("refused")))),
+  const takeOrRefuse = async () => {
+    if (is.refusing) throw new Error("refused");
+  };
+  const lease = new ReplicationLease({
+    isListening: () => !is.away,
+    async ask(epochs) {
+      const { epoch, known, others, delay } = redis;
+      if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
+      return { epoch, unknown: epochs.filter((it) => !known.includes(it)), others };
+    },
+    flush: takeOrRefuse,
     callOthers: () => {
       for (const id of redis.others) lease.answered(id);
     },
     distrust: () => void done.push("distrusts"),
-    empty: async (epochs) => {
-      if (redis.isRefusing) throw new Error("refused");
+    async empty(epochs) {
+      await takeOrRefuse();
       done.push(["empties", ...epochs].join(" "));
       redis.known.push(...epochs);
     },
@@ -87,113 +33,82 @@ const heldLease = async () => {
     onEvent: () => undefined,
   });
   onTestFinished(() => lease.close());
-  const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
-  /** An invalidation by another gateway. `isHeard`: its message arrives here. */
-  const invalidate = (epoch: string, isHeard: boolean) => {
+  const write = (epoch: string) => {
     redis.epoch = epoch;
     redis.known.push(epoch);
-    if (isHeard) lease.announced(epoch);
   };
-  const lose = () => {
-    redis.isAway = true;
-    lease.lose("away");
+  const steps: Record<string, (argument: string) => unknown> = {
+    /** Time passes by no other step. */
+    pass: (ms) => vi.advanceTimersByTimeAsync(Number(ms)),
+    /** Another gateway invalidates. `write`: its message does not arrive yet. */
+    write,
+    hear(epoch) {
+      write(epoch);
+      lease.announced(epoch);
+    },
+    /** Redis has an invalidation of this gateway, whose message does not arrive. */
+    confirm: (epoch) => lease.confirmed(epoch),
+    delay: (ms) => (redis.delay = Number(ms)),
+    others: (ids) => (redis.others = ids === "none" ? [] : ids.split("+")),
+    lose() {
+      is.away = true;
+      lease.lose("away");
+    },
+    back() {
+      is.away = false;
+      lease.beat();
+    },
+    /** Redis has lost its data. */
+    flush: () => Object.assign(redis, { epoch: "0", known: ["0"] }),
+    fill: () => (redis.epoch = undefined),
+    refuse: () => (is.refusing = true),
+    take: () => (is.refusing = false),
+    held: () => expect(lease.isHeld()).toBe(true),
+    lost: () => expect(lease.isHeld()).toBe(false),
   };
-  const comeBack = () => {
-    redis.isAway = false;
-    lease.beat();
-  };
-  await pass(600);
+  await vi.advanceTimersByTimeAsync(600);
   done.length = 0;
-  return { redis, lease, done, pass, invalidate, lose, comeBack };
+  return { steps, done };
 };
 
-type HeldLease = Awaited<ReturnType<typeof heldLease>>;
+/** Each line: what happens; the steps; the effects. After a gap gateways wait for each other for 4.5 seconds. */
+const cases = `
+a message comes after the answer with its epoch  | write b, pass 300, hear b, pass 900, held                 |
+a message comes before an answer that is older   | hear b, delay 200, pass 300, hear c, pass 900, held       |
+an answer is older than a message, after a gap   | lose, delay 200, back, hear b, pass 9000, held            |
+Redis is full, and so has no epoch               | fill, pass 2000, held                                     |
+answers are slow                                 | delay 400, pass 2000, held                                |
+an answer comes later than the lease ends        | delay 1600, pass 2100, lost                               |
+each lease counts from when it was asked for     | delay 1000, pass 2100, lost                               |
+an answer comes between that end and a tick      | lose, pass 100, back, delay 1400, pass 1650, delay 0, pass 3600, lost |
+no answer comes                                  | delay 99999, pass 1800, lost                              |
+a message is missed                              | write b, pass 700, lost                                   | distrusts
+a message is missed before each answer           | write b, pass 300, write c, pass 400, lost                | distrusts
+a message is missed, and the next one comes      | write b, pass 300, hear c, pass 300, lost                 | distrusts
+Redis has the last epoch after a gap             | lose, back, pass 4400, lost, pass 600, held               |
+Redis has another epoch                          | lose, write b, back, pass 4400, lost, pass 600, held      | distrusts
+Redis does not know the last epoch               | lose, flush, back, pass 4400, lost, pass 600, held        | distrusts, distrusts, empties a
+Redis has lost this gateway's invalidation       | confirm m, lose, back, pass 4400, lost, pass 600, held    | distrusts, empties m
+another gateway does not come back               | lose, others none, back, pass 4400, lost, pass 600, held  | distrusts, empties
+another gateway comes in the gap                 | lose, others other+new, back, pass 5000, held             |
+another gateway had left before the gap          | others none, pass 6000, lose, back, pass 5000, held       |
+a message comes after the last answer            | hear b, lose, back, pass 5000, held                       |
+a message before the first answer hides none     | lose, write b, hear c, lose, back, pass 5000, held        | distrusts
+a second gap begins the wait again               | lose, back, pass 4000, lose, back, pass 4400, lost, pass 600, held |
+Redis refuses to be emptied                      | lose, flush, refuse, back, pass 60000, lost               | distrusts
+Redis is emptied as soon as it takes it          | lose, flush, refuse, back, pass 9000, take, pass 900, held | distrusts, distrusts, empties a
+`;
 
-describe("after a gap", () => {
-  test.each<[string, (on: HeldLease) => unknown, string[]]>([
-    ["Redis has the last epoch: nothing is distrusted", () => undefined, []],
-    ["Redis has another epoch: this gateway distrusts what it has", (on) => on.invalidate("b", false), ["distrusts"]],
-    [
-      "Redis does not know the last epoch: it is emptied, and knows it then",
-      ({ redis }) => Object.assign(redis, { epoch: "0", known: ["0"] }),
-      ["distrusts", "distrusts", "empties a"],
-    ],
-    [
-      "Redis has lost an invalidation of this gateway's own: it is emptied",
-      ({ lease }) => lease.confirmed("mine"),
-      ["distrusts", "empties mine"],
-    ],
-    [
-      "another gateway does not come back: Redis is emptied",
-      ({ redis }) => (redis.others = []),
-      ["distrusts", "empties"],
-    ],
-    ["another gateway came in the gap: it need not answer", ({ redis }) => redis.others.push("new"), []],
-  ])("%s", async (_, inTheGap, expected) => {
-    const on = await heldLease();
-    on.lose();
-    await inTheGap(on);
-    await on.pass(60_000);
-    on.comeBack();
-    await on.pass(4400);
-    expect(on.lease.isHeld()).toBe(false);
-    await on.pass(600);
-    expect([on.lease.isHeld(), ...on.done]).toEqual([true, ...expected]);
-  });
-
-  test("an epoch announced after the last heartbeat is the latest epoch", async () => {
-    const on = await heldLease();
-    on.invalidate("b", true);
-    on.lose();
-    on.comeBack();
-    await on.pass(5000);
-    expect([on.lease.isHeld(), on.done]).toEqual([true, []]);
-  });
-
-  test("a message before Redis's first answer does not hide missed messages", async () => {
-    const on = await heldLease();
-    on.lose();
-    on.invalidate("b", false);
-    // Its subscription is back, and breaks again before Redis answers.
-    on.invalidate("c", true);
-    on.lease.lose("away");
-    on.comeBack();
-    await on.pass(5000);
-    expect([on.lease.isHeld(), on.done]).toEqual([true, ["distrusts"]]);
-  });
-
-  test("a second gap restarts the wait", async () => {
-    const on = await heldLease();
-    on.lose();
-    on.comeBack();
-    await on.pass(4000);
-    on.lose();
-    on.comeBack();
-    await on.pass(4000);
-    expect(on.lease.isHeld()).toBe(false);
-    await on.pass(1000);
-    expect([on.lease.isHeld(), on.done]).toEqual([true, []]);
-  });
-
-  test("the lease is not held until Redis was emptied and took pending invalidations", async () => {
-    const on = await heldLease();
-    on.lose();
-    Object.assign(on.redis, { epoch: "0", known: ["0"], isRefusing: true });
-    on.comeBack();
-    await on.pass(60_000);
-    expect([on.lease.isHeld(), on.done]).toEqual([false, ["distrusts"]]);
-    on.redis.isRefusing = false;
-    await on.pass(5000);
-    expect([on.lease.isHeld(), on.done.at(-1)]).toEqual([true, "empties a"]);
-  });
-
-  test("a gateway that has left a working Redis is not awaited", async () => {
-    const on = await heldLease();
-    on.redis.others = [];
-    await on.pass(6000);
-    on.lose();
-    on.comeBack();
-    await on.pass(5000);
-    expect([on.lease.isHeld(), on.done]).toEqual([true, []]);
-  });
+test.each(
+  cases
+    .trim()
+    .split("\n")
+    .map((line) => line.split("|").map((cell) => cell.trim())),
+)("the lease where %s", async (_, script = "", effects = "") => {
+  const { steps, done } = await heldLease();
+  for (const step of script.split(", ")) {
+    const [name = "", argument = ""] = step.split(" ");
+    await steps[name]?.(argument);
+  }
+  expect(done.join(", ")).toBe(effects);
 });

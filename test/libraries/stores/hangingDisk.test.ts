@@ -94,42 +94,33 @@ test("a disk that hangs holds up neither requests nor the end, and loses no move
   const opened = async (...options: string[]) => {
     const program = startNode([...options, "src/main.ts"], settings);
     const url = await program.listening();
-    const admin = /operators: (\S+)/.exec(program.output.out)?.[1] as string;
-    const stageOf = async (endpoint: string) => (await fetch(`${admin}/stages/${endpoint}`)).json();
-    const move = async (endpoint: string) =>
-      (
-        await fetch(`${admin}/stages/${endpoint}`, {
-          method: "POST",
-          headers: { "Content-Type": "application/json" },
-          body: JSON.stringify({ stage: "shadow", by: "a test", why: "to compare" }),
-        })
-      ).status;
-    return { ...program, url, admin, stageOf, move };
+    return { ...program, url, admin: /operators: (\S+)/.exec(program.output.out)?.[1] as string };
   };
   const first = await opened(disk.option);
-  const ask = async (url: string) => {
-    const answer = await fetch(url);
-    await answer.arrayBuffer();
-    return answer.headers.get("cache-status") ?? answer.status;
+  const move = async (endpoint: string) => {
+    const body = JSON.stringify({ stage: "shadow", by: "a test", why: "to compare" });
+    const headers = { "Content-Type": "application/json" };
+    return (await fetch(`${first.admin}/stages/${endpoint}`, { method: "POST", headers, body })).status;
   };
-  const measures = `${first.url}/v1/evaluationmeasures/list`;
-  await ask(measures);
-  expect(await first.move("getDataset")).toBe(200);
+  const howListed = async () => {
+    const answer = await fetch(`${first.url}/v1/evaluationmeasures/list`);
+    await answer.arrayBuffer();
+    return answer.headers.get("cache-status");
+  };
+  await howListed();
+  expect(await move("getDataset")).toBe(200);
   disk.hang();
-  const moving = first.move("getTask");
-  expect(await ask(measures)).toContain("hit");
-  expect(await ask(`${first.admin}/healthz`)).toBe(200);
-  expect(await moving).toBe(503);
-  expect(await first.move("getFlow")).toBe(503);
-  expect(await ask(measures)).toContain("hit");
-  const ready = await (await fetch(`${first.admin}/readyz?verbose`)).text();
-  expect(ready).toMatch(/"name":"store","state":"failed"/);
-  expect(first.output.error).toContain("the disk did not answer within 1000 ms");
-
+  const moving = move("getTask");
+  expect(await howListed()).toContain("hit");
+  expect((await fetch(`${first.admin}/healthz`)).status).toBe(200);
+  expect([await moving, await move("getFlow")]).toEqual([503, 503]);
+  expect(await (await fetch(`${first.admin}/readyz?verbose`)).text()).toMatch(/"name":"store","state":"failed"/);
   first.child.kill("SIGTERM");
   expect(await first.ended).toBe(0);
-  expect(first.output.error).toContain('"event":"stopped"');
+  for (const text of ["the disk did not answer within 1000 ms", '"event":"stopped"'])
+    expect(first.output.error).toContain(text);
+
   const second = await opened();
-  expect(await second.stageOf("getDataset")).toMatchObject({ stage: "shadow" });
-  expect(await second.stageOf("getTask")).toMatchObject({ stage: "legacy" });
+  for (const [endpoint, stage] of Object.entries({ getDataset: "shadow", getTask: "legacy" }))
+    expect(await (await fetch(`${second.admin}/stages/${endpoint}`)).json()).toMatchObject({ stage });
 });

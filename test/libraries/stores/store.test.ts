@@ -1,8 +1,10 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import { describeWithRedis, startRedis } from "./redis/redisServer.ts";
-import { type Observed, openAt, put, textOf } from "./support.ts";
+import { KEY, type Observed, openAt, put, textOf } from "./support.ts";
 
 type Behaviour = { title: string; check: (store: Observed) => Promise<void> };
 
@@ -100,17 +102,62 @@ const behaviours: Behaviour[] = [
   },
 ];
 
-/** The values of a store are read by the next store. */
-const expectSurvival = async (place: Parameters<typeof openAt>[0]) => {
-  const first = await openAt(place);
-  await put(first, "a", "one");
-  await put(first, "b", "two");
-  await first.stores.close();
-  const second = await openAt(place);
-  expect(textOf(second)).toBe("a=one b=two");
-  await second.update("b", () => null);
-  await second.stores.close();
-  expect(textOf(await openAt(place))).toBe("a=one");
+/** A place of stores that outlives a gateway. `spoil` replaces the text of key `b`, past the stores. */
+type Place = { at: Parameters<typeof openAt>[0]; spoil: (text: string) => unknown };
+
+const inDirectory = (): Place => {
+  const DATA_DIR = temporaryFolder();
+  return {
+    at: { DATA_DIR },
+    spoil(text) {
+      const database = new DatabaseSync(join(DATA_DIR, "catalog-gateway.sqlite"));
+      database.prepare("UPDATE entries SET value = ? WHERE key = 'b'").run(text);
+      database.close();
+    },
+  };
+};
+
+const onRedis = async (): Promise<Place> => {
+  const { url, talk } = await startRedis();
+  return { at: { REDIS_URL: url }, spoil: (text) => talk(`HSET ${KEY} b '${text}'`) };
+};
+
+const testDurable = (open: () => Place | Promise<Place>) => {
+  test("stored and deleted values survive a restart", async () => {
+    const { at } = await open();
+    const first = await openAt(at);
+    await put(first, "a", "one");
+    await put(first, "b", "two");
+    await first.stores.close();
+    const second = await openAt(at);
+    expect(textOf(second)).toBe("a=one b=two");
+    await second.update("b", () => null);
+    await second.stores.close();
+    expect(textOf(await openAt(at))).toBe("a=one");
+  });
+
+  test.each([
+    ["does not fit", '{"name":7}', "/name: "],
+    ["is not JSON", "x", "/: "],
+  ])("a value that %s stops the start if it is vital, else it is reported and dropped", async (_, text, why) => {
+    const { at, spoil } = await open();
+    const first = await openAt(at);
+    await put(first, "a", "one");
+    await put(first, "b", "two");
+    await first.stores.close();
+    await spoil(text);
+    await expect(openAt(at, { isVital: true })).rejects.toThrow(
+      new RegExp(`^${Object.keys(at).join()}: .* cannot be used: .*b: ${why}`),
+    );
+    const second = await openAt(at);
+    expect(textOf(second)).toBe("a=one");
+    expect(second.events).toEqual([
+      expect.stringMatching(new RegExp(`^store_unreadable {"feature":"things","keys":\\["b"\\].*b: ${why}`)),
+    ]);
+    expect(await put(second, "b", "mended")).toBe(true);
+    await second.stores.close();
+    expect((await openAt(at, { isVital: true })).events).toEqual([]);
+  });
 };
 
 describe("a store in memory", () => {
@@ -118,11 +165,11 @@ describe("a store in memory", () => {
 });
 
 describe("a store in a directory", () => {
-  test.each(behaviours)("$title", async ({ check }) => check(await openAt({ DATA_DIR: temporaryFolder() })));
-  test("stored values survive a restart", () => expectSurvival({ DATA_DIR: temporaryFolder() }));
+  test.each(behaviours)("$title", async ({ check }) => check(await openAt(inDirectory().at)));
+  testDurable(inDirectory);
 });
 
 describeWithRedis("a store on Redis", () => {
-  test.each(behaviours)("$title", async ({ check }) => check(await openAt({ REDIS_URL: (await startRedis()).url })));
-  test("stored values survive a restart", async () => expectSurvival({ REDIS_URL: (await startRedis()).url }));
+  test.each(behaviours)("$title", async ({ check }) => check(await openAt((await onRedis()).at)));
+  testDurable(onRedis);
 });

@@ -6,6 +6,8 @@ import { describeWithRedis, startRedis } from "./redisServer.ts";
 import { isTemporary } from "../../../../src/operation/settings/temporary.ts";
 import { sleep, until } from "../../../support/waiting.ts";
 
+type Redis = Awaited<ReturnType<typeof startRedis>>;
+
 /** A gateway's store on a Redis. */
 const onRedis = (url: string, settings: Parameters<typeof openAt>[1] = {}, times: Parameters<typeof openAt>[0] = {}) =>
   openAt({ REDIS_URL: url, ...times }, settings);
@@ -67,43 +69,15 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(textOf(await onRedis(redis.url))).toBe("b=new");
   });
 
-  test("a gateway that has only written, and read nothing yet, sees the loss as well", async () => {
-    const redis = await startRedis();
-    const a = await onRedis(redis.url);
-    await put(a, "a", "one");
-    await redis.talk("FLUSHALL");
-    await until(() => textOf(a) === "");
-    expect(a.events).toContain('store_emptied {"feature":"things"}');
-  });
-
-  test("an update is not made from a value that Redis has lost", async () => {
-    const { redis, a } = await begin();
-    await redis.talk("FLUSHALL");
-    const seen: unknown[] = [];
-    await a.update("a", (latest) => {
-      seen.push(latest?.name);
-      return undefined;
-    });
-    await a.update("a", (latest) => {
-      seen.push(latest?.name);
-      return latest && { name: `${latest.name} more` };
-    });
-    expect([seen.at(-1), textOf(await onRedis(redis.url))]).toEqual([undefined, ""]);
-  });
-
-  test("an unreadable vital value stops a start; running gateways keep the last one", async () => {
+  test("an unreadable value is reported by all gateways, and each keeps the value before it", async () => {
     const { redis, a, b } = await begin();
     await redis.talk(`HSET ${KEY} a garbage # changed`);
     await until(() => a.events.length === 1 && b.events.length === 1);
-    for (const { events } of [a, b])
-      expect(events).toEqual([expect.stringMatching(/^store_unreadable \{"feature":"things","keys":\["a"\]/)]);
-    expect(textOf(a)).toBe("a=one b=two");
-    await expect(onRedis(redis.url, { isVital: true })).rejects.toThrow(
-      /^REDIS_URL: 127\.0\.0\.1:\d+ cannot be used: the hash catalog-gateway:1:state:things .*: a: \/: /,
-    );
-    const fresh = await onRedis(redis.url);
-    expect([textOf(fresh), fresh.events.length]).toEqual(["b=two", 1]);
-    await put(fresh, "a", "mended");
+    for (const store of [a, b]) {
+      expect(store.events[0]).toMatch(/^store_unreadable \{"feature":"things","keys":\["a"\]/);
+      expect(textOf(store)).toBe("a=one b=two");
+    }
+    await put(b, "a", "mended");
     await until(() => textOf(a) === "a=mended b=two");
   });
 
@@ -135,28 +109,20 @@ describeWithRedis("gateways that share a store on Redis", () => {
     await until(() => textOf(b) === "a=three b=two");
   });
 
-  test.each([
-    ["replica", "READONLY"],
-    ["full disk", "MISCONF"],
-  ] as const)("one that reads but refuses writes (%s) is lost until it takes them", async (as, why) => {
+  test.each<[string, (redis: Redis) => unknown, string]>([
+    ["is a replica", (redis) => redis.refuseWrites("replica"), "READONLY"],
+    ["has no room on its disk", (redis) => redis.refuseWrites("full disk"), "MISCONF"],
+    ["is full", (redis) => redis.talk("CONFIG SET maxmemory 1"), "OOM"],
+  ])("while Redis %s updates fail, and starts succeed", async (_, refuse, why) => {
     const { redis, a } = await begin();
-    await redis.refuseWrites(as);
+    await refuse(redis);
     await expect(put(a, "a", "three")).rejects.toThrow(why);
-    await until(() => a.events.length === 1);
     expect(a.events[0]).toContain(`store_lost {"why":"${why}`);
-    // A start only reads.
     expect(textOf(await onRedis(redis.url))).toBe("a=one b=two");
-    await redis.takeWrites();
-    await until(() => a.events.length === 2);
-    expect([a.events[1], textOf(a)]).toEqual(["store_up {}", "a=one b=two"]);
-  });
-
-  test("a full Redis refuses new values", async () => {
-    const { redis, a } = await begin();
-    await redis.talk("CONFIG SET maxmemory 1");
-    await expect(put(a, "a", "three")).rejects.toThrow("OOM");
-    expect(a.events).toEqual([expect.stringMatching(/^store_lost .*OOM/)]);
     await redis.talk("CONFIG SET maxmemory 0");
+    await redis.takeWrites();
+    await until(() => a.events.at(-1) === "store_up {}");
+    expect(textOf(a)).toBe("a=one b=two");
     expect(await put(a, "a", "four")).toBe(true);
   });
 
@@ -231,57 +197,46 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(textOf(await onRedis(redis.url))).toBe("a=late b=three");
   });
 
-  test("connections that carry nothing any more are opened again", async () => {
+  test("a lost message is recovered, and connections that carry nothing are opened again", async () => {
     const redis = await startRedis();
     const path = await pathTo(redis.url);
-    const a = await onRedis(path.url, {}, { timeout: 2000 });
-    await put(a, "a", "one");
-    path.freeze("all");
-    await expect(put(a, "a", "two")).rejects.toThrow("did not answer");
-    await until(async () => await put(a, "a", "three").catch(() => false));
-    expect(textOf(await onRedis(redis.url))).toBe("a=three");
-  });
-
-  test("a lost message is recovered", async () => {
-    const redis = await startRedis();
-    const path = await pathTo(redis.url);
-    const [a, b] = [await onRedis(path.url), await onRedis(redis.url)];
+    const [a, b] = [await onRedis(path.url, {}, { timeout: 2000 }), await onRedis(redis.url)];
     path.freeze("listeners");
     await put(b, "a", "one");
     await until(() => textOf(a) === "a=one");
     expect(a.changes).toEqual(["a=one"]);
+    path.freeze("all");
+    await expect(put(a, "a", "two")).rejects.toThrow("did not answer");
+    await until(async () => await put(a, "a", "three").catch(() => false));
+    await until(() => textOf(b) === "a=three");
   });
+
+  const CLAIM = "catalog-gateway:1:state:claim:scan";
 
   test("one gateway at a time has a claim; another gets it when it has ended", async () => {
     const { redis, a, b } = await begin();
     const [first, second] = [a.stores.claim("scan"), b.stores.claim("scan")];
     expect([await first(), await second(), await first(), await second()]).toEqual([true, false, true, false]);
-    expect(await redis.talk("PTTL catalog-gateway:1:state:claim:scan")).toMatch(/^:\d{4,5}\r/);
+    expect(await redis.talk(`PTTL ${CLAIM}`)).toMatch(/^:\d{4,5}\r/);
     expect(await b.stores.claim("another")()).toBe(true);
     await a.stores.close();
     // As it does after ten seconds.
-    await redis.talk("DEL catalog-gateway:1:state:claim:scan");
+    await redis.talk(`DEL ${CLAIM}`);
     expect([await first(), await second()]).toEqual([false, true]);
   });
 
   test.each([
     // As long as it would hold then.
-    ["the clock of Redis is set back", "PEXPIRE", "3600000"],
-    ["another program has written it", "SET", "foreign"],
-  ])("a claim ends in time where %s", async (_, command, value) => {
+    ["the clock of Redis is set back", `PEXPIRE ${CLAIM} 3600000`, false],
+    ["another program has written it", `SET ${CLAIM} foreign`, false],
+    ["another program has written another type", `LPUSH ${CLAIM} foreign`, true],
+  ])("a claim ends in time where %s", async (_, command, isFree) => {
     const { redis, a, b } = await begin();
     expect(await a.stores.claim("scan")()).toBe(true);
-    const claim = "catalog-gateway:1:state:claim:scan";
-    await redis.talk(`${command} ${claim} ${value}`);
-    expect(await b.stores.claim("scan")()).toBe(false);
-    expect(await redis.talk(`PTTL ${claim}`)).toMatch(/^:\d{1,5}\r/);
-  });
-
-  test("a claim of another type is set aside", async () => {
-    const { redis, a } = await begin();
-    await redis.talk("LPUSH catalog-gateway:1:state:claim:scan foreign");
-    expect(await a.stores.claim("scan")()).toBe(true);
-    expect(a.events).toEqual(['redis_key_set_aside {"key":"catalog-gateway:1:state:claim:scan"}']);
+    await redis.talk(...(isFree ? [`DEL ${CLAIM}`] : []), command);
+    expect(await b.stores.claim("scan")()).toBe(isFree);
+    expect(await redis.talk(`PTTL ${CLAIM}`)).toMatch(/^:\d{1,5}\r/);
+    expect(b.events).toEqual(isFree ? [`redis_key_set_aside {"key":"${CLAIM}"}`] : []);
   });
 
   test("a start that needs Redis fails without it, or for a password, which is not shown", async () => {
@@ -301,7 +256,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     await until(async () => await put(other, "a", "one").catch(() => false));
   });
 
-  test("at the start a Redis that hangs is an error, and one that comes up is waited for", async () => {
+  test("a start waits for a Redis that comes up, not for one that hangs", async () => {
     const redis = await startRedis();
     redis.pause();
     await refusal(redis.url, "cannot be used: it does not answer");
@@ -310,19 +265,15 @@ describeWithRedis("gateways that share a store on Redis", () => {
     const opening = onRedis(redis.url);
     await sleep(200);
     await redis.start();
-    expect(await put(await opening, "a", "one")).toBe(true);
-  });
-
-  test("a start that takes long reads all of a Redis that answers", async () => {
-    const redis = await startRedis();
+    const store = await opening;
+    expect(await put(store, "a", "one")).toBe(true);
+    // A Redis that answers is read, however long the start has taken.
     await redis.talk(`HSET catalog-gateway:1:state:others a '"one"' # changed`);
-    const { stores } = await onRedis(redis.url);
     const now = performance.now();
     vi.spyOn(performance, "now").mockReturnValue(now + 60_000);
     onTestFinished(() => void vi.restoreAllMocks());
     await redis.talk("CLIENT PAUSE 50");
-    const others = await stores.open({ feature: "others", schema: () => z.string() });
-    expect(others.get("a")).toBe("one");
+    expect((await store.stores.open({ feature: "others", schema: () => z.string() })).get("a")).toBe("one");
   });
 
   test("a closed store leaves no connection behind", async () => {
