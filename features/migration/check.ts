@@ -1,6 +1,7 @@
 import { canonicalRequest, exampleTarget } from "../../libraries/compare/canonicalRequest.ts";
 import { parseAnswer } from "../../libraries/compare/answers.ts";
 import { UNSERVED } from "../../libraries/compare/difference.ts";
+import { formatPath } from "../../libraries/compare/results.ts";
 import { type Endpoint, type Json, readInput } from "../../src/catalogue/index.ts";
 import { compareSides } from "../../libraries/modern/compareSides.ts";
 import type { CheckReport } from "../../libraries/check/checkReport.ts";
@@ -82,7 +83,7 @@ const compareExample = async (
     .map(({ path, form, cause, candidate }) =>
       path === UNSERVED
         ? [cause, typeof candidate === "string" ? `(${candidate})` : ""].join(" ")
-        : `${form} at ${path === "" ? "the whole answer" : path}`,
+        : `${form} at ${formatPath(path)}`,
     );
   const { isOfGateway } = reply;
   if (unexplained.length > 0) return { ok: false, found: unexplained.join(", "), fired, isOfGateway };

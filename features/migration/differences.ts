@@ -1,10 +1,11 @@
 import { hash } from "node:crypto";
 import { causeOf, type Classification, type Difference } from "../../libraries/compare/difference.ts";
-import { openDifferenceGroups } from "../../libraries/compare/differenceGroups.ts";
+import { type DifferenceGroup, DifferenceTally } from "../../libraries/compare/differenceTally.ts";
 import type { CurlPair } from "../../libraries/compare/curls.ts";
+import { SampleRoom } from "../../libraries/compare/sampleRoom.ts";
 import { openSecrets, type Secrets } from "../../libraries/secrets/secrets.ts";
 import { MAX_COMPARED } from "./comparedRequests.ts";
-import type { DifferenceView } from "./views.ts";
+import type { DifferenceSample, DifferenceView } from "./views.ts";
 
 /** A compared request and its differences. `id`: the same for the same request. `at`: ISO 8601. */
 export type ComparedAnswer = {
@@ -17,10 +18,11 @@ export type ComparedAnswer = {
   key?: string | undefined;
 };
 
+/** A group of differences, and its samples. */
+type SampledGroup = DifferenceGroup<DifferenceSample>;
+
 const MAX_SAMPLES = 5;
 const MAX_PER_ENDPOINT = 500;
-/** Characters of all samples together. */
-const MAX_SAMPLE_CHARS = 8 * 1024 ** 2;
 
 /**
  * Opens an empty collection of the differences of live traffic: counted by endpoint, path and kind, with a few samples
@@ -31,126 +33,98 @@ export const openDifferences = (
   onNew: (difference: Pick<DifferenceView, "endpoint" | "path" | "kind" | "form" | "cause">) => void = () => undefined,
 ) => {
   const secrets = openSecrets();
-  const groups = openDifferenceGroups<DifferenceView>(MAX_PER_ENDPOINT);
-  /** The requests that a group has seen, one bit for each request, at its number. */
-  const seen = new WeakMap<DifferenceView, Uint32Array>();
-  const seenBy = (group: DifferenceView) => seen.get(group) as Uint32Array;
-  /** The number of each request that differs, by endpoint, in the order of their latest comparisons. */
-  const numbers = new Map<string, Map<string, number>>();
-  let sampleChars = 0;
+  const tally = new DifferenceTally<DifferenceSample>(MAX_PER_ENDPOINT);
+  const room = new SampleRoom();
+  const numbers = new RequestNumbers();
 
-  const remove = (wanted: (group: DifferenceView) => boolean): void => {
-    for (const { samples } of groups.remove(wanted))
-      for (const sample of samples) sampleChars -= JSON.stringify(sample).length;
-  };
-  /** Frees a number: from now on no group has seen its request. */
-  const forget = (endpoint: string, number: number): void =>
-    remove((group) => {
-      if (group.endpoint !== endpoint || !flip(seenBy(group), number, false)) return false;
-      group.requests--;
-      return group.requests === 0;
-    });
-  /** A number below `MAX_COMPARED`; if none is left, that of the request that was compared longest ago. */
-  const numberOf = ({ endpoint, id }: ComparedAnswer): number => {
-    const known = numbers.get(endpoint) ?? new Map<string, number>();
-    numbers.set(endpoint, known);
-    const digest = hash("sha256", id, "base64url").slice(0, 8);
-    let number = known.get(digest);
-    known.delete(digest);
-    if (number === undefined && known.size === MAX_COMPARED) {
-      const [[oldest, freed] = ["", 0]] = known;
-      known.delete(oldest);
-      forget(endpoint, freed);
-      number = freed;
-    }
-    number ??= known.size;
-    known.set(digest, number);
-    return number;
+  const freeSamples = (groups: readonly SampledGroup[]): void => {
+    for (const { samples } of groups) for (const sample of samples) room.free(sample);
   };
 
   /** Stores the answer as a sample, with the same chance for every request (reservoir sampling). */
-  const sample = (
-    group: DifferenceView,
-    { question, at, curl, key }: ComparedAnswer,
-    { legacy, expected, candidate }: Difference,
-  ) => {
-    const place =
-      group.samples.length < MAX_SAMPLES ? group.samples.length : Math.floor(Math.random() * group.requests);
+  const sample = ({ answers, samples }: SampledGroup, answer: ComparedAnswer, difference: Difference): void => {
+    const place = samples.length < MAX_SAMPLES ? samples.length : Math.floor(Math.random() * answers.size);
     if (place >= MAX_SAMPLES) return;
-    const caller = secrets.ofCaller(key);
-    const values = Object.entries({ legacy, expected, candidate }).filter(([, value]) => value !== undefined);
-    const redacted: DifferenceView["samples"][number] = {
-      at,
-      question: caller.text(question),
-      ...Object.fromEntries(values.map(([side, value]) => [side, caller.json(value)])),
-      curl: curl(caller),
-    };
-    const replaced = group.samples[place];
-    const growth = JSON.stringify(redacted).length - (replaced ? JSON.stringify(replaced).length : 0);
-    if (sampleChars + growth > MAX_SAMPLE_CHARS) return;
-    sampleChars += growth;
-    group.samples[place] = redacted;
+    const redacted = redactedSample(secrets.ofCaller(answer.key), answer, difference);
+    if (room.take(redacted, samples[place])) samples[place] = redacted;
   };
 
   return {
     add(answer: ComparedAnswer): void {
       const { endpoint, differences } = answer;
       if (differences.length === 0) return;
-      const number = numberOf(answer);
-      for (const difference of differences) {
-        const group = groups.of(endpoint, difference, (first) => {
-          const made: DifferenceView = {
-            endpoint,
-            path: first.path,
-            kind: first.kind,
-            form: first.form,
-            ...(first.rule === undefined ? {} : { rule: first.rule }),
-            ...(first.entry === undefined ? {} : { entry: first.entry }),
-            cause: causeOf(first),
-            requests: 0,
-            causeRequests: 0,
-            samples: [],
-          };
-          seen.set(made, new Uint32Array(Math.ceil(MAX_COMPARED / 32)));
-          onNew(made);
-          return made;
-        });
-        if (!flip(seenBy(group), number, true)) continue;
-        group.requests++;
+      const { number, isReused } = numbers.of(answer);
+      if (isReused) freeSamples(tally.forget(endpoint, number));
+      for (const { difference, group, isNew } of tally.add(endpoint, number, differences)) {
+        if (!isNew) continue;
+        if (group.answers.size === 1) onNew({ ...group, cause: causeOf(group) });
         sample(group, answer, difference);
       }
     },
     /** The differences of one kind; the causes behind most requests come first. */
-    view(kind: Classification): DifferenceView[] {
-      const shown = groups.all().filter((group) => group.kind === kind);
-      for (const alike of Object.values(Object.groupBy(shown, ({ cause }) => cause))) {
-        const byEndpoint = Object.values(Object.groupBy(alike ?? [], ({ endpoint }) => endpoint));
-        const requests = byEndpoint.reduce((sum, same = []) => sum + distinct(same.map(seenBy)), 0);
-        for (const group of alike ?? []) group.causeRequests = requests;
-      }
-      return shown.toSorted(mostFirst);
-    },
+    view: (kind: Classification): DifferenceView[] =>
+      tally
+        .causes(kind)
+        .flatMap(({ name, answers, groups }) => groups.map((group) => viewOf(group, name, answers)))
+        .toSorted(mostFirst),
     /** Removes the differences that match, such as those that are expected from now on. */
-    remove,
+    remove: (wanted: (group: Pick<SampledGroup, "endpoint" | "path" | "kind" | "form">) => boolean): void =>
+      freeSamples(tally.remove(wanted)),
   };
 };
 
-/** Sets or clears the bit of a number; false if it had this value already. */
-const flip = (bits: Uint32Array, number: number, isSet: boolean): boolean => {
-  const [word, bit] = [bits[number >> 5] ?? 0, 1 << (number & 31)];
-  if (((word & bit) !== 0) === isSet) return false;
-  bits[number >> 5] = word ^ bit;
-  return true;
+/** Numbers the latest distinct requests of each endpoint, from 0 to `MAX_COMPARED` - 1. */
+class RequestNumbers {
+  /** By endpoint and request, in the order of their latest comparisons. */
+  readonly #numbers = new Map<string, Map<string, number>>();
+
+  /** The number of a request. `isReused`: it was that of the request that was compared longest ago. */
+  of({ endpoint, id }: Pick<ComparedAnswer, "endpoint" | "id">): { number: number; isReused: boolean } {
+    const known = this.#numbers.get(endpoint) ?? new Map<string, number>();
+    this.#numbers.set(endpoint, known);
+    const digest = hash("sha256", id, "base64url").slice(0, 8);
+    const own = known.get(digest);
+    known.delete(digest);
+    const isReused = own === undefined && known.size === MAX_COMPARED;
+    const number = own ?? (isReused ? removeOldest(known) : known.size);
+    known.set(digest, number);
+    return { number, isReused };
+  }
+}
+
+/** Removes the first entry, and returns its number. */
+const removeOldest = (numbers: Map<string, number>): number => {
+  const [[oldest, number] = ["", 0]] = numbers;
+  numbers.delete(oldest);
+  return number;
 };
 
-/** The number of requests of an endpoint that any of these groups has seen: each may show a cause at many paths. */
-const distinct = (groups: readonly Uint32Array[]): number => {
-  const all = new Uint32Array(groups[0]?.length ?? 0);
-  for (const seen of groups) for (let i = 0; i < all.length; i++) all[i] = (all[i] ?? 0) | (seen[i] ?? 0);
-  let count = 0;
-  for (const word of all) for (let rest = word; rest !== 0; rest &= rest - 1) count++;
-  return count;
+const redactedSample = (
+  caller: Secrets,
+  { question, at, curl }: ComparedAnswer,
+  { legacy, expected, candidate }: Difference,
+): DifferenceSample => {
+  const values = Object.entries({ legacy, expected, candidate }).filter(([, value]) => value !== undefined);
+  return {
+    at,
+    question: caller.text(question),
+    ...Object.fromEntries(values.map(([side, value]) => [side, caller.json(value)])),
+    curl: curl(caller),
+  };
 };
+
+const viewOf = (group: SampledGroup, cause: string, causeRequests: number): DifferenceView => ({
+  endpoint: group.endpoint,
+  path: group.path,
+  kind: group.kind,
+  form: group.form,
+  ...(group.rule === undefined ? {} : { rule: group.rule }),
+  ...(group.entry === undefined ? {} : { entry: group.entry }),
+  cause,
+  requests: group.answers.size,
+  causeRequests,
+  samples: group.samples,
+});
 
 /** The causes behind most requests first, and within a cause the paths. */
 const mostFirst = (a: DifferenceView, b: DifferenceView): number =>

@@ -102,16 +102,3 @@ const differencesOf = (
 
 const mediaType = ({ contentType }: GivenAnswer): string | undefined =>
   contentType === undefined ? undefined : mediaTypeOf(contentType);
-
-/** Joins two comparisons of the same request: an unexplained difference that only one of them shows is drift. */
-export const markDrift = (before: readonly Difference[], after: readonly Difference[]): Difference[] => {
-  const nameOf = ({ form, path }: Difference) => `${form} ${path}`;
-  const once = (these: readonly Difference[], others: readonly Difference[]) => {
-    const names = new Set(others.map(nameOf));
-    return these.filter((difference) => difference.kind === "unexplained" && !names.has(nameOf(difference)));
-  };
-  const drift = new Set([...once(before, after), ...once(after, before)]);
-  return [...after, ...before.filter((difference) => drift.has(difference))].map((difference) =>
-    drift.has(difference) ? { ...difference, kind: "drift" } : difference,
-  );
-};

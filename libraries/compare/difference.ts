@@ -44,6 +44,9 @@ export type Difference = {
   count: number;
 };
 
+/** The members by which differences of several answers are counted as one. */
+export type DifferenceKind = Pick<Difference, "path" | "form" | "kind" | "rule" | "cause" | "entry">;
+
 /** The numbers of answers, each counted once by its worst difference. */
 export type ResultCounts = Record<DifferenceResult, number> & { compared: number };
 
@@ -67,15 +70,15 @@ export const resultOf = (differences: readonly Difference[]): DifferenceResult =
     "equal",
   );
 
-/** The key by which equal differences of several answers are counted as one. */
-export const differenceKey = ({ path, form, kind, rule, cause, entry }: Omit<Difference, "count">): string =>
+/** The key by which differences are counted as one: all of them have the same `causeOf`. */
+export const differenceKey = ({ path, form, kind, rule, cause, entry }: DifferenceKind): string =>
   JSON.stringify([path, form, kind, rule, cause, entry]);
 
 /**
  * The most likely cause of a difference: the rule that explains it, or the ledger's entry. For an unexplained
  * difference it is the rule that a candidate seems not to follow, else the path.
  */
-export const causeOf = ({ kind, rule, entry, cause, form, path }: Omit<Difference, "at">): string => {
+export const causeOf = ({ kind, rule, entry, cause, form, path }: DifferenceKind): string => {
   if (cause !== undefined) return cause;
   if (kind === "explained") return rule ?? "";
   if (entry !== undefined) return entry;

@@ -1,28 +1,25 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Difference } from "../../libraries/compare/difference.ts";
-import { markDrift } from "../../libraries/compare/compareAnswers.ts";
+import { compareTwice } from "../../libraries/compare/compareTwice.ts";
 import { openRateLimiter } from "./rateLimiter.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
-import type { ComparedRequest } from "./compareOne.ts";
+import type { ComparisonOutcome } from "./compareOne.ts";
 
 type ComparingTasks = {
   requests: AsyncIterator<CorpusRequest>;
   /** Sends a request to both sides; `again`: bypasses all caches. */
-  compare: (request: CorpusRequest, again: boolean) => Promise<ComparedRequest>;
+  compare: (request: CorpusRequest, again: boolean) => Promise<ComparisonOutcome>;
   /** Called once for every request, with its final outcome. */
-  count: (request: CorpusRequest, compared: ComparedRequest) => void;
+  count: (outcome: ComparisonOutcome) => void;
   /** Requests a second to each side; 0: no limit. */
   rate: number;
+  /** Requests that are sent at a time. */
   concurrency: number;
   /** Milliseconds until a mismatch is checked again. */
   settle: number;
 };
 
-/** A mismatch to be checked again. `before`: its differences; `undefined` if the answers could not be compared. */
-type Recheck = { request: CorpusRequest; before: Difference[] | undefined };
-
-/** Mismatches that wait for the second check; at this number no new request is sent. */
-const MAX_RECHECKS = 1000;
+/** Requests that are compared at a time. Most of them wait for their second check. */
+const MAX_OPEN = 1000;
 
 /**
  * Compares the answers to all requests, and checks a mismatch a second time after a while.
@@ -34,59 +31,44 @@ export const compareAll = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const limiter = openRateLimiter(rate);
-  let rechecks: Recheck[] = [];
-  let isOver = false;
+  const withSlot = openSlots(concurrency);
+  const pause = () => sleep(settle, undefined, { signal });
+  const send = (request: CorpusRequest, again: boolean) =>
+    withSlot(async () => {
+      await limiter(signal);
+      return compare(request, again);
+    });
 
-  /** Runs `work` on the results of `next`, at most `concurrency` at a time, until `next` returns `undefined`. */
-  const workOff = async <T>(next: () => Promise<T | undefined>, work: (item: T) => Promise<void>): Promise<unknown> => {
-    const worker = async () => {
-      for (let item = await next(); item !== undefined; item = await next()) {
-        await limiter(signal);
-        await work(item);
-      }
-    };
-    return Promise.all(Array.from({ length: concurrency }, worker));
+  /** The first comparison is tried twice, since an answer may be missing. */
+  const compareOnce = async (request: CorpusRequest, again: boolean): Promise<ComparisonOutcome> => {
+    const outcome = await send(request, again);
+    if (again || outcome.differences !== undefined) return outcome;
+    await pause();
+    return send(request, true);
   };
 
-  const nextRequest = async (): Promise<CorpusRequest | undefined> => {
-    if (isOver || rechecks.length >= MAX_RECHECKS) return undefined;
-    const { done, value } = await requests.next();
-    isOver ||= done === true;
-    return done ? undefined : value;
+  const worker = async (): Promise<void> => {
+    for (let next = await requests.next(); next.done !== true; next = await requests.next()) {
+      const request = next.value;
+      count(await compareTwice((again) => compareOnce(request, again), pause));
+    }
   };
-
-  const compareFirst = async (request: CorpusRequest): Promise<void> => {
-    const compared = await compare(request, false);
-    const { outcome } = compared;
-    if (!("differences" in outcome)) rechecks.push({ request, before: undefined });
-    else if (isMismatch(outcome)) rechecks.push({ request, before: outcome.differences });
-    else count(request, compared);
-  };
-
-  const compareAgain = async ({ request, before }: Recheck): Promise<void> => {
-    const compared = await compare(request, true);
-    const { outcome } = compared;
-    if (!("differences" in outcome)) return count(request, compared);
-    const { differences } = outcome;
-    if (before !== undefined)
-      return count(request, {
-        ...compared,
-        outcome: { ...outcome, differences: markDrift(before, differences) },
-      });
-    // The answers could not be compared the first time: this is the first comparison.
-    if (isMismatch(outcome)) rechecks.push({ request, before: differences });
-    else count(request, compared);
-  };
-
-  for (;;) {
-    await workOff(nextRequest, compareFirst);
-    if (isOver && rechecks.length === 0) return;
-    const due = rechecks;
-    rechecks = [];
-    await sleep(settle, undefined, { signal });
-    await workOff(async () => due.shift(), compareAgain);
-  }
+  await Promise.all(Array.from({ length: MAX_OPEN }, worker));
 };
 
-const isMismatch = ({ differences }: { differences: Difference[] }): boolean =>
-  differences.some(({ kind }) => kind === "unexplained");
+/** Returns a function that runs calls, at most `count` at a time, in their order. */
+const openSlots = (count: number) => {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  return async <Result>(call: () => Promise<Result>): Promise<Result> => {
+    if (free > 0) free--;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await call();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free++;
+      else next();
+    }
+  };
+};

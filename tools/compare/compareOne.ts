@@ -5,13 +5,14 @@ import {
   type LegacyQuery,
   parseAnswer,
 } from "../../libraries/compare/answers.ts";
-import { type Addresses, curlsOf } from "../../libraries/compare/curls.ts";
+import { type Addresses, type CurlPair, curlsOf } from "../../libraries/compare/curls.ts";
 import { originIn } from "../../libraries/compare/explain.ts";
 import { explainAnswer, legacyBody } from "../../libraries/compare/explainAnswer.ts";
-import { UNREADABLE } from "../../libraries/compare/difference.ts";
+import { type Difference, UNREADABLE } from "../../libraries/compare/difference.ts";
 import type { Ledger } from "../../libraries/compare/ledger.ts";
+import type { NotCompared } from "../../libraries/compare/results.ts";
+import type { ExampleAnswer } from "./report/report.ts";
 import { explainedRows, comparedRows, plainRows } from "./sideBySide.ts";
-import type { ComparisonOutcome } from "./tally.ts";
 import type { Endpoint, JsonObject } from "../../src/catalogue/index.ts";
 import { compareSides } from "../../libraries/modern/compareSides.ts";
 import type { Catalogue } from "../../src/gateway/index.ts";
@@ -32,11 +33,22 @@ type ComparedSides = {
   key: string | undefined;
 };
 
-/** The outcome of a request, and legacy's document, if it sent a document. */
-export type ComparedRequest = { outcome: ComparisonOutcome; document?: JsonObject };
+/** The answers of both sides. `statuses`: those of a `StatusPair`; `ms`: the time of each side that got a request. */
+type SideAnswers = {
+  statuses: readonly [from: number, to: number];
+  ms: { legacy?: number; candidate?: number };
+};
 
-type Differing = Pick<Extract<ComparisonOutcome, { differences: unknown }>, "differences" | "example">;
-type Uncompared = Pick<Extract<ComparisonOutcome, { why: string }>, "notCompared" | "why">;
+type Differing = { differences: Difference[]; example: () => Omit<ExampleAnswer, "endpoint" | "curl" | "result"> };
+type Uncompared = { notCompared: NotCompared; why: string; differences?: undefined };
+type Compared<Outcome> = Outcome & { endpoint: string; curl: CurlPair };
+
+/** The differences of two answers, and their rows. `document`: legacy's, if it sent one. */
+export type ComparedOutcome = Compared<Differing> & { answers?: SideAnswers; document?: JsonObject };
+/** The reason why the answers to a request could not be compared. */
+export type UncomparedOutcome = Compared<Uncompared>;
+/** The outcome of a compared request. */
+export type ComparisonOutcome = ComparedOutcome | UncomparedOutcome;
 
 const failed = (why: string): Uncompared => ({ notCompared: "failed", why });
 
@@ -45,7 +57,7 @@ export const compareOne = async (
   sides: ComparedSides,
   request: CorpusRequest,
   again = false,
-): Promise<ComparedRequest> => {
+): Promise<ComparisonOutcome> => {
   const { catalogue, legacy, candidate, addresses } = sides;
   const input = sides.inputOf(request);
   const sent = sides.asModern?.(request, input) ?? request;
@@ -59,10 +71,9 @@ export const compareOne = async (
   const defined = catalogue.endpoints[request.endpoint] as Endpoint;
   const exchange = legacyExchange(decisiveExchange(exchanges, defined));
   const named = { endpoint: request.endpoint, curl: curlsOf(addresses, sent, key !== undefined, exchange) };
-  const outcome = (made: Differing | Uncompared) => ({ outcome: { ...named, ...made } });
-  if (exchange && "failed" in exchange) return outcome(failed(`legacy: ${withoutTarget(exchange.failed)}`));
+  if (exchange && "failed" in exchange) return { ...named, ...failed(`legacy: ${withoutTarget(exchange.failed)}`) };
   if (candidateAnswer !== undefined && "failed" in candidateAnswer && !candidateAnswer.wasReached)
-    return outcome(failed(candidateAnswer.failed));
+    return { ...named, ...failed(candidateAnswer.failed) };
 
   const endpoint = { ...defined, name: request.endpoint };
   const document = exchange && documentOf(exchange);
@@ -74,6 +85,7 @@ export const compareOne = async (
       : "failed" in candidateAnswer
         ? withoutAnswer(expected, candidateAnswer.failed)
         : comparedWithCandidate(sides, expected, candidateAnswer));
+  if (made.differences === undefined) return { ...named, ...made };
   const from = candidate ? ours.status : exchange?.status;
   const to = candidate ? candidateAnswer && "status" in candidateAnswer && candidateAnswer.status : ours.status;
   const ms = {
@@ -81,7 +93,7 @@ export const compareOne = async (
     ...(fromCandidate ? { candidate: fromCandidate.ms } : {}),
   };
   const answers = from && to ? { answers: { statuses: [from, to] as const, ms } } : {};
-  return { outcome: { ...named, ...answers, ...made }, ...(document && "differences" in made ? { document } : {}) };
+  return { ...named, ...answers, ...made, ...(document ? { document } : {}) };
 };
 
 /** The failure of an upstream names the request at its end; failures of different requests are counted together. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { observeFields } from "./fields.ts";
 import { type LedgerEntry, ledgerOf, openLedger } from "../../libraries/compare/ledger.ts";
 import type { Report } from "./report/report.ts";
-import { openTally } from "./tally.ts";
+import { Outcomes } from "./outcomes.ts";
 import { comparedShape, wrongRoutes } from "../../libraries/modern/settings.ts";
 import { type Catalogue, upstreamSettings } from "../../src/gateway/index.ts";
 import { type KnownEndpoints, loadSettings, SAMPLE, type Settings } from "../../src/operation/index.ts";
@@ -85,17 +85,18 @@ export const performComparison = async (
     ...(options.modern ? { asModern: modernRouter(catalogue.endpoints, settings.MODERN_ROUTES) } : {}),
   };
 
-  const tally = openTally();
-  const progress = showProgress(process.stderr, corpus.total, tally.counts, complain);
+  const outcomes = new Outcomes();
+  const progress = showProgress(process.stderr, corpus.total, () => outcomes.counts(), complain);
   try {
     await compareAll(
       {
         requests: corpus.requests,
         compare: (request, again) => compareOne(sides, request, again),
-        count({ endpoint: name }, { outcome, document }) {
-          const endpoint = catalogue.endpoints[name];
-          if (document && endpoint) observeFields(endpoint.output, document, tally.fieldsOf(name));
-          tally.add(outcome);
+        count(outcome) {
+          const document = outcome.differences && outcome.document;
+          const endpoint = catalogue.endpoints[outcome.endpoint];
+          if (document && endpoint) observeFields(endpoint.output, document, outcomes.fieldsOf(outcome.endpoint));
+          outcomes.add(outcome);
         },
         rate,
         concurrency,
@@ -110,7 +111,7 @@ export const performComparison = async (
     if (!signal.aborted) await closed;
     signal.throwIfAborted();
   }
-  const report = tally.report({
+  const report = outcomes.report({
     made: new Date().toISOString(),
     sides: { legacy: addresses.legacy, ...(candidateUrl === undefined ? {} : { candidate: candidateUrl }) },
     skipped: corpus.skipped,

@@ -88,27 +88,25 @@ describe("--check", () => {
     ]);
   });
 
-  test.each<[result: string, stage: object, strict: boolean]>([
-    ["note", {}, false],
-    ["note", { stage: "shadow" }, false],
-    ["FAIL", { stage: "canary", share: 5 }, false],
-    ["FAIL", { stage: "modern" }, false],
-    ["FAIL", {}, true],
-  ])("%s: modern is wrong at an endpoint with %j in STAGES; --strict: %s", async (result, stage, strict) => {
-    const wrong = await standIn({ faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/version" }] });
-    const stages = { getSetup: { stage: "canary" }, ...("stage" in stage ? { getDataset: stage } : {}) };
-    const { ready, text } = await checked(wrong.url, { stages, strict, expected: [] });
-    expect([ready, text]).toEqual([
-      result === "note",
-      expect.stringContaining(`${result}  modern getDataset first    value at /version\n`),
-    ]);
+  test("--check fails for a wrong modern where it answers callers, and notes it elsewhere", async () => {
+    const extra = (endpoint: string) => ({ endpoint, fault: "extraField", path: "/colour" }) as const;
+    const wrong = await standIn({ faults: ["getDataset", "getSetup", "getTaskType"].map(extra) });
+    const stages = { getDataset: { stage: "canary", share: 5 }, getSetup: { stage: "modern" } };
+    const { ready, text } = await checked(wrong.url, { stages, expected: [] });
+    expect(ready).toBe(false);
+    expect(text).toMatch(/^FAIL {2}modern getDataset first +extra at \/colour$/m);
+    expect(text).toMatch(/^FAIL {2}modern getSetup first +extra at \/colour$/m);
+    expect(text).toMatch(/^note {2}modern getTaskType classification +extra at \/colour$/m);
     // Both sides are asked once for each example, whatever the stages are: nothing is mirrored.
     expect(wrong.asked()).toMatchObject({ getDataset: 2, getSetup: 2 });
   });
 
-  test("--check is READY if modern fails but answers no caller", async () => {
-    const { ready, text } = await checked("http://127.0.0.1:1", { stages: { getDataset: { stage: "shadow" } } });
+  test("--check is READY if modern fails but answers no caller, and with --strict it is not", async () => {
+    const stages = { getDataset: { stage: "shadow" } };
+    const { ready, text } = await checked("http://127.0.0.1:1", { stages });
     expect([ready, text]).toEqual([true, expect.stringMatching(/^note {2}modern getDataset first +\S/m)]);
+    const strict = await checked("http://127.0.0.1:1", { stages, strict: true });
+    expect([strict.ready, strict.text]).toEqual([false, expect.stringMatching(/^FAIL {2}modern getDataset first/m)]);
   });
 
   test("--check accepts the differences in the reference implementation's ledger", async () => {

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { causeOf, type Difference, resultOf } from "../../../libraries/compare/difference.ts";
@@ -28,8 +27,8 @@ const today = "2026-11-21";
 const entry: LedgerEntry = {
   id: "one",
   endpoint: "getThing",
-  path: "/name",
-  kind: "type",
+  path: "/rows/*/name",
+  kind: "value",
   reason: "known",
   owner: "us",
   until: "2026-12-31",
@@ -43,15 +42,8 @@ const describeAll = (differences: ReturnType<typeof compare>) =>
 
 describe("every kind of difference, with its path", () => {
   test.each<[string, Json, string[]]>([
-    ["nothing", document, []],
-    ["a text for a number", { ...document, id: "1" }, ["/id type unexplained 1"]],
-    ["another number", { ...document, id: 2 }, ["/id value unexplained 1"]],
-    ["an empty text for null", { ...document, name: "" }, ["/name type unexplained 1"]],
-    ["a missing field", changedAt(document, "/name", undefined), ["/name missing unexplained 1"]],
-    ["a new field", { ...document, more: 1 }, ["/more extra unexplained 1"]],
     ["an order that means nothing", { ...document, tag: ["b", "a"] }, ["/tag order explained 1"]],
     ["an order that matters", { ...document, creator: ["d", "c"] }, ["/creator order unexplained 1"]],
-    ["an entry too few", { ...document, tag: ["b"] }, ["/tag/* missing unexplained 1"]],
     ["an entry too many", { ...document, tag: ["a", "x", "b"] }, ["/tag/* extra unexplained 1"]],
     ["another entry", { ...document, tag: ["a", "x"] }, ["/tag/* value unexplained 1"]],
     ["a row less in the middle", changedAt(document, "/rows/1", undefined), ["/rows/* missing unexplained 1"]],
@@ -60,31 +52,19 @@ describe("every kind of difference, with its path", () => {
       changedAt(changedAt(document, "/rows/0/id", "1"), "/rows/2/id", "3"),
       ["/rows/*/id type unexplained 2"],
     ],
-    ["a field of one row", changedAt(document, "/rows/1/name", "q"), ["/rows/*/name value unexplained 1"]],
     ["a list for an object", [], [" type unexplained 1"]],
   ])("a candidate's document differs by %s", (_, candidate, expected) => {
     expect(describeAll(compare(answer(document), answer(candidate)))).toEqual(expected);
   });
 
   const sound = answer(document);
-  const error = (status: number, detail: Json = "x") => answer({ detail }, status);
   test.each<[string, GivenAnswer, GivenAnswer, string[]]>([
-    ["another status of an error", error(404), error(410), ["status status unexplained 1"]],
-    ["an error for a document", sound, error(500), ["status status unexplained 1"]],
-    ["a document for an error", error(404), sound, ["status status unexplained 1"]],
-    ["a field of an error", error(404, { code: "1" }), error(404, { code: 1 }), ["/detail/code type unexplained 1"]],
-    ["another content type", sound, { ...sound, contentType: "text/html" }, ["content-type value unexplained 1"]],
+    ["a field of an error", answer({ code: "1" }, 404), answer({ code: 1 }, 404), ["/code type unexplained 1"]],
     ["a charset, which is no difference", sound, { ...sound, contentType: "Application/JSON; charset=utf-8" }, []],
     ["a body that is no JSON", sound, { ...sound, body: undefined, text: "<html>" }, [" type unexplained 1"]],
   ])("a candidate's answer differs by %s", (_, expected, candidate, differences) => {
     expect(describeAll(compare(expected, candidate))).toEqual(differences);
   });
-});
-
-test("a list in another order has its own rule as the cause, not the rule around it", () => {
-  const [difference] = compare(answer(["a", "b"]), answer(["b", "a"]), list(text));
-  const cause = difference && causeOf({ ...difference, rule: "unwrapped + list" });
-  expect(cause).toBe("another order than expected");
 });
 
 test.each<[cause: string, form: Difference["form"], rule?: string]>([
@@ -95,69 +75,46 @@ test.each<[cause: string, form: Difference["form"], rule?: string]>([
   ["another text than expected", "value", "text"],
   ["another value than expected by the rule lowercase", "value", "lowercase"],
   ["added; nothing was expected", "extra", "optional + text"],
+  ["another order than expected", "order", "unwrapped + list"],
   ["missing at /a", "missing"],
 ])('the cause "%s" is named for the form %s and the rule %s', (cause, form, rule) => {
-  expect(causeOf({ path: "/a", form, kind: "unexplained", count: 1, ...(rule && { rule }) })).toBe(cause);
+  expect(causeOf({ path: "/a", form, kind: "unexplained", ...(rule && { rule }) })).toBe(cause);
 });
 
 describe("the ledger", () => {
-  const empty = { ...document, name: "" };
-  test.each<[string, Partial<LedgerEntry>, string]>([
-    ["for this difference", {}, "expected"],
-    ["for any endpoint", { endpoint: "*" }, "expected"],
-    ["for any kind", { kind: "*" }, "expected"],
-    ["for another endpoint", { endpoint: "getOther" }, "unexplained"],
-    ["for another path", { path: "/names" }, "unexplained"],
-    ["for another kind", { kind: "value" }, "unexplained"],
-    ["that ends today", { until: today }, "expected"],
-    ["that ended yesterday", { until: "2026-11-20" }, "unexplained"],
-    ["for all that is below a path", { path: "/**" }, "expected"],
-  ])("a difference is classified by a ledger's entry %s", (_, change, kind) => {
-    const differences = compare(answer(document), answer(empty), tree, [{ ...entry, ...change }]);
+  test.each<[string, Partial<LedgerEntry>, Json, string]>([
+    ["for this difference", {}, "q", "expected"],
+    ["for any endpoint", { endpoint: "*" }, "q", "expected"],
+    ["for any kind", { kind: "*" }, "q", "expected"],
+    ["for another endpoint", { endpoint: "getOther" }, "q", "unexplained"],
+    ["for another path", { path: "/rows/*/names" }, "q", "unexplained"],
+    ["for an entry that is named x", { path: "/rows/x/name" }, "q", "unexplained"],
+    ["with * within a name", { path: "/r*s/x/name" }, "q", "unexplained"],
+    ["for another kind", { kind: "type" }, "q", "unexplained"],
+    ["that ends today", { until: today }, "q", "expected"],
+    ["that ended yesterday", { until: "2026-11-20" }, "q", "unexplained"],
+    ["for all that is below a path", { path: "/rows/**" }, "q", "expected"],
+    ["for all that is below the document", { path: "/**" }, "q", "expected"],
+    ["for this value", { candidate: "" }, "", "expected"],
+    ["for another value", { candidate: "" }, "q", "unexplained"],
+    ["for null", { candidate: null, kind: "type" }, null, "expected"],
+    ["for another value than null", { candidate: null }, "", "unexplained"],
+    ["for false", { candidate: false, kind: "type" }, 0, "unexplained"],
+  ])("a difference is classified by a ledger's entry %s", (_, change, name, kind) => {
+    const changed = changedAt(document, "/rows/1/name", name);
+    const differences = compare(answer(document), answer(changed), tree, [{ ...entry, ...change }]);
     expect(differences.map((it) => [it.kind, it.entry])).toEqual([[kind, kind === "expected" ? "one" : undefined]]);
-  });
-
-  test("a ledger's entry about a list allows differences of the list's entries alone", () => {
-    const changed = changedAt(document, "/rows/1/name", "q");
-    const about = (path: string) =>
-      compare(answer(document), answer(changed), tree, [{ ...entry, kind: "value", path }])[0]?.kind;
-    expect([about("/rows/*/name"), about("/rows/**"), about("/rows/x/name"), about("/r*s/x/name")]).toEqual([
-      "expected",
-      "expected",
-      "unexplained",
-      "unexplained",
-    ]);
-  });
-
-  test("a ledger's entry with a value allows exactly this value of the candidate", () => {
-    const about = (name: Json, candidate: string | number | boolean | null) =>
-      compare(answer(document), answer(changedAt(document, "/rows/1/name", name)), tree, [
-        { ...entry, kind: "*", path: "/rows/*/name", candidate },
-      ])[0]?.kind;
-    expect([about("", ""), about("q", ""), about(null, null), about("", null), about(0, false)]).toEqual([
-      "expected",
-      "unexplained",
-      "expected",
-      "unexplained",
-      "unexplained",
-    ]);
   });
 
   test("the reference's ledger allows its problem+json, but no plain text", () => {
     const file = new URL("../../../transforms/expectedDifferences.json", import.meta.url);
     const ledger = ledgerSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+    const no = answer({ detail: "no" }, 404);
     const classifiedFor = (contentType: string, status: number) =>
-      compare(
-        { status: 404, body: { detail: "no" }, contentType: "application/json" },
-        { status, body: { detail: "no" }, contentType },
-        tree,
-        ledger,
-      )
-        .filter(({ path }) => path === "content-type")
-        .map(({ kind }) => kind);
-    expect(classifiedFor("application/problem+json", 404)).toEqual(["expected"]);
+      compare(no, { ...no, status, contentType }, tree, ledger).find(({ path }) => path === "content-type")?.kind;
+    expect(classifiedFor("application/problem+json", 404)).toBe("expected");
     for (const type of ["text/plain", "text/html", "application/xml"])
-      for (const status of [404, 500]) expect(classifiedFor(type, status)).toEqual(["unexplained"]);
+      for (const status of [404, 500]) expect(classifiedFor(type, status)).toBe("unexplained");
     for (const { link } of ledger) expect(link).toMatch(/^https:/);
   });
 
@@ -207,14 +164,6 @@ test.each<[string, Json, string[]]>([
 });
 
 const everything = Object.keys(endpoints).flatMap(shown);
-
-test("every document is equal to itself", () => {
-  fc.assert(
-    fc.property(fc.jsonValue(), (value) => {
-      expect(compare(answer(value as Json), answer(structuredClone(value) as Json))).toEqual([]);
-    }),
-  );
-});
 
 test("a fault at any place of any fixture is found there, and nowhere else", () => {
   const wrong: string[] = [];
