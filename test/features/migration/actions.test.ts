@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { gateSchema } from "../../../features/migration/stage.ts";
-import { openStageStore } from "../../../features/migration/stages.ts";
+import { openStageStore } from "../../../features/migration/stageStore.ts";
 import { memoryStores } from "../../../libraries/stores/openStores.ts";
 import { despite, staged } from "./support.ts";
 import { until } from "../../support/waiting.ts";

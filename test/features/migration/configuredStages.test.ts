@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Stage } from "../../../features/migration/stage.ts";
-import { openStages, openStageStore, type StageStore } from "../../../features/migration/stages.ts";
+import { Stages } from "../../../features/migration/stages.ts";
+import { openStageStore, type StageStore } from "../../../features/migration/stageStore.ts";
 import { memoryStores } from "../../../libraries/stores/openStores.ts";
 import { settled } from "../../support/waiting.ts";
 
@@ -22,7 +23,7 @@ const shared = async (): Promise<StageStore> => {
 let clock = 0;
 const gateway = async (store: StageStore, configured: Record<string, Stage>) => {
   const moves: string[] = [];
-  const stages = openStages({
+  const stages = new Stages({
     store,
     endpoints: ["getThing"],
     configured,
