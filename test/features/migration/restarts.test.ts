@@ -50,17 +50,6 @@ test("stages and evidence outlive a restart, but no other modern and no forged r
 });
 
 describeWithRedis("two gateways with one Redis", () => {
-  test("agree on what was set, also after a restart", async () => {
-    const { url: REDIS_URL } = await startRedis({ keeps: true });
-    const [a, b] = [await staged({}, { environment: { REDIS_URL } }), await staged({}, { environment: { REDIS_URL } })];
-    expect(await a.move("getDataset", { stage: "canary", share: 25, ...who })).toMatchObject({ status: 200 });
-    await until(() => b.migration.stageOf("getDataset").share === 25);
-    expect(b.migration.stageOf("getDataset")).toMatchObject({ stage: "canary", by: "me", why: "it went well" });
-    await a.close();
-    const again = await staged({}, { environment: { REDIS_URL } });
-    expect(again.migration.stageOf("getDataset")).toMatchObject({ stage: "canary", share: 25 });
-  });
-
   test("move no endpoint while it is away, say so, and keep their state", async () => {
     const redis = await startRedis({ keeps: true });
     const { move, migration } = await staged({}, { environment: { REDIS_URL: redis.url } });
