@@ -5,7 +5,7 @@ import { comparedSchema, MAX_COMPARED, openComparedRequests } from "../../../fea
 let clock = Date.UTC(2026, 10, 23);
 const opened = () => openComparedRequests(() => clock++);
 
-describe("a request counts once, by its latest result that is no drift", () => {
+describe("a request that was compared several times", () => {
   test.each<[DifferenceResult[], DifferenceResult]>([
     [["equal"], "equal"],
     [["equal", "unexplained"], "unexplained"],
@@ -14,7 +14,7 @@ describe("a request counts once, by its latest result that is no drift", () => {
     [["unexplained", "drift"], "unexplained"],
     [["drift"], "drift"],
     [["drift", "equal"], "equal"],
-  ])("%j is %s", (results, counted) => {
+  ])("a request counts once, by its latest result that is no drift: %j is %s", (results, counted) => {
     // The result is the same if a single process compared the request every time, or another process each time.
     const only = opened();
     const stored = results.reduce((text, result) => {
@@ -29,7 +29,7 @@ describe("a request counts once, by its latest result that is no drift", () => {
     for (const requests of [only, last]) expect(requests.counts()).toMatchObject({ compared: 1, [counted]: 1 });
   });
 
-  test("in whichever order gateways read each other, also if a clock was set back", () => {
+  test("the latest result counts, in whichever order gateways read each other", () => {
     const [earlier, later] = [opened(), opened()];
     earlier.add("/datasets/61", "unexplained");
     later.merge(earlier.toText());
@@ -87,6 +87,9 @@ test("the ledger allows what this process has seen, and says so to the others", 
     expect(requests.counts()).toMatchObject({ compared: 2, expected: 1, unexplained: 1 });
 });
 
-test.each(["abcdefgh0mhx0qzk", "abcdefgh9mhx0qzk0", "ab/defgh0mhx0qzk0"])("%j is no evidence", (forged) => {
-  expect(comparedSchema.safeParse(forged).success).toBe(false);
-});
+test.each(["abcdefgh0mhx0qzk", "abcdefgh9mhx0qzk0", "ab/defgh0mhx0qzk0"])(
+  "a stored text that is malformed is no evidence: %j",
+  (forged) => {
+    expect(comparedSchema.safeParse(forged).success).toBe(false);
+  },
+);

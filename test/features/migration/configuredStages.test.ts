@@ -112,7 +112,7 @@ describe("configured stages and moves", () => {
     expect([now(), stages.audit().length, moves.length]).toEqual([before, 1, 1]);
   });
 
-  test("a configured stage that cannot be stored still takes effect here; a move does not", async () => {
+  test("a configured stage that cannot be stored takes effect here; a move does not", async () => {
     const store = await shared();
     await (await gateway(store)).move("shadow");
     const update = () => Promise.reject(new Error("the disk is full"));

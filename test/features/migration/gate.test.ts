@@ -24,7 +24,7 @@ describe("the side that answers", () => {
     [at("modern", 1, 99), "stage=modern; backend=modern; reason=stage"],
     [at("modern", 1, 99, "legacy"), "stage=modern; backend=legacy; reason=forced"],
     [at("canary", 5, 99, "modern"), "stage=canary; backend=modern; reason=forced"],
-  ])("%s", (header, expected) => {
+  ])("the stage, the bucket and the request decide the side: %s", (header, expected) => {
     expect(header).toBe(expected);
   });
 

@@ -57,7 +57,7 @@ const untold = "nothing has been compared (put it in shadow first)";
 const anyway = 'To move anyway, give the reason as "despite".';
 const differ = "differ without a reason (fix modern, or allow the differences in the ledger)";
 
-describe("a step towards modern needs evidence, or a reason", () => {
+describe("steps towards modern", () => {
   test.each<[title: string, stages: Parameters<typeof staged>[0], faults: Fault[], lines: [string, string][]]>([
     [
       "until requests were compared and agree",
@@ -87,7 +87,7 @@ describe("a step towards modern needs evidence, or a reason", () => {
       ],
     ],
     [
-      "for a write in any case: writes are never compared",
+      "for a write, since writes are never compared",
       {},
       [],
       [
@@ -97,7 +97,7 @@ describe("a step towards modern needs evidence, or a reason", () => {
       ],
     ],
     [
-      "where all reads move: those without evidence are named with the reason, and stay",
+      "if all reads move: those without evidence stay, and are named with the objection",
       { getDataset: { stage: "shadow" }, getSetup: { stage: "shadow" } },
       [wrongType],
       [
@@ -109,7 +109,7 @@ describe("a step towards modern needs evidence, or a reason", () => {
       ],
     ],
     [
-      "where many go back to their stages: then none moves",
+      "if many go back to their stages: without it none of them moves",
       { getDataset: { stage: "canary", share: 50 }, getSetup: { stage: "canary", share: 25 } },
       // No rule makes a text of a number, so that legacy answers.
       [{ ...wrongType, path: "/name" }],
@@ -122,7 +122,7 @@ describe("a step towards modern needs evidence, or a reason", () => {
         ["reasons", "(getDataset)"],
       ],
     ],
-  ])("%s", async (_, stages, faults, lines) => {
+  ])("a step towards modern needs a reason %s", async (_, stages, faults, lines) => {
     const opened = await staged(stages, { faults });
     for (const [line, expected] of lines)
       expect([line, await play(opened, line)]).toEqual([line, expect.stringContaining(expected)]);
@@ -233,6 +233,18 @@ describe("moves of many endpoints", () => {
     ]);
   });
 
+  test("a move is refused if other gateways move the endpoint at the same time", async () => {
+    const store = await openStageStore(memoryStores());
+    let moves = 0;
+    const update: typeof store.update = async (...about) => ++moves === 3 && store.update(...about);
+    const opened = await staged({ getStudy: { stage: "modern" } }, { parts: { store: { ...store, update } } });
+    expect(await play(opened, "getStudy shadow")).toContain(
+      "409 Another move came first: look at GET /stages/getStudy",
+    );
+    // The second attempt of a move of many is made.
+    expect(await play(opened, "all legacy")).toBe("200 moved: getStudy");
+  });
+
   test("endpoints whose move could not be stored are named", async () => {
     const store = await openStageStore(memoryStores());
     const update: typeof store.update = (endpoint, make) =>
@@ -253,7 +265,7 @@ describe("moves of many endpoints", () => {
 
 const needed = "a text of 1 to 500 characters is needed; allowed is ";
 
-describe("a request to move is refused, with what is allowed", () => {
+describe("refused requests to move", () => {
   test.each<[path: string, body: unknown, status: number, detail: string]>([
     ["/getNothing", { ...who, stage: "shadow" }, 404, "There is no such endpoint; allowed are getDataset, "],
     ["/getDataset", "canary", 422, "allowed is "],
@@ -274,7 +286,7 @@ describe("a request to move is refused, with what is allowed", () => {
     ["", { ...who, stage: "legacy", endpoints: "reads" }, 422, "stage: legacy, former and lost move all endpoints"],
     ["", { ...who, stage: "shadow", endpoints: "writes" }, 422, "endpoints: "],
     ["", { ...who, stage: "canary", share: 101, endpoints: "reads" }, 422, "share: "],
-  ])("POST /stages%s %j", async (path, json, status, detail) => {
+  ])("a request to move is refused, with what is allowed: POST /stages%s %j", async (path, json, status, detail) => {
     const { operate, migration } = await staged({});
     const refused = await operate("POST", `/stages${path}`, json);
     expect(refused).toEqual({ status, body: { detail: expect.stringContaining(detail) as string } });

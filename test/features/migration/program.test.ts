@@ -54,7 +54,7 @@ test("a ledger that cannot be read stops the start", async () => {
   );
 });
 
-test("without EXPECTED_DIFFERENCES no difference is expected; `reference` is the shipped ledger", async () => {
+test("no difference is expected by default; `reference` is the shipped ledger", async () => {
   for (const [environment, first] of [
     [{}, undefined],
     [{ EXPECTED_DIFFERENCES: "reference" }, "reference-errors-content-type"],
