@@ -177,21 +177,20 @@ describe("canary", () => {
   test("one caller sees one side, and a larger share keeps its callers", async () => {
     const { ask, move } = await staged({ getDataset: { stage: "canary", share: 30 } });
     const callers = Array.from({ length: 60 }, (_, i) => ({ "User-Agent": `client ${i}` }));
-    /** The sides that answer these callers. */
-    const sidesOf = (given: Record<string, string>[]) =>
-      Promise.all(
-        given.map(async (headers) => /backend=(\w+)/.exec((await ask("/datasets/61", headers)).decision)?.[1]),
-      );
-    const countOf = (sides: unknown[]) => sides.filter((side) => side === "modern").length;
-    const first = await sidesOf(callers);
-    expect(await sidesOf(callers)).toEqual(first);
+    /** The decisions for these callers: each names its bucket. */
+    const decisionsFor = (given: Record<string, string>[]) =>
+      Promise.all(given.map(async (headers) => (await ask("/datasets/61", headers)).decision));
+    const isByModern = (decision: string) => decision.includes("backend=modern");
+    const first = await decisionsFor(callers);
+    expect(await decisionsFor(callers)).toEqual(first);
     await move("getDataset", { stage: "canary", share: 60, despite });
-    const second = await sidesOf(callers);
-    expect(first.every((side, i) => side === "legacy" || second[i] === "modern")).toBe(true);
-    expect([countOf(first) > 0, countOf(second) > countOf(first), countOf(second) < 60]).toEqual([true, true, true]);
+    const second = await decisionsFor(callers);
+    expect(first.every((decision, i) => !isByModern(decision) || isByModern(second[i] ?? ""))).toBe(true);
+    const [few, more] = [first, second].map((decisions) => decisions.filter(isByModern).length) as [number, number];
+    expect([few > 0, more > few, more < 60]).toEqual([true, true, true]);
     // A key stands for its owner, wherever it is used from.
-    expect(new Set(await sidesOf(callers.map((caller) => ({ ...caller, ...writer })))).size).toBe(1);
-    expect(new Set(await sidesOf([owner, owner.toLowerCase()].map((key) => ({ "X-API-Key": key })))).size).toBe(1);
+    expect(new Set(await decisionsFor(callers.map((caller) => ({ ...caller, ...writer })))).size).toBe(1);
+    expect(new Set(await decisionsFor([owner, owner.toLowerCase()].map((key) => ({ "X-API-Key": key })))).size).toBe(1);
   });
 
   test("both sides of a canary are compared; shared caches may not store its answers", async () => {
@@ -209,12 +208,18 @@ describe("canary", () => {
   test("a request names its side only where that is allowed", async () => {
     const open = await staged(
       { getDataset: { stage: "canary", share: 0 } },
-      { environment: { FORCE_BACKEND: "true" } },
+      {
+        environment: { FORCE_BACKEND: "true" },
+        faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/name" }],
+      },
     );
-    expect((await open.ask("/datasets/61", { "Gateway-Backend": "modern" })).decision).toBe(
-      "stage=canary; backend=modern; reason=forced",
-    );
-    expect((await open.ask("/datasets/61", { "Gateway-Backend": "other" })).decision).toContain("reason=share");
+    const askSide = (side: string) => open.ask("/datasets/61", { "Gateway-Backend": side });
+    const byModern = await askSide("modern");
+    expect(byModern.decision).toBe("stage=canary; backend=modern; reason=forced");
+    const byShare = await askSide("other");
+    expect(byShare.decision).toContain("backend=legacy; bucket=");
+    // The cache keeps the answers of both sides apart.
+    expect(byShare.body).not.toEqual(byModern.body);
     const closed = await staged({ getDataset: { stage: "canary", share: 0 } });
     expect((await closed.ask("/datasets/61", { "Gateway-Backend": "modern" })).decision).toContain("backend=legacy");
   });
