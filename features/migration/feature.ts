@@ -9,13 +9,13 @@ import type { Stores } from "../../libraries/stores/keyValueStore.ts";
 import { memoryStores } from "../../libraries/stores/openStores.ts";
 import { migrationEvents } from "./events.ts";
 import { addMigrationRoutes } from "./console/routes.ts";
-import type { Modern } from "./modern.ts";
+import { type Modern, openModern } from "./modern.ts";
 import { meterStages } from "./metrics.ts";
-import { type Migration, openMigration } from "./migration.ts";
+import { Migration } from "./migration.ts";
 import { openEvidenceStore } from "./savedEvidence.ts";
 import { stageText } from "./stage.ts";
 import type { LayeredCore } from "./layer.ts";
-import { openStageStore, type StageStore } from "./stages.ts";
+import { openStageStore, type StageStore } from "./stageStore.ts";
 import type { MigrationSettings } from "./settings.ts";
 
 /**
@@ -42,36 +42,24 @@ const open = async (
   settings: MigrationSettings,
   parts: MigrationParts = {},
 ) => {
-  const { catalogue, isCheck, meter, observer, events, dependencies } = core;
-  const expected = parts.expected ?? ledgerOf(settings.EXPECTED_DIFFERENCES, catalogue.expectedDifferences);
+  const { catalogue, isCheck, observer } = core;
   const { MODERN_URL: url } = settings;
+  const { expectedDifferences: shipped } = catalogue;
+  const expected = parts.expected ?? ledgerOf(settings.EXPECTED_DIFFERENCES, shipped);
   // Without a modern side Redis is only a cache, and the gateway starts without it.
   const stores = url === undefined ? memoryStores() : given.stores;
   const store = parts.store ?? (await openStageStore(stores));
   const isShared = stores.kind === "redis";
-  const reportStages = url === undefined ? undefined : dependencies.add("stages", STAGES_LOST);
-  const names = Object.keys(catalogue.endpoints);
-  const isAnySet = () => store.entries().size > 0;
+  /** The warning that no stage was set, or that Redis has lost all of them. */
+  const noneSet = (): string | undefined => (isShared && store.entries().size === 0 ? NONE_SET : undefined);
+  const reportStages = url === undefined ? undefined : core.dependencies.add("stages", STAGES_LOST);
   const reportLost = (): void => {
-    const lost = Map.groupBy(names, (name) => {
-      const stage = migration.lost(name);
-      return stage && stageText(stage);
-    });
-    lost.delete(undefined);
-    const had = [...lost].map(([stage, alike]) => `${alike.join(", ")} had ${stage}`);
-    if (had.length > 0) reportStages?.(false, had.join("; "));
-    else reportStages?.(true, isShared && !isAnySet() ? NONE_SET : undefined);
+    const lost = describeLost(migration);
+    reportStages?.(lost === "", lost === "" ? noneSet() : lost);
   };
-  // Only the modules that these settings need are loaded.
-  const opened =
-    url === undefined
-      ? undefined
-      : (await import("../../libraries/modern/client.ts")).openModern(url, settings, {
-          ...core,
-          isUsed: () => migration.isModernUsed(),
-        });
-  const identity = JSON.stringify(["modern", url, settings.MODERN_ROUTES]);
-  const migration: Migration = openMigration(core, {
+  const isUsed = () => migration.isModernUsed();
+  const modern = url === undefined ? undefined : await openModern(url, settings, { ...core, isUsed });
+  const migration: Migration = new Migration(core, {
     // A check compares both sides itself: in any stage, legacy answers its requests.
     configured: isCheck ? {} : settings.STAGES,
     expected,
@@ -83,61 +71,74 @@ const open = async (
       observer.event("stages_lost", { endpoints, had });
     },
     onSet: reportLost,
-    hasModern: url !== undefined,
-    evidenceOf: isCheck || url === undefined ? "" : hash("sha256", `${buildId()} ${identity}`, "base64url"),
+    hasModern: modern !== undefined,
+    evidenceOf: isCheck || !modern ? "" : hash("sha256", `${buildId()} ${modern.identity}`, "base64url"),
     ...parts.times,
   });
   reportLost();
   store.onChange(reportLost);
-  const modern: Modern | undefined =
-    url === undefined || opened === undefined
-      ? undefined
-      : { url, client: opened.client, timeout: settings.MODERN_TIMEOUT_MS, routes: settings.MODERN_ROUTES, identity };
-  const layer =
-    modern &&
-    (await import("./layer.ts")).openLayer(
-      { ...core, writes: given.writes },
-      settings,
-      modern,
-      migration,
-      parts.times?.recheck ?? 1000,
-    );
-  meterStages(meter, migration.view, () => layer?.shed() ?? 0);
-  events.on("legacyAnswer", ({ endpoint, ms, status }) => migration.track(endpoint).asked("legacy", ms, status >= 500));
+  const { writes } = given;
+  const layer = modern && (await loadLayer({ ...core, writes }, settings, modern, migration, parts.times?.recheck));
+  meterStages(core.meter, migration, () => layer?.shed() ?? 0);
+  core.events.on("legacyAnswer", ({ endpoint, ms, status }) =>
+    migration.track(endpoint).asked("legacy", ms, status >= 500),
+  );
   return {
     migration,
     decide: layer?.decide ?? (() => legacyDecision),
     // A check asks legacy in any stage: it looks at the stages of the configuration.
     isModernEverywhere: () =>
-      isCheck ? names.every((name) => settings.STAGES[name]?.stage === "modern") : migration.isModernEverywhere(),
+      isCheck
+        ? migration.endpoints.every((name) => settings.STAGES[name]?.stage === "modern")
+        : migration.isModernEverywhere(),
     console: {
       routes: (app) => addMigrationRoutes(app, migration, observer),
       page: async () => (await import("./console/page.ts")).migrationPage(migration, url),
     } satisfies ConsolePart,
-    modern: layer && {
-      backend: identity,
-      layer: layer.layer,
-      mayHit: (endpoint: string, _isKeyed: boolean, headers: IncomingHttpHeaders) =>
-        migration.stageOf(endpoint).stage === "legacy" && headers["gateway-backend"] === undefined,
-    },
+    modern: layer && modern && { backend: modern.identity, layer: layer.layer, mayHit: mayHit(migration) },
     check: async (report: CheckReport) => {
       const { checkMigration } = await import("./check.ts");
       const { endpoints } = catalogue;
       return checkMigration({ core, migration, modern, stages: settings.STAGES, endpoints }, report);
     },
-    reload({ STAGES, EXPECTED_DIFFERENCES }: MigrationSettings) {
-      return migration.configure(STAGES, ledgerOf(EXPECTED_DIFFERENCES, catalogue.expectedDifferences));
+    reload: ({ STAGES, EXPECTED_DIFFERENCES }: MigrationSettings) =>
+      migration.configure(STAGES, ledgerOf(EXPECTED_DIFFERENCES, shipped)),
+    start() {
+      const none = noneSet();
+      return Promise.resolve({ line: describeStages(migration) + (none === undefined ? "" : `; ${none}`) });
     },
-    start: () =>
-      Promise.resolve({
-        line: describeStages(migration) + (isShared && !isAnySet() ? `; ${NONE_SET}` : ""),
-      }),
     async close() {
       await layer?.idle();
       await migration.close();
-      await opened?.close();
+      await modern?.close();
     },
   };
+};
+
+/** Loads the layer of modern: no gateway without `MODERN_URL` needs its modules. */
+const loadLayer = async (
+  core: LayeredCore & { writes: Writes },
+  settings: MigrationSettings,
+  modern: Modern,
+  migration: Migration,
+  recheck = 1000,
+) => (await import("./layer.ts")).openLayer(core, settings, modern, migration, recheck);
+
+/** True if the cache may answer a request before its stage is looked up: legacy answers it, whoever asks. */
+const mayHit =
+  (migration: Migration) =>
+  (endpoint: string, _isKeyed: boolean, headers: IncomingHttpHeaders): boolean =>
+    migration.stageOf(endpoint).stage === "legacy" && headers["gateway-backend"] === undefined;
+
+/** The endpoints whose stage Redis has lost, with the stage that they had; empty if it has lost none. */
+const describeLost = (migration: Migration): string => {
+  const lost = migration.endpoints.flatMap((endpoint) => {
+    const stage = migration.lost(endpoint);
+    return stage === undefined ? [] : [{ endpoint, had: stageText(stage) }];
+  });
+  return [...Map.groupBy(lost, ({ had }) => had)]
+    .map(([had, alike]) => `${alike.map(({ endpoint }) => endpoint).join(", ")} had ${had}`)
+    .join("; ");
 };
 
 /** The warning if Redis has no stage: it may have lost them. */

@@ -15,10 +15,10 @@ export const countComparisons = (meter: Meter): ((result: DifferenceResult) => v
  * Registers the metrics of the stages, which are looked up when they are read. `shed`: the
  * comparisons that were left out.
  */
-export const meterStages = (meter: Meter, views: () => StagesView, shed: () => number): void => {
+export const meterStages = (meter: Meter, migration: { view: () => StagesView }, shed: () => number): void => {
   /** One sample of each endpoint that has a value. */
   const each = (valueOf: (view: StageView) => number | undefined) => () =>
-    Object.entries(views()).flatMap(([endpoint, view]) => {
+    Object.entries(migration.view()).flatMap(([endpoint, view]) => {
       const value = valueOf(view);
       return value === undefined ? [] : [{ labels: { endpoint }, value }];
     });

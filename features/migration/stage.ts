@@ -62,7 +62,7 @@ export const stageInForceSchema = stageSchema.extend({
    * The configured stage (JSON) when this stage was set. If the configuration differs from it
    * later, the configuration wins.
    */
-  configured: z.string().optional(),
+  configured: z.string(),
 });
 
 export type StageInForce = z.infer<typeof stageInForceSchema>;

@@ -5,111 +5,150 @@ import { type Evidence, wilson } from "./gate.ts";
 import type { StageInForce } from "./stage.ts";
 import type { Latency, Parity } from "./views.ts";
 
-/** The measurements of one endpoint: how its sides answer, and how well they agree. */
-export type Track = ReturnType<typeof openTrack>;
-
 /** The recent answers and comparisons that evidence covers. */
 export const RECENT_ANSWERS = 200;
 /** Requests of a canary after which callers of one bucket alone are worth a warning. */
 const MANY_CALLS = 100;
 
-/** Opens the track of an endpoint. `requests`: its compared requests. */
-export const openTrack = (requests: ComparedRequests, isWrite = false) => {
-  const times: Record<"legacy" | "modern", number[]> = { legacy: [], modern: [] };
-  /** 1 for each request to modern that failed. */
-  const failures: number[] = [];
-  /** 1 for each comparison without an unexplained difference. */
-  const results: number[] = [];
-  const buckets = new Set<number>();
-  /** Minutes in which most of modern's answers failed, and the counts of the latest minute. */
-  let failedMinutes = 0;
-  let minute = { at: 0, answers: 0, failed: 0 };
-  let calls = 0;
-  const startedAt = Date.now();
-  const openedAt = performance.now();
-  let movedAt: number | undefined;
-  /** The time of the endpoint's last move or of this gateway's start: evidence for its gate begins then. */
-  const beginOf = ({ since }: StageInForce): number => Math.max(startedAt, Date.parse(since));
-  /**
-   * The time of its last move on the clock of `performance.now()`; this gateway's start if that lies in the future.
-   */
-  const moveOf = ({ since }: StageInForce): number => (movedAt ??= monotonic.fromStored(Date.parse(since)) ?? openedAt);
+/** The measurements of one endpoint: how its sides answer, and how well they agree. */
+export class Track {
+  readonly #requests: ComparedRequests;
+  readonly #isWrite: boolean;
+  readonly #startedAt = Date.now();
+  readonly #openedAt = performance.now();
+  /** The time of the last move on the clock of `performance.now()`; `undefined` until it is known. */
+  #movedAt: number | undefined;
+  /** Milliseconds of the last answers. */
+  readonly #times: Record<"legacy" | "modern", number[]> = { legacy: [], modern: [] };
+  /** 1 for each of the last requests to modern that failed, else 0. */
+  readonly #failures: number[] = [];
+  /** 1 for each of the last comparisons without an unexplained difference, else 0. */
+  readonly #results: number[] = [];
+  /** The counts of modern's answers in the latest minute, and the minutes before it in which most of them failed. */
+  #minute = { at: 0, answers: 0, failed: 0 };
+  #failedMinutes = 0;
+  /** Requests of a canary, and their buckets. */
+  #calls = 0;
+  readonly #buckets = new Set<number>();
 
-  return {
-    /** Records that a side has answered after `ms` milliseconds, or failed. */
-    asked(side: "legacy" | "modern", ms: number, failed: boolean): void {
-      if (side === "modern") {
-        addRecent(failures, failed ? 1 : 0);
-        const at = Math.floor(performance.now() / 60_000);
-        if (at !== minute.at) {
-          if (hasFailed(minute)) failedMinutes++;
-          minute = { at, answers: 0, failed: 0 };
-        }
-        minute.answers++;
-        if (failed) minute.failed++;
-      }
-      if (!failed) addRecent(times[side], ms);
-    },
-    /** Records a comparison of both sides on one request, identified by `id`. */
-    compared(id: string, differences: readonly Difference[]): void {
-      const result = resultOf(differences);
-      requests.add(id, result);
-      if (result !== "drift") addRecent(results, result === "unexplained" ? 0 : 1);
-    },
-    /**
-     * Counts a request of a canary from a caller in this bucket (0-99). True only for the request with which
-     * `oneBucket` begins to give a number.
-     */
-    calledFrom(bucket: number): boolean {
-      calls++;
-      buckets.add(bucket);
-      return calls === MANY_CALLS && buckets.size === 1;
-    },
-    /** The number of such requests since the endpoint's last move, if there are many and all from one bucket. */
-    oneBucket: (): number | undefined => (calls >= MANY_CALLS && buckets.size === 1 ? calls : undefined),
-    /** Resets the evidence for the gate after a move of the endpoint. */
-    moved(): void {
-      movedAt = performance.now();
-      calls = 0;
-      buckets.clear();
-      failedMinutes = 0;
-      minute = { at: 0, answers: 0, failed: 0 };
-      for (const list of [results, failures, times.modern]) list.length = 0;
-    },
-    /** The parity of all requests that count. */
-    parity: (): Parity => parityOf(requests.counts()),
-    /** The parity since the endpoint's last move. */
-    parityInStage: (at: StageInForce): Parity => parityOf(requests.counts(beginOf(at))),
-    /**
-     * Since when callers of this stage may have got unexplained differences (ISO 8601); `undefined` if there are no
-     * such differences.
-     */
-    differsSince(at: StageInForce): string | undefined {
-      const since = Math.max(requests.differsSince(), Date.parse(at.since));
-      return since === Infinity ? undefined : new Date(since).toISOString();
-    },
-    latency(side: "legacy" | "modern"): Latency {
-      const [p50, p95] = [quantile(times[side], 0.5), quantile(times[side], 0.95)];
-      return p50 === undefined || p95 === undefined ? undefined : { p50, p95 };
-    },
-    errorRate: (): number => sum(failures) / Math.max(1, failures.length),
-    evidence: (at: StageInForce): Evidence => ({
-      isWrite,
-      all: parityOf(requests.counts()),
-      ...evidenceOf(requests.counts(beginOf(at))),
-      minutes: (performance.now() - Math.max(openedAt, moveOf(at))) / 60_000,
-      recent: { good: sum(results), conclusive: results.length },
-      modern: { asked: failures.length, failed: sum(failures), times: times.modern },
-      unexplained: requests.counts(Date.parse(at.since)).unexplained,
-      failedMinutes: failedMinutes + (hasFailed(minute) ? 1 : 0),
+  /** `requests`: the compared requests of the endpoint. */
+  constructor(requests: ComparedRequests, isWrite = false) {
+    this.#requests = requests;
+    this.#isWrite = isWrite;
+  }
+
+  /** Records that a side has answered after `ms` milliseconds, or failed. */
+  asked(side: "legacy" | "modern", ms: number, failed: boolean): void {
+    if (side === "modern") {
+      addRecent(this.#failures, failed ? 1 : 0);
+      this.#countInMinute(failed);
+    }
+    if (!failed) addRecent(this.#times[side], ms);
+  }
+
+  #countInMinute(failed: boolean): void {
+    const at = Math.floor(performance.now() / 60_000);
+    if (at !== this.#minute.at) {
+      if (hasFailed(this.#minute)) this.#failedMinutes++;
+      this.#minute = { at, answers: 0, failed: 0 };
+    }
+    this.#minute.answers++;
+    if (failed) this.#minute.failed++;
+  }
+
+  /** Records a comparison of both sides on one request, identified by `id`. */
+  compared(id: string, differences: readonly Difference[]): void {
+    const result = resultOf(differences);
+    this.#requests.add(id, result);
+    if (result !== "drift") addRecent(this.#results, result === "unexplained" ? 0 : 1);
+  }
+
+  /**
+   * Counts a request of a canary from a caller in this bucket (0-99). True only for the request with which
+   * `oneBucket` begins to give a number.
+   */
+  calledFrom(bucket: number): boolean {
+    this.#calls++;
+    this.#buckets.add(bucket);
+    return this.#calls === MANY_CALLS && this.#buckets.size === 1;
+  }
+
+  /** The number of such requests since the endpoint's last move, if there are many and all from one bucket. */
+  oneBucket(): number | undefined {
+    return this.#calls >= MANY_CALLS && this.#buckets.size === 1 ? this.#calls : undefined;
+  }
+
+  /** Resets the evidence for the gate after a move of the endpoint. */
+  moved(): void {
+    this.#movedAt = performance.now();
+    this.#calls = 0;
+    this.#buckets.clear();
+    this.#failedMinutes = 0;
+    this.#minute = { at: 0, answers: 0, failed: 0 };
+    for (const list of [this.#results, this.#failures, this.#times.modern]) list.length = 0;
+  }
+
+  /** The parity of all requests that count. */
+  parity(): Parity {
+    return parityOf(this.#requests.counts());
+  }
+
+  /** The parity since the endpoint's last move. */
+  parityInStage(at: StageInForce): Parity {
+    return parityOf(this.#countsInStage(at));
+  }
+
+  /**
+   * Since when callers of this stage may have got unexplained differences (ISO 8601); `undefined` if there are no
+   * such differences.
+   */
+  differsSince(at: StageInForce): string | undefined {
+    const since = Math.max(this.#requests.differsSince(), Date.parse(at.since));
+    return since === Infinity ? undefined : new Date(since).toISOString();
+  }
+
+  latency(side: "legacy" | "modern"): Latency {
+    const [p50, p95] = [quantile(this.#times[side], 0.5), quantile(this.#times[side], 0.95)];
+    return p50 === undefined || p95 === undefined ? undefined : { p50, p95 };
+  }
+
+  /** The share (0-1) of the last requests to modern that failed. */
+  errorRate(): number {
+    return sum(this.#failures) / Math.max(1, this.#failures.length);
+  }
+
+  /** The evidence for and against a move from this stage. */
+  evidence(at: StageInForce): Evidence {
+    return {
+      isWrite: this.#isWrite,
+      all: this.parity(),
+      ...evidenceOf(this.#countsInStage(at)),
+      minutes: minutesSince(Math.max(this.#openedAt, this.#moveOf(at))),
+      recent: { good: sum(this.#results), conclusive: this.#results.length },
+      modern: { asked: this.#failures.length, failed: sum(this.#failures), times: this.#times.modern },
+      unexplained: this.#requests.counts(Date.parse(at.since)).unexplained,
+      failedMinutes: this.#failedMinutes + (hasFailed(this.#minute) ? 1 : 0),
       // A gate moves an endpoint to shadow only downwards. A hold does not end with a restart, nor begin
       // again in another gateway.
-      ...(at.by === "gate" && at.stage === "shadow"
-        ? { sinceDemotion: (performance.now() - moveOf(at)) / 60_000 }
-        : {}),
-    }),
-  };
-};
+      ...(at.by === "gate" && at.stage === "shadow" ? { sinceDemotion: minutesSince(this.#moveOf(at)) } : {}),
+    };
+  }
+
+  /** The requests compared since the endpoint's last move or this gateway's start. */
+  #countsInStage({ since }: StageInForce): ResultCounts {
+    return this.#requests.counts(Math.max(this.#startedAt, Date.parse(since)));
+  }
+
+  /**
+   * The time of the last move on the clock of `performance.now()`; this gateway's start if that lies in the future.
+   */
+  #moveOf({ since }: StageInForce): number {
+    return (this.#movedAt ??= monotonic.fromStored(Date.parse(since)) ?? this.#openedAt);
+  }
+}
+
+/** Minutes since a time of `performance.now()`. */
+const minutesSince = (time: number): number => (performance.now() - time) / 60_000;
 
 /** The least number of answers by which a minute counts as failed. */
 const MIN_ANSWERS = 3;

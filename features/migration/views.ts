@@ -10,7 +10,7 @@ export type Parity = ResultCounts & { lower: number };
 export type Latency = { p50: number; p95: number } | undefined;
 
 /** One endpoint, as `GET /stages` and the page show it. */
-export type StageView = StageInForce & {
+export type StageView = Omit<StageInForce, "configured"> & {
   /**
    * Of all gateways, since the endpoint's definition or `MODERN_URL` changed. Neither a restart nor a move empties it.
    */

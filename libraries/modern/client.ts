@@ -35,7 +35,7 @@ export type ModernReply =
   | { failed: string; status?: number; /** The failure says nothing about modern. */ isUnasked?: boolean };
 
 /** The parts of the gateway that modern's client uses. `isUsed`: true if modern answers callers now. */
-type ModernParts = Watch & {
+export type ModernParts = Watch & {
   errors: ErrorTable;
   reader: Pick<Reader, "readModern">;
   isUsed: () => boolean;

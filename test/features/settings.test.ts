@@ -20,6 +20,7 @@ test.each([
   ["STAGES", dataset({ stage: "beta" }), '.getDataset.stage: "beta" ', stages],
   ["STAGES", dataset({}), ".getDataset.stage: nothing ", stages],
   ["STAGES", dataset({ stage: "legacy", gate: { parity: 2 } }), ".getDataset.gate.parity: 2 ", "a number from 0 to 1"],
+  ["STAGES", dataset({ stage: "legacy", gate: "never" }), '.getDataset.gate: "never" ', '"none", or an object such as'],
   ["STAGES", dataset({ stage: "legacy", shares: 5 }), ".getDataset.shares: 5 ", "one of stage, share, gate"],
   ["STAGES", dataset("shadow"), '.getDataset: "shadow" ', "an object with stage, share, gate"],
   ["STAGES", [], ": [] ", "stages by endpoint"],

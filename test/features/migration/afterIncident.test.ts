@@ -47,14 +47,6 @@ const incident = async () => {
   return opened;
 };
 
-test("modern's trouble is shown while it answers callers", async () => {
-  expect(await seen(await incident())).toMatchObject({
-    heading: expect.stringMatching(/^(?:Clients get errors|No client gets an error) .*?Modern has been failing since /),
-    open: ["modern"],
-    modern: "failed",
-  });
-});
-
 test("with all in legacy no trouble of modern is shown, and its circuit closes", async () => {
   const opened = await incident();
   await opened.operate("POST", "/stages", { stage: "legacy", by: "Grace", why: "an incident" });

@@ -25,7 +25,7 @@ const post = (path: string, body: object) =>
     { method: "POST", body: JSON.stringify(body) },
   );
 
-describe("over a stand-in with the reference's routes and shapes, modern answers", () => {
+describe("a modern with the routes and shapes of the reference", () => {
   test.each<[string, unknown]>([
     ["/datasets/61", { id: 61, name: "iris", version: 1 }],
     ["/datasets/2", { id: 2, version_label: null }],
@@ -37,66 +37,47 @@ describe("over a stand-in with the reference's routes and shapes, modern answers
     ["/flow/exists/sample.ZeroRule/Sample_1.0", { flow_id: 101 }],
     ["/estimationprocedure/list", [{ id: 1 }]],
     ["/evaluationmeasures/list", ["area_under_roc_curve"]],
-  ])("GET %s", async (path, body) => {
+  ])("a modern like the reference answers GET %s", async (path, body) => {
     const answer = await sides.ask(path);
     expect(answer).toMatchObject({ status: 200, decision: byModern });
     const [first, wanted] = [answer.body, body].map((value) => (Array.isArray(value) ? (value[0] as unknown) : value));
     expect([first]).toMatchObject([wanted]);
   });
 
-  test("POST /datasets/list", async () => {
-    const { status, decision, body } = await post("/datasets/list", { limit: 3 });
-    expect([status, decision, (body as unknown[]).length]).toEqual([200, byModern, 3]);
-  });
-
-  test("tags and untags of datasets and setups", async () => {
-    for (const [entity, id, there, number] of [
-      ["datasets", { data_id: 61 }, "data", 61],
-      ["setup", { setup_id: 1 }, "setup", 1],
-    ] as const) {
-      const tagged = await post(`/${entity}/tag`, { ...id, tag: "of-modern" });
-      expect(tagged).toMatchObject({ status: 200, decision: byModern });
-      expect(JSON.stringify(tagged.body)).toMatch(`{"${there}_tag":{"id":${number},"tag":[`);
-      expect(await post(`/${entity}/tag`, { ...id, tag: "of-modern" })).toMatchObject({
-        status: 409,
-        decision: byModern,
-        body: { detail: { code: "473", message: "Entity already tagged by this tag." } },
-      });
-      const untagged = await post(`/${entity}/untag`, { ...id, tag: "of-modern" });
-      expect(untagged).toMatchObject({ status: 200, decision: byModern });
-      expect(JSON.stringify(untagged.body)).toMatch(`{"${there}_untag":{"id":${number},"tag":[`);
-    }
-  });
-
   test.each<[string, number, unknown]>([
     ["/datasets/1000000", 404, { code: "111", message: "Unknown dataset" }],
     ["/datasets/16", 403, { code: "112", message: "No access granted" }],
     ["/data/list/data_name/no-such-dataset", 404, { code: "372", message: "No results" }],
-    ["/setup/1000000", 404, { code: "281", message: "Unknown setup" }],
     ["/studies/no-such-study", 404, { code: "601", message: "Study does not exist." }],
     ["/flow/exists/no.such.flow/1", 404, "Flow not found."],
-  ])("its errors in our form: GET %s is %i", async (path, status, detail) => {
+  ])("the errors of a modern like the reference are in our form: GET %s is %i", async (path, status, detail) => {
     expect(await sides.ask(path)).toMatchObject({ status, body: { detail }, decision: byModern });
   });
 
+  const tagged = '{"data_tag":{"id":61,"tag":[';
   test.each<[string, object, number, string]>([
-    ["/datasets/tag", { data_id: 1_000_000, tag: "x" }, 404, "472"],
-    ["/datasets/untag", { data_id: 61, tag: "never-there" }, 404, "475"],
-    ["/setup/untag", { setup_id: 1, tag: "never-there" }, 404, "475"],
-  ])("its errors of writes in our form: POST %s %j", async (path, body, status, code) => {
-    const answer = await post(path, body);
-    expect(answer).toMatchObject({ status, decision: byModern, body: { detail: { code } } });
-    expect(Object.keys(answer.body as object)).toEqual(["detail"]);
+    ["/datasets/list", { limit: 3 }, 200, '[{"did":'],
+    ["/datasets/tag", { data_id: 61, tag: "of-modern" }, 200, tagged],
+    ["/datasets/tag", { data_id: 61, tag: "of-modern" }, 409, '"473","message":"Entity already tagged by this tag."'],
+    ["/datasets/untag", { data_id: 61, tag: "of-modern" }, 200, '{"data_untag":{"id":61,"tag":['],
+    ["/datasets/untag", { data_id: 61, tag: "of-modern" }, 404, '{"detail":{"code":"475"'],
+    ["/datasets/tag", { data_id: 1_000_000, tag: "x" }, 404, '{"detail":{"code":"472"'],
+    ["/setup/tag", { setup_id: 1, tag: "of-modern" }, 200, '{"setup_tag":{"id":1,"tag":['],
+    ["/setup/untag", { setup_id: 1, tag: "of-modern" }, 200, '{"setup_untag":{"id":1,"tag":['],
+  ])("a modern like the reference answers POST %s %j with %i", async (path, given, status, body) => {
+    const answer = await post(path, given);
+    expect(answer).toMatchObject({ status, decision: byModern });
+    expect(JSON.stringify(answer.body)).toContain(body);
   });
 
-  test("a request with a key, with that key", async () => {
+  test("modern gets the key of a request", async () => {
     const mine = await sides.ask("/datasets/16", { "X-API-Key": OWNER });
     expect(mine).toMatchObject({ status: 200, decision: byModern, body: { id: 16, visibility: "private" } });
     const wrong = await sides.ask("/datasets/16", { Authorization: "Bearer 5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A" });
     expect(wrong).toMatchObject({ status: 401, body: { detail: { code: "103", message: "Authentication failed" } } });
   });
 
-  test("a private study to its creator alone: all others get 403, without a key too", async () => {
+  test("modern shows a private study to its creator alone; all others get 403", async () => {
     const asked = (headers: Record<string, string>) => sides.ask("/studies/105", headers);
     const owned = { status: 200, decision: byModern, body: { id: 105 } };
     expect(await asked({ "X-API-Key": OWNER })).toMatchObject(owned);
@@ -114,8 +95,8 @@ describe("over a stand-in with the reference's routes and shapes, modern answers
   });
 });
 
-describe("legacy answers requests that only the gateway's interface allows, and they count", () => {
-  test("a page of more rows than the reference gives", async () => {
+describe("requests that only the gateway's interface allows", () => {
+  test("legacy answers a page of more rows than the reference gives; it counts as failed", async () => {
     const { status, decision } = await post("/datasets/list", { limit: 10_000 });
     expect([status, decision]).toEqual([200, "stage=modern; backend=legacy; reason=fallback"]);
     expect(failures(sides)).toEqual([["modern_failed listDatasets", 1]]);

@@ -5,7 +5,7 @@ import { operatorsOf, textOf } from "../console/page/operators.ts";
 import { exchange } from "../../gateway/answer/support.ts";
 import { get } from "../../gateway/proxy/support.ts";
 import type { Fault } from "../../standIn/faults.ts";
-import { despite, known, staged, wrongType } from "./support.ts";
+import { despite, staged, wrongType } from "./support.ts";
 import { settled, until } from "../../support/waiting.ts";
 
 const writer = { "X-API-Key": "00000000000000000000000000000000" };
@@ -23,16 +23,6 @@ describe("legacy", () => {
     expect((await ask("/datasets/61?api_key=-")).decision).toBe("stage=legacy; backend=gateway; reason=credential");
     expect((await operate("GET", "/stages")).body).toMatchObject({ getDataset: { stage: "legacy", share: 100 } });
     expect(modern.asked()).toEqual({});
-  });
-
-  test("without MODERN_URL all endpoints stay in legacy, and no move changes that", async () => {
-    const { ask, move, startLine } = await staged({}, { environment: { MODERN_URL: "" } });
-    expect(await startLine()).toBe("every endpoint stays with legacy: MODERN_URL is not set");
-    expect((await ask("/datasets/61")).decision).toBe("stage=legacy; backend=legacy; reason=stage");
-    expect(await move("getDataset", { stage: "shadow" })).toEqual({
-      status: 422,
-      body: { detail: "There is no modern backend: MODERN_URL is not set." },
-    });
   });
 });
 
@@ -65,7 +55,12 @@ describe("shadow", () => {
 
   test("shadow answers from legacy, and finds exactly the faults planted in modern", async () => {
     const { ask, modern, migration, compared, operate } = await staged(
-      { getDataset: { stage: "shadow" }, getSetup: { stage: "shadow" }, findFlow: { stage: "modern" } },
+      {
+        getDataset: { stage: "shadow" },
+        getSetup: { stage: "shadow" },
+        getStudy: { stage: "shadow" },
+        findFlow: { stage: "modern" },
+      },
       {
         faults: [
           wrongType,
@@ -73,16 +68,19 @@ describe("shadow", () => {
           { endpoint: "getDataset", fault: "extraField", path: "/colour" },
           { endpoint: "getDataset", fault: "reorderedList", path: "/tag" },
           { endpoint: "findFlow", fault: "otherStatus" },
+          // It is gone when it is checked again.
+          { endpoint: "getStudy", fault: "otherValue", path: "/name", again: false },
         ],
       },
     );
     const right = (await ask("/datasets/61")).body as { version: number };
     expect(right.version).toBe(1);
-    await ask("/flow/exists/sample.ZeroRule/Sample_1.0/");
+    for (const path of ["/flow/exists/sample.ZeroRule/Sample_1.0/", "/studies/99"]) await ask(path);
     for (const id of [1, 2, 3])
       expect((await ask(`/setup/${id}`)).decision).toBe("stage=shadow; backend=legacy; reason=stage");
     await compared("getDataset", 1);
     await compared("findFlow", 1);
+    await compared("getStudy", 1);
     await compared("getSetup", 3);
     expect(formatDifferences(migration.differences("unexplained")).toSorted()).toEqual([
       "/colour extra 1",
@@ -91,6 +89,7 @@ describe("shadow", () => {
       "status status 1",
     ]);
     expect(formatDifferences(migration.differences("explained"))).toEqual(["/tag order 1"]);
+    expect(formatDifferences(migration.differences("drift"))).toEqual(["/name value 1"]);
     expect(migration.viewOf("getSetup").parity).toMatchObject({ compared: 3, equal: 3 });
     expect(migration.viewOf("getDataset").parity).toMatchObject({ compared: 1, unexplained: 1 });
     const differences = (await operate("GET", "/differences")).body as DifferenceView[];
@@ -107,40 +106,26 @@ describe("shadow", () => {
     expect(samples["/colour"]).not.toHaveProperty("legacy");
   });
 
-  test("causes stand in the order of their answers over all endpoints", async () => {
+  test("the causes behind most requests stand first; wrong statuses stand apart", async () => {
     const { ask, compared, operate } = await staged(
       { getDataset: { stage: "shadow" }, getSetup: { stage: "shadow" }, getStudy: { stage: "shadow" } },
       {
         faults: [
-          { endpoint: "getDataset", fault: "extraField", path: "/shade" },
+          { endpoint: "getDataset", fault: "otherStatus" },
           { endpoint: "getSetup", fault: "extraField", path: "/colour" },
           { endpoint: "getStudy", fault: "extraField", path: "/colour" },
         ],
       },
     );
-    for (const id of [1, 2, 3]) await ask(`/datasets/${id}`);
-    for (const id of [1, 2]) await ask(`/setup/${id}`);
-    for (const id of [99, 100]) await ask(`/studies/${id}`);
-    await compared("getDataset", 3);
-    await compared("getSetup", 2);
-    await compared("getStudy", 2);
-    const { body } = await operate("GET", "/differences");
-    expect((body as DifferenceView[]).map(({ cause, requests }) => [cause, requests])).toEqual([
-      ["extra at /colour", 2],
-      ["extra at /colour", 2],
-      ["extra at /shade", 3],
-    ]);
-  });
-
-  test("wrong statuses of one endpoint stand below the cause of each", async () => {
-    const { ask, compared, operate } = await staged(
-      { getDataset: { stage: "shadow" } },
-      { faults: [{ endpoint: "getDataset", fault: "otherStatus" }] },
-    );
     for (const id of [61, 1_000_000, 1_000_001, 33]) await ask(`/datasets/${id}`);
+    for (const path of ["/setup/1", "/setup/2", "/studies/99"]) await ask(path);
     await compared("getDataset", 4);
+    await compared("getSetup", 2);
+    await compared("getStudy", 1);
     const { body } = await operate("GET", "/differences");
     expect((body as DifferenceView[]).map(({ path, cause, requests }) => [path, cause, requests])).toEqual([
+      ["/colour", "extra at /colour", 2],
+      ["/colour", "extra at /colour", 1],
       ["status", "error 404", 2],
       ["status", "status 404 in place of 200", 2],
     ]);
@@ -162,17 +147,6 @@ describe("shadow", () => {
       expect(curl.candidate).toContain('"X-API-Key: $KEY"');
       expect(curl.legacy).toContain('"api_key=$KEY"');
     }
-  });
-
-  test("a difference that is gone when it is checked again is drift", async () => {
-    const { ask, migration, compared } = await staged(
-      { getDataset: { stage: "shadow" } },
-      { faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/name", again: false }] },
-    );
-    await ask("/datasets/61");
-    await compared("getDataset", 1);
-    expect(migration.differences("unexplained")).toEqual([]);
-    expect(formatDifferences(migration.differences("drift"))).toEqual(["/name value 1"]);
   });
 
   test("cached answers are compared too; a share of 0 compares no answer", async () => {
@@ -203,56 +177,52 @@ describe("canary", () => {
   test("one caller sees one side, and a larger share keeps its callers", async () => {
     const { ask, move } = await staged({ getDataset: { stage: "canary", share: 30 } });
     const callers = Array.from({ length: 60 }, (_, i) => ({ "User-Agent": `client ${i}` }));
-    const sides = async () =>
-      Promise.all(
-        callers.map(async (caller) => /backend=(\w+)/.exec((await ask("/datasets/61", caller)).decision)?.[1]),
-      );
-    const first = await sides();
-    expect(await sides()).toEqual(first);
-    expect(new Set(first)).toEqual(new Set(["legacy", "modern"]));
-    await move("getDataset", { stage: "canary", share: 60, by: "me", why: "more", despite });
-    const second = await sides();
-    expect(first.every((side, i) => side === "legacy" || second[i] === "modern")).toBe(true);
-    expect(second.filter((side) => side === "modern").length).toBeGreaterThan(
-      first.filter((side) => side === "modern").length,
-    );
+    /** The decisions for these callers: each names its bucket. */
+    const decisionsFor = (given: Record<string, string>[]) =>
+      Promise.all(given.map(async (headers) => (await ask("/datasets/61", headers)).decision));
+    const isByModern = (decision: string) => decision.includes("backend=modern");
+    const first = await decisionsFor(callers);
+    expect(await decisionsFor(callers)).toEqual(first);
+    await move("getDataset", { stage: "canary", share: 60, despite });
+    const second = await decisionsFor(callers);
+    expect(first.every((decision, i) => !isByModern(decision) || isByModern(second[i] ?? ""))).toBe(true);
+    const [few, more] = [first, second].map((decisions) => decisions.filter(isByModern).length) as [number, number];
+    expect([few > 0, more > few, more < 60]).toEqual([true, true, true]);
     // A key stands for its owner, wherever it is used from.
-    const keyed = await Promise.all(
-      callers.map(async (caller) => (await ask("/datasets/61", { ...caller, ...writer })).decision),
-    );
-    expect(new Set(keyed).size).toBe(1);
-    const bucketOf = async (headers: Record<string, string>) =>
-      /bucket=\d+/.exec((await ask("/datasets/61", headers)).decision)?.[0];
-    const keys = [owner, owner.toLowerCase()].map((key) => bucketOf({ "X-API-Key": key }));
+    expect(new Set(await decisionsFor(callers.map((caller) => ({ ...caller, ...writer })))).size).toBe(1);
+    const known = [{ "X-API-Key": owner }, { "X-API-Key": owner.toLowerCase() }, { "User-Agent": "Client/1.0" }];
+    const buckets = (await decisionsFor(known)).map((decision) => /bucket=(\d+)/.exec(decision)?.[1]);
     // The same in each gateway, after each start.
-    expect(await Promise.all(keys)).toEqual(["bucket=55", "bucket=55"]);
-    expect(await bucketOf({ "User-Agent": "Client/1.0" })).toBe("bucket=20");
+    expect(buckets).toEqual(["55", "55", "20"]);
   });
 
-  test("shared caches may not give one caller's answer to another", async () => {
-    const { gateway } = await staged({ getDataset: { stage: "canary", share: 50 } });
-    const headers = async (path: string) => (await gateway.app.request(`/v1${path}`)).headers.get("cache-control");
-    expect(await headers("/datasets/61")).toMatch(/^private/);
-    expect(await headers("/setup/1")).toMatch(/^public/);
-  });
-
-  test("both sides are compared, whichever of them answered", async () => {
-    const { ask, compared, legacy, modern } = await staged({ getSetup: { stage: "canary", share: 50 } });
-    expect(legacy.url).not.toBe("");
+  test("both sides of a canary are compared; shared caches may not store its answers", async () => {
+    const { ask, compared, gateway, modern } = await staged({ getSetup: { stage: "canary", share: 50 } });
     for (let i = 0; i < 10; i++) await ask("/setup/1", { "User-Agent": `client ${i}` });
     await compared("getSetup", 10);
     expect(modern.asked()["getSetup"]).toBeGreaterThanOrEqual(1);
+    const headers = async (path: string) => (await gateway.app.request(`/v1${path}`)).headers.get("cache-control");
+    expect([await headers("/setup/1"), await headers("/datasets/61")]).toMatchObject([
+      expect.stringMatching(/^private/),
+      expect.stringMatching(/^public/),
+    ]);
   });
 
   test("a request names its side only where that is allowed", async () => {
     const open = await staged(
       { getDataset: { stage: "canary", share: 0 } },
-      { environment: { FORCE_BACKEND: "true" } },
+      {
+        environment: { FORCE_BACKEND: "true" },
+        faults: [{ endpoint: "getDataset", fault: "otherValue", path: "/name" }],
+      },
     );
-    expect((await open.ask("/datasets/61", { "Gateway-Backend": "modern" })).decision).toBe(
-      "stage=canary; backend=modern; reason=forced",
-    );
-    expect((await open.ask("/datasets/61", { "Gateway-Backend": "other" })).decision).toContain("reason=share");
+    const askSide = (side: string) => open.ask("/datasets/61", { "Gateway-Backend": side });
+    const byModern = await askSide("modern");
+    expect(byModern.decision).toBe("stage=canary; backend=modern; reason=forced");
+    const byShare = await askSide("other");
+    expect(byShare.decision).toContain("backend=legacy; bucket=");
+    // The cache keeps the answers of both sides apart.
+    expect(byShare.body).not.toEqual(byModern.body);
     const closed = await staged({ getDataset: { stage: "canary", share: 0 } });
     expect((await closed.ask("/datasets/61", { "Gateway-Backend": "modern" })).decision).toContain("backend=legacy");
   });
@@ -286,7 +256,7 @@ describe("modern", () => {
     { fault: "redirect" },
     { fault: "wrongType", path: "/name" },
     { fault: "late", ms: 5000 },
-  ])("falls back to legacy where it is wrong: %j", async (fault) => {
+  ])("legacy answers where modern is wrong: %j", async (fault) => {
     const { ask } = await staged(
       { getDataset: { stage: "modern" } },
       { faults: [{ endpoint: "getDataset", ...fault }], environment: { MODERN_TIMEOUT_MS: "1000" } },
@@ -358,70 +328,6 @@ describe("writes", () => {
   });
 });
 
-describe("operators", () => {
-  test("an operator moves a stage; the audit log says who, when, from, to and why", async () => {
-    const { operate, move } = await staged({});
-    const moved = await move("getDataset", {
-      stage: "canary",
-      share: 5,
-      by: "me",
-      why: "a week of shadow",
-      despite,
-    });
-    expect([moved.status, moved.body]).toEqual([
-      200,
-      expect.objectContaining({ stage: "canary", share: 5, by: "me", why: "a week of shadow" }),
-    ]);
-    expect((await operate("GET", "/audit")).body).toEqual([
-      {
-        at: expect.any(String) as string,
-        endpoint: "getDataset",
-        by: "me",
-        why: "a week of shadow",
-        despite,
-        from: { stage: "legacy", share: 100 },
-        to: { stage: "canary", share: 5 },
-      },
-    ]);
-  });
-
-  test.each<[string, unknown, number, string]>([
-    ["/stages/getNothing", { stage: "shadow" }, 404, "There is no such endpoint; allowed are getDataset, "],
-    ["/stages/getDataset", { stage: "beta" }, 422, "stage: "],
-    ["/stages/getDataset", { stage: "canary", share: 101 }, 422, "share: "],
-    ["/stages/getDataset", { stage: "canary", share: 2.5 }, 422, "share: "],
-    ["/stages/getDataset", { stage: "canary", by: "Ada", why: "a try", more: 1 }, 422, "more"],
-    [
-      "/stages/getDataset",
-      { stage: "canary", why: "a try" },
-      422,
-      "by: a text of 1 to 500 characters is needed; allowed is ",
-    ],
-    ["/stages/getDataset", "canary", 422, "allowed is "],
-  ])("%s %j is refused with what is allowed", async (path, json, status, detail) => {
-    const { operate } = await staged({});
-    const refused = await operate("POST", path, json);
-    expect([refused.status, refused.body]).toEqual([status, { detail: expect.stringContaining(detail) as string }]);
-  });
-
-  test("a new ledger makes a difference expected: it disappears, and holds up no move", async () => {
-    const { ask, operate, move, compared, migration } = await staged(
-      { getDataset: { stage: "shadow" } },
-      { faults: [wrongType] },
-    );
-    await ask("/datasets/61");
-    await compared("getDataset", 1);
-    expect(await move("getDataset", { stage: "canary", share: 5 })).toMatchObject({ status: 409 });
-    await migration.configure({ getDataset: { stage: "shadow", share: 100 } }, [known]);
-    expect((await operate("GET", "/differences")).body).toEqual([]);
-    await ask("/datasets/1");
-    await compared("getDataset", 2);
-    expect(formatDifferences(migration.differences("expected"))).toEqual(["/version type 1"]);
-    expect((await operate("GET", "/expected")).body).toEqual([{ ...known, fired: true }]);
-    expect(await move("getDataset", { stage: "canary", share: 5 })).toMatchObject({ status: 200 });
-  });
-});
-
 describe("a canary that modern answers wrongly", () => {
   const wrongFor = async (gate?: "none") => {
     const opened = await staged(
@@ -439,12 +345,12 @@ describe("a canary that modern answers wrongly", () => {
     expect(opened.migration.stageOf("getDataset").stage).toBe("canary");
     await opened.ask("/datasets/3");
     await opened.compared("getDataset", 5);
-    return opened;
+    return { ...opened, shown: () => opened.migration.viewOf("getDataset") };
   };
 
   test("without a gate it goes back to shadow at three distinct requests that differ", async () => {
-    const { migration, gateway } = await wrongFor();
-    await until(() => migration.stageOf("getDataset").stage === "shadow");
+    const { migration, gateway, shown } = await wrongFor();
+    await until(() => shown().stage === "shadow");
     const { markup } = await operatorsOf({ gateway });
     expect(textOf(await markup())).toMatch(
       /The gate took getDataset back to shadow at \d\d:\d\d UTC \(3 distinct requests differ without a reason\): legacy answers all callers Nothing has to be pressed/,
@@ -452,24 +358,19 @@ describe("a canary that modern answers wrongly", () => {
     expect(migration.audit()).toMatchObject([
       { by: "gate", why: "3 distinct requests differ without a reason", from: { stage: "canary" } },
     ]);
-    expect(migration.viewOf("getDataset")).toMatchObject({ gate: undefined, wrongSince: undefined });
+    expect(shown()).toMatchObject({ gate: undefined, wrongSince: undefined });
   });
 
   test("with the gate off it stays, and says since when callers may get wrong answers", async () => {
-    const { migration, move } = await wrongFor("none");
-    const { since } = migration.stageOf("getDataset");
-    expect(migration.viewOf("getDataset")).toMatchObject({
-      stage: "canary",
-      gateSays: undefined,
-    });
-    const { wrongSince = "" } = migration.viewOf("getDataset");
+    const { move, shown } = await wrongFor("none");
+    const { stage, gateSays, since, wrongSince = "" } = shown();
+    expect([stage, gateSays]).toEqual(["canary", undefined]);
     expect([wrongSince >= since, Date.parse(wrongSince) <= Date.now()]).toEqual([true, true]);
     // More callers get wrong answers from this move on.
     await move("getDataset", { stage: "modern", share: 100, despite });
-    const moved = migration.viewOf("getDataset");
-    expect(moved.wrongSince).toBe(moved.since);
+    expect(shown().wrongSince).toBe(shown().since);
     await move("getDataset", { stage: "canary", share: 0 });
-    expect(migration.viewOf("getDataset").wrongSince).toBeUndefined();
+    expect(shown().wrongSince).toBeUndefined();
   });
 });
 
@@ -479,26 +380,21 @@ test("the gate promotes an endpoint by evidence, and demotes it by a regression"
     { getDataset: { stage: "shadow", gate } },
     { environment: { MIRROR_RATE: "1000", CACHE_BYTES: "0" } },
   );
-  const traffic = async () => {
-    for (let id = 1; id <= 15; id++) await ask(`/datasets/${id}`, { "User-Agent": `client ${id}` });
-  };
-  for (let i = 0; i < 30 && migration.stageOf("getDataset").stage === "shadow"; i++) await traffic();
-  expect(migration.stageOf("getDataset").by).toBe("gate");
-  expect(migration.audit().at(-1)).toMatchObject({
-    by: "gate",
-    from: { stage: "shadow" },
-    to: { stage: "canary", share: 5 },
-  });
+  const shown = () => migration.viewOf("getDataset");
+  /** Asks until this is so. */
+  const askUntil = (isSo: () => boolean) =>
+    until(async () => {
+      for (let id = 1; id <= 15; id++) await ask(`/datasets/${id}`, { "User-Agent": `client ${id}` });
+      return isSo();
+    });
+  await askUntil(() => shown().stage !== "shadow");
+  const { by, from, to } = migration.audit().at(-1) ?? {};
+  expect([by, from, to]).toMatchObject(["gate", { stage: "shadow" }, { stage: "canary", share: 5 }]);
   modern.use([{ endpoint: "getDataset", fault: "otherValue", path: "/name" }]);
-  for (let i = 0; i < 20 && migration.stageOf("getDataset").stage !== "shadow"; i++) await traffic();
-  expect(migration.stageOf("getDataset")).toMatchObject({
-    stage: "shadow",
-    by: "gate",
-    why: expect.stringContaining("parity at most") as string,
-  });
+  await askUntil(() => shown().stage === "shadow");
+  expect(shown()).toMatchObject({ by: "gate", why: expect.stringContaining("parity at most") as string });
   expect(migration.differences("unexplained").map(({ path }) => path)).toEqual(["/name"]);
   modern.use([]);
-  for (let i = 0; i < 3; i++) await traffic();
-  await until(() => (migration.viewOf("getDataset").gateSays ?? "").includes("after a demotion"));
-  expect(migration.stageOf("getDataset").stage).toBe("shadow");
+  await askUntil(() => shown().gateSays?.includes("after a demotion") === true);
+  expect(shown().stage).toBe("shadow");
 });

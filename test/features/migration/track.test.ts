@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openComparedRequests } from "../../../features/migration/comparedRequests.ts";
 import type { StageInForce } from "../../../features/migration/stage.ts";
-import { openTrack } from "../../../features/migration/track.ts";
+import { Track } from "../../../features/migration/track.ts";
 
 const minute = 60_000;
 
@@ -9,7 +9,7 @@ const minute = 60_000;
 const trackAt = (difference = 0, requests = openComparedRequests()) => {
   vi.useFakeTimers({ toFake: ["Date", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
-  const track = openTrack(requests);
+  const track = new Track(requests);
   const since = new Date(Date.now() + difference).toISOString();
   const at: StageInForce = { stage: "shadow", share: 100, since, by: "gate", why: "", configured: "" };
   return { track, evidence: () => track.evidence(at) };

@@ -1,0 +1,77 @@
+import { resultOf } from "../../libraries/compare/difference.ts";
+import type { LedgerEntry } from "../../libraries/compare/ledger.ts";
+import type { Core } from "../../src/gateway/index.ts";
+import { type ComparedRequests, openComparedRequests } from "./comparedRequests.ts";
+import { type ComparedAnswer, openDifferences } from "./differences.ts";
+import { openLedgerInForce } from "./ledgerInForce.ts";
+import { countComparisons } from "./metrics.ts";
+import { type EvidenceStore, openSavedEvidence } from "./savedEvidence.ts";
+import { Track } from "./track.ts";
+import type { DifferenceView } from "./views.ts";
+
+/** The ledger and the evidence with which the comparisons begin. */
+export type StoredComparisons = {
+  expected: readonly LedgerEntry[];
+  evidence: EvidenceStore;
+  /** Identifies what makes the compared answers. Evidence is stored with it, and counts as long as it is the same. */
+  evidenceOf: string;
+  /** Milliseconds between two savings of the evidence. */
+  save?: number | undefined;
+};
+
+type ComparisonsSettings = StoredComparisons & {
+  meter: Core["meter"];
+  endpoints: Core["catalogue"]["endpoints"];
+  /** Called with each unexplained difference that is new. */
+  onUnexplained: (difference: Pick<DifferenceView, "endpoint" | "path" | "form" | "cause">) => void;
+};
+
+/** The comparisons of both sides: the evidence on each endpoint, the differences, and the ledger of those expected. */
+export class Comparisons {
+  readonly tracks: ReadonlyMap<string, Track>;
+  readonly differences: ReturnType<typeof openDifferences>;
+  readonly ledger: ReturnType<typeof openLedgerInForce>;
+  readonly #requests: ReadonlyMap<string, ComparedRequests>;
+  readonly #savedEvidence: ReturnType<typeof openSavedEvidence>;
+  readonly #countResult: ReturnType<typeof countComparisons>;
+
+  constructor(settings: ComparisonsSettings) {
+    const { endpoints } = settings;
+    const requests = new Map(Object.keys(endpoints).map((name) => [name, openComparedRequests()]));
+    const isWrite = (name: string): boolean => endpoints[name]?.writes !== undefined;
+    this.#requests = requests;
+    this.tracks = new Map([...requests].map(([name, compared]) => [name, new Track(compared, isWrite(name))]));
+    this.differences = openDifferences((difference) => {
+      if (difference.kind === "unexplained") settings.onUnexplained(difference);
+    });
+    this.ledger = openLedgerInForce(settings.expected);
+    const { evidence: store, evidenceOf: of, save: interval } = settings;
+    this.#savedEvidence = openSavedEvidence({ store, of, requests, interval });
+    this.#countResult = countComparisons(settings.meter);
+  }
+
+  /** Records a comparison of both sides on one request. */
+  add(answer: ComparedAnswer): void {
+    const { id, endpoint, differences } = answer;
+    this.#countResult(resultOf(differences));
+    this.tracks.get(endpoint)?.compared(id, differences);
+    this.ledger.note(differences);
+    this.differences.add(answer);
+  }
+
+  /** Puts a new ledger in force, and removes the unexplained differences that it allows. */
+  replaceLedger(entries: readonly LedgerEntry[]): void {
+    this.ledger.replace(entries);
+    const today = this.ledger.today();
+    this.differences.remove(
+      (group) => group.kind === "unexplained" && today.allowing(group.endpoint, group) !== undefined,
+    );
+    const unexplained = new Set(this.differences.view("unexplained").map(({ endpoint }) => endpoint));
+    for (const [name, compared] of this.#requests) if (!unexplained.has(name)) compared.allow();
+  }
+
+  /** Saves the evidence. */
+  close(): Promise<void> {
+    return this.#savedEvidence.close();
+  }
+}
