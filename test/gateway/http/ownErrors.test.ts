@@ -50,7 +50,6 @@ const cases: Case[] = [
   ["a read, legacy away", beAway, reading, 502, "107", unreachable],
   ["a read by POST, legacy away", beAway, readingByPost, 502, "107", unreachable],
   ["a write of which nothing was sent", beAway, writing, 502, "107", unreachable],
-  ["a deletion of which nothing was sent", beAway, deleting, 502, "107", unreachable],
   ["a read that is broken off", breakOff, reading, 502, "107", broken],
   ["a read by POST that is broken off", breakOff, readingByPost, 502, "107", broken],
   ["a write that is broken off", breakOff, writing, 502, "9502", broken],
@@ -59,7 +58,6 @@ const cases: Case[] = [
   ["a read without an answer", beSilent, reading, 504, "107", late, soon],
   ["a write without an answer", beSilent, writing, 504, "9504", late, soon],
   ["a cached read, legacy away", beAway, reading, 502, "107", unreachable, { CACHE_LEGACY: "all" }],
-  ["a cached read without an answer", beSilent, reading, 504, "107", late, { ...soon, CACHE_LEGACY: "all" }],
   ["a WebSocket", beAway, (base) => get(`${base}/x`, "Upgrade: websocket"), 501, "9501", "WebSocket is not supported."],
   ["a fault, reading", beAway, reading, 500, "107", "Internal Server Error", {}, throwing],
   ["a fault, writing", beAway, writing, 500, "9500", "Internal Server Error", {}, throwing],
@@ -68,24 +66,30 @@ const cases: Case[] = [
 describe.each(forms)("an error of the gateway's own below LEGACY_PATH, as %s", (form) => {
   const [base = ""] = bases[form];
 
-  test.each(cases)("%s", async (_, legacy, send, status, code, says, environment, parts) => {
-    const { port } = await listeningGateway(await legacy(), environment, parts);
-    expectError(form, await exchange(port, send(base)), status, code, says);
-  });
+  test.each(cases)(
+    "the gateway's own error has legacy's form: %s",
+    async (_, legacy, send, status, code, says, environment, parts) => {
+      const { port } = await listeningGateway(await legacy(), environment, parts);
+      expectError(form, await exchange(port, send(base)), status, code, says);
+    },
+  );
 
-  test.each(bases[form])("at each of the interface's paths: %s", async (path) => {
+  test.each(bases[form])("an error below %s has legacy's form", async (path) => {
     const { port } = await listeningGateway(await beAway());
     expectError(form, await exchange(port, reading(path)), 502, "107", unreachable);
   });
 
-  test.each(["/", "/v1,/", "/api/v2,/"])("with PREFIXES %s", async (PREFIXES) => {
-    const { port } = await listeningGateway(await breakOff(), { PREFIXES });
-    const problem = "Accept: application/problem+json";
-    expectError(form, await exchange(port, get(`${base}/data/61`, problem)), 502, "107", broken);
-    expectError(form, await exchange(port, writing(base)), 502, "9502", broken);
-  });
+  test.each(["/", "/v1,/", "/api/v2,/"])(
+    "with PREFIXES %s errors of the legacy interface have its form",
+    async (PREFIXES) => {
+      const { port } = await listeningGateway(await breakOff(), { PREFIXES });
+      const problem = "Accept: application/problem+json";
+      expectError(form, await exchange(port, get(`${base}/data/61`, problem)), 502, "107", broken);
+      expectError(form, await exchange(port, writing(base)), 502, "9502", broken);
+    },
+  );
 
-  test("LEGACY_PATH is /", async () => {
+  test("with LEGACY_PATH=/ its errors have its form, and others ours", async () => {
     const { port } = await listeningGateway(await breakOff(), { LEGACY_PATH: "/" });
     const below = form === "json" ? "/json" : "/xml";
     expectError(form, await exchange(port, reading(below)), 502, "107", broken);
@@ -93,7 +97,7 @@ describe.each(forms)("an error of the gateway's own below LEGACY_PATH, as %s", (
     expect((await exchange(port, get("/v1/unknown"))).body).toBe('{"detail":"Not Found"}');
   });
 
-  test("a loop", async () => {
+  test("a request that comes back through its own gateway is refused as a loop", async () => {
     const { origin, requests } = await startLegacy((socket) => socket.destroy());
     const { port } = await listeningGateway(origin);
     await exchange(port, reading(base));
@@ -101,7 +105,7 @@ describe.each(forms)("an error of the gateway's own below LEGACY_PATH, as %s", (
     expectError(form, await exchange(port, get(`${base}/data/61`, `Via: ${via}`)), 502, "9502", looped);
   });
 
-  test("a body that stops coming", async () => {
+  test("a body that stops coming is 408 in legacy's form", async () => {
     const { port } = await listeningGateway(await beAway(), { BODY_TIMEOUT_MS: "100" });
     const answer = await exchange(port, `${request(`POST ${base}/data/tag`, "Content-Length: 10")}half`);
     expectError(form, answer, 408, "9408", "The request's body stopped coming.");
@@ -110,7 +114,7 @@ describe.each(forms)("an error of the gateway's own below LEGACY_PATH, as %s", (
   test.each([
     ["a read", reading],
     ["a write", writing],
-  ])("%s for which there is no room", async (_, send) => {
+  ])("%s for which there is no room is 503 in legacy's form", async (_, send) => {
     const { origin, requests } = await startLegacy(() => undefined);
     const { port } = await listeningGateway(origin, { MAX_CONNECTIONS: "1" }, { waiting: 0 });
     const held = connect(port, "127.0.0.1").on("error", () => undefined);
@@ -129,7 +133,7 @@ describe.each(forms)("an error of the gateway's own below LEGACY_PATH, as %s", (
 });
 
 describe("outside of LEGACY_PATH", () => {
-  test("errors stay as they were", async () => {
+  test("errors outside of LEGACY_PATH have the gateway's form", async () => {
     const { port } = await listeningGateway(await beAway());
     const { status, headers, body } = await exchange(port, get("/d/61"));
     expect([status, headers.get("content-type"), headers.has("retry-after"), body]).toEqual([

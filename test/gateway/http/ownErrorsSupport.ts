@@ -79,10 +79,7 @@ export const deleting: Send = (base) => request(`DELETE ${base}/data/61`);
 export const files = [
   "/data/download/1/a.arff",
   "/data/v1/download/1/a.arff",
-  "/data/get_csv/1/a.arff",
-  "/data/v1/get_csv/1",
   "/api_splits/get/1/Task_1_splits.arff",
-  "//data//download//1",
   "/index.php/data/download/1",
 ];
 

@@ -1,10 +1,8 @@
 import { connect } from "node:net";
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { traceContextOf } from "../../../src/operation/telemetry/exchange.ts";
 import { get, request, send } from "../proxy/support.ts";
 import { listeningGateway, recordingUpstream, type Seen } from "./support.ts";
-import { anyText } from "../../support/anyText.ts";
 
 const idOf = (head: string): string[] =>
   [...head.matchAll(/^x-request-id: (.*?)\r?$/gim)].map(([, id]) => id as string);
@@ -23,14 +21,10 @@ const lastOf = (seen: readonly Seen[]) => seen.at(-1)?.headers ?? {};
 test.each([
   { what: "a miss", lines: [get(ours)], status: 200 },
   { what: "a request that is passed through", lines: [get(theirs)], status: 200 },
-  { what: "an unknown path", lines: [get("/v1/nothing")], status: 404 },
   { what: "another method", lines: [request("DELETE /v1/datasets/61")], status: 405 },
-  { what: "a preflight", lines: [request("OPTIONS /v1/datasets/61")], status: 204 },
   { what: "an input that does not fit", lines: [get("/v1/datasets/none")], status: 422 },
   { what: "a request without a Host", lines: ["GET / HTTP/1.1\r\nConnection: close\r\n\r\n"], status: 400 },
-  { what: "what is no HTTP", lines: ["\x16\x03\x01\r\n\r\n"], status: 400 },
   { what: "headers that are too long", lines: [get("/", `X-Long: ${"x".repeat(20_000)}`)], status: 431 },
-  { what: "CONNECT", lines: [request("CONNECT other.example:443")], status: 400 },
   { what: "an unknown expectation", lines: [get(ours, "Expect: a lot")], status: 417 },
 ])("the answer to $what has one X-Request-Id, made for it", async ({ lines, status }) => {
   const { port } = await opened();
@@ -108,13 +102,10 @@ test("on the new interface an invalid trace context does not travel", async () =
 
 test.each([
   [traceparent, true],
-  [traceparent.replace(/^00/, "cc"), true],
   [`${traceparent.replace(/^00/, "01")}-more`, true],
   [`${traceparent}-more`, false],
   [traceparent.replace(/^00/, "ff"), false],
-  [traceparent.toUpperCase(), false],
   [`00-${"0".repeat(32)}-b7ad6b7169203331-01`, false],
-  [`00-0af7651916cd43dd8448eb211c80319c-${"0".repeat(16)}-01`, false],
   [`${traceparent}, ${traceparent}`, false],
   ["", false],
 ])("the traceparent %j is valid: %s", (given, isValid) => {
@@ -126,14 +117,4 @@ test("a tracestate that is not valid, or too long, is left out alone", () => {
     expect(traceContextOf({ traceparent, tracestate })).toEqual({ traceparent });
   for (const tracestate of ["a=1", "a=1, b@c=2", "a=1,,b=2", "0a/b*c-d_e=x y~!"])
     expect(traceContextOf({ traceparent, tracestate })).toEqual({ traceparent, tracestate });
-});
-
-test("any trace context is sent on as one line of plain characters, or not at all", () => {
-  fc.assert(
-    fc.property(fc.string(), anyText(), (parent, state) => {
-      const read = traceContextOf({ traceparent: parent, tracestate: state });
-      expect(`${read?.traceparent}${read?.tracestate}`).toMatch(/^[\x20-\x7e\t]*$/);
-      expect(traceContextOf({ traceparent, tracestate: state })?.tracestate ?? "").toMatch(/^[\x20-\x7e\t]*$/);
-    }),
-  );
 });

@@ -80,7 +80,7 @@ describe("a request that a step has forgotten to answer", () => {
     return { ...(await listeningGateway(url, {}, { sendTimeout: LIMIT, adding })), forgotten };
   };
 
-  test("gets a 500 and a closed connection; the fault is counted", async () => {
+  test("a forgotten request gets a 500 and a closed connection, and is counted", async () => {
     const { port, observer, forgotten } = await openForgetful();
     const answer = send(port, staying("/"));
     await until(() => forgotten.mock.calls.length === 1);
@@ -89,7 +89,7 @@ describe("a request that a step has forgotten to answer", () => {
     expect(observer.counts()["internal_error"]).toBe(1);
   });
 
-  test("is not closed while its body still comes: the answer may come at its end", async () => {
+  test("a forgotten request is not closed while its body still comes", async () => {
     const { port, observer, forgotten } = await openForgetful();
     const head = staying("/").replace("GET", "POST").replace("\r\n", "\r\nContent-Length: 1000\r\n");
     const socket = unreader(port, head);

@@ -196,12 +196,3 @@ test("threads that cannot load the endpoints make an answer 502", async () => {
   });
   expect([await statusOf("good"), failures()]).toEqual([502, 1]);
 });
-
-test("no thread begins with an answer whose deadline has passed", async () => {
-  const { reader, failures } = await gatewayWith({ ...small, module: badEndpoints });
-  const body = Buffer.from(jsonList(datasetRows(20, "fail")));
-  const task = { endpoint: "listDatasets", as: "answer", input: {} } as const;
-  expect(await reader.read(task, body, performance.now() - 1)).toEqual({ failure: "late" });
-  await until(() => reader.size().bytes === 0);
-  expect(failures()).toBe(0);
-});
