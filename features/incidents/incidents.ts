@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { describeReason, isTrouble, type Outcomes, sumTraffic, truncate } from "../../src/operation/index.ts";
 import type { Core, Notice } from "../../src/gateway/index.ts";
-import type { Stores } from "../../libraries/stores/keyValueStore.ts";
+import type { KeyValueStore, Stores } from "../../libraries/stores/keyValueStore.ts";
 import { percent, whatFails } from "../../libraries/ui/wording.ts";
 
 const MAX_INCIDENTS = 50;
@@ -53,33 +53,17 @@ export const openIncidents = async (
   { dependencies, events, legacyTroubles, meter, observer, traffic }: WatchedCore,
   { open }: Pick<Stores, "open">,
 ) => {
-  const store = await open<Incident>({ feature: "incidents", schema: () => incidentSchema });
+  const { list, save, add } = openRecords(await open<Incident>({ feature: "incidents", schema: () => incidentSchema }));
   const lasting = new Map<string, Lasting>();
-  /** Incidents of this process whose latest form the store does not have. */
-  const own = new Map<string, Incident>();
   let looks = 0;
 
-  /** All incidents, the newest first. */
-  const list = (now = new Date()): Incident[] =>
-    [...new Map([...store.entries(), ...own]).values()]
-      .filter(({ end }) => now.getTime() - Date.parse(end) < KEPT_MS)
-      .toSorted((a, b) => b.begin.localeCompare(a.begin))
-      .slice(0, MAX_INCIDENTS);
-  /** Stores an incident, and deletes those that are too old or too many. The store reports failures. */
-  const save = async (incident: Incident, isOver: boolean): Promise<void> => {
-    const isSaved = await store.update(incident.id, () => incident).catch(() => false);
-    if (isSaved && isOver) own.delete(incident.id);
-    const kept = new Set(list().map(({ id }) => id));
-    for (const id of own.keys()) if (!kept.has(id)) own.delete(id);
-    for (const id of store.entries().keys()) if (!kept.has(id)) await store.update(id, () => null).catch(() => false);
-  };
   const tell = (type: string, at: string, incident: Incident): void =>
     void events.emit("notice", { type, at, ...incident });
 
   const begin = (of: string, at: string): Lasting => {
     const counts = { failed: 0, cached: 0 };
     const incident = { id: randomUUID(), of, begin: at, end: at, causes: [], ...counts, moves: [] };
-    own.set(incident.id, incident);
+    add(incident);
     return { incident, since: traffic.sinceNow(), worst: 0, well: 0 };
   };
   const over = async ({ incident }: Lasting): Promise<void> => {
@@ -132,6 +116,27 @@ export const openIncidents = async (
       for (const kept of lasting.values()) await over(kept);
     },
   };
+};
+
+/** Opens the records of incidents: those that are stored, and those of this process that are not yet. */
+const openRecords = (store: KeyValueStore<Incident>) => {
+  /** Incidents of this process whose latest form the store does not have. */
+  const own = new Map<string, Incident>();
+  /** All incidents, the newest first. */
+  const list = (now = new Date()): Incident[] =>
+    [...new Map([...store.entries(), ...own]).values()]
+      .filter(({ end }) => now.getTime() - Date.parse(end) < KEPT_MS)
+      .toSorted((a, b) => b.begin.localeCompare(a.begin))
+      .slice(0, MAX_INCIDENTS);
+  /** Stores an incident, and deletes those that are too old or too many. The store reports failures. */
+  const save = async (incident: Incident, isOver: boolean): Promise<void> => {
+    const isSaved = await store.update(incident.id, () => incident).catch(() => false);
+    if (isSaved && isOver) own.delete(incident.id);
+    const kept = new Set(list().map(({ id }) => id));
+    for (const id of own.keys()) if (!kept.has(id)) own.delete(id);
+    for (const id of store.entries().keys()) if (!kept.has(id)) await store.update(id, () => null).catch(() => false);
+  };
+  return { list, save, add: (incident: Incident): void => void own.set(incident.id, incident) };
 };
 
 /**

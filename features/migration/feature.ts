@@ -103,9 +103,9 @@ const open = async (
     },
     reload: ({ STAGES, EXPECTED_DIFFERENCES }: MigrationSettings) =>
       migration.configure(STAGES, ledgerOf(EXPECTED_DIFFERENCES, shipped)),
-    start() {
+    start: async () => {
       const none = noneSet();
-      return Promise.resolve({ line: describeStages(migration) + (none === undefined ? "" : `; ${none}`) });
+      return { line: describeStages(migration) + (none === undefined ? "" : `; ${none}`) };
     },
     async close() {
       await layer?.idle();

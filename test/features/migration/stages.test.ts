@@ -190,7 +190,11 @@ describe("canary", () => {
     expect([few > 0, more > few, more < 60]).toEqual([true, true, true]);
     // A key stands for its owner, wherever it is used from.
     expect(new Set(await decisionsFor(callers.map((caller) => ({ ...caller, ...writer })))).size).toBe(1);
-    const known = [{ "X-API-Key": owner }, { "X-API-Key": owner.toLowerCase() }, { "User-Agent": "Client/1.0" }];
+    const known: Record<string, string>[] = [
+      { "X-API-Key": owner },
+      { "X-API-Key": owner.toLowerCase() },
+      { "User-Agent": "Client/1.0" },
+    ];
     const buckets = (await decisionsFor(known)).map((decision) => /bucket=(\d+)/.exec(decision)?.[1]);
     // The same in each gateway, after each start.
     expect(buckets).toEqual(["55", "55", "20"]);
