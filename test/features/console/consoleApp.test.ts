@@ -56,7 +56,7 @@ test("/readyz?verbose has the state of each dependency, its time, and no address
   const before = await view();
   const names = ["legacy", "reader_threads", "upstream_urls"];
   expect(before.dependencies.map(({ name, state }) => [name, state])).toEqual(names.map((name) => [name, "ok"]));
-  legacy.mode = "down";
+  legacy.trouble = "down";
   for (let i = 0; i < 3; i++) await ask(kept.getSetup, { "Cache-Control": "no-cache" });
   await until(async () => (await view()).legacy?.state === "failed");
   const after = await view();
@@ -274,9 +274,9 @@ test("GET /metrics: requests, cache, calls to legacy, but no path and no key", a
   await ask(kept.getDataset);
   await settled();
   pass(48 * 3_600_000);
-  legacy.mode = "down";
+  legacy.trouble = "down";
   await ask(kept.getDataset);
-  legacy.mode = "healthy";
+  legacy.trouble = undefined;
   await post("/v1/datasets/tag", { data_id: 61, tag: "a" }, as(key));
   await ask("/api/v1/json/data/61");
   const text = await (await see("/metrics")).text();

@@ -1,14 +1,8 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import {
-  alice,
-  cachedGateway,
-  kept,
-  markOf,
-  type ScriptedLegacy,
-  scriptedLegacy,
-} from "../../gateway/cache/support.ts";
+import { alice, cachedGateway, kept, markOf } from "../../gateway/cache/support.ts";
 import { pathTo } from "../../libraries/stores/redis/pathTo.ts";
 import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
+import { fakeLegacy, type FakeLegacy } from "../../support/fakeLegacy.ts";
 import type { GatewayParts } from "../../support/gateway.ts";
 import { settled, until } from "../../support/waiting.ts";
 
@@ -18,7 +12,7 @@ const path = kept.getDataset;
 const impatient = { waitForOthers: 500 };
 
 /** Two gateways over one legacy that share by one Redis. `way`: how the first gateway reaches it. */
-const two = async (legacy: ScriptedLegacy, url: string, parts: GatewayParts = impatient, way = url) => {
+const two = async (legacy: FakeLegacy, url: string, parts: GatewayParts = impatient, way = url) => {
   const [a, b] = [
     await cachedGateway({ REDIS_URL: way }, legacy, parts),
     await cachedGateway({ REDIS_URL: url }, legacy, parts),
@@ -52,7 +46,7 @@ type Links = { redis: Awaited<ReturnType<typeof startRedis>>; way: Awaited<Retur
 describeWithRedis("two gateways and a Redis", () => {
   test("one serves the other's answers byte for byte; legacy gets one request", async () => {
     const redis = await startRedis();
-    const legacy = await scriptedLegacy();
+    const legacy = await fakeLegacy();
     const { a, b } = await two(legacy, redis.url);
     stopClock();
     const stored = async () => Number(/^\*(\d+)/.exec(await redis.talk("KEYS catalog-gateway:1:e:*"))?.[1]);
@@ -74,7 +68,7 @@ describeWithRedis("two gateways and a Redis", () => {
 
   test("answers that were fetched with a key are not shared", async () => {
     const redis = await startRedis();
-    const legacy = await scriptedLegacy();
+    const legacy = await fakeLegacy();
     const { a, b } = await two(legacy, redis.url);
     await a.ask(path, a.as(alice));
     await settled();
@@ -84,7 +78,7 @@ describeWithRedis("two gateways and a Redis", () => {
 
   test("a write through either is seen through the other at once", async () => {
     const redis = await startRedis();
-    const legacy = await scriptedLegacy();
+    const legacy = await fakeLegacy();
     const { a, b } = await two(legacy, redis.url);
     stopClock();
     for (let i = 0; i < 10; i++) {
@@ -105,7 +99,7 @@ describeWithRedis("two gateways and a Redis", () => {
 
   test("while Redis hangs, a write is answered when no other gateway serves older hits", async () => {
     const redis = await startRedis();
-    const legacy = await scriptedLegacy();
+    const legacy = await fakeLegacy();
     const { a, b } = await two(legacy, redis.url);
     await until(async () => (await b.ask(path)).how.startsWith("hit"));
     redis.pause();
@@ -116,7 +110,7 @@ describeWithRedis("two gateways and a Redis", () => {
 
   test("a write that Redis refuses reaches the other gateway as soon as Redis takes it", async () => {
     const redis = await startRedis();
-    const legacy = await scriptedLegacy();
+    const legacy = await fakeLegacy();
     const { a, b } = await two(legacy, redis.url);
     await until(async () => (await b.ask(path)).how.startsWith("hit"));
     // Heartbeats go on, and reads.
@@ -129,21 +123,20 @@ describeWithRedis("two gateways and a Redis", () => {
 
   test("a read that runs in one during a write through the other is cached by neither", async () => {
     const redis = await startRedis();
-    const legacy = await scriptedLegacy();
+    const legacy = await fakeLegacy();
     const { a, b } = await two(legacy, redis.url);
-    const release = legacy.hold();
+    legacy.hold(1);
     const reading = a.ask(path);
     await until(() => legacy.asked.length === 1);
-    legacy.gate = undefined;
     await b.post("/v1/datasets/tag", tag, b.as(alice));
-    release();
+    legacy.letGo();
     expect(markOf((await reading).body)).toBe("nobody 1");
     for (const gateway of [a, b]) expect(markOf((await gateway.ask(path)).body)).toBe("nobody 2");
   });
 
   test("a refresh that is refused removes the shared entry as well", async () => {
     const redis = await startRedis();
-    const legacy = await scriptedLegacy();
+    const legacy = await fakeLegacy();
     const { a, b } = await two(legacy, redis.url);
     await a.ask(path);
     legacy.privateTo = alice;
@@ -198,7 +191,7 @@ describeWithRedis("two gateways and a Redis", () => {
     const { begin, end, isKept = true, why = /^(ok|failed) / } = outage;
     const redis = await startRedis({ keeps: true });
     const way = await pathTo(redis.url);
-    const legacy = await scriptedLegacy();
+    const legacy = await fakeLegacy();
     const withPassword = way.url.replace("//", "//:hunter2@");
     const { a, b, bothInStep } = await two(legacy, redis.url, { redisTimeout: 2000 }, withPassword);
     const unwritten = "/v1/datasets/62";
@@ -235,7 +228,7 @@ describeWithRedis("two gateways and a Redis", () => {
     const redis = await startRedis();
     const way = await pathTo(redis.url);
     way.cut();
-    const legacy = await scriptedLegacy();
+    const legacy = await fakeLegacy();
     const a = await cachedGateway({ REDIS_URL: way.url }, legacy);
     const b = await cachedGateway({ REDIS_URL: redis.url }, legacy);
     await until(() => b.core.cache.sharing() === "in step");

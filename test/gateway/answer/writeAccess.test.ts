@@ -64,7 +64,7 @@ describe("before a dataset is tagged or untagged", () => {
     await ask("/v1/datasets/abc", as(alice));
     await ask("/v1/datasets/61");
     isTrusted = false;
-    legacy.mode = "erroring";
+    Object.assign(legacy, { trouble: "empty-500", sparesProbes: true });
     expect((await ask("/v1/datasets/61", as(alice))).how).toMatch(/stale-if-error$/);
     const { status, body } = await post("/v1/datasets/tag", tag, as(alice));
     expect([status, body]).toEqual([502, expect.stringContaining("could not be found out")]);

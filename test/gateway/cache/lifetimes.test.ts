@@ -1,135 +1,135 @@
-import { describe, expect, test, vi } from "vitest";
-import { alice, cachedGateway, clock, kept, markOf } from "./support.ts";
-import { pageOfMetrics } from "../../support/metrics.ts";
+import { describe } from "vitest";
+import { script } from "./script.ts";
+import { kept } from "./support.ts";
 
-const second = 1000;
-const minute = 60 * second;
-const names = Object.entries(kept);
-const long = JSON.stringify({
-  getDataset: { fresh: "2h", staleWhileRevalidate: "7d" },
-  listDatasets: { fresh: "2h", staleWhileRevalidate: "7d" },
-  getSetup: { fresh: "2h", staleWhileRevalidate: "7d" },
+const lifetimes = { fresh: "2h", staleWhileRevalidate: "7d" };
+const long = {
+  CACHE_LIFETIMES: JSON.stringify({ getDataset: lifetimes, listDatasets: lifetimes, getSetup: lifetimes }),
+};
+
+describe("a public record: 10 minutes fresh, an hour stale while revalidated, 7 days stale if error", () => {
+  script("is served with its age and lifetimes, and while legacy is down until they are over")`
+    ask /v1/datasets/61 -> 200 nobody 1 fwd=uri-miss stored ttl=600
+    legacy is down
+    pass 5 min
+    ask /v1/datasets/61 -> 200 nobody 1 hit ttl=300
+    says Cache-Control: public, max-age=600, stale-while-revalidate=3600, stale-if-error=604800
+    says Cache-Groups: "dataset/61", "dataset"
+    says Age: 300
+    pass 1 s
+    ask /v1/datasets/61 -> 200 nobody 1 hit ttl=299
+    says Age: 301
+    pass 2099 s
+    ask /v1/datasets/61 -> 200 nobody 1 hit ttl=-1800 stale-while-revalidate
+    says Age: 2400
+    pass 3 d
+    ask /v1/datasets/61 -> 200 nobody 1 fwd=stale ttl=-261000 stale-if-error
+    says Age: 261600
+    pass 5 d
+    ask /v1/datasets/61 -> 502
+    says Cache-Control: no-store
+  `;
+
+  script("each lifetime ends at its last millisecond")`
+    ask /v1/datasets/61
+    pass 599999 ms
+    ask /v1/datasets/61 -> 200 hit
+    legacy is empty-500
+    pass 1 ms
+    ask /v1/datasets/61 -> 200 hit stale-while-revalidate
+    pass 3599999 ms
+    ask /v1/datasets/61 -> 200 hit stale-while-revalidate
+    pass 1 ms
+    ask /v1/datasets/61 -> 200 fwd=stale stale-if-error
+    pass 601199999 ms
+    ask /v1/datasets/61 -> 200 fwd=stale stale-if-error
+    pass 1 ms
+    ask /v1/datasets/61 -> 502
+  `;
 });
 
-describe("answers that belong to a key", () => {
-  test.each([
+describe("an answer that belongs to a key", () => {
+  for (const [title, environment] of [
     ["by default", {}],
-    ["whatever CACHE_LIFETIMES says", { CACHE_LIFETIMES: long }],
-  ])("an answer that belongs to a key is fresh for a minute at most, %s", async (_, environment) => {
-    const { pass } = clock();
-    const { legacy, ask, as } = await cachedGateway(environment);
-    for (const [, path] of names) await ask(path, as(alice));
-    pass(59 * second);
-    legacy.version = 2;
-    for (const [name, path] of names)
-      expect([name, markOf((await ask(path, as(alice))).body)]).toEqual([name, "alice 1"]);
-    pass(second);
-    for (const [name, path] of names)
-      expect([name, markOf((await ask(path, as(alice))).body)]).toEqual([name, "alice 2"]);
-  });
+    ["whatever CACHE_LIFETIMES says", long],
+  ] as const) {
+    const paths = Object.values(kept);
+    const all = (step: string) => paths.map((path) => step.replace("PATH", path)).join("\n");
+    script(`is fresh for a minute at most, ${title}`, environment)`
+      ${all("ask alice PATH")}
+      pass 59999 ms
+      legacy changes
+      ${all("ask alice PATH -> 200 alice 1 hit")}
+      pass 1 ms
+      ${all("ask alice PATH -> 200 alice 2 fwd=uri-miss stored")}
+    `;
+  }
 
-  test("no answer of a key is served stale, even if legacy fails and the client allows", async () => {
-    const { pass } = clock();
-    const { legacy, ask, as } = await cachedGateway();
-    legacy.privateTo = alice;
-    for (const [, path] of names) await ask(path, as(alice));
-    pass(minute);
-    // The key is good all the time.
-    await ask("/v1/datasets/abc", as(alice));
-    legacy.mode = "down";
-    for (const [name, path] of names)
-      for (const wanted of ["max-stale", "max-age=100", "only-if-cached"]) {
-        const { status } = await ask(path, { ...as(alice), "Cache-Control": wanted });
-        expect([name, wanted, status]).toEqual([name, wanted, expect.toBeOneOf([502, 503, 504])]);
-      }
-  });
+  script("is never served stale, even if legacy fails and the client allows it")`
+    legacy shows all to alice alone
+    ask alice /v1/datasets/61
+    pass 60 s
+    # The key is good all the time.
+    ask alice /v1/datasets/abc
+    legacy is down
+    ask alice /v1/datasets/61 with Cache-Control: max-stale -> 502
+    ask alice /v1/datasets/61 with Cache-Control: only-if-cached -> 504
+  `;
 
-  test.each([30 * second, 60 * minute])(
-    "a clock set back by %s ms does not prolong the life of an answer of a key",
-    async (back) => {
-      const { pass } = clock();
-      const { legacy, ask, as } = await cachedGateway();
-      for (const [, path] of names) await ask(path, as(alice));
-      pass(59 * second);
-      vi.setSystemTime(Date.now() - back);
-      pass(second);
-      legacy.version = 2;
-      for (const [name, path] of names)
-        expect([name, markOf((await ask(path, as(alice))).body)]).toEqual([name, "alice 2"]);
-    },
-  );
+  for (const seconds of [30, 3600])
+    script(`does not live longer if the wall clock goes back ${seconds} s`)`
+      ask alice /v1/datasets/61
+      pass 59 s
+      the wall clock goes back ${seconds} s
+      pass 1 s
+      legacy changes
+      ask alice /v1/datasets/61 -> 200 alice 2
+    `;
 });
 
-describe("answers about records that may turn private", () => {
-  const mayTurn = ["getDataset", "listDatasets", "getStudy"] as const;
+describe("CACHE_LIFETIMES", () => {
+  script("leaves a record that may turn private stale for an hour at most", long)`
+    ask ${kept.getDataset}
+    says Cache-Control: public, max-age=7200, stale-while-revalidate=3600, stale-if-error=604800
+    ask ${kept.listDatasets}
+    says Cache-Control: public, max-age=7200, stale-while-revalidate=3600, stale-if-error=604800
+    ask ${kept.getStudy}
+    says Cache-Control: public, max-age=300, stale-while-revalidate=3600, stale-if-error=604800
+    ask ${kept.getSetup}
+    says Cache-Control: public, max-age=7200, stale-while-revalidate=604800, stale-if-error=604800
+  `;
 
-  test.each([
-    ["by default", {}],
-    ["whatever CACHE_LIFETIMES says", { CACHE_LIFETIMES: long }],
-  ])("a record that may turn private is served stale for an hour at most, %s", async (_, environment) => {
-    const { ask } = await cachedGateway(environment);
-    for (const name of mayTurn) {
-      const { headers } = await ask(kept[name]);
-      expect([name, headers.get("cache-control")]).toEqual([
-        name,
-        expect.stringMatching(/^public, max-age=\d+, stale-while-revalidate=3600, stale-if-error=\d+$/),
-      ]);
-    }
-    expect((await ask(kept.getSetup)).headers.get("cache-control")).toContain("stale-while-revalidate=604800");
-  });
-
-  test("past an hour a record that may turn private is served only if legacy fails", async () => {
-    const { pass } = clock();
-    const { legacy, ask } = await cachedGateway();
-    await ask(kept.getDataset);
-    pass(71 * minute);
-    legacy.mode = "down";
-    expect((await ask(kept.getDataset)).how).toMatch(/stale-if-error/);
-    pass(minute);
-    legacy.mode = "healthy";
-    legacy.version = 2;
-    expect(markOf((await ask(kept.getDataset)).body)).toBe("nobody 2");
-  });
-});
-
-test("a failed refresh is tried again, and ages go on, if the clock is set back", async () => {
-  const { pass } = clock();
-  const { legacy, ask, core } = await cachedGateway();
-  await ask(kept.getDataset);
-  pass(15 * minute);
-  legacy.mode = "erroring";
-  expect((await ask(kept.getDataset)).how).toContain("stale-while-revalidate");
-  const failed = /refresh_failed"\} 1$/m;
-  await vi.waitFor(async () => expect(await pageOfMetrics(core.meter)).toMatch(failed));
-  vi.setSystemTime(Date.now() - 10 * minute);
-  pass(2 * second);
-  Object.assign(legacy, { mode: "healthy", privateTo: alice });
-  const { how, headers } = await ask(kept.getDataset);
-  expect([how, headers.get("age")]).toEqual([expect.stringContaining("stale-while-revalidate"), "902"]);
-  await vi.waitFor(async () => expect((await ask(kept.getDataset)).status).toBe(403));
-});
-
-test.each([
-  ["404", { gone: true }, "/v1/datasets/61", 60_000],
-  ["404 of an alias", { gone: true }, "/v1/studies/no-such", 60_000],
-])("%s is cached for its own short lifetime", async (_, change, path, lifetime) => {
-  const { pass } = clock();
-  const { legacy, ask } = await cachedGateway();
-  Object.assign(legacy, change);
-  const first = await ask(path);
-  expect([first.status, first.headers.get("cache-control")]).toEqual([404, `public, max-age=${lifetime / 1000}`]);
-  pass(lifetime - 1);
-  expect((await ask(path)).how).toMatch(/^hit/);
-  pass(1);
-  expect((await ask(path)).how).toMatch(/^fwd=uri-miss/);
-});
-
-test("lifetimes can be set one by one", async () => {
-  const { pass } = clock();
-  const { ask } = await cachedGateway({
+  script("sets one lifetime, and leaves the others", {
     CACHE_LIFETIMES: '{"getDataset": {"fresh": "5s", "staleWhileRevalidate": "0s"}}',
-  });
-  expect((await ask("/v1/datasets/61")).headers.get("cache-control")).toBe("public, max-age=5, stale-if-error=604800");
-  pass(5000);
-  expect((await ask("/v1/datasets/61")).how).toBe("fwd=stale; stored; ttl=5");
+  })`
+    ask /v1/datasets/61
+    says Cache-Control: public, max-age=5, stale-if-error=604800
+    pass 5 s
+    ask /v1/datasets/61 -> 200 fwd=stale stored ttl=5
+  `;
 });
+
+script("a refresh is tried again, and ages go on, if the wall clock goes back")`
+  ask /v1/datasets/61
+  pass 15 min
+  legacy is empty-500
+  ask /v1/datasets/61 -> 200 hit stale-while-revalidate
+  legacy got 2
+  the wall clock goes back 600 s
+  pass 2 s
+  ask /v1/datasets/61 -> 200 hit stale-while-revalidate
+  says Age: 902
+  legacy got 1
+`;
+
+for (const path of ["/v1/datasets/61", "/v1/studies/no-such-alias"])
+  script(`the 404 of ${path} is fresh for a minute, and never stale`)`
+    legacy loses all
+    ask ${path} -> 404 fwd=uri-miss stored ttl=60
+    says Cache-Control: public, max-age=60
+    pass 59999 ms
+    ask ${path} -> 404 hit
+    legacy is empty-500
+    pass 1 ms
+    ask ${path} -> 502 fwd=uri-miss
+  `;

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { entryKey } from "../../../src/gateway/cache/cacheRequest.ts";
 import { type Entry, entryOf } from "../../../src/gateway/cache/entry.ts";
 import { lifetimesBy } from "../../../src/gateway/cache/policy.ts";
 import type { Invalidation } from "../../../src/gateway/cache/sharedTier.ts";
@@ -15,14 +16,20 @@ const request = {
   wanted: {},
 };
 
-/** Entries over a shared tier that has this one, now or later. */
-const openOver = (get: () => Promise<Entry>) => {
+/** Entries over a shared tier that has an entry, now or later. */
+const openOver = (get: () => Promise<Entry>, isInStep = true) => {
   const store = openStore({ bytes: 100_000, entryBytes: 10_000 }, () => 1);
   const ignore = () => undefined;
   const hooks = { onInvalidation: ignore, onInvalidated: ignore, onError: ignore };
   return {
     store,
-    entries: new TieredEntries({ store, openTier: () => tierWith({ get }), timeout: 60_000, ...hooks, now: () => 1 }),
+    entries: new TieredEntries({
+      store,
+      openTier: () => tierWith({ get, trusted: () => isInStep }),
+      timeout: 60_000,
+      ...hooks,
+      now: () => 1,
+    }),
   };
 };
 
@@ -58,4 +65,23 @@ test("an older entry of the shared tier is served in place of a doubtful one", a
   expect(entries.lookUp(request, 1)?.freshness).toBe("ifError");
   expect((await entries.lookUpShared(request))?.freshness).toBe("fresh");
   expect(entries.lookUp(request, 1)?.entry.storedAt).toBe(-500);
+});
+
+test("another gateway's entry is served by the shorter of both gateways' lifetimes", async () => {
+  const theirs = { fresh: 5000, staleWhileRevalidate: 500, staleIfError: 9000 };
+  const { entries } = openOver(async () => ({ ...entryFrom(0), lifetimes: theirs, freshUntil: 5000 }));
+  const lifetimesOf = lifetimesBy({ fresh: "2s", staleWhileRevalidate: "1s", staleIfError: "3s" });
+  const found = await entries.lookUpShared({ ...request, cacheKey: { ...request.cacheKey, lifetimesOf } });
+  const shorter = { fresh: 2000, staleWhileRevalidate: 500, staleIfError: 3000 };
+  expect(found?.entry).toMatchObject({ lifetimes: shorter, freshUntil: 2000 });
+});
+
+test("while an invalidation may be missed, public entries are for outages only, a key's entry is not used", () => {
+  const { entries, store } = openOver(() => Promise.reject(new Error("asked")), false);
+  store.set("k", entryFrom(0));
+  expect(entries.lookUp(request, 1)?.freshness).toBe("ifError");
+  store.delete("k");
+  const ofKey = { ...request, owner: "someone" };
+  store.set(entryKey(ofKey, "someone"), { ...entryFrom(0), owner: "someone" });
+  expect(entries.lookUp(ofKey, 1)?.freshness).toBe("not");
 });

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { type Entry, entryOf } from "../../../src/gateway/cache/entry.ts";
 import { openKeptReplies } from "../../../src/gateway/cache/keptReplies.ts";
 import { replyWith } from "../../../src/gateway/cache/reply.ts";
-import { openStore, sizeOf } from "../../../src/gateway/cache/store.ts";
 
 const lifetimes = { fresh: 100, staleWhileRevalidate: 200, staleIfError: 400 };
 const entry = (about: Partial<Entry> = {}, body = "x"): Entry =>
@@ -16,42 +15,6 @@ const entry = (about: Partial<Entry> = {}, body = "x"): Entry =>
       ...about,
     },
   );
-
-test("the store stays within its bytes, the least recently used go first, and says so", () => {
-  const store = openStore({ bytes: 20_000, entryBytes: 5000 }, () => 1);
-  const size = sizeOf("k0", entry({}, "x".repeat(1000)));
-  for (let i = 0; i < 50; i++) {
-    store.set(`k${i}`, entry({}, "x".repeat(1000)));
-    store.get("k0");
-  }
-  const { bytes, entries, evicted } = store.size();
-  expect(bytes).toBeLessThanOrEqual(20_000);
-  expect(entries).toBe(Math.floor(20_000 / size));
-  expect(evicted).toBe(50 - entries);
-  expect([store.get("k0") !== undefined, store.get("k1")]).toEqual([true, undefined]);
-});
-
-test("the store finds by group and owner, and drops the groups of what is gone", () => {
-  let now = 1;
-  const store = openStore({ bytes: 100_000, entryBytes: 5000 }, () => now);
-  store.set("a", entry());
-  store.set("b", entry({ groups: ["g/2", "g"] }));
-  store.set("c", entry({ owner: "someone" }));
-  const keys = (...groups: string[]) => store.inGroups(groups).map(([key]) => key);
-  expect([keys("g"), keys("g/1"), keys("g/2", "g/1"), keys("someone"), keys("x")]).toEqual([
-    ["a", "b", "c"],
-    ["a", "c"],
-    ["b", "a", "c"],
-    ["c"],
-    [],
-  ]);
-  store.set("a", entry({ groups: ["h"] }));
-  store.delete("b");
-  expect([keys("g"), keys("h")]).toEqual([["c"], ["a"]]);
-  now = 501;
-  expect([store.get("a"), store.get("c"), store.size().entries]).toEqual([undefined, undefined, 0]);
-  expect([keys("g"), keys("h"), keys("someone")]).toEqual([[], [], []]);
-});
 
 test("a hit's reply is written once a second, for each kind of request and coding", () => {
   const [one, other] = [entry(), entry()];
