@@ -21,6 +21,16 @@ test("without a reader a bounded part waits; newer lines are dropped and counted
   await until(() => (text += pipe.read()).endsWith("afterwards\n"));
 });
 
+test("a line of which a full pipe takes a part is completed, not sent again", async () => {
+  const pipe = openPipe();
+  const log = openLogDestination(pipe.writer(), () => undefined);
+  const lines = ["a", "b"].map((letter) => `${letter.repeat(40_000)}\n`);
+  for (const line of lines) log.write(line);
+  let text = "";
+  await until(() => (text += pipe.read()).length >= 80_002);
+  expect(text).toBe(lines.join(""));
+});
+
 test("all lines written before a process ends are in the log", () => {
   const program = `
     import { openLogDestination } from "./src/operation/telemetry/logDestination.ts";
