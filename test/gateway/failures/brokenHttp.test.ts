@@ -12,6 +12,7 @@ const whole = (text: string | Buffer, ...headers: string[]): Buffer =>
     Buffer.from(text),
   ]);
 const sound = whole(measures).toString();
+const page = whole("<html><p>Not Found</p></html>", "Content-Type: text/html").toString();
 
 /** The bytes that legacy writes. Then it keeps the connection, ends or resets it, or writes them again and again. */
 type Answer = string | Buffer | [bytes: string | Buffer, then: "end" | "reset" | "repeat"];
@@ -79,6 +80,7 @@ const table: [
       "sends more than is allowed": [`${ok}\r\n${measures.padEnd(2049)}`, "end"],
       "zips unasked": whole(gzipSync(measures), "Content-Encoding: gzip"),
       "sends another resource": whole('{"other":{"secret":1}}'),
+      "sends a page": page,
     },
   ],
   [
@@ -99,6 +101,15 @@ const table: [
       "sends a document with a 404": sound.replace("200 OK", "404 Not Found"),
     },
   ],
+  [
+    "502",
+    "502",
+    "500",
+    "500",
+    { "dies without a word": "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n" },
+  ],
+  ["502", "502", "302", "302", { redirects: page.replace("200 OK", "302 Found\r\nLocation: http://127.0.0.1:1/") }],
+  ["503", "503", "503", "503", { "has no room": page.replace("200 OK", "503 Busy") }],
   [
     "200",
     "502",
