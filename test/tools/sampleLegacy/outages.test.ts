@@ -75,19 +75,6 @@ test("the list of datasets has no qualities while their table cannot be read", a
   await control("DELETE");
 });
 
-test("a front's page says when to come back, and where else to go", async () => {
-  const headers = async (form: string, name: string) => {
-    await control("POST", `/${form}`);
-    const response = await fetch(`${legacy.url}/api/v1/json/data/1?api_key=${key}`, { redirect: "manual" });
-    await control("DELETE");
-    return [response.headers.get(name), (await response.text()).includes(key)];
-  };
-  for (const form of ["page-429", "page-503"]) expect(await headers(form, "Retry-After")).toEqual(["120", false]);
-  const target = `/api/v1/json/data/1?api_key=${key}`;
-  expect(await headers("page-301", "Location")).toEqual([`https://legacy.example${target}`, true]);
-  expect(await headers("page-302", "Location")).toEqual(["https://legacy.example/maintenance", false]);
-});
-
 test("an unknown form changes nothing, and is answered with the allowed ones", async () => {
   await control("POST", "/page-404/flow");
   const [status, text] = await control("POST", "/page-500");
