@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { isDeepStrictEqual } from "node:util";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { exchange, expectDetail, keys, measures, taggingRequest } from "../answer/support.ts";
@@ -169,9 +170,13 @@ describe.each(table)(
       // With one connection, a leaked place shows at the next request.
       const { port, observer } = await listeningGateway(origin, { MAX_CONNECTIONS: "1", MAX_REPLY_BYTES: "2048" });
       const given: string[] = [];
-      for (const parts of requests) {
+      for (const [at, parts] of requests.entries()) {
         times = 0;
-        given.push(describeAnswer(await send(port, ...parts), times));
+        const before = observer.counts();
+        const answer = describeAnswer(await send(port, ...parts), times);
+        given.push(answer);
+        // Each error of the new interface is an event.
+        if (at < 2 && answer !== "200" && isDeepStrictEqual(before, observer.counts())) given.push("without an event");
       }
       expect(given).toEqual([read, written, proxiedRead, proxiedWrite]);
       expect((await exchange(port, get("/healthy"))).body).toBe(measures);
