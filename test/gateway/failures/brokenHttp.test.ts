@@ -173,10 +173,10 @@ describe.each(table)(
       for (const [at, parts] of requests.entries()) {
         times = 0;
         const before = observer.counts();
-        const answer = describeAnswer(await send(port, ...parts), times);
-        given.push(answer);
+        const outcome = describeAnswer(await send(port, ...parts), times);
+        given.push(outcome);
         // Each error of the new interface is an event.
-        if (at < 2 && answer !== "200" && isDeepStrictEqual(before, observer.counts())) given.push("without an event");
+        if (at < 2 && outcome !== "200" && isDeepStrictEqual(before, observer.counts())) given.push("without an event");
       }
       expect(given).toEqual([read, written, proxiedRead, proxiedWrite]);
       expect((await exchange(port, get("/healthy"))).body).toBe(measures);
