@@ -30,45 +30,7 @@ const startSample = async () => {
 const rows =
   '{"data":{"dataset":[{"did":1,"name":"a","version":1,"status":"active","format":"arff","file_id":1,"quality":[]}]}}';
 
-/** Legacy without a database answers so, with a status of its own. */
-const forms = ["database", "page-502", "page-503", "page-429", "page-302", "page-403", "page-404", "page-200"];
-const empty = ["empty-200", "empty-500"];
-
 describe("a list with a key", () => {
-  test.each([...forms, ...empty])("is the public list from the first request on in an outage: %s", async (form) => {
-    const { legacy, ask } = await cachingOver(await startSample());
-    const { body } = await ask(list);
-    await legacy.become(form);
-    for (let i = 0; i < 5; i++) {
-      const shown = await ask(keyed);
-      expect([shown.status, shown.body, shown.headers.get("cache-control")]).toEqual([200, body, "private, no-cache"]);
-      expect(shown.how).toMatch(/^fwd=stale; .*stale-if-error|^hit/);
-      expect(shown.headers.get("set-cookie")).toBeNull();
-    }
-  });
-
-  test.each([...forms, ...empty])("is legacy's answer where nothing is stored: %s", async (form) => {
-    const { legacy, ask } = await cachingOver(await startSample());
-    await legacy.become(form);
-    const direct = await fetch(legacy.url + keyed, { redirect: "manual" });
-    const shown = await ask(keyed);
-    expect([shown.status, shown.body, shown.how]).toEqual([direct.status, await direct.text(), "passed"]);
-  });
-
-  test("is the public list where no connection can be opened", async () => {
-    const { legacy, ask, core } = await cachingOver(await startSample());
-    const { body } = await ask(list);
-    await legacy.close();
-    expect((await ask(keyed)).body).toBe(body);
-    await until(() => core.outage.isOn());
-    expect((await ask(keyed)).body).toBe(body);
-    const other = () => ask(`/api/v1/json/task/list/limit/3?api_key=${key}`);
-    // One request a second is still sent.
-    await other();
-    const { status, headers } = await other();
-    expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
-  });
-
   test("passes as it came, head and body, while legacy is well", async () => {
     const { ask } = await cachingOver(await startSample());
     await ask(list);
@@ -76,13 +38,6 @@ describe("a list with a key", () => {
     expect([shown.status, shown.how]).toEqual([200, "passed"]);
     expect(shown.headers.get("set-cookie")).toMatch(/session/);
     expect(shown.headers.get("age")).toBeNull();
-  });
-
-  test.each(["no-cache", "no-store"])("is legacy's answer if the client asks for that (%s)", async (wanted) => {
-    const { legacy, ask } = await cachingOver(await startSample());
-    await ask(list);
-    await legacy.become("page-502");
-    expect((await ask(keyed, { "Cache-Control": wanted })).status).toBe(502);
   });
 
   test("waits while the probe is under way", async () => {
@@ -108,38 +63,6 @@ describe("a list with a key", () => {
     probe.resolve();
     expect((await waiting).body).toBe(rows);
     expect(asked.filter((target) => target.startsWith(`${list}?`))).toEqual([]);
-  });
-
-  test.each([
-    ["is at once the public list while legacy fails", true],
-    ["passes at once while the probe is not believed", false],
-  ])("%s, though the probe is under way", async (_, isFailing) => {
-    const { pass } = clock(["setTimeout", "clearTimeout"]);
-    let [isIll, isProbeSilent] = [false, false];
-    const unanswered: ServerResponse[] = [];
-    const url = await httpUpstream((request, response) => {
-      const isProbe = isProbeOfLegacy(request);
-      if (isProbe && isProbeSilent) unanswered.push(response);
-      else if (isProbe || isIll) response.writeHead(301, { Location: "https://legacy/" }).end();
-      else response.writeHead(200, { "Content-Type": "application/json" }).end(rows);
-    });
-    const { ask, core } = await cachingOver({ url });
-    onTestFinished(() => unanswered.forEach((response) => void response.end()));
-    await ask(list);
-    isIll = true;
-    for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${i + 1}`);
-    await until(() => core.outage.isOn());
-    isIll = isFailing;
-    isProbeSilent = true;
-    // One request a second is sent: three answers by legacy itself overrule the probe.
-    for (let i = 10; core.outage.isOn() !== isFailing; i++) {
-      await ask(`/api/v1/json/data/${i}`);
-      pass(1000);
-    }
-    if (isFailing) pass(1000);
-    await until(() => unanswered.length > 0);
-    const shown = await ask(`${list}?api_key=${alice}`);
-    expect([shown.body, shown.how === "passed", core.outage.isOn()]).toEqual([rows, !isFailing, isFailing]);
   });
 
   describe("that waits for legacy when the outage is noticed", () => {
@@ -217,62 +140,29 @@ describe("a list with a key", () => {
   });
 });
 
-describe("a key that legacy has refused within the hour", () => {
-  const wrongKey = `?api_key=${mallory}`;
-  const record = "/api/v1/json/data/61";
-  /** A gateway that knows what legacy says of the key, and has the public answers. */
-  const refused = async () => {
-    const gateway = await cachingOver(await startSample());
-    await gateway.ask(list);
-    await gateway.ask(record);
-    const { status, body } = await gateway.ask(list + wrongKey);
-    expect([status, body]).toEqual([412, expect.stringContaining("103")]);
-    return { ...gateway, refusal: body };
-  };
+test("a key that legacy has refused stays refused while legacy fails, until it is accepted", async () => {
+  const { legacy, ask, core } = await cachingOver(await startSample());
+  const wrongKey = `${list}?api_key=${mallory}`;
+  const { body } = await ask(list);
+  const refusal = await ask(wrongKey);
+  expect([refusal.status, refusal.body]).toEqual([412, expect.stringContaining("103")]);
+  await legacy.become("page-403");
+  expect((await ask(wrongKey)).body).toBe(refusal.body);
+  core.keys.accepted(mallory);
+  expect((await ask(wrongKey)).body).toBe(body);
+});
 
-  test.each(["database", "page-502", "page-302"])("gets that refusal while legacy is ill: %s", async (form) => {
-    const { legacy, ask, core, refusal } = await refused();
-    await legacy.become(form);
-    for (let i = 0; i < 4; i++) {
-      const { status, body, headers } = await ask(list + wrongKey);
-      expect([status, body, headers.get("content-type")]).toEqual([412, refusal, "text/xml; charset=utf-8"]);
-    }
-    await until(() => core.outage.isOn());
-    for (const path of [list, record]) expect((await ask(path + wrongKey)).body).toBe(refusal);
-    expect((await ask(record)).status).toBe(200);
-  });
-
-  test.each(["database", "page-502"])("gets it with a record too, from the first ill answer on: %s", async (form) => {
-    const { legacy, ask, refusal } = await refused();
-    await legacy.become(form);
-    for (const path of [record, "/api/v1/json/data/62"]) {
-      const { status, body } = await ask(path + wrongKey);
-      expect([path, status, body]).toEqual([path, 412, refusal]);
-    }
-  });
-
-  test.each(["page-403", "empty-500"])("gets it in place of a refusal, until legacy accepts it: %s", async (form) => {
-    const { legacy, ask, core, refusal } = await refused();
-    await legacy.become(form);
-    const { status, body } = await ask(list + wrongKey);
-    expect([status, body]).toEqual([412, refusal]);
-    core.keys.accepted(mallory);
-    expect((await ask(list + wrongKey)).status).toBe(200);
-    await legacy.become("page-502");
-    expect((await ask(list + wrongKey)).status).toBe(200);
-  });
-
-  test("stays refused for an hour", async () => {
-    const { pass } = clock();
-    const { core } = await refused();
-    const wasRefused = () => core.keys.wasRefused(idOfKey(mallory));
-    pass(59 * minute);
-    expect(wasRefused()).toBe(true);
-    // The keys' clock is read once in a millisecond.
-    await settled();
-    pass(2 * minute);
-    expect(wasRefused()).toBe(false);
-  });
+test("a key is remembered as refused for an hour", async () => {
+  const { pass } = clock();
+  const { ask, core } = await cachingOver(await startSample());
+  await ask(`${list}?api_key=${mallory}`);
+  const wasRefused = () => core.keys.wasRefused(idOfKey(mallory));
+  pass(59 * minute);
+  expect(wasRefused()).toBe(true);
+  // The keys' clock is read once in a millisecond.
+  await settled();
+  pass(2 * minute);
+  expect(wasRefused()).toBe(false);
 });
 
 test("while the check of a key is late, one that was accepted within the hour counts", async () => {
@@ -322,23 +212,6 @@ test.runIf(hasFeatures)("a made-up key that gets an answer in an outage is not l
   expect(counts.toSorted(([, a], [, b]) => Number(a) - Number(b))).toEqual([
     [false, 2],
     [true, 4],
-  ]);
-});
-
-test("a 404 without a key is code 107 to a key while legacy fails, at once", async () => {
-  const { legacy, ask, core } = await cachingOver(await startSample());
-  const unknown = "/api/v1/json/data/999999";
-  const { body } = await ask(unknown);
-  expect((await ask(`${unknown}?api_key=${key}`)).how).toBe("passed");
-  await legacy.become("page-502");
-  for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${100 + i}`);
-  await until(() => core.outage.isOn());
-  expect((await ask(unknown)).body).toBe(body);
-  const shown = await ask(`${unknown}?api_key=${key}`);
-  expect([shown.status, shown.headers.get("retry-after"), shown.body]).toEqual([
-    503,
-    "5",
-    expect.stringContaining('"code":"107"'),
   ]);
 });
 

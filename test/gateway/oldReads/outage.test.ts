@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { sampleCatalogue } from "../../../tools/sampleLegacy/catalogue.ts";
 import { clock } from "../cache/support.ts";
 import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import { casesOf } from "../../support/cases.ts";
@@ -67,21 +66,6 @@ test(`${PATHS} stale paths reach a legacy that is back once each, over MAX_CONNE
   for (const { how } of (await answers).flat(2)) expect(how).toMatch(/^(fwd=stale; (stored|collapsed)|hit)/);
   const asked = paths.map((path) => `GET ${path}`);
   expect([legacy.asked.toSorted(), legacy.most]).toEqual([asked.toSorted(), 4]);
-});
-
-test("a list that shows more to a key passes, and is the public list in an outage", async () => {
-  const legacy = await startSample();
-  const { ask, core } = await cachingOver(legacy);
-  const list = "/api/v1/json/data/list/limit/5";
-  const keyed = `${list}?api_key=${sampleCatalogue.users[0]?.key}`;
-  const { body } = await ask(list);
-  expect((await ask(keyed)).how).toBe("passed");
-  legacy.isDown = true;
-  for (let i = 0; i < 3; i++) expect((await ask(other(100 + i))).status).toBe(502);
-  await until(() => core.outage.isOn());
-  const { status, how, headers, body: shown } = await ask(keyed);
-  expect([status, shown, headers.get("cache-control")]).toEqual([200, body, "private, no-cache"]);
-  expect(how).toMatch(/^hit/);
 });
 
 test("while legacy fails, old clients get no page in place of an answer", async () => {

@@ -71,18 +71,12 @@ describe("a cookie counts as a key that legacy has accepted", () => {
   });
 
   test.each(["Sec-Fetch-Site", "Origin", "Referer"])("a browser's (%s) passes while legacy is well", async (name) => {
-    const { legacy, ask, core } = await caching();
+    const { ask } = await caching();
     const browser = { [name]: "https://catalogue.example" };
     await ask(json);
     for (const path of [json, `${json}?api_key=${alice}`])
       expect((await ask(path, { ...browser, ...session })).how).toBe("passed");
     expect((await ask(json, browser)).how).toMatch(/^hit/);
-    legacy.page = page;
-    expect((await ask(json, { ...browser, ...session })).body).toBe(documents["json"]);
-    legacy.mode = "down";
-    for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${100 + i}`);
-    await until(() => core.outage.isOn());
-    expect((await ask(json, { ...browser, ...session })).how).toMatch(/^hit/);
   });
 });
 
@@ -170,17 +164,6 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
     ]);
   });
 
-  test("'no results' of a list is the public answer while legacy fails or sends a page", async () => {
-    const empty = "/api/v1/json/setup/list/flow/1";
-    const gateway = await gatewayWithError(674, empty);
-    const { legacy, mine } = gateway;
-    legacy.page = page;
-    for (let i = 0; i < 2; i++) expect(await mine()).toMatchObject({ status: 412, body: error(674) });
-    await fail(gateway);
-    const { status, body, headers: sent } = await mine();
-    expect([status, body, sent.get("cache-control")]).toEqual([412, error(674), "private, no-cache"]);
-  });
-
   test("it lasts as long as without a key", async () => {
     const { pass } = clock();
     const gateway = await gatewayWithError(372, list);
@@ -189,17 +172,4 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
     pass(minute);
     expect((await gateway.mine()).body).toContain('"107"');
   });
-
-  test.each([111, 112])(
-    "code %i of a record is no answer while legacy fails: it may be the caller's own",
-    async (code) => {
-      const gateway = await gatewayWithError(code);
-      const { legacy, mine } = gateway;
-      legacy.page = page;
-      expect((await mine()).body).toBe(page);
-      await fail(gateway);
-      const { status, body, headers: sent } = await mine();
-      expect([status >= 500, body, sent.get("retry-after")]).toEqual([true, expect.stringContaining('"107"'), "5"]);
-    },
-  );
 });

@@ -108,20 +108,6 @@ test.each<[after: string, does: (opened: Opened) => void, probes: number]>([
   expect([asked.length, isAsking(), watch.isOn()]).toEqual([probes, probes > 0, false]);
 });
 
-test("the probe is sent after one second, two, then every five", async () => {
-  const { watch, asked, fail, probed, pass } = open();
-  fail("unreachable");
-  for (const [at, pause] of [1000, 2000, 5000, 5000].entries()) {
-    await probed(unconnected);
-    pass(pause - 1);
-    void watch.execute(() => Promise.resolve(), false);
-    expect(asked).toHaveLength(at + 1);
-    pass(1);
-    expect(asked).toHaveLength(at + 2);
-  }
-  watch.stop();
-});
-
 test("each change is reported once, also to those that wait for the end of a failure", async () => {
   const { watch, said, answer, fail, isAsking, probed, pass } = open();
   expect(watch.ended()).toBeUndefined();
@@ -323,28 +309,3 @@ test.each([250, 1000])(
     expect([watch.health().is, watch.health().differs]).toEqual(["well", undefined]);
   },
 );
-
-test.each([
-  [5000, "frozen", 15_050],
-  [20_000, "frozen", 30_050],
-  [5000, "page", 15_050],
-  [20_000, "page", 60_000],
-])("with a request each %i ms, %s is noticed within %i ms", async (every, name, most) => {
-  const { watch, be, until, pass } = play(every);
-  await pass(60_000);
-  be(name);
-  expect(await until(() => watch.isOn())).toBeLessThanOrEqual(most);
-  be("well");
-  expect(await until(() => !watch.isOn())).toBeLessThanOrEqual(5300);
-});
-
-test.each([5000, 20_000])("with a request each %i ms, a slow legacy does not fail", async (every) => {
-  const { watch, be, pass } = play(every);
-  for (const name of ["slow 6 s", "slow 9 s"]) {
-    be(name);
-    for (let i = 0; i < 600; i++) {
-      await pass(100);
-      expect(watch.isOn()).toBe(false);
-    }
-  }
-});

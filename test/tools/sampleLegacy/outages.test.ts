@@ -27,50 +27,6 @@ const ask = async (path: string): Promise<string> => {
 const askAll = async (paths: readonly string[]): Promise<Record<string, string>> =>
   Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await ask(path)])));
 
-const everywhere = [
-  "/api/v1/json/data/61",
-  "/api/v1/xml/data/61",
-  `/api/v1/json/data/list/limit/2?api_key=${key}`,
-  "/api/v1/json/data/61?api_key=no",
-  "/api/v1/json/evaluationmeasure/list",
-  "/",
-  "/data/v1/download/61/iris.arff",
-  "/data/download/61/iris.arff",
-];
-const same = (answer: string) => everywhere.map(() => answer);
-const database = [
-  ...Array.from({ length: 5 }, () => "412 107"),
-  "200 Sample catalogue",
-  "200 Database connection error.",
-  "500",
-];
-
-const whole: [form: string, answers: string[]][] = [
-  ["database", database],
-  ["no-connections", database],
-  ["page-502", same("502 502 Bad Gateway")],
-  ["page-503", same("503 503 Service Unavailable")],
-  ["page-504", same("504 504 Gateway Timeout")],
-  ["page-429", same("429 429 Too Many Requests")],
-  ["page-301", same("301 301 Moved Permanently")],
-  ["page-302", same("302 302 Found")],
-  ["page-403", same("403 403 Forbidden")],
-  ["page-404", same("404 404 Not Found")],
-  ["page-200", same("200 Maintenance")],
-  ["empty-200", same("200")],
-  ["cut-200", same("200 cut")],
-  ["empty-500", same("500")],
-];
-
-test.each(whole)(
-  "in an outage of the form %s the sample answers each kind of path accordingly",
-  async (form, answers) => {
-    expect(await control("POST", `/${form}`)).toEqual([200, form]);
-    expect(Object.values(await askAll(everywhere))).toEqual(answers);
-    expect(await control("DELETE")).toEqual([200, "none"]);
-  },
-);
-
 const partly = `
   data/61 data/features/61 data/qualities/61 data/list data/qualities/list data/tag/list data/list/nosuch/1
   data/list?api_key=${key} data/61?api_key=no task/1 task/list run/1 run/trace/1 run/list/run/1 flow/101 flow/list
@@ -100,11 +56,6 @@ const partial: [form: string, differences: string][] = [
   ["frozen/no/such/path", ""],
 ];
 
-test("the table has a row for each form of outage", () => {
-  const tested = [...whole, ...partial].map(([name]) => name.split("/", 1)[0]);
-  expect(new Set(tested)).toEqual(new Set(Object.keys(outageForms)));
-});
-
 test.each(partial)("during %s the rest of the sample answers as usual", async (form, differences) => {
   const before = await askAll(partly);
   await control("POST", `/${form}`);
@@ -122,34 +73,6 @@ test("the list of datasets has no qualities while their table cannot be read", a
   await control("POST", "/table-data_quality");
   expect(await rows()).toEqual({ data: { dataset: data.dataset.map((row) => ({ ...row, quality: [] })) } });
   await control("DELETE");
-});
-
-test("a frozen sample does not answer until its outage ends", async () => {
-  await control("POST", "/frozen");
-  let isAnswered = false;
-  const leaving = new AbortController();
-  const waiting = fetch(`${legacy.url}/api/v1/json/data/61`, { signal: leaving.signal }).then(
-    () => (isAnswered = true),
-  );
-  expect(await control("GET")).toEqual([200, "frozen"]);
-  await control("DELETE");
-  expect(await ask("/api/v1/json/evaluationmeasure/list")).toMatch(/^200/);
-  expect(isAnswered).toBe(false);
-  leaving.abort();
-  await expect(waiting).rejects.toThrow("aborted");
-});
-
-test("a front's page says when to come back, and where else to go", async () => {
-  const headers = async (form: string, name: string) => {
-    await control("POST", `/${form}`);
-    const response = await fetch(`${legacy.url}/api/v1/json/data/1?api_key=${key}`, { redirect: "manual" });
-    await control("DELETE");
-    return [response.headers.get(name), (await response.text()).includes(key)];
-  };
-  for (const form of ["page-429", "page-503"]) expect(await headers(form, "Retry-After")).toEqual(["120", false]);
-  const target = `/api/v1/json/data/1?api_key=${key}`;
-  expect(await headers("page-301", "Location")).toEqual([`https://legacy.example${target}`, true]);
-  expect(await headers("page-302", "Location")).toEqual(["https://legacy.example/maintenance", false]);
 });
 
 test("an unknown form changes nothing, and is answered with the allowed ones", async () => {
