@@ -76,10 +76,7 @@ const places: [place: string, module: GatewayParts, path: string, status: number
   ],
   [
     "the hit path",
-    open(({ cache }) => {
-      vi.spyOn(cache, "lookUp").mockImplementationOnce(planted);
-      return {};
-    }),
+    open(() => ({ mayHit: [(_endpoint, _isKeyed, headers) => headers["x-planted"] === undefined || planted()] })),
     LIST,
     500,
   ],
