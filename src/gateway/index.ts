@@ -33,14 +33,7 @@ export { ask, type UpstreamReply } from "./upstream/ask.ts";
 export { contentOf } from "./upstream/contentOf.ts";
 export { isItsFault, type RequestLine, UpstreamFailure } from "./upstream/failure.ts";
 export { subnetOf } from "./upstream/forwarding.ts";
-export {
-  type Caller,
-  type LegacyFailed,
-  type LegacyReply,
-  ownCaller,
-  ownHeaders,
-  withoutClient,
-} from "./upstream/legacyClient.ts";
+export { type Caller, type LegacyFailed, ownCaller, ownHeaders, withoutClient } from "./upstream/legacyClient.ts";
 export { legacyJudge } from "./upstream/legacyJudge.ts";
 export { openBackend, type Watch } from "./upstream/openBackend.ts";
 export { openUpstream, type Upstream, type UpstreamSettings } from "./upstream/upstream.ts";

@@ -6,6 +6,7 @@ import {
   type LegacyRequest,
   type Outcome,
   outcomeOf,
+  readLegacy,
   xmlReader,
 } from "../../catalogue/index.ts";
 import { openSingleFlight } from "../cache/singleFlight.ts";
@@ -58,9 +59,10 @@ export const openKeys = ({ client, probes, errors, timeout, onRefused }: KeysSet
   const verifications = openSingleFlight<Outcome | undefined>(timeout);
 
   const probe = async (caller: Caller, id: string, writes: boolean): Promise<Outcome | undefined> => {
-    const reply = await client(writes ? probes.writes : probes.reads, "json", caller, readXml);
+    const reply = await client(writes ? probes.writes : probes.reads, "json", caller);
     if ("failed" in reply) return reply.failed;
-    const { reading, status } = reply;
+    const { status } = reply;
+    const reading = readLegacy(reply.body, readXml);
     const isError = reading.is === "error" && !isFrontsError(status, String(reading.code));
     const outcome = isError ? outcomeOf(reading, errors) : undefined;
     // Only an answer from legacy itself says anything about a key.

@@ -12,14 +12,16 @@ import {
   outcomeOf,
   ownStatusOf,
   type Read,
+  readLegacy,
   type ReadTask,
   xmlReader,
 } from "../../catalogue/index.ts";
-import type { Caller, LegacyFailed, LegacyReply, LegacyAnswer } from "../upstream/legacyClient.ts";
+import type { UpstreamReply } from "../upstream/ask.ts";
+import type { Caller, LegacyFailed } from "../upstream/legacyClient.ts";
 import type { MaybePromise, ReadFailure } from "../threads/reader.ts";
 import { retryAfterOf } from "../upstream/retryAfter.ts";
 import type { PreparedEndpoint } from "./prepared.ts";
-import type { AnswerFunctions, FetchedAnswer, FetchRequest } from "./answerFunctions.ts";
+import type { AnswerFunctions, FetchedAnswer, FetchRequest, LegacyAnswer } from "./answerFunctions.ts";
 import type { WholeCore } from "./core.ts";
 import { isIll, reportIll } from "./illAnswer.ts";
 
@@ -126,7 +128,7 @@ const fetchDocument = async (core: ToFetch, sent: SendableRequest, as: ReadTask[
 /** Reads a reply as the endpoint's answer; a large reply is read in another thread. */
 const readBy =
   ({ reader }: ToFetch, { endpoint, input, deadline, holding }: FetchRequest, as: ReadTask["as"]) =>
-  ({ body }: LegacyReply) =>
+  ({ body }: UpstreamReply) =>
     reader.read({ endpoint: endpoint.name, as, input }, body, deadline, holding);
 
 /** The answer for an outcome. `status`: legacy's status, if the client gets it instead of the outcome's status. */
@@ -204,12 +206,12 @@ type ReadReply<R> = LegacyAnswer<R | Unreadable> & { isIll: boolean; retryAfter?
 const noForm: Unreadable = { is: "unreadable", why: "it is a front's" };
 
 /** True if the other form would get the same answer: a page, a redirection, or a refusal because there is no room. */
-const isNoForm = ({ status, body, judgement }: LegacyReply): boolean =>
+const isNoForm = ({ status, body, judgement }: UpstreamReply): boolean =>
   isBusy(status) || (status >= 300 && status < 400 && judgement === "ill") || isPage(body);
 
 /** A caller, and the parts of the endpoint by which its answers are read. */
 type ReadingCaller = Caller & {
-  endpoint: Pick<PreparedEndpoint, "name" | "readXml"> & Partial<Pick<PreparedEndpoint, "hasMarkup">>;
+  endpoint: Pick<PreparedEndpoint, "name"> & Partial<Pick<PreparedEndpoint, "hasMarkup">>;
 };
 
 /**
@@ -220,12 +222,12 @@ const askAndRead = async <R extends Reading>(
   { client, observer, keys, errors }: ToAsk,
   caller: ReadingCaller,
   request: LegacyRequest,
-  read: (reply: LegacyReply) => MaybePromise<R | ReadFailure>,
+  read: (reply: UpstreamReply) => MaybePromise<R | ReadFailure>,
   format: "json" | "xml" = "json",
 ): Promise<ReadReply<R> | LegacyFailed> => {
-  const { name, hasMarkup, readXml } = caller.endpoint;
+  const { name, hasMarkup } = caller.endpoint;
   const askFor = async (wanted: "json" | "xml"): Promise<ReadReply<R> | LegacyFailed> => {
-    const reply = await client(request, wanted, caller, readXml);
+    const reply = await client(request, wanted, caller);
     if ("failed" in reply) return reply;
     const { status, advice } = reply;
     if (isIll(reply)) reportIll(observer, name, reply, { key: caller.key, isOfClient: caller.client !== undefined });
@@ -273,8 +275,7 @@ const askAndRead = async <R extends Reading>(
 /** Opens `fetchReadable` of the core. */
 export const openFetchReadable = (core: ToAsk): AnswerFunctions["fetchReadable"] => {
   const readXml = xmlReader([]);
-  return ({ endpoint: { name }, ...caller }, request) =>
-    askAndRead<LegacyReading>(core, { ...caller, endpoint: { name, readXml } }, request, ({ reading }) => reading);
+  return (caller, request) => askAndRead<LegacyReading>(core, caller, request, ({ body }) => readLegacy(body, readXml));
 };
 
 /** Notes what a reading shows about the key. Legacy checks its database first, then the key, then all else. */

@@ -130,11 +130,6 @@ const kindOf = (error: unknown): FailureKind => {
   return kindOfCode[codeOf(error)] ?? (connection === "opening" ? "unreachable" : "broken");
 };
 
-/** True if no connection could be opened to send the request on. */
-export const isConnectionFailure = (error: unknown): boolean =>
-  error instanceof UpstreamFailure &&
-  (error.kind === "unreachable" || codeOf(error.cause) === "UND_ERR_CONNECT_TIMEOUT");
-
 const connectionFailed = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE", "ECONNABORTED", connectionReset]);
 
 /** True if the connection of a request failed while it was used. */

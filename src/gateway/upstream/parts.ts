@@ -16,9 +16,6 @@ const SILENCE = 5000;
 /** Milliseconds between two checks of the waiting requests. */
 const LOOK_EVERY = 1000;
 
-/** The connections of a backend by its parts. */
-export type Parts = ReturnType<typeof openParts>;
-
 /**
  * Finds a part of a backend that hangs, so that it holds at most half of the connections, and requests to other parts
  * are answered. A request has no additional cost until other requests have waited for a second.
