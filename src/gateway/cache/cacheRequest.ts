@@ -14,8 +14,6 @@ export type CacheKey = {
 /**
  * The endpoint name under which the legacy interface's answers to reads of this endpoint are stored. They stay when
  * the endpoint's stage moves.
- *
- * @example cache.invalidate({ endpoint: legacyName("getDataset"), soft: true })
  */
 export const legacyName = (endpoint: string): string => `legacy ${endpoint}`;
 

@@ -14,7 +14,7 @@ import {
 import type { Judgement } from "../../catalogue/index.ts";
 import { exposeProxied } from "../http/cors.ts";
 import type { Step } from "../http/step.ts";
-import type { Beginning } from "../upstream/answerBeginning.ts";
+import { type Beginning, noBytes } from "../upstream/answerBeginning.ts";
 import { firstValue } from "../upstream/answerHeaders.ts";
 import { codeOf, type FailureKind, type RequestLine, UpstreamFailure } from "../upstream/failure.ts";
 import { isLoop } from "../upstream/forwarding.ts";
@@ -147,8 +147,6 @@ type Passage = {
   report: ProxyReport;
 };
 
-const nothing = Buffer.alloc(0);
-
 /** Failures in which the upstream gave no answer: a substitute may answer instead. */
 const noAnswer: ReadonlySet<FailureKind> = new Set(["unreachable", "timeout", "broken", "overloaded", "crowded"]);
 
@@ -243,7 +241,7 @@ class Relay extends UpstreamRequest {
 
   override onResponseEnd(): void {
     const { context, report } = this.#passage;
-    this.#judgeBy(nothing);
+    this.#judgeBy(noBytes);
     // A front may limit a single client only.
     if (this.judgement === "ill" && this.judgedStatus !== 429) context.exchange.hasFailed = true;
     this.#body?.end();

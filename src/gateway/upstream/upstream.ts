@@ -68,6 +68,7 @@ export type UpstreamSettings = {
   health?: UpstreamHealth;
   /** Called with the end of a certificate's validity, as TLS writes it (`Jan  1 00:00:00 2030 GMT`). */
   onCertificate?: (validTo: string) => void;
+  /** Absent if answers are not judged. */
   judge?: Judge | undefined;
   /** The parts of the upstream: a part that hangs holds at most half of the connections. Without it: no such limit. */
   parts?: PartSettings | undefined;
@@ -77,7 +78,7 @@ export type UpstreamSettings = {
   onCall?: OnUpstreamCall | undefined;
 };
 
-/** Connections to one upstream. */
+/** Connections to one upstream, and its settings. */
 export type Upstream = ReturnType<typeof openUpstream>;
 
 /** Requests that may wait for a connection: 64 connections serve so many in a second if legacy takes 60 ms for each. */
@@ -112,16 +113,11 @@ export const openUpstream = (settings: UpstreamSettings) => {
   });
   const semaphore = openSemaphore({ places: connections, queue: waiting, waitTimeout });
   return {
+    ...settings,
     pool,
     semaphore,
     parts: parts && openParts(connections, parts),
     memory: settings.memory ?? openByteBudget(Number.POSITIVE_INFINITY),
-    bodyTimeout: settings.bodyTimeout,
-    health: settings.health,
-    /** Absent if answers are not judged. */
-    judge: settings.judge,
-    onCall: settings.onCall,
-    onFault: settings.onFault,
     /** The name for TLS, so that a client's Host header cannot choose it. */
     servername: url.protocol === "https:" && isIP(url.hostname) === 0 ? url.hostname : undefined,
     /** Waits for the requests in flight (at most until their timeouts), then closes all connections. */
