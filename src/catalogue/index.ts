@@ -88,7 +88,7 @@ export {
   ownStatusOf,
   readLegacy,
 } from "./legacy/reading.ts";
-export { markupPaths, xmlReader, type XmlReader, xmlReaderFor } from "./legacy/xml.ts";
+export { markupPaths, xmlReader, xmlReaderFor } from "./legacy/xml.ts";
 export { type Facets, facetsOf, memberOf } from "./reading/facets.ts";
 export { fitOfOurs } from "./reading/fits.ts";
 export {

@@ -7,7 +7,7 @@ import {
   propagatedHeaders,
   UNCOUNTED,
 } from "../../operation/index.ts";
-import type { Judgement } from "../../catalogue/index.ts";
+import type { Judgement, LegacyTarget } from "../../catalogue/index.ts";
 import { adviceIn, contentCoding, mediaType } from "./answerHeaders.ts";
 import { type RequestLine, UpstreamFailure } from "./failure.ts";
 import { isOfGateway } from "./forwarding.ts";
@@ -29,6 +29,8 @@ export type AskOptions = {
   holding?: Holding | undefined;
   /** Accepts a coded answer: it is judged, and its bytes stay coded. Without it, a coded answer counts as broken. */
   takesCoded?: true;
+  /** The segments of `path` below legacy's interface, if they are known: the answer is judged by them, too. */
+  target?: Pick<LegacyTarget, "segments">;
 };
 
 /**
@@ -171,7 +173,7 @@ class CollectedRequest extends UpstreamRequest {
       (first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size));
     const status = this.#status;
     const headers = this.#headers;
-    const judgement = this.judge({ status, headers, body });
+    const judgement = this.judge({ status, headers, body }, this.#options.target);
     const [contentType, coding] = [mediaType(headers), contentCoding(headers) || undefined];
     const ofHeaders = { contentType, coding, isOfGateway: isOfGateway(headers), advice: adviceIn(headers) };
     super.onResponseEnd();

@@ -164,6 +164,7 @@ const send = async (
     ...(signal ? { signal } : {}),
     exchange,
     holding,
+    target: { segments: [form, ...request.path.split("/").slice(1)] },
   });
   onReply?.(reply);
   return reply;

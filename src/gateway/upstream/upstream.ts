@@ -35,7 +35,11 @@ type UpstreamCall = { method: string; path: string; ms: number } & (
 );
 
 /** Says what an answer shows about the upstream; `undefined`: nothing. `target`: the request's, if it has been read. */
-export type Judge = (request: RequestLine, answer: Beginning, target?: LegacyTarget) => Judgement | undefined;
+export type Judge = (
+  request: RequestLine,
+  answer: Beginning,
+  target?: Pick<LegacyTarget, "segments">,
+) => Judgement | undefined;
 
 type OnUpstreamCall = (call: UpstreamCall) => void;
 

@@ -159,7 +159,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
    * Judges the answer, once. The health is told only after the whole body: the beginning of a cut answer looks like an
    * answer from legacy. `target`: the request's target in legacy's interface, if it has been read.
    */
-  protected judge(answer: Beginning, target?: LegacyTarget): Judgement | undefined {
+  protected judge(answer: Beginning, target?: Pick<LegacyTarget, "segments">): Judgement | undefined {
     if (!this.#isJudged) this.judgement = this.upstream.judge?.(this.request, answer, target);
     this.#isJudged = true;
     this.judgedStatus = answer.status;
