@@ -5,9 +5,7 @@ import type { Rule } from "../rules/rule.ts";
 export type Facets = {
   /** Outermost first. */
   rules: Rule[];
-  /** The rules of an object's fields. */
   fields?: Record<string, Rule>;
-  /** The rule of a list's entries. */
   entries?: Rule;
   /** The rule that says that the order of a list's entries does not count. */
   anyOrder?: Rule;

@@ -15,9 +15,6 @@ import type { Caller, LegacyClient } from "../upstream/legacyClient.ts";
 /** Harmless requests that show whether legacy accepts a key: one for any key, and one for keys that may write. */
 export type KeyProbes = { reads: LegacyRequest; writes: LegacyRequest };
 
-/** A caller with a key. */
-export type KeyedCaller = Caller & { key: string };
-
 /** The store of verified keys: it remembers for a minute what legacy has answered about each key. */
 export type Keys = ReturnType<typeof openKeys>;
 
@@ -96,7 +93,7 @@ export const openKeys = ({ client, probes, errors, timeout, onRefused }: KeysSet
      * Asks legacy about a key, unless legacy accepted it within the last minute. `undefined`: the key is accepted (and
      * may write, if `writes`).
      */
-    verify(caller: KeyedCaller, writes: boolean): Promise<Outcome | undefined> {
+    verify(caller: Caller & { key: string }, writes: boolean): Promise<Outcome | undefined> {
       const id = idOfKey(caller.key);
       const remembered = known.get(id);
       if (remembered && !writes) return Promise.resolve(undefined);

@@ -11,7 +11,6 @@ type TracedStep = { name: "cache" | "legacy" | "modern" | "transform"; attribute
  */
 export const steps = tracingChannel<TracedStep, RequestContext | undefined>("catalog-gateway.step");
 
-/** A request that begins. */
 type RequestBegin = { context: RequestContext; request: IncomingMessage };
 /** Requests that begin, without those that the hit path answers. */
 export const requestBegins = channel("catalog-gateway.request");

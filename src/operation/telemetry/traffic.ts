@@ -61,11 +61,9 @@ export const openTraffic = ({ counts }: Pick<Meter, "counts">, endpoints: readon
     of: (endpoint: string): RecentTraffic => of(endpoint),
     recent: (): NamedTraffic[] => recent(),
     lastMinute: (): NamedTraffic[] => recent(1),
-    /** The traffic of each endpoint. */
     byEndpoint: (): NamedTraffic[] => recent().filter(({ name }) => ours.has(name)),
     /** The traffic of the reads of old clients, by name. */
     reads: (): NamedTraffic[] => recent().filter(({ name }) => !ours.has(name) && !kinds.has(name)),
-    /** The traffic of all other requests, by kind. */
     others: (): NamedTraffic[] => recent().filter(({ name }) => kinds.has(name)),
     /**
      * Returns a function that gives the outcomes of requests since now. It includes the failures of the last minute,
