@@ -3,9 +3,9 @@ import { Server as NetServer } from "node:net";
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import { type ExchangeOptions, openHttpServer } from "./http/httpServer.ts";
 import {
+  contexts,
   exchangeOf,
   type HttpExchange,
-  inContext,
   listen,
   requestBegins,
   type RequestContext,
@@ -208,7 +208,7 @@ const openExchanges = (
     const isOurs = isBelowAny(pathOf(request.url ?? "/"), prefixes);
     const context: RequestContext = { exchange, ...(isOurs ? traceContextOf(request.headers) : {}) };
     if (requestBegins.hasSubscribers) requestBegins.publish({ context, request });
-    inContext(context, next);
+    contexts.run(context, next);
   };
   return {
     trusted,

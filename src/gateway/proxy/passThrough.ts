@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Dispatcher } from "undici";
 import {
-  currentContext,
+  contexts,
   exchangeOf,
   type HttpExchange,
-  inContext,
   type Observer,
   propagatedHeaders,
   type RequestContext,
@@ -106,7 +105,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
       const upload = hasBody(req) ? new Upload(req, { period: uploads.bodyTimeout, onChunk }) : undefined;
       const upstream = upload?.isSmall === false ? uploads : plain;
       const pass = (): void => {
-        const own = propagatedHeaders(currentContext() ?? context);
+        const own = propagatedHeaders(contexts.getStore() ?? context);
         const headers = requestHeaders(req, options.host, options.trusted, own);
         const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
         new Relay(upstream, {
@@ -131,7 +130,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
   };
 };
 
-const contextOf = (res: ServerResponse): RequestContext => currentContext() ?? { exchange: exchangeOf(res) };
+const contextOf = (res: ServerResponse): RequestContext => contexts.getStore() ?? { exchange: exchangeOf(res) };
 
 /** A proxied request: the client's request and response, the request to the upstream, and the observers of both. */
 type Passage = {
@@ -279,7 +278,7 @@ class Relay extends UpstreamRequest {
     const { method, path } = request;
     const end = this.#body ? { status: res.statusCode, bytes: exchange.bytes } : { failure: "no answer" };
     // This code runs in the context of the connection, which another request may have opened.
-    inContext(context, () => onCall({ method, path, ms, ...end }));
+    contexts.run(context, () => onCall({ method, path, ms, ...end }));
   }
 
   protected override onFailure(failure: UpstreamFailure): void {

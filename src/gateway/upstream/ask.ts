@@ -1,12 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
-import {
-  currentContext,
-  type Holding,
-  type HttpExchange,
-  propagatedHeaders,
-  UNCOUNTED,
-} from "../../operation/index.ts";
+import { contexts, type Holding, type HttpExchange, propagatedHeaders, UNCOUNTED } from "../../operation/index.ts";
 import type { Judgement, LegacyTarget } from "../../catalogue/index.ts";
 import { adviceIn, contentCoding, mediaType } from "./answerHeaders.ts";
 import { type RequestLine, UpstreamFailure } from "./failure.ts";
@@ -214,7 +208,7 @@ const requestOf = (upstream: Upstream, options: AskOptions): Dispatcher.Dispatch
   const headers = ["accept-encoding", "identity"];
   if (Array.isArray(options.headers)) for (const text of options.headers) headers.push(text);
   else for (const name of Object.keys(options.headers)) headers.push(name, options.headers[name] ?? "");
-  const context = currentContext();
+  const context = contexts.getStore();
   if (context !== undefined) headers.push(...propagatedHeaders(context));
   return Object.assign(
     { method: options.method, path: options.path, headers, body: options.body ?? null },
