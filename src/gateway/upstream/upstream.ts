@@ -8,7 +8,14 @@ import { openSemaphore } from "./semaphore.ts";
 import type { Judgement, LegacyTarget } from "../../catalogue/index.ts";
 import type { Beginning } from "./answerBeginning.ts";
 import { findExpiryDate } from "./expiryDate.ts";
-import { codeOf, connectionReset, noteConnectionError, type RequestLine, type UpstreamFailure } from "./failure.ts";
+import {
+  codeOf,
+  connectionReset,
+  noteConnectionError,
+  type RequestLine,
+  type RequestUnderWay,
+  type UpstreamFailure,
+} from "./failure.ts";
 import { openParts, type PartSettings } from "./parts.ts";
 
 /**
@@ -202,15 +209,6 @@ subscribe("undici:request:trailers", (message) => {
   if (trailers.filter(isName).some((name) => readAsHeaders.test(name.toString("latin1"))))
     (request as { [connection]?: Socket })[connection]?.destroy();
 });
-
-/** A request that was sent to an upstream. Times are on the clock of `performance.now()`. */
-export type RequestUnderWay = {
-  readonly request: RequestLine & { headers?: unknown };
-  /** The time at which all of it had been sent; until then 0. */
-  readonly sentAt: number;
-  /** The request has waited too long for its first byte, and this has been reported. */
-  isLate: boolean;
-};
 
 /** Notes what requests show about an upstream. */
 export type UpstreamHealth = {

@@ -7,13 +7,14 @@ import {
   failureOf,
   isBrokenConnection,
   type RequestLine,
+  type RequestUnderWay,
   UpstreamFailure,
 } from "./failure.ts";
 import type { Judgement, LegacyTarget } from "../../catalogue/index.ts";
 import type { Beginning } from "./answerBeginning.ts";
 import { hasComeBack } from "./forwarding.ts";
 import type { Turn } from "./semaphore.ts";
-import type { RequestUnderWay, Upstream, UpstreamHealth } from "./upstream.ts";
+import type { Upstream, UpstreamHealth } from "./upstream.ts";
 
 /** The maximum number of interim answers (status below 200) to a request; an upstream that sends more has failed. */
 export const MAX_INTERIM_ANSWERS = 20;
@@ -58,7 +59,6 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   #isJudged = false;
   protected judgement: Judgement | undefined;
   protected judgedStatus = 0;
-  /** The time at which it first got a place, on the clock of `performance.now()`; until then 0. */
   startedAt = 0;
   sentAt = 0;
   isLate = false;
