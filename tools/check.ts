@@ -1,13 +1,21 @@
 import type { CheckReport, Examples } from "../libraries/check/checkReport.ts";
 import { exampleTarget } from "../libraries/compare/canonicalRequest.ts";
 import { counted } from "../libraries/ui/wording.ts";
-import { type Endpoint, type Json, type LegacyRequest, type Unsent, xmlReader } from "../src/catalogue/index.ts";
+import {
+  type Endpoint,
+  type Json,
+  type LegacyReading,
+  type LegacyRequest,
+  readLegacy,
+  type Unsent,
+  xmlReader,
+} from "../src/catalogue/index.ts";
 import {
   contentOf,
   describeOldReads,
   type Gateway,
   type LegacyFailed,
-  type LegacyReply,
+  type UpstreamReply,
 } from "../src/gateway/index.ts";
 import { once, openHolding, SAMPLE, type Settings, type WhenOff } from "../src/operation/index.ts";
 import type { DataSettings } from "../libraries/stores/settings.ts";
@@ -99,14 +107,17 @@ export const check = async (
   return result;
 };
 
+type LegacyReply = UpstreamReply & { reading: LegacyReading };
+
 /** Requests the JSON form from legacy itself, without the gateway's processing. */
-const askLegacy = ({ core }: Gateway, request: LegacyRequest) =>
-  core.client(
-    request,
-    "json",
-    { headers: ["user-agent", "catalog-gateway-check"], deadline: performance.now() + core.totalTimeout },
-    xmlReader([]),
-  );
+const askLegacy = async ({ core }: Gateway, request: LegacyRequest): Promise<LegacyReply | LegacyFailed> => {
+  const caller = {
+    headers: ["user-agent", "catalog-gateway-check"],
+    deadline: performance.now() + core.totalTimeout,
+  };
+  const reply = await core.client(request, "json", caller);
+  return "failed" in reply ? reply : { ...reply, reading: readLegacy(reply.body, xmlReader([])) };
+};
 
 /** Notes that a gateway answers at legacy's address: legacy itself has no path of the new interface. */
 const noteGateway = async ({ core }: Gateway, report: CheckReport, base: string): Promise<void> => {

@@ -2,7 +2,6 @@ import type { CheckReport } from "../libraries/check/checkReport.ts";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { request } from "undici";
-import { xmlReader } from "../src/catalogue/index.ts";
 import {
   contentCoding,
   type Gateway,
@@ -55,7 +54,7 @@ export const checkFront = async (
     await close();
   }
   const caller = { key: MADE_UP_KEY, headers: [], deadline: performance.now() + totalTimeout };
-  const posted = await core.client(catalogue.keyProbes.writes, "json", caller, xmlReader([]));
+  const posted = await core.client(catalogue.keyProbes.writes, "json", caller);
   report.row(
     !("failed" in posted),
     "legacy, by POST",

@@ -1,7 +1,7 @@
 import type { CanonicalRequest } from "../libraries/compare/canonicalRequest.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { LegacyRequest } from "../src/catalogue/index.ts";
-import { type Catalogue, type LegacyFailed, type LegacyReply, nothing, openGateway } from "../src/gateway/index.ts";
+import { type Catalogue, type LegacyFailed, nothing, openGateway, type UpstreamReply } from "../src/gateway/index.ts";
 import { openObserver, type Settings } from "../src/operation/index.ts";
 
 /** An exchange with legacy: the gateway's request, and the response. */
@@ -9,7 +9,7 @@ export type CapturedExchange = {
   request: LegacyRequest;
   format: "json" | "xml";
   key?: string | undefined;
-  reply: LegacyReply | LegacyFailed;
+  reply: UpstreamReply | LegacyFailed;
   /** Milliseconds until the complete reply. */
   ms: number;
 };
@@ -46,9 +46,9 @@ export const openQuietGateway = async (settings: Settings, catalogue: Catalogue,
     // Two equal requests at the same time must each see their own exchanges.
     isUncached: true,
     isCheck: true,
-    aroundClient: (client) => async (request, format, caller, readXml) => {
+    aroundClient: (client) => async (request, format, caller) => {
       const started = performance.now();
-      const reply = await client(request, format, caller, readXml);
+      const reply = await client(request, format, caller);
       const ms = performance.now() - started;
       captured.getStore()?.exchanges.push({ request, format, key: caller.key, reply, ms });
       return reply;

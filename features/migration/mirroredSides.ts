@@ -4,8 +4,8 @@ import { MAX_COMPARED_BYTES, type Origin } from "../../libraries/compare/compare
 import { isSame } from "../../libraries/compare/difference.ts";
 import { originIn } from "../../libraries/compare/explain.ts";
 import { legacyBody } from "../../libraries/compare/explainAnswer.ts";
-import { collectChanges, type Endpoint } from "../../src/catalogue/index.ts";
-import { type Context, type Handler, type LegacyReply, type Served, withoutClient } from "../../src/gateway/index.ts";
+import { collectChanges, type LegacyReading, readLegacy } from "../../src/catalogue/index.ts";
+import { type Context, type Handler, type Served, type UpstreamReply, withoutClient } from "../../src/gateway/index.ts";
 import type { Side } from "./decide.ts";
 import type { Migration } from "./migration.ts";
 import type { Modern } from "./modern.ts";
@@ -24,15 +24,16 @@ export type AnsweredRequest = {
  * One side's answer. `bytes`: its size. `source`: the reply of legacy from which it was made, if
  * legacy was asked.
  */
-type SideAnswer = GivenAnswer & { bytes: number; source?: LegacyReply | undefined };
+type SideAnswer = GivenAnswer & { bytes: number; source?: UpstreamReply | undefined };
 
 type SideReply = SideAnswer | { failed: string };
 
 /** Makes the function that asks both sides for the answers that are compared. `legacyTimeout`: milliseconds. */
 export const openMirroredSides = (modern: Modern, migration: Pick<Migration, "track">, legacyTimeout: number) => {
   const askLegacy = async ({ context, next }: AnsweredRequest): Promise<SideReply> => {
-    let source: LegacyReply | undefined;
-    const onReply = (reply: LegacyReply) => void (source = reply.body.length > MAX_COMPARED_BYTES ? undefined : reply);
+    let source: UpstreamReply | undefined;
+    const onReply = (reply: UpstreamReply) =>
+      void (source = reply.body.length > MAX_COMPARED_BYTES ? undefined : reply);
     const answered = await next({ ...mirrored(context, legacyTimeout), bypass: true, onReply });
     return answered.isIncomplete ? { failed: "private rows may be lacking" } : { ...servedAnswer(answered), source };
   };
@@ -93,13 +94,15 @@ const sideAnswer = (status: number, contentType: string, body: string | Buffer):
  * Legacy's values, and the rules that made the expected values from them. If an answer is cached or merged,
  * only the rules are known.
  */
-export const originOf = ({ output }: Endpoint, { source, status, body }: SideAnswer): Origin => {
+export const originOf = ({ output, readXml }: Context["endpoint"], { source, status, body }: SideAnswer): Origin => {
   const { note } = collectChanges();
+  let reading: LegacyReading | undefined;
   let ofDocument: Origin | undefined;
   return (at) => {
     if (at === "status") return { legacy: source?.status, rules: [] };
-    const document = source?.reading.is === "document" ? source.reading.document : undefined;
-    if (at === "" && source && document === undefined) return { legacy: legacyBody(source.reading), rules: [] };
+    reading ??= source && readLegacy(source.body, readXml);
+    const document = reading?.is === "document" ? reading.document : undefined;
+    if (at === "" && reading && document === undefined) return { legacy: legacyBody(reading), rules: [] };
     const isSource = () => document && status === 200 && isSame(output.read(document, note, document), body);
     ofDocument ??= originIn(output, isSource() ? document : undefined);
     return ofDocument(at);

@@ -64,7 +64,7 @@ export { elsewhere, extra, type InputError } from "./endpoint/problem.ts";
 export type { Result } from "./endpoint/result.ts";
 export { isReadMethod, pathOf, queryOf } from "./endpoint/target.ts";
 export { fitOf, transform } from "./endpoint/transform.ts";
-export { type FieldReader, fieldReader, keysInForm, legacyKeyOf } from "./legacy/formFields.ts";
+export { fieldReader, keysInForm, legacyKeyOf } from "./legacy/formFields.ts";
 export { fateByCode, gatewayError, gatewayErrorFormat, writeLegacyError } from "./legacy/gatewayErrors.ts";
 export {
   errorCodeIn,
@@ -88,7 +88,7 @@ export {
   ownStatusOf,
   readLegacy,
 } from "./legacy/reading.ts";
-export { markupPaths, xmlReader, type XmlReader, xmlReaderFor } from "./legacy/xml.ts";
+export { markupPaths, xmlReader, xmlReaderFor } from "./legacy/xml.ts";
 export { type Facets, facetsOf, memberOf } from "./reading/facets.ts";
 export { fitOfOurs } from "./reading/fits.ts";
 export {
@@ -125,6 +125,7 @@ export {
   unwrapped,
 } from "./rules/compose.ts";
 export { collectChanges, type RuleChange } from "./rules/notes.ts";
+export { onceForEach } from "./rules/onceForEach.ts";
 export { parseJson } from "./rules/parseJson.ts";
 export { childPointer, pointerSteps } from "./rules/pointer.ts";
 export { isObject, isUnset, type Json, type JsonObject, type Rule } from "./rules/rule.ts";

@@ -3,7 +3,7 @@
 export type { WriteFate } from "./answer/answerFunctions.ts";
 export type { CallerIdentity, Context, Handler, Layer } from "./answer/context.ts";
 export { type Additions, nothing, type Started } from "./answer/additions.ts";
-export type { Core, Notice, StoredAnswers } from "./answer/core.ts";
+export type { Core, Notice } from "./answer/core.ts";
 export type { OnWrite, Writes } from "./answer/writes.ts";
 export { unauthenticated } from "./answer/legacyFetch.ts";
 export { type Catalogue, type Pattern, patterns, type PreparedEndpoint } from "./answer/prepared.ts";
@@ -28,19 +28,13 @@ export { type Gateway, openGateway } from "./openGateway.ts";
 export type { AddToOperators } from "./operators/operators.ts";
 export type { Reader } from "./threads/reader.ts";
 export { cannotListen } from "./server.ts";
+export type { StoredAnswers } from "./storedAnswers.ts";
 export { contentCoding } from "./upstream/answerHeaders.ts";
 export { ask, type UpstreamReply } from "./upstream/ask.ts";
 export { contentOf } from "./upstream/contentOf.ts";
 export { isItsFault, type RequestLine, UpstreamFailure } from "./upstream/failure.ts";
 export { subnetOf } from "./upstream/forwarding.ts";
-export {
-  type Caller,
-  type LegacyFailed,
-  type LegacyReply,
-  ownCaller,
-  ownHeaders,
-  withoutClient,
-} from "./upstream/legacyClient.ts";
+export { type Caller, type LegacyFailed, ownCaller, ownHeaders, withoutClient } from "./upstream/legacyClient.ts";
 export { legacyJudge } from "./upstream/legacyJudge.ts";
 export { openBackend, type Watch } from "./upstream/openBackend.ts";
 export { openUpstream, type Upstream, type UpstreamSettings } from "./upstream/upstream.ts";

@@ -84,7 +84,11 @@ export const openCore = (
   const operation = openOperation(settings, catalogue, observer);
   const readTarget = legacyTargets(settings.LEGACY_PATH, catalogue.legacyPaths);
   const legacy = openLegacy(settings, catalogue, readTarget, operation, { ...parts, legacyOnlyChecksKeys });
-  const { identity, ...defined } = openEndpoints(settings, catalogue);
+  // Identifies this legacy, as far as answers differ by it.
+  const identity = JSON.stringify(["legacy", settings.LEGACY_URL, settings.LEGACY_PATH, hostOf(settings)]);
+  const lifetimes = lifetimesInForce(catalogue.endpoints, settings.CACHE_LIFETIMES);
+  const endpoints = prepare(catalogue.endpoints, { legacy: identity, lifetimes });
+  const defined = { endpoints, lifetimes, errors: catalogue.errors };
   const answering = openAnswering(settings, catalogue, { ...operation, ...defined, legacy }, parts);
   const core: WholeCore = {
     settings,
@@ -191,21 +195,6 @@ const openLegacy = (
 };
 
 const hostOf = ({ LEGACY_HOST, LEGACY_URL }: Settings): string => LEGACY_HOST ?? new URL(LEGACY_URL).host;
-
-/** The endpoints as they are defined, with the settings that concern them. */
-const openEndpoints = (settings: Settings, catalogue: Catalogue) => {
-  const { endpoints, errors } = catalogue;
-  const lifetimes = lifetimesInForce(endpoints, settings.CACHE_LIFETIMES);
-  const { LEGACY_URL, LEGACY_PATH } = settings;
-  // Identifies this legacy, as far as answers differ by it.
-  const identity = JSON.stringify(["legacy", LEGACY_URL, LEGACY_PATH, hostOf(settings)]);
-  return {
-    endpoints: prepare(endpoints, { legacy: identity, lifetimes }),
-    identity,
-    lifetimes,
-    errors,
-  };
-};
 
 /** Most threads that read large answers, where there are as many cores. */
 const READER_THREADS = 2;

@@ -3,9 +3,9 @@ import { Server as NetServer } from "node:net";
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import { type ExchangeOptions, openHttpServer } from "./http/httpServer.ts";
 import {
+  contexts,
   exchangeOf,
   type HttpExchange,
-  inContext,
   listen,
   requestBegins,
   type RequestContext,
@@ -18,14 +18,7 @@ import { isBelowAny } from "./http/requestTarget.ts";
 import type { Step } from "./http/step.ts";
 
 /** A listening server that can be stopped without cutting a request. */
-export type RunningServer = {
-  port: number;
-  /**
-   * Keeps serving until `delay` resolves, and closes connections after their next answer. Then closes the port and
-   * answers the requests in flight. True if all were answered within `timeout` ms of that.
-   */
-  stop(timeout: number, delay?: Promise<unknown>): Promise<boolean>;
-};
+export type RunningServer = Awaited<ReturnType<typeof startServer>>;
 
 /** The error of a start whose address is taken or does not exist. `settings`: names the settings of the address. */
 export const cannotListen = (settings: string, host: string, port: number, cause: NodeJS.ErrnoException): Error => {
@@ -54,7 +47,7 @@ const MAX_TURNS_MS = 500;
 export const startServer = async (
   gateway: Gateway,
   { host, port, prefixes }: { host: string; port: number; prefixes: readonly string[] },
-): Promise<RunningServer> => {
+) => {
   let stopping = false;
   const exchanges = openExchanges(gateway, prefixes);
   const { untrustedProxies, guard, events } = gateway.core;
@@ -89,7 +82,11 @@ export const startServer = async (
   const listening = await listen(server, { host, port });
   return {
     port: listening.port,
-    async stop(timeout, delay) {
+    /**
+     * Keeps serving until `delay` resolves, and closes connections after their next answer. Then closes the port and
+     * answers the requests in flight. True if all were answered within `timeout` ms of that.
+     */
+    async stop(timeout: number, delay?: Promise<unknown>): Promise<boolean> {
       stopping = true;
       gateway.beginStop();
       await delay;
@@ -211,7 +208,7 @@ const openExchanges = (
     const isOurs = isBelowAny(pathOf(request.url ?? "/"), prefixes);
     const context: RequestContext = { exchange, ...(isOurs ? traceContextOf(request.headers) : {}) };
     if (requestBegins.hasSubscribers) requestBegins.publish({ context, request });
-    inContext(context, next);
+    contexts.run(context, next);
   };
   return {
     trusted,

@@ -43,11 +43,9 @@ export { type Dependencies, type DependencyState, openDependencies } from "./tel
 export { coreEvents, type EventDefinitions, type EventLevel } from "./telemetry/events.ts";
 export {
   contexts,
-  currentContext,
   exchangeKey,
   exchangeOf,
   HttpExchange,
-  inContext,
   propagatedHeaders,
   type RequestContext,
   type RequestReaders,

@@ -13,9 +13,15 @@ import type { Ledger } from "../../libraries/compare/ledger.ts";
 import type { NotCompared } from "../../libraries/compare/results.ts";
 import type { ExampleAnswer } from "./report/report.ts";
 import { explainedRows, comparedRows, plainRows } from "./sideBySide.ts";
-import type { Endpoint, JsonObject } from "../../src/catalogue/index.ts";
+import {
+  type Endpoint,
+  type JsonObject,
+  type LegacyReading,
+  readLegacy,
+  xmlReaderFor,
+} from "../../src/catalogue/index.ts";
 import { compareSides } from "../../libraries/modern/compareSides.ts";
-import type { Catalogue } from "../../src/gateway/index.ts";
+import type { Catalogue, UpstreamReply } from "../../src/gateway/index.ts";
 import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { CapturedExchange, QuietGateway } from "../quietGateway.ts";
 import type { CandidateSide, InputOfRequest, modernRouter } from "./candidateSide.ts";
@@ -69,7 +75,7 @@ export const compareOne = async (
   const candidateAnswer = fromCandidate?.result;
   const ours = parseAnswer(status, contentType, text);
   const defined = catalogue.endpoints[request.endpoint] as Endpoint;
-  const exchange = legacyExchange(decisiveExchange(exchanges, defined));
+  const exchange = legacyExchange(decisiveExchange(exchanges, defined), defined);
   const named = { endpoint: request.endpoint, curl: curlsOf(addresses, sent, key !== undefined, exchange) };
   if (exchange && "failed" in exchange) return { ...named, ...failed(`legacy: ${withoutTarget(exchange.failed)}`) };
   if (candidateAnswer !== undefined && "failed" in candidateAnswer && !candidateAnswer.wasReached)
@@ -116,33 +122,30 @@ type GatewayAnswer = {
 };
 
 /** The exchange that made the answer: the last, unless it looked up an error (`recover`) and found no other error. */
-const decisiveExchange = (
-  exchanges: readonly CapturedExchange[],
-  { recover }: Pick<Endpoint, "recover">,
-): CapturedExchange | undefined => {
-  const hasError = ({ reply }: CapturedExchange, matches: (code: number) => boolean | undefined): boolean =>
-    !("failed" in reply) && reply.reading.is === "error" && matches(reply.reading.code) === true;
+const decisiveExchange = (exchanges: readonly CapturedExchange[], endpoint: Endpoint): CapturedExchange | undefined => {
+  const { recover } = endpoint;
+  const hasError = ({ reply }: CapturedExchange, matches: (code: number) => boolean | undefined): boolean => {
+    const reading = "failed" in reply ? undefined : readingOf(reply, endpoint);
+    return reading?.is === "error" && matches(reading.code) === true;
+  };
   const last = exchanges.at(-1);
   if (recover?.errors === undefined || last === undefined || hasError(last, (code) => recover.errors?.has(code)))
     return last;
   return exchanges.find((exchange) => hasError(exchange, (code) => code === recover.code)) ?? last;
 };
 
-/** An exchange with legacy. Its answer is parsed when `reading` is read. */
+const readingOf = ({ body }: UpstreamReply, endpoint: Endpoint): LegacyReading =>
+  readLegacy(body, xmlReaderFor(endpoint));
+
+/** An exchange with legacy, and the reading of its answer. */
 const legacyExchange = (
   captured: CapturedExchange | undefined,
+  endpoint: Endpoint,
 ): AnsweredExchange | (LegacyQuery & { failed: string }) | undefined => {
   if (captured === undefined) return undefined;
   const { request, format, reply } = captured;
   if ("failed" in reply) return { request, format, failed: reply.why };
-  return {
-    request,
-    format,
-    status: reply.status,
-    get reading() {
-      return reply.reading;
-    },
-  };
+  return { request, format, status: reply.status, reading: readingOf(reply, endpoint) };
 };
 
 /** The outcome of an answer of legacy that no format can read; `undefined` for any other answer. */

@@ -23,7 +23,7 @@ export const errorCodeIn = (beginning: string): string | undefined => coded.exec
 type JudgedAnswer = {
   method: string;
   /** The target of the request; `undefined`: it lies outside `LEGACY_PATH`. */
-  target: LegacyTarget | undefined;
+  target: Pick<LegacyTarget, "segments"> | undefined;
   status: number;
   type: string;
   /** Decoded. `undefined`: it is coded, and cannot be decoded or need not be (`needsDecoding`). */
@@ -43,10 +43,11 @@ const shortBeginning = /^(?:<\?xml[^>]{0,60}(?:>\s*(?:<(?:o(?:ml?)?)?)?)?|<(?:\?
 
 const textOf = (beginning: Buffer): string => beginning.toString("utf8", 0, BEGINNING).trimStart();
 
-const isSchema = (target: LegacyTarget): boolean => withoutFormat(target)[0] === "xsd";
+const isSchema = (target: Pick<LegacyTarget, "segments">): boolean => withoutFormat(target)[0] === "xsd";
 
 /** Apache and CodeIgniter refuse such a path with their own error page. */
-const isOdd = ({ segments }: LegacyTarget): boolean => segments.some((segment) => /[^a-z0-9~.:_(),-]/i.test(segment));
+const isOdd = ({ segments }: Pick<LegacyTarget, "segments">): boolean =>
+  segments.some((segment) => /[^a-z0-9~.:_(),-]/i.test(segment));
 
 /** True if a body begins as a page does: another format would give the same page. PHP's notices are not a page. */
 export const isPage = (beginning: Buffer): boolean => /^<(?:!doctype|html)/i.test(textOf(beginning));

@@ -21,7 +21,7 @@ export type ReadLegacyTarget = (target: string) => LegacyTarget | undefined;
  * Leaves out the segments that legacy ignores: an empty segment, and a segment that leads upwards (CodeIgniter 3,
  * `_remove_relative_directory`).
  */
-const segmentsOf = (path: string): string[] => path.split("/").filter(isNamed);
+const namedSegments = (path: string): string[] => path.split("/").filter(isNamed);
 const isNamed = (segment: string): boolean => segment !== "" && segment !== "..";
 
 const isBelow = (path: readonly string[], beginning: readonly string[]): boolean => {
@@ -38,7 +38,7 @@ export const legacyTargets = (legacyPath: string, { interfaces, frontController 
   const prefix = legacyPath === "/" ? "" : legacyPath;
   const known = interfaces.find((path) => prefix.endsWith(path));
   const base = known === undefined ? undefined : prefix.slice(0, -known.length);
-  const beginnings = known === undefined ? [segmentsOf(prefix)] : interfaces.map(segmentsOf);
+  const beginnings = known === undefined ? [namedSegments(prefix)] : interfaces.map(namedSegments);
 
   const located = (target: string): { path: string; query: string } | undefined => {
     const path = pathOf(target);
@@ -55,7 +55,7 @@ export const legacyTargets = (legacyPath: string, { interfaces, frontController 
   return (target) => {
     const below = located(target);
     if (below === undefined) return undefined;
-    const all = segmentsOf(below.path);
+    const all = namedSegments(below.path);
     const beginning = beginnings.find((segments) => isBelow(all, segments));
     if (beginning === undefined) return undefined;
     const segments = all.slice(beginning.length);

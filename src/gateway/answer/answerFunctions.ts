@@ -1,6 +1,6 @@
-import type { Answer, LegacyRequest, Outcome } from "../../catalogue/index.ts";
+import type { Answer, LegacyReading, LegacyRequest, Outcome } from "../../catalogue/index.ts";
 import type { Fetched } from "../cache/cacheRequest.ts";
-import type { Caller, LegacyAnswer, LegacyFailed } from "../upstream/legacyClient.ts";
+import type { Caller, LegacyFailed } from "../upstream/legacyClient.ts";
 import type { Context } from "./context.ts";
 
 /** A request, and the caller for whom legacy is asked. */
@@ -22,6 +22,9 @@ export type FetchedAnswer = Fetched & {
   /** The fate of a write; `written` if absent. */
   fate?: WriteFate;
 };
+
+/** An answer of legacy that was read. */
+export type LegacyAnswer<R = LegacyReading> = { status: number; reading: R };
 
 /**
  * The members of the core that make answers. `legacyFetch.ts` makes the first two, `authorize.ts` the last.

@@ -9,7 +9,6 @@ import type { UntrustedProxies } from "../upstream/forwarding.ts";
 import type { NoteLoop } from "../upstream/loops.ts";
 import type { AnswerFunctions } from "./answerFunctions.ts";
 import type { Cache } from "../cache/cache.ts";
-import type { FoundEntry } from "../cache/tieredEntries.ts";
 import type { FetchPath, LegacyClient } from "../upstream/legacyClient.ts";
 import type { LegacyTrouble } from "../upstream/legacyFaults.ts";
 import type { LegacyOutage } from "../upstream/legacyOutage.ts";
@@ -41,14 +40,6 @@ export type CoreEvents = {
   reloaded: [];
   /** A feature has a notice for operators. */
   notice: [Notice];
-};
-
-/** The public answers that are stored, by the address of a read of either interface. */
-export type StoredAnswers = {
-  /** `undefined` where the address is that of no read that may be stored. */
-  find: (address: string) => Promise<FoundEntry[] | undefined>;
-  /** Deletes them in all gateways. `notAcknowledged`: another gateway, or Redis, has not done so yet. */
-  remove: (address: string) => Promise<"unknown" | "removed" | "notAcknowledged">;
 };
 
 /** The core as features know it. A feature names with `Pick` the parts that it uses. */

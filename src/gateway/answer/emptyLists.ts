@@ -1,4 +1,4 @@
-import { type Endpoint, judgedStatus, type LegacyRequest } from "../../catalogue/index.ts";
+import { type Endpoint, judgedStatus, type LegacyRequest, readLegacy } from "../../catalogue/index.ts";
 import type { Fetched } from "../cache/cacheRequest.ts";
 import type { Entry } from "../cache/entry.ts";
 import { openSingleFlight } from "../cache/singleFlight.ts";
@@ -37,9 +37,9 @@ export const openEmptyLists = (ask: LegacyClient, observer: Pick<Observer, "even
 
   const look = async ({ name, readXml }: PreparedEndpoint, shortest: LegacyRequest, client?: string) => {
     // XML, because some texts break legacy's JSON. A document without rows is an error in either form.
-    const reply = await ask(shortest, "xml", { ...ownCaller(LOOK_TIMEOUT), client }, readXml);
+    const reply = await ask(shortest, "xml", { ...ownCaller(LOOK_TIMEOUT), client });
     const isOwn = !("failed" in reply) && reply.judgement === "own" && reply.status === 200;
-    const hasRow = isOwn && reply.reading.is !== "error";
+    const hasRow = isOwn && readLegacy(reply.body, readXml).is !== "error";
     looks.set(name, { at: performance.now(), hasRow });
     return hasRow;
   };

@@ -6,6 +6,7 @@ import {
   type LegacyRequest,
   type Outcome,
   outcomeOf,
+  readLegacy,
   xmlReader,
 } from "../../catalogue/index.ts";
 import { openSingleFlight } from "../cache/singleFlight.ts";
@@ -13,9 +14,6 @@ import type { Caller, LegacyClient } from "../upstream/legacyClient.ts";
 
 /** Harmless requests that show whether legacy accepts a key: one for any key, and one for keys that may write. */
 export type KeyProbes = { reads: LegacyRequest; writes: LegacyRequest };
-
-/** A caller with a key. */
-export type KeyedCaller = Caller & { key: string };
 
 /** The store of verified keys: it remembers for a minute what legacy has answered about each key. */
 export type Keys = ReturnType<typeof openKeys>;
@@ -58,9 +56,10 @@ export const openKeys = ({ client, probes, errors, timeout, onRefused }: KeysSet
   const verifications = openSingleFlight<Outcome | undefined>(timeout);
 
   const probe = async (caller: Caller, id: string, writes: boolean): Promise<Outcome | undefined> => {
-    const reply = await client(writes ? probes.writes : probes.reads, "json", caller, readXml);
+    const reply = await client(writes ? probes.writes : probes.reads, "json", caller);
     if ("failed" in reply) return reply.failed;
-    const { reading, status } = reply;
+    const { status } = reply;
+    const reading = readLegacy(reply.body, readXml);
     const isError = reading.is === "error" && !isFrontsError(status, String(reading.code));
     const outcome = isError ? outcomeOf(reading, errors) : undefined;
     // Only an answer from legacy itself says anything about a key.
@@ -94,7 +93,7 @@ export const openKeys = ({ client, probes, errors, timeout, onRefused }: KeysSet
      * Asks legacy about a key, unless legacy accepted it within the last minute. `undefined`: the key is accepted (and
      * may write, if `writes`).
      */
-    verify(caller: KeyedCaller, writes: boolean): Promise<Outcome | undefined> {
+    verify(caller: Caller & { key: string }, writes: boolean): Promise<Outcome | undefined> {
       const id = idOfKey(caller.key);
       const remembered = known.get(id);
       if (remembered && !writes) return Promise.resolve(undefined);

@@ -12,14 +12,15 @@ import {
   outcomeOf,
   ownStatusOf,
   type Read,
+  readLegacy,
   type ReadTask,
   xmlReader,
 } from "../../catalogue/index.ts";
-import type { Caller, LegacyFailed, LegacyReply, LegacyAnswer } from "../upstream/legacyClient.ts";
+import type { UpstreamReply } from "../upstream/ask.ts";
+import type { Caller, LegacyFailed } from "../upstream/legacyClient.ts";
 import type { MaybePromise, ReadFailure } from "../threads/reader.ts";
 import { retryAfterOf } from "../upstream/retryAfter.ts";
-import type { PreparedEndpoint } from "./prepared.ts";
-import type { AnswerFunctions, FetchedAnswer, FetchRequest } from "./answerFunctions.ts";
+import type { AnswerFunctions, FetchedAnswer, FetchRequest, LegacyAnswer } from "./answerFunctions.ts";
 import type { WholeCore } from "./core.ts";
 import { isIll, reportIll } from "./illAnswer.ts";
 
@@ -27,11 +28,7 @@ type ToAsk = Pick<WholeCore, "client" | "observer" | "keys" | "errors">;
 /** The services that fetching from legacy needs; the cache is not among them. */
 export type ToFetch = ToAsk & Pick<WholeCore, "reader" | "memory" | "events" | "serviceKey">;
 
-/**
- * A missing or wrong key.
- *
- * @example return uncached(answerOf(unauthenticated))
- */
+/** A missing or wrong key. */
 export const unauthenticated: Outcome = { kind: "unauthenticated", code: "103", message: "Authentication failed" };
 
 /** The outcome if the answer is neither a document nor an error of legacy itself. */
@@ -126,7 +123,7 @@ const fetchDocument = async (core: ToFetch, sent: SendableRequest, as: ReadTask[
 /** Reads a reply as the endpoint's answer; a large reply is read in another thread. */
 const readBy =
   ({ reader }: ToFetch, { endpoint, input, deadline, holding }: FetchRequest, as: ReadTask["as"]) =>
-  ({ body }: LegacyReply) =>
+  (body: Buffer) =>
     reader.read({ endpoint: endpoint.name, as, input }, body, deadline, holding);
 
 /** The answer for an outcome. `status`: legacy's status, if the client gets it instead of the outcome's status. */
@@ -204,33 +201,32 @@ type ReadReply<R> = LegacyAnswer<R | Unreadable> & { isIll: boolean; retryAfter?
 const noForm: Unreadable = { is: "unreadable", why: "it is a front's" };
 
 /** True if the other form would get the same answer: a page, a redirection, or a refusal because there is no room. */
-const isNoForm = ({ status, body, judgement }: LegacyReply): boolean =>
+const isNoForm = ({ status, body, judgement }: UpstreamReply): boolean =>
   isBusy(status) || (status >= 300 && status < 400 && judgement === "ill") || isPage(body);
 
 /** A caller, and the parts of the endpoint by which its answers are read. */
-type ReadingCaller = Caller & {
-  endpoint: Pick<PreparedEndpoint, "name" | "readXml"> & Partial<Pick<PreparedEndpoint, "hasMarkup">>;
-};
+type ReadingCaller = Caller & { endpoint: { name: string; hasMarkup?: boolean } };
 
 /**
  * Fetches JSON. If the JSON cannot be read, or if markup has become an object in it, fetches a GET again, once, as XML.
  * `format: "xml"` fetches XML only. `read` reads a reply.
  */
 const askAndRead = async <R extends Reading>(
-  { client, observer, keys, errors }: ToAsk,
+  core: ToAsk,
   caller: ReadingCaller,
   request: LegacyRequest,
-  read: (reply: LegacyReply) => MaybePromise<R | ReadFailure>,
+  read: (body: Buffer) => MaybePromise<R | ReadFailure>,
   format: "json" | "xml" = "json",
 ): Promise<ReadReply<R> | LegacyFailed> => {
-  const { name, hasMarkup, readXml } = caller.endpoint;
+  const { client, observer } = core;
+  const { name, hasMarkup } = caller.endpoint;
   const askFor = async (wanted: "json" | "xml"): Promise<ReadReply<R> | LegacyFailed> => {
-    const reply = await client(request, wanted, caller, readXml);
+    const reply = await client(request, wanted, caller);
     if ("failed" in reply) return reply;
     const { status, advice } = reply;
     if (isIll(reply)) reportIll(observer, name, reply, { key: caller.key, isOfClient: caller.client !== undefined });
     if (isNoForm(reply)) return { status, reading: noForm, retryAfter: advice?.["Retry-After"], isIll: isIll(reply) };
-    const reading = read(reply);
+    const reading = read(reply.body);
     const result = reading instanceof Promise ? await reading : reading;
     if ("failure" in result) return readFailures[result.failure];
     const isFronts = result.is === "error" && isFrontsError(status, String(result.code));
@@ -266,24 +262,18 @@ const askAndRead = async <R extends Reading>(
       status: reply.status,
       why: reply.reading.why,
     });
-  } else noteKey({ keys, errors }, caller, reply.reading, reply.status);
+  } else noteKey(core, caller, reply.reading, reply.status);
   return reply;
 };
 
 /** Opens `fetchReadable` of the core. */
 export const openFetchReadable = (core: ToAsk): AnswerFunctions["fetchReadable"] => {
   const readXml = xmlReader([]);
-  return ({ endpoint: { name }, ...caller }, request) =>
-    askAndRead<LegacyReading>(core, { ...caller, endpoint: { name, readXml } }, request, ({ reading }) => reading);
+  return (caller, request) => askAndRead<LegacyReading>(core, caller, request, (body) => readLegacy(body, readXml));
 };
 
 /** Notes what a reading shows about the key. Legacy checks its database first, then the key, then all else. */
-const noteKey = (
-  { keys, errors }: Pick<ToAsk, "keys" | "errors">,
-  { key }: Caller,
-  reading: Reading,
-  status: number,
-) => {
+const noteKey = ({ keys, errors }: ToAsk, { key }: Caller, reading: Reading, status: number) => {
   if (key === undefined || (reading.is === "document" && status !== 200)) return;
   const kind = reading.is === "error" ? outcomeOf(reading, errors).kind : undefined;
   if (kind === "unauthenticated") keys.refused(key);

@@ -7,7 +7,6 @@ import {
   changed,
   errorCodeIn,
   fateByCode,
-  type FieldReader,
   fieldReader,
   isFrontsError,
   isOneOf,
@@ -16,6 +15,7 @@ import {
   type LegacyTarget,
   type LegacyWrite,
   type LegacyWriteKnowledge,
+  onceForEach,
   type Touched,
   withoutFormat,
 } from "../../catalogue/index.ts";
@@ -168,12 +168,7 @@ const collectBeginning = (): CollectedBody => {
   };
 };
 
-const readers = new WeakMap<LegacyWrite, FieldReader>();
-const readerOf = (write: Extract<LegacyWrite, { kind: string }>): FieldReader => {
-  const reader = readers.get(write) ?? fieldReader(write.fields);
-  readers.set(write, reader);
-  return reader;
-};
+const readerOf = onceForEach((fields: readonly string[]) => fieldReader(fields));
 
 /**
  * The ids that a request names, each once. `isCertain`: the list is complete. `isNone`: the part of the request that
@@ -188,7 +183,7 @@ const idsIn = (
   { body, isCut }: CollectedBody,
 ): NamedIds => {
   if (write.kind === undefined) return { all: [], isCertain: true, isNone: true };
-  const reader = readerOf(write);
+  const reader = readerOf(write.fields);
   const sources = [reader.inForm(query), reader.inForm(body()), reader.inParts(body()), reader.inXml(body())];
   const texts = [
     ...segments.slice(1).filter((segment) => /^\d+$/.test(segment)),

@@ -14,8 +14,6 @@ export type CacheKey = {
 /**
  * The endpoint name under which the legacy interface's answers to reads of this endpoint are stored. They stay when
  * the endpoint's stage moves.
- *
- * @example cache.invalidate({ endpoint: legacyName("getDataset"), soft: true })
  */
 export const legacyName = (endpoint: string): string => `legacy ${endpoint}`;
 
@@ -60,11 +58,9 @@ const digest = (parts: readonly unknown[]): string => hash("sha256", JSON.string
 export const cacheKeyOf = (endpoint: string, backend: string, input: Readonly<Record<string, unknown>>): string =>
   digest([endpoint, backend, ...Object.values(input)]);
 
-const ownerKey = (key: string, owner: string): string => digest([key, owner]);
-
 /** The key under which an answer that was fetched for this owner is stored. */
 export const entryKey = ({ cacheKey }: CacheRequest, owner: string | undefined): string =>
-  owner === undefined ? cacheKey.key : ownerKey(cacheKey.key, owner);
+  owner === undefined ? cacheKey.key : digest([cacheKey.key, owner]);
 
 /** The Cache-Control of a request (RFC 9111, section 5.2.1); times in milliseconds. */
 export type Directives = {

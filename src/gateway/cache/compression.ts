@@ -79,8 +79,6 @@ const noCodings: readonly Coding[] = [];
 /**
  * The codings that a client accepts, the preferred one first, by its `Accept-Encoding` (RFC 9110, section 12.5.3).
  * Identity is always acceptable.
- *
- * @example acceptedCodings("gzip, br;q=0.5") // ["gzip", "br"]
  */
 export const acceptedCodings = (header: string | undefined): readonly Coding[] => {
   if (header === undefined || header === "") return noCodings;
@@ -109,22 +107,14 @@ const optionsFor = (coding: Coding, length: number): object =>
         },
       };
 
-/**
- * A copy in a block of memory of its own: zlib and sockets give slices, and a stored slice keeps its whole block.
- *
- * @example copyOf(reply.subarray(4)) // 4 bytes fewer, without the block that `reply` lies in
- */
+/** A copy in a block of memory of its own: zlib and sockets give slices, and a stored slice keeps its whole block. */
 export const copyOf = (bytes: Buffer): Buffer => {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);
   return copy;
 };
 
-/**
- * Compresses in the thread pool, off the event loop. `undefined` if the result is not smaller than the body.
- *
- * @example await compress(body, "br") // shorter bytes, or undefined
- */
+/** Compresses in the thread pool, off the event loop. `undefined` if the result is not smaller than the body. */
 export const compress = async (body: Buffer, coding: Coding): Promise<Buffer | undefined> => {
   // The output gets one block, no larger than the input: zlib's default is 64 KB for each call.
   const chunkSize = Math.max(64, body.length);

@@ -122,8 +122,6 @@ const headersOf: WriteHeaders = (served, { method, keyed, cors, errorFormat }, c
 /**
  * The headers that describe a body, flat. All answers that the gateway writes for clients get their headers here: add a
  * header for all of them here. `type`: empty if legacy named no type. `length`: in bytes, `undefined` for a 304.
- *
- * @example contentHeaders("text/html", "br", 860) // ["Content-Type", "text/html", "Content-Length", "860", ...]
  */
 export const contentHeaders = (type: string, coding: string | undefined, length: number | undefined): string[] => {
   if (length === undefined) return [];
@@ -133,11 +131,7 @@ export const contentHeaders = (type: string, coding: string | undefined, length:
   return list;
 };
 
-/**
- * `"tag"`, or `"tag-br"` for the answer in a coding.
- *
- * @example etagOf({ tag: "x" }, "br") // '"x-br"'
- */
+/** `"tag"`, or `"tag-br"` for the answer in a coding. */
 export const etagOf = ({ tag }: { tag: string }, coding: Coding | undefined): string =>
   `"${tag}${coding === undefined ? "" : `-${coding}`}"`;
 

@@ -8,8 +8,6 @@ export const EXPOSED_HEADERS =
 /**
  * The CORS headers of an answer to a request from this origin, as flat names and values. `origins`: those that may read
  * the answer; `*` stands for any.
- *
- * @example corsList(["https://a.example"], request.headers.origin) // ["Vary", "Origin"] for another page
  */
 export const corsList = (origins: readonly string[], origin: string | undefined): readonly string[] => {
   if (origins.includes("*")) return anyOrigin;

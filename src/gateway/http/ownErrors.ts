@@ -181,9 +181,7 @@ export const sendReply = (response: ServerResponse, { status, headers, body }: O
   response.writeHead(status, http.STATUS_CODES[status], headers).end(body);
 };
 
-/**
- * Milliseconds after an answer in which the rest of an unread body may come; then the connection is closed.
- */
+/** Milliseconds after an answer in which the rest of an unread body may come; then the connection is closed. */
 const REST_OF_BODY = 500;
 
 /** Bounds the time for the rest of a body that may never come. Call it before the answer is sent. */
@@ -195,11 +193,7 @@ const discard = (request: IncomingMessage): void => {
   if (!request.complete) request.destroy();
 };
 
-/**
- * Sends an error of the gateway itself. Call it before any part of another answer has been sent.
- *
- * @example sendOwnError(response, { status: 410, detail: "It is gone for good.", mayRepeat: "never" })
- */
+/** Sends an error of the gateway itself. Call it before any part of another answer has been sent. */
 export const sendOwnError = (response: ServerResponse, error: OwnError): void => {
   if (hasBody(response.req)) boundRest(response);
   sendReply(response, ownReply(response, error));

@@ -14,22 +14,6 @@ import type { UpstreamReply } from "../upstream/ask.ts";
 import { judge } from "./judge.ts";
 import type { OldRead } from "./oldRead.ts";
 
-type CachingCore = Pick<
-  WholeCore,
-  | "cache"
-  | "catalogue"
-  | "errors"
-  | "fetchPath"
-  | "judgeEmpty"
-  | "memory"
-  | "observer"
-  | "outage"
-  | "ownErrors"
-  | "reader"
-  | "settings"
-  | "totalTimeout"
->;
-
 /** The number of remembered paths whose requests are proxied at once, and the milliseconds for each reason. */
 const MAX_PASSING = 1000;
 const TOO_LARGE = { ttl: 3_600_000 };
@@ -37,7 +21,7 @@ const TREATED_OTHERWISE = { ttl: 60_000 };
 
 /** The answers to reads of old clients that are the same for all callers: from the cache or by a fetch. */
 export class CachedReads {
-  readonly #core: CachingCore;
+  readonly #core: WholeCore;
   /** Paths whose requests are proxied at once for now. */
   readonly #passing = new LRUCache<string, true>({ max: MAX_PASSING, perf: monotonic });
   /** The bytes of the largest answer that the cache stores. */
@@ -45,7 +29,7 @@ export class CachedReads {
   /** Answers that are not from legacy itself, with any status. */
   readonly #notLegacys = new WeakSet<Answer>();
 
-  constructor(core: CachingCore) {
+  constructor(core: WholeCore) {
     const { MAX_REPLY_BYTES, CACHE_BYTES } = core.settings;
     this.#core = core;
     this.#maxBytes = Math.min(MAX_REPLY_BYTES, maxEntryBytes(CACHE_BYTES));

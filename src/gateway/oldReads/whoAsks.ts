@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { isKey, keyAlone, pathOf } from "../../catalogue/index.ts";
+import { hasBody } from "../http/requestTarget.ts";
 import { schemeOf } from "../upstream/forwarding.ts";
 
 /** The scheme of a client's request: the gateway tells it to legacy, which may write addresses by it. */
@@ -15,7 +16,7 @@ export type ReadSender = { scheme: Scheme; who: "nobody" | "key" | "session" | "
 /** Identifies the sender of a read of legacy's interface. `undefined`: the request has to be proxied, with any path. */
 export const whoAsks = (request: IncomingMessage, trusted: (address: string) => boolean): ReadSender | undefined => {
   const { method, headers, url = "/" } = request;
-  const scheme = method === "GET" && !hasBody(headers) ? schemeOfOldRead(request, trusted) : undefined;
+  const scheme = method === "GET" && !hasBody(request) ? schemeOfOldRead(request, trusted) : undefined;
   if (scheme === undefined) return undefined;
   const query = url.slice(pathOf(url).length);
   // Legacy takes an empty key of a GET for no key.
@@ -48,6 +49,3 @@ export const schemeOfOldRead = (
 
 const isPersonal = (headers: IncomingHttpHeaders): boolean =>
   headers.authorization !== undefined || headers["x-api-key"] !== undefined || headers.range !== undefined;
-
-const hasBody = (headers: IncomingHttpHeaders): boolean =>
-  headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";

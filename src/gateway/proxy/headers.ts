@@ -47,8 +47,7 @@ const isOurs = (name: string): boolean =>
 
 /**
  * undici's raw headers as a flat list for `writeHead`, with their case, order and repetitions. It leaves out headers of
- * the connection, and the length of an answer that can have no body (RFC 9110 8.6). It leaves out `X-Request-Id`, since
- * the server writes the id that was sent to the upstream.
+ * the connection, and the length of an answer that can have no body (RFC 9110 8.6).
  */
 export const replyHeaders = (
   raw: Dispatcher.DispatchController["rawHeaders"],
@@ -60,18 +59,13 @@ export const replyHeaders = (
   const headers: string[] = [];
   if (!Array.isArray(raw)) return headers; // never with HTTP/1.1
   for (let i = 0; i + 1 < raw.length; i += 2) {
-    const name = latin1(raw[i]);
-    if (isHopByHop(name) || isRequestId(name) || named?.has(name.toLowerCase()) === true) continue;
+    const name = (raw[i] as Buffer).toString("latin1");
+    if (isHopByHop(name) || named?.has(name.toLowerCase()) === true) continue;
     if (hasNoLength && name.toLowerCase() === "content-length") continue;
-    headers.push(name, latin1(raw[i + 1]));
+    headers.push(name, (raw[i + 1] as Buffer).toString("latin1"));
   }
   return headers;
 };
-
-const isRequestId = (name: string): boolean => name.length === 12 && name.toLowerCase() === "x-request-id";
-
-const latin1 = (text: Buffer | string | undefined): string =>
-  typeof text === "object" ? text.toString("latin1") : (text ?? "");
 
 /** The reason phrase in latin1, for `writeHead`: undici has read it as UTF-8. Control characters become blanks. */
 export const reasonBytes = (text: string): string =>
@@ -96,7 +90,10 @@ const isThere = (headers: readonly string[], before: number, name: string, value
   return false;
 };
 
-/** Headers for the next hop only (RFC 9110 7.6.1), and Expect, which the server has answered itself. */
+/**
+ * Headers for the next hop only (RFC 9110 7.6.1); Expect, which the server has answered itself; and the request's id,
+ * which the gateway writes in both directions.
+ */
 const hopByHop = new Set([
   "connection",
   "keep-alive",
@@ -109,6 +106,7 @@ const hopByHop = new Set([
   "upgrade",
   "http2-settings",
   "expect",
+  "x-request-id",
 ]);
 
 const lengths = new Set(Array.from(hopByHop, (name) => name.length));

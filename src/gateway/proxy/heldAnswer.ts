@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import type { Beginning } from "../upstream/answerBeginning.ts";
+import { type Beginning, noBytes } from "../upstream/answerBeginning.ts";
 
 /** Observes a proxied request and its answer. */
 export type ResponseObserver = {
@@ -19,8 +19,6 @@ export type ResponseObserver = {
  */
 type ReplaceableHandler = Dispatcher.DispatchHandler & { onReplaced?(isWhole: boolean): void };
 type Start = Parameters<NonNullable<ReplaceableHandler["onResponseStart"]>>;
-
-const nothing = Buffer.alloc(0);
 
 /**
  * A handler that passes each event on. It holds the answer's events until the observer is done with the beginning of
@@ -55,10 +53,6 @@ export class HeldAnswer implements Dispatcher.DispatchHandler {
     this.#isSent = true;
   }
 
-  onRequestUpgrade(...args: Parameters<NonNullable<ReplaceableHandler["onRequestUpgrade"]>>): void {
-    this.#handler.onRequestUpgrade?.(...args);
-  }
-
   onBodySent(chunk: Buffer): void {
     this.#handler.onBodySent?.(chunk);
   }
@@ -82,7 +76,7 @@ export class HeldAnswer implements Dispatcher.DispatchHandler {
 
   onResponseEnd(...args: Parameters<NonNullable<ReplaceableHandler["onResponseEnd"]>>): void {
     this.#end = () => this.#handler.onResponseEnd?.(...args);
-    this.#pass(nothing, this.#end);
+    this.#pass(noBytes, this.#end);
   }
 
   onResponseError(...args: Parameters<NonNullable<ReplaceableHandler["onResponseError"]>>): void {

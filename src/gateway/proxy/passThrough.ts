@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Dispatcher } from "undici";
 import {
-  currentContext,
+  contexts,
   exchangeOf,
   type HttpExchange,
-  inContext,
   type Observer,
   propagatedHeaders,
   type RequestContext,
@@ -14,7 +13,7 @@ import {
 import type { Judgement } from "../../catalogue/index.ts";
 import { exposeProxied } from "../http/cors.ts";
 import type { Step } from "../http/step.ts";
-import type { Beginning } from "../upstream/answerBeginning.ts";
+import { type Beginning, noBytes } from "../upstream/answerBeginning.ts";
 import { firstValue } from "../upstream/answerHeaders.ts";
 import { codeOf, type FailureKind, type RequestLine, UpstreamFailure } from "../upstream/failure.ts";
 import { isLoop } from "../upstream/forwarding.ts";
@@ -106,7 +105,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
       const upload = hasBody(req) ? new Upload(req, { period: uploads.bodyTimeout, onChunk }) : undefined;
       const upstream = upload?.isSmall === false ? uploads : plain;
       const pass = (): void => {
-        const own = propagatedHeaders(currentContext() ?? context);
+        const own = propagatedHeaders(contexts.getStore() ?? context);
         const headers = requestHeaders(req, options.host, options.trusted, own);
         const request = { method, path, headers, body: upload ?? null, servername: upstream.servername };
         new Relay(upstream, {
@@ -131,7 +130,7 @@ export const passThrough = (plain: Upstream, uploads: Upstream, options: PassThr
   };
 };
 
-const contextOf = (res: ServerResponse): RequestContext => currentContext() ?? { exchange: exchangeOf(res) };
+const contextOf = (res: ServerResponse): RequestContext => contexts.getStore() ?? { exchange: exchangeOf(res) };
 
 /** A proxied request: the client's request and response, the request to the upstream, and the observers of both. */
 type Passage = {
@@ -146,8 +145,6 @@ type Passage = {
   substitute: Substitute | undefined;
   report: ProxyReport;
 };
-
-const nothing = Buffer.alloc(0);
 
 /** Failures in which the upstream gave no answer: a substitute may answer instead. */
 const noAnswer: ReadonlySet<FailureKind> = new Set(["unreachable", "timeout", "broken", "overloaded", "crowded"]);
@@ -243,7 +240,7 @@ class Relay extends UpstreamRequest {
 
   override onResponseEnd(): void {
     const { context, report } = this.#passage;
-    this.#judgeBy(nothing);
+    this.#judgeBy(noBytes);
     // A front may limit a single client only.
     if (this.judgement === "ill" && this.judgedStatus !== 429) context.exchange.hasFailed = true;
     this.#body?.end();
@@ -281,7 +278,7 @@ class Relay extends UpstreamRequest {
     const { method, path } = request;
     const end = this.#body ? { status: res.statusCode, bytes: exchange.bytes } : { failure: "no answer" };
     // This code runs in the context of the connection, which another request may have opened.
-    inContext(context, () => onCall({ method, path, ms, ...end }));
+    contexts.run(context, () => onCall({ method, path, ms, ...end }));
   }
 
   protected override onFailure(failure: UpstreamFailure): void {

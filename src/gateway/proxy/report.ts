@@ -1,4 +1,4 @@
-import { inContext, type Meter, type Observer, type RequestContext } from "../../operation/index.ts";
+import { contexts, type Meter, type Observer, type RequestContext } from "../../operation/index.ts";
 import { type RequestLine, withoutQuery } from "../upstream/failure.ts";
 import { type Trouble, troubles } from "./refuse.ts";
 
@@ -47,7 +47,7 @@ export const openProxyReport = (
       failures(labelOf(kind)).value++;
       const { level } = troubles[kind];
       // A failure may occur in the context of a connection, which another request may have opened.
-      inContext(context, () => {
+      contexts.run(context, () => {
         if (kind === "fault") return observer.fault(error?.cause);
         const members = { kind, method, path: withoutQuery(path), why: error?.message, level };
         observer.event("pass_through_failed", members);

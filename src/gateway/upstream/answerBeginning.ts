@@ -5,7 +5,8 @@ import { contentCoding } from "./answerHeaders.ts";
 /** An answer's head, and the first chunk of its body (empty if there is no body). */
 export type Beginning = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
-const nothing = Buffer.alloc(0);
+/** The body of an answer without one. */
+export const noBytes = Buffer.alloc(0);
 
 /** Bytes that a decoded body may have. */
 const maxOutputLength = 1024 * 1024;
@@ -27,7 +28,7 @@ export const plainBody = ({ headers, body }: Beginning): Buffer => {
   try {
     return decode?.(body) ?? body;
   } catch {
-    return nothing;
+    return noBytes;
   }
 };
 

@@ -1,13 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
-import {
-  currentContext,
-  type Holding,
-  type HttpExchange,
-  propagatedHeaders,
-  UNCOUNTED,
-} from "../../operation/index.ts";
-import type { Judgement } from "../../catalogue/index.ts";
+import { contexts, type Holding, type HttpExchange, propagatedHeaders, UNCOUNTED } from "../../operation/index.ts";
+import type { Judgement, LegacyTarget } from "../../catalogue/index.ts";
 import { adviceIn, contentCoding, mediaType } from "./answerHeaders.ts";
 import { type RequestLine, UpstreamFailure } from "./failure.ts";
 import { isOfGateway } from "./forwarding.ts";
@@ -29,6 +23,8 @@ export type AskOptions = {
   holding?: Holding | undefined;
   /** Accepts a coded answer: it is judged, and its bytes stay coded. Without it, a coded answer counts as broken. */
   takesCoded?: true;
+  /** The segments of `path` below legacy's interface, if they are known: the answer is judged by them, too. */
+  target?: Pick<LegacyTarget, "segments">;
 };
 
 /**
@@ -171,7 +167,7 @@ class CollectedRequest extends UpstreamRequest {
       (first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size));
     const status = this.#status;
     const headers = this.#headers;
-    const judgement = this.judge({ status, headers, body });
+    const judgement = this.judge({ status, headers, body }, this.#options.target);
     const [contentType, coding] = [mediaType(headers), contentCoding(headers) || undefined];
     const ofHeaders = { contentType, coding, isOfGateway: isOfGateway(headers), advice: adviceIn(headers) };
     super.onResponseEnd();
@@ -212,7 +208,7 @@ const requestOf = (upstream: Upstream, options: AskOptions): Dispatcher.Dispatch
   const headers = ["accept-encoding", "identity"];
   if (Array.isArray(options.headers)) for (const text of options.headers) headers.push(text);
   else for (const name of Object.keys(options.headers)) headers.push(name, options.headers[name] ?? "");
-  const context = currentContext();
+  const context = contexts.getStore();
   if (context !== undefined) headers.push(...propagatedHeaders(context));
   return Object.assign(
     { method: options.method, path: options.path, headers, body: options.body ?? null },

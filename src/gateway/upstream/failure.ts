@@ -23,6 +23,17 @@ export type FailureKind =
 /** The parts of a request that an error may name. */
 export type RequestLine = { method: string; path: string };
 
+/** A request that was sent to an upstream. Times are on the clock of `performance.now()`. */
+export type RequestUnderWay = {
+  readonly request: RequestLine & { headers?: unknown };
+  /** The time at which it first got a place among the connections; until then 0. */
+  readonly startedAt: number;
+  /** The time at which all of it had been sent; until then 0. */
+  readonly sentAt: number;
+  /** The request has waited too long for its first byte, and this has been reported. */
+  isLate: boolean;
+};
+
 const sentences: Record<FailureKind, string> = {
   unreachable: "The upstream could not be reached",
   timeout: "The upstream took too long",
@@ -129,11 +140,6 @@ const kindOf = (error: unknown): FailureKind => {
   if (connection === undefined && !isOfUndici) return "fault";
   return kindOfCode[codeOf(error)] ?? (connection === "opening" ? "unreachable" : "broken");
 };
-
-/** True if no connection could be opened to send the request on. */
-export const isConnectionFailure = (error: unknown): boolean =>
-  error instanceof UpstreamFailure &&
-  (error.kind === "unreachable" || codeOf(error.cause) === "UND_ERR_CONNECT_TIMEOUT");
 
 const connectionFailed = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE", "ECONNABORTED", connectionReset]);
 

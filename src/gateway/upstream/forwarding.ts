@@ -116,8 +116,6 @@ export const isOfGateway = (headers: IncomingHttpHeaders): boolean =>
 /**
  * The addresses that one caller may have: an IPv4 address itself, or the /64 subnet of an IPv6 address, as
  * `2001:db8:0:1::/64`.
- *
- * @example subnetOf("2001:db8::7") // "2001:db8:0:0::/64"
  */
 export const subnetOf = (address: string): string => {
   if (!address.includes(":")) return address;

@@ -1,35 +1,10 @@
 import { contexts, type Holding, HttpExchange, runStep } from "../../operation/index.ts";
-import {
-  type ForOne,
-  type LegacyReading,
-  type LegacyRequest,
-  type Outcome,
-  readLegacy,
-  type XmlReader,
-} from "../../catalogue/index.ts";
+import type { ForOne, LegacyRequest, Outcome } from "../../catalogue/index.ts";
 import { ask, type UpstreamReply } from "./ask.ts";
 import { viaThis } from "./forwarding.ts";
 import { type FailureKind, isItsFault, UpstreamFailure } from "./failure.ts";
 import type { OpenBackend } from "./openBackend.ts";
 import type { Upstream } from "./upstream.ts";
-
-/** A parsed answer of legacy. */
-export type LegacyAnswer<R = LegacyReading> = { status: number; readonly reading: R };
-
-/** An answer with its bytes. The first access to `reading` parses them in this thread: a reader takes large answers. */
-export type LegacyReply = LegacyAnswer & UpstreamReply;
-
-/** Adds `reading` to a reply. */
-export const legacyReply = (reply: UpstreamReply, readXml: XmlReader): LegacyReply => {
-  let reading: LegacyReading | undefined;
-  const { body } = reply;
-  return {
-    ...reply,
-    get reading() {
-      return (reading ??= readLegacy(body, readXml));
-    },
-  };
-};
 
 /**
  * The caller for whom the gateway asks legacy. `key` is sent along. `client`: the address of a request from outside.
@@ -47,7 +22,7 @@ export type Caller = {
   /** No client waits for this call, or the client has another answer: the call is not made while legacy fails. */
   isBackground?: true;
   /** Gets each reply from legacy: a comparison shows the reply itself. */
-  onReply?: (reply: LegacyReply) => void;
+  onReply?: (reply: UpstreamReply) => void;
 };
 
 /** The gateway itself as the caller, without a client. `timeout`: milliseconds for all of its calls. */
@@ -70,8 +45,7 @@ export type LegacyClient = (
   request: LegacyRequest,
   form: "json" | "xml",
   caller: Caller,
-  readXml: XmlReader,
-) => Promise<LegacyReply | LegacyFailed>;
+) => Promise<UpstreamReply | LegacyFailed>;
 
 /**
  * A call without an answer. `why`: for the log. `isItsFault`: legacy could not be reached, took too long or broke off.
@@ -98,12 +72,12 @@ type LegacyClientSettings = {
 /** A client for legacy's interface. While legacy fails, calls fail at once. */
 export const legacyClient =
   (backend: Pick<OpenBackend, "call">, upstream: Upstream, settings: LegacyClientSettings): LegacyClient =>
-  (request, form, caller, readXml) =>
+  (request, form, caller) =>
     runStep("legacy", { "http.request.method": request.method }, async () => {
       try {
         // A write that is not sent has changed nothing. A write that fails may have been performed.
         const isNeeded = caller.isBackground !== true && request.method === "GET";
-        const answered = await backend.call(() => send(upstream, settings, request, form, caller, readXml), isNeeded);
+        const answered = await backend.call(() => send(upstream, settings, request, form, caller), isNeeded);
         return answered ?? legacyFails;
       } catch (error) {
         return failedBy(error);
@@ -170,8 +144,8 @@ export const pathFetcher =
 const send = async (
   upstream: Upstream,
   { path, host, maxReply }: LegacyClientSettings,
-  ...[request, form, { key, headers, deadline, signal, exchange, holding, onReply }, readXml]: Parameters<LegacyClient>
-): Promise<LegacyReply> => {
+  ...[request, form, { key, headers, deadline, signal, exchange, holding, onReply }]: Parameters<LegacyClient>
+): Promise<UpstreamReply> => {
   const isPost = request.method === "POST";
   const fields = isPost || key !== undefined ? new URLSearchParams(isPost ? request.form : undefined) : undefined;
   // Legacy takes a key from the query first, but a query ends up in its access log.
@@ -190,10 +164,10 @@ const send = async (
     ...(signal ? { signal } : {}),
     exchange,
     holding,
+    target: { segments: [form, ...request.path.split("/").slice(1)] },
   });
-  const answer = legacyReply(reply, readXml);
-  onReply?.(answer);
-  return answer;
+  onReply?.(reply);
+  return reply;
 };
 
 /**

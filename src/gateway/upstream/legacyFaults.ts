@@ -58,11 +58,10 @@ const RECENT_MS = RECENT_MINUTES * 60_000;
 /** The names of the parts by kind of request. Writes to both interfaces are a single part. */
 const kinds: Readonly<Record<string, string>> = { ...requestKinds, write: "writes of both interfaces" };
 
-type Telemetry = { observer: Pick<Observer, "onEvent">; traffic: Pick<Traffic, "recent"> };
 type Fault = { fault: LegacyFault; part: string; at: number; last: string };
 
 /** Counts the faults of the last minutes, by endpoint or kind of request. A request without a fault has no cost. */
-export const openLegacyFaults = ({ observer, traffic }: Telemetry) => {
+export const openLegacyFaults = ({ observer, traffic }: { observer: Observer; traffic: Traffic }) => {
   let noted: Fault[] = [];
   /** The time at which each fault began; `at`: the time at which it was last noted. */
   const begun = new Map<LegacyFault, { since: string; at: number }>();

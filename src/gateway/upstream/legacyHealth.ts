@@ -1,12 +1,12 @@
 import type { Judgement } from "../../catalogue/index.ts";
 import type { Reason } from "../../operation/index.ts";
-import { codeOf, type RequestLine, UpstreamFailure } from "./failure.ts";
+import { codeOf, type RequestUnderWay, UpstreamFailure } from "./failure.ts";
 
 /** The result of the probe: an answer and its judgement, or a failure. `details`: describes the answer's body. */
 export type Probed = { status: number; judgement: Judgement | undefined; details?: string } | UpstreamFailure;
 
 /** A request as it is sent to legacy. */
-export type SentRequest = RequestLine & { headers?: unknown };
+type SentRequest = RequestUnderWay["request"];
 
 /**
  * The state of legacy. `suspected`: the running probe may show that legacy fails. `failing`: requests that can wait are

@@ -44,12 +44,7 @@ const troubleNames = [refusing.name, differing.name, ...legacyFaults];
 /** Bytes of a probe's answer. */
 const PROBE_BYTES = 1024 ** 2;
 
-type Telemetry = {
-  dependencies: Pick<Dependencies, "add">;
-  observer: Pick<Observer, "event" | "fault" | "onEvent">;
-  meter: Pick<Meter, "gauge">;
-  traffic: Pick<Traffic, "recent" | "sinceNow">;
-};
+type Telemetry = { dependencies: Dependencies; observer: Observer; meter: Meter; traffic: Traffic };
 
 /** The words on a legacy that only checks keys, since features replace all that it answers. */
 const KEYS_ALONE = {

@@ -1,7 +1,7 @@
 import type { Judgement } from "../../catalogue/index.ts";
 import { describeReason, withTimeout } from "../../operation/index.ts";
 import { headerPlace } from "../http/requestTarget.ts";
-import type { FailureKind, RequestLine, UpstreamFailure } from "./failure.ts";
+import type { FailureKind, RequestLine, RequestUnderWay, UpstreamFailure } from "./failure.ts";
 import type { LegacyFault } from "./legacyFaults.ts";
 import {
   afterEvent,
@@ -12,7 +12,6 @@ import {
   type Probed,
   unknownHealth,
 } from "./legacyHealth.ts";
-import type { RequestUnderWay } from "./upstream.ts";
 
 type WatchSettings = {
   /** True if a target belongs to legacy's interface: late answers of the website do not count. */

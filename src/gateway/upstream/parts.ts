@@ -1,4 +1,4 @@
-import type { RequestLine } from "./failure.ts";
+import type { RequestLine, RequestUnderWay } from "./failure.ts";
 
 /** The division of a backend into parts. */
 export type PartSettings = {
@@ -8,16 +8,10 @@ export type PartSettings = {
   onRefused: (part: string) => void;
 };
 
-/** A request that has a connection and no answer yet. `startedAt`: on the clock of `performance.now()`. */
-type WaitingRequest = { readonly request: RequestLine; readonly startedAt: number };
-
 /** Milliseconds without a first byte after which a part counts as hanging. */
 const SILENCE = 5000;
 /** Milliseconds between two checks of the waiting requests. */
 const LOOK_EVERY = 1000;
-
-/** The connections of a backend by its parts. */
-export type Parts = ReturnType<typeof openParts>;
 
 /**
  * Finds a part of a backend that hangs, so that it holds at most half of the connections, and requests to other parts
@@ -36,7 +30,7 @@ export const openParts = (connections: number, { partOf, onRefused }: PartSettin
   return {
     half,
     /** Notes that an answer has begun. */
-    begun({ request, startedAt }: WaitingRequest): void {
+    begun({ request, startedAt }: RequestUnderWay): void {
       const now = performance.now();
       if (!isNoting && now - startedAt < LOOK_EVERY) return;
       const part = partOf(request);
@@ -44,7 +38,7 @@ export const openParts = (connections: number, { partOf, onRefused }: PartSettin
       if (part === full) full = undefined;
     },
     /** Checks the waiting requests, once a second. Returns those that have to give back their connections. */
-    look<R extends WaitingRequest>(waitingNow: () => R[]): R[] {
+    look<R extends RequestUnderWay>(waitingNow: () => R[]): R[] {
       const now = performance.now();
       if (now < lookAt) return [];
       lookAt = now + LOOK_EVERY;

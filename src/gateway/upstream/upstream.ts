@@ -8,7 +8,14 @@ import { openSemaphore } from "./semaphore.ts";
 import type { Judgement, LegacyTarget } from "../../catalogue/index.ts";
 import type { Beginning } from "./answerBeginning.ts";
 import { findExpiryDate } from "./expiryDate.ts";
-import { codeOf, connectionReset, noteConnectionError, type RequestLine, type UpstreamFailure } from "./failure.ts";
+import {
+  codeOf,
+  connectionReset,
+  noteConnectionError,
+  type RequestLine,
+  type RequestUnderWay,
+  type UpstreamFailure,
+} from "./failure.ts";
 import { openParts, type PartSettings } from "./parts.ts";
 
 /**
@@ -35,7 +42,11 @@ type UpstreamCall = { method: string; path: string; ms: number } & (
 );
 
 /** Says what an answer shows about the upstream; `undefined`: nothing. `target`: the request's, if it has been read. */
-export type Judge = (request: RequestLine, answer: Beginning, target?: LegacyTarget) => Judgement | undefined;
+export type Judge = (
+  request: RequestLine,
+  answer: Beginning,
+  target?: Pick<LegacyTarget, "segments">,
+) => Judgement | undefined;
 
 type OnUpstreamCall = (call: UpstreamCall) => void;
 
@@ -68,6 +79,7 @@ export type UpstreamSettings = {
   health?: UpstreamHealth;
   /** Called with the end of a certificate's validity, as TLS writes it (`Jan  1 00:00:00 2030 GMT`). */
   onCertificate?: (validTo: string) => void;
+  /** Absent if answers are not judged. */
   judge?: Judge | undefined;
   /** The parts of the upstream: a part that hangs holds at most half of the connections. Without it: no such limit. */
   parts?: PartSettings | undefined;
@@ -77,7 +89,7 @@ export type UpstreamSettings = {
   onCall?: OnUpstreamCall | undefined;
 };
 
-/** Connections to one upstream. */
+/** Connections to one upstream, and its settings. */
 export type Upstream = ReturnType<typeof openUpstream>;
 
 /** Requests that may wait for a connection: 64 connections serve so many in a second if legacy takes 60 ms for each. */
@@ -112,16 +124,11 @@ export const openUpstream = (settings: UpstreamSettings) => {
   });
   const semaphore = openSemaphore({ places: connections, queue: waiting, waitTimeout });
   return {
+    ...settings,
     pool,
     semaphore,
     parts: parts && openParts(connections, parts),
     memory: settings.memory ?? openByteBudget(Number.POSITIVE_INFINITY),
-    bodyTimeout: settings.bodyTimeout,
-    health: settings.health,
-    /** Absent if answers are not judged. */
-    judge: settings.judge,
-    onCall: settings.onCall,
-    onFault: settings.onFault,
     /** The name for TLS, so that a client's Host header cannot choose it. */
     servername: url.protocol === "https:" && isIP(url.hostname) === 0 ? url.hostname : undefined,
     /** Waits for the requests in flight (at most until their timeouts), then closes all connections. */
@@ -202,15 +209,6 @@ subscribe("undici:request:trailers", (message) => {
   if (trailers.filter(isName).some((name) => readAsHeaders.test(name.toString("latin1"))))
     (request as { [connection]?: Socket })[connection]?.destroy();
 });
-
-/** A request that was sent to an upstream. Times are on the clock of `performance.now()`. */
-export type RequestUnderWay = {
-  readonly request: RequestLine & { headers?: unknown };
-  /** The time at which all of it had been sent; until then 0. */
-  readonly sentAt: number;
-  /** The request has waited too long for its first byte, and this has been reported. */
-  isLate: boolean;
-};
 
 /** Notes what requests show about an upstream. */
 export type UpstreamHealth = {

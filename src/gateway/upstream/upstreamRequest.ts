@@ -7,13 +7,14 @@ import {
   failureOf,
   isBrokenConnection,
   type RequestLine,
+  type RequestUnderWay,
   UpstreamFailure,
 } from "./failure.ts";
 import type { Judgement, LegacyTarget } from "../../catalogue/index.ts";
 import type { Beginning } from "./answerBeginning.ts";
 import { hasComeBack } from "./forwarding.ts";
 import type { Turn } from "./semaphore.ts";
-import type { RequestUnderWay, Upstream, UpstreamHealth } from "./upstream.ts";
+import type { Upstream, UpstreamHealth } from "./upstream.ts";
 
 /** The maximum number of interim answers (status below 200) to a request; an upstream that sends more has failed. */
 export const MAX_INTERIM_ANSWERS = 20;
@@ -58,7 +59,6 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   #isJudged = false;
   protected judgement: Judgement | undefined;
   protected judgedStatus = 0;
-  /** The time at which it first got a place, on the clock of `performance.now()`; until then 0. */
   startedAt = 0;
   sentAt = 0;
   isLate = false;
@@ -159,7 +159,7 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
    * Judges the answer, once. The health is told only after the whole body: the beginning of a cut answer looks like an
    * answer from legacy. `target`: the request's target in legacy's interface, if it has been read.
    */
-  protected judge(answer: Beginning, target?: LegacyTarget): Judgement | undefined {
+  protected judge(answer: Beginning, target?: Pick<LegacyTarget, "segments">): Judgement | undefined {
     if (!this.#isJudged) this.judgement = this.upstream.judge?.(this.request, answer, target);
     this.#isJudged = true;
     this.judgedStatus = answer.status;

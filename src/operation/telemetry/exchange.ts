@@ -148,17 +148,15 @@ export type RequestContext = {
   step?: unknown;
 };
 
-/** The context of the running work. A feature that observes steps gives each step its own context. */
+/**
+ * The context of the running work; `undefined` for work that the gateway starts itself. A feature that observes steps
+ * gives each step its own context.
+ */
 export const contexts = new AsyncLocalStorage<RequestContext | undefined>();
 
-/** Runs work for a request: everything that it starts finds this context. */
-export const inContext = <T>(context: RequestContext, run: () => T): T => contexts.run(context, run);
-
-/** The context of the request that this work is for; `undefined` for work that the gateway starts itself. */
-export const currentContext = (): RequestContext | undefined => contexts.getStore();
-
 /** The part that a log line may show of a target that is requested now. */
-export const shownTarget = (target: string): string => currentContext()?.exchange.shown(target) ?? scrubTarget(target);
+export const shownTarget = (target: string): string =>
+  contexts.getStore()?.exchange.shown(target) ?? scrubTarget(target);
 
 /** The headers of a request to legacy or modern, flat: `X-Request-Id`, `traceparent`, `tracestate`. */
 export const propagatedHeaders = ({ exchange, traceparent, tracestate }: RequestContext): string[] => {

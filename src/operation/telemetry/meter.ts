@@ -11,12 +11,10 @@ import {
 /** The values that a look-up may return: one number, or a number for each combination of labels. */
 type LookedUp = number | readonly Sample[];
 
-type CircuitName = "closed" | "open" | "half_open";
-
 /** A backend as the metrics see it. `certificateExpiry`: seconds since the epoch; `undefined`: no certificate seen. */
 type MeteredBackend = {
   name: string;
-  circuit: () => CircuitName;
+  circuit: () => (typeof circuits)[number];
   certificateExpiry: () => number | undefined;
 };
 
@@ -94,7 +92,7 @@ const durations = [0.001, 0.01, 0.05, 0.2, 1, 5, 20];
 const statusLabel = (status: number): string => (status >= 500 ? String(status) : `${Math.trunc(status / 100)}xx`);
 const statusLabels = ["2xx", "4xx", "500", "502", "503", "504"];
 const cacheEvents = ["not_stored", "coalesced", "refreshed", "refresh_failed", "dropped"];
-const circuits: readonly CircuitName[] = ["closed", "half_open", "open"];
+const circuits = ["closed", "half_open", "open"] as const;
 
 type Registry = ReturnType<typeof openRegistry>;
 
@@ -141,17 +139,7 @@ export const openMeter = (events: () => Record<string, number>, endpoints: reado
     eventSamples(events(), endpoints),
   );
   const { expectBackend, ...answers } = meterAnswers(registry, endpoints);
-  const { addBackend, ...backends } = meterBackends(registry);
-  return {
-    ...registry,
-    ...answers,
-    ...backends,
-    /** Creates the series of this backend. */
-    addBackend(backend: MeteredBackend): void {
-      expectBackend(backend.name);
-      addBackend(backend);
-    },
-  };
+  return { ...registry, ...answers, ...meterBackends(registry, expectBackend) };
 };
 
 const samplesOf = (value: LookedUp): readonly Sample[] => (typeof value === "number" ? [{ labels: {}, value }] : value);
@@ -244,7 +232,7 @@ const meterAnswers = (meter: Registry, endpoints: readonly MeteredEndpoint[]) =>
 };
 
 /** The calls to backends, and the state of backends. */
-const meterBackends = (meter: Registry) => {
+const meterBackends = (meter: Registry, expectBackend: (name: string) => void) => {
   const backends: MeteredBackend[] = [];
   const calls = meter.counter("upstream_requests_total", "Calls to a backend for the new interface.", [
     "backend",
@@ -268,7 +256,9 @@ const meterBackends = (meter: Registry) => {
   return {
     /** The names of backends that get no requests, or only a probe. */
     openCircuits: (): string[] => backends.flatMap(({ name, circuit }) => (circuit() === "closed" ? [] : [name])),
+    /** Creates the series of this backend. */
     addBackend: (backend: MeteredBackend): void => {
+      expectBackend(backend.name);
       backends.push(backend);
       for (const result of ["answered", "failed", "circuit_open"]) calls(backend.name, result);
       took(backend.name);

@@ -1,5 +1,5 @@
 import { pino, stdTimeFunctions } from "pino";
-import { contexts, currentContext } from "./exchange.ts";
+import { contexts } from "./exchange.ts";
 import { scrubRuns } from "../secrets/scrub.ts";
 import { truncate } from "../secrets/truncate.ts";
 import { coreEvents, type EventDefinition, type EventDefinitions, type EventLevel } from "./events.ts";
@@ -46,7 +46,7 @@ export const openObserver = (level: string, fd = 2) => {
 
   const writeLine = (name: string, members: Record<string, unknown>, given?: EventLevel): void => {
     const { level: byDefault, msg, isOfRequest } = definitions[name] ?? undefinedEvent;
-    const exchange = isOfRequest ? currentContext()?.exchange : undefined;
+    const exchange = isOfRequest ? contexts.getStore()?.exchange : undefined;
     const path = exchange?.path;
     const request = exchange && {
       requestId: exchange.id,

@@ -11,7 +11,6 @@ type TracedStep = { name: "cache" | "legacy" | "modern" | "transform"; attribute
  */
 export const steps = tracingChannel<TracedStep, RequestContext | undefined>("catalog-gateway.step");
 
-/** A request that begins. */
 type RequestBegin = { context: RequestContext; request: IncomingMessage };
 /** Requests that begin, without those that the hit path answers. */
 export const requestBegins = channel("catalog-gateway.request");
@@ -33,8 +32,6 @@ type StepsObserver = {
 /**
  * Observes all requests of this process, except those that the hit path answers. The result ends that. There may be
  * only one observer: a second would take the steps of the first.
- *
- * @example const stop = observeSteps({ onRequest, onBegin: (_, context) => context, onEnd: ({ name }) => log(name) })
  */
 export const observeSteps = ({ onRequest, onBegin, onEnd }: StepsObserver): (() => void) => {
   const begin = (message: unknown): void => onRequest(message as RequestBegin);

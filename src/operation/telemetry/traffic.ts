@@ -61,11 +61,9 @@ export const openTraffic = ({ counts }: Pick<Meter, "counts">, endpoints: readon
     of: (endpoint: string): RecentTraffic => of(endpoint),
     recent: (): NamedTraffic[] => recent(),
     lastMinute: (): NamedTraffic[] => recent(1),
-    /** The traffic of each endpoint. */
     byEndpoint: (): NamedTraffic[] => recent().filter(({ name }) => ours.has(name)),
     /** The traffic of the reads of old clients, by name. */
     reads: (): NamedTraffic[] => recent().filter(({ name }) => !ours.has(name) && !kinds.has(name)),
-    /** The traffic of all other requests, by kind. */
     others: (): NamedTraffic[] => recent().filter(({ name }) => kinds.has(name)),
     /**
      * Returns a function that gives the outcomes of requests since now. It includes the failures of the last minute,
@@ -84,11 +82,7 @@ export const openTraffic = ({ counts }: Pick<Meter, "counts">, endpoints: readon
   };
 };
 
-/**
- * True if so many failures are a trouble.
- *
- * @example if (isTrouble(sumTraffic(traffic.lastMinute()))) warn()
- */
+/** True if so many failures are a trouble. */
 export const isTrouble = ({ requests, errors }: Pick<Outcomes, "requests" | "errors">): boolean =>
   errors >= MIN_ERRORS && errors > MAX_ERROR_RATIO * requests;
 
@@ -106,11 +100,7 @@ const sumOutcomes = (all: readonly Outcomes[]): Outcomes => ({
   errors: all.reduce((sum, { errors }) => sum + errors, 0),
 });
 
-/**
- * The sum of all of these, without a p95.
- *
- * @example sumTraffic(traffic.reads()).requests
- */
+/** The sum of all of these, without a p95. */
 export const sumTraffic = (all: readonly RecentTraffic[]): RecentTraffic => ({
   ...sumOutcomes(all),
   rate: all.reduce((sum, { rate }) => sum + rate, 0),

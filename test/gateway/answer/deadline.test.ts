@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { legacyReply, type LegacyClient } from "../../../src/gateway/upstream/legacyClient.ts";
+import type { LegacyClient } from "../../../src/gateway/upstream/legacyClient.ts";
 import { gatewayFor } from "../../support/gateway.ts";
 import { keys } from "./support.ts";
 
@@ -12,7 +12,7 @@ const patient = async () => {
   onTestFinished(() => void vi.useRealTimers());
   const state = { hangs: false, isLost: false };
   const document = { data_set_description: { id: "61", name: "a", format: "arff" } };
-  const client: LegacyClient = (_request, _form, { deadline }, readXml) => {
+  const client: LegacyClient = (_request, _form, { deadline }) => {
     // The clock of the day is set back while a request is on its way.
     if (state.isLost) return new Promise(() => undefined);
     if (state.hangs) vi.setSystemTime(Date.now() - 3_600_000);
@@ -21,12 +21,12 @@ const patient = async () => {
           const failed = { kind: "tooSlow", message: "" } as const;
           setTimeout(() => resolve({ failed, why: "" }), deadline - performance.now());
         })
-      : Promise.resolve(
-          legacyReply(
-            { status: 200, contentType: "", isOfGateway: false, body: Buffer.from(JSON.stringify(document)) },
-            readXml,
-          ),
-        );
+      : Promise.resolve({
+          status: 200,
+          contentType: "",
+          isOfGateway: false,
+          body: Buffer.from(JSON.stringify(document)),
+        });
   };
   const { app, core } = await gatewayFor(
     "http://127.0.0.1:1",

@@ -1,8 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Judgement } from "../../../src/catalogue/legacy/judgement.ts";
-import { type FailureKind, UpstreamFailure } from "../../../src/gateway/upstream/failure.ts";
+import { type FailureKind, type RequestUnderWay, UpstreamFailure } from "../../../src/gateway/upstream/failure.ts";
 import type { Probed } from "../../../src/gateway/upstream/legacyHealth.ts";
-import type { RequestUnderWay } from "../../../src/gateway/upstream/upstream.ts";
 import { LegacyWatch } from "../../../src/gateway/upstream/legacyWatch.ts";
 import { line, own, page, unconnected } from "./probed.ts";
 
@@ -24,7 +23,8 @@ class TestedWatch extends LegacyWatch {
   }
 
   override sent(request: RequestUnderWay["request"] = line): RequestUnderWay {
-    const sent = { request, sentAt: performance.now(), isLate: false };
+    const now = performance.now();
+    const sent = { request, startedAt: now, sentAt: now, isLate: false };
     this.#waiting.add(sent);
     super.sent();
     return sent;
