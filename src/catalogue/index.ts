@@ -50,13 +50,7 @@ export {
   readInput,
   unescaped,
 } from "./endpoint/input.ts";
-export type {
-  LegacyPaths,
-  LegacyWrite,
-  LegacyWriteKnowledge,
-  LegacyWrites,
-  OpaqueRead,
-} from "./endpoint/legacyInterface.ts";
+export type { LegacyPaths, LegacyWrite, LegacyWriteKnowledge, OpaqueRead } from "./endpoint/legacyInterface.ts";
 export { get, getSegments, type LegacyRequest, post, type Unsent, upload } from "./endpoint/legacyRequest.ts";
 export { type DeclaredLifetimes, type Duration, isDuration, milliseconds } from "./endpoint/lifetimes.ts";
 export type { LegacyError, Outcome, OutcomeKind } from "./endpoint/outcome.ts";
