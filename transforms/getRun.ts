@@ -23,7 +23,7 @@ import {
   verbatim,
 } from "../src/catalogue/index.ts";
 import { MAX_ARRAY_LEVELS } from "./evaluations.ts";
-import { unknownRun } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
 import { lasting } from "./lifetimes.ts";
 
 /** A text that legacy escapes in neither format: if that breaks its JSON, the XML has the text as it was written. */
@@ -80,9 +80,9 @@ export const getRun = endpoint("GET /run/{run_id}", {
   also: ["GET /runs/{run_id}"],
   input: { run_id: identifier },
   legacy: ({ run_id }) => get`/run/${run_id}`,
-  notFound: unknownRun,
+  notFound: legacyError(236),
   echoes: { run_id: ["run_id"] },
-  modern: { problems: { "run-not-found": unknownRun } },
+  modern: { problems: { "run-not-found": legacyError(236) } },
 
   output: unwrapped(
     "run",

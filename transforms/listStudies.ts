@@ -11,7 +11,7 @@ import {
   timestamp,
 } from "../src/catalogue/index.ts";
 import { datasetStatus, idFilter, listBy, page } from "./filters.ts";
-import { noStudies } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
 import { pagedList } from "./pagedList.ts";
 import { studyEntity } from "./studies.ts";
 
@@ -27,7 +27,7 @@ export const listStudies = pagedList("POST /studies/list", {
     ...page(),
   },
   legacy: (filters) => listBy(["study", "list"], filters),
-  notFound: noStudies,
+  notFound: legacyError(599),
 
   // A study's name is free text, which legacy escapes in JSON only.
   texts: {
