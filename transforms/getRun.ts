@@ -1,5 +1,6 @@
 import {
   anyOrder,
+  around,
   dropped,
   endpoint,
   entity,
@@ -64,8 +65,7 @@ const withMember = <T>(name: string, inner: Rule<T>): Rule<T> => ({
   name: "withMember",
   does: "the entries of two fields -> one list: `error` and `error_message` -> `error`",
   schema: inner.schema,
-  inside: { "": inner },
-  over: ({ "": other = inner }) => withMember(name, other),
+  ...around(inner, (other) => withMember(name, other)),
   read(legacy, note, parent) {
     const more = entriesOf(own(parent, name));
     if (more.length === 0) return inner.read(legacy, note, parent);

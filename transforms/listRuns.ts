@@ -1,9 +1,7 @@
 import {
   dropped,
-  entriesOf,
   flag,
   integer,
-  member,
   nullable,
   object,
   optionalField,
@@ -39,7 +37,6 @@ export const listRuns = pagedList("POST /runs/list", {
 
   // Legacy escapes a run's message and details in neither format.
   texts: {
-    entriesIn: (legacy) => entriesOf(member(legacy, "runs", "run")),
     members: ["run_id", "task_id", "setup_id", "flow_id", "uploader", "upload_time", "error_message", "run_details"],
     text: "error_message",
   },

@@ -1,9 +1,7 @@
 import {
   collection,
-  entriesOf,
   integer,
   markup,
-  member,
   nullable,
   object,
   optionalField,
@@ -31,7 +29,6 @@ export const listStudies = pagedList("POST /studies/list", {
 
   // A study's name is free text, which legacy escapes in JSON only.
   texts: {
-    entriesIn: (legacy) => entriesOf(member(legacy, "study_list", "study")),
     members: ["id", "main_entity_type", "name", "status", "creation_date", "creator"],
     text: "name",
     isEscapedInJson: true,

@@ -15,6 +15,7 @@ export {
   type Definition,
   type Endpoint,
   endpoint,
+  type ListedTexts,
   type NamedEndpoint,
   type Route,
   type RowById,
@@ -121,7 +122,7 @@ export {
 export { collectChanges, type RuleChange } from "./rules/notes.ts";
 export { parseJson } from "./rules/parseJson.ts";
 export { childPointer, pointerSteps } from "./rules/pointer.ts";
-export { isObject, isUnset, type Json, type JsonObject, type Rule } from "./rules/rule.ts";
+export { around, isObject, isUnset, type Json, type JsonObject, type Rule } from "./rules/rule.ts";
 export {
   boolean,
   integer,
