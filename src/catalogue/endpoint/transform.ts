@@ -15,11 +15,7 @@ type Transformed = Result<
   { mismatch: string[]; ours: Json | undefined; issues: readonly z.core.$ZodIssue[] }
 >;
 
-/**
- * Turns one legacy document into ours, and checks it against the schema. Never throws.
- *
- * @example const transformed = transform(output, rowById.document([shown]))
- */
+/** Turns one legacy document into ours, and checks it against the schema. Never throws. */
 export const transform = (output: Rule, legacy: JsonObject, note: Note = unnoted): Transformed =>
   checkSchema(output, output.read(legacy, note, legacy));
 

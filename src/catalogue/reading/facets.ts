@@ -15,13 +15,7 @@ export type Facets = {
 const known = new WeakMap<Rule, Facets>();
 
 /** Follows the rules of one place down to the rule with members. */
-export const facetsOf = (rule: Rule): Facets => {
-  const cached = known.get(rule);
-  if (cached) return cached;
-  const facets = read(rule);
-  known.set(rule, facets);
-  return facets;
-};
+export const facetsOf = (rule: Rule): Facets => known.getOrInsertComputed(rule, read);
 
 const read = (rule: Rule): Facets => {
   const inner = rule.inside?.[""] ?? rule.repeats?.();

@@ -7,13 +7,7 @@ const known = new WeakMap<Rule, Rule>();
  * The same rules for a document with our names, as the new implementation writes it, without the objects that only wrap
  * a value. Legacy's names are dropped. All other rules read it as they read legacy's document.
  */
-export const inOurForm = (rule: Rule): Rule => {
-  const cached = known.get(rule);
-  if (cached) return cached;
-  const ours = rewritten(rule);
-  known.set(rule, ours);
-  return ours;
-};
+export const inOurForm = (rule: Rule): Rule => known.getOrInsertComputed(rule, rewritten);
 
 const rewritten = (rule: Rule): Rule => {
   const { inside, from, wrapper } = rule;
