@@ -14,11 +14,7 @@ export type EventDefinition = { level: EventLevel; msg: string; notes?: string; 
 /** Events by their names. */
 export type EventDefinitions = Readonly<Record<string, EventDefinition>>;
 
-/**
- * The events of the core; each feature has its own.
- *
- * @example { ...coreEvents, ...feature.events }
- */
+/** The events of the core; each feature has its own. */
 export const coreEvents: EventDefinitions = {
   internal_error: {
     level: "error",

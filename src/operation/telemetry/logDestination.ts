@@ -23,8 +23,6 @@ type LogDestinationOptions = { maxBytes?: number; delayMs?: number; endMs?: numb
  * Writes lines to a file descriptor. Lines wait while the reader is slow, up to `maxBytes`; beyond that the newest are
  * dropped. When all that waited is written, `onDropped` gets the number of lines dropped. When the process ends, the
  * rest is written for up to `endMs`, by default a second.
- *
- * @example openLogDestination(fd, (lines) => observer.event("log_lines_dropped", { lines })).write(line)
  */
 export const openLogDestination = (
   fd: number,

@@ -1,11 +1,7 @@
 /** The latest durations of something. */
 export type RecentTimes = ReturnType<typeof openRecentTimes>;
 
-/**
- * The number of the latest durations that a quantile covers.
- *
- * @example html`The p95 is that of the last ${RECENT_TIMES} answers`
- */
+/** The number of the latest durations that a quantile covers. */
 export const RECENT_TIMES = 200;
 
 /** Opens an empty list. Adding to it allocates nothing. */

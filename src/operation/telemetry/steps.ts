@@ -33,8 +33,6 @@ type StepsObserver = {
 /**
  * Observes all requests of this process, except those that the hit path answers. The result ends that. There may be
  * only one observer: a second would take the steps of the first.
- *
- * @example const stop = observeSteps({ onRequest, onBegin: (_, context) => context, onEnd: ({ name }) => log(name) })
  */
 export const observeSteps = ({ onRequest, onBegin, onEnd }: StepsObserver): (() => void) => {
   const begin = (message: unknown): void => onRequest(message as RequestBegin);

@@ -84,11 +84,7 @@ export const openTraffic = ({ counts }: Pick<Meter, "counts">, endpoints: readon
   };
 };
 
-/**
- * True if so many failures are a trouble.
- *
- * @example if (isTrouble(sumTraffic(traffic.lastMinute()))) warn()
- */
+/** True if so many failures are a trouble. */
 export const isTrouble = ({ requests, errors }: Pick<Outcomes, "requests" | "errors">): boolean =>
   errors >= MIN_ERRORS && errors > MAX_ERROR_RATIO * requests;
 
@@ -106,11 +102,7 @@ const sumOutcomes = (all: readonly Outcomes[]): Outcomes => ({
   errors: all.reduce((sum, { errors }) => sum + errors, 0),
 });
 
-/**
- * The sum of all of these, without a p95.
- *
- * @example sumTraffic(traffic.reads()).requests
- */
+/** The sum of all of these, without a p95. */
 export const sumTraffic = (all: readonly RecentTraffic[]): RecentTraffic => ({
   ...sumOutcomes(all),
   rate: all.reduce((sum, { rate }) => sum + rate, 0),
