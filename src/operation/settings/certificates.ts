@@ -15,11 +15,7 @@ const readCertificates = (pem: string): ReadFile<string> => {
 /** The path of a file with certificates (PEM) of authorities; the value is its text. */
 export const certificates = fields.file("the path of a file with certificates (PEM)", readCertificates);
 
-/**
- * The error of a setting that names authorities although its URL has no TLS; empty without an error.
- *
- * @example unusedCertificates("LEGACY_CA", settings.LEGACY_CA, "LEGACY_URL", settings.LEGACY_URL)
- */
+/** The error of a setting that names authorities although its URL has no TLS; empty without an error. */
 export const unusedCertificates = (
   name: string,
   ca: string | undefined,
