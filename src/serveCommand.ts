@@ -143,9 +143,10 @@ const begin = async (opened: Opened) => {
     fail(refusedBy(cannotListen("PORT, HOST", host, port, server)));
     return close();
   }
-  const address = `${urlOf(host, server.port)}${prefixes[0] ?? ""}`.replace(/\/$/, "");
+  const url = urlOf(host, server.port);
+  const address = `${url}${prefixes[0] ?? ""}`.replace(/\/$/, "");
   const started = await startAll(opened, address).catch((error: Error) => error);
-  if (!(started instanceof Error)) return { server, started };
+  if (!(started instanceof Error)) return { server, url, started };
   fail(refusedBy(started));
   await server.stop(0);
   return close();
@@ -165,7 +166,7 @@ export const serveGateway = async (): Promise<void> => {
   const { gateway, settings, fragments, endpoints, observer, upstream } = opened;
   const begun = await begin(opened);
   if (!begun) return;
-  const { server, started } = begun;
+  const { server, url, started } = begun;
   const { openReload } = await import("./operation/settings/reload.ts");
   const reload = openReload({
     environment: process.env,
@@ -184,7 +185,7 @@ export const serveGateway = async (): Promise<void> => {
     });
   });
   // Printed only now: a program that reads these lines may send the signal to stop at once.
-  await printStart(opened, server.port, started);
+  printStart(opened, url, started);
   // By default the heap may grow to several times what lives in it; here that is mostly the cache, which has its bound.
   // During the start nearly all that is made stays, so collecting it earlier would only take time.
   setFlagsFromString("--heap-growing-percent=30");
@@ -198,15 +199,9 @@ export const serveGateway = async (): Promise<void> => {
 };
 
 /** Prints the address of the listener, and the lines of the features. */
-const printStart = async (
-  { settings, upstream, off }: Opened,
-  port: number,
-  started: readonly Started[],
-): Promise<void> => {
-  const { urlOf } = await import("./operation/network/listen.ts");
-  const { HOST: host, PREFIXES: prefixes } = settings;
+const printStart = ({ settings, upstream, off }: Opened, url: string, started: readonly Started[]): void => {
   const listening = [
-    `catalog-gateway listens on ${urlOf(host, port)}, asks ${upstream.description}, serves ${prefixes.join(" ")}`,
+    `catalog-gateway listens on ${url}, asks ${upstream.description}, serves ${settings.PREFIXES.join(" ")}`,
     ...started.flatMap(({ listensOn }) => listensOn ?? []),
   ];
   console.log(listening.join("; "));

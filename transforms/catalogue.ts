@@ -3,15 +3,7 @@ import { fileURLToPath } from "node:url";
 import { get, type LegacyRequest, post } from "../src/catalogue/index.ts";
 import { endpoints } from "./index.ts";
 import { legacyErrors } from "./legacyErrors.ts";
-import {
-  legacyAmendments,
-  legacyFormReads,
-  legacyPaths,
-  legacyReads,
-  legacyRefusals,
-  legacyWrites,
-  legacyWritingGets,
-} from "./legacyInterface.ts";
+import { legacyFormReads, legacyPaths, legacyWrites } from "./legacyInterface.ts";
 import { opaqueReads } from "./opaqueReads.ts";
 
 /** The catalogue that a gateway starts with: the endpoints, and the facts about the legacy interface. */
@@ -20,13 +12,7 @@ export const catalogue = {
   module: import.meta.resolve(`./index${extname(import.meta.url)}`),
   errors: legacyErrors,
   legacyPaths,
-  legacyWrites: {
-    writes: legacyWrites,
-    reads: legacyReads,
-    writingGets: legacyWritingGets,
-    amendments: legacyAmendments,
-    refusals: legacyRefusals,
-  },
+  legacyWrites,
   opaqueReads,
   formReads: legacyFormReads,
   /** The file of the public reference implementation's ledger of expected differences. */

@@ -21,12 +21,8 @@ import {
   withDefault,
 } from "../src/catalogue/index.ts";
 import { listBy } from "./filters.ts";
-import { noBenchmarkSuite, noRuns, noTasks } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
 import { MAX_MEMBERS, studyEntity } from "./studies.ts";
-
-const refused = (code: string, message: string): Outcome => ({ kind: "refused", code, message });
-const ofAnotherType = refused("1034", "can only link entities of the type main_entity_type");
-const suiteOfTasks = refused("1035", "Can only register benchmark suite if main entity type is run");
 
 /**
  * A text of at most `most` characters that legacy's schema allows. `&`, `<` and `]]>` are refused: legacy does not
@@ -101,8 +97,8 @@ export const createStudy = endpoint("POST /studies", {
   },
   writes: () => added(["study"]),
   rejectEarly: ({ main_entity_type: type, benchmark_suite, tasks, runs }) => {
-    if ((type === "task" ? runs : tasks).length > 0) return ofAnotherType;
-    return type === "task" && benchmark_suite !== undefined ? suiteOfTasks : undefined;
+    if ((type === "task" ? runs : tasks).length > 0) return legacyError(1034);
+    return type === "task" && benchmark_suite !== undefined ? legacyError(1035) : undefined;
   },
   // The elements stand in the order of legacy's schema.
   legacy: ({ name, alias, main_entity_type, benchmark_suite, description, tasks, runs }) =>
@@ -120,7 +116,7 @@ export const createStudy = endpoint("POST /studies", {
         },
       }),
     }),
-  notFound: noBenchmarkSuite,
+  notFound: legacyError(1036),
   // Legacy answers this code for several causes. Its list shows which members exist.
   recover: {
     code: 1039,
@@ -131,7 +127,7 @@ export const createStudy = endpoint("POST /studies", {
         ? { unsent: "There are no members to look up." }
         : listBy([kind, "list"], { ...memberLists[kind].by(ids), limit: ids.length, offset: 0 });
     },
-    errors: new Set([noTasks, noRuns].map(({ code }) => Number(code))),
+    errors: new Set([482, 512]),
     verbatim: ["runs.run.error_message", "runs.run.run_details"],
     outcome: unknownMembers,
   },

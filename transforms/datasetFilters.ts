@@ -1,10 +1,9 @@
 import { entriesOf, type Json, type JsonObject, member, type RowTest } from "../src/catalogue/index.ts";
+import { textOf } from "./datasetRow.ts";
 
 /** The key by which legacy's database (utf8_general_ci) compares texts: without case, accents and blanks at the end. */
 export const collationKey = (text: string): string =>
   text.replace(/ +$/, "").normalize("NFD").replaceAll(/\p{M}/gu, "").replaceAll("ß", "s").toUpperCase();
-
-const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
 /** A test of the values that a list shows of a row; they may be unknown. */
 const ofShown =

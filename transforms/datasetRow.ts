@@ -16,7 +16,7 @@ const listedQualities = new Set([
 ]);
 
 /** The text; an empty text for any other value. */
-const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
+export const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
 /** An id, from a number or a text. */
 const idIn = (value: Json | undefined): number | undefined =>

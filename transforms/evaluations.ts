@@ -19,7 +19,8 @@ import {
   withDefault,
 } from "../src/catalogue/index.ts";
 import { idFilter, listBy, MAX_ROWS } from "./filters.ts";
-import { limitTooHigh, noEvaluations } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
+import { limitTooHigh } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
 import { requireFilter, runFilters, runGroups } from "./runLists.ts";
 import { exampleParameter, listedParameters } from "./setupParameters.ts";
@@ -95,9 +96,9 @@ const evaluationList = <T>(
       listBy(legacyList, { ...filters, per_fold: per_fold ? String(per_fold) : undefined, limit }),
     // Without a filter legacy may sort all evaluations. Its lists of runs need the same tables, except the results.
     shortestList: { method: "GET", path: "/run/list/limit/1" },
-    notFound: noEvaluations,
+    notFound: legacyError(542),
     errors: { 546: limitTooHigh },
-    rejectEarly: requireFilter("540", narrowing, route, legacyList),
+    rejectEarly: requireFilter(540, narrowing, route, legacyList),
 
     wrappers: ["evaluations", "evaluation"],
     row: evaluation,

@@ -1,4 +1,5 @@
 import {
+  around,
   collection,
   dropped,
   endpoint,
@@ -59,8 +60,7 @@ const unlessDenied = <T>(inner: Rule<T>): Rule<T> => ({
   name: "unlessDenied",
   does: "the id of a flow that `exists` denies -> `-1`",
   schema: inner.schema,
-  inside: { "": inner },
-  over: ({ "": other = inner }) => unlessDenied(other),
+  ...around(inner, unlessDenied),
   read(legacy, note, parent) {
     if (!isNo(own(parent, "exists"))) return inner.read(legacy, note, parent);
     note.changed("unlessDenied", legacy, -1);

@@ -19,7 +19,7 @@ import {
   unwrapped,
   urlList,
 } from "../src/catalogue/index.ts";
-import { unknownDataset } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
 import { firstDataset } from "./firstEntry.ts";
 import { ofDataset } from "./lifetimes.ts";
 
@@ -42,7 +42,7 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
   summary: "Everything known about one dataset, except its data.",
   input: { dataset_id: identifier },
   legacy: ({ dataset_id }) => get`/data/${dataset_id}`,
-  notFound: unknownDataset,
+  notFound: legacyError(111),
   echoes: { dataset_id: ["id"] },
   // PHP's notices for a dataset without a description row; the other fields are complete.
   harmlessNotices: [/^(Attempt to read|Trying to get) property ['"](version|description)['"] (on bool|of non-object)$/],

@@ -19,7 +19,7 @@ import {
   unwrapped,
 } from "../src/catalogue/index.ts";
 import { firstDataset } from "./firstEntry.ts";
-import { noDatasetWithFeatures } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
 import { ofDataset } from "./lifetimes.ts";
 
 /**
@@ -54,7 +54,7 @@ export const getDatasetFeatures = endpoint("GET /datasets/features/{dataset_id}"
   also: ["GET /datasets/{dataset_id}/features"],
   input: { dataset_id: identifier },
   legacy: ({ dataset_id }) => get`/data/features/${dataset_id}`,
-  notFound: noDatasetWithFeatures,
+  notFound: legacyError(271),
   modern: { codes: [111] },
 
   output: unwrapped(

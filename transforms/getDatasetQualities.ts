@@ -1,6 +1,6 @@
 import { anyOrder, endpoint, get, identifier, list, number, object, text, unwrapped } from "../src/catalogue/index.ts";
 import { firstDataset } from "./firstEntry.ts";
-import { noDatasetWithQualities } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
 import { ofDataset } from "./lifetimes.ts";
 
 export const getDatasetQualities = endpoint("GET /datasets/qualities/{dataset_id}", {
@@ -8,7 +8,7 @@ export const getDatasetQualities = endpoint("GET /datasets/qualities/{dataset_id
   also: ["GET /datasets/{dataset_id}/qualities"],
   input: { dataset_id: identifier },
   legacy: ({ dataset_id }) => get`/data/qualities/${dataset_id}`,
-  notFound: noDatasetWithQualities,
+  notFound: legacyError(361),
   // Legacy also answers 361 for a private dataset, and modern may: the dataset's document shows which it is.
   access: { endpoint: "getDataset", input: ({ dataset_id }) => ({ dataset_id }) },
   recover: { code: 361, look: ({ dataset_id }) => get`/data/${dataset_id}`, errors: new Set([112]) },

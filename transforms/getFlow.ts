@@ -17,7 +17,7 @@ import {
   timestamp,
   unwrapped,
 } from "../src/catalogue/index.ts";
-import { unknownFlowId } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
 import { lasting } from "./lifetimes.ts";
 
 /** A flow, and its components. */
@@ -86,9 +86,9 @@ export const getFlow = endpoint("GET /flows/{flow_id}", {
   also: ["GET /flow/{flow_id}"],
   input: { flow_id: identifier },
   legacy: ({ flow_id }) => get`/flow/${flow_id}`,
-  notFound: unknownFlowId,
+  notFound: legacyError(181),
   echoes: { flow_id: ["id"] },
-  modern: { problems: { "flow-not-found": unknownFlowId } },
+  modern: { problems: { "flow-not-found": legacyError(181) } },
   output: unwrapped("flow", flow),
   cache: {
     ...lasting,

@@ -1,5 +1,6 @@
 import {
   anyOrder,
+  around,
   dropped,
   endpoint,
   entity,
@@ -23,7 +24,7 @@ import {
   verbatim,
 } from "../src/catalogue/index.ts";
 import { MAX_ARRAY_LEVELS } from "./evaluations.ts";
-import { unknownRun } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
 import { lasting } from "./lifetimes.ts";
 
 /** A text that legacy escapes in neither format: if that breaks its JSON, the XML has the text as it was written. */
@@ -64,8 +65,7 @@ const withMember = <T>(name: string, inner: Rule<T>): Rule<T> => ({
   name: "withMember",
   does: "the entries of two fields -> one list: `error` and `error_message` -> `error`",
   schema: inner.schema,
-  inside: { "": inner },
-  over: ({ "": other = inner }) => withMember(name, other),
+  ...around(inner, (other) => withMember(name, other)),
   read(legacy, note, parent) {
     const more = entriesOf(own(parent, name));
     if (more.length === 0) return inner.read(legacy, note, parent);
@@ -80,9 +80,9 @@ export const getRun = endpoint("GET /run/{run_id}", {
   also: ["GET /runs/{run_id}"],
   input: { run_id: identifier },
   legacy: ({ run_id }) => get`/run/${run_id}`,
-  notFound: unknownRun,
+  notFound: legacyError(236),
   echoes: { run_id: ["run_id"] },
-  modern: { problems: { "run-not-found": unknownRun } },
+  modern: { problems: { "run-not-found": legacyError(236) } },
 
   output: unwrapped(
     "run",

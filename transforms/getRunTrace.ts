@@ -15,7 +15,7 @@ import {
   unwrapped,
   verbatim,
 } from "../src/catalogue/index.ts";
-import { unknownTracedRun } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
 import { lasting } from "./lifetimes.ts";
 
 const iteration = object({
@@ -33,7 +33,7 @@ export const getRunTrace = endpoint("GET /run/trace/{run_id}", {
   also: ["GET /runs/{run_id}/trace"],
   input: { run_id: identifier },
   legacy: ({ run_id }) => get`/run/trace/${run_id}`,
-  notFound: unknownTracedRun,
+  notFound: legacyError(571),
   echoes: { run_id: ["run_id"] },
   // 572: the run has no trace.
   modern: { codes: [572] },

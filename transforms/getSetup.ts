@@ -10,7 +10,7 @@ import {
   optional,
   text,
 } from "../src/catalogue/index.ts";
-import { unknownSetup } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
 import { firstId } from "./firstEntry.ts";
 import { exampleParameter, setupParameter } from "./setupParameters.ts";
 import { lasting } from "./lifetimes.ts";
@@ -20,7 +20,7 @@ export const getSetup = endpoint("GET /setup/{id}", {
   also: ["GET /setups/{id}"],
   input: { id: identifier },
   legacy: ({ id }) => get`/setup/${id}`,
-  notFound: unknownSetup,
+  notFound: legacyError(281),
   echoes: { id: ["setup_parameters", "setup_id"] },
 
   output: object({

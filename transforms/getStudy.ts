@@ -18,7 +18,8 @@ import {
   timestamp,
   unwrapped,
 } from "../src/catalogue/index.ts";
-import { legacyStudy, privateStudy, unknownStudy } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
+import { legacyStudy } from "./outcomes.ts";
 import { firstId } from "./firstEntry.ts";
 
 /** The studies that were defined by tags only: they have no replacement (the specification, 4.7). */
@@ -35,7 +36,7 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
   // Proxies and servers resolve `.` and `..`.
   input: { id_or_alias: identifierOr(/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/) },
   legacy: ({ id_or_alias }) => get`/study/${id_or_alias}`,
-  notFound: unknownStudy,
+  notFound: legacyError(601),
   rejectEarly: ({ id_or_alias }) =>
     typeof id_or_alias === "number" && legacyStudies.has(id_or_alias) ? legacyStudy : undefined,
   rejectDocument(ours) {
@@ -46,9 +47,9 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
 
   errors: { 603: legacyStudy },
   modern: {
-    problems: { "study-not-found": unknownStudy, "study-legacy": legacyStudy, "study-private": privateStudy },
+    problems: { "study-not-found": legacyError(601), "study-legacy": legacyStudy, "study-private": legacyError(112) },
     // The reference asks for a key if legacy says that there is no access.
-    withoutKey: privateStudy,
+    withoutKey: legacyError(112),
   },
 
   output: unwrapped(

@@ -14,7 +14,7 @@ import {
   text,
   unwrapped,
 } from "../src/catalogue/index.ts";
-import { unknownTask } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
 import { lasting } from "./lifetimes.ts";
 
 const named = { name: text };
@@ -61,9 +61,9 @@ export const getTask = endpoint("GET /tasks/{task_id}", {
   also: ["GET /task/{task_id}"],
   input: { task_id: identifier },
   legacy: ({ task_id }) => get`/task/${task_id}`,
-  notFound: unknownTask,
+  notFound: legacyError(151),
   echoes: { task_id: ["id"] },
-  modern: { problems: { "task-not-found": unknownTask } },
+  modern: { problems: { "task-not-found": legacyError(151) } },
   // PHP's notices for a task without inputs, in its versions 7 and 8.
   harmlessNotices: [
     /^Undefined (array key "estimation_procedure"|index: estimation_procedure)$/,

@@ -11,17 +11,17 @@ import {
   text,
   timestamp,
 } from "../src/catalogue/index.ts";
-import { unknownTaskType } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
 import { fixed } from "./lifetimes.ts";
 
 export const getTaskType = endpoint("GET /tasktype/{id}", {
   summary: "A type of tasks, and the inputs that its tasks have.",
   input: { id: identifier },
   legacy: ({ id }) => get`/tasktype/${id}`,
-  notFound: unknownTaskType,
+  notFound: legacyError(241),
   echoes: { id: ["task_type", "id"] },
-  errors: { 240: unknownTaskType },
-  modern: { problems: { "task-type-not-found": unknownTaskType } },
+  errors: { 240: legacyError(241) },
+  modern: { problems: { "task-type-not-found": legacyError(241) } },
 
   output: object({
     task_type: object({

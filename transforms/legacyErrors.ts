@@ -1,4 +1,4 @@
-import type { LegacyError, OutcomeKind } from "../src/catalogue/index.ts";
+import type { LegacyError, Outcome, OutcomeKind } from "../src/catalogue/index.ts";
 
 /**
  * Every error code of the legacy interface: its message (trimmed) and its kind. `as`: the code to answer with instead.
@@ -402,3 +402,14 @@ const rows: readonly (readonly [code: number, message: string, kind: OutcomeKind
 export const legacyErrors: ReadonlyMap<number, LegacyError> = new Map(
   rows.map(([code, message, kind, as]) => [code, { code, message, kind, ...(as === undefined ? {} : { as }) }]),
 );
+
+/**
+ * The outcome of legacy's error with this code, for an answer that the gateway gives without a request to legacy.
+ *
+ * @throws An Error if the table has no such code.
+ */
+export const legacyError = (code: number): Outcome => {
+  const row = legacyErrors.get(code);
+  if (row === undefined) throw new Error(`legacy has no error ${code}`);
+  return { kind: row.kind, code: String(code), message: row.message };
+};

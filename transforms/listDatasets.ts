@@ -25,7 +25,7 @@ import {
   page,
   tagFilter,
 } from "./filters.ts";
-import { noDatasets } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
 import { pagedList } from "./pagedList.ts";
 
 export const listDatasets = pagedList("POST /datasets/list", {
@@ -42,7 +42,7 @@ export const listDatasets = pagedList("POST /datasets/list", {
     ...page(),
   },
   legacy: (filters) => getSegments(["data", "list", ...filterSegments(filters)]),
-  notFound: noDatasets,
+  notFound: legacyError(372),
 
   rowById: { ...datasetRow, filters: datasetFilters },
 

@@ -1,6 +1,6 @@
 import { collection, integer, nullable, object, text, verbatim } from "../src/catalogue/index.ts";
 import { idFilter, listBy, page, tagFilter } from "./filters.ts";
-import { noFlows } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
 import { pagedList } from "./pagedList.ts";
 
 export const listFlows = pagedList("POST /flows/list", {
@@ -8,7 +8,7 @@ export const listFlows = pagedList("POST /flows/list", {
   also: ["GET /flows/list", "GET /flow/list/{...filters}"],
   input: { uploader: idFilter, tag: tagFilter, ...page() },
   legacy: (filters) => listBy(["flow", "list"], filters),
-  notFound: noFlows,
+  notFound: legacyError(500),
 
   wrappers: ["flows", "flow"],
   row: object({

@@ -1,9 +1,7 @@
 import {
   dropped,
-  entriesOf,
   flag,
   integer,
-  member,
   nullable,
   object,
   optionalField,
@@ -12,7 +10,8 @@ import {
   verbatim,
 } from "../src/catalogue/index.ts";
 import { idFilter, idList, listBy, MAX_ROWS, page } from "./filters.ts";
-import { limitTooHigh, noRuns } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
+import { limitTooHigh } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
 import { requireFilter, runFilters, runGroups } from "./runLists.ts";
 
@@ -32,13 +31,12 @@ export const listRuns = pagedList("POST /runs/list", {
   },
   legacy: ({ show_errors, ...filters }) =>
     listBy(["run", "list"], { ...filters, show_errors: show_errors ? String(show_errors) : undefined }),
-  notFound: noRuns,
+  notFound: legacyError(512),
   errors: { 516: limitTooHigh },
-  rejectEarly: requireFilter("510", narrowing, "POST /runs/list", ["run", "list"]),
+  rejectEarly: requireFilter(510, narrowing, "POST /runs/list", ["run", "list"]),
 
   // Legacy escapes a run's message and details in neither format.
   texts: {
-    entriesIn: (legacy) => entriesOf(member(legacy, "runs", "run")),
     members: ["run_id", "task_id", "setup_id", "flow_id", "uploader", "upload_time", "error_message", "run_details"],
     text: "error_message",
   },

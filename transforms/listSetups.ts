@@ -1,6 +1,7 @@
 import { collection, integer, object, optional } from "../src/catalogue/index.ts";
 import { idList, listBy, MAX_ROWS, page, tagFilter } from "./filters.ts";
-import { limitTooHigh, noSetups } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
+import { limitTooHigh } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
 import { listedParameters } from "./setupParameters.ts";
 
@@ -9,7 +10,7 @@ export const listSetups = pagedList("POST /setups/list", {
   also: ["GET /setups/list", "GET /setup/list/{...filters}"],
   input: { flow: idList, setup: idList, tag: tagFilter, ...page(MAX_ROWS) },
   legacy: (filters) => listBy(["setup", "list"], filters),
-  notFound: noSetups,
+  notFound: legacyError(674),
   errors: { 676: limitTooHigh },
 
   wrappers: ["setups", "setup"],

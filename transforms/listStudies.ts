@@ -1,9 +1,7 @@
 import {
   collection,
-  entriesOf,
   integer,
   markup,
-  member,
   nullable,
   object,
   optionalField,
@@ -11,7 +9,7 @@ import {
   timestamp,
 } from "../src/catalogue/index.ts";
 import { datasetStatus, idFilter, listBy, page } from "./filters.ts";
-import { noStudies } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
 import { pagedList } from "./pagedList.ts";
 import { studyEntity } from "./studies.ts";
 
@@ -27,11 +25,10 @@ export const listStudies = pagedList("POST /studies/list", {
     ...page(),
   },
   legacy: (filters) => listBy(["study", "list"], filters),
-  notFound: noStudies,
+  notFound: legacyError(599),
 
   // A study's name is free text, which legacy escapes in JSON only.
   texts: {
-    entriesIn: (legacy) => entriesOf(member(legacy, "study_list", "study")),
     members: ["id", "main_entity_type", "name", "status", "creation_date", "creator"],
     text: "name",
     isEscapedInJson: true,

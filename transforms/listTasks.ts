@@ -13,7 +13,7 @@ import {
   verbatim,
 } from "../src/catalogue/index.ts";
 import { datasetName, datasetSizes, datasetStatus, idFilter, idList, listBy, page, tagFilter } from "./filters.ts";
-import { noTasks } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
 import { pagedList } from "./pagedList.ts";
 
 export const listTasks = pagedList("POST /tasks/list", {
@@ -32,7 +32,7 @@ export const listTasks = pagedList("POST /tasks/list", {
     ...page(),
   },
   legacy: ({ task_type_id, ...filters }) => listBy(["task", "list"], { type: task_type_id, ...filters }),
-  notFound: noTasks,
+  notFound: legacyError(482),
 
   wrappers: ["tasks", "task"],
   row: object({

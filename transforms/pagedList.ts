@@ -1,9 +1,12 @@
 import {
   type Definition,
   endpoint,
+  entriesOf,
   type Fields,
   type InputOf,
   list,
+  type ListedTexts,
+  member,
   type Route,
   type Rule,
   unwrapped,
@@ -17,13 +20,16 @@ export const pagedList = <F extends Fields, Row>(
     wrappers: [outer, inner],
     row,
     groups,
+    texts,
     isPublic = false,
     ...definition
-  }: Omit<Definition<F, Row[]>, "bodyObjects" | "output" | "cache"> & {
+  }: Omit<Definition<F, Row[]>, "bodyObjects" | "output" | "cache" | "texts"> & {
     wrappers: readonly [outer: string, inner: string];
     row: Rule<Row>;
     /** The groups of a page. */
     groups: (input: InputOf<F>) => string[];
+    /** The texts of its rows that legacy does not escape. */
+    texts?: Omit<ListedTexts, "entriesIn">;
     /** All callers see the same rows. If it is not set, owners see more, and rows may turn private. */
     isPublic?: boolean;
   },
@@ -31,6 +37,7 @@ export const pagedList = <F extends Fields, Row>(
   endpoint<F, Row[]>(route, {
     ...definition,
     bodyObjects,
+    ...(texts && { texts: { ...texts, entriesIn: (legacy) => entriesOf(member(legacy, outer, inner)) } }),
     output: unwrapped(outer, unwrapped(inner, list(row))),
     cache: {
       fresh: "1m",

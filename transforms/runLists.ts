@@ -1,5 +1,6 @@
 import { collection, entity, type Outcome } from "../src/catalogue/index.ts";
 import { idList, tagFilter } from "./filters.ts";
+import { legacyError } from "./legacyErrors.ts";
 
 /** The filters that the lists of runs and of evaluations share, in the order of legacy's path. */
 export const runFilters = {
@@ -21,11 +22,9 @@ export const runGroups = ({ study }: { study?: number | undefined }): string[] =
  * Refuses an input without any of these filters, with legacy's code: there are too many runs and evaluations to list
  * them all. `route`: the route of the list. `list`: the segments of legacy's path before its filters.
  */
-export const requireFilter = (code: string, filters: readonly string[], route: string, list: readonly string[]) => {
+export const requireFilter = (code: number, filters: readonly string[], route: string, list: readonly string[]) => {
   const unfiltered: Outcome = {
-    kind: "refused",
-    code,
-    message: "Please provide at least task, flow or setup, uploader or run, to filter results.",
+    ...legacyError(code),
     additional: `Give at least one of ${filters.join(", ")}, in the JSON body of ${route} or in the path: /${list.join("/")}/task/1.`,
   };
   return (input: Record<string, unknown>): Outcome | undefined =>

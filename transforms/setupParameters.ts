@@ -1,4 +1,5 @@
 import {
+  around,
   entriesOf,
   integer,
   type Json,
@@ -15,8 +16,7 @@ const withoutRepeats = <T>(inner: Rule<T>): Rule<T> => ({
   name: "withoutRepeats",
   does: "an entry that stands there again is left out: `[1, 1, 2]` -> `[1, 2]`",
   schema: inner.schema,
-  inside: { "": inner },
-  over: ({ "": other = inner }) => withoutRepeats(other),
+  ...around(inner, withoutRepeats),
   read(legacy, note, parent) {
     const entries = entriesOf(legacy);
     const seen = new Set<string>();

@@ -13,7 +13,8 @@ import {
   unwrapped,
 } from "../src/catalogue/index.ts";
 import { legacyStudies } from "./getStudy.ts";
-import { legacyStudy, noStudyToAttachTo, noStudyToUpdate, privateStudy } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
+import { legacyStudy } from "./outcomes.ts";
 
 /** The kinds of entities that a study can collect. */
 export const studyEntity = oneOf(["task", "run"]);
@@ -36,12 +37,16 @@ const membership = (action: "attach" | "detach", summary: string) =>
     access: { endpoint: "getStudy", input: ({ study_id }) => ({ id_or_alias: study_id }) },
     legacy: ({ study_id, entity_ids }) =>
       post(`/study/${study_id}/${action}`, { ids: [...new Set(entity_ids)].join(",") }),
-    notFound: noStudyToAttachTo,
+    notFound: legacyError(1041),
     echoes: { study_id: ["study_id"] },
     rejectEarly: rejectLegacyStudy,
     errors: { 1042: legacyStudy },
     modern: {
-      problems: { "study-not-found": noStudyToAttachTo, "study-legacy": legacyStudy, "study-private": privateStudy },
+      problems: {
+        "study-not-found": legacyError(1041),
+        "study-legacy": legacyStudy,
+        "study-private": legacyError(112),
+      },
     },
     output: unwrapped(
       `study_${action}`,
@@ -61,11 +66,11 @@ export const updateStudyStatus = endpoint("POST /studies/status/update", {
   input: { study_id: identifier, status: oneOf(["active", "deactivated"]) },
   writes: ({ study_id }) => changed("study", [study_id]),
   legacy: ({ study_id, status }) => post("/study/status/update", { study_id, status }),
-  notFound: noStudyToUpdate,
+  notFound: legacyError(1052),
   echoes: { study_id: ["study_id"] },
   rejectEarly: rejectLegacyStudy,
   modern: {
-    problems: { "study-not-found": noStudyToUpdate, "study-legacy": legacyStudy, "study-private": privateStudy },
+    problems: { "study-not-found": legacyError(1052), "study-legacy": legacyStudy, "study-private": legacyError(112) },
   },
   output: unwrapped("study_status_update", object({ study_id: renamed("id", integer), status: text })),
   examples: { activate: { study_id: 101, status: "active" } },

@@ -19,7 +19,7 @@ import {
   unwrapped,
   verbatim,
 } from "../src/catalogue/index.ts";
-import { unknownEntity } from "./outcomes.ts";
+import { legacyError } from "./legacyErrors.ts";
 
 export const tagName = matching(/^[A-Za-z0-9_.-]{1,64}$/);
 
@@ -64,7 +64,7 @@ export const tagging = (action: "tag" | "untag", kind: Taggable) => {
     input: { [id]: identifier, tag: tagName },
     writes: (input: Entity) => amended(group, [input[id] as number]),
     legacy: (input: Entity) => post(`/${kind}/${action}`, { [id]: input[id] as number, tag: input.tag }),
-    notFound: unknownEntity,
+    notFound: legacyError(472),
     // 473, 474: the entity has the tag already, perhaps in another case. 475: it has no such tag.
     modern: { codes: action === "tag" ? [473, 474] : [475] },
     echoes: { [id]: [wrapper, "id"] },

@@ -15,6 +15,7 @@ export {
   type Definition,
   type Endpoint,
   endpoint,
+  type ListedTexts,
   type NamedEndpoint,
   type Route,
   type RowById,
@@ -50,13 +51,7 @@ export {
   readInput,
   unescaped,
 } from "./endpoint/input.ts";
-export type {
-  LegacyPaths,
-  LegacyWrite,
-  LegacyWriteKnowledge,
-  LegacyWrites,
-  OpaqueRead,
-} from "./endpoint/legacyInterface.ts";
+export type { LegacyPaths, LegacyWrite, LegacyWriteKnowledge, OpaqueRead } from "./endpoint/legacyInterface.ts";
 export { get, getSegments, type LegacyRequest, post, type Unsent, upload } from "./endpoint/legacyRequest.ts";
 export { type DeclaredLifetimes, type Duration, isDuration, milliseconds } from "./endpoint/lifetimes.ts";
 export type { LegacyError, Outcome, OutcomeKind } from "./endpoint/outcome.ts";
@@ -125,10 +120,9 @@ export {
   unwrapped,
 } from "./rules/compose.ts";
 export { collectChanges, type RuleChange } from "./rules/notes.ts";
-export { onceForEach } from "./rules/onceForEach.ts";
 export { parseJson } from "./rules/parseJson.ts";
 export { childPointer, pointerSteps } from "./rules/pointer.ts";
-export { isObject, isUnset, type Json, type JsonObject, type Rule } from "./rules/rule.ts";
+export { around, isObject, isUnset, type Json, type JsonObject, type Rule } from "./rules/rule.ts";
 export {
   boolean,
   integer,

@@ -1,11 +1,18 @@
 import { isUtf8 } from "node:buffer";
 import type { Field } from "./field.ts";
-import type { Problem } from "./problem.ts";
-import { extra, missing, notAnObject, notJson, repeated, tooLongTogether } from "./problem.ts";
+import {
+  extra,
+  type InputError,
+  missing,
+  notAnObject,
+  notJson,
+  type Problem,
+  repeated,
+  tooLongTogether,
+} from "./problem.ts";
 import { parseJson } from "../rules/parseJson.ts";
 import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
 import { collectErrors, inputError } from "./answer.ts";
-import type { InputError } from "./problem.ts";
 
 /**
  * The text or JSON that a client gave for a field. `loc`: its place, for errors. `allowed`: the names at its place, if

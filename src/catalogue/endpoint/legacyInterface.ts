@@ -22,12 +22,10 @@ export type LegacyWrite = ({ kind: string; fields: readonly string[]; adds?: rea
   deletes?: readonly string[];
 };
 
-/** The writes of the legacy interface, by the type in their path: `POST /api/v1/json/data/tag` is of type `data`. */
-export type LegacyWrites = Readonly<Record<string, LegacyWrite>>;
-
 /** The requests that write, by their path below the interface's path, without the format: `/data/tag`. */
 export type LegacyWriteKnowledge = {
-  writes: LegacyWrites;
+  /** By the type in their path: `POST /api/v1/json/data/tag` is of type `data`. */
+  writes: Readonly<Record<string, LegacyWrite>>;
   /** POSTs that write nothing. */
   reads: readonly RegExp[];
   /** GETs that write. */

@@ -6,14 +6,7 @@ type FormFields = {
 };
 
 /** Reads the fields of certain names. */
-export type FieldReader = {
-  /** In a query or a urlencoded form. */
-  inForm: (text: string) => FormFields;
-  /** In the beginning of a multipart form. */
-  inParts: (text: string) => FormFields;
-  /** In elements of XML. */
-  inXml: (text: string) => FormFields;
-};
+export type FieldReader = ReturnType<typeof fieldReader>;
 
 /** The most fields that are read, as in PHP, which ignores the others (max_input_vars). */
 export const MAX_FIELDS = 1000;
@@ -32,7 +25,7 @@ const spelled = (names: readonly string[]): string => names.map((name) => name.r
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[. []/g, "_");
 
 /** Reads the fields of these names, in any case. Takes time in proportion to the length of any text. */
-export const fieldReader = (names: readonly string[]): FieldReader => {
+export const fieldReader = (names: readonly string[]) => {
   const alternatives = spelled(names);
   // PHP ends a name at a bracket or a NUL.
   const wanted = new RegExp(String.raw`^ *(${alternatives})(?:[[\0]|$)`, "i");
@@ -43,7 +36,8 @@ export const fieldReader = (names: readonly string[]): FieldReader => {
   const element = new RegExp(String.raw`<(?:\w{1,20}:)?(${alternatives})>([^<]{0,${MAX_VALUE}})<`, "gi");
 
   return {
-    inForm(text) {
+    /** In a query or a urlencoded form. */
+    inForm(text: string): FormFields {
       const values: FormFields["values"] = [];
       let isWhole = true;
       for (let start = 0, count = 0; start < text.length; count++) {
@@ -60,7 +54,8 @@ export const fieldReader = (names: readonly string[]): FieldReader => {
       }
       return { values, isWhole };
     },
-    inParts(text) {
+    /** In the beginning of a multipart form. */
+    inParts(text: string): FormFields {
       const values: FormFields["values"] = [];
       const lower = text.toLowerCase();
       let count = 0;
@@ -72,7 +67,8 @@ export const fieldReader = (names: readonly string[]): FieldReader => {
       }
       return { values, isWhole: true };
     },
-    inXml(text) {
+    /** In elements of XML. */
+    inXml(text: string): FormFields {
       const values: FormFields["values"] = [];
       for (const [, name = "", value = ""] of text.matchAll(element)) {
         if (values.length === MAX_FIELDS) return { values, isWhole: false };

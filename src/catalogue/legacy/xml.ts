@@ -83,7 +83,7 @@ export const xmlReaderFor = (endpoint: {
   recover?: { verbatim?: readonly string[] };
 }): XmlReader => {
   const { output, harmlessNotices: harmless = [], recover } = endpoint;
-  const verbatim = [...verbatimPaths(output), ...(recover?.verbatim ?? [])];
+  const verbatim = [...flaggedPaths("verbatim", output), ...(recover?.verbatim ?? [])];
   return Object.assign(xmlReader(markupPaths(output), verbatim), { harmless });
 };
 
@@ -116,13 +116,11 @@ const plain = (value: Json, at: string, valueOf: (text: string, path: string) =>
 
 const withSigns = (text: string): string => text.replaceAll(standIn, (sign) => (sign === AMPERSAND ? "&" : "<"));
 
-type Flag = "markup" | "verbatim";
-
 /**
  * The legacy paths (`study.description`) of the rules that have this flag, read from the tree of rules, so that no
  * separate list can go out of date.
  */
-const flaggedPaths = (flag: Flag, rule: Rule, at: string[] = []): string[] => [
+const flaggedPaths = (flag: "markup" | "verbatim", rule: Rule, at: string[] = []): string[] => [
   ...(rule[flag] ? [at.join(".")] : []),
   ...Object.entries(rule.inside ?? {}).flatMap(([place, inner]) =>
     flaggedPaths(flag, inner, [...at, ...stepTo(rule, place, inner)]),
@@ -137,6 +135,3 @@ const stepTo = (rule: Rule, place: string, inner: Rule): string[] => {
 
 /** The paths of texts that may hold markup. */
 export const markupPaths = (rule: Rule): string[] => flaggedPaths("markup", rule);
-
-/** The paths of texts that are taken from the XML as they are written. */
-const verbatimPaths = (rule: Rule): string[] => flaggedPaths("verbatim", rule);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { unnoted } from "./notes.ts";
 import {
+  around,
   withDescription,
   isObject,
   isShallow,
@@ -17,8 +18,7 @@ export const nullable = <T>(inner: Rule<T>): Rule<T | null> => ({
   name: "nullable",
   does: 'a missing field, `""` or `[]` -> `null`',
   schema: inner.schema.nullable(),
-  inside: { "": inner },
-  over: ({ "": other = inner }) => nullable(other),
+  ...around(inner, nullable),
   read(legacy, note, parent) {
     if (!isUnset(legacy)) return inner.read(legacy, note, parent);
     if (legacy !== null) note.changed("nullable", legacy, null);
@@ -31,8 +31,7 @@ export const optional = <T>(inner: Rule<T>): Rule<T | undefined> => ({
   name: "optional",
   does: '`""` or `[]` -> no field',
   schema: withDescription(inner.schema.optional(), inner.schema.description, "Absent where it has no value."),
-  inside: { "": inner },
-  over: ({ "": other = inner }) => optional(other),
+  ...around(inner, optional),
   mayBeAbsent: true,
   read(legacy, note, parent) {
     if (!isUnset(legacy)) return inner.read(legacy, note, parent);
@@ -62,8 +61,7 @@ export const havingValue = <T>(key: string, value: Rule, inner: Rule<T>): Rule<T
   name: "havingValue",
   does: 'an entry without a value is left out: `[{"name": "a", "value": "NaN"}]` -> `[]`',
   schema: withDescription(inner.schema, inner.schema.description, "Entries without a value are left out."),
-  inside: { "": inner },
-  over: ({ "": other = inner }) => havingValue(key, value, other),
+  ...around(inner, (other) => havingValue(key, value, other)),
   read(legacy, note, parent) {
     const entries = entriesOf(legacy);
     const isLacking = (entry: Json): boolean => isObject(entry) && isUnset(value.read(own(entry, key), unnoted, entry));
@@ -79,8 +77,7 @@ export const anyOrder = <T>(inner: Rule<T>): Rule<T> => ({
   name: "anyOrder",
   does: "nothing to the value: its entries may come in any order, and compare as the same",
   schema: withDescription(inner.schema, inner.schema.description, "In no particular order."),
-  inside: { "": inner },
-  over: ({ "": other = inner }) => anyOrder(other),
+  ...around(inner, anyOrder),
   anyOrder: true,
   read: (legacy, note, parent) => inner.read(legacy, note, parent),
 });
@@ -90,8 +87,7 @@ export const sortedBy = <T>(names: readonly string[], inner: Rule<T>): Rule<T> =
   name: "sortedBy",
   does: 'the entries come by some of their numbers: `[{"index": 1}, {"index": 0}]` -> `[{"index": 0}, {"index": 1}]`',
   schema: withDescription(inner.schema, inner.schema.description, `By ${names.join(", ")}.`),
-  inside: { "": inner },
-  over: ({ "": other = inner }) => sortedBy(names, other),
+  ...around(inner, (other) => sortedBy(names, other)),
   read(legacy, note, parent) {
     const entries = entriesOf(legacy);
     const isSorted = entries.every((entry, i) => i === 0 || compareBy(names, entries[i - 1] as Json, entry) <= 0);
@@ -125,8 +121,7 @@ export const orEmpty = <T>(inner: Rule<T>): Rule<T> => ({
   name: "orEmpty",
   does: 'an unset object -> one with unset fields: `[]` -> `{"file": [], "evaluation": []}`',
   schema: inner.schema,
-  inside: { "": inner },
-  over: ({ "": other = inner }) => orEmpty(other),
+  ...around(inner, orEmpty),
   read(legacy, note, parent) {
     if (!isUnset(legacy)) return inner.read(legacy, note, parent);
     note.changed("orEmpty", legacy, {});
@@ -139,8 +134,7 @@ export const unwrapped = <T>(key: string, inner: Rule<T>): Rule<T> => ({
   name: "unwrapped",
   does: '`{"data": …}` -> `…`: an outer level of nesting is removed',
   schema: inner.schema,
-  inside: { "": inner },
-  over: ({ "": other = inner }) => unwrapped(key, other),
+  ...around(inner, (other) => unwrapped(key, other)),
   wrapper: key,
   read(legacy, note, parent) {
     // Legacy writes an empty group as an empty list.
@@ -161,8 +155,7 @@ export const renamed = <T>(from: string, inner: Rule<T>): Rule<T> => ({
   name: "renamed",
   does: "`ttid` -> `task_type_id`: the field has a new name",
   schema: withDescription(inner.schema, inner.schema.description, `\`${from}\` in the legacy interface.`),
-  inside: { "": inner },
-  over: ({ "": other = inner }) => renamed(from, other),
+  ...around(inner, (other) => renamed(from, other)),
   from,
   ...(inner.mayBeAbsent ? { mayBeAbsent: true } : {}),
   read(legacy, note, parent) {
@@ -180,8 +173,7 @@ export const onlyWhen = <T>(
   name: "onlyWhen",
   does: "a field that has no meaning here is left out",
   schema: withDescription(inner.schema.optional(), inner.schema.description, when),
-  inside: { "": inner },
-  over: ({ "": other = inner }) => onlyWhen(when, holds, other),
+  ...around(inner, (other) => onlyWhen(when, holds, other)),
   mayBeAbsent: true,
   read(legacy, note, parent) {
     if (holds(parent)) return inner.read(legacy, note, parent);
@@ -195,8 +187,7 @@ export const ifGiven = <T>(inner: Rule<T>): Rule<T | undefined> => ({
   name: "ifGiven",
   does: "a field that legacy leaves out is left out, one that it has without a value is kept",
   schema: withDescription(inner.schema.optional(), inner.schema.description, "Absent where legacy leaves it out."),
-  inside: { "": inner },
-  over: ({ "": other = inner }) => ifGiven(other),
+  ...around(inner, ifGiven),
   mayBeAbsent: true,
   read: (legacy, note, parent) => (legacy === undefined ? undefined : inner.read(legacy, note, parent)),
 });
@@ -301,8 +292,7 @@ const nestedOver = <T>(inner: Rule<T>): Rule<T> => ({
   name: "nested",
   does: NESTED,
   schema: z.custom<T>((value) => isShallow(value as Json, MAX_LEVELS)).pipe(inner.schema as z.ZodType<T, T>),
-  inside: { "": inner },
-  over: ({ "": other = inner }) => nestedOver(other as Rule<T>),
+  ...around(inner, (other) => nestedOver(other as Rule<T>)),
   read: (legacy, note, parent) =>
     legacy === undefined || isShallow(legacy, MAX_LEVELS) ? inner.read(legacy, note, parent) : null,
 });

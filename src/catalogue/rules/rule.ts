@@ -71,6 +71,12 @@ export const rule = <T>(
   },
 });
 
+/** The inner rule of a rule that stands around it, at the same place; `again` makes the same rule around another. */
+export const around = (inner: Rule, again: (other: Rule) => Rule): Pick<Rule, "inside" | "over"> => ({
+  inside: { "": inner },
+  over: ({ "": other = inner }) => again(other),
+});
+
 /** The schema, with these sentences about its values for documentation; `undefined` sentences are left out. */
 export const withDescription = <T>(schema: z.ZodType<T>, ...about: (string | undefined)[]): z.ZodType<T> => {
   const sentences = about.filter((sentence) => sentence !== undefined);

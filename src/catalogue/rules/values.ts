@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parseJson } from "./parseJson.ts";
-import { withDescription, isShallow, isUnset, type Json, rule, type Rule } from "./rule.ts";
+import { around, withDescription, isShallow, isUnset, type Json, rule, type Rule } from "./rule.ts";
 
 /** Text stays text, whatever it looks like: `"2019"` is not a year. */
 export const text: Rule<string> = rule("text", 'text stays text: `"2019"` -> `"2019"`', z.string(), (legacy) => legacy);
@@ -67,8 +67,7 @@ export const verbatim = <T>(inner: Rule<T>): Rule<T> => ({
   name: "verbatim",
   does: "a text that legacy does not escape reads the same in both of its forms: `R&amp;D` -> `R&amp;D`",
   schema: withDescription(inner.schema, inner.schema.description, "HTML entities in it are not decoded."),
-  inside: { "": inner },
-  over: ({ "": other = inner }) => verbatim(other),
+  ...around(inner, verbatim),
   verbatim: true,
   read: (legacy, note, parent) => inner.read(legacy, note, parent),
 });

@@ -15,7 +15,6 @@ import {
   type LegacyTarget,
   type LegacyWrite,
   type LegacyWriteKnowledge,
-  onceForEach,
   type Touched,
   withoutFormat,
 } from "../../catalogue/index.ts";
@@ -168,7 +167,8 @@ const collectBeginning = (): CollectedBody => {
   };
 };
 
-const readerOf = onceForEach((fields: readonly string[]) => fieldReader(fields));
+const readers = new WeakMap<readonly string[], ReturnType<typeof fieldReader>>();
+const readerOf = (fields: readonly string[]) => readers.getOrInsertComputed(fields, fieldReader);
 
 /**
  * The ids that a request names, each once. `isCertain`: the list is complete. `isNone`: the part of the request that

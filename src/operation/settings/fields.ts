@@ -3,12 +3,6 @@ import { trustedProxies } from "../network/addresses.ts";
 import { readText } from "./readText.ts";
 
 const integer = (least: number, most: number, byDefault: number) => z.int().min(least).max(most).default(byDefault);
-/** Milliseconds, at most an hour. */
-const milliseconds = (byDefault: number) => integer(1, 3_600_000, byDefault);
-/** A number from 1 to 100,000. */
-const count = (byDefault: number) => integer(1, 100_000, byDefault);
-/** Bytes, from 1 KiB to `most` (default: 1 GiB). */
-const bytes = (byDefault: number, most = 1024 ** 3) => integer(1024, most, byDefault);
 
 /** A text that matches this pattern. An error says what is `allowed`, also if the value is not a text. */
 const text = (allowed: string, pattern: RegExp) => z.string(allowed).regex(pattern, allowed);
@@ -17,21 +11,7 @@ const text = (allowed: string, pattern: RegExp) => z.string(allowed).regex(patte
 export const SAMPLE = "sample";
 
 const anOrigin = `an origin such as http://127.0.0.1:8080, without a path, or ${SAMPLE}`;
-/** The origin of legacy, without a slash at its end, or `SAMPLE`. */
-const legacy = z
-  .string(anOrigin)
-  .refine((given) => given === SAMPLE || (/^https?:\/\/[^/?#@]+\/?$/.test(given) && URL.canParse(given)), anOrigin)
-  .overwrite((given) => given.replace(/\/$/, ""));
 const aUrl = "a URL such as http://127.0.0.1:9000 or http://127.0.0.1:9000/v1";
-/** A URL with or without a path, without a slash at its end. */
-const baseUrl = z
-  .string(aUrl)
-  .refine((given) => /^https?:\/\/[^/?#@\s]+(\/[A-Za-z0-9_.~-]+)*\/?$/.test(given) && URL.canParse(given), aUrl)
-  .overwrite((given) => given.replace(/\/$/, ""));
-const host = text("a host name or address", /^[A-Za-z0-9._:[\]-]+$/);
-/** A path without a slash at its end, or `/`. */
-const prefix = text("a path such as /v1, or /", /^\/$|^(\/[A-Za-z0-9_.~-]+)+$/);
-const key = text("1-64 letters and digits", /^[A-Za-z0-9]{1,64}$/);
 
 /** The largest file that a setting may name, in bytes. */
 const MAX_FILE = 1024 ** 2;
@@ -61,34 +41,44 @@ const file = <T, const Name extends string = never>(
       return z.NEVER;
     });
 
-/** Addresses and networks such as `10.0.0.0/8`; default: none. */
-const networks = z
-  .array(z.string())
-  .default([])
-  .meta({ examples: [["127.0.0.1", "10.0.0.0/8"]] })
-  .superRefine((list, context) => {
-    try {
-      trustedProxies(list);
-    } catch (error) {
-      context.addIssue({
-        code: "custom",
-        message: `addresses or networks such as 10.0.0.0/8 (${(error as Error).message})`,
-      });
-    }
-  });
-
 /** The types of settings. */
 export const fields = {
   integer,
-  milliseconds,
-  count,
-  bytes,
+  /** Milliseconds, at most an hour. */
+  milliseconds: (byDefault: number) => integer(1, 3_600_000, byDefault),
+  /** A number from 1 to 100,000. */
+  count: (byDefault: number) => integer(1, 100_000, byDefault),
+  /** Bytes, from 1 KiB to `most` (default: 1 GiB). */
+  bytes: (byDefault: number, most = 1024 ** 3) => integer(1024, most, byDefault),
   text,
-  legacy,
-  baseUrl,
-  host,
-  prefix,
-  key,
+  /** The origin of legacy, without a slash at its end, or `SAMPLE`. */
+  legacy: z
+    .string(anOrigin)
+    .refine((given) => given === SAMPLE || (/^https?:\/\/[^/?#@]+\/?$/.test(given) && URL.canParse(given)), anOrigin)
+    .overwrite((given) => given.replace(/\/$/, "")),
+  /** A URL with or without a path, without a slash at its end. */
+  baseUrl: z
+    .string(aUrl)
+    .refine((given) => /^https?:\/\/[^/?#@\s]+(\/[A-Za-z0-9_.~-]+)*\/?$/.test(given) && URL.canParse(given), aUrl)
+    .overwrite((given) => given.replace(/\/$/, "")),
+  host: text("a host name or address", /^[A-Za-z0-9._:[\]-]+$/),
+  /** A path without a slash at its end, or `/`. */
+  prefix: text("a path such as /v1, or /", /^\/$|^(\/[A-Za-z0-9_.~-]+)+$/),
+  key: text("1-64 letters and digits", /^[A-Za-z0-9]{1,64}$/),
   file,
-  networks,
+  /** Addresses and networks such as `10.0.0.0/8`; default: none. */
+  networks: z
+    .array(z.string())
+    .default([])
+    .meta({ examples: [["127.0.0.1", "10.0.0.0/8"]] })
+    .superRefine((list, context) => {
+      try {
+        trustedProxies(list);
+      } catch (error) {
+        context.addIssue({
+          code: "custom",
+          message: `addresses or networks such as 10.0.0.0/8 (${(error as Error).message})`,
+        });
+      }
+    }),
 };

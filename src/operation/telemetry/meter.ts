@@ -1,10 +1,10 @@
 import { openRecentTimes, type RecentTimes } from "./recentTimes.ts";
 import {
   type CounterChild,
+  type Family,
   type FamilyValues,
-  openCounter,
-  openHistogram,
-  type Register,
+  HistogramChild,
+  openChildren,
   type Sample,
 } from "./series.ts";
 
@@ -99,7 +99,7 @@ type Registry = ReturnType<typeof openRegistry>;
 const openRegistry = () => {
   const names = new Set<string>();
   const reads: (() => Promise<readonly FamilyValues[]>)[] = [];
-  const register: Register = (family, read) => {
+  const register = (family: Family, read: () => readonly Sample[] | Promise<readonly Sample[]>): void => {
     if (names.has(family.name)) throw new Error(`A metric with the name ${family.name} has already been registered.`);
     names.add(family.name);
     reads.push(async () => [{ ...family, values: await read() }]);
@@ -115,13 +115,19 @@ const openRegistry = () => {
     join: (read: () => readonly FamilyValues[]): void => void reads.push(async () => read()),
     /** Returns a function that gives the child of these label values, which exists from then on. */
     counter(name: string, help: string, labelNames: readonly string[] = []) {
-      const childOf = openCounter(register, full(name), help, labelNames);
-      if (labelNames.length === 0) childOf();
-      return childOf;
+      const { children, of } = openChildren<CounterChild>(labelNames, (labels) => ({ labels, value: 0 }));
+      register({ name: full(name), help, type: "counter" }, () => [...children.values()]);
+      if (labelNames.length === 0) of();
+      return of;
     },
     /** A histogram of durations in seconds. */
-    histogram: (name: string, help: string, labelNames: readonly string[] = []) =>
-      openHistogram(register, full(name), help, labelNames, durations),
+    histogram(name: string, help: string, labelNames: readonly string[] = []) {
+      const { children, of } = openChildren(labelNames, (labels) => new HistogramChild(full(name), labels, durations));
+      register({ name: full(name), help, type: "histogram" }, () =>
+        [...children.values()].flatMap((child) => child.samples()),
+      );
+      return of;
+    },
     /** A value that is looked up when the metrics are read. */
     gauge: lookUp("gauge"),
     /** A counter that is looked up when the metrics are read. */
@@ -182,11 +188,8 @@ const meterAnswers = (meter: Registry, endpoints: readonly MeteredEndpoint[]) =>
   let failedAt: string | undefined;
   /** By endpoint, read of old clients, or kind; `byStatus`: the counters of an endpoint's answers by status. */
   const counts = new Map<string, AnswerCounts & { byStatus: Map<number, CounterChild> }>();
-  const countsOf = (name: string) => {
-    let known = counts.get(name);
-    if (known === undefined) counts.set(name, (known = { requests: 0, hits: 0, errors: 0, byStatus: new Map() }));
-    return known;
-  };
+  const countsOf = (name: string) =>
+    counts.getOrInsertComputed(name, () => ({ requests: 0, hits: 0, errors: 0, byStatus: new Map() }));
   const count = (endpoint: string, status: number, isHit: boolean): AnswerCounts => {
     const traffic = counts.get(endpoint) ?? countsOf(endpoint);
     traffic.requests++;

@@ -2,7 +2,7 @@
 export type Sample = { labels: Readonly<Record<string, string | number>>; value: number; metricName?: string };
 
 /** The description of a metric, which stands before its values. */
-type Family = {
+export type Family = {
   name: string;
   help: string;
   type: "counter" | "gauge" | "histogram";
@@ -12,57 +12,24 @@ type Family = {
 export type FamilyValues = Family & { values: readonly Sample[] };
 
 /**
- * Adds a metric whose values are looked up when they are read.
- *
- * @throws If the name is taken.
+ * A child for each combination of label values. `of` gives the child of these values, which exists from then on; hot
+ * paths look it up only once.
  */
-export type Register = (family: Family, read: () => readonly Sample[] | Promise<readonly Sample[]>) => void;
-
-/** A child for each combination of label values. Hot paths look it up only once. */
-const openChildren = <Child>(labelNames: readonly string[], open: (labels: Record<string, string>) => Child) => {
+export const openChildren = <Child>(labelNames: readonly string[], open: (labels: Record<string, string>) => Child) => {
   const children = new Map<string, Child>();
   return {
     children,
     of: (...values: readonly string[]): Child => {
-      const key = values.join("\n");
-      let child = children.get(key);
-      if (child === undefined) {
-        child = open(Object.fromEntries(labelNames.map((name, i) => [name, values[i] ?? ""])));
-        children.set(key, child);
-      }
-      return child;
+      const openChild = () => open(Object.fromEntries(labelNames.map((name, i) => [name, values[i] ?? ""])));
+      return children.getOrInsertComputed(values.join("\n"), openChild);
     },
   };
 };
 
 /** The part of a counter with the same labels. */
 export type CounterChild = { labels: Record<string, string>; value: number };
-/** Registers a counter. Returns a function that gives the child of these label values, which exists from then on. */
-export const openCounter = (
-  register: Register,
-  name: string,
-  help: string,
-  labelNames: readonly string[],
-): ((...values: readonly string[]) => CounterChild) => {
-  const { children, of } = openChildren<CounterChild>(labelNames, (labels) => ({ labels, value: 0 }));
-  register({ name, help, type: "counter" }, () => [...children.values()]);
-  return of;
-};
 
-/** Registers a histogram with these upper bounds, in rising order. Returns the same function as `openCounter`. */
-export const openHistogram = (
-  register: Register,
-  name: string,
-  help: string,
-  labelNames: readonly string[],
-  bounds: readonly number[],
-): ((...values: readonly string[]) => HistogramChild) => {
-  const { children, of } = openChildren(labelNames, (labels) => new HistogramChild(name, labels, bounds));
-  register({ name, help, type: "histogram" }, () => [...children.values()].flatMap((child) => child.samples()));
-  return of;
-};
-
-/** The part of a histogram with the same labels. */
+/** The part of a histogram with the same labels. `bounds`: the upper bounds of its buckets, in rising order. */
 export class HistogramChild {
   readonly #name: string;
   readonly #labels: Record<string, string>;
