@@ -122,19 +122,14 @@ const MAX_RANGE = 40;
 /** A larger JSON number is not exact for every client; as text it may have more digits. */
 const MAX_COUNT = 10 ** 15;
 
+const rangePattern = /^[0-9]+(\.\.[0-9]+)?$/;
+
 /** An exact number or `low..high`, as text without needless zeros; a JSON integer is taken for its digits. */
 export const range: Field<string> = {
-  schema: z.union([
-    z.int().min(0).max(MAX_COUNT),
-    z
-      .string()
-      .max(MAX_RANGE)
-      .regex(/^[0-9]+(\.\.[0-9]+)?$/),
-  ]),
+  schema: z.union([z.int().min(0).max(MAX_COUNT), z.string().max(MAX_RANGE).regex(rangePattern)]),
   fromText(text) {
-    const bounds = /^([0-9]+)(?:\.\.([0-9]+))?$/.exec(text);
-    if (!bounds) return refuse(mismatch(String.raw`^[0-9]+(\.\.[0-9]+)?$`));
-    const numbers = bounds.slice(1).filter(Boolean).map(withoutZeros);
+    if (!rangePattern.test(text)) return refuse(mismatch(rangePattern.source));
+    const numbers = text.split("..").map(withoutZeros);
     const [low = "", high = low] = numbers;
     if (low.length === high.length ? low > high : low.length > high.length) return refuse(reversed);
     const value = numbers.join("..");
@@ -149,12 +144,15 @@ export const range: Field<string> = {
   },
 };
 
-/** Reads each entry of a list. The place of a problem begins with the index of its entry. */
+/** Reads a list of `least` to `most` entries. The place of a problem in an entry begins with the index of the entry. */
 const readEach = <A>(
   entries: readonly A[],
+  [least, most]: readonly [least: number, most: number],
   read: (entry: A) => FieldReading<number>,
   pathTo = (i: number): number[] => [i],
 ): FieldReading<number[]> => {
+  if (entries.length < least) return refuse(tooFew(least));
+  if (entries.length > most) return refuse(tooMany(most));
   const readings = entries.map(read);
   const problems = readings.flatMap((reading, i) =>
     reading.ok ? [] : reading.problems.map((problem) => ({ ...problem, at: pathTo(i) })),
@@ -174,14 +172,11 @@ export const identifiers = (most: number, longest: number): Field<number[]> => {
     entries: A[],
     read: (entry: A) => FieldReading<number>,
     pathTo: (i: number) => number[],
-  ): FieldReading<number[]> => {
-    if (entries.length === 0) return refuse(tooFew(1));
-    if (entries.length > most) return refuse(tooMany(most));
-    return then(readEach(entries, read, pathTo), (ids) => {
+  ): FieldReading<number[]> =>
+    then(readEach(entries, [1, most], read, pathTo), (ids) => {
       const value = [...new Set(ids.filter(exists))];
       return lengthOf(value) > longest ? refuse(tooLong(longest)) : accept(value);
     });
-  };
   return {
     schema: z.union([z.int(), z.array(z.int()).min(1).max(most)]),
     fromText: (text) => each(text.split(","), integerText, (i) => (text.includes(",") ? [i] : [])),
@@ -200,15 +195,11 @@ export const identifiers = (most: number, longest: number): Field<number[]> => {
  */
 export const identifierList = (least: number, most: number): Field<number[]> => {
   const id = integerFrom(1, MAX_ID);
-  const within = <A>(entries: readonly A[], read: (entry: A) => FieldReading<number>): FieldReading<number[]> => {
-    if (entries.length < least) return refuse(tooFew(least));
-    if (entries.length > most) return refuse(tooMany(most));
-    return readEach(entries, read);
-  };
   return {
     schema: z.array(id.schema).min(least).max(most),
-    fromText: (text) => within(text.split(","), (entry) => id.fromText(entry)),
-    fromJson: (json) => (Array.isArray(json) ? within(json, (entry) => id.fromJson(entry)) : refuse(notAList)),
+    fromText: (text) => readEach(text.split(","), [least, most], (entry) => id.fromText(entry)),
+    fromJson: (json) =>
+      Array.isArray(json) ? readEach(json, [least, most], (entry) => id.fromJson(entry)) : refuse(notAList),
   };
 };
 

@@ -43,8 +43,6 @@ const shortBeginning = /^(?:<\?xml[^>]{0,60}(?:>\s*(?:<(?:o(?:ml?)?)?)?)?|<(?:\?
 
 const textOf = (beginning: Buffer): string => beginning.toString("utf8", 0, BEGINNING).trimStart();
 
-const isSchema = (target: Pick<LegacyTarget, "segments">): boolean => withoutFormat(target)[0] === "xsd";
-
 /** Apache and CodeIgniter refuse such a path with their own error page. */
 const isOdd = ({ segments }: Pick<LegacyTarget, "segments">): boolean =>
   segments.some((segment) => /[^a-z0-9~.:_(),-]/i.test(segment));
@@ -65,7 +63,8 @@ export const isFrontsError = (status: number, code: string): boolean =>
  * recognized: code 107 after PHP's notices (display_errors on), which are some 15 KB long then.
  */
 export const judgementOf = ({ method, target, status, type, beginning }: JudgedAnswer): Judgement | undefined => {
-  if (status === 304 || silentMethods.has(method) || target === undefined || isSchema(target)) return undefined;
+  if (status === 304 || silentMethods.has(method) || target === undefined) return undefined;
+  if (withoutFormat(target)[0] === "xsd") return undefined;
   if (beginning === undefined) return needsDecoding(status, type) ? undefined : "own";
   const text = textOf(beginning);
   const isNotice = text.startsWith(NOTICE);

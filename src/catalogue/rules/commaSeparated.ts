@@ -15,8 +15,11 @@ const cutList = (name: string, does: string, cut: Cut): Rule<string[]> => ({
   read(legacy, note) {
     const ours: Json[] = [];
     for (const entry of entriesOf(legacy)) {
-      if (typeof entry !== "string") ours.push(entry);
-      else for (const part of cut(entry)) pushBare(ours, part);
+      const parts = typeof entry === "string" ? cut(entry) : [entry];
+      for (const part of parts) {
+        const bare = typeof part === "string" ? trimmed(part, isPadding) : part;
+        if (bare !== "") ours.push(bare);
+      }
     }
     if (Array.isArray(legacy) && ours.length === legacy.length && ours.every((entry, i) => entry === legacy[i]))
       return legacy;
@@ -24,11 +27,6 @@ const cutList = (name: string, does: string, cut: Cut): Rule<string[]> => ({
     return ours;
   },
 });
-
-const pushBare = (ours: Json[], part: string) => {
-  const entry = trimmed(part, isPadding);
-  if (entry !== "") ours.push(entry);
-};
 
 /** `"\"Fisher, R.\", Anderson"` -> `["Fisher", "R.", "Anderson"]` */
 export const commaSeparated: Rule<string[]> = cutList("commaSeparated", '`"A, \'B\'"` -> `["A", "B"]`', (text) =>

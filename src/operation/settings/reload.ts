@@ -38,14 +38,15 @@ export const openReload = <F extends SettingsFragment>({
     const changed = Object.keys({ ...inForce, ...loaded.settings }).filter(
       (name) => !isDeepStrictEqual(inForce[name as keyof Settings], loaded.settings[name as keyof Settings]),
     );
-    const [now, restart] = [
-      changed.filter((name) => reloadable.has(name)),
-      changed.filter((name) => !reloadable.has(name)),
-    ];
+    const taken = changed.filter((name) => reloadable.has(name));
+    const restart = changed.filter((name) => !reloadable.has(name));
     const { warnings } = loaded;
-    observer.event("configuration_reloaded", { changed: now, ...(warnings.length > 0 ? { warnings } : {}) });
+    observer.event("configuration_reloaded", { changed: taken, ...(warnings.length > 0 ? { warnings } : {}) });
     if (restart.length > 0) observer.event("restart_needed", { settings: restart });
-    inForce = { ...inForce, ...Object.fromEntries(now.map((name) => [name, loaded.settings[name as keyof Settings]])) };
+    inForce = {
+      ...inForce,
+      ...Object.fromEntries(taken.map((name) => [name, loaded.settings[name as keyof Settings]])),
+    };
   };
   // One after the other, so that a later change does not overtake an earlier change.
   const now = async (): Promise<void> => {

@@ -10,8 +10,8 @@ export type Observer = ReturnType<typeof openObserver>;
 
 type EventMembers = { endpoint?: string; level?: EventLevel } & Record<string, unknown>;
 
-/** Events that are too frequent to log: only the first of each kind is logged. */
-const quiet = new Set(["unknown_field"]);
+/** An event that is too frequent to log: only the first of each field is logged. */
+const QUIET = "unknown_field";
 const undefinedEvent: EventDefinition = { level: "warn", msg: "Something happened that should be looked at." };
 const MAX_KINDS = 1000;
 
@@ -78,7 +78,7 @@ export const openObserver = (level: string, fd = 2) => {
      * level, unless `level` does, and its `msg`; the line of an event of a request has the request's id and path.
      */
     event(name: string, { level: given, ...members }: EventMembers): void {
-      const field = quiet.has(name) ? String(members["field"]) : "";
+      const field = name === QUIET ? String(members["field"]) : "";
       const kind = [name, members.endpoint, field].filter(Boolean).join(" ");
       // Backends choose the names of fields: beyond the bound new names are neither counted nor logged.
       if (field !== "" && !counted.has(kind) && counted.size >= MAX_KINDS) return;
