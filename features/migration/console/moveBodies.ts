@@ -12,7 +12,6 @@ const moveSchema = stageSchema.extend(who);
 const moveAllowed =
   'allowed is {"stage": "legacy", "shadow", "canary" or "modern", "share": 0 to 100, "by": "who", "why": "..."}, and "despite": "..." for a step against the evidence; gates are set in STAGES';
 
-/** Reads the body of a request to move one endpoint. */
 export const readMove = (text: string): Read<typeof moveSchema> => readBody(text, moveSchema, moveAllowed);
 
 const jointMoveSchema = z
@@ -35,7 +34,6 @@ const jointAllowed =
 /** A request to move many endpoints. */
 export type JointMoveRequest = z.infer<typeof jointMoveSchema>;
 
-/** Reads the body of a request to move many endpoints. */
 export const readJointMove = (text: string): Read<typeof jointMoveSchema> =>
   readBody(text, jointMoveSchema, jointAllowed);
 
