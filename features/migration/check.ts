@@ -17,20 +17,16 @@ const ADVICE = "fix the new implementation, or add what is meant to differ to EX
 
 type CheckedCore = Pick<Core, "catalogue" | "errors" | "totalTimeout">;
 
-/** The parts of the check. `stages`: those of the configuration. */
-type CheckedMigration = {
-  core: CheckedCore;
-  migration: Migration;
-  modern: Modern | undefined;
-  stages: Readonly<Record<string, Stage>>;
-};
-
 /**
  * If there is a modern side, compares every example that reads on both sides. A difference fails if modern answers
- * callers, or with `--strict`; else it is a note. Reports entries of the ledger that no comparison needed.
+ * callers, or with `--strict`; else it is a note. Reports entries of the ledger that no comparison needed. `stages`:
+ * those of the configuration.
  */
 export const checkMigration = async (
-  { core, migration, modern, stages }: CheckedMigration,
+  core: CheckedCore,
+  migration: Migration,
+  modern: Modern | undefined,
+  stages: Readonly<Record<string, Stage>>,
   report: CheckReport,
 ): Promise<void> => {
   const fired = new Set<string>();

@@ -14,8 +14,7 @@ export type StoredComparisons = {
 };
 
 type ComparisonsSettings = StoredComparisons & {
-  meter: Core["meter"];
-  endpoints: Core["catalogue"]["endpoints"];
+  core: Pick<Core, "meter" | "catalogue">;
   /** Called with each unexplained difference that is new. */
   onUnexplained: (difference: NewDifference) => void;
 };
@@ -30,7 +29,7 @@ export class Comparisons {
   readonly #countResult: ReturnType<typeof countComparisons>;
 
   constructor(settings: ComparisonsSettings) {
-    const { endpoints } = settings;
+    const { endpoints } = settings.core.catalogue;
     const requests = new Map(Object.keys(endpoints).map((name) => [name, openComparedRequests()]));
     const isWrite = (name: string): boolean => endpoints[name]?.writes !== undefined;
     this.#requests = requests;
@@ -40,7 +39,7 @@ export class Comparisons {
     });
     this.ledger = openLedgerInForce(settings.expected);
     this.#savedEvidence = openSavedEvidence(settings.evidence, requests);
-    this.#countResult = countComparisons(settings.meter);
+    this.#countResult = countComparisons(settings.core.meter);
   }
 
   /** Records a comparison of both sides on one request. */

@@ -97,7 +97,7 @@ const open = async (
     modern: layer && modern && { backend: modern.identity, layer: layer.layer, mayHit: mayHit(migration) },
     check: async (report: CheckReport) => {
       const { checkMigration } = await import("./check.ts");
-      return checkMigration({ core, migration, modern, stages: settings.STAGES }, report);
+      return checkMigration(core, migration, modern, settings.STAGES, report);
     },
     reload: ({ STAGES, EXPECTED_DIFFERENCES }: MigrationSettings) =>
       migration.configure(STAGES, ledgerOf(EXPECTED_DIFFERENCES, shipped)),

@@ -55,8 +55,7 @@ export class Migration {
     this.#notices = openNotices((notice) => void core.events.emit("notice", notice));
     this.comparisons = new Comparisons({
       ...options,
-      meter: core.meter,
-      endpoints: core.catalogue.endpoints,
+      core,
       onUnexplained: (difference) => this.#notices.differs(difference),
     });
     this.stages = new Stages({
