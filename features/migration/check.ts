@@ -11,28 +11,22 @@ import type { Modern } from "./modern.ts";
 import type { Migration } from "./migration.ts";
 import type { Stage } from "./stage.ts";
 
-type Endpoints = Readonly<Record<string, Endpoint>>;
 type ComparedExample = { ok: boolean; found: string; fired: readonly string[]; isOfGateway?: boolean };
 
 const ADVICE = "fix the new implementation, or add what is meant to differ to EXPECTED_DIFFERENCES";
 
-type CheckedCore = Pick<Core, "errors" | "totalTimeout">;
-
-/** The parts of the check. `stages`: those of the configuration. */
-type CheckedMigration = {
-  core: CheckedCore;
-  migration: Migration;
-  modern: Modern | undefined;
-  stages: Readonly<Record<string, Stage>>;
-  endpoints: Endpoints;
-};
+type CheckedCore = Pick<Core, "catalogue" | "errors" | "totalTimeout">;
 
 /**
  * If there is a modern side, compares every example that reads on both sides. A difference fails if modern answers
- * callers, or with `--strict`; else it is a note. Reports entries of the ledger that no comparison needed.
+ * callers, or with `--strict`; else it is a note. Reports entries of the ledger that no comparison needed. `stages`:
+ * those of the configuration.
  */
 export const checkMigration = async (
-  { core, migration, modern, stages, endpoints }: CheckedMigration,
+  core: CheckedCore,
+  migration: Migration,
+  modern: Modern | undefined,
+  stages: Readonly<Record<string, Stage>>,
   report: CheckReport,
 ): Promise<void> => {
   const fired = new Set<string>();
@@ -40,7 +34,7 @@ export const checkMigration = async (
   if (modern)
     for (const [name, examples] of report.examples)
       for (const [example, input] of Object.entries(examples)) {
-        const endpoint = { ...(endpoints[name] as Endpoint), name };
+        const endpoint = { ...(core.catalogue.endpoints[name] as Endpoint), name };
         const compared = await compareExample(core, migration, modern, endpoint, input, report);
         if (compared === undefined) continue;
         for (const entry of compared.fired) fired.add(entry);
@@ -51,7 +45,7 @@ export const checkMigration = async (
         else report.note(row, compared.found);
       }
   if (isOfGateway) report.note("MODERN_URL", "another gateway answers there: is this the address of modern itself?");
-  checkLedger(migration, endpoints, fired, report);
+  checkLedger(migration, fired, report);
 };
 
 /** Compares one example; `undefined` if it takes a POST or is not valid input. */
@@ -75,7 +69,7 @@ const compareExample = async (
     deadline: performance.now() + totalTimeout,
   });
   if ("failed" in reply) return { ok: false, found: reply.failed, fired: [] };
-  const compared = { endpoint, input: read.input, errors, ledger: migration.ledger() };
+  const compared = { endpoint, input: read.input, errors, ledger: migration.comparisons.ledger.today() };
   const differences = compareSides(compared, expected, parseAnswer(reply.status, reply.contentType, reply.text));
   const fired = differences.flatMap(({ entry }) => entry ?? []);
   const unexplained = differences
@@ -95,15 +89,10 @@ const compareExample = async (
  * Reports entries of the ledger that have ended, and those that no comparison needed. Entries for writes are skipped:
  * writes are not compared.
  */
-const checkLedger = (
-  migration: Migration,
-  endpoints: Endpoints,
-  fired: ReadonlySet<string>,
-  { strict, row, note }: CheckReport,
-): void => {
+const checkLedger = (migration: Migration, fired: ReadonlySet<string>, { strict, row, note }: CheckReport): void => {
   const name = "EXPECTED_DIFFERENCES";
   const today = new Date().toISOString().slice(0, 10);
-  const entries = migration.expected();
+  const entries = migration.comparisons.ledger.entries();
   for (const { id, until } of entries.filter((entry) => entry.until < today)) {
     const found = `${id}: it ended on ${until}`;
     if (strict) row(false, name, found);
@@ -111,7 +100,7 @@ const checkLedger = (
   }
   if (!migration.hasModern) return;
   const idle = entries.filter(
-    (entry) => entry.until >= today && endpoints[entry.endpoint]?.writes === undefined && !fired.has(entry.id),
+    (entry) => entry.until >= today && migration.isRead(entry.endpoint) && !fired.has(entry.id),
   );
   if (strict) for (const { id } of idle) row(false, name, `${id}: it allows nothing that has been seen`);
   else if (idle.length > 0) note(name, `${idle.length} entries allow nothing that has been seen (--strict names them)`);

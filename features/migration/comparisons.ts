@@ -1,29 +1,22 @@
-import { resultOf } from "../../libraries/compare/difference.ts";
+import { type DifferenceResult, differenceResults, resultOf } from "../../libraries/compare/difference.ts";
 import type { LedgerEntry } from "../../libraries/compare/ledger.ts";
 import type { Core } from "../../src/gateway/index.ts";
 import { type ComparedRequests, openComparedRequests } from "./comparedRequests.ts";
-import { type ComparedAnswer, openDifferences } from "./differences.ts";
+import { type ComparedAnswer, type NewDifference, openDifferences } from "./differences.ts";
 import { openLedgerInForce } from "./ledgerInForce.ts";
-import { countComparisons } from "./metrics.ts";
-import { type EvidenceStore, openSavedEvidence } from "./savedEvidence.ts";
+import { openSavedEvidence, type StoredEvidence } from "./savedEvidence.ts";
 import { Track } from "./track.ts";
-import type { DifferenceView } from "./views.ts";
 
 /** The ledger and the evidence with which the comparisons begin. */
 export type StoredComparisons = {
   expected: readonly LedgerEntry[];
-  evidence: EvidenceStore;
-  /** Identifies what makes the compared answers. Evidence is stored with it, and counts as long as it is the same. */
-  evidenceOf: string;
-  /** Milliseconds between two savings of the evidence. */
-  save?: number | undefined;
+  evidence: StoredEvidence;
 };
 
 type ComparisonsSettings = StoredComparisons & {
-  meter: Core["meter"];
-  endpoints: Core["catalogue"]["endpoints"];
+  core: Pick<Core, "meter" | "catalogue">;
   /** Called with each unexplained difference that is new. */
-  onUnexplained: (difference: Pick<DifferenceView, "endpoint" | "path" | "form" | "cause">) => void;
+  onUnexplained: (difference: NewDifference) => void;
 };
 
 /** The comparisons of both sides: the evidence on each endpoint, the differences, and the ledger of those expected. */
@@ -36,7 +29,7 @@ export class Comparisons {
   readonly #countResult: ReturnType<typeof countComparisons>;
 
   constructor(settings: ComparisonsSettings) {
-    const { endpoints } = settings;
+    const { endpoints } = settings.core.catalogue;
     const requests = new Map(Object.keys(endpoints).map((name) => [name, openComparedRequests()]));
     const isWrite = (name: string): boolean => endpoints[name]?.writes !== undefined;
     this.#requests = requests;
@@ -45,9 +38,8 @@ export class Comparisons {
       if (difference.kind === "unexplained") settings.onUnexplained(difference);
     });
     this.ledger = openLedgerInForce(settings.expected);
-    const { evidence: store, evidenceOf: of, save: interval } = settings;
-    this.#savedEvidence = openSavedEvidence({ store, of, requests, interval });
-    this.#countResult = countComparisons(settings.meter);
+    this.#savedEvidence = openSavedEvidence(settings.evidence, requests);
+    this.#countResult = countComparisons(settings.core.meter);
   }
 
   /** Records a comparison of both sides on one request. */
@@ -75,3 +67,11 @@ export class Comparisons {
     return this.#savedEvidence.close();
   }
 }
+
+/** Counts the comparisons, each answer by its worst difference. */
+const countComparisons = (meter: Core["meter"]): ((result: DifferenceResult) => void) => {
+  const help = "Answers compared on both sides, by their worst difference.";
+  const comparisons = meter.counter("comparisons_total", help, ["result"]);
+  for (const result of differenceResults) comparisons(result);
+  return (result) => void comparisons(result).value++;
+};

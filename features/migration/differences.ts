@@ -5,7 +5,7 @@ import type { CurlPair } from "../../libraries/compare/curls.ts";
 import { SampleRoom } from "../../libraries/compare/sampleRoom.ts";
 import { openSecrets, type Secrets } from "../../libraries/secrets/secrets.ts";
 import { MAX_COMPARED } from "./comparedRequests.ts";
-import type { DifferenceSample, DifferenceView } from "./views.ts";
+import type { Json } from "../../src/catalogue/index.ts";
 
 /** A compared request and its differences. `id`: the same for the same request. `at`: ISO 8601. */
 export type ComparedAnswer = {
@@ -18,7 +18,21 @@ export type ComparedAnswer = {
   key?: string | undefined;
 };
 
-/** A group of differences, and its samples. */
+/** One difference seen in live traffic, scrubbed. */
+export type DifferenceSample = {
+  /** ISO 8601. */
+  at: string;
+  /** `GET /datasets/61` */
+  question: string;
+  legacy?: Json;
+  expected?: Json;
+  candidate?: Json;
+  curl: CurlPair;
+};
+
+/** A kind of difference that is seen for the first time, at one path of an endpoint. */
+export type NewDifference = Pick<DifferenceView, "endpoint" | "path" | "kind" | "form" | "cause">;
+
 type SampledGroup = DifferenceGroup<DifferenceSample>;
 
 const MAX_SAMPLES = 5;
@@ -29,9 +43,7 @@ const MAX_PER_ENDPOINT = 500;
  * each. Each of the latest distinct requests of an endpoint that differ counts once. `onNew` is called with each group
  * before its first sample.
  */
-export const openDifferences = (
-  onNew: (difference: Pick<DifferenceView, "endpoint" | "path" | "kind" | "form" | "cause">) => void = () => undefined,
-) => {
+export const openDifferences = (onNew: (difference: NewDifference) => void = () => undefined) => {
   const secrets = openSecrets();
   const tally = new DifferenceTally<DifferenceSample>(MAX_PER_ENDPOINT);
   const room = new SampleRoom();
@@ -113,7 +125,11 @@ const redactedSample = (
   };
 };
 
-const viewOf = (group: SampledGroup, cause: string, causeRequests: number): DifferenceView => ({
+/** One line of `GET /differences`, the root causes first. */
+export type DifferenceView = ReturnType<typeof viewOf>;
+
+/** `causeRequests`: the distinct requests that show the same cause, at any path of any endpoint. */
+const viewOf = (group: SampledGroup, cause: string, causeRequests: number) => ({
   endpoint: group.endpoint,
   path: group.path,
   kind: group.kind,
@@ -121,6 +137,7 @@ const viewOf = (group: SampledGroup, cause: string, causeRequests: number): Diff
   ...(group.rule === undefined ? {} : { rule: group.rule }),
   ...(group.entry === undefined ? {} : { entry: group.entry }),
   cause,
+  /** Of the latest 5000 requests of the endpoint that differed in this gateway since its start. */
   requests: group.answers.size,
   causeRequests,
   samples: group.samples,

@@ -2,11 +2,11 @@ import { MAX_MOVES } from "./auditLog.ts";
 import { isSameStage, type Move, type MoveNote, type Stage, type StageInForce } from "./stage.ts";
 import type { StageRecord, StageStore } from "./stageStore.ts";
 
-type EndpointStageSettings = {
+export type EndpointStageSettings = {
   store: StageStore;
   /** Called with each line of the audit log that this process has stored. */
   onStored: (move: Move) => void;
-  now: () => Date;
+  now?: () => Date;
 };
 
 const defaultStage: Stage = { stage: "legacy", share: 100 };
@@ -127,7 +127,7 @@ export class EndpointStage {
   #stageFromNow(to: Stage, by: string, why: string): StageInForce {
     return {
       ...stageAndShare(to),
-      since: this.#settings.now().toISOString(),
+      since: (this.#settings.now?.() ?? new Date()).toISOString(),
       by,
       why,
       configured: this.#configuredText(),

@@ -9,7 +9,7 @@ import type { Stores } from "../../libraries/stores/keyValueStore.ts";
 import { memoryStores } from "../../libraries/stores/openStores.ts";
 import { migrationEvents } from "./events.ts";
 import { addMigrationRoutes } from "./console/routes.ts";
-import { type Modern, openModern } from "./modern.ts";
+import { openModern } from "./modern.ts";
 import { meterStages } from "./metrics.ts";
 import { Migration } from "./migration.ts";
 import { openEvidenceStore } from "./savedEvidence.ts";
@@ -28,7 +28,6 @@ export type MigrationParts = {
   times?: { recheck?: number; look?: number; save?: number };
 };
 
-/** The parts of the core that the feature uses. */
 type MigratedCore = LayeredCore &
   Pick<Core, "catalogue" | "isCheck" | "dependencies" | "events" | "traffic" | "reader" | "memory">;
 
@@ -38,16 +37,16 @@ type MigratedCore = LayeredCore &
  */
 const open = async (
   core: MigratedCore,
-  given: { stores: Stores; writes: Writes },
+  { stores: givenStores, writes }: { stores: Stores; writes: Writes },
   settings: MigrationSettings,
-  parts: MigrationParts = {},
+  { times = {}, ...parts }: MigrationParts = {},
 ) => {
-  const { catalogue, isCheck, observer } = core;
+  const { catalogue, isCheck } = core;
   const { MODERN_URL: url } = settings;
   const { expectedDifferences: shipped } = catalogue;
   const expected = parts.expected ?? ledgerOf(settings.EXPECTED_DIFFERENCES, shipped);
   // Without a modern side Redis is only a cache, and the gateway starts without it.
-  const stores = url === undefined ? memoryStores() : given.stores;
+  const stores = url === undefined ? memoryStores() : givenStores;
   const store = parts.store ?? (await openStageStore(stores));
   const isShared = stores.kind === "redis";
   /** The warning that no stage was set, or that Redis has lost all of them. */
@@ -64,21 +63,21 @@ const open = async (
     configured: isCheck ? {} : settings.STAGES,
     expected,
     store,
-    evidence: await openEvidenceStore(stores),
-    isShared,
-    onLost(endpoints) {
-      const had = Object.fromEntries(endpoints.map((name) => [name, migration.lost(name)]));
-      observer.event("stages_lost", { endpoints, had });
+    evidence: {
+      store: await openEvidenceStore(stores),
+      of: isCheck || !modern ? "" : hash("sha256", `${buildId()} ${modern.identity}`, "base64url"),
+      interval: times.save,
     },
+    isShared,
     onSet: reportLost,
     hasModern: modern !== undefined,
-    evidenceOf: isCheck || !modern ? "" : hash("sha256", `${buildId()} ${modern.identity}`, "base64url"),
-    ...parts.times,
+    look: times.look,
   });
   reportLost();
   store.onChange(reportLost);
-  const { writes } = given;
-  const layer = modern && (await loadLayer({ ...core, writes }, settings, modern, migration, parts.times?.recheck));
+  // No gateway without `MODERN_URL` needs its modules.
+  const layer =
+    modern && (await import("./layer.ts")).openLayer({ ...core, writes }, settings, modern, migration, times.recheck);
   meterStages(core.meter, migration, () => layer?.shed() ?? 0);
   core.events.on("legacyAnswer", ({ endpoint, ms, status }) =>
     migration.track(endpoint).asked("legacy", ms, status >= 500),
@@ -92,14 +91,13 @@ const open = async (
         ? migration.endpoints.every((name) => settings.STAGES[name]?.stage === "modern")
         : migration.isModernEverywhere(),
     console: {
-      routes: (app) => addMigrationRoutes(app, migration, observer),
+      routes: (app) => addMigrationRoutes(app, migration, core.observer),
       page: async () => (await import("./console/page.ts")).migrationPage(migration, url),
     } satisfies ConsolePart,
     modern: layer && modern && { backend: modern.identity, layer: layer.layer, mayHit: mayHit(migration) },
     check: async (report: CheckReport) => {
       const { checkMigration } = await import("./check.ts");
-      const { endpoints } = catalogue;
-      return checkMigration({ core, migration, modern, stages: settings.STAGES, endpoints }, report);
+      return checkMigration(core, migration, modern, settings.STAGES, report);
     },
     reload: ({ STAGES, EXPECTED_DIFFERENCES }: MigrationSettings) =>
       migration.configure(STAGES, ledgerOf(EXPECTED_DIFFERENCES, shipped)),
@@ -115,25 +113,16 @@ const open = async (
   };
 };
 
-/** Loads the layer of modern: no gateway without `MODERN_URL` needs its modules. */
-const loadLayer = async (
-  core: LayeredCore & { writes: Writes },
-  settings: MigrationSettings,
-  modern: Modern,
-  migration: Migration,
-  recheck = 1000,
-) => (await import("./layer.ts")).openLayer(core, settings, modern, migration, recheck);
-
 /** True if the cache may answer a request before its stage is looked up: legacy answers it, whoever asks. */
 const mayHit =
   (migration: Migration) =>
   (endpoint: string, _isKeyed: boolean, headers: IncomingHttpHeaders): boolean =>
-    migration.stageOf(endpoint).stage === "legacy" && headers["gateway-backend"] === undefined;
+    migration.stages.of(endpoint).stage === "legacy" && headers["gateway-backend"] === undefined;
 
 /** The endpoints whose stage Redis has lost, with the stage that they had; empty if it has lost none. */
 const describeLost = (migration: Migration): string => {
   const lost = migration.endpoints.flatMap((endpoint) => {
-    const stage = migration.lost(endpoint);
+    const stage = migration.stages.lost(endpoint);
     return stage === undefined ? [] : [{ endpoint, had: stageText(stage) }];
   });
   return [...Map.groupBy(lost, ({ had }) => had)]

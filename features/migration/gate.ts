@@ -1,6 +1,9 @@
+import type { ResultCounts } from "../../libraries/compare/difference.ts";
 import { counted, formatNumber } from "../../libraries/ui/wording.ts";
 import type { Gate, Stage } from "./stage.ts";
-import type { Parity } from "./views.ts";
+
+/** Distinct requests by their latest result. `lower`: the lower Wilson bound of the good share of them. */
+export type Parity = ResultCounts & { lower: number };
 
 /** The evidence on an endpoint from comparisons and answers: since its last move, except `all`. */
 export type Evidence = {

@@ -17,11 +17,13 @@ import type { Modern } from "./modern.ts";
 import { openModernBackend } from "./modernBackend.ts";
 import { openShadow } from "./shadow.ts";
 
-/** The parts of the core that the layer uses. */
 export type LayeredCore = Pick<
   Core,
   "authorize" | "cache" | "errors" | "meter" | "observer" | "settings" | "totalTimeout"
 >;
+
+/** Milliseconds until a mismatch is checked again. */
+const RECHECK_MS = 1000;
 
 /**
  * Opens the layer that chooses the side of each request. If modern fails at a read, legacy answers it. Both sides are
@@ -32,7 +34,7 @@ export const openLayer = (
   { FORCE_BACKEND: mayForce, MIRROR_RATE: rate }: MigrationSettings,
   modern: Modern,
   migration: Migration,
-  recheck: number,
+  recheck = RECHECK_MS,
 ) => {
   const backend = openModernBackend(core, modern, migration);
   const shadow = openShadow(core, modern, migration, rate, recheck);
@@ -79,7 +81,7 @@ export const openLayer = (
   return {
     layer,
     /** Decides which side answers this caller, by the endpoint's stage and the side that the request names. */
-    decide: (endpoint: string, asker: CallerIdentity) => decide(migration.stageOf(endpoint), bucketing(asker)),
+    decide: (endpoint: string, asker: CallerIdentity) => decide(migration.stages.of(endpoint), bucketing(asker)),
     shed: shadow.shed,
     idle: () => shadow.idle(),
   };

@@ -1,21 +1,12 @@
 import type { Meter } from "../../src/operation/index.ts";
-import { type DifferenceResult, differenceResults } from "../../libraries/compare/difference.ts";
 import { stageNames } from "./stage.ts";
-import type { StagesView, StageView } from "./views.ts";
-
-/** Counts the comparisons, each answer by its worst difference. */
-export const countComparisons = (meter: Meter): ((result: DifferenceResult) => void) => {
-  const help = "Answers compared on both sides, by their worst difference.";
-  const comparisons = meter.counter("comparisons_total", help, ["result"]);
-  for (const result of differenceResults) comparisons(result);
-  return (result) => void comparisons(result).value++;
-};
+import type { Migration, StageView } from "./migration.ts";
 
 /**
  * Registers the metrics of the stages, which are looked up when they are read. `shed`: the
  * comparisons that were left out.
  */
-export const meterStages = (meter: Meter, migration: { view: () => StagesView }, shed: () => number): void => {
+export const meterStages = (meter: Meter, migration: Pick<Migration, "view">, shed: () => number): void => {
   /** One sample of each endpoint that has a value. */
   const each = (valueOf: (view: StageView) => number | undefined) => () =>
     Object.entries(migration.view()).flatMap(([endpoint, view]) => {

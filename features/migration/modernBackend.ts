@@ -14,7 +14,6 @@ import type { ModernReply } from "../../libraries/modern/client.ts";
 import type { Migration } from "./migration.ts";
 import type { Modern } from "./modern.ts";
 
-/** The parts of the core that answers of modern use. */
 type AnsweringCore = Pick<Core, "cache" | "observer"> & { writes: Writes };
 
 /** Opens the backend that answers by modern. */

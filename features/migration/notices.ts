@@ -1,7 +1,7 @@
 import { truncate } from "../../src/operation/index.ts";
 import type { Notice } from "../../src/gateway/index.ts";
 import type { Move } from "./stage.ts";
-import type { DifferenceView } from "./views.ts";
+import type { NewDifference } from "./differences.ts";
 
 /**
  * Milliseconds in which new differences of one endpoint are collected for one notice, and differences that it names.
@@ -16,8 +16,14 @@ const MAX_TEXT = 200;
 
 /** Reports moves, and unexplained differences when they are first seen. */
 export const openNotices = (notify: (notice: Notice) => void) => {
-  const seen = new Map<string, { count: number; differences: object[] }>();
-  const timers = new Set<NodeJS.Timeout>();
+  /** The differences that are being collected, by endpoint. */
+  const collected = new Map<string, { count: number; differences: object[]; timer: NodeJS.Timeout }>();
+
+  const report = (endpoint: string): void => {
+    const { count, differences } = collected.get(endpoint) ?? {};
+    collected.delete(endpoint);
+    notify({ type: "differences.unexplained", at: new Date().toISOString(), endpoint, count, differences });
+  };
   return {
     /** Reports a line of the audit log that was written here. */
     moved({ endpoint, at, by, why, from, to, despite }: Move): void {
@@ -25,23 +31,19 @@ export const openNotices = (notify: (notice: Notice) => void) => {
       notify({ type, at, endpoint, by, why, from, to, ...(despite && { despite }) });
     },
     /** Reports an unexplained difference that was seen for the first time since the endpoint moved. */
-    differs({ endpoint, path, form, cause }: Pick<DifferenceView, "endpoint" | "path" | "form" | "cause">): void {
-      const known = seen.get(endpoint);
-      const of = known ?? { count: 0, differences: [] };
+    differs({ endpoint, path, form, cause }: Omit<NewDifference, "kind">): void {
+      const of = collected.get(endpoint) ?? {
+        count: 0,
+        differences: [],
+        timer: setTimeout(report, COLLECTED_MS, endpoint).unref(),
+      };
+      collected.set(endpoint, of);
       of.count++;
       if (of.differences.length < MAX_NAMED)
         of.differences.push({ path: truncate(path, MAX_TEXT), form, cause: truncate(cause, MAX_TEXT) });
-      if (known !== undefined) return;
-      seen.set(endpoint, of);
-      const timer = setTimeout(() => {
-        timers.delete(timer);
-        seen.delete(endpoint);
-        notify({ type: "differences.unexplained", at: new Date().toISOString(), endpoint, ...of });
-      }, COLLECTED_MS);
-      timers.add(timer.unref());
     },
     close(): void {
-      for (const timer of timers) clearTimeout(timer);
+      for (const { timer } of collected.values()) clearTimeout(timer);
     },
   };
 };

@@ -17,18 +17,22 @@ export const openEvidenceStore = ({ open }: Pick<Stores, "open">): Promise<Evide
 /** Milliseconds between two savings. A process that is killed loses the evidence of this time. */
 const SAVE_MS = 10_000;
 
-type SavedEvidenceSettings = {
+/** The store of the evidence on some answers. */
+export type StoredEvidence = {
   store: EvidenceStore;
-  /** Identifies what made the compared answers: evidence on other answers does not count. */
+  /** Identifies what makes the compared answers: stored evidence on other answers does not count. */
   of: string;
-  requests: ReadonlyMap<string, ComparedRequests>;
+  /** Milliseconds between two savings. */
   interval?: number | undefined;
 };
 
 /**
  * Keeps evidence over a restart, and joins it with that of the other gateways on the same store.
  */
-export const openSavedEvidence = ({ store, of, requests, interval = SAVE_MS }: SavedEvidenceSettings) => {
+export const openSavedEvidence = (
+  { store, of, interval = SAVE_MS }: StoredEvidence,
+  requests: ReadonlyMap<string, ComparedRequests>,
+) => {
   const read = new Map<string, EvidenceRecord>();
   const saved = new Map<string, number>();
   let saving: Promise<void> = Promise.resolve();

@@ -12,7 +12,6 @@ import { openMirrorBudget } from "./mirrorBudget.ts";
 import type { Modern } from "./modern.ts";
 import type { Migration } from "./migration.ts";
 
-/** The parts of the core that comparing uses. */
 type ComparedCore = Pick<Core, "settings" | "totalTimeout" | "errors" | "cache" | "observer">;
 
 /**
@@ -52,7 +51,8 @@ export const openShadow = (
     // If legacy fails, there is no expectation. Failures of modern are counted by its track.
     if ("failed" in expected || "failed" in candidate || expected.status >= 500) return {};
     if (expected.bytes > MAX_COMPARED_BYTES || candidate.bytes > MAX_COMPARED_BYTES) return {};
-    const compared = { endpoint, input, errors, ledger: migration.ledger(), origin: originOf(endpoint, expected) };
+    const { ledger } = migration.comparisons;
+    const compared = { endpoint, input, errors, ledger: ledger.today(), origin: originOf(endpoint, expected) };
     return { differences: compareSides(compared, expected, candidate) };
   };
 

@@ -32,13 +32,11 @@ export const gateSchema = z.strictObject({
   paused: z.boolean().optional(),
 });
 
-/** A gate with all its bounds. */
 export type Gate = z.infer<typeof gateSchema>;
 
 /** `share` in percent: of requests that are compared in shadow and modern, of callers in canary. */
 export const stageSchema = z.strictObject({ stage: z.enum(stageNames), share: shareSchema.default(100) });
 
-/** A stage with its share. */
 export type Stage = z.infer<typeof stageSchema>;
 
 /** An endpoint in `STAGES`. A canary without a gate goes back automatically; with the gate `none` it never does. */
@@ -46,7 +44,6 @@ export const configuredStageSchema = stageSchema.extend({
   gate: z.union([z.literal("none"), gateSchema], '"none", or an object such as {"parity": 0.99}').optional(),
 });
 
-/** A configured stage, with the gate of its endpoint. */
 export type ConfiguredStage = z.infer<typeof configuredStageSchema>;
 
 const instant = z.iso.datetime({ offset: true });

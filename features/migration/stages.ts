@@ -1,5 +1,5 @@
 import { auditLog, undoableMoves } from "./auditLog.ts";
-import { EndpointStage } from "./endpointStage.ts";
+import { EndpointStage, type EndpointStageSettings } from "./endpointStage.ts";
 import {
   type AuditMove,
   type ConfiguredStage,
@@ -9,21 +9,16 @@ import {
   type Stage,
   type StageInForce,
 } from "./stage.ts";
-import type { StageStore } from "./stageStore.ts";
 
-type StagesSettings = {
-  store: StageStore;
+export type StagesSettings = EndpointStageSettings & {
   endpoints: readonly string[];
   configured: Readonly<Record<string, ConfiguredStage>>;
   /** Called for every endpoint that has a new stage or share. */
   onMove: (endpoint: string, from: StageInForce, to: StageInForce) => void;
   /** Called with the endpoints whose stage Redis has lost: their configured stages are in force. */
   onLost: (endpoints: string[]) => void;
-  /** Called with each line of the audit log that this process has stored. */
-  onStored: (move: Move) => void;
   /** Called if a configured stage could not be stored. It stays in force in this gateway until the process ends. */
   onUnwritten: (endpoint: string, error: Error) => void;
-  now?: () => Date;
 };
 
 /**
@@ -31,29 +26,32 @@ type StagesSettings = {
  * that has changed while the gateway was stopped is applied in the background.
  */
 export class Stages {
-  readonly #store: StageStore;
-  readonly #callbacks: Pick<StagesSettings, "onMove" | "onLost" | "onUnwritten">;
+  readonly #settings: StagesSettings;
   readonly #stages: ReadonlyMap<string, EndpointStage>;
+  readonly #moving = new Set<string>();
   #configured: StagesSettings["configured"];
   #undoable: ReadonlyMap<string, Move> = new Map();
 
-  constructor({ store, endpoints, configured, onStored, now = () => new Date(), ...callbacks }: StagesSettings) {
-    this.#store = store;
-    this.#callbacks = callbacks;
+  constructor(settings: StagesSettings) {
+    const { endpoints, configured } = settings;
+    this.#settings = settings;
     this.#configured = configured;
-    this.#stages = new Map(
-      endpoints.map((name) => [name, new EndpointStage(name, configured[name], { store, onStored, now })]),
-    );
+    this.#stages = new Map(endpoints.map((name) => [name, new EndpointStage(name, configured[name], settings)]));
     this.#refresh();
-    store.onChange(() => this.#refresh());
+    settings.store.onChange(() => this.#refresh());
     const outdated = this.#all().filter((stage) => stage.isOutdated());
     this.#apply(outdated).catch((error: Error) => {
-      for (const stage of outdated) this.#callbacks.onUnwritten(stage.endpoint, error);
+      for (const stage of outdated) this.#settings.onUnwritten(stage.endpoint, error);
     });
   }
 
   of(endpoint: string): StageInForce {
-    return (this.#stages.get(endpoint) as EndpointStage).inForce;
+    return this.#endpoint(endpoint).inForce;
+  }
+
+  /** True while a move of this endpoint is being stored. */
+  isMoving(endpoint: string): boolean {
+    return this.#moving.has(endpoint);
   }
 
   /** The gate of the configuration. */
@@ -73,19 +71,25 @@ export class Stages {
 
   /** All moves, the newest first. */
   audit(): AuditMove[] {
-    return auditLog([...this.#store.entries().values()].map(({ moves }) => moves));
+    return auditLog([...this.#settings.store.entries().values()].map(({ moves }) => moves));
   }
 
   /**
    * Moves one endpoint. If it has this stage and share already, nothing changes, unless Redis has lost another stage.
+   * Its gate does not act meanwhile.
    *
    * @returns False if another move came first.
    * @throws If the store does not confirm the write.
    */
   async move(endpoint: string, to: Stage, by: string, why: string, note?: MoveNote): Promise<boolean> {
-    const isMoved = await this.#endpoint(endpoint).move(to, by, why, note);
-    this.#refresh();
-    return isMoved;
+    this.#moving.add(endpoint);
+    try {
+      const isMoved = await this.#endpoint(endpoint).move(to, by, why, note);
+      this.#refresh();
+      return isMoved;
+    } finally {
+      this.#moving.delete(endpoint);
+    }
   }
 
   /**
@@ -110,9 +114,9 @@ export class Stages {
     const changes = this.#all().map((stage) => ({ endpoint: stage.endpoint, ...stage.refresh() }));
     this.#undoable = undoableMoves(this.#all().map(({ moves }) => moves));
     for (const { endpoint, from, to } of changes)
-      if (!isSameStage(from, to) || from.since !== to.since) this.#callbacks.onMove(endpoint, from, to);
+      if (!isSameStage(from, to) || from.since !== to.since) this.#settings.onMove(endpoint, from, to);
     const lost = changes.filter(({ isLost }) => isLost).map(({ endpoint }) => endpoint);
-    if (lost.length > 0) this.#callbacks.onLost(lost);
+    if (lost.length > 0) this.#settings.onLost(lost);
   }
 
   /** Puts configured stages in force, all at once. Then stores them. */
@@ -120,7 +124,7 @@ export class Stages {
     for (const stage of stages) stage.applyConfigured();
     this.#refresh();
     for (const stage of stages)
-      await stage.storeConfigured().catch((error: Error) => this.#callbacks.onUnwritten(stage.endpoint, error));
+      await stage.storeConfigured().catch((error: Error) => this.#settings.onUnwritten(stage.endpoint, error));
     this.#refresh();
   }
 }

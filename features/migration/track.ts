@@ -1,12 +1,9 @@
 import { type Difference, type ResultCounts, resultOf } from "../../libraries/compare/difference.ts";
-import { monotonic } from "../../src/operation/index.ts";
+import { monotonic, openRecentTimes, RECENT_TIMES } from "../../src/operation/index.ts";
 import type { ComparedRequests } from "./comparedRequests.ts";
-import { type Evidence, wilson } from "./gate.ts";
+import { type Evidence, type Parity, wilson } from "./gate.ts";
 import type { StageInForce } from "./stage.ts";
-import type { Latency, Parity } from "./views.ts";
 
-/** The recent answers and comparisons that evidence covers. */
-export const RECENT_ANSWERS = 200;
 /** Requests of a canary after which callers of one bucket alone are worth a warning. */
 const MANY_CALLS = 100;
 
@@ -18,8 +15,7 @@ export class Track {
   readonly #openedAt = performance.now();
   /** The time of the last move on the clock of `performance.now()`; `undefined` until it is known. */
   #movedAt: number | undefined;
-  /** Milliseconds of the last answers. */
-  readonly #times: Record<"legacy" | "modern", number[]> = { legacy: [], modern: [] };
+  readonly #times = { legacy: openRecentTimes(), modern: openRecentTimes() };
   /** 1 for each of the last requests to modern that failed, else 0. */
   readonly #failures: number[] = [];
   /** 1 for each of the last comparisons without an unexplained difference, else 0. */
@@ -43,7 +39,7 @@ export class Track {
       addRecent(this.#failures, failed ? 1 : 0);
       this.#countInMinute(failed);
     }
-    if (!failed) addRecent(this.#times[side], ms);
+    if (!failed) this.#times[side].add(ms);
   }
 
   #countInMinute(failed: boolean): void {
@@ -85,12 +81,8 @@ export class Track {
     this.#buckets.clear();
     this.#failedMinutes = 0;
     this.#minute = { at: 0, answers: 0, failed: 0 };
-    for (const list of [this.#results, this.#failures, this.#times.modern]) list.length = 0;
-  }
-
-  /** The parity of all requests that count. */
-  parity(): Parity {
-    return parityOf(this.#requests.counts());
+    this.#times.modern = openRecentTimes();
+    for (const list of [this.#results, this.#failures]) list.length = 0;
   }
 
   /** The parity since the endpoint's last move. */
@@ -107,12 +99,13 @@ export class Track {
     return since === Infinity ? undefined : new Date(since).toISOString();
   }
 
-  latency(side: "legacy" | "modern"): Latency {
-    const [p50, p95] = [quantile(this.#times[side], 0.5), quantile(this.#times[side], 0.95)];
+  /** Of a side's last 200 answers, in milliseconds; `undefined` if the side received no request. */
+  latency(side: "legacy" | "modern"): { p50: number; p95: number } | undefined {
+    const [p50, p95] = [this.#times[side].quantile(0.5), this.#times[side].quantile(0.95)];
     return p50 === undefined || p95 === undefined ? undefined : { p50, p95 };
   }
 
-  /** The share (0-1) of the last requests to modern that failed. */
+  /** The share (0-1) of the last requests to modern that failed, were too slow or got an answer that does not fit. */
   errorRate(): number {
     return sum(this.#failures) / Math.max(1, this.#failures.length);
   }
@@ -121,11 +114,11 @@ export class Track {
   evidence(at: StageInForce): Evidence {
     return {
       isWrite: this.#isWrite,
-      all: this.parity(),
+      all: parityOf(this.#requests.counts()),
       ...evidenceOf(this.#countsInStage(at)),
       minutes: minutesSince(Math.max(this.#openedAt, this.#moveOf(at))),
       recent: { good: sum(this.#results), conclusive: this.#results.length },
-      modern: { asked: this.#failures.length, failed: sum(this.#failures), times: this.#times.modern },
+      modern: { asked: this.#failures.length, failed: sum(this.#failures), times: this.#times.modern.values() },
       unexplained: this.#requests.counts(Date.parse(at.since)).unexplained,
       failedMinutes: this.#failedMinutes + (hasFailed(this.#minute) ? 1 : 0),
       // A gate moves an endpoint to shadow only downwards. A hold does not end with a restart, nor begin
@@ -172,16 +165,9 @@ const parityOf = (counts: ResultCounts): Parity => {
   return { ...counts, lower: wilson(good, conclusive).lower };
 };
 
-/** Adds to the last values of a sequence. */
 const addRecent = (values: number[], value: number): void => {
   values.push(value);
-  if (values.length > RECENT_ANSWERS) values.shift();
+  if (values.length > RECENT_TIMES) values.shift();
 };
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-
-/** The quantile at a share (0-1); `undefined` without values. */
-const quantile = (values: readonly number[], share: number): number | undefined => {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-};

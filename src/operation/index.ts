@@ -64,7 +64,7 @@ export {
 } from "./telemetry/meter.ts";
 export { type Observer, openObserver } from "./telemetry/observer.ts";
 export { openReadCounts, type ReadCounts } from "./telemetry/readCounts.ts";
-export { RECENT_TIMES } from "./telemetry/recentTimes.ts";
+export { openRecentTimes, RECENT_TIMES } from "./telemetry/recentTimes.ts";
 export { callerOfRequest, hashOfKey, headerOf, idOfKey, RequestCaller } from "./telemetry/requestCaller.ts";
 export { observeSteps, requestBegins, runStep, steps } from "./telemetry/steps.ts";
 export {

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { expect, onTestFinished, test } from "vitest";
 import { isForward, type Move } from "../../features/migration/stage.ts";
-import type { StageView } from "../../features/migration/views.ts";
+import type { StageView } from "../../features/migration/migration.ts";
 import { watchProgram } from "../support/program.ts";
 import { until } from "../support/waiting.ts";
 import { programPath } from "../support/needs.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DifferenceView } from "../../features/migration/views.ts";
+import type { DifferenceView } from "../../features/migration/differences.ts";
 import { startSampleLegacy } from "../../tools/sampleLegacy/startSampleLegacy.ts";
 import { numberFrom } from "../../tools/optionValues.ts";
 import { openCommandLine, runCommand } from "../../tools/runCommand.ts";

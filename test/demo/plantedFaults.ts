@@ -1,5 +1,5 @@
 import type { Difference } from "../../libraries/compare/difference.ts";
-import type { DifferenceView } from "../../features/migration/views.ts";
+import type { DifferenceView } from "../../features/migration/differences.ts";
 import type { Fault } from "../standIn/faults.ts";
 import type { Planted } from "../standIn/startStandIn.ts";
 

@@ -12,9 +12,6 @@ import { storedForm } from "./storedForm.ts";
 import { causesOf, lightsBar } from "./lights.ts";
 import { calmSentence, interfacesOf, trafficSection } from "./trafficSection.ts";
 
-/** The operators' page: its headers, and how it is rendered for each request. */
-export type ConsolePage = ReturnType<typeof openConsolePage>;
-
 /**
  * Assembles the page from the core's sections and the loaded parts of features. `address`: where the
  * new interface is served.
@@ -25,36 +22,30 @@ export const openConsolePage = (
   loaded: readonly PagePart[],
   address: string,
 ) => {
-  const { policy, render } = documentFrame(
-    styleOf(loaded),
-    [scriptOf(loaded)],
-    ["connect-src 'self'", "frame-ancestors 'none'"],
-  );
+  const frame = documentFrame(styleOf(loaded), [scriptOf(loaded)], ["connect-src 'self'", "frame-ancestors 'none'"]);
   const head = html`<meta name="robots" content="noindex" />`;
   const about = html`At <code>${address}</code>, started ${timeAt(new Date(performance.timeOrigin).toISOString())}`;
   const dialogs = loaded.map((part) => part.dialogs ?? "");
   const renderDocument = (title: string, content: Html): Html =>
-    render({ title, head, body: html`<div id="page">${content}</div>` });
+    frame.render({ title, head, body: html`<div id="page">${content}</div>` });
   return {
     headers: {
-      "Content-Security-Policy": policy,
+      "Content-Security-Policy": frame.policy,
       "Referrer-Policy": "no-referrer",
       "Cross-Origin-Opener-Policy": "same-origin",
       "Cross-Origin-Resource-Policy": "same-origin",
       "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     },
-    render: {
-      page(now: Date, query: URLSearchParams, stored?: StoredView): Html {
-        const { title, content } = contentOf(core, cacheView, loaded, { now, query, address, about, stored });
-        return renderDocument(
-          title,
-          html`${content} ${dialogs}
-            <p id="message" role="status"></p>`,
-        );
-      },
-      /** The page without a token: only a form that takes the token. */
-      signIn: (): Html => renderDocument("Sign in", signInForm()),
+    render: (now: Date, query: URLSearchParams, stored: StoredView | undefined): Html => {
+      const { title, content } = contentOf(core, cacheView, loaded, { now, query, address, about, stored });
+      return renderDocument(
+        title,
+        html`${content} ${dialogs}
+          <p id="message" role="status"></p>`,
+      );
     },
+    /** The page without a token: only a form that takes the token. */
+    renderSignIn: (): Html => renderDocument("Sign in", signInForm()),
   };
 };
 

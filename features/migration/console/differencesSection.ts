@@ -6,7 +6,7 @@ import { html, type Html } from "../../../libraries/ui/html.ts";
 import { badge, curlPair, filterForm, timeAt } from "../../../libraries/ui/parts.ts";
 import { truncate } from "../../../src/operation/index.ts";
 import { counted, formatNumber } from "../../../libraries/ui/wording.ts";
-import type { DifferenceSample, DifferenceView } from "../views.ts";
+import type { DifferenceSample, DifferenceView } from "../differences.ts";
 import { classifications } from "./routes.ts";
 
 /** Characters of all differences together: the page is requested every two seconds. */

@@ -1,6 +1,6 @@
 import type { Migration } from "../migration.ts";
 import { isForward, isSameStage, type MoveNote, type Stage } from "../stage.ts";
-import type { Parity } from "../views.ts";
+import type { Parity } from "../gate.ts";
 import type { JointMoveRequest } from "./moveBodies.ts";
 
 /** A step towards modern against the evidence. */
@@ -49,7 +49,7 @@ export class JointMove {
       let to = this.#destination(endpoint);
       for (let i = 0; i < MAX_ATTEMPTS && to; i++, to = this.#destination(endpoint)) {
         const { by, why } = this.#request;
-        if (await this.#migration.move(endpoint, to, by, why, this.#note(endpoint, at)))
+        if (await this.#migration.stages.move(endpoint, to, by, why, this.#note(endpoint, at)))
           return void moved.push(endpoint);
       }
       if (to) failed.push({ endpoint, why: "others move it at the same time" });
@@ -76,9 +76,9 @@ export class JointMove {
   /** The stage to which an endpoint moves; `undefined` if it stays. Reads that are further stay. */
   #destination(endpoint: string): Stage | undefined {
     const { stage, share = 100, endpoints } = this.#request;
-    if (stage === "former") return this.#migration.undoable(endpoint)?.from;
-    if (stage === "lost") return this.#migration.lost(endpoint);
-    const [at, to] = [this.#migration.stageOf(endpoint), { stage, share }];
+    if (stage === "former") return this.#migration.stages.undoable(endpoint)?.from;
+    if (stage === "lost") return this.#migration.stages.lost(endpoint);
+    const [at, to] = [this.#migration.stages.of(endpoint), { stage, share }];
     if (endpoints === undefined) return at.stage === "legacy" ? undefined : to;
     return !this.#migration.isRead(endpoint) || isSameStage(at, to) || isForward(to, at) ? undefined : to;
   }
@@ -92,7 +92,7 @@ export class JointMove {
     const { stage, despite } = this.#request;
     return {
       // Setting lost stages again is not a move of many endpoints, which could be undone.
-      all: stage === "former" ? this.#migration.undoable(endpoint)?.all : stage === "lost" ? undefined : at,
+      all: stage === "former" ? this.#migration.stages.undoable(endpoint)?.all : stage === "lost" ? undefined : at,
       ...(this.#opposed.has(endpoint) ? { despite } : {}),
     };
   }

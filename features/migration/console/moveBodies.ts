@@ -2,6 +2,19 @@ import { z } from "zod";
 import { parseJson } from "../../../src/catalogue/index.ts";
 import { shareSchema, stageNames, stageSchema } from "../stage.ts";
 
+/** Makes the function that reads a body: the value if it fits the schema, else its first error in one sentence. */
+const bodyReader =
+  <T extends z.ZodType>(schema: T, allowed: string) =>
+  (text: string): { ok: true; value: z.infer<T> } | { ok: false; detail: string } => {
+    const json = parseJson(text);
+    if (json === undefined) return { ok: false, detail: `This is no JSON; ${allowed}.` };
+    const read = schema.safeParse(json);
+    if (read.success) return { ok: true, value: read.data };
+    const [issue] = read.error.issues;
+    const at = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
+    return { ok: false, detail: `${at}${issue?.message ?? "wrong"}; ${allowed}.` };
+  };
+
 const needed = "a text of 1 to 500 characters is needed";
 const line = z.string(needed).max(500, needed).trim().min(1, needed);
 
@@ -12,8 +25,7 @@ const moveSchema = stageSchema.extend(who);
 const moveAllowed =
   'allowed is {"stage": "legacy", "shadow", "canary" or "modern", "share": 0 to 100, "by": "who", "why": "..."}, and "despite": "..." for a step against the evidence; gates are set in STAGES';
 
-/** Reads the body of a request to move one endpoint. */
-export const readMove = (text: string): Read<typeof moveSchema> => readBody(text, moveSchema, moveAllowed);
+export const readMove = bodyReader(moveSchema, moveAllowed);
 
 const jointMoveSchema = z
   .strictObject({
@@ -35,19 +47,4 @@ const jointAllowed =
 /** A request to move many endpoints. */
 export type JointMoveRequest = z.infer<typeof jointMoveSchema>;
 
-/** Reads the body of a request to move many endpoints. */
-export const readJointMove = (text: string): Read<typeof jointMoveSchema> =>
-  readBody(text, jointMoveSchema, jointAllowed);
-
-/** A body that fits the schema, or its first error in one sentence. */
-type Read<T extends z.ZodType> = { ok: true; value: z.infer<T> } | { ok: false; detail: string };
-
-const readBody = <T extends z.ZodType>(text: string, schema: T, allowed: string): Read<T> => {
-  const json = parseJson(text);
-  if (json === undefined) return { ok: false, detail: `This is no JSON; ${allowed}.` };
-  const read = schema.safeParse(json);
-  if (read.success) return { ok: true, value: read.data };
-  const [issue] = read.error.issues;
-  const at = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
-  return { ok: false, detail: `${at}${issue?.message ?? "wrong"}; ${allowed}.` };
-};
+export const readJointMove = bodyReader(jointMoveSchema, jointAllowed);

@@ -2,9 +2,8 @@ import type { PagePart, PageTrouble } from "../../../libraries/ui/consolePart.ts
 import { joinModules, readStyle } from "../../../libraries/ui/documentFrame.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { counted, enumerate, REMEMBERED_MS, timeOfDay } from "../../../libraries/ui/wording.ts";
-import type { Migration } from "../migration.ts";
 import { callersOf, type Move, type StageName, stageNames, stageText } from "../stage.ts";
-import type { StagesView, StageView } from "../views.ts";
+import type { Migration, StagesView, StageView } from "../migration.ts";
 import { liveDifferencesSection } from "./differencesSection.ts";
 import { auditSection, ledgerSection } from "./recordSections.ts";
 import { classifications } from "./routes.ts";
@@ -29,8 +28,12 @@ export const migrationPage = (migration: Migration, url?: string): PagePart => (
   dialogs: moveDialog(),
   show(now) {
     const { hasModern, isShared } = migration;
-    const [stages, audit, expected] = [migration.view(), migration.audit(), migration.expected()];
-    const differences = classifications.flatMap((kind) => migration.differences(kind));
+    const [stages, audit, expected] = [
+      migration.view(),
+      migration.stages.audit(),
+      migration.comparisons.ledger.entries(),
+    ];
+    const differences = classifications.flatMap((kind) => migration.comparisons.differences.view(kind));
     const returned = returnToLegacy(stages, audit);
     return {
       ...(url !== undefined && { urls: { modern: url } }),

@@ -1,7 +1,6 @@
 import type { Hono } from "hono";
 import type { Observer } from "../../../src/operation/index.ts";
-import type { Migration } from "../migration.ts";
-import type { StageView } from "../views.ts";
+import type { Migration, StageView } from "../migration.ts";
 import { auditEntries } from "./auditEntries.ts";
 import { JointMove } from "./jointMove.ts";
 import { readJointMove, readMove } from "./moveBodies.ts";
@@ -25,12 +24,12 @@ export const addMigrationRoutes = (app: Hono, migration: Migration, observer: Pi
     const kind = classifications.find((known) => known === wanted);
     return kind === undefined
       ? c.json({ detail: `kind: ${JSON.stringify(wanted)} given; allowed are ${classifications.join(", ")}` }, 422)
-      : c.json(migration.differences(kind));
+      : c.json(migration.comparisons.differences.view(kind));
   });
-  app.get("/audit", (c) => c.json(auditEntries(migration.audit())));
+  app.get("/audit", (c) => c.json(auditEntries(migration.stages.audit())));
   app.get("/expected", (c) => {
-    const fired = migration.fired();
-    return c.json(migration.expected().map((entry) => ({ ...entry, fired: fired.has(entry.id) })));
+    const fired = migration.comparisons.ledger.fired();
+    return c.json(migration.comparisons.ledger.entries().map((entry) => ({ ...entry, fired: fired.has(entry.id) })));
   });
 };
 
@@ -55,7 +54,7 @@ const addMoveRoutes = (app: Hono, migration: Migration, observer: Pick<Observer,
     if (against !== undefined && despite === undefined)
       return c.json({ detail: `${endpoint}: ${against.why}. ${remedy}`, evidence: against.evidence }, 409);
     try {
-      return (await migration.move(endpoint, to, by, why, against && { despite }))
+      return (await migration.stages.move(endpoint, to, by, why, against && { despite }))
         ? c.json(shown(migration.viewOf(endpoint)))
         : c.json({ detail: `Another move came first: look at GET /stages/${endpoint}, then try again.` }, 409);
     } catch (error) {

@@ -1,12 +1,12 @@
 import type { PageSection } from "../../../libraries/ui/consolePart.ts";
+import { RECENT_TIMES } from "../../../src/operation/index.ts";
 import { html, type Html } from "../../../libraries/ui/html.ts";
 import { rowsTable, timeAgo, timeAt } from "../../../libraries/ui/parts.ts";
 import { counted, duration, formatNumber, percent } from "../../../libraries/ui/wording.ts";
 import { MAX_COMPARED } from "../comparedRequests.ts";
-import { nextStep } from "../gate.ts";
+import { nextStep, type Parity } from "../gate.ts";
 import { isForward, type Move, type Stage, type StageName, stageNames, stageText } from "../stage.ts";
-import { RECENT_ANSWERS } from "../track.ts";
-import type { Latency, Parity, StagesView, StageView } from "../views.ts";
+import type { StagesView, StageView } from "../migration.ts";
 
 /**
  * The reasons why an endpoint needs an operator, the most urgent first; empty if it does not. In legacy,
@@ -66,7 +66,7 @@ export const stagesSection = (
     order: 10,
     id: "stages",
     title: "Stages",
-    about: `Who answers each endpoint. Compared are distinct requests${ofWhom}; the p95 is that of the last ${RECENT_ANSWERS} answers of each side.`,
+    about: `Who answers each endpoint. Compared are distinct requests${ofWhom}; the p95 is that of the last ${RECENT_TIMES} answers of each side.`,
     content: html`${isNew && !isMoved ? beginning() : ""} ${returned ? sinceWhen(returned) : ""}
     ${allButtons(stages, isMoved)} ${troubled.length > 0 ? stagesTable(troubled, now) : ""}
     ${stageNames.map((stage) =>
@@ -206,7 +206,7 @@ const gateNote = ({ gateSays, isGateFailing }: StageView, troubles: readonly str
 const latencyCell = ({ stage, latency: { legacy, modern } }: StageView): Html =>
   html`${p95Of(stage === "legacy" ? "" : "legacy ", legacy)}${stage === "legacy" ? "" : html` <span class="quiet">·</span> ${p95Of("modern ", modern)}`}`;
 
-const p95Of = (name: string, latency: Latency): Html =>
+const p95Of = (name: string, latency: StageView["latency"]["legacy"]): Html =>
   html`<span class="quiet">${name}</span>${latency === undefined ? "–" : duration(latency.p95)}`;
 
 /** The share of failures that is no trouble without a gate. */

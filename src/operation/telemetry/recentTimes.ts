@@ -13,6 +13,8 @@ export const openRecentTimes = () => {
     add(ms: number): void {
       times[count++ % RECENT_TIMES] = ms;
     },
+    /** All of them, in no order. */
+    values: (): number[] => Array.from(times.subarray(0, count)),
     /** The quantile at a share (0-1), in milliseconds; `undefined` without any duration. */
     quantile(share: number): number | undefined {
       const sorted = times.slice(0, count).toSorted();

@@ -138,7 +138,7 @@ test.each([
   const migration = migrationOf(gateway);
   await until(() => migration.viewOf("findFlow").parity.compared === 3);
   expect(migration.viewOf("findFlow").parity).toMatchObject({ expected: 3 - unexplained, unexplained });
-  const shown = migration.differences("unexplained").map(({ path, cause }) => `${path}: ${cause}`);
+  const shown = migration.comparisons.differences.view("unexplained").map(({ path, cause }) => `${path}: ${cause}`);
   expect(shown).toEqual(unexplained === 0 ? [] : ["served: would not be served"]);
   // No entry of the ledger could allow it.
   expect(await (await operatorsOf({ gateway })).markup()).not.toContain("entry for the ledger");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { gateSchema } from "../../../features/migration/stage.ts";
 import { openStageStore } from "../../../features/migration/stageStore.ts";
-import type { StagesView } from "../../../features/migration/views.ts";
+import type { StagesView } from "../../../features/migration/migration.ts";
 import { memoryStores } from "../../../libraries/stores/openStores.ts";
 import type { Fault } from "../../standIn/faults.ts";
 import { until } from "../../support/waiting.ts";
@@ -33,7 +33,7 @@ const play = async ({ ask, compared, operate, migration }: Staged, line: string)
     return "";
   }
   if (subject === "reasons") {
-    const given = migration.audit().filter((move) => move.despite !== undefined);
+    const given = migration.stages.audit().filter((move) => move.despite !== undefined);
     return `(${given.map(({ endpoint }) => endpoint).join(", ")})`;
   }
   const path = ["all", "reads"].includes(subject) ? "/stages" : `/stages/${subject}`;
@@ -156,7 +156,9 @@ describe("steps towards modern", () => {
     await migration.configure({ getDataset: { stage: "shadow", share: 100 } }, [known]);
     expect((await operate("GET", "/differences")).body).toEqual([]);
     await play(opened, "compare /datasets/1");
-    expect(migration.differences("expected")).toMatchObject([{ path: "/version", form: "type", requests: 1 }]);
+    expect(migration.comparisons.differences.view("expected")).toMatchObject([
+      { path: "/version", form: "type", requests: 1 },
+    ]);
     expect((await operate("GET", "/expected")).body).toEqual([{ ...known, fired: true }]);
     expect(await play(opened, "getDataset canary 5")).toBe("200");
   });
@@ -290,7 +292,7 @@ describe("refused requests to move", () => {
     const { operate, migration } = await staged({});
     const refused = await operate("POST", `/stages${path}`, json);
     expect(refused).toEqual({ status, body: { detail: expect.stringContaining(detail) as string } });
-    expect(migration.audit()).toEqual([]);
+    expect(migration.stages.audit()).toEqual([]);
   });
 
   test("without MODERN_URL there is no stage but legacy", async () => {
@@ -319,5 +321,5 @@ test("the configuration pauses and changes a gate, and its endpoint does not mov
   await migration.configure({ getDataset: { stage: "shadow", share: 100 } }, []);
   expect(shown()).toMatchObject({ stage: "canary", gate: undefined });
   expect(shown().gateSays).toContain("it goes back at 3 requests that differ");
-  expect(migration.audit()).toHaveLength(1);
+  expect(migration.stages.audit()).toHaveLength(1);
 });

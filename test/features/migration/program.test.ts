@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { StageView } from "../../../features/migration/views.ts";
+import type { StageView } from "../../../features/migration/migration.ts";
 import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { start } from "../../gateway/answer/support.ts";
 import { gatewayFor } from "../../support/gateway.ts";
@@ -61,6 +61,6 @@ test("no difference is expected by default; `reference` is the shipped ledger", 
   ] as const) {
     const gateway = await gatewayFor("http://127.0.0.1:1", environment);
     onTestFinished(gateway.close);
-    expect(migrationOf(gateway).expected()[0]?.id).toBe(first);
+    expect(migrationOf(gateway).comparisons.ledger.entries()[0]?.id).toBe(first);
   }
 });

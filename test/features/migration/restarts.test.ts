@@ -22,7 +22,7 @@ test("stages and evidence outlive a restart, but no other modern and no forged r
   await first.close();
 
   const second = await restart();
-  expect(second.migration.stageOf("getStudy")).toMatchObject({
+  expect(second.migration.stages.of("getStudy")).toMatchObject({
     stage: "canary",
     share: 10,
     by: "me",
@@ -62,7 +62,7 @@ describeWithRedis("two gateways with one Redis", () => {
           "It could not be stored. If it is stored late, it may show for a moment and is taken back. Look at /audit before you try again.",
       },
     });
-    expect(migration.stageOf("getDataset")).toMatchObject({ stage: "shadow", share: 10 });
+    expect(migration.stages.of("getDataset")).toMatchObject({ stage: "shadow", share: 10 });
     await redis.start();
     await until(async () => (await move("getDataset", { stage: "canary", share: 5, despite })).status === 200);
   });
@@ -72,7 +72,7 @@ describeWithRedis("two gateways with one Redis", () => {
     const on = async () => {
       const opened = await staged({ getStudy: { stage: "shadow" } }, { environment: { REDIS_URL: redis.url } });
       const dependency = () => opened.gateway.core.dependencies.states().find(({ name }) => name === "stages");
-      return { ...opened, dependency, at: (endpoint = "getDataset") => opened.migration.stageOf(endpoint) };
+      return { ...opened, dependency, at: (endpoint = "getDataset") => opened.migration.stages.of(endpoint) };
     };
     const [a, b] = [await on(), await on()];
     const none = "Redis has none that was set at run time: the stages of the setting STAGES are in force";
@@ -114,7 +114,7 @@ describeWithRedis("two gateways with one Redis", () => {
       expect(dependency()).toMatchObject({ state: "ok" });
       expect(dependency()?.why).toBeUndefined();
       // The moves from before the loss are in the audit log again.
-      expect(migration.audit().map(({ endpoint, to }) => `${endpoint} ${to.share}`)).toEqual([
+      expect(migration.stages.audit().map(({ endpoint, to }) => `${endpoint} ${to.share}`)).toEqual([
         "getSetup 10",
         "getTask 100",
         "getDataset 5",

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { DifferenceView } from "../../../features/migration/views.ts";
+import type { DifferenceView } from "../../../features/migration/differences.ts";
 import { operatorsOf, textOf } from "../console/page/operators.ts";
 import { exchange } from "../../gateway/answer/support.ts";
 import { get } from "../../gateway/proxy/support.ts";
@@ -82,14 +82,14 @@ describe("shadow", () => {
     await compared("findFlow", 1);
     await compared("getStudy", 1);
     await compared("getSetup", 3);
-    expect(formatDifferences(migration.differences("unexplained")).toSorted()).toEqual([
+    expect(formatDifferences(migration.comparisons.differences.view("unexplained")).toSorted()).toEqual([
       "/colour extra 1",
       "/format missing 1",
       "/version type 1",
       "status status 1",
     ]);
-    expect(formatDifferences(migration.differences("explained"))).toEqual(["/tag order 1"]);
-    expect(formatDifferences(migration.differences("drift"))).toEqual(["/name value 1"]);
+    expect(formatDifferences(migration.comparisons.differences.view("explained"))).toEqual(["/tag order 1"]);
+    expect(formatDifferences(migration.comparisons.differences.view("drift"))).toEqual(["/name value 1"]);
     expect(migration.viewOf("getSetup").parity).toMatchObject({ compared: 3, equal: 3 });
     expect(migration.viewOf("getDataset").parity).toMatchObject({ compared: 1, unexplained: 1 });
     const differences = (await operate("GET", "/differences")).body as DifferenceView[];
@@ -140,7 +140,7 @@ describe("shadow", () => {
     await ask(`/data/list/tag/${owner}`, { "X-API-Key": owner });
     await ask("/datasets/list", headers, { method: "POST", body: JSON.stringify({ tag: owner.toLowerCase() }) });
     await compared("listDatasets", 2);
-    const samples = migration.differences("unexplained").flatMap((difference) => difference.samples);
+    const samples = migration.comparisons.differences.view("unexplained").flatMap((difference) => difference.samples);
     expect(samples.length).toBe(2);
     expect(JSON.stringify(samples).toLowerCase()).not.toContain(owner.toLowerCase());
     for (const { curl } of samples) {
@@ -281,7 +281,7 @@ describe("modern", () => {
     modern.use([]);
     await migration.configure({ getDataset: { stage: "modern", share: 0 } }, []);
     expect((await ask("/datasets/61")).body).toEqual(wrong);
-    await migration.move("getDataset", { stage: "canary", share: 100 }, "me", "to compare them all");
+    await migration.stages.move("getDataset", { stage: "canary", share: 100 }, "me", "to compare them all");
     await until(async () => JSON.stringify((await ask("/datasets/61")).body) !== JSON.stringify(wrong));
   });
 
@@ -346,7 +346,7 @@ describe("a canary that modern answers wrongly", () => {
       await opened.ask(`/datasets/${id}`);
       await opened.compared("getDataset", count + 1);
     }
-    expect(opened.migration.stageOf("getDataset").stage).toBe("canary");
+    expect(opened.migration.stages.of("getDataset").stage).toBe("canary");
     await opened.ask("/datasets/3");
     await opened.compared("getDataset", 5);
     return { ...opened, shown: () => opened.migration.viewOf("getDataset") };
@@ -359,7 +359,7 @@ describe("a canary that modern answers wrongly", () => {
     expect(textOf(await markup())).toMatch(
       /The gate took getDataset back to shadow at \d\d:\d\d UTC \(3 distinct requests differ without a reason\): legacy answers all callers Nothing has to be pressed/,
     );
-    expect(migration.audit()).toMatchObject([
+    expect(migration.stages.audit()).toMatchObject([
       { by: "gate", why: "3 distinct requests differ without a reason", from: { stage: "canary" } },
     ]);
     expect(shown()).toMatchObject({ gate: undefined, wrongSince: undefined });
@@ -392,12 +392,12 @@ test("the gate promotes an endpoint by evidence, and demotes it by a regression"
       return isSo();
     });
   await askUntil(() => shown().stage !== "shadow");
-  const { by, from, to } = migration.audit().at(-1) ?? {};
+  const { by, from, to } = migration.stages.audit().at(-1) ?? {};
   expect([by, from, to]).toMatchObject(["gate", { stage: "shadow" }, { stage: "canary", share: 5 }]);
   modern.use([{ endpoint: "getDataset", fault: "otherValue", path: "/name" }]);
   await askUntil(() => shown().stage === "shadow");
   expect(shown()).toMatchObject({ by: "gate", why: expect.stringContaining("parity at most") as string });
-  expect(migration.differences("unexplained").map(({ path }) => path)).toEqual(["/name"]);
+  expect(migration.comparisons.differences.view("unexplained").map(({ path }) => path)).toEqual(["/name"]);
   modern.use([]);
   await askUntil(() => shown().gateSays?.includes("after a demotion") === true);
   expect(shown().stage).toBe("shadow");

@@ -57,3 +57,12 @@ test("differences since the move count after a restart, comparisons do not", () 
   expect(evidence()).toMatchObject({ unexplained: 2, conclusive: 0 });
   expect(trackAt(-10 * minute, requests).evidence()).toMatchObject({ unexplained: 0 });
 });
+
+test("modern's times are those of its answers since the move that have not failed", () => {
+  const { track, evidence } = trackAt();
+  track.asked("modern", 30, false);
+  track.asked("modern", 40, true);
+  expect(evidence().modern).toEqual({ asked: 2, failed: 1, times: [30] });
+  track.moved();
+  expect(evidence().modern).toEqual({ asked: 0, failed: 0, times: [] });
+});

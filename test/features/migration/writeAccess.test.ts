@@ -52,8 +52,8 @@ const askedFor = async (path: string, input: object, key: string) => {
 
 test.each(both)("reads in %s, writes in %s: a stranger writes to no private record", async (reading, writing) => {
   for (const [name, , reader] of writes) {
-    await opened.migration.move(name, inStage(writing), "me", "");
-    await opened.migration.move(reader, inStage(reading), "me", "");
+    await opened.migration.stages.move(name, inStage(writing), "me", "");
+    await opened.migration.stages.move(reader, inStage(reading), "me", "");
   }
   const side = isModern(writing) ? "modern" : "legacy";
   for (const [name, path, reader, hidden, open] of writes) {

@@ -91,7 +91,7 @@ describeInChromium("the operators' page", (open) => {
 
   test("a stage is moved by click, with what speaks against it, and a refusal is shown", async () => {
     const { url, migration, ask, compared } = await underWay();
-    await migration.move("listEvaluationMeasures", { stage: "shadow", share: 100 }, "Ada", "a try");
+    await migration.stages.move("listEvaluationMeasures", { stage: "shadow", share: 100 }, "Ada", "a try");
     await ask("/evaluationmeasures/list");
     await compared("listEvaluationMeasures", 1);
     const page = await open(url, { may: /409|422/ });
@@ -111,7 +111,7 @@ describeInChromium("the operators' page", (open) => {
     await page.unroute("**/stages/*");
     await page.click("#move [type=submit]");
     await page.waitForSelector(`${row("getDataset")} .stage.canary`);
-    expect(migration.stageOf("getDataset")).toMatchObject({ stage: "canary", share: 20, by: "Ada" });
+    expect(migration.stages.of("getDataset")).toMatchObject({ stage: "canary", share: 20, by: "Ada" });
     const moved = await textOf(page, "#audit tbody tr:first-child");
     for (const text of ["getDataset shadow", "canary, 20 %", "Ada looks good", "it is known"])
       expect(moved).toContain(text);
@@ -140,13 +140,13 @@ describeInChromium("the operators' page", (open) => {
     await page.click("[data-all=legacy]");
     await move(page, { why: "an outage", by: "Ada" });
     await isDone(page);
-    expect(migration.stageOf("getStudy").stage).toBe("legacy");
+    expect(migration.stages.of("getStudy").stage).toBe("legacy");
     await page.click("[data-all=former]");
     expect(await textOf(page, part("will"))).toContain("getStudy: modern, 100 %");
     expect(await textOf(page, `${part("evidence")}.trouble`)).toContain("getStudy: ");
     await move(page, { why: "the outage is over", despite: "known" });
     await isDone(page);
-    expect(migration.stageOf("getStudy")).toMatchObject({ stage: "modern", share: 100 });
+    expect(migration.stages.of("getStudy")).toMatchObject({ stage: "modern", share: 100 });
     await until(async () => (await textOf(page, "#audit tbody tr:first-child")).includes("known"));
 
     await page.click("[data-all=reads]");
@@ -154,12 +154,12 @@ describeInChromium("the operators' page", (open) => {
     expect((await page.locator(part("will")).innerText()).split("\n")).toHaveLength(2);
     await move(page, { why: "all at once" });
     await isDone(page);
-    expect(migration.stageOf("getTask").stage).toBe("shadow");
+    expect(migration.stages.of("getTask").stage).toBe("shadow");
     await until(async () => (await textOf(page, "#audit tbody tr:first-child")).includes("all at once"));
     await page.click("[data-all=former]");
     await move(page, { why: "too early" });
     await isDone(page);
-    expect(migration.stageOf("getTask").stage).toBe("legacy");
+    expect(migration.stages.of("getTask").stage).toBe("legacy");
   });
 
   test("an update of the page keeps focus, folds, fields, filters, selection and place", async () => {
@@ -241,7 +241,7 @@ describeInChromium("the operators' page", (open) => {
     await page.keyboard.type("they are known");
     await press("Enter");
     await isDone(page);
-    expect(migration.stageOf("getDataset")).toMatchObject({ stage: "modern", share: 99, why: "by hand" });
+    expect(migration.stages.of("getDataset")).toMatchObject({ stage: "modern", share: 99, why: "by hand" });
     const version = differenceAt(page, "/version");
     await version.locator("summary").first().focus();
     await press("Enter");
