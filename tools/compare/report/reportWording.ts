@@ -5,10 +5,8 @@ import type { Json } from "../../../src/catalogue/index.ts";
 import { truncate } from "../../../src/operation/index.ts";
 import { counted, formatNumber } from "../../../libraries/ui/wording.ts";
 
-type FormattedValue = { side: "legacy" | "expected" | "candidate"; text: string };
-
 /** The values of a difference as JSON of at most `most` characters; a side without a value is left out. */
-export const formatValues = (difference: ReportedDifference, most: number): FormattedValue[] =>
+export const formatValues = (difference: ReportedDifference, most: number): { side: string; text: string }[] =>
   (["legacy", "expected", "candidate"] as const).flatMap((side) => {
     const value = difference[side];
     return value === undefined ? [] : [{ side, text: truncate(jsonOf(value), most) }];
