@@ -1,41 +1,29 @@
 import { type Entry, expiryOf, type FoundEntry } from "../../src/gateway/index.ts";
 import { monotonic } from "../../src/operation/index.ts";
 
-/** A stored answer, as operators see it. Times are ISO 8601. */
-export type StoredAnswer = {
-  /** The name of its endpoint; for a read of the legacy interface behind the word `legacy`. */
-  endpoint: string;
-  status: number;
-  bytes: number;
-  groups: readonly string[];
-  freshness: FoundEntry["freshness"];
-  /** When it was fetched, which is the time of the last refresh that succeeded. */
-  since: string;
-  freshUntil: string;
-  /** Until when it may be served, also stale. */
-  until: string;
-  /** The reason why it is no longer fresh; absent while it is. */
-  why?: string;
-  /** Refreshes in a row that have failed since then, and when the next may be tried. */
-  failures: number;
-  retryAt?: string;
-};
+/** A stored answer, as operators see it. */
+export type StoredAnswer = ReturnType<typeof storedAnswer>;
 
 const isoAt = (moment: number): string => new Date(monotonic.toStored(moment)).toISOString();
 
-/** Describes an entry. */
-export const storedAnswer = ({ entry, freshness }: FoundEntry): StoredAnswer => {
+/** Describes an entry. Times are ISO 8601. */
+export const storedAnswer = ({ entry, freshness }: FoundEntry) => {
   const { endpoint, status, body, groups, storedAt, freshUntil, failures, retryAt } = entry;
   return {
+    /** The name of its endpoint; for a read of the legacy interface behind the word `legacy`. */
     endpoint,
     status,
     bytes: body.length,
     groups,
     freshness,
+    /** When it was fetched, which is the time of the last refresh that succeeded. */
     since: isoAt(storedAt),
     freshUntil: isoAt(freshUntil),
+    /** Until when it may be served, also stale. */
     until: isoAt(expiryOf(entry)),
+    /** The reason why it is no longer fresh; absent while it is. */
     ...(freshness !== "fresh" && { why: whyNotFresh(entry) }),
+    /** Refreshes in a row that have failed since then, and when the next may be tried. */
     failures,
     ...(failures > 0 && { retryAt: isoAt(retryAt) }),
   };
