@@ -31,7 +31,6 @@ type CheckSettings = {
 /** A line of the check. */
 type CheckRow = { result: "ok" | "FAIL" | "note"; name: string; found: string; advice?: string };
 
-/** The result of `--check`. */
 type CheckResult = ReturnType<typeof resultOf>;
 
 /**
