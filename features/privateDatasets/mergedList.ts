@@ -20,7 +20,6 @@ import { idsInText, type ListParts, rowsById, type wholeLists } from "./wholeLis
 type Input = Record<string, unknown>;
 type KeyedContext = Context & { key: string };
 
-/** The parts of merged lists. */
 type MergedListParts = {
   core: ListParts;
   scanResults: ScanResults;

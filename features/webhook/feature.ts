@@ -65,7 +65,6 @@ const open = (
   };
 };
 
-/** A message, and the key that signs it. */
 type Message = { url: string; key: Buffer; id: string; body: string; signal: AbortSignal };
 
 /** Sends a message once. Returns why it was not accepted; `undefined` if it was. */
