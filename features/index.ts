@@ -128,7 +128,13 @@ const openFeatures = async (
     ),
     /** In the order of the lines that `--check` prints. */
     checks: some(loaded.sharedCache?.openCheck(core), privateDatasets?.check, migration.check),
-    start: () => startAll(starts),
+    /**
+     * Starts the background work of the features, one after the other; the results are parts of the lines that the
+     * start prints.
+     *
+     * @throws An error that stops the start.
+     */
+    start: (): Promise<Started[]> => Array.fromAsync(starts, (start) => start()),
     /** Puts changed settings in force, one feature after the other. */
     reload: async (next: AllSettings): Promise<void> => {
       await migration.reload(next);
@@ -143,17 +149,6 @@ const openFeatures = async (
     accessLog,
     tracing,
   };
-};
-
-/**
- * Starts the background work of the features; the results are parts of the lines that the start prints.
- *
- * @throws An error that stops the start.
- */
-const startAll = async (starts: readonly (() => Promise<Started>)[]): Promise<Started[]> => {
-  const started: Started[] = [];
-  for (const start of starts) started.push(await start());
-  return started;
 };
 
 /** Leaves out what a feature that is off does not give. */

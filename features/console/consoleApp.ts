@@ -5,7 +5,6 @@ import { type Invalidation, legacyName } from "../../src/gateway/index.ts";
 import { parseJson } from "../../src/catalogue/index.ts";
 import { once } from "../../src/operation/index.ts";
 import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
-import type { Html } from "../../libraries/ui/html.ts";
 import { cacheViewOf, type CacheView } from "./cacheView.ts";
 import { findStored, MAX_ADDRESS, shownAddress } from "./storedView.ts";
 import type { ConsoleCore } from "./consoleCore.ts";
@@ -32,19 +31,11 @@ export const consoleApp = (
     const loaded = await Promise.all(parts.flatMap((part) => part.page?.() ?? []));
     return openConsolePage(core, cacheView, loaded, address);
   });
-  const send = async (c: Context, name: "page" | "signIn"): Promise<Response> => {
+
+  const app = makeApp(async (c) => {
     const { headers, render } = await loadPage();
-    return name === "page"
-      ? c.html(await pageNow(render, new URL(c.req.url).searchParams), 200, headers)
-      : c.html(render.signIn(), 401, { ...headers, "WWW-Authenticate": "Bearer" });
-  };
-
-  const pageNow = async (render: ConsolePage["render"], query: URLSearchParams): Promise<Html> => {
-    const wanted = query.get("stored") ?? "";
-    return render.page(new Date(), query, wanted === "" ? undefined : await findStored(core, wanted));
-  };
-
-  const app = makeApp((c) => send(c, "signIn"));
+    return c.html(render.signIn(), 401, { ...headers, "WWW-Authenticate": "Bearer" });
+  });
   app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => c.json({ detail: "The body is too large." }, 413) }));
   app.get("/cache", async (c) => {
     const url = c.req.query("url");
@@ -72,7 +63,13 @@ export const consoleApp = (
     return c.json({ purged: invalidation, detail: notAcknowledged }, 202);
   });
   for (const part of parts) part.routes?.(app);
-  app.get("/", (c) => send(c, "page"));
+  app.get("/", async (c) => {
+    const { headers, render } = await loadPage();
+    const query = new URL(c.req.url).searchParams;
+    const wanted = query.get("stored") ?? "";
+    const stored = wanted === "" ? undefined : await findStored(core, wanted);
+    return c.html(render.page(new Date(), query, stored), 200, headers);
+  });
   return app;
 };
 
