@@ -1,5 +1,4 @@
 import { causeOf } from "../../../libraries/compare/difference.ts";
-import type { CurlPair } from "../../../libraries/compare/curls.ts";
 import type { Report, ReportedDifference, Summary } from "./report.ts";
 import type { Json } from "../../../src/catalogue/index.ts";
 import { truncate } from "../../../src/operation/index.ts";
@@ -41,7 +40,3 @@ export const formatSides = ({ sides }: Report): string =>
   sides.candidate === undefined
     ? `legacy ${sides.legacy} and the new interface's rules`
     : `legacy ${sides.legacy} and candidate ${sides.candidate}`;
-
-/** The commands for the sides that got a request. */
-export const commandsOf = ({ legacy, candidate }: CurlPair): string[] =>
-  [legacy, candidate].filter((command) => command !== undefined);
