@@ -75,11 +75,7 @@ const openFeatures = async (
   settings: AllSettings,
   parts: FeatureParts,
 ) => {
-  /** Makes sure that a feature is closed with the gateway. */
-  const closed = <F extends { close: () => Promise<void> } | undefined>(feature: F): F => {
-    if (feature) closing.defer(() => feature.close());
-    return feature;
-  };
+  const closed = closedBy(closing);
   const stores = closed(await loaded.stores.open(core, settings));
   const webhook = closed(loaded.webhook?.open(core, settings));
   const privateDatasets = closed(await loaded.privateDatasets?.open(core, stores, settings, parts));
@@ -128,7 +124,13 @@ const openFeatures = async (
     ),
     /** In the order of the lines that `--check` prints. */
     checks: some(loaded.sharedCache?.openCheck(core), privateDatasets?.check, migration.check),
-    start: () => startAll(starts),
+    /**
+     * Starts the background work of the features, one after the other; the results are parts of the lines that the
+     * start prints.
+     *
+     * @throws An error that stops the start.
+     */
+    start: (): Promise<Started[]> => Array.fromAsync(starts, (start) => start()),
     /** Puts changed settings in force, one feature after the other. */
     reload: async (next: AllSettings): Promise<void> => {
       await migration.reload(next);
@@ -145,16 +147,13 @@ const openFeatures = async (
   };
 };
 
-/**
- * Starts the background work of the features; the results are parts of the lines that the start prints.
- *
- * @throws An error that stops the start.
- */
-const startAll = async (starts: readonly (() => Promise<Started>)[]): Promise<Started[]> => {
-  const started: Started[] = [];
-  for (const start of starts) started.push(await start());
-  return started;
-};
+/** Makes sure that a feature is closed with the gateway. */
+const closedBy =
+  (closing: AsyncDisposableStack) =>
+  <F extends { close: () => Promise<void> } | undefined>(feature: F): F => {
+    if (feature) closing.defer(() => feature.close());
+    return feature;
+  };
 
 /** Leaves out what a feature that is off does not give. */
 const some = <T>(...given: (T | undefined)[]): T[] => given.filter((part) => part !== undefined);

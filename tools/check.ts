@@ -17,7 +17,7 @@ import {
   type LegacyFailed,
   type UpstreamReply,
 } from "../src/gateway/index.ts";
-import { once, openHolding, SAMPLE, type Settings, type WhenOff } from "../src/operation/index.ts";
+import { once, openHolding, SAMPLE, type WhenOff } from "../src/operation/index.ts";
 import type { DataSettings } from "../libraries/stores/settings.ts";
 import { checkDirectory } from "../libraries/stores/checkDirectory.ts";
 import type { DiskPatience } from "../libraries/stores/diskThread.ts";
@@ -26,8 +26,7 @@ import { urlsToOwnListeners } from "./ownListeners.ts";
 import { plainText } from "./plainText.ts";
 
 type CheckSettings = {
-  settings: Pick<Settings, "PREFIXES" | "LEGACY_URL" | "LEGACY_API_KEY" | "LEGACY_PATH" | "TRUSTED_PROXIES"> &
-    Partial<Pick<DataSettings, "REDIS_URL" | "DATA_DIR">>;
+  settings: DataSettings;
   strict: boolean;
   print: (line: string) => void;
   /** The checks of features. */
@@ -40,15 +39,7 @@ type CheckSettings = {
 /** A line of the check. */
 type CheckRow = { result: "ok" | "FAIL" | "note"; name: string; found: string; advice?: string };
 
-/** The result of `--check`. `legacy`: its answer in plain words. `absent`: the endpoints that legacy does not have. */
-type CheckResult = {
-  ready: boolean;
-  legacy: string;
-  passed: number;
-  failed: number;
-  absent: readonly string[];
-  rows: CheckRow[];
-};
+type CheckResult = ReturnType<typeof resultOf>;
 
 /**
  * Checks legacy, an example of each endpoint that reads, the settings, and each feature by its own check. Prints a line
@@ -318,7 +309,8 @@ const checkSettings = async (
     );
 };
 
-const resultOf = (rows: CheckRow[], legacy: string, absent: readonly string[]): CheckResult => {
+/** `legacy`: its answer in plain words. `absent`: the endpoints that legacy does not have. */
+const resultOf = (rows: CheckRow[], legacy: string, absent: readonly string[]) => {
   const count = (wanted: CheckRow["result"]) => rows.filter(({ result }) => result === wanted).length;
   return { ready: count("FAIL") === 0, legacy, passed: count("ok"), failed: count("FAIL"), absent, rows };
 };

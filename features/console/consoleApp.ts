@@ -45,7 +45,7 @@ export const consoleApp = (
   });
   app.post("/purge", async (c) => {
     const purge = readPurge(await c.req.text(), endpoints);
-    if (!purge.ok) return c.json({ detail: purge.detail }, 422);
+    if ("detail" in purge) return c.json(purge, 422);
     if ("url" in purge) {
       const purged = { url: shownAddress(purge.url) };
       const removed = await core.stored.remove(purge.url);
@@ -90,20 +90,17 @@ const purgeSchema = z.union([
 const readPurge = (
   body: string,
   endpoints: readonly string[],
-): { ok: true; invalidation: Invalidation } | { ok: true; url: string } | { ok: false; detail: string } => {
+): { invalidation: Invalidation } | { url: string } | { detail: string } => {
   const allowed = `allowed is {"all": true}, {"group": "dataset/61"} or {"endpoint": one of ${endpoints.join(", ")}}, each with "hard": true or without, or {"url": "/v1/datasets/61"}`;
   const json = parseJson(body);
-  if (json === undefined) return { ok: false, detail: `This is no JSON; ${allowed}.` };
+  if (json === undefined) return { detail: `This is no JSON; ${allowed}.` };
   const read = purgeSchema.safeParse(json);
-  if (!read.success) return { ok: false, detail: `This cannot be purged; ${allowed}.` };
+  if (!read.success) return { detail: `This cannot be purged; ${allowed}.` };
   const { data } = read;
-  if ("url" in data) return { ok: true, url: data.url };
+  if ("url" in data) return data;
   if ("endpoint" in data && !endpoints.includes(data.endpoint))
-    return { ok: false, detail: `There is no such endpoint; ${allowed}.` };
+    return { detail: `There is no such endpoint; ${allowed}.` };
   const soft = !data.hard;
-  if ("all" in data) return { ok: true, invalidation: { all: true, soft } };
-  return {
-    ok: true,
-    invalidation: "group" in data ? { groups: [data.group], soft } : { endpoint: data.endpoint, soft },
-  };
+  if ("all" in data) return { invalidation: { all: true, soft } };
+  return { invalidation: "group" in data ? { groups: [data.group], soft } : { endpoint: data.endpoint, soft } };
 };

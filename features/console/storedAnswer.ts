@@ -21,6 +21,7 @@ export const storedAnswer = ({ entry, freshness }: FoundEntry) => {
     freshUntil: isoAt(freshUntil),
     /** Until when it may be served, also stale. */
     until: isoAt(expiryOf(entry)),
+    /** The reason why it is no longer fresh; absent while it is. */
     ...(freshness !== "fresh" && { why: whyNotFresh(entry) }),
     /** Refreshes in a row that have failed since then, and when the next may be tried. */
     failures,

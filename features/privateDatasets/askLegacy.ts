@@ -31,7 +31,6 @@ type LegacyDocument = { document: JsonObject } | { document?: undefined; code: n
  */
 export type AskLegacy = (request: LegacyRequest) => Promise<LegacyDocument>;
 
-/** The parts of the core that asking legacy uses. */
 type LegacyParts = Pick<Core, "fetchReadable" | "errors">;
 
 /** Asks legacy on behalf of a caller. */

@@ -1,9 +1,5 @@
 import type { RowFilters, RowTest } from "../../src/catalogue/index.ts";
 
-/** The uploader whose datasets a list's input asks for. */
-export const uploaderIn = (input: Record<string, unknown>): number | undefined =>
-  input["uploader"] as number | undefined;
-
 /** Tests for a list's input if legacy lists a row to its owner. A field without a filter may leave out any row. */
 export const rowMatcher = (filters: RowFilters, input: Record<string, unknown>): RowTest => {
   const isKnown = Object.keys(input).every((name) => input[name] === undefined || Object.hasOwn(filters, name));

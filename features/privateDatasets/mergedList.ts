@@ -13,14 +13,13 @@ import { answerOf, type Outcome, type RowFilters, type RowTest } from "../../src
 import { type AdminStatuses, askAs, LIST_ENDPOINT } from "./askLegacy.ts";
 import type { ScanResults, PrivateRow } from "./scanResults.ts";
 import { pageOf } from "./listedRows.ts";
-import { rowMatcher, uploaderIn } from "./matching.ts";
+import { rowMatcher } from "./matching.ts";
 import type { Scanner } from "./scan.ts";
 import { idsInText, type ListParts, rowsById, type wholeLists } from "./wholeLists.ts";
 
 type Input = Record<string, unknown>;
 type KeyedContext = Context & { key: string };
 
-/** The parts of merged lists. */
 type MergedListParts = {
   core: ListParts;
   scanResults: ScanResults;
@@ -147,7 +146,7 @@ class MergedLists {
   /** Legacy lists a private dataset to its owner only. The filter names the owner; the key does not. */
   #learnUploaders(input: Input, listed: () => Iterable<number>): void {
     const { scanResults } = this.#parts;
-    const uploader = uploaderIn(input);
+    const uploader = input["uploader"] as number | undefined;
     if (uploader === undefined || scanResults.rows().every((row) => row.uploader !== undefined)) return;
     for (const id of listed()) {
       const row = scanResults.get(id);

@@ -26,24 +26,7 @@ const SAVED_EVERY = 100;
 const TICK = 1000;
 
 /** The scan as operators see it. Times are ISO 8601. */
-export type PrivateRowsView = {
-  /** `scanning`: the first scan is not over. `outdated`: the last scan ended more than an hour ago. */
-  state: "scanning" | "complete" | "outdated";
-  /** The reason why the scan does not go on: legacy cannot be asked, or the results cannot be stored. */
-  trouble?: string | undefined;
-  /** Known private datasets, and how many of them legacy does not show even to the administrator. */
-  rows: number;
-  hidden: number;
-  /** The id that is being read, 0 between two scans; and the last id to read. */
-  at: number;
-  lastId: number;
-  completedAt?: string | undefined;
-  /** Requests to legacy since the start. */
-  calls: number;
-  kept: "memory" | "directory" | "redis";
-  /** True if this gateway scans; others may wait for their turn. */
-  scansHere: boolean;
-};
+export type PrivateRowsView = ReturnType<Scanner["view"]>;
 
 /** The parts of a scanner. */
 type ScannerSettings = {
@@ -221,7 +204,6 @@ export class Scanner {
     this.#results.unread.delete(id);
   }
 
-  /** Stores the state of an id. */
   async #record(id: number, state: DatasetState, isLast: boolean): Promise<void> {
     const results = this.#results;
     const progress = results.progress();
@@ -277,19 +259,27 @@ export class Scanner {
     return this.#age() <= OUTDATED;
   }
 
-  view(): PrivateRowsView {
+  view() {
     const { highest, completed } = this.#results.progress();
     const rows = this.#results.rows();
+    /** `scanning`: the first scan is not over. `outdated`: the last scan ended more than an hour ago. */
+    const state: "scanning" | "complete" | "outdated" =
+      completed === undefined ? "scanning" : this.isCurrent() ? "complete" : "outdated";
     return {
-      state: completed === undefined ? "scanning" : this.isCurrent() ? "complete" : "outdated",
+      state,
+      /** The reason why the scan does not go on: legacy cannot be asked, or the results cannot be stored. */
       ...(this.#trouble && { trouble: this.#trouble.why }),
+      /** Known private datasets, and how many of them legacy does not show even to the administrator. */
       rows: rows.length,
       hidden: rows.filter(({ shown }) => shown === undefined).length,
+      /** The id that is being read, 0 between two scans; and the last id to read. */
       at: this.#at,
       lastId: highest === 0 ? 0 : highest + this.#options.margin,
       ...(completed && { completedAt: new Date(completed.at).toISOString() }),
+      /** Requests to legacy since the start. */
       calls: this.#settings.spent.calls,
       kept: this.#results.storeKind,
+      /** True if this gateway scans; others may wait for their turn. */
       scansHere: this.#results.scansHere(),
     };
   }

@@ -91,21 +91,12 @@ const addTo = (known: CallerEntry, { count, first, last }: CallerEntry): void =>
 /** A request of the legacy interface. `isAccepted`: legacy has answered it, so it took the key. */
 export type CallerRequest = { key: string | undefined; isAccepted: boolean; agent: string | undefined; path: string };
 
-/** One caller of the legacy interface, by a hash of the credential, the user agent and the path. */
-export type ClientView = {
-  /** The first characters of a salted hash, or a fixed word for requests without a key. */
-  caller: string;
-  agent: string;
-  /**
-   * The deprecated path that it lies below, else the first three segments below the legacy path, with ids as `{id}`.
-   */
-  path: string;
-  /** The number of requests. */
-  count: number;
-  /** Times of the first and the last request, ISO 8601. */
-  first: string;
-  last: string;
-};
+/**
+ * One caller of the legacy interface, with one program and path. `caller`: the first characters of a salted hash, or a
+ * fixed word for requests without a key. `path`: the deprecated path that it lies below, else the first three segments
+ * below the legacy path, with ids as `{id}`. `first`, `last`: times of requests, ISO 8601.
+ */
+export type ClientView = Omit<CallerEntry, "first" | "last"> & { first: string; last: string };
 
 /** The callers of the legacy interface: all, or those of paths below one path. */
 export type ListClients = (below?: string) => readonly ClientView[];

@@ -5,7 +5,6 @@ import { Replication, type ReplicationSettings } from "./replication.ts";
 import { entryName, EPOCH, groupsFor, isListable, scripts, VERSIONS } from "./scripts.ts";
 import { fromWire, toWire } from "./wire.ts";
 
-/** The settings of the tier. */
 type RedisTierSettings = Omit<ReplicationSettings, "build"> & {
   /** Entries of other builds are not read; default: this build's id. */
   build?: string;

@@ -15,7 +15,6 @@ export type Heartbeat = {
   others: readonly string[];
 };
 
-/** The settings of a lease. */
 type ReplicationLeaseSettings = {
   isListening: () => boolean;
   /** Sends a heartbeat. `epochs`: does Redis know these? */

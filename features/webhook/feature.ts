@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { connectionCause } from "../../src/operation/index.ts";
 import type { Core, Started } from "../../src/gateway/index.ts";
 import { webhookEvents } from "./events.ts";
@@ -33,32 +34,27 @@ const open = (
     observer.event("webhook_dropped", { id, why });
   };
 
-  const attempt = (id: string, body: string, attempts = 1): void => {
-    attemptOnce(id, body, attempts).catch((error: unknown) => {
-      observer.fault(error);
-      waiting.delete(id);
-    });
-  };
-
-  const attemptOnce = async (id: string, body: string, attempts: number): Promise<void> => {
-    const why = await send({ url, key, id, body, signal: stopping.signal });
-    if (stopping.signal.aborted) return;
-    if (why === undefined) results.taken++;
-    else {
+  /** Sends a message until it is accepted, or until it has failed after the last delay. */
+  const deliver = async (id: string, body: string): Promise<void> => {
+    for (let attempts = 1; ; attempts++) {
+      const why = await send({ url, key, id, body, signal: stopping.signal });
+      if (stopping.signal.aborted) return;
+      if (why === undefined) return void results.taken++;
       results.failed++;
       observer.event("webhook_failed", { id, attempts, why });
       const delay = delays[attempts - 1];
-      if (delay !== undefined) return void setTimeout(attempt, delay, id, body, attempts + 1).unref();
-      drop(id, `it was not taken in ${attempts} attempts`);
+      if (delay === undefined) return drop(id, `it was not taken in ${attempts} attempts`);
+      await sleep(delay, undefined, { ref: false });
     }
-    waiting.delete(id);
   };
 
   events.on("notice", ({ type, at, ...data }) => {
     const id = `msg_${randomUUID()}`;
     if (waiting.size >= MAX_WAITING) return drop(id, `${MAX_WAITING} messages wait`);
     waiting.add(id);
-    attempt(id, JSON.stringify({ type, timestamp: at, data }));
+    deliver(id, JSON.stringify({ type, timestamp: at, data }))
+      .catch(observer.fault)
+      .finally(() => waiting.delete(id));
   });
   return {
     start: async () => ({ line: "moves, new unexplained differences, floods and incidents are posted to WEBHOOK_URL" }),
@@ -69,7 +65,6 @@ const open = (
   };
 };
 
-/** A message, and the key that signs it. */
 type Message = { url: string; key: Buffer; id: string; body: string; signal: AbortSignal };
 
 /** Sends a message once. Returns why it was not accepted; `undefined` if it was. */

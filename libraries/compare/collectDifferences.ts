@@ -8,22 +8,15 @@ export type FoundDifference = Omit<Difference, "count">;
 /** The most differences of an answer that are counted separately. */
 const MAX_DIFFERENCES = 300;
 
-/** The differences of an answer, while they are collected. `isFull`: no further difference changes its result. */
-type DifferenceCollection = {
-  add: (difference: FoundDifference) => void;
-  isFull: () => boolean;
-  differences: () => Difference[];
-};
-
 /**
  * Collects the differences of an answer. Differences of the same kind at the same path are counted together; beyond a
  * bound, those of the same kind and form at all other paths are.
  */
-export const collectDifferences = (): DifferenceCollection => {
+export const collectDifferences = () => {
   const byKind = new Map<string, Difference>();
   let isFull = false;
   return {
-    add(difference) {
+    add(difference: FoundDifference): void {
       const key = differenceKey(difference);
       const known = byKind.get(key);
       if (known !== undefined) known.count++;
@@ -37,8 +30,9 @@ export const collectDifferences = (): DifferenceCollection => {
         isFull ||= kind === "unexplained";
       }
     },
-    isFull: () => isFull,
-    differences: () => [...byKind.values()].map(withShortValues),
+    /** True if no further difference changes the result of the answer. */
+    isFull: (): boolean => isFull,
+    differences: (): Difference[] => [...byKind.values()].map(withShortValues),
   };
 };
 

@@ -5,6 +5,10 @@ import type { LegacyQuery } from "./answers.ts";
 /** The commands that send the same request to either side; they name the environment variable of the key. */
 export type CurlPair = { legacy?: string; candidate: string };
 
+/** The commands for the sides that got a request. */
+export const commandsOf = ({ legacy, candidate }: CurlPair): string[] =>
+  [legacy, candidate].filter((command) => command !== undefined);
+
 /** The beginnings of both interfaces, and the name of the key's variable. */
 export type Addresses = {
   /** The beginning of legacy's interface: `https://host/api/v1`. */

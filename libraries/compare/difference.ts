@@ -4,11 +4,17 @@ import { isDeepStrictEqual } from "node:util";
 /** The difference of two answers at a place. `moved`: the same value at another place. */
 export type DifferenceForm = "status" | "missing" | "extra" | "type" | "value" | "order" | "moved";
 
-/** The origin of a difference: a rule, an expectation of the ledger, drift (gone at the second check), or unknown. */
-export type Classification = "explained" | "expected" | "drift" | "unexplained";
+/** The results of an answer, the most harmless first. */
+export const differenceResults = ["equal", "explained", "expected", "drift", "unexplained"] as const;
 
 /** The result of a whole answer, which is that of its worst difference. */
-export type DifferenceResult = "equal" | Classification;
+export type DifferenceResult = (typeof differenceResults)[number];
+
+/** The origin of a difference: a rule, an expectation of the ledger, drift (gone at the second check), or unknown. */
+export type Classification = Exclude<DifferenceResult, "equal">;
+
+/** For sorting: the worse the result, the higher. */
+export const severityOf = (result: DifferenceResult): number => differenceResults.indexOf(result);
 
 /** The path of a difference that says that the answer would not be served. The ledger cannot allow it. */
 export const UNSERVED = "served";
@@ -60,13 +66,10 @@ export const zeroCounts = (): ResultCounts => ({
   unexplained: 0,
 });
 
-/** The results of an answer, the most harmless first. */
-export const differenceResults = ["equal", "explained", "expected", "drift", "unexplained"] as const;
-
 /** The result of an answer with these differences. */
 export const resultOf = (differences: readonly Difference[]): DifferenceResult =>
   differences.reduce<DifferenceResult>(
-    (worst, { kind }) => (differenceResults.indexOf(kind) > differenceResults.indexOf(worst) ? kind : worst),
+    (worst, { kind }) => (severityOf(kind) > severityOf(worst) ? kind : worst),
     "equal",
   );
 

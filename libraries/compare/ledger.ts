@@ -64,7 +64,7 @@ const pathPattern = (path: string): RegExp =>
   new RegExp(
     `^${path
       .split("/**")
-      .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+      .map((part) => RegExp.escape(part))
       .join("(?:/.*)?")}$`,
   );
 

@@ -3,14 +3,10 @@ import { dropped, type Endpoint, type Field, type Json, type JsonObject } from "
 import { errorResponses, errorSchemas, errorsOf, schemaRef } from "./errorResponses.ts";
 import { documentedHeaders, headerRefs } from "./replyHeaders.ts";
 
-/** The properties in which the documents of two deployments differ. */
-export type Deployment = {
-  /** The prefix of all paths. */
-  prefix: string;
-};
-
 type Endpoints = Readonly<Record<string, Endpoint>>;
-type DocumentSettings = Deployment & { version: string; endpoints: Endpoints };
+
+/** `prefix`: that of all paths. */
+type DocumentSettings = { version: string; prefix: string; endpoints: Endpoints };
 
 const introduction = `Typed answers about the datasets, setups, studies, flows and evaluations of a machine-learning catalogue.
 
@@ -26,8 +22,7 @@ const introduction = `Typed answers about the datasets, setups, studies, flows a
   \`{"detail": ...}\`, whatever \`Accept\` says: 400, 408, 417, 431, 503. The connection is closed.`;
 
 /** The description of the new interface in OpenAPI 3.1, made from its endpoints' definitions. It takes up to 200 ms. */
-export const openApiDocument = (settings: DocumentSettings): JsonObject => {
-  const { version, prefix, endpoints } = settings;
+export const openApiDocument = ({ version, prefix, endpoints }: DocumentSettings): JsonObject => {
   const operations = Object.entries(endpoints).map(([name, endpoint]) => operationOf(name, endpoint));
   const paths: Record<string, JsonObject> = {};
   for (const { path, method, operation } of operations) (paths[path] ??= {})[method] = operation;

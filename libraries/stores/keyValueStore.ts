@@ -30,7 +30,6 @@ export type KeyValueStore<T> = {
 export type StoreSettings<T> = {
   /** The name of the store, also in Redis. */
   feature: string;
-  /** The schema of a value. */
   schema: (key: string) => z.ZodType<T>;
   /** The start is refused if a value cannot be read. */
   isVital?: boolean;

@@ -31,7 +31,6 @@ type RedisConnection = {
   close(): void;
 };
 
-/** The settings of a connection, and its listeners. */
 type ConnectionSettings = {
   url: string;
   channels: string[];

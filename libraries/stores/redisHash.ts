@@ -34,7 +34,6 @@ type HashParts = {
   channel: string;
   run: RunScript;
   onEvent: OnStoreEvent;
-  /** Reports the error of a write. */
   report: (error: Error) => void;
   isClosed: () => boolean;
 };

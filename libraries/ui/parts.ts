@@ -1,5 +1,5 @@
 import { type ResultName, comparisonResults } from "../compare/results.ts";
-import type { CurlPair } from "../compare/curls.ts";
+import { commandsOf, type CurlPair } from "../compare/curls.ts";
 import type { PageSection } from "./consolePart.ts";
 import { html, type Html } from "./html.ts";
 import { formatNumber, minute, percent } from "./wording.ts";
@@ -88,14 +88,11 @@ export const badge = (kind: ResultName): Html =>
   html`<span class="kind ${kind}"><span aria-hidden="true">${comparisonResults[kind].sign}</span> ${kind}</span>`;
 
 /** The commands that send one request to each side, folded. */
-export const curlPair = ({ legacy, candidate }: CurlPair): Html => {
-  const commands = [legacy, candidate].filter((command) => command !== undefined).join("\n");
-  const title = legacy === undefined ? "curl" : "curl for both sides";
-  return html`<details class="curl">
-    <summary>${title}</summary>
-    <pre>${commands}</pre>
+export const curlPair = (pair: CurlPair): Html =>
+  html`<details class="curl">
+    <summary>${pair.legacy === undefined ? "curl" : "curl for both sides"}</summary>
+    <pre>${commandsOf(pair).join("\n")}</pre>
   </details>`;
-};
 
 /** A share (0-1) as a bar and in words: `38 % of the room is taken`. */
 export const fillBar = (share: number, ofWhat: string): Html =>

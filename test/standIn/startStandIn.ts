@@ -6,7 +6,7 @@ import { listen } from "../../src/operation/network/listen.ts";
 import { isBelow } from "../../src/gateway/http/requestTarget.ts";
 import type { Json } from "../../src/catalogue/rules/rule.ts";
 import type { NamedEndpoint } from "../../src/catalogue/endpoint/endpoint.ts";
-import { trafficMapper } from "../../tools/corpus/mapTraffic.ts";
+import { routeTable } from "../../tools/corpus/mapModernPath.ts";
 import { endpoints } from "../../transforms/index.ts";
 import { gatewayFor, type TestGateway } from "../support/gateway.ts";
 import { type Fault, faultyAnswer, hashOf, type Seen, type TransportFault } from "./faults.ts";
@@ -93,7 +93,7 @@ const transports: Record<TransportFault, (response: ServerResponse, answer: Send
   redirect: (response) => send(response, { status: 302, headers: { Location: "/elsewhere" }, body: Buffer.alloc(0) }),
 };
 
-const { routed } = trafficMapper(endpoints);
+const routed = routeTable(Object.entries(endpoints).map(([name, endpoint]) => ({ ...endpoint, name })));
 
 const endpointOf = ({ method = "", url = "/" }: IncomingMessage): NamedEndpoint | undefined => {
   const path = pathOf(url);

@@ -5,7 +5,8 @@ import type { CorpusRequest } from "../corpus/corpusRequest.ts";
 import type { ComparisonOutcome } from "./compareOne.ts";
 
 type ComparingTasks = {
-  requests: AsyncIterator<CorpusRequest>;
+  /** The workers share it. */
+  requests: AsyncGenerator<CorpusRequest>;
   /** Sends a request to both sides; `again`: bypasses all caches. */
   compare: (request: CorpusRequest, again: boolean) => Promise<ComparisonOutcome>;
   /** Called once for every request, with its final outcome. */
@@ -48,10 +49,7 @@ export const compareAll = async (
   };
 
   const worker = async (): Promise<void> => {
-    for (let next = await requests.next(); next.done !== true; next = await requests.next()) {
-      const request = next.value;
-      count(await compareTwice((again) => compareOnce(request, again), pause));
-    }
+    for await (const request of requests) count(await compareTwice((again) => compareOnce(request, again), pause));
   };
   await Promise.all(Array.from({ length: MAX_OPEN }, worker));
 };

@@ -1,17 +1,12 @@
 import { formatRequest } from "../../libraries/compare/canonicalRequest.ts";
-import {
-  type AnsweredExchange,
-  type GivenAnswer,
-  type LegacyQuery,
-  parseAnswer,
-} from "../../libraries/compare/answers.ts";
+import { type AnsweredExchange, type GivenAnswer, parseAnswer } from "../../libraries/compare/answers.ts";
 import { type Addresses, type CurlPair, curlsOf } from "../../libraries/compare/curls.ts";
 import { originIn } from "../../libraries/compare/explain.ts";
 import { explainAnswer, legacyBody } from "../../libraries/compare/explainAnswer.ts";
 import { type Difference, UNREADABLE } from "../../libraries/compare/difference.ts";
 import type { Ledger } from "../../libraries/compare/ledger.ts";
 import type { NotCompared } from "../../libraries/compare/results.ts";
-import type { ExampleAnswer } from "./report/report.ts";
+import type { ExampleAnswer, Row } from "./report/report.ts";
 import { explainedRows, comparedRows, plainRows } from "./sideBySide.ts";
 import {
   type Endpoint,
@@ -45,6 +40,7 @@ type SideAnswers = {
   ms: { legacy?: number; candidate?: number };
 };
 
+/** `example`: both answers side by side, made when it is shown. */
 type Differing = { differences: Difference[]; example: () => Omit<ExampleAnswer, "endpoint" | "curl" | "result"> };
 type Uncompared = { notCompared: NotCompared; why: string; differences?: undefined };
 type Compared<Outcome> = Outcome & { endpoint: string; curl: CurlPair };
@@ -75,22 +71,24 @@ export const compareOne = async (
   const candidateAnswer = fromCandidate?.result;
   const ours = parseAnswer(status, contentType, text);
   const defined = catalogue.endpoints[request.endpoint] as Endpoint;
-  const exchange = legacyExchange(decisiveExchange(exchanges, defined), defined);
-  const named = { endpoint: request.endpoint, curl: curlsOf(addresses, sent, key !== undefined, exchange) };
-  if (exchange && "failed" in exchange) return { ...named, ...failed(`legacy: ${withoutTarget(exchange.failed)}`) };
+  const captured = decisiveExchange(exchanges, defined);
+  const named = { endpoint: request.endpoint, curl: curlsOf(addresses, sent, key !== undefined, captured) };
+  const reply = captured?.reply;
+  if (reply && "failed" in reply) return { ...named, ...failed(`legacy: ${withoutTarget(reply.why)}`) };
   if (candidateAnswer !== undefined && "failed" in candidateAnswer && !candidateAnswer.wasReached)
     return { ...named, ...failed(candidateAnswer.failed) };
 
   const endpoint = { ...defined, name: request.endpoint };
-  const document = exchange && documentOf(exchange);
-  const expected = { endpoint, input: input ?? {}, sent: formatRequest(request), ours, exchange, document };
+  const exchange = reply && { ...captured, status: reply.status, reading: readingOf(reply, defined) };
+  const document = exchange?.reading.is === "document" ? exchange.reading.document : undefined;
+  const answer = { endpoint, input: input ?? {}, sent: formatRequest(request), ours, exchange, document };
   const made =
-    unreadable(sides.ledger, expected) ??
+    unreadable(sides.ledger, answer) ??
     (candidateAnswer === undefined
-      ? explained(sides, expected)
+      ? explained(sides, answer)
       : "failed" in candidateAnswer
-        ? withoutAnswer(expected, candidateAnswer.failed)
-        : comparedWithCandidate(sides, expected, candidateAnswer));
+        ? withoutAnswer(answer, candidateAnswer.failed)
+        : comparedWithCandidate(sides, answer, candidateAnswer));
   if (made.differences === undefined) return { ...named, ...made };
   const from = candidate ? ours.status : exchange?.status;
   const to = candidate ? candidateAnswer && "status" in candidateAnswer && candidateAnswer.status : ours.status;
@@ -137,22 +135,29 @@ const decisiveExchange = (exchanges: readonly CapturedExchange[], endpoint: Endp
 const readingOf = ({ body }: UpstreamReply, endpoint: Endpoint): LegacyReading =>
   readLegacy(body, xmlReaderFor(endpoint));
 
-/** An exchange with legacy, and the reading of its answer. */
-const legacyExchange = (
-  captured: CapturedExchange | undefined,
-  endpoint: Endpoint,
-): AnsweredExchange | (LegacyQuery & { failed: string }) | undefined => {
-  if (captured === undefined) return undefined;
-  const { request, format, reply } = captured;
-  if ("failed" in reply) return { request, format, failed: reply.why };
-  return { request, format, status: reply.status, reading: readingOf(reply, endpoint) };
-};
+/** The example of an answer that is compared with legacy's. */
+const besideLegacy =
+  ({ sent, ours, exchange }: GatewayAnswer, rows: () => Row[]): Differing["example"] =>
+  () => ({
+    request: sent,
+    left: { title: "legacy", ...(exchange ? { status: exchange.status } : {}) },
+    right: { title: "the new interface", status: ours.status },
+    rows: rows(),
+  });
+
+/** The example of a candidate's answer; `status` is `undefined` if it gave none. */
+const besideExpected =
+  ({ sent, ours }: GatewayAnswer, status: number | undefined, rows: () => Row[]): Differing["example"] =>
+  () => ({
+    request: sent,
+    left: { title: "expected", status: ours.status },
+    right: { title: "the candidate", ...(status === undefined ? {} : { status }) },
+    rows: rows(),
+  });
 
 /** The outcome of an answer of legacy that no format can read; `undefined` for any other answer. */
-const unreadable = (
-  ledger: Ledger,
-  { endpoint, sent, ours, exchange }: GatewayAnswer,
-): Differing | Uncompared | undefined => {
+const unreadable = (ledger: Ledger, answer: GatewayAnswer): Differing | Uncompared | undefined => {
+  const { endpoint, ours, exchange } = answer;
   if (exchange?.reading.is !== "unreadable" || ours.status !== 502) return undefined;
   const { why } = exchange.reading;
   const difference = { path: UNREADABLE, at: UNREADABLE, form: "value", legacy: why, expected: ours.status } as const;
@@ -160,92 +165,54 @@ const unreadable = (
   if (entry === undefined) return { notCompared: "unreadable", why: `legacy's answer cannot be read: ${why}` };
   return {
     differences: [{ ...difference, kind: "expected", entry: entry.id, count: 1 }],
-    example: () => ({
-      request: sent,
-      left: { title: "legacy", status: exchange.status },
-      right: { title: "the new interface", status: ours.status },
-      rows: plainRows(why, ours.body, []),
-    }),
+    example: besideLegacy(answer, () => plainRows(why, ours.body, [])),
   };
 };
 
 /** Compares the gateway's answer with legacy's, if there is no candidate. */
-const explained = (
-  { catalogue, ledger }: ComparedSides,
-  { endpoint, input, sent, ours, exchange, document }: GatewayAnswer,
-): Differing => {
+const explained = ({ catalogue, ledger }: ComparedSides, answer: GatewayAnswer): Differing => {
+  const { endpoint, input, ours, exchange, document } = answer;
   const differences = explainAnswer({ endpoint, input, errors: catalogue.errors }, exchange, ours).map((difference) => {
     // A difference that no rule explains may be expected.
     const entry = difference.kind === "unexplained" ? ledger.allowing(endpoint.name, difference) : undefined;
     return entry ? { ...difference, kind: "expected" as const, entry: entry.id } : difference;
   });
-  return {
-    differences,
-    example: () => ({
-      request: sent,
-      left: { title: "legacy", ...(exchange ? { status: exchange.status } : {}) },
-      right: { title: "the new interface", status: ours.status },
-      rows:
-        document && ours.status === 200
-          ? explainedRows(endpoint.output, document, ours.body)
-          : plainRows(exchange && legacyBody(exchange.reading), ours.body, differences),
-    }),
-  };
+  const example = besideLegacy(answer, () =>
+    document && ours.status === 200
+      ? explainedRows(endpoint.output, document, ours.body)
+      : plainRows(exchange && legacyBody(exchange.reading), ours.body, differences),
+  );
+  return { differences, example };
 };
 
 /** Compares the candidate's answer with the gateway's. */
 const comparedWithCandidate = (
   { catalogue, ledger }: ComparedSides,
-  { endpoint, input, sent, ours, document }: GatewayAnswer,
+  answer: GatewayAnswer,
   candidate: GivenAnswer,
 ): Differing | Uncompared => {
+  const { endpoint, input, ours, document } = answer;
   const { output } = endpoint;
   const origin = document && originIn(output, document);
   const differences = compareSides({ endpoint, input, errors: catalogue.errors, ledger, origin }, ours, candidate);
   if (ours.status >= 500 && differences.length > 0) return failed(noExpectation(ours));
-  return {
-    differences,
-    example: () => ({
-      request: sent,
-      left: { title: "expected", status: ours.status },
-      right: { title: "the candidate", status: candidate.status },
-      rows: comparedRows(
-        ours.status === 200 ? output : undefined,
-        ours.body,
-        candidate.body ?? candidate.text,
-        differences,
-      ),
-    }),
-  };
+  const rule = ours.status === 200 ? output : undefined;
+  const example = besideExpected(answer, candidate.status, () =>
+    comparedRows(rule, ours.body, candidate.body ?? candidate.text, differences),
+  );
+  return { differences, example };
 };
 
 /** The outcome if a candidate was reached and gave no answer: the whole answer is missing. */
-const withoutAnswer = ({ ours, sent }: GatewayAnswer, why: string): Differing | Uncompared => {
+const withoutAnswer = (answer: GatewayAnswer, why: string): Differing | Uncompared => {
+  const { ours } = answer;
   if (ours.status >= 500) return failed(noExpectation(ours));
+  const missing = { path: "", at: "", form: "missing", expected: `${ours.status}`, candidate: why, count: 1 } as const;
   return {
-    differences: [
-      {
-        path: "",
-        at: "",
-        form: "missing",
-        kind: "unexplained",
-        cause: "the candidate gives no answer",
-        expected: `${ours.status}`,
-        candidate: why,
-        count: 1,
-      },
-    ],
-    example: () => ({
-      request: sent,
-      left: { title: "expected", status: ours.status },
-      right: { title: "the candidate" },
-      rows: plainRows(ours.body, why, []),
-    }),
+    differences: [{ ...missing, kind: "unexplained", cause: "the candidate gives no answer" }],
+    example: besideExpected(answer, undefined, () => plainRows(ours.body, why, [])),
   };
 };
 
 const noExpectation = ({ status, body }: GivenAnswer): string =>
   `legacy gave no answer to expect anything by (${status} ${JSON.stringify(body)})`;
-
-const documentOf = ({ reading }: AnsweredExchange): JsonObject | undefined =>
-  reading.is === "document" ? reading.document : undefined;

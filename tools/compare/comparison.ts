@@ -55,20 +55,19 @@ export const performComparison = async (
   mkdirSync(options.out, { recursive: true });
   const corpus = await requestsOf(options, catalogue.endpoints, settings);
 
-  const { LEGACY_URL: legacyUrl, close: closeSample } = await startLegacy(settings.LEGACY_URL);
+  const sample = settings.LEGACY_URL === SAMPLE ? await startSample() : undefined;
+  const legacyUrl = sample?.url ?? settings.LEGACY_URL;
   const legacy = await openQuietGateway({ ...settings, LEGACY_URL: legacyUrl }, catalogue, USER_AGENT);
-  const candidate =
-    candidateUrl === undefined
-      ? undefined
-      : openCandidateSide(candidateUrl, {
-          ...upstreamSettings(settings),
-          connections: concurrency,
-          waiting: concurrency,
-          ca: settings.MODERN_CA,
-          totalTimeout: settings.TOTAL_TIMEOUT_MS,
-          maxReply: settings.MAX_REPLY_BYTES,
-          keyIn: options.modern ? "query" : "header",
-        });
+  const ofCandidate = {
+    ...upstreamSettings(settings),
+    connections: concurrency,
+    waiting: concurrency,
+    ca: settings.MODERN_CA,
+    totalTimeout: settings.TOTAL_TIMEOUT_MS,
+    maxReply: settings.MAX_REPLY_BYTES,
+    keyIn: options.modern ? ("query" as const) : ("header" as const),
+  };
+  const candidate = candidateUrl === undefined ? undefined : openCandidateSide(candidateUrl, ofCandidate);
   const addresses = {
     legacy: legacyUrl + settings.LEGACY_PATH,
     candidate: candidateUrl ?? DEFAULT_GATEWAY,
@@ -106,7 +105,7 @@ export const performComparison = async (
     );
   } finally {
     progress.close();
-    const closed = Promise.all([legacy.close(), candidate?.close(), closeSample()]);
+    const closed = Promise.all([legacy.close(), candidate?.close(), sample?.close()]);
     // After an interruption it does not wait for answers.
     if (!signal.aborted) await closed;
     signal.throwIfAborted();
@@ -155,9 +154,4 @@ const scrubOf = (keys: readonly (string | undefined)[]): ((text: string) => stri
   return (text) => (known.length === 0 ? text : text.replaceAll(pattern, "(key)"));
 };
 
-const startLegacy = async (url: string) => {
-  if (url !== SAMPLE) return { LEGACY_URL: url, close: async () => undefined };
-  const { startSampleLegacy } = await import("../sampleLegacy/startSampleLegacy.ts");
-  const { url: LEGACY_URL, close } = await startSampleLegacy();
-  return { LEGACY_URL, close };
-};
+const startSample = async () => (await import("../sampleLegacy/startSampleLegacy.ts")).startSampleLegacy();

@@ -14,7 +14,7 @@ export class EndpointCounts {
   readonly fields: SeenFields = new Map();
   readonly #endpoint: string;
   /** The answers of each pair of statuses (`412 404`). */
-  readonly #statuses = new Map<string, number>();
+  readonly #statuses = new Map<string, StatusPair>();
   readonly #times = { legacy: openTimes(), candidate: openTimes() };
 
   constructor(endpoint: string) {
@@ -30,8 +30,10 @@ export class EndpointCounts {
     this.summary[resultOf(outcome.differences)]++;
     if (outcome.answers === undefined) return;
     const { statuses, ms } = outcome.answers;
-    const pair = statuses.join(" ");
-    this.#statuses.set(pair, (this.#statuses.get(pair) ?? 0) + 1);
+    const [from, to] = statuses;
+    const pair = this.#statuses.get(`${from} ${to}`) ?? { endpoint: this.#endpoint, from, to, answers: 0 };
+    this.#statuses.set(`${from} ${to}`, pair);
+    pair.answers++;
     for (const side of ["legacy", "candidate"] as const) {
       const taken = ms[side];
       if (taken !== undefined) this.#times[side].record(Math.max(1, Math.round(Math.min(taken * 1000, HOUR))));
@@ -40,12 +42,7 @@ export class EndpointCounts {
 
   /** The pairs of statuses, the most frequent first. */
   statuses(): StatusPair[] {
-    return [...this.#statuses]
-      .map(([pair, answers]) => {
-        const [from = 0, to = 0] = pair.split(" ").map(Number);
-        return { endpoint: this.#endpoint, from, to, answers };
-      })
-      .toSorted((a, b) => b.answers - a.answers);
+    return [...this.#statuses.values()].toSorted((a, b) => b.answers - a.answers);
   }
 
   /** The times of each side that got a request. */

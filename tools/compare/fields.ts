@@ -123,7 +123,6 @@ export const fieldReports = (
   return { coverage, schemaDrift };
 };
 
-/** Every place of a rule, with the rule of that place. */
 const placesOf = (rule: Rule, path = "", legacyPath = ""): { path: string; legacyPath: string; inner: Rule }[] => {
   const { rules, fields = {}, entries } = facetsOf(rule);
   if (rule.repeats) return [];

@@ -1,11 +1,6 @@
 import type { Endpoint } from "../../src/catalogue/index.ts";
 import type { CurlPair } from "../../libraries/compare/curls.ts";
-import {
-  type Classification,
-  type Difference,
-  type DifferenceResult,
-  resultOf,
-} from "../../libraries/compare/difference.ts";
+import { type Classification, type Difference, resultOf, severityOf } from "../../libraries/compare/difference.ts";
 import { type DifferenceGroup, DifferenceTally } from "../../libraries/compare/differenceTally.ts";
 import { SampleRoom } from "../../libraries/compare/sampleRoom.ts";
 import type { ComparisonOutcome, ComparedOutcome, UncomparedOutcome } from "./compareOne.ts";
@@ -111,7 +106,7 @@ export class Outcomes {
       skipped,
       made,
       sides,
-      examples: [...this.#examples.values()].toSorted((a, b) => rank[a.result] - rank[b.result]),
+      examples: [...this.#examples.values()].toSorted((a, b) => severityOf(b.result) - severityOf(a.result)),
     };
   }
 
@@ -137,7 +132,5 @@ const reportedDifference = ({ endpoint, path, samples, fields, answers }: Report
   return { endpoint, ...shown, path, count: fields, answers: answers.size, curl };
 };
 
-const rank: Record<DifferenceResult, number> = { unexplained: 0, drift: 1, expected: 2, explained: 3, equal: 4 };
-
 type Ranked = { kind: Classification; answers: number };
-const worstFirst = (a: Ranked, b: Ranked): number => rank[a.kind] - rank[b.kind] || b.answers - a.answers;
+const worstFirst = (a: Ranked, b: Ranked): number => severityOf(b.kind) - severityOf(a.kind) || b.answers - a.answers;

@@ -27,11 +27,11 @@ export const requestsOf = async (
   endpoints: Record<string, Endpoint>,
   { PREFIXES: prefixes, LEGACY_PATH: legacyPath }: Pick<Settings, "PREFIXES" | "LEGACY_PATH">,
 ): Promise<RunRequests> => {
-  const mapper = trafficMapper(endpoints, { prefixes, legacyPath });
+  const mapTraffic = trafficMapper(endpoints, { prefixes, legacyPath });
   const made = () => (ids === undefined ? exampleRequests(endpoints) : idRequests(endpoints, ids));
   const skipped = {};
   const open = async function* (counts: Record<string, number> = {}): AsyncGenerator<CorpusRequest> {
-    for await (const request of corpus === undefined ? made() : readCorpus(corpus, mapper, counts))
+    for await (const request of corpus === undefined ? made() : readCorpus(corpus, mapTraffic, counts))
       if (names.length === 0 || names.includes(request.endpoint))
         // Made requests are sent with the key, if there is a key.
         yield corpus === undefined && key !== undefined ? { ...request, keyed: true } : request;

@@ -13,71 +13,62 @@ import { mapLegacyPath } from "./mapLegacyPath.ts";
 import { mapModernPath, type Routed, routeTable } from "./mapModernPath.ts";
 import type { LoggedRequest } from "./trafficLine.ts";
 
-/** The paths by which traffic is mapped. */
-export type TrafficMapper = ReturnType<typeof trafficMapper>;
-
-/** Prepares the paths of these endpoints, below the prefixes and below legacy's path. */
-export const trafficMapper = (
-  endpoints: Record<string, Endpoint>,
-  { prefixes = ["/v1"], legacyPath = "/api/v1" }: { prefixes?: readonly string[]; legacyPath?: string } = {},
-) => {
-  const named = Object.entries(endpoints).map(([name, endpoint]) => ({ ...endpoint, name }));
-  return {
-    /** The prefixes of the new interface: the longest first, without a slash at the end. */
-    prefixes: prefixes.map((prefix) => prefix.replace(/\/+$/, "")).toSorted((a, b) => b.length - a.length),
-    /** The paths of legacy's interface: `/api/v1/json`. */
-    legacy: ["json", "xml"].map((format) => `${legacyPath.replace(/\/+$/, "")}/${format}`),
-    routed: routeTable(named),
-    patterns: named.flatMap(legacyPattern),
-  };
-};
-
 /** The request to the new interface, or the reason why it is skipped. */
 type MappedTraffic = { request: CorpusRequest } | { skipped: SkipReason };
+
+/** Maps a request of either interface to the same request of the new interface, without its key. */
+export type MapTraffic = (logged: LoggedRequest) => MappedTraffic;
 
 /** The most characters of a target, which servers accept, and of a body, of which a sample holds many. */
 const MAX_TARGET = 16_384;
 const MAX_BODY = 65_536;
 
-/** Maps a request of either interface to the same request of the new interface, without its key. */
-export const mapTraffic = (
-  mapper: TrafficMapper,
-  { url, method, body, keys, status }: LoggedRequest,
-): MappedTraffic => {
-  if (url.length > MAX_TARGET || (body?.length ?? 0) > MAX_BODY) return { skipped: "too long" };
-  const target = originForm(url);
-  const path = sendable(pathOf(target));
-  if (path === undefined || !path.startsWith("/") || body?.isWellFormed() === false)
-    return { skipped: "not understood" };
+/** Makes the function that maps traffic of these endpoints, below the prefixes and below legacy's path. */
+export const trafficMapper = (
+  endpoints: Record<string, Endpoint>,
+  { prefixes = ["/v1"], legacyPath = "/api/v1" }: { prefixes?: readonly string[]; legacyPath?: string } = {},
+): MapTraffic => {
+  const named = Object.entries(endpoints).map(([name, endpoint]) => ({ ...endpoint, name }));
+  const routed = routeTable(named);
+  const patterns = named.flatMap(legacyPattern);
+  const withoutSlash = (path: string) => path.replace(/\/+$/, "");
+  // The longest prefix first.
+  const ownBases = prefixes.map(withoutSlash).toSorted((a, b) => b.length - a.length);
+  const legacyBases = ["json", "xml"].map((format) => `${withoutSlash(legacyPath)}/${format}`);
 
-  const mapped = mapPath(mapper, method.toUpperCase(), path, body);
-  if ("skipped" in mapped) return mapped;
-  const { request } = mapped;
-  const sentKeys = [...keys, ...keysInForm(queryOf(target))];
-  if (holdsKey(request.path, sentKeys) || holdsKey(JSON.stringify(request.body ?? null), sentKeys))
-    return { skipped: "a key where none belongs" };
-  return { request: { ...request, keyed: sentKeys.length > 0, ...(status === undefined ? {} : { status }) } };
+  const mapPath = (method: string, path: string, body: string | undefined): MappedTraffic => {
+    const ofLegacy = pathBelow(legacyBases, path);
+    const own = ofLegacy === undefined ? pathBelow(ownBases, path) : undefined;
+    const route = own === undefined ? undefined : routed(own);
+    if (ofLegacy === undefined && route === undefined) return { skipped: "not an endpoint" };
+    if (["PUT", "PATCH", "DELETE"].includes(method)) return { skipped: "a write" };
+    const isRead = isReadMethod(method);
+    if (!isRead && method !== "POST") return { skipped: "not an endpoint" };
+    if (ofLegacy !== undefined) return isRead ? mapLegacyPath(patterns, ofLegacy) : { skipped: "a POST to legacy" };
+    return mapModernPath(route as Routed, isRead ? "GET" : "POST", own as string, body);
+  };
+
+  return ({ url, method, body, keys, status }) => {
+    if (url.length > MAX_TARGET || (body?.length ?? 0) > MAX_BODY) return { skipped: "too long" };
+    const target = originForm(url);
+    const path = sendable(pathOf(target));
+    if (path === undefined || !path.startsWith("/") || body?.isWellFormed() === false)
+      return { skipped: "not understood" };
+
+    const mapped = mapPath(method.toUpperCase(), path, body);
+    if ("skipped" in mapped) return mapped;
+    const { request } = mapped;
+    const sentKeys = [...keys, ...keysInForm(queryOf(target))];
+    if (holdsKey(request.path, sentKeys) || holdsKey(JSON.stringify(request.body ?? null), sentKeys))
+      return { skipped: "a key where none belongs" };
+    return { request: { ...request, keyed: sentKeys.length > 0, ...(status === undefined ? {} : { status }) } };
+  };
 };
 
-const mapPath = (
-  { prefixes, legacy, patterns, routed }: TrafficMapper,
-  method: string,
-  path: string,
-  body: string | undefined,
-): MappedTraffic => {
-  const below = (bases: readonly string[]) => {
-    const base = bases.find((prefix) => isBelow(path, prefix));
-    return base === undefined ? undefined : path.slice(base.length);
-  };
-  const ofLegacy = below(legacy);
-  const own = ofLegacy === undefined ? below(prefixes) : undefined;
-  const route = own === undefined ? undefined : routed(own);
-  if (ofLegacy === undefined && route === undefined) return { skipped: "not an endpoint" };
-  if (["PUT", "PATCH", "DELETE"].includes(method)) return { skipped: "a write" };
-  const isRead = isReadMethod(method);
-  if (!isRead && method !== "POST") return { skipped: "not an endpoint" };
-  if (ofLegacy !== undefined) return isRead ? mapLegacyPath(patterns, ofLegacy) : { skipped: "a POST to legacy" };
-  return mapModernPath(route as Routed, isRead ? "GET" : "POST", own as string, body);
+/** The rest of a path behind the first of these bases that it lies below. */
+const pathBelow = (bases: readonly string[], path: string): string | undefined => {
+  const base = bases.find((prefix) => isBelow(path, prefix));
+  return base === undefined ? undefined : path.slice(base.length);
 };
 
 /** The path, with all but ASCII escaped; `undefined` if it has a blank, a control character or a lone surrogate. */

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import type { CorpusRequest, SkipReason } from "./corpusRequest.ts";
-import { mapTraffic, type TrafficMapper } from "./mapTraffic.ts";
+import type { MapTraffic } from "./mapTraffic.ts";
 import { trafficOfLine } from "./trafficLine.ts";
 
 /** The most characters of a line. */
@@ -14,7 +14,7 @@ const MAX_LINE = 1_048_576;
  */
 export const readCorpus = async function* (
   path: string,
-  mapper: TrafficMapper,
+  mapTraffic: MapTraffic,
   skipped: Partial<Record<SkipReason, number>> = {},
 ): AsyncGenerator<CorpusRequest> {
   await using file = await open(path).catch((error: NodeJS.ErrnoException) => {
@@ -24,7 +24,7 @@ export const readCorpus = async function* (
     const traffic = line.length > MAX_LINE ? undefined : trafficOfLine(line);
     if (traffic === "nothing") continue;
     const mapped = traffic
-      ? mapTraffic(mapper, traffic)
+      ? mapTraffic(traffic)
       : { skipped: line.length > MAX_LINE ? ("too long" as const) : ("not understood" as const) };
     if ("request" in mapped) yield mapped.request;
     else skipped[mapped.skipped] = (skipped[mapped.skipped] ?? 0) + 1;

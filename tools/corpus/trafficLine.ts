@@ -33,7 +33,6 @@ const listLine = (text: string): LoggedRequest | undefined => {
  */
 const accessPattern = /\[[^\][]{8,60}\] "([^"\\]*(?:\\.[^"\\]*)*)" (\d{3}|-)(?:\s|$)/;
 
-/** A line of an access log. */
 const accessLine = (text: string): LoggedRequest | undefined => {
   const [, written, status] = accessPattern.exec(text) ?? [];
   const request = written === undefined ? undefined : requestLine(unquoted(written));

@@ -68,7 +68,6 @@ const eventsTable = (events: EventDefinitions): string =>
     ]),
   );
 
-/** Every form in which the sample legacy fails. */
 const outagesTable = (): string =>
   table(
     ["form", "what the sample legacy answers"],

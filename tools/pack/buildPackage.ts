@@ -20,7 +20,6 @@ const vendored: Record<string, readonly string[]> = {
   idiomorph: ["dist/idiomorph.min.js", "LICENSE"],
 };
 
-/** The package.json of the package. */
 const packageManifest = () => ({
   name: about.name,
   version: about.version,

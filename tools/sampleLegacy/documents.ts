@@ -2,7 +2,7 @@ import type { Call, SampleHandler, HandlerResult } from "./call.ts";
 import { allQualities, basicQualities, type CatalogueRows } from "./catalogue.ts";
 import type { DatasetRow, FlowRow, User } from "./catalogueRows.ts";
 import { textsOf } from "./tags.ts";
-import { cleanInput, isNumeric, isSameText, phpNotice } from "./textQuirks.ts";
+import { cleanInput, isNumeric, isSameText } from "./textQuirks.ts";
 import { escapeXml, ScriptDied, type Tree, type XmlLayout } from "./tree.ts";
 
 /** The kinds of rows that have a document with an id. */
@@ -16,12 +16,11 @@ type Document<K extends Kind> = {
   refuse?: (row: CatalogueRows[K][number], call: Call) => number | undefined;
   /** Writes the document. Default: the row's own `document` with its tags. */
   tree?: (row: CatalogueRows[K][number], call: Call, segment: string) => Tree;
-  notices?: (row: CatalogueRows[K][number], call: Call) => string;
   layout?: XmlLayout;
 };
 
 const document =
-  <K extends Kind>(kind: K, { root, errors, refuse, tree = written, notices, layout }: Document<K>): SampleHandler =>
+  <K extends Kind>(kind: K, { root, errors, refuse, tree = written, layout }: Document<K>): SampleHandler =>
   (call) => {
     const segment = call.segments.find(isNumeric) ?? "";
     if (segment === "0" && errors[1] !== undefined) return { error: errors[1] };
@@ -29,7 +28,7 @@ const document =
     const row = rows.find(({ id }) => id === Number(segment));
     const error = row ? refuse?.(row, call) : errors[0];
     if (row === undefined || error !== undefined) return { error: error ?? errors[0] };
-    return { tree: { [root]: tree(row, call, segment) }, layout, notices: notices?.(row, call) };
+    return { tree: { [root]: tree(row, call, segment) }, layout };
   };
 
 const written = ({ document: tree, tags }: { document?: Tree; tags?: DatasetRow["tags"] }): Tree => ({
@@ -66,10 +65,6 @@ const datasetTree = (row: DatasetRow & Tree, segment: string): Tree => {
   return Object.fromEntries(datasetColumns.split(" ").map((it) => [it, it in columns ? columns[it] : row[it] || null]));
 };
 
-const noDescription = ["version", "description"]
-  .map((property, i) => phpNotice(`Trying to get property '${property}' of non-object`, "v1/Api_data.php", 823 + i))
-  .join("");
-
 /** All qualities of a dataset, also those without a value. */
 const qualitiesOf = (row: DatasetRow): [name: string, value: string | null][] => [
   ...basicQualities(row),
@@ -96,7 +91,6 @@ export const documents = {
       return !mayRead(caller, row) ? 112 : row.file_id === null ? 113 : undefined;
     },
     tree: (row, _, segment) => datasetTree(row as DatasetRow & Tree, segment),
-    notices: (row, { faults }) => (faults.phpNotices && row.description === null ? noDescription : ""),
   }),
   "data/features/#": document("datasets", {
     root: "data_features",

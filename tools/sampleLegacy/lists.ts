@@ -2,7 +2,7 @@ import type { SampleError } from "./answers.ts";
 import type { Call, SampleHandler } from "./call.ts";
 import { basicQualities, type ListTable, listTables } from "./catalogue.ts";
 import type { DatasetRow, CatalogueRow, RunRow, StudyRow } from "./catalogueRows.ts";
-import { isSameText, phpNotice } from "./textQuirks.ts";
+import { isSameText } from "./textQuirks.ts";
 import { textIn, type Tree } from "./tree.ts";
 
 /** The highest limit of setups, runs and evaluations (as in API 1.2.6); other lists allow any limit. */
@@ -149,10 +149,9 @@ const named = (pairs: [string, string][]): Tree[] => pairs.map(([name, value]) =
 const datasets = list<DatasetRow & CatalogueRow>("data/list", {
   rows: (call) => call.datasets.filter((row) => isVisible(row, call)),
   ordered: (rows) => rows.toSorted((a, b) => a.id - b.id),
-  more: (row, { faults }) => ({
+  more: (row) => ({
     did: row.id,
     quality: named(qualitiesOf(row)),
-    notice: faults.phpNotices ? phpNotice("Undefined property: stdClass::$md5_checksum", "json/data.tpl.php", 11) : "",
     file: row.file_id === null ? "" : `      "file_id": ${row.file_id},\n`,
     qualities: qualitiesOf(row)
       .map(([name, value]) => `    {"name":"${name}",\n     "value":"${value}"\n    }\n    `)

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { deadAnswer, pageFor, refusedAnswer, type SampleAnswer, scriptAnswer, send } from "./answers.ts";
-import type { Faults, ServerState } from "./call.ts";
+import type { ServerState } from "./call.ts";
 import { sampleCatalogue } from "./catalogue.ts";
 import type { DatasetRow, User } from "./catalogueRows.ts";
 import { dataFileFor } from "./dataFiles.ts";
@@ -13,11 +13,11 @@ import { renderJson, renderXml, ScriptDied } from "./tree.ts";
  * The initial state of a sample server. `datasets` stays its table, which writes change; without it the server has a
  * copy of the catalogue's datasets.
  */
-export type SampleOptions = { faults?: Faults; datasets?: DatasetRow[]; users?: User[]; outage?: SampleOutage };
+export type SampleOptions = { datasets?: DatasetRow[]; users?: User[]; outage?: SampleOutage };
 
 /** Makes the function that answers requests as legacy does. It rejects if a client leaves in the middle of its body. */
-export const openSample = ({ faults = {}, outage, ...rows }: SampleOptions) => {
-  const state: ServerState = { ...structuredClone(sampleCatalogue), ...rows, faults, given: { last: 0 } };
+export const openSample = ({ outage, ...rows }: SampleOptions) => {
+  const state: ServerState = { ...structuredClone(sampleCatalogue), ...rows, given: { last: 0 } };
   const outages = openOutages(outage);
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (outages.answers(request, response)) return;
@@ -86,7 +86,7 @@ const sampleAnswer = (
     };
     if ("error" in result) return refusedAnswer(result, format, known);
     if (format === "xml") return scriptAnswer(200, format, renderXml(result.tree, result.layout), known);
-    return scriptAnswer(200, format, (result.notices ?? "") + (result.json ?? renderJson(result.tree)), known);
+    return scriptAnswer(200, format, result.json ?? renderJson(result.tree), known);
   } catch (error) {
     if (error instanceof ScriptDied) return deadAnswer(known);
     throw error;

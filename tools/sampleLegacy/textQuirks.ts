@@ -29,24 +29,3 @@ export const cleanInput = (field: string): string => {
     .replaceAll(/<\/?script[^>]*>/gi, "[removed]")
     .replaceAll(/\b(alert|prompt|confirm|eval|exec|system|fopen|unlink)\((.*?)\)/gi, "$1&#40;$2&#41;");
 };
-
-/** The block of HTML that PHP writes into the output if it displays errors. */
-export const phpNotice = (message: string, file: string, line: number): string => `
-<div style="border:1px solid #990000;padding-left:20px;margin:0 0 10px 0;">
-
-<h4>A PHP Error was encountered</h4>
-
-<p>Severity: Notice</p>
-<p>Message:  ${message}</p>
-<p>Filename: ${file}</p>
-<p>Line Number: ${line}</p>
-
-
-\t<p>Backtrace:</p>
-\t\t
-\t\t\t<p style="margin-left:10px">
-\t\t\tFile: /srv/legacy/${file}<br />
-\t\t\tLine: ${line}<br />
-\t\t\tFunction: _error_handler\t\t\t</p>
-
-</div>`;

@@ -24,15 +24,11 @@ export const closestPairs = (
   known: readonly FixtureRequest[],
   most: number,
 ): FixtureRequest[] => {
-  const seen = new Set<string>();
-  const isNew = ({ method, target, body = "", key = "" }: FixtureRequest): boolean => {
-    const line = `${method} ${target} ${body} ${key}`;
-    return !seen.has(line) && seen.add(line).size > 0;
-  };
-  return known
+  const alike = Map.groupBy(known, ({ method, target, body = "", key = "" }) => `${method} ${target} ${body} ${key}`);
+  return [...alike.values()]
+    .flatMap(([first]) => first ?? [])
     .map((candidate) => ({ candidate, away: distance(request, candidate) }))
     .toSorted((a, b) => a.away - b.away)
-    .map(({ candidate }) => candidate)
-    .filter(isNew)
-    .slice(0, most);
+    .slice(0, most)
+    .map(({ candidate }) => candidate);
 };

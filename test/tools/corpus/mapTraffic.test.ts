@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mapTraffic, type TrafficMapper, trafficMapper } from "../../../tools/corpus/mapTraffic.ts";
+import { type MapTraffic, trafficMapper } from "../../../tools/corpus/mapTraffic.ts";
 import { exampleRequests, idRequests } from "../../../tools/corpus/madeRequests.ts";
 import { isObject } from "../../../src/catalogue/rules/rule.ts";
 import { readPairs } from "../../../fixtures/pairs.ts";
@@ -8,8 +8,8 @@ import { endpoints } from "../../../transforms/index.ts";
 import { KEY, mapper } from "./support.ts";
 import { anyText } from "../../support/anyText.ts";
 
-const mapUrl = (given: TrafficMapper, method: string, url: string, body?: string) =>
-  mapTraffic(given, { method, url, keys: [], ...(body === undefined ? {} : { body }) });
+const mapUrl = (mapTraffic: MapTraffic, method: string, url: string, body?: string) =>
+  mapTraffic({ method, url, keys: [], ...(body === undefined ? {} : { body }) });
 
 const described = (mapped: ReturnType<typeof mapUrl>) =>
   "request" in mapped ? `${mapped.request.endpoint} ${mapped.request.path}` : mapped.skipped;
@@ -176,7 +176,7 @@ describe("a key", () => {
         ([key, form], at, name, inHeader, method) => {
           const url = inHeader ? at(form) : `${at(form)}?${name}=${key}`;
           const body = JSON.stringify({ tag: form, [form]: 1, limit: 5 });
-          const mapped = mapTraffic(mapper, { method, url, body, keys: inHeader ? [`${key}, other`] : [] });
+          const mapped = mapper({ method, url, body, keys: inHeader ? [`${key}, other`] : [] });
           const kept = decodeURIComponent(decodeURIComponent(JSON.stringify(mapped))).toLowerCase();
           expect(kept).not.toContain(key.toLowerCase());
           expect("skipped" in mapped || mapped.request.keyed).toBe(true);

@@ -1,7 +1,11 @@
-import type { DifferenceForm } from "../../../libraries/compare/difference.ts";
 import type { CurlPair } from "../../../libraries/compare/curls.ts";
 import type { NotCompared } from "../../../libraries/compare/results.ts";
-import type { Classification, Difference, ResultCounts } from "../../../libraries/compare/difference.ts";
+import type {
+  Classification,
+  Difference,
+  DifferenceForm,
+  ResultCounts,
+} from "../../../libraries/compare/difference.ts";
 
 /** Numbers of answers: of compared answers by their result, of the others by the reason. */
 export type Summary = ResultCounts & Record<NotCompared, number>;

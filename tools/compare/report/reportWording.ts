@@ -1,14 +1,11 @@
 import { causeOf } from "../../../libraries/compare/difference.ts";
-import type { CurlPair } from "../../../libraries/compare/curls.ts";
 import type { Report, ReportedDifference, Summary } from "./report.ts";
 import type { Json } from "../../../src/catalogue/index.ts";
 import { truncate } from "../../../src/operation/index.ts";
 import { counted, formatNumber } from "../../../libraries/ui/wording.ts";
 
-type FormattedValue = { side: "legacy" | "expected" | "candidate"; text: string };
-
 /** The values of a difference as JSON of at most `most` characters; a side without a value is left out. */
-export const formatValues = (difference: ReportedDifference, most: number): FormattedValue[] =>
+export const formatValues = (difference: ReportedDifference, most: number): { side: string; text: string }[] =>
   (["legacy", "expected", "candidate"] as const).flatMap((side) => {
     const value = difference[side];
     return value === undefined ? [] : [{ side, text: truncate(jsonOf(value), most) }];
@@ -43,7 +40,3 @@ export const formatSides = ({ sides }: Report): string =>
   sides.candidate === undefined
     ? `legacy ${sides.legacy} and the new interface's rules`
     : `legacy ${sides.legacy} and candidate ${sides.candidate}`;
-
-/** The commands for the sides that got a request. */
-export const commandsOf = ({ legacy, candidate }: CurlPair): string[] =>
-  [legacy, candidate].filter((command) => command !== undefined);

@@ -1,10 +1,11 @@
 import { styleText } from "node:util";
 import type { Report, Summary } from "./report.ts";
+import { commandsOf } from "../../../libraries/compare/curls.ts";
 import { comparisonResults, resultNames } from "../../../libraries/compare/results.ts";
 import { truncate } from "../../../src/operation/index.ts";
 import { plainText } from "../../plainText.ts";
 import { formatNumber, minute } from "../../../libraries/ui/wording.ts";
-import { commandsOf, formatSides, formatSummary } from "./reportWording.ts";
+import { formatSides, formatSummary } from "./reportWording.ts";
 
 /** The report for a terminal, at most `width` wide. Only commands, which people copy, may be wider. */
 export const terminalReport = (report: Report, width: number, colour: boolean): string[] => {
