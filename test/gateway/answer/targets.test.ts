@@ -12,8 +12,9 @@ const open = async (environment: Record<string, string> = {}) => {
   return { ...(await listeningGateway(url, environment)), seen };
 };
 
-describe("targets outside the prefix go to legacy, spelled as they came", () => {
-  test.each([
+test("targets outside the prefix go to legacy, spelled as they came", async () => {
+  const { port, seen } = await open();
+  const targets = [
     "//v1/evaluationmeasures/list",
     "/v1x/evaluationmeasures/list",
     "/x/../v1/evaluationmeasures/list",
@@ -21,39 +22,43 @@ describe("targets outside the prefix go to legacy, spelled as they came", () => 
     "/v1%2Fevaluationmeasures/list",
     "/%2e%2e/v1/x",
     "/a?b=/v1/evaluationmeasures/list",
-  ])("the target %s goes to legacy as it came", async (target) => {
-    const { port, seen } = await open();
-    expect((await exchange(port, get(target))).status).toBe(299);
-    expect(seen.map((received) => received.target)).toEqual([target]);
-  });
+  ];
+  for (const target of targets) expect([target, (await exchange(port, get(target))).status]).toEqual([target, 299]);
+  expect(seen.map((received) => received.target)).toEqual(targets);
 });
 
 describe("targets below it are ours, and their spelling is not normalized", () => {
-  test.each<[target: string, status: number]>([
-    ["/v1", 404],
-    ["/v1/evaluationmeasures//list", 404],
-    ["/v1/datasets/61/more", 404],
-    ["/v1/../evaluationmeasures/list", 404],
-    ["/v1/%2e%2e/api/v1/json/data/1", 404],
-    ["/v1/Evaluationmeasures/List", 404],
-    ["/v1/evaluationmeasures%2Flist", 404],
-    ["/v1/datasets/..", 422],
-    ["/v1/datasets/1%2F..%2F2", 422],
-    ["/v1/datasets/1%3Fapi_key=x", 422],
-    ["/v1/datasets/1%00", 422],
-    ["/v1/datasets/%ff", 422],
-    ["/v1/studies/..", 404],
-    ["/v1/studies/a%2Fb", 404],
-    ["/v1/data/list/data_name/a%2Flimit%2F1", 422],
-    ["/v1/data/list/limit", 422],
-    ["/v1/data/list/limit/1/limit/1", 422],
-    ["/v1/data/list/__proto__/1", 422],
-    ["/v1/flow/exists/../x/", 401],
-    ["/v1/flow/exists/a%zz/x/", 401],
-  ])("the target %s is answered %i, without asking legacy", async (target, status) => {
+  test("wrong targets are answered without asking legacy", async () => {
     const { port, seen } = await open();
-    expectDetail(await exchange(port, get(target)), status);
-    expect(seen).toEqual([]);
+    const targets: [target: string, status: number][] = [
+      ["/v1", 404],
+      ["/v1/evaluationmeasures//list", 404],
+      ["/v1/datasets/61/more", 404],
+      ["/v1/../evaluationmeasures/list", 404],
+      ["/v1/%2e%2e/api/v1/json/data/1", 404],
+      ["/v1/Evaluationmeasures/List", 404],
+      ["/v1/evaluationmeasures%2Flist", 404],
+      ["/v1/datasets/..", 422],
+      ["/v1/datasets/1%2F..%2F2", 422],
+      ["/v1/datasets/1%3Fapi_key=x", 422],
+      ["/v1/datasets/1%00", 422],
+      ["/v1/datasets/%ff", 422],
+      ["/v1/studies/..", 404],
+      ["/v1/studies/a%2Fb", 404],
+      ["/v1/data/list/data_name/a%2Flimit%2F1", 422],
+      ["/v1/data/list/limit", 422],
+      ["/v1/data/list/limit/1/limit/1", 422],
+      ["/v1/data/list/__proto__/1", 422],
+      ["/v1/flow/exists/../x/", 401],
+      ["/v1/flow/exists/a%zz/x/", 401],
+    ];
+    const given: typeof targets = [];
+    for (const [target, status] of targets) {
+      const answer = await exchange(port, get(target));
+      given.push([target, answer.status]);
+      if (answer.status === status) expectDetail(answer, status);
+    }
+    expect([given, seen]).toEqual([targets, []]);
   });
 
   test.each([
