@@ -53,9 +53,6 @@ describe("an answer is the same except for the added lines", () => {
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-T: 1\r\n\r\n",
       [get(path)],
     ],
-    ["until it closes", "HTTP/1.1 200 OK\r\n\r\nok", [get(path)]],
-    ["a 304", 'HTTP/1.1 304 Not Modified\r\nETag: "x"\r\n\r\n', [get(path, 'If-None-Match: "x"')]],
-    ["to a HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", [request(`HEAD ${path}`)]],
     [
       "with links and cookies of legacy's",
       'HTTP/1.1 200 OK\r\nLink: </a>; rel="next"\r\nSet-Cookie: a\r\nlink: </b>\r\nSet-Cookie: b\r\nContent-Length: 0\r\n\r\n',

@@ -2,7 +2,7 @@ import { consoleFor } from "../../features/console/consoleFor.ts";
 import { operatorsListener } from "../../../src/gateway/operators/app.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
-import { isProbeOfLegacy, listeningGateway } from "../http/support.ts";
+import { asking, isProbeOfLegacy, listeningGateway } from "../http/support.ts";
 import { httpUpstream } from "../proxy/support.ts";
 
 export const [alice, mallory] = ["a".repeat(32), "b".repeat(32)];
@@ -78,15 +78,7 @@ export const caching = async (environment: Record<string, string> = {}) =>
 /** The same over any legacy. */
 export const cachingOver = async <L extends { url: string }>(legacy: L, environment: Record<string, string> = {}) => {
   const gateway = await listeningGateway(legacy.url, { CACHE_LEGACY: "all", ...environment }, { redisTimeout: 60_000 });
-  const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) => {
-    const response = await fetch(gateway.url + path, {
-      redirect: "manual",
-      ...init,
-      headers: { "Accept-Encoding": "identity", ...headers },
-    });
-    const how = response.headers.get("cache-status")?.replace("catalog-gateway; ", "") ?? "passed";
-    return { status: response.status, body: await response.text(), headers: response.headers, how };
-  };
+  const ask = asking(gateway.url);
   const tag = () =>
     ask(
       "/api/v1/json/data/tag",
