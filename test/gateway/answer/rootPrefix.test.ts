@@ -40,14 +40,6 @@ describe("below / only the listed paths are ours", () => {
     }
   });
 
-  test("HTTP/1.0 has no Host: our paths are answered, the rest passes through", async () => {
-    const { port, seen } = await open();
-    const ours = await exchange(port, "GET /evaluationmeasures/list HTTP/1.0\r\n\r\n");
-    const passed = await exchange(port, "GET /nothing HTTP/1.0\r\n\r\n");
-    expect([ours.status, passed.status, passed.body]).toEqual([502, 299, "legacy /nothing"]);
-    expect(seen.map(({ target }) => target)).toEqual(["/api/v1/json/evaluationmeasure/list", "/nothing"]);
-  });
-
   test("a listed path is ours, be the request right or wrong", async () => {
     const { port, seen } = await open();
     const lines: [line: string, status: number][] = [

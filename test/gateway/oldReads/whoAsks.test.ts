@@ -1,15 +1,14 @@
-import type { ServerResponse } from "node:http";
 import { describe, expect, test, vi } from "vitest";
+import { keys } from "../answer/support.ts";
 import { clock } from "../cache/support.ts";
-import { httpUpstream } from "../proxy/support.ts";
 import { settled, until } from "../../support/waiting.ts";
+import { failingLegacy } from "../failures/support.ts";
 import { startSample } from "./sample.ts";
 import { alice, caching, cachingOver, documents, error, json, minute } from "./support.ts";
 
 const list = "/api/v1/json/data/list/limit/5";
 const emptyKey = "?api_key=";
 const session = { Cookie: "ci_session=mine" };
-const page = "<html>An error</html>";
 const requests = (count: number) => Array<string>(count).fill(`GET ${json}`);
 
 test("an empty key counts as no key: one entry, which any cache may share", async () => {
@@ -139,25 +138,18 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
   });
 
   test.each([
-    ["a page in place of an answer", 1],
+    ["page-502", 1],
     // A dropped request is sent once more.
-    ["a connection that is dropped", 2],
-  ])("%s is sent to all; a record that may be the caller's own is not denied", async (trouble, times) => {
-    let isWell = false;
-    const asked: string[] = [];
-    const send = (response: ServerResponse, status: number, type: string, body: string) =>
-      response.writeHead(status, { "Content-Type": type }).end(body);
-    const url = await httpUpstream(({ url: target, socket }, response) => {
-      if (!target?.startsWith(json))
-        return send(response, 200, "application/json", '{"evaluation_measures":{"measures":{"measure":["kappa"]}}}');
-      asked.push(target);
-      if (isWell) return send(response, 200, "application/json", documents["json"] as string);
-      return times > 1 ? socket.destroy() : send(response, 502, "text/html", page);
-    });
-    const { ask } = await cachingOver({ url });
-    const mine = () => ask(json + query, headers);
-    expect([trouble, (await mine()).status, asked]).toEqual([trouble, 502, Array<string>(times).fill(json)]);
-    isWell = true;
+    ["dropped", 2],
+  ])("a failure (%s) is sent to all; a record that may be the caller's own is not denied", async (form, times) => {
+    const legacy = await failingLegacy([61]);
+    const { ask } = await cachingOver(legacy);
+    // A key that the sample legacy knows.
+    const mine = () => ask(json + query.replace(alice, keys.user), headers);
+    Object.assign(legacy, { form, isProbeWell: true });
+    expect((await mine()).status).toBe(502);
+    expect(legacy.asked.filter((line) => line.includes("/data/61"))).toEqual(requests(times));
+    legacy.recover();
     expect([(await mine()).how, (await mine()).how]).toEqual([
       expect.stringContaining("stored"),
       expect.stringMatching(/^hit/),
