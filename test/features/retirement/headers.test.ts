@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { deprecationHeaders } from "../../../features/retirement/deprecationHeaders.ts";
 import type { Deprecation } from "../../../features/retirement/settings.ts";
+import { pseudonym } from "../../../src/gateway/upstream/forwarding.ts";
 import { get, openProxy, rawUpstream, request, send } from "../../gateway/proxy/support.ts";
 import { until } from "../../support/waiting.ts";
 import { datasets, datasetsHeaders, gatewayOver, ofDeprecation, page } from "./support.ts";
@@ -87,13 +88,11 @@ describe("an answer is the same except for the added lines", () => {
   });
 
   test("the answer to a request loop has the headers, too", async () => {
-    const { marked } = await both("HTTP/1.1 200 OK\r\n\r\n", get(path, `Via: 1.1 ${await pseudonymOf()}`));
+    const { marked } = await both("HTTP/1.1 200 OK\r\n\r\n", get(path, `Via: 1.1 ${pseudonym}`));
     expect(marked.head).toMatch(/^HTTP\/1\.1 502 /);
     expect(ofDeprecation(marked.head)).toEqual(datasetsHeaders);
   });
 });
-
-const pseudonymOf = async () => (await import("../../../src/gateway/upstream/forwarding.ts")).pseudonym;
 
 describe("over the whole gateway", () => {
   test("a path below a deprecated one has them, however it is spelled", async () => {

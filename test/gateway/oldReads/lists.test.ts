@@ -10,7 +10,7 @@ import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redi
 import { pageOfMetrics } from "../../support/metrics.ts";
 import { settled, until } from "../../support/waiting.ts";
 import { failingLegacy } from "../failures/support.ts";
-import { alice, caching, cachingOver, json, mallory, minute } from "./support.ts";
+import { alice, becomeDown, caching, cachingOver, json, mallory, minute } from "./support.ts";
 
 const list = "/api/v1/json/data/list/limit/5";
 const key = sampleCatalogue.users[0]?.key;
@@ -190,11 +190,10 @@ test("a key that was not checked gets the public record once legacy is known to 
 });
 
 test.runIf(hasFeatures)("a made-up key that gets an answer in an outage is not listed as a caller", async () => {
-  const { legacy, ask, see, core } = await caching();
+  const gateway = await caching();
+  const { ask, see } = gateway;
   await ask(`${json}?api_key=${alice}`);
-  legacy.mode = "down";
-  for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${i + 100}`);
-  await until(() => core.outage.isOn());
+  await becomeDown(gateway);
   for (const caller of [alice, mallory]) expect((await ask(`${json}?api_key=${caller}`)).status).toBe(200);
   const clients = (await (await see("/clients")).json()) as { caller: string; count: number }[];
   const counts = clients.map(({ caller, count }) => [caller === "nobody", count]);

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { asking, isProbeOfLegacy, listeningGateway } from "../http/support.ts";
 import { httpUpstream } from "../proxy/support.ts";
+import { until } from "../../support/waiting.ts";
 
 export const [alice, mallory] = ["a".repeat(32), "b".repeat(32)];
 export const minute = 60_000;
@@ -90,4 +91,11 @@ export const cachingOver = async <L extends { url: string }>(legacy: L, environm
   /** Asks the operators' listener. */
   const see = (path: string, init?: RequestInit) => fetch(adminUrl + path, init);
   return { ...gateway, legacy, ask, tag, see };
+};
+
+/** Has legacy be down. Resolves when three reads of records that are not stored have told the gateway. */
+export const becomeDown = async ({ legacy, ask, core }: Awaited<ReturnType<typeof caching>>): Promise<void> => {
+  legacy.mode = "down";
+  for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${100 + i}`);
+  await until(() => core.outage.isOn());
 };

@@ -4,7 +4,7 @@ import { clock } from "../cache/support.ts";
 import { settled, until } from "../../support/waiting.ts";
 import { failingLegacy } from "../failures/support.ts";
 import { startSample } from "./sample.ts";
-import { alice, caching, cachingOver, documents, error, json, minute } from "./support.ts";
+import { alice, becomeDown, caching, cachingOver, documents, error, json, minute } from "./support.ts";
 
 const list = "/api/v1/json/data/list/limit/5";
 const emptyKey = "?api_key=";
@@ -80,7 +80,8 @@ describe("a cookie counts as a key that legacy has accepted", () => {
 });
 
 test("a client that leaves while the public answer is fetched is not kept in memory", async () => {
-  const { legacy, ask, core } = await caching();
+  const gateway = await caching();
+  const { legacy, ask, core } = gateway;
   const answers = Promise.withResolvers<void>();
   Object.assign(legacy, { error: 112, gate: answers.promise });
   const leaving = new AbortController();
@@ -93,9 +94,7 @@ test("a client that leaves while the public answer is fetched is not kept in mem
   await until(() => legacy.running === 0);
   await settled();
   const lookUp = vi.spyOn(core.cache, "lookUpShared");
-  legacy.mode = "down";
-  for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${100 + i}`);
-  await until(() => core.outage.isOn());
+  await becomeDown(gateway);
   // Each of these three reads looks once; the request that has left would look again.
   expect(lookUp).toHaveBeenCalledTimes(3);
 });
@@ -114,12 +113,6 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
     legacy.asked.length = 0;
     return { ...gateway, mine: () => ask(path + query, headers) };
   };
-  const fail = async ({ legacy, ask, core }: Awaited<ReturnType<typeof caching>>) => {
-    legacy.mode = "down";
-    for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${100 + i}`);
-    await until(() => core.outage.isOn());
-  };
-
   test("a record that the public may not see passes at once for a minute", async () => {
     const { pass } = clock();
     const { legacy, mine } = await gatewayWithError(112);
@@ -159,7 +152,7 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
   test("it lasts as long as without a key", async () => {
     const { pass } = clock();
     const gateway = await gatewayWithError(372, list);
-    await fail(gateway);
+    await becomeDown(gateway);
     expect((await gateway.mine()).body).toBe(error(372));
     pass(minute);
     expect((await gateway.mine()).body).toContain('"107"');
