@@ -1,11 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { deadAnswer, refusedAnswer, type SampleAnswer, scriptAnswer, send } from "../../tools/sampleLegacy/answers.ts";
-import { sampleCatalogue } from "../../tools/sampleLegacy/catalogue.ts";
-import { type FailingFunctions, openOutages } from "../../tools/sampleLegacy/outages.ts";
-import { findHandler } from "../../tools/sampleLegacy/routes.ts";
-import { ScriptDied } from "../../tools/sampleLegacy/tree.ts";
+import { refusedAnswer, type SampleAnswer, scriptAnswer, send } from "../../tools/sampleLegacy/answers.ts";
 import { httpUpstream } from "../gateway/proxy/support.ts";
 
 /** Where Debian's `python3-sklearn` has what the catalogue answered to scikit-learn: `id_61/api-v1-jdf-61.json.gz`. */
@@ -31,27 +27,8 @@ const nameOf = (path: string): string =>
   shortened.reduce((name, [long, short]) => name.replace(long, short), path.slice(1).replaceAll(/\W/g, "-"));
 
 /**
- * The failure of the function behind this path; `undefined`: its answer is recorded. A failure that only leaves out
- * qualities does not fail.
- */
-const failureAt = (path: string, failing: FailingFunctions): SampleAnswer | undefined => {
-  const segments = path.replace("/api/v1/json/", "").split("/");
-  const handler = findHandler(segments, "GET", failing);
-  if (handler === undefined || handler === findHandler(segments, "GET", {})) return undefined;
-  const call = { faults: {}, given: { last: 0 }, caller: undefined, form: new URLSearchParams() };
-  try {
-    const result = handler({ ...sampleCatalogue, ...call, segments: ["list"] });
-    return "error" in result ? refusedAnswer(result, "json") : undefined;
-  } catch (error) {
-    if (error instanceof ScriptDied) return deadAnswer();
-    throw error;
-  }
-};
-
-/**
  * Plays legacy with scikit-learn's recordings: a session with each answer, and errors as 412. `asked` has the paths of
- * all requests, without a slash at their end. With `state.isDown` it closes the connection of each. It takes the sample
- * legacy's requests about outages.
+ * all requests, without a slash at their end. With `state.isDown` it closes the connection of each.
  */
 export const startRecordedLegacy = async () => {
   const recorded = new Map(
@@ -73,13 +50,11 @@ export const startRecordedLegacy = async () => {
   };
   const asked: string[] = [];
   const state = { isDown: false };
-  const outages = openOutages();
   const url = await httpUpstream((request, response) => {
     const path = (request.url ?? "").replace(/\/$/, "");
     asked.push(path);
     if (state.isDown) request.socket.destroy();
-    else if (!outages.answers(request, response))
-      send(response, failureAt(path, outages.failingAt(path)) ?? answerTo(path));
+    else send(response, answerTo(path));
   });
   return { url, asked, state };
 };

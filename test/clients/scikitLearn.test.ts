@@ -5,7 +5,7 @@ import { clock } from "../gateway/cache/support.ts";
 import { listeningGateway } from "../gateway/http/support.ts";
 import { nginxProxies, nginxWithFiles } from "../deploy/proxyPrograms.ts";
 import { describeWith } from "../support/needs.ts";
-import { caching, eachOutage } from "./eachOutage.ts";
+import { caching } from "./caching.ts";
 import { startRecordedLegacy } from "./recordedLegacy.ts";
 
 type Legacy = Awaited<ReturnType<typeof startRecordedLegacy>>;
@@ -39,13 +39,6 @@ describeWith("nginx", "scikit-learn's fetch_openml, through nginx and the gatewa
       expect(Object.keys(outcomes)).toEqual(Object.keys(direct.outcomes));
       for (const [request, outcome] of Object.entries(outcomes))
         expect([request, outcome]).toEqual([request, expect.stringMatching(/^HTTPError: HTTP Error 50[23]: /)]);
-      legacy.state.isDown = false;
-      const inForms = { database: /^OpenMLError: .* found\.$/, "page-503": /^HTTPError: HTTP Error 503: / };
-      for (const [form, outcome] of Object.entries(inForms)) {
-        await fetch(`${legacy.url}/outage/${form}`, { method: "POST" });
-        const found = Object.values((await fetchAll(allPaths, legacy)).outcomes);
-        expect(found.filter((result) => !outcome.test(result))).toEqual([]);
-      }
     });
 
     test("with both, frames and errors stay for a day, and each read reaches legacy once", async () => {
@@ -61,18 +54,6 @@ describeWith("nginx", "scikit-learn's fetch_openml, through nginx and the gatewa
       // For the gateway: nginx's copies stay fresh; `test/deploy/dataFiles.test.ts` covers stale copies.
       pass(24 * 3_600_000);
       expect((await fetchAll(url, legacy)).outcomes).toEqual(direct.outcomes);
-    });
-
-    test("with both, frames and errors stay the same in each form of outage", { timeout: 900_000 }, async () => {
-      const { legacy, direct, gateway } = await openAll(caching);
-      const { url } = await nginxWithFiles(`127.0.0.1:${gateway.port}`);
-      const time = clock();
-      await fetchAll(url, legacy);
-      await eachOutage(legacy.url, gateway, time, async (form) => {
-        const { outcomes, reads } = await fetchAll(url, legacy);
-        expect([form, outcomes]).toEqual([form, direct.outcomes]);
-        expect([form, reads]).not.toEqual([form, []]);
-      });
     });
   }),
 );

@@ -170,10 +170,6 @@ const pickedBy = (fault: DocumentFault, places: readonly Place[]): Change[] => {
   return places.flatMap((place) => (picks(place) ? (change(place) ?? []) : []));
 };
 
-/** True if this fault has a place in this document. */
-export const hasPlaceIn = (fault: DocumentFault, document: Json): boolean =>
-  pickedBy(fault, placesOf(document)).length > 0;
-
 type Output = Rule | undefined;
 type Wrong = Fault & { fault: DocumentFault };
 

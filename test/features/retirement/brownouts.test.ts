@@ -103,12 +103,14 @@ test("two pages, of the path and of its brown-out, are both named", async () => 
   expect(ofDeprecation(head)).toEqual([...datasetsHeaders, `Link: <${link}>; rel="deprecation"; type="text/html"`]);
 });
 
-test.each(["GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD"])("%s", async (method) => {
+test("any method is answered", async () => {
   stoppedAt(during);
   const { port, asked } = await gatewayOver({ BROWNOUTS: [window] });
-  const { status, headers, body } = await exchange(port, request(`${method} ${path}`));
-  expect([status, body === "", asked]).toEqual([503, method === "HEAD", []]);
-  expect(Number(headers.get("content-length"))).toBeGreaterThan(0);
+  for (const method of ["GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD"]) {
+    const { status, headers, body } = await exchange(port, request(`${method} ${path}`));
+    expect([method, status, body === "", asked]).toEqual([method, 503, method === "HEAD", []]);
+    expect(Number(headers.get("content-length"))).toBeGreaterThan(0);
+  }
 });
 
 describe("an upload", () => {

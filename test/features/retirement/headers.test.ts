@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { deprecationHeaders } from "../../../features/retirement/deprecationHeaders.ts";
 import type { Deprecation } from "../../../features/retirement/settings.ts";
+import { pseudonym } from "../../../src/gateway/upstream/forwarding.ts";
 import { get, openProxy, rawUpstream, request, send } from "../../gateway/proxy/support.ts";
 import { until } from "../../support/waiting.ts";
 import { datasets, datasetsHeaders, gatewayOver, ofDeprecation, page } from "./support.ts";
@@ -53,9 +54,6 @@ describe("an answer is the same except for the added lines", () => {
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-T: 1\r\n\r\n",
       [get(path)],
     ],
-    ["until it closes", "HTTP/1.1 200 OK\r\n\r\nok", [get(path)]],
-    ["a 304", 'HTTP/1.1 304 Not Modified\r\nETag: "x"\r\n\r\n', [get(path, 'If-None-Match: "x"')]],
-    ["to a HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", [request(`HEAD ${path}`)]],
     [
       "with links and cookies of legacy's",
       'HTTP/1.1 200 OK\r\nLink: </a>; rel="next"\r\nSet-Cookie: a\r\nlink: </b>\r\nSet-Cookie: b\r\nContent-Length: 0\r\n\r\n',
@@ -90,55 +88,61 @@ describe("an answer is the same except for the added lines", () => {
   });
 
   test("the answer to a request loop has the headers, too", async () => {
-    const { marked } = await both("HTTP/1.1 200 OK\r\n\r\n", get(path, `Via: 1.1 ${await pseudonymOf()}`));
+    const { marked } = await both("HTTP/1.1 200 OK\r\n\r\n", get(path, `Via: 1.1 ${pseudonym}`));
     expect(marked.head).toMatch(/^HTTP\/1\.1 502 /);
     expect(ofDeprecation(marked.head)).toEqual(datasetsHeaders);
   });
 });
 
-const pseudonymOf = async () => (await import("../../../src/gateway/upstream/forwarding.ts")).pseudonym;
-
 describe("over the whole gateway", () => {
-  test.each([
-    ["/api/v1/json/data/list?x=1", true],
-    ["//api/v1//json/data/61", true],
-    ["http://front.example/api/v1/json/data/61", true],
-    ["/api/v1/json/database", false],
-    ["/api/v1/json/study/1", false],
-    ["/?/api/v1/json/data", true],
-    ["/index.php?/api/v1/json/data/61", true],
-    ["/index.php/api/v1/json/data/61", true],
-    ["/api_new/v1/json/data/61", true],
-    ["/api/v1/json/Data/61", false],
-    ["/api/v1/json/d%61ta/61", false],
-    ["/x?/api/v1/json/data", false],
-    ["/v1/evaluationmeasures/list", false],
-    ["/v1/datasets/abc", false],
-    ["/v1/nothing", false],
-  ])("%s: %s", async (target, isTold) => {
+  test("a path below a deprecated one has them, however it is spelled", async () => {
     const { port } = await gatewayOver({ DEPRECATED: [datasets] });
-    expect(ofDeprecation((await send(port, get(target))).head)).toEqual(isTold ? datasetsHeaders : []);
+    const targets: [target: string, isTold: boolean][] = [
+      ["/api/v1/json/data/list?x=1", true],
+      ["//api/v1//json/data/61", true],
+      ["http://front.example/api/v1/json/data/61", true],
+      ["/api/v1/json/database", false],
+      ["/api/v1/json/study/1", false],
+      ["/?/api/v1/json/data", true],
+      ["/index.php?/api/v1/json/data/61", true],
+      ["/index.php/api/v1/json/data/61", true],
+      ["/api_new/v1/json/data/61", true],
+      ["/api/v1/json/Data/61", false],
+      ["/api/v1/json/d%61ta/61", false],
+      ["/x?/api/v1/json/data", false],
+      ["/v1/evaluationmeasures/list", false],
+      ["/v1/datasets/abc", false],
+      ["/v1/nothing", false],
+    ];
+    for (const [target, isTold] of targets)
+      expect([target, ofDeprecation((await send(port, get(target))).head)]).toEqual([
+        target,
+        isTold ? datasetsHeaders : [],
+      ]);
   });
 
-  test.each([
-    ["/api/v1", 1],
-    ["/api/v1/", 1],
-    ["/api/v1/json/dat", 1],
-    ["/api/v1/json/data", 2],
-    ["/api/v1/json/database", 1],
-    ["/api/v1/json/data/list/tag/x", 3],
-    ["/api_new/v1/json/data/lists", 4],
-    ["/api/v10", undefined],
-    ["/api", undefined],
-    ["//a//b", 5],
-    ["/A", undefined],
-  ])("the longest path counts, by whole segments: %s", async (target, day) => {
+  test("the longest path counts, by whole segments", async () => {
     const paths = ["/api/v1", "/api/v1/json/data", "/api/v1/json/data/list", "/api_new/v1/json/data", "/a"];
     const DEPRECATED = paths.map((prefix, i) => ({ path: prefix, since: `1970-01-0${i + 2}` }));
     const { port } = await gatewayOver({ DEPRECATED });
-    expect(ofDeprecation((await send(port, get(target))).head)).toEqual(
-      day === undefined ? [] : [`Deprecation: @${day * 86_400}`],
-    );
+    const targets: [target: string, day: number | undefined][] = [
+      ["/api/v1", 1],
+      ["/api/v1/", 1],
+      ["/api/v1/json/dat", 1],
+      ["/api/v1/json/data", 2],
+      ["/api/v1/json/database", 1],
+      ["/api/v1/json/data/list/tag/x", 3],
+      ["/api_new/v1/json/data/lists", 4],
+      ["/api/v10", undefined],
+      ["/api", undefined],
+      ["//a//b", 5],
+      ["/A", undefined],
+    ];
+    for (const [target, day] of targets)
+      expect([target, ofDeprecation((await send(port, get(target))).head)]).toEqual([
+        target,
+        day === undefined ? [] : [`Deprecation: @${day * 86_400}`],
+      ]);
   });
 
   test("below a deprecated path, only proxied answers have the headers", async () => {

@@ -94,56 +94,56 @@ describe("a body that stops coming", () => {
 });
 
 describe("a body", () => {
-  test.each([
-    ["text/plain", 415],
-    ["application/x-www-form-urlencoded", 415],
-    ["application/jsonx", 415],
-    ["application/json\r\nContent-Type: text/plain", 415],
-    ["application/json", 200],
-    ["Application/JSON; charset=utf-8", 200],
-    ["", 200],
-  ])("a body of type %j: %i", async (type, status) => {
+  test("is read if its type and its coding are those of JSON", async () => {
     const { port } = await open();
-    const answer = await exchange(port, sized("{}", type));
-    expect(answer.status).toBe(status);
-    if (status !== 200) expectDetail(answer, status);
+    const types: [type: string, status: number][] = [
+      ["text/plain", 415],
+      ["application/x-www-form-urlencoded", 415],
+      ["application/jsonx", 415],
+      ["application/json\r\nContent-Type: text/plain", 415],
+      ["application/json", 200],
+      ["Application/JSON; charset=utf-8", 200],
+      ["", 200],
+      ["application/json\r\nContent-Encoding: gzip", 415],
+      ["application/json\r\nContent-Encoding: identity", 200],
+      ["application/json\r\nContent-Encoding:", 200],
+    ];
+    for (const [type, status] of types) {
+      const answer = await exchange(port, sized("{}", type));
+      expect([type, answer.status]).toEqual([type, status]);
+      if (status !== 200) expectDetail(answer, status);
+      const isCoding = status === 415 && type.includes("Encoding");
+      expect([type, answer.headers.get("accept-encoding")]).toEqual([type, isCoding ? "identity" : undefined]);
+    }
   });
 
-  test.each([
-    ["gzip", 415],
-    ["identity", 200],
-    ["", 200],
-  ])("a body of coding %j: %i", async (coding, status) => {
-    const { port } = await open();
-    const answer = await exchange(port, sized("{}", `application/json\r\nContent-Encoding: ${coding}`));
-    expect([answer.status, answer.headers.get("accept-encoding")]).toEqual([
-      status,
-      status === 415 ? "identity" : undefined,
-    ]);
-  });
-
-  test.each([
-    ["", 200],
-    ["{}", 200],
-    [' \n{"limit":1}\n', 200],
-    ["{", 422],
-    [" ", 422],
-    ["[]", 422],
-    // A byte order mark may begin a JSON text (RFC 8259 8.1).
-    ['\ufeff{"limit":1}', 200],
-    ["\ufeff\ufeff{}", 422],
-    ['{"__proto__":{"limit":1}}', 422],
-    ['{"pagination":{"__proto__":1}}', 422],
-    ['{"limit":1,"pagination":{"limit":1}}', 422],
-    [`{"tag":${"[".repeat(450)}${"]".repeat(450)}}`, 422],
-    ['{"limit":1e400}', 422],
-    ['{"offset":9007199254740993}', 422],
-    ['{"tag":"a/limit/1"}', 422],
-  ])("the body %j: %i", async (body, status) => {
+  test("is read as strict JSON, an object whose members are known", async () => {
     const { port, seen } = await open();
-    const answer = await exchange(port, sized(body));
-    expect([answer.status, seen.length]).toEqual([status, status === 200 ? 1 : 0]);
-    if (status !== 200) expectDetail(answer, status);
+    const bodies: [body: string, status: number][] = [
+      ["", 200],
+      ["{}", 200],
+      [' \n{"limit":1}\n', 200],
+      ["{", 422],
+      [" ", 422],
+      ["[]", 422],
+      // A byte order mark may begin a JSON text (RFC 8259 8.1).
+      ['\ufeff{"limit":2}', 200],
+      ["\ufeff\ufeff{}", 422],
+      ['{"__proto__":{"limit":1}}', 422],
+      ['{"pagination":{"__proto__":1}}', 422],
+      ['{"limit":1,"pagination":{"limit":1}}', 422],
+      [`{"tag":${"[".repeat(450)}${"]".repeat(450)}}`, 422],
+      ['{"limit":1e400}', 422],
+      ['{"offset":9007199254740993}', 422],
+      ['{"tag":"a/limit/1"}', 422],
+    ];
+    for (const [body, status] of bodies) {
+      const answer = await exchange(port, sized(body));
+      expect([body, answer.status]).toEqual([body, status]);
+      if (status !== 200) expectDetail(answer, status);
+    }
+    // The second is answered from the cache.
+    expect(seen).toHaveLength(3);
   });
 
   test("a body in no UTF-8, or compressed, is no JSON", async () => {

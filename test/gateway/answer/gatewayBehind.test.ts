@@ -9,7 +9,7 @@ const dataset = '{"data_set_description":{"id":"61","name":"iris","format":"ARFF
 const measures = '{"evaluation_measures":{"measures":{"measure":"kappa"}}}';
 
 /** A gateway in front of another, in a process of its own, whose legacy answers reads and breaks off writes. */
-const startBoth = async (settings: Record<string, string> = {}) => {
+const startBoth = async () => {
   const LEGACY_URL = await httpUpstream((request, response) => {
     request.resume().on("end", () => {
       response.writeHead(200, { "Content-Type": "application/json" });
@@ -17,7 +17,7 @@ const startBoth = async (settings: Record<string, string> = {}) => {
       else request.socket.destroy();
     });
   });
-  const behind = await startProgram({ LEGACY_URL, LOG_LEVEL: "silent", ...settings });
+  const behind = await startProgram({ LEGACY_URL, LOG_LEVEL: "silent" });
   onTestFinished(async () => void (await behind.stop()));
   const { url } = await listeningGateway(`http://127.0.0.1:${behind.port}`);
   return {
@@ -45,13 +45,3 @@ test.each(["/api/v1/json", "/api/v1/xml", "/v1"])(
     await until(async () => (await how()).includes("fwd=stale"));
   },
 );
-
-test("what the gateway behind refuses during a brown-out invalidates nothing", async () => {
-  const [from, to] = [-1, 1].map((hours) => new Date(Date.now() + hours * 3_600_000).toISOString());
-  const bases = ["/api/v1/json", "/api/v1/xml"];
-  const BROWNOUTS = bases.map((base) => ({ path: `${base}/data/tag`, from, until: to, status: 503 }));
-  const { tag, how } = await startBoth({ BROWNOUTS: JSON.stringify(BROWNOUTS) });
-  expect(await how()).toContain("stored");
-  for (const base of bases) expect(await tag(base)).toBe(503);
-  expect(await how()).toMatch(/; hit;/);
-});

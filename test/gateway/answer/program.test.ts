@@ -77,17 +77,16 @@ describe("keys and secrets", () => {
     for (const line of output.error.trim().split("\n")) expect(() => JSON.parse(line) as unknown).not.toThrow();
   });
 
-  test("a feature that cannot be opened stops the program with 2, whatever is open", async () => {
-    const { code, error } = await run({ REDIS_URL: "redis://127.0.0.1:1", EXPECTED_DIFFERENCES: "/nonexistent" });
-    expect(code).toBe(2);
-    expect(error).toMatch(/^EXPECTED_DIFFERENCES/m);
-  });
-
-  test("certificates that cannot be read stop the program with 2 while a store is open", async () => {
-    const { code, error } = await run({ DATA_DIR: temporaryFolder(), LEGACY_CA: "/nonexistent" });
-    expect(code).toBe(2);
-    expect(error).toMatch(/^LEGACY_CA/m);
-  });
+  test.each<[what: string, environment: Record<string, string>]>([
+    ["EXPECTED_DIFFERENCES", { REDIS_URL: "redis://127.0.0.1:1", EXPECTED_DIFFERENCES: "/nonexistent" }],
+    ["LEGACY_CA", { DATA_DIR: temporaryFolder(), LEGACY_CA: "/nonexistent" }],
+  ])(
+    "a file of %s that cannot be read stops the program with 2, also while a store is open",
+    async (name, environment) => {
+      const { code, error } = await run(environment);
+      expect([code, error]).toEqual([2, expect.stringMatching(new RegExp(`^${name}`, "m"))]);
+    },
+  );
 
   test("wrong settings stop the program with 2 and a line that says what is wrong", async () => {
     const all = await Promise.all([

@@ -13,49 +13,44 @@ const open = async (PREFIXES = "/") => {
 };
 
 describe("below / only the listed paths are ours", () => {
-  test.each([
-    "GET /",
-    "GET /nothing",
-    "DELETE /nothing",
-    "PUT /datasets",
-    "GET /datasets/61/more",
-    "POST /api/v1/json/data/tag",
-    "OPTIONS /api/v1/json/data/61",
-    "GET /v1/datasets/61",
-    "GET //datasets/61",
-    "GET /x/../datasets/61",
-    "GET /datasets%2F61",
-    "GET /%64atasets/61",
-    "TRACE /api/v1/json/data/61",
-    "PROPFIND /x?a=b&a=%20#f",
-  ])("%s is passed through as it is", async (line) => {
+  test("any other is passed through as it is", async () => {
     const { port, seen } = await open();
-    const { status, body, headers } = await exchange(port, request(line, "Cookie: a=b", "Content-Length: 0"));
-    const [method = "", target = ""] = line.split(" ");
-    expect([status, headers.get("set-cookie")]).toEqual([299, "ci_session=secret"]);
-    expect(body).toContain(`legacy ${seen[0]?.target}`);
-    expect(seen).toMatchObject([{ method, headers: { cookie: "a=b", host: "front.example" } }]);
-    expect(target.startsWith(seen[0]?.target as string)).toBe(true);
+    const lines = [
+      "GET /",
+      "GET /nothing",
+      "DELETE /nothing",
+      "PUT /datasets",
+      "GET /datasets/61/more",
+      "POST /api/v1/json/data/tag",
+      "OPTIONS /api/v1/json/data/61",
+      "GET /v1/datasets/61",
+      "GET //datasets/61",
+      "GET /x/../datasets/61",
+      "GET /datasets%2F61",
+      "GET /%64atasets/61",
+      "TRACE /api/v1/json/data/61",
+      "PROPFIND /x?a=b&a=%20#f",
+    ];
+    for (const line of lines) {
+      const { status, body, headers } = await exchange(port, request(line, "Cookie: a=b", "Content-Length: 0"));
+      const [method, target = ""] = line.split(" ");
+      expect([line, status, headers.get("set-cookie")]).toEqual([line, 299, "ci_session=secret"]);
+      expect(body).toContain(`legacy ${target}`);
+      expect(seen.splice(0)).toMatchObject([{ method, target, headers: { cookie: "a=b", host: "front.example" } }]);
+    }
   });
 
-  test("HTTP/1.0 has no Host: our paths are answered, the rest passes through", async () => {
+  test("a listed path is ours, be the request right or wrong", async () => {
     const { port, seen } = await open();
-    const ours = await exchange(port, "GET /evaluationmeasures/list HTTP/1.0\r\n\r\n");
-    const passed = await exchange(port, "GET /nothing HTTP/1.0\r\n\r\n");
-    expect([ours.status, passed.status, passed.body]).toEqual([502, 299, "legacy /nothing"]);
-    expect(seen.map(({ target }) => target)).toEqual(["/api/v1/json/evaluationmeasure/list", "/nothing"]);
-  });
-
-  test.each([
-    ["DELETE /datasets/61", 405],
-    ["GET /datasets/tag", 405],
-    ["GET /datasets/abc", 422],
-    ["POST /datasets/tag", 401],
-    ["GET /studies/1", 410],
-    ["GET /data/list/limit", 422],
-  ])("%s is ours: %i", async (line, status) => {
-    const { port, seen } = await open();
-    expectDetail(await exchange(port, request(line, "Content-Length: 0")), status);
+    const lines: [line: string, status: number][] = [
+      ["DELETE /datasets/61", 405],
+      ["GET /datasets/tag", 405],
+      ["GET /datasets/abc", 422],
+      ["POST /datasets/tag", 401],
+      ["GET /studies/1", 410],
+      ["GET /data/list/limit", 422],
+    ];
+    for (const [line, status] of lines) expectDetail(await exchange(port, request(line, "Content-Length: 0")), status);
     expect(seen).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
 import { expect, onTestFinished } from "vitest";
-import { get, httpUpstream, request, send } from "../proxy/support.ts";
+import { httpUpstream, request, send } from "../proxy/support.ts";
 import { spawnProgram, watchProgram } from "../../support/program.ts";
 
 /** The sample legacy's keys, and an unknown key. */
@@ -24,13 +24,6 @@ export const taggingRequest = [
   ),
   tagged,
 ] as const;
-/** Three requests: a GET, a write, and a read by legacy's POST form. */
-export const questions = [
-  ["GET", [get("/v1/evaluationmeasures/list", `X-API-Key: ${keys.unknown}`)]],
-  ["POST", taggingRequest],
-  ["POST", [get("/v1/flow/exists/a=b/1/", `X-API-Key: ${keys.unknown}`)]],
-] as const;
-
 /** One answer as it came over a socket. */
 export const exchange = async (port: number, ...parts: (string | Buffer)[]) => {
   const { head, body, text } = await send(port, ...parts);

@@ -12,8 +12,9 @@ const open = async (environment: Record<string, string> = {}) => {
   return { ...(await listeningGateway(url, environment)), seen };
 };
 
-describe("targets outside the prefix go to legacy, spelled as they came", () => {
-  test.each([
+test("targets outside the prefix go to legacy, spelled as they came", async () => {
+  const { port, seen } = await open();
+  const targets = [
     "//v1/evaluationmeasures/list",
     "/v1x/evaluationmeasures/list",
     "/x/../v1/evaluationmeasures/list",
@@ -21,39 +22,43 @@ describe("targets outside the prefix go to legacy, spelled as they came", () => 
     "/v1%2Fevaluationmeasures/list",
     "/%2e%2e/v1/x",
     "/a?b=/v1/evaluationmeasures/list",
-  ])("the target %s goes to legacy as it came", async (target) => {
-    const { port, seen } = await open();
-    expect((await exchange(port, get(target))).status).toBe(299);
-    expect(seen.map((received) => received.target)).toEqual([target]);
-  });
+  ];
+  for (const target of targets) expect([target, (await exchange(port, get(target))).status]).toEqual([target, 299]);
+  expect(seen.map((received) => received.target)).toEqual(targets);
 });
 
 describe("targets below it are ours, and their spelling is not normalized", () => {
-  test.each<[target: string, status: number]>([
-    ["/v1", 404],
-    ["/v1/evaluationmeasures//list", 404],
-    ["/v1/datasets/61/more", 404],
-    ["/v1/../evaluationmeasures/list", 404],
-    ["/v1/%2e%2e/api/v1/json/data/1", 404],
-    ["/v1/Evaluationmeasures/List", 404],
-    ["/v1/evaluationmeasures%2Flist", 404],
-    ["/v1/datasets/..", 422],
-    ["/v1/datasets/1%2F..%2F2", 422],
-    ["/v1/datasets/1%3Fapi_key=x", 422],
-    ["/v1/datasets/1%00", 422],
-    ["/v1/datasets/%ff", 422],
-    ["/v1/studies/..", 404],
-    ["/v1/studies/a%2Fb", 404],
-    ["/v1/data/list/data_name/a%2Flimit%2F1", 422],
-    ["/v1/data/list/limit", 422],
-    ["/v1/data/list/limit/1/limit/1", 422],
-    ["/v1/data/list/__proto__/1", 422],
-    ["/v1/flow/exists/../x/", 401],
-    ["/v1/flow/exists/a%zz/x/", 401],
-  ])("the target %s is answered %i, without asking legacy", async (target, status) => {
+  test("wrong targets are answered without asking legacy", async () => {
     const { port, seen } = await open();
-    expectDetail(await exchange(port, get(target)), status);
-    expect(seen).toEqual([]);
+    const targets: [target: string, status: number][] = [
+      ["/v1", 404],
+      ["/v1/evaluationmeasures//list", 404],
+      ["/v1/datasets/61/more", 404],
+      ["/v1/../evaluationmeasures/list", 404],
+      ["/v1/%2e%2e/api/v1/json/data/1", 404],
+      ["/v1/Evaluationmeasures/List", 404],
+      ["/v1/evaluationmeasures%2Flist", 404],
+      ["/v1/datasets/..", 422],
+      ["/v1/datasets/1%2F..%2F2", 422],
+      ["/v1/datasets/1%3Fapi_key=x", 422],
+      ["/v1/datasets/1%00", 422],
+      ["/v1/datasets/%ff", 422],
+      ["/v1/studies/..", 404],
+      ["/v1/studies/a%2Fb", 404],
+      ["/v1/data/list/data_name/a%2Flimit%2F1", 422],
+      ["/v1/data/list/limit", 422],
+      ["/v1/data/list/limit/1/limit/1", 422],
+      ["/v1/data/list/__proto__/1", 422],
+      ["/v1/flow/exists/../x/", 401],
+      ["/v1/flow/exists/a%zz/x/", 401],
+    ];
+    const given: typeof targets = [];
+    for (const [target, status] of targets) {
+      const answer = await exchange(port, get(target));
+      given.push([target, answer.status]);
+      if (answer.status === status) expectDetail(answer, status);
+    }
+    expect([given, seen]).toEqual([targets, []]);
   });
 
   test.each([
@@ -96,18 +101,23 @@ describe("targets below it are ours, and their spelling is not normalized", () =
 
 describe("malformed HTTP is refused as JSON", () => {
   const rest = "Host: a\r\nConnection: close\r\n\r\n";
-  test.each([
-    ["TLS", Buffer.from([0x16, 3, 1, 0, 5, 1, 2, 3, 4, 5]), 400],
-    ["an unknown method", `BREW /v1/datasets/61 HTTP/1.1\r\n${rest}`, 400],
-    ["headers too large", `GET /v1/datasets/61 HTTP/1.1\r\nX: ${"x".repeat(20_000)}\r\n${rest}`, 431],
-    ["more than 100 headers", `GET /v1/datasets/61 HTTP/1.1\r\nHost: a\r\n${"X: 1\r\n".repeat(100)}\r\n`, 431],
-    ["a target too long", `GET /v1/${"x".repeat(20_000)} HTTP/1.1\r\n${rest}`, 431],
-    ["no Host", "GET /v1/evaluationmeasures/list HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
-    ["an expectation", request("GET /v1/evaluationmeasures/list", "Expect: more"), 417],
-    ["an odd Host", "GET /v1/datasets/61 HTTP/1.1\r\nHost: a b<\r\nConnection: close\r\n\r\n", 400],
-  ])("malformed HTTP is refused as JSON: %s", async (_, bytes, status) => {
+  test("and the gateway answers the next request", async () => {
     const { port, seen } = await open();
-    expectDetail(await exchange(port, bytes), status);
+    const malformed: [about: string, bytes: string | Buffer, status: number][] = [
+      ["TLS", Buffer.from([0x16, 3, 1, 0, 5, 1, 2, 3, 4, 5]), 400],
+      ["an unknown method", `BREW /v1/datasets/61 HTTP/1.1\r\n${rest}`, 400],
+      ["headers too large", `GET /v1/datasets/61 HTTP/1.1\r\nX: ${"x".repeat(20_000)}\r\n${rest}`, 431],
+      ["more than 100 headers", `GET /v1/datasets/61 HTTP/1.1\r\nHost: a\r\n${"X: 1\r\n".repeat(100)}\r\n`, 431],
+      ["a target too long", `GET /v1/${"x".repeat(20_000)} HTTP/1.1\r\n${rest}`, 431],
+      ["no Host", "GET /v1/evaluationmeasures/list HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
+      ["an expectation", request("GET /v1/evaluationmeasures/list", "Expect: more"), 417],
+      ["an odd Host", "GET /v1/datasets/61 HTTP/1.1\r\nHost: a b<\r\nConnection: close\r\n\r\n", 400],
+    ];
+    for (const [about, bytes, status] of malformed) {
+      const answer = await exchange(port, bytes);
+      expect([about, answer.status]).toEqual([about, status]);
+      expectDetail(answer, status);
+    }
     expect(seen).toEqual([]);
     expect((await exchange(port, get("/v1/evaluationmeasures/list"))).status).toBe(200);
   });

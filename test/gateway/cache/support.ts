@@ -1,6 +1,6 @@
 import { onTestFinished, vi } from "vitest";
 import type { SharedTier } from "../../../src/gateway/cache/sharedTier.ts";
-import { listeningGateway } from "../http/support.ts";
+import { asking, listeningGateway } from "../http/support.ts";
 import { fakeLegacy, type FakeLegacy, keys } from "../../support/fakeLegacy.ts";
 import type { GatewayParts } from "../../support/gateway.ts";
 import { valueOf } from "../../support/metrics.ts";
@@ -39,19 +39,7 @@ export const cachedGateway = async (
 ) => {
   const legacy = given ?? (await fakeLegacy());
   const gateway = await listeningGateway(legacy.url, environment, parts);
-  const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) => {
-    const response = await fetch(gateway.url + path, {
-      ...init,
-      headers: { "Accept-Encoding": "identity", Connection: "close", ...headers },
-    });
-    const body = await response.text();
-    return {
-      status: response.status,
-      body,
-      headers: response.headers,
-      how: response.headers.get("cache-status")?.replace("catalog-gateway; ", "") ?? "",
-    };
-  };
+  const ask = asking(gateway.url, { Connection: "close" });
   const as = (key: string) => ({ "X-API-Key": key });
   const post = (path: string, json: unknown, headers: Record<string, string> = {}) =>
     ask(path, { "Content-Type": "application/json", ...headers }, { method: "POST", body: JSON.stringify(json) });

@@ -46,6 +46,22 @@ export const xmlError = (code: number, message: string) => ({
   body: `<oml:error xmlns:oml="http://openml.org/openml">\n\t<oml:code>${code}</oml:code>\n\t<oml:message>${message}</oml:message>\n\t</oml:error>\n`,
 });
 
+/**
+ * How to ask the gateway at this URL. `how`: its `Cache-Status`, or "passed". `always`: headers of each request, which
+ * those of a single request replace.
+ */
+export const asking =
+  (url: string, always: Record<string, string> = {}) =>
+  async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) => {
+    const response = await fetch(url + path, {
+      redirect: "manual",
+      ...init,
+      headers: { "Accept-Encoding": "identity", ...always, ...headers },
+    });
+    const how = response.headers.get("cache-status")?.replace("catalog-gateway; ", "") ?? "passed";
+    return { status: response.status, body: await response.text(), headers: response.headers, how };
+  };
+
 /** A gateway that listens, in front of this upstream. */
 export const listeningGateway = async (
   url: string,

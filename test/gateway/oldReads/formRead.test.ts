@@ -140,25 +140,32 @@ describe("POST flow/exists passes as it came", () => {
 
   const form = new URLSearchParams({ ...known, api_key: keys.user }).toString();
   const type = { "Content-Type": "application/x-www-form-urlencoded" };
-  test.each<[about: string, body: string, headers?: Fields, query?: string]>([
-    ["with a query", form, type, "?a=b"],
-    ["with another field", `${form}&a=b`],
-    ["with a field twice", `${form}&name=a`],
-    ["without a field", form.replace(/name=[^&]*&/, "")],
-    ["with a name that is no UTF-8", form.replace("sample", "%ff")],
-    ["with bytes that are no ASCII", form.replace("sample", "\u00E9")],
-    ["with a question mark first", `?${form}`],
-    ["with a long version", form.replace("Sample", "S".repeat(200))],
-    ["with a large body", `${form}${"x".repeat(20_000)}`],
-    ["with another type", form, { "Content-Type": "text/plain" }],
-    ["with a coding", form, { ...type, "Content-Encoding": "identity" }],
-    ["with a header that may hold a key", form, { ...type, Authorization: "Basic YQ==" }],
-    ["without a body", ""],
-  ])("%s", async (_, body, headers = type, query = "") => {
+  test("unless it is a form of just these fields and a key", async () => {
     const { url, seen } = await recordingUpstream(() => ({ body: '{"flow_exists":{"exists":"true","id":"7"}}' }));
     const { ask } = await cachingOver({ url });
-    for (let i = 0; i < 2; i++) expect((await ask(path + query, headers, { method: "POST", body })).how).toBe("passed");
-    const passed = seen.filter(({ target }) => target.startsWith(path));
-    expect(passed.map((sent) => sent.body)).toEqual([body, body]);
+    const others: [about: string, body: string, headers?: Fields, query?: string][] = [
+      ["with a query", form, type, "?a=b"],
+      ["with another field", `${form}&a=b`],
+      ["with a field twice", `${form}&name=a`],
+      ["without a field", form.replace(/name=[^&]*&/, "")],
+      ["with a name that is no UTF-8", form.replace("sample", "%ff")],
+      ["with bytes that are no ASCII", form.replace("sample", "\u00E9")],
+      ["with a question mark first", `?${form}`],
+      ["with a long version", form.replace("Sample", "S".repeat(200))],
+      ["with a large body", `${form}${"x".repeat(20_000)}`],
+      ["with another type", form, { "Content-Type": "text/plain" }],
+      ["with a coding", form, { ...type, "Content-Encoding": "identity" }],
+      ["with a header that may hold a key", form, { ...type, Authorization: "Basic YQ==" }],
+      ["without a body", ""],
+    ];
+    for (const [about, body, headers = type, query = ""] of others) {
+      seen.splice(0);
+      for (let i = 0; i < 2; i++) {
+        const { how } = await ask(path + query, headers, { method: "POST", body });
+        expect([about, how]).toEqual([about, "passed"]);
+      }
+      const passed = seen.filter(({ target }) => target.startsWith(path));
+      expect([about, ...passed.map((sent) => sent.body)]).toEqual([about, body, body]);
+    }
   });
 });

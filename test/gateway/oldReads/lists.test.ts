@@ -1,38 +1,27 @@
 import { idOfKey } from "../../../src/operation/telemetry/requestCaller.ts";
 import { hasFeatures } from "../../support/hasFeatures.ts";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { sampleCatalogue } from "../../../tools/sampleLegacy/catalogue.ts";
-import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { clock } from "../cache/support.ts";
 import { isProbeOfLegacy } from "../http/support.ts";
 import { httpUpstream } from "../proxy/support.ts";
 import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import { pageOfMetrics } from "../../support/metrics.ts";
 import { settled, until } from "../../support/waiting.ts";
-import { alice, caching, cachingOver, json, mallory, minute } from "./support.ts";
+import { failingLegacy } from "../failures/support.ts";
+import { alice, becomeDown, caching, cachingOver, json, mallory, minute } from "./support.ts";
 
 const list = "/api/v1/json/data/list/limit/5";
 const key = sampleCatalogue.users[0]?.key;
 const keyed = `${list}?api_key=${key}`;
-
-/** The sample legacy, whose outages begin and end. */
-const startSample = async () => {
-  const { url, close } = await startSampleLegacy();
-  onTestFinished(close);
-  const become = async (form?: string) => {
-    const { ok } = await fetch(`${url}/outage/${form ?? ""}`, { method: form === undefined ? "DELETE" : "POST" });
-    expect(ok).toBe(true);
-  };
-  return { url, close, become };
-};
 
 const rows =
   '{"data":{"dataset":[{"did":1,"name":"a","version":1,"status":"active","format":"arff","file_id":1,"quality":[]}]}}';
 
 describe("a list with a key", () => {
   test("passes as it came, head and body, while legacy is well", async () => {
-    const { ask } = await cachingOver(await startSample());
+    const { ask } = await cachingOver(await failingLegacy([1]));
     await ask(list);
     const shown = await ask(keyed);
     expect([shown.status, shown.how]).toEqual([200, "passed"]);
@@ -131,7 +120,7 @@ describe("a list with a key", () => {
   });
 
   test("tells whether legacy knows the key", async () => {
-    const { ask, core } = await cachingOver(await startSample());
+    const { ask, core } = await cachingOver(await failingLegacy([1]));
     const known = (given = "") => core.keys.isProven(idOfKey(given));
     expect((await ask(`${list}?api_key=${mallory}`)).status).toBe(412);
     expect([known(key), known(mallory)]).toEqual([false, false]);
@@ -141,12 +130,12 @@ describe("a list with a key", () => {
 });
 
 test("a key that legacy has refused stays refused while legacy fails, until it is accepted", async () => {
-  const { legacy, ask, core } = await cachingOver(await startSample());
+  const { legacy, ask, core } = await cachingOver(await failingLegacy([1]));
   const wrongKey = `${list}?api_key=${mallory}`;
   const { body } = await ask(list);
   const refusal = await ask(wrongKey);
   expect([refusal.status, refusal.body]).toEqual([412, expect.stringContaining("103")]);
-  await legacy.become("page-403");
+  legacy.form = "page-403";
   expect((await ask(wrongKey)).body).toBe(refusal.body);
   core.keys.accepted(mallory);
   expect((await ask(wrongKey)).body).toBe(body);
@@ -154,7 +143,7 @@ test("a key that legacy has refused stays refused while legacy fails, until it i
 
 test("a key is remembered as refused for an hour", async () => {
   const { pass } = clock();
-  const { ask, core } = await cachingOver(await startSample());
+  const { ask, core } = await cachingOver(await failingLegacy([1]));
   await ask(`${list}?api_key=${mallory}`);
   const wasRefused = () => core.keys.wasRefused(idOfKey(mallory));
   pass(59 * minute);
@@ -201,11 +190,10 @@ test("a key that was not checked gets the public record once legacy is known to 
 });
 
 test.runIf(hasFeatures)("a made-up key that gets an answer in an outage is not listed as a caller", async () => {
-  const { legacy, ask, see, core } = await caching();
+  const gateway = await caching();
+  const { ask, see } = gateway;
   await ask(`${json}?api_key=${alice}`);
-  legacy.mode = "down";
-  for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${i + 100}`);
-  await until(() => core.outage.isOn());
+  await becomeDown(gateway);
   for (const caller of [alice, mallory]) expect((await ask(`${json}?api_key=${caller}`)).status).toBe(200);
   const clients = (await (await see("/clients")).json()) as { caller: string; count: number }[];
   const counts = clients.map(({ caller, count }) => [caller === "nobody", count]);
@@ -216,19 +204,10 @@ test.runIf(hasFeatures)("a made-up key that gets an answer in an outage is not l
 });
 
 describe("the public list is fetched for clients that always send a key", () => {
-  /** The number of requests to legacy for the list without a key. */
+  /** `fetched`: the number of requests to legacy for the list without a key. */
   const counting = async () => {
-    const legacy = await startSample();
-    const asked: string[] = [];
-    const pass = async ({ url = "", headers: { accept = "" } }: IncomingMessage, response: ServerResponse) => {
-      asked.push(url);
-      const answer = await fetch(legacy.url + url, { headers: { accept } });
-      response.writeHead(answer.status, { "Content-Type": answer.headers.get("content-type") ?? "" });
-      response.end(await answer.text());
-    };
-    const url = await httpUpstream((...exchange) => void pass(...exchange));
-    const fetched = (path = list) => asked.filter((target) => target === path).length;
-    return { ...(await cachingOver({ url })), fetched };
+    const gateway = await cachingOver(await failingLegacy([1]));
+    return { ...gateway, fetched: () => gateway.legacy.asked.filter((line) => line === `GET ${list}`).length };
   };
 
   test("once an hour", async () => {
@@ -259,13 +238,13 @@ describe("the public list is fetched for clients that always send a key", () => 
 describeWithRedis("with a second gateway", () => {
   test("an answer that only Redis has is served in place of an ill one", async () => {
     const redis = await startRedis();
-    const legacy = await startSample();
+    const legacy = await failingLegacy([1]);
     const [first, second] = await Promise.all([1, 2].map(() => cachingOver(legacy, { REDIS_URL: redis.url })));
     // Answers that are fetched earlier are not shared.
     await until(() => [first, second].every((gateway) => gateway?.core.cache.sharing() === "in step"));
     await until(async () => (await first?.ask(list))?.how.startsWith("hit") === true);
     const { body } = (await first?.ask(list)) ?? {};
-    await legacy.become("page-502");
+    legacy.form = "page-502";
     expect(body).toContain('"did"');
     await until(async () => (await second?.ask(keyed))?.body === body);
   });

@@ -1,6 +1,5 @@
 import { hasFeatures } from "../../support/hasFeatures.ts";
 import { describe, expect, test } from "vitest";
-import { recordingUpstream } from "../http/support.ts";
 import { pseudonym } from "../../../src/gateway/upstream/forwarding.ts";
 import { settingsOf } from "../../support/settings.ts";
 import { until } from "../../support/waiting.ts";
@@ -65,18 +64,6 @@ describe("a read of the legacy interface", () => {
     expect(legacy.asked).toEqual([`GET ${json}`, `GET ${xml}`]);
   });
 
-  test("the fetch shows legacy nothing of the client", async () => {
-    const { legacy, ask } = await caching();
-    await ask(json, {
-      "User-Agent": "secret",
-      Referer: "https://secret",
-      "X-Request-Id": "secret",
-      traceparent: "00-secret",
-    });
-    expect(JSON.stringify(legacy.seen[0]?.rawHeaders)).not.toMatch(/secret|127\.0\.0\.1:\d+.*secret/);
-    expect(legacy.seen[0]?.headers).toMatchObject({ "user-agent": "catalog-gateway", "accept-encoding": "identity" });
-  });
-
   test.each<[string, string, Record<string, string>, RequestInit]>([
     ["another method", json, {}, { method: "HEAD" }],
     ["another query", `${json}?x=1`, {}, {}],
@@ -122,36 +109,6 @@ describe("answers that may be stored", () => {
     expect((await ask(json)).how).toMatch(/stored/);
   });
 
-  test.each([
-    [503, 1],
-    [429, 1],
-    // A front may treat the client's own request otherwise.
-    [403, 2],
-    [302, 2],
-  ])("a front's page with status %i goes out with its Retry-After", async (status, requests) => {
-    const page = "<html>Busy</html>";
-    const headers = { "Content-Type": "text/html", "Retry-After": "120", Location: "/elsewhere" };
-    const { legacy, ask } = await cachingOver(await recordingUpstream(() => ({ status, body: page, headers })));
-    const answer = await ask(json);
-    expect([answer.status, answer.body, answer.headers.get("retry-after")]).toEqual([status, page, "120"]);
-    expect(legacy.seen).toHaveLength(requests);
-  });
-
-  test("such an answer leaves the stale entry, and a refusal invalidates it", async () => {
-    const { pass } = clock();
-    const { legacy, ask } = await caching();
-    await ask(json);
-    pass(24 * 60 * minute);
-    legacy.page = "<html>An error</html>";
-    expect(await ask(json)).toMatchObject({ status: 200, body: documents["json"] });
-    delete legacy.page;
-    legacy.error = 112;
-    pass(2 * minute);
-    expect((await ask(json)).body).toBe(error(112));
-    legacy.mode = "down";
-    expect((await ask(json)).status).toBe(502);
-  });
-
   test("a 404 is stored for its minute, and an upload invalidates it", async () => {
     const { legacy, ask } = await caching();
     legacy.error = 111;
@@ -162,15 +119,6 @@ describe("answers that may be stored", () => {
     await ask("/api/v1/json/data", {}, { method: "POST", body });
     delete legacy.error;
     expect((await ask(json)).status).toBe(200);
-  });
-
-  test("a write invalidates both forms, and the new interface's answer too", async () => {
-    const { legacy, ask, tag } = await caching();
-    for (const path of [json, xml, "/v1/datasets/61"]) await ask(path);
-    await tag();
-    const asked = legacy.asked.length;
-    for (const path of [json, xml, "/v1/datasets/61"]) expect((await ask(path)).how).toMatch(/^fwd=uri-miss/);
-    expect(legacy.asked).toHaveLength(asked + 3);
   });
 
   test("a purge by endpoint purges both forms, and leaves other endpoints", async () => {
@@ -202,29 +150,6 @@ describe("a caller with a key", () => {
     const asked = legacy.asked.length;
     expect((await ask(`${json}?api_key=${alice}`)).how).toMatch(/^hit/);
     expect(legacy.asked).toHaveLength(asked);
-  });
-
-  test("with an unknown key passes, and so does a personal list", async () => {
-    const { ask } = await caching();
-    await ask(json);
-    const refused = await ask(`${json}?api_key=${mallory}`);
-    expect([refused.status, refused.how]).toEqual([412, "passed"]);
-    expect((await ask(`/api/v1/json/data/list?api_key=${alice}`)).how).toBe("passed");
-  });
-
-  test("passes where the public answer is a 404: the record may be the caller's own", async () => {
-    const { legacy, ask } = await caching();
-    legacy.error = 112;
-    await ask(json);
-    expect((await ask(`${json}?api_key=${alice}`)).how).toBe("passed");
-    expect(legacy.asked.at(-1)).toBe(`GET ${json} with a key`);
-  });
-
-  test("gets the public answer while legacy fails, unless legacy has refused the key", async () => {
-    const { legacy, ask } = await caching();
-    await ask(json);
-    legacy.mode = "down";
-    expect((await ask(`${json}?api_key=${mallory}`)).body).toBe(documents["json"]);
   });
 });
 
@@ -345,18 +270,6 @@ describe("a hit of an old client", () => {
     for (let i = 0; i < 20; i++) await ask(`/api/v1/json/data/${100 + i}`);
     expect(await shown()).toBe("Clients get errors: 20 of 25 in the last minute (getDataset of old clients 20 of 25)");
   });
-});
-
-test("concurrent requests are one fetch, even if a client leaves", async () => {
-  const { legacy, ask, url } = await caching();
-  const leaving = new AbortController();
-  const left = fetch(url + json, { signal: leaving.signal }).catch(() => "left");
-  const others = Array.from({ length: 20 }, () => ask(json));
-  await until(() => legacy.asked.length > 0);
-  leaving.abort();
-  await left;
-  for (const { status } of await Promise.all(others)) expect(status).toBe(200);
-  expect(legacy.asked).toHaveLength(1);
 });
 
 test("the start refuses endpoints that are unknown or write, and no cache", () => {

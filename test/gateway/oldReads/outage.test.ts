@@ -4,7 +4,7 @@ import { describeWithRedis, startRedis } from "../../libraries/stores/redis/redi
 import { casesOf } from "../../support/cases.ts";
 import { pageOfMetrics } from "../../support/metrics.ts";
 import { until } from "../../support/waiting.ts";
-import { httpUpstream } from "../proxy/support.ts";
+import { failingLegacy } from "../failures/support.ts";
 import { samplePaths, startSample } from "./sample.ts";
 import { caching, cachingOver, json, minute } from "./support.ts";
 
@@ -69,17 +69,14 @@ test(`${PATHS} stale paths reach a legacy that is back once each, over MAX_CONNE
 });
 
 test("while legacy fails, old clients get no page in place of an answer", async () => {
-  const asked: string[] = [];
-  const url = await httpUpstream(({ url: path = "" }, response) => {
-    asked.push(path);
-    response.writeHead(200, { "Content-Type": "text/html" }).end("<html>Back soon</html>");
-  });
-  const { ask, core } = await cachingOver({ url });
-  for (let i = 0; i < 3; i++) expect((await ask(other(i))).body).toContain("Back soon");
+  const { ask, core, legacy } = await cachingOver(await failingLegacy([]));
+  legacy.form = "page-200";
+  for (let i = 0; i < 3; i++) expect((await ask(other(i))).body).toContain("<html");
   await until(() => core.outage.isOn());
   // The request that is sent each second.
   const { status, body } = await ask(other(9));
-  expect([asked.includes(other(9)), status, JSON.parse(body)]).toMatchObject([true, 503, { error: { code: "107" } }]);
+  expect(legacy.asked).toContain(`GET ${other(9)}`);
+  expect([status, JSON.parse(body)]).toMatchObject([503, { error: { code: "107" } }]);
 });
 
 /** Asks a gateway for the body at each path of the sample; returns the bodies of stored answers. */

@@ -1,8 +1,7 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { sampleCatalogue } from "../../../tools/sampleLegacy/catalogue.ts";
 import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
 import { endpoints } from "../../../transforms/index.ts";
-import { isLongRun } from "../../support/cases.ts";
 import { clock } from "../cache/support.ts";
 import { samplePaths } from "./sample.ts";
 import { cachingOver } from "./support.ts";
@@ -78,15 +77,10 @@ const shortLived = Object.fromEntries(cached.map(([name]) => [name, { fresh: "1s
 
 /** A gateway over the sample legacy. */
 const openGateway = async () => {
-  const { pass } = clock();
+  clock();
   const legacy = await startSampleLegacy();
   onTestFinished(legacy.close);
-  const gateway = await cachingOver(legacy, { CACHE_LIFETIMES: JSON.stringify(shortLived) });
-  const fail = async (form: string) => {
-    if (form === "refused") return legacy.close();
-    expect((await fetch(`${legacy.url}/outage/${form}`, { method: "POST" })).ok).toBe(true);
-  };
-  return { ...gateway, pass, fail };
+  return cachingOver(legacy, { CACHE_LIFETIMES: JSON.stringify(shortLived) });
 };
 
 /** True if the cache answers while legacy is well: callers who may be shown more get only public documents from it. */
@@ -112,31 +106,4 @@ test("reads by POST invalidate nothing", async () => {
   await openClient(apiconnector)(url);
   const again = await play(url);
   expect(again.filter(({ how }) => !how.includes("; hit")).map(({ name }) => name)).toEqual([FILE]);
-});
-
-const forms = ["refused", "database", "page-502", "page-503", "page-200", "empty-200"];
-const readers = clients.filter(({ isPosting }) => isPosting !== true);
-
-/** Each client in each form of outage; in a quick run one client for each form, and each client. */
-const outages = forms.flatMap((form, i) =>
-  readers.filter((_, j) => isLongRun || i % readers.length === j).map((client) => ({ form, client, by: client.name })),
-);
-
-describe("while legacy fails, a session goes on", () => {
-  test.each(outages)("with all but errors that may hide the caller's own: $form, $by", async ({ form, client }) => {
-    const { url, pass, fail } = await openGateway();
-    await openClient({ name: "nobody", form: client.form })(url);
-    const play = openClient(client);
-    const well = await play(url);
-    pass(2000);
-    await fail(form);
-    const during = await play(url);
-    const isKept = ({ name, status }: Came, i: number): boolean =>
-      status === 200 || isList(name) || during[i]?.mayShowMore === false;
-    const compared = (came: readonly Came[]) =>
-      well.flatMap((before, i) => (before.name === FILE ? [] : [{ ...answersOf(came)[i], isKept: isKept(before, i) }]));
-    const [before, after] = [well, during].map((came) => compared(came));
-    expect(after?.filter((answer) => answer.isKept)).toEqual(before?.filter((answer) => answer.isKept));
-    expect(after?.filter((answer, i) => !answer.isKept && answer.body === before?.[i]?.body)).toEqual([]);
-  });
 });

@@ -2,8 +2,9 @@ import { consoleFor } from "../../features/console/consoleFor.ts";
 import { operatorsListener } from "../../../src/gateway/operators/app.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
-import { isProbeOfLegacy, listeningGateway } from "../http/support.ts";
+import { asking, isProbeOfLegacy, listeningGateway } from "../http/support.ts";
 import { httpUpstream } from "../proxy/support.ts";
+import { until } from "../../support/waiting.ts";
 
 export const [alice, mallory] = ["a".repeat(32), "b".repeat(32)];
 export const minute = 60_000;
@@ -78,15 +79,7 @@ export const caching = async (environment: Record<string, string> = {}) =>
 /** The same over any legacy. */
 export const cachingOver = async <L extends { url: string }>(legacy: L, environment: Record<string, string> = {}) => {
   const gateway = await listeningGateway(legacy.url, { CACHE_LEGACY: "all", ...environment }, { redisTimeout: 60_000 });
-  const ask = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) => {
-    const response = await fetch(gateway.url + path, {
-      redirect: "manual",
-      ...init,
-      headers: { "Accept-Encoding": "identity", ...headers },
-    });
-    const how = response.headers.get("cache-status")?.replace("catalog-gateway; ", "") ?? "passed";
-    return { status: response.status, body: await response.text(), headers: response.headers, how };
-  };
+  const ask = asking(gateway.url);
   const tag = () =>
     ask(
       "/api/v1/json/data/tag",
@@ -98,4 +91,11 @@ export const cachingOver = async <L extends { url: string }>(legacy: L, environm
   /** Asks the operators' listener. */
   const see = (path: string, init?: RequestInit) => fetch(adminUrl + path, init);
   return { ...gateway, legacy, ask, tag, see };
+};
+
+/** Has legacy be down. Resolves when three reads of records that are not stored have told the gateway. */
+export const becomeDown = async ({ legacy, ask, core }: Awaited<ReturnType<typeof caching>>): Promise<void> => {
+  legacy.mode = "down";
+  for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${100 + i}`);
+  await until(() => core.outage.isOn());
 };

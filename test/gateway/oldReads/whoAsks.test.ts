@@ -1,15 +1,14 @@
-import type { ServerResponse } from "node:http";
 import { describe, expect, test, vi } from "vitest";
+import { keys } from "../answer/support.ts";
 import { clock } from "../cache/support.ts";
-import { httpUpstream } from "../proxy/support.ts";
 import { settled, until } from "../../support/waiting.ts";
+import { failingLegacy } from "../failures/support.ts";
 import { startSample } from "./sample.ts";
-import { alice, caching, cachingOver, documents, error, json, minute } from "./support.ts";
+import { alice, becomeDown, caching, cachingOver, documents, error, json, minute } from "./support.ts";
 
 const list = "/api/v1/json/data/list/limit/5";
 const emptyKey = "?api_key=";
 const session = { Cookie: "ci_session=mine" };
-const page = "<html>An error</html>";
 const requests = (count: number) => Array<string>(count).fill(`GET ${json}`);
 
 test("an empty key counts as no key: one entry, which any cache may share", async () => {
@@ -81,7 +80,8 @@ describe("a cookie counts as a key that legacy has accepted", () => {
 });
 
 test("a client that leaves while the public answer is fetched is not kept in memory", async () => {
-  const { legacy, ask, core } = await caching();
+  const gateway = await caching();
+  const { legacy, ask, core } = gateway;
   const answers = Promise.withResolvers<void>();
   Object.assign(legacy, { error: 112, gate: answers.promise });
   const leaving = new AbortController();
@@ -94,9 +94,7 @@ test("a client that leaves while the public answer is fetched is not kept in mem
   await until(() => legacy.running === 0);
   await settled();
   const lookUp = vi.spyOn(core.cache, "lookUpShared");
-  legacy.mode = "down";
-  for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${100 + i}`);
-  await until(() => core.outage.isOn());
+  await becomeDown(gateway);
   // Each of these three reads looks once; the request that has left would look again.
   expect(lookUp).toHaveBeenCalledTimes(3);
 });
@@ -115,12 +113,6 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
     legacy.asked.length = 0;
     return { ...gateway, mine: () => ask(path + query, headers) };
   };
-  const fail = async ({ legacy, ask, core }: Awaited<ReturnType<typeof caching>>) => {
-    legacy.mode = "down";
-    for (let i = 0; i < 3; i++) await ask(`/api/v1/json/data/${100 + i}`);
-    await until(() => core.outage.isOn());
-  };
-
   test("a record that the public may not see passes at once for a minute", async () => {
     const { pass } = clock();
     const { legacy, mine } = await gatewayWithError(112);
@@ -139,25 +131,18 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
   });
 
   test.each([
-    ["a page in place of an answer", 1],
+    ["page-502", 1],
     // A dropped request is sent once more.
-    ["a connection that is dropped", 2],
-  ])("%s is sent to all; a record that may be the caller's own is not denied", async (trouble, times) => {
-    let isWell = false;
-    const asked: string[] = [];
-    const send = (response: ServerResponse, status: number, type: string, body: string) =>
-      response.writeHead(status, { "Content-Type": type }).end(body);
-    const url = await httpUpstream(({ url: target, socket }, response) => {
-      if (!target?.startsWith(json))
-        return send(response, 200, "application/json", '{"evaluation_measures":{"measures":{"measure":["kappa"]}}}');
-      asked.push(target);
-      if (isWell) return send(response, 200, "application/json", documents["json"] as string);
-      return times > 1 ? socket.destroy() : send(response, 502, "text/html", page);
-    });
-    const { ask } = await cachingOver({ url });
-    const mine = () => ask(json + query, headers);
-    expect([trouble, (await mine()).status, asked]).toEqual([trouble, 502, Array<string>(times).fill(json)]);
-    isWell = true;
+    ["dropped", 2],
+  ])("a failure (%s) is sent to all; a record that may be the caller's own is not denied", async (form, times) => {
+    const legacy = await failingLegacy([61]);
+    const { ask } = await cachingOver(legacy);
+    // A key that the sample legacy knows.
+    const mine = () => ask(json + query.replace(alice, keys.user), headers);
+    Object.assign(legacy, { form, isProbeWell: true });
+    expect((await mine()).status).toBe(502);
+    expect(legacy.asked.filter((line) => line.includes("/data/61"))).toEqual(requests(times));
+    legacy.recover();
     expect([(await mine()).how, (await mine()).how]).toEqual([
       expect.stringContaining("stored"),
       expect.stringMatching(/^hit/),
@@ -167,7 +152,7 @@ describe.each([withCookie, withKey])("with %s", (_, query, headers) => {
   test("it lasts as long as without a key", async () => {
     const { pass } = clock();
     const gateway = await gatewayWithError(372, list);
-    await fail(gateway);
+    await becomeDown(gateway);
     expect((await gateway.mine()).body).toBe(error(372));
     pass(minute);
     expect((await gateway.mine()).body).toContain('"107"');

@@ -1,8 +1,6 @@
-import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
 import { MAX_INTERIM_ANSWERS } from "../../../src/gateway/upstream/upstreamRequest.ts";
-import { expectHealthy, get, healthy, openProxy, originOf, rawUpstream, request, send } from "./support.ts";
-import { until } from "../../support/waiting.ts";
+import { expectHealthy, get, healthy, openProxy, rawUpstream, request, send } from "./support.ts";
 
 const secret = "SECRETKEY";
 
@@ -49,43 +47,6 @@ test.each([
   await expectHealthy(gateway);
 });
 
-test("no upstream at all: 502", async () => {
-  const gateway = await openProxy(originOf(1));
-  const { head, body } = await send(gateway.port, get("/"));
-  expect(head).toMatch(/^HTTP\/1\.1 502 /);
-  expect(JSON.parse(body)).toEqual({ detail: "The upstream could not be reached." });
-  expect((await send(gateway.port, request("HEAD /"))).body).toBe("");
-  const upload = await send(gateway.port, request("POST /", "Content-Length: 300000"), Buffer.alloc(300_000));
-  expect(upload.head).toMatch(/^HTTP\/1\.1 502 /);
-  expect(gateway.events.map((event) => event.kind)).toEqual(["unreachable", "unreachable", "unreachable"]);
-  expect(gateway.upstream.semaphore.running).toBe(0);
-});
-
-test.each([
-  ["to a GET", get],
-  ["to a write whose answer is held", (path: string) => `${request(`POST ${path}`, "Content-Length: 1")}x`],
-])("interim answers without end %s are cut short: 502", async (_, asking) => {
-  const interim = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
-  const gone: boolean[] = [];
-  const { origin } = await nastyUpstream((socket) => {
-    const more = (): void => {
-      while (!socket.destroyed && socket.write(interim.repeat(500)));
-      if (!socket.destroyed) socket.once("drain", more);
-    };
-    socket.on("close", () => gone.push(true));
-    more();
-  });
-  const observe = (_exchange: unknown, { method }: IncomingMessage) =>
-    method === "POST" ? { chunk: () => undefined, over: () => Promise.resolve() } : undefined;
-  const gateway = await openProxy(origin, { observe });
-  const { text } = await send(gateway.port, asking("/endless"));
-  expect(text.match(/^HTTP\/1\.1 103 /gm)).toHaveLength(MAX_INTERIM_ANSWERS);
-  expect(text).toMatch(/\r\n\r\nHTTP\/1\.1 502 [^]*"The upstream gave no sound answer\."/);
-  await until(() => gone.length === 1);
-  expect(gateway.events).toMatchObject([{ kind: "broken", path: "/endless" }]);
-  await expectHealthy(gateway);
-});
-
 test("as many interim answers as are allowed come before the answer", async () => {
   const { origin } = await nastyUpstream((socket) =>
     socket.write(`${"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(MAX_INTERIM_ANSWERS)}${healthy}`),
@@ -108,33 +69,6 @@ test.each([
   expect(body).toBe(status === 200 ? said : JSON.stringify({ detail: said }));
   expect(requests.length).toBe(status === 408 ? 0 : 1);
   expect(gateway.events).toMatchObject([{ kind, path: "/slow" }]);
-  await expectHealthy(gateway);
-});
-
-test("more requests than may wait get 503 at once; the others are served in order", async () => {
-  const held: (() => void)[] = [];
-  const { origin, requests } = await nastyUpstream((socket) => {
-    held.push(() => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));
-  });
-  const gateway = await openProxy(origin, { connections: 1, waiting: 2 });
-  const { semaphore } = gateway.upstream;
-  const served: ReturnType<typeof send>[] = [];
-  for (let i = 1; i <= 3; i++) {
-    served.push(send(gateway.port, get(`/${i}`)));
-    await until(() => semaphore.running + semaphore.waiting === i);
-  }
-  await until(() => requests.length === 1);
-  const { head, body } = await send(gateway.port, get("/4"));
-  expect(head).toMatch(/^HTTP\/1\.1 503 /);
-  expect(head).toMatch(/^Retry-After: 1\r$/m);
-  expect(JSON.parse(body)).toEqual({ detail: "Too many requests wait for the upstream." });
-  for (let i = 1; i <= 3; i++) {
-    await until(() => requests.length === i);
-    held.shift()?.();
-  }
-  for (const answer of await Promise.all(served)) expect(answer.body).toBe("ok");
-  expect(requests.map((text) => text.split(" ")[1])).toEqual(["/1", "/2", "/3"]);
-  expect(gateway.events).toMatchObject([{ kind: "overloaded", path: "/4" }]);
   await expectHealthy(gateway);
 });
 

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { expectHealthy, get, healthy, openProxy, rawUpstream, request, send } from "./support.ts";
+import { expectHealthy, healthy, openProxy, rawUpstream, request, send } from "./support.ts";
 
 /** Counts what arrives under /counted; the first answer keeps its connection, each later one does `nasty` to it. */
 const stale = (nasty: (socket: Socket, attempt: number) => void): ReturnType<typeof rawUpstream> => {
@@ -51,14 +51,6 @@ test.each([
     await expectHealthy(gateway);
   },
 );
-
-test("a GET is sent twice at most", async () => {
-  const { origin, requests } = await stale((socket) => socket.resetAndDestroy());
-  const gateway = await openProxy(origin);
-  expect((await send(gateway.port, get("/counted"))).head).toMatch(/^HTTP\/1\.1 502 /);
-  expect(counted(requests)).toBe(2);
-  await expectHealthy(gateway);
-});
 
 test("many POSTs that wait for one unsound connection arrive once each", async () => {
   const { origin, requests } = await stale((socket, attempt) => {

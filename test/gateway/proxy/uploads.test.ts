@@ -1,7 +1,6 @@
-import { createHash, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { expectHealthy, get, httpUpstream, openProxy, originOf, request, send } from "./support.ts";
+import { expectHealthy, get, httpUpstream, openProxy, request, send } from "./support.ts";
 import { openConnection } from "../answer/support.ts";
 import { sleep, until } from "../../support/waiting.ts";
 
@@ -234,37 +233,3 @@ test("an answer that breaks with its head, within the upload, is seen to be cut"
   const { text } = await send(gateway.port, request("PUT /", "Content-Length: 200000"), Buffer.alloc(65_536));
   expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n$/);
 });
-
-const LARGE = 20 * 1024 * 1024;
-const hash = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
-
-test.each([{ framing: "a length" }, { framing: "chunks" }])(
-  "20 MB go up and come down with $framing",
-  async ({ framing }) => {
-    const chunked = framing === "chunks";
-    const up = randomBytes(LARGE);
-    const down = randomBytes(LARGE);
-    let got = "";
-    const origin = await httpUpstream((req, res) => {
-      const sum = createHash("sha256");
-      req.on("data", (chunk: Buffer) => sum.update(chunk));
-      req.on("end", () => {
-        got = `${req.headers["content-length"] ?? "chunked"} ${sum.digest("hex")}`;
-        if (!chunked) res.setHeader("content-length", LARGE);
-        for (let at = 0; at < LARGE; at += 100_000) res.write(down.subarray(at, at + 100_000));
-        res.end();
-      });
-    });
-    const { port, events } = await openProxy(origin);
-    const answer = await fetch(`${originOf(port)}/large`, {
-      method: "PUT",
-      body: chunked ? new Blob([up]).stream() : up,
-      headers: { connection: "close" },
-      ...(chunked ? { duplex: "half" } : {}),
-    });
-    expect(hash(new Uint8Array(await answer.arrayBuffer()))).toBe(hash(down));
-    expect(got).toBe(`${chunked ? "chunked" : LARGE} ${hash(up)}`);
-    expect(answer.headers.get("content-length")).toBe(chunked ? null : String(LARGE));
-    expect(events).toEqual([]);
-  },
-);
