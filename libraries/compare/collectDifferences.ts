@@ -16,7 +16,7 @@ export const collectDifferences = () => {
   const byKind = new Map<string, Difference>();
   let isFull = false;
   return {
-    add(difference: FoundDifference): void {
+    add(this: void, difference: FoundDifference): void {
       const key = differenceKey(difference);
       const known = byKind.get(key);
       if (known !== undefined) known.count++;

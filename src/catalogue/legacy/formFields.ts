@@ -37,7 +37,7 @@ export const fieldReader = (names: readonly string[]) => {
 
   return {
     /** In a query or a urlencoded form. */
-    inForm(text: string): FormFields {
+    inForm(this: void, text: string): FormFields {
       const values: FormFields["values"] = [];
       let isWhole = true;
       for (let start = 0, count = 0; start < text.length; count++) {
@@ -55,7 +55,7 @@ export const fieldReader = (names: readonly string[]) => {
       return { values, isWhole };
     },
     /** In the beginning of a multipart form. */
-    inParts(text: string): FormFields {
+    inParts(this: void, text: string): FormFields {
       const values: FormFields["values"] = [];
       const lower = text.toLowerCase();
       let count = 0;
@@ -68,7 +68,7 @@ export const fieldReader = (names: readonly string[]) => {
       return { values, isWhole: true };
     },
     /** In elements of XML. */
-    inXml(text: string): FormFields {
+    inXml(this: void, text: string): FormFields {
       const values: FormFields["values"] = [];
       for (const [, name = "", value = ""] of text.matchAll(element)) {
         if (values.length === MAX_FIELDS) return { values, isWhole: false };
