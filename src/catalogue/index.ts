@@ -135,3 +135,4 @@ export {
   timestamp,
   verbatim,
 } from "./rules/values.ts";
+export { onceForEach } from "./rules/onceForEach.ts";

@@ -1,3 +1,4 @@
+import { onceForEach } from "../rules/onceForEach.ts";
 import type { Rule } from "../rules/rule.ts";
 
 /** All properties that the rules of one place of our document have together. */
@@ -12,16 +13,12 @@ export type Facets = {
   anyOrder?: Rule;
 };
 
-const known = new WeakMap<Rule, Facets>();
-
 /** Follows the rules of one place down to the rule with members. */
-export const facetsOf = (rule: Rule): Facets => known.getOrInsertComputed(rule, read);
-
-const read = (rule: Rule): Facets => {
+export const facetsOf: (rule: Rule) => Facets = onceForEach((rule) => {
   const inner = rule.inside?.[""] ?? rule.repeats?.();
   const below: Facets = inner ? facetsOf(inner) : { rules: [], ...membersOf(rule) };
   return { ...below, rules: [rule, ...below.rules], ...(rule.anyOrder ? { anyOrder: rule } : {}) };
-};
+});
 
 const membersOf = ({ inside }: Rule): Pick<Facets, "fields" | "entries"> => {
   if (!inside) return {};

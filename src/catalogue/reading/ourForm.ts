@@ -1,15 +1,12 @@
 import { dropped } from "../rules/compose.ts";
+import { onceForEach } from "../rules/onceForEach.ts";
 import type { Rule } from "../rules/rule.ts";
-
-const known = new WeakMap<Rule, Rule>();
 
 /**
  * The same rules for a document with our names, as the new implementation writes it, without the objects that only wrap
  * a value. Legacy's names are dropped. All other rules read it as they read legacy's document.
  */
-export const inOurForm = (rule: Rule): Rule => known.getOrInsertComputed(rule, rewritten);
-
-const rewritten = (rule: Rule): Rule => {
+export const inOurForm: (rule: Rule) => Rule = onceForEach((rule) => {
   const { inside, from, wrapper } = rule;
   // A document is nested, its tree of rules is not: a repeated rule is rewritten when it is first read.
   const repeated = () => inOurForm(rule.repeats?.() ?? rule);
@@ -22,4 +19,4 @@ const rewritten = (rule: Rule): Rule => {
   // A rule may read further fields than the rules that it was made of.
   const isSame = Object.keys(ours).every((place) => ours[place] === inside[place]);
   return isSame ? rule : (rule.over?.(ours) ?? rule);
-};
+});

@@ -17,6 +17,7 @@ import {
   type LegacyWriteKnowledge,
   type Touched,
   withoutFormat,
+  onceForEach,
 } from "../../catalogue/index.ts";
 import { type Beginning, plainBody } from "../upstream/answerBeginning.ts";
 import type { PassThroughOptions } from "../proxy/passThrough.ts";
@@ -167,8 +168,7 @@ const collectBeginning = (): CollectedBody => {
   };
 };
 
-const readers = new WeakMap<readonly string[], ReturnType<typeof fieldReader>>();
-const readerOf = (fields: readonly string[]) => readers.getOrInsertComputed(fields, fieldReader);
+const readerOf = onceForEach((fields: readonly string[]) => fieldReader(fields));
 
 /**
  * The ids that a request names, each once. `isCertain`: the list is complete. `isNone`: the part of the request that

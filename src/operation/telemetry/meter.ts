@@ -188,8 +188,11 @@ const meterAnswers = (meter: Registry, endpoints: readonly MeteredEndpoint[]) =>
   let failedAt: string | undefined;
   /** By endpoint, read of old clients, or kind; `byStatus`: the counters of an endpoint's answers by status. */
   const counts = new Map<string, AnswerCounts & { byStatus: Map<number, CounterChild> }>();
-  const countsOf = (name: string) =>
-    counts.getOrInsertComputed(name, () => ({ requests: 0, hits: 0, errors: 0, byStatus: new Map() }));
+  const countsOf = (name: string) => {
+    let known = counts.get(name);
+    if (known === undefined) counts.set(name, (known = { requests: 0, hits: 0, errors: 0, byStatus: new Map() }));
+    return known;
+  };
   const count = (endpoint: string, status: number, isHit: boolean): AnswerCounts => {
     const traffic = counts.get(endpoint) ?? countsOf(endpoint);
     traffic.requests++;

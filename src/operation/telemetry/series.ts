@@ -20,8 +20,13 @@ export const openChildren = <Child>(labelNames: readonly string[], open: (labels
   return {
     children,
     of: (...values: readonly string[]): Child => {
-      const openChild = () => open(Object.fromEntries(labelNames.map((name, i) => [name, values[i] ?? ""])));
-      return children.getOrInsertComputed(values.join("\n"), openChild);
+      const key = values.join("\n");
+      let child = children.get(key);
+      if (child === undefined) {
+        child = open(Object.fromEntries(labelNames.map((name, i) => [name, values[i] ?? ""])));
+        children.set(key, child);
+      }
+      return child;
     },
   };
 };
