@@ -27,7 +27,7 @@ export const idFilter = optionalField(identifier);
 /** The states of a dataset or a study, and `all` for every state. */
 export const datasetStatus = oneOf(["active", "deactivated", "in_preparation", "all"]);
 
-/** The filters on a dataset's name and size. */
+/** The filters on a dataset's name and size, of the list of datasets and of that of tasks. */
 export const datasetSizes = {
   number_instances: optionalField(range),
   number_features: optionalField(range),

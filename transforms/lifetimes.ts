@@ -6,6 +6,9 @@ export const lasting = { fresh: "1h", staleWhileRevalidate: "7d", staleIfError: 
 /** Lifetimes of lists that only legacy's operators change: types of tasks, measures. */
 export const fixed = { ...lasting, fresh: "24h" } as const;
 
+/** Lifetimes of pages of lists; lists of tags are fresh for longer (`tagging.ts`). */
+export const listed = { fresh: "1m", staleWhileRevalidate: "1h", staleIfError: "7d" } as const;
+
 /** The cache policy of answers about a single dataset. */
 export const ofDataset = (fresh: Duration) => ({
   fresh,

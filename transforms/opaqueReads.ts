@@ -1,5 +1,5 @@
 import { collection, entity, type OpaqueRead } from "../src/catalogue/index.ts";
-import { fixed, lasting, ofDataset } from "./lifetimes.ts";
+import { fixed, lasting, listed, ofDataset } from "./lifetimes.ts";
 
 const { groups: _, ...ofQualities } = ofDataset("24h");
 
@@ -26,10 +26,10 @@ export const opaqueReads: readonly OpaqueRead[] = [
     isUnordered: true,
   },
   {
-    // The members of a legacy study follow from tags.
+    // The members of a legacy study follow from tags: they are as fresh as a list.
     name: "getStudyMembers",
     path: /^\/study\/(\d+)\/(data|tasks|flows|setups|runs)$/,
-    lifetimes: { fresh: "1m", staleIfError: "7d" },
+    lifetimes: { fresh: listed.fresh, staleIfError: "7d" },
     groups: (isFound, id, members = "") => [
       ...entity("study", Number(id), isFound),
       collection(memberKinds[members] as string),

@@ -12,6 +12,7 @@ import {
   unwrapped,
 } from "../src/catalogue/index.ts";
 import { bodyObjects } from "./filters.ts";
+import { listed } from "./lifetimes.ts";
 
 /** Defines a list that is read by pages. `wrappers`: the two levels around legacy's rows. */
 export const pagedList = <F extends Fields, Row>(
@@ -40,9 +41,7 @@ export const pagedList = <F extends Fields, Row>(
     ...(texts && { texts: { ...texts, entriesIn: (legacy) => entriesOf(member(legacy, outer, inner)) } }),
     output: unwrapped(outer, unwrapped(inner, list(row))),
     cache: {
-      fresh: "1m",
-      staleWhileRevalidate: "1h",
-      staleIfError: "7d",
+      ...listed,
       ...(isPublic ? {} : { mayTurnPrivate: true, personal: true }),
       groups,
     },

@@ -19,6 +19,7 @@ import {
   unwrapped,
   verbatim,
 } from "../src/catalogue/index.ts";
+import { listed } from "./lifetimes.ts";
 import { legacyError } from "./legacyErrors.ts";
 
 export const tagName = matching(/^[A-Za-z0-9_.-]{1,64}$/);
@@ -105,9 +106,8 @@ export const tagsInUse = (kind: Taggable) =>
     // Legacy escapes tags in its JSON, but not in its XML.
     output: unwrapped(`${kind}_tag_list`, unwrapped("tag", anyOrder(list(verbatim(text))))),
     cache: {
+      ...listed,
       fresh: "5m",
-      staleWhileRevalidate: "1h",
-      staleIfError: "7d",
       groups: () => [collection(kinds[kind].group)],
     },
     // Modern's code for: no entity has a tag.

@@ -5,9 +5,9 @@ import { root } from "./imports.ts";
 
 /** Lines of TypeScript at most. Who adds takes away; a number rises only in a commit that says why. */
 const budget = {
-  "src transforms": 20_070,
-  "src transforms features libraries tools": 38_429,
-  test: 41_881,
+  "src transforms": 19_928,
+  "src transforms features libraries tools": 38_612,
+  test: 38_207,
 };
 
 test.each(Object.entries(budget))("%s has at most %i lines", (folders, most) => {

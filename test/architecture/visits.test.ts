@@ -26,12 +26,12 @@ const visitsOf = async (requests: readonly string[]): Promise<Line[]> => {
 
 const functionsOf = ({ visited }: Line): number => Object.values(visited).flat().length;
 
-/** The most files and functions of the project that a request runs: a tenth more than it did when this was written. */
+/** The most files and functions of the project that a request runs: as many as it did when this was written. */
 const most = {
   hit: [17, 42],
-  miss: [77, 290],
-  passThrough: [35, 149],
-  write: [85, 338],
+  miss: [77, 277],
+  passThrough: [35, 145],
+  write: [85, 326],
 } as const;
 
 test("a hit, a miss, a pass-through and a write run no more functions than they did", async () => {

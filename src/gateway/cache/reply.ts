@@ -120,8 +120,9 @@ const headersOf: WriteHeaders = (served, { method, keyed, cors, errorFormat }, c
 };
 
 /**
- * The headers that describe a body, flat. All answers that the gateway writes for clients get their headers here: add a
- * header for all of them here. `type`: empty if legacy named no type. `length`: in bytes, `undefined` for a 304.
+ * The headers that describe a body, flat: of all answers with a body that the gateway writes for clients. A header for
+ * each answer, with or without a body, is added where `X-Request-Id` is (`http/httpServer.ts`). `type`: empty if legacy
+ * named no type. `length`: in bytes, `undefined` for a 304.
  */
 export const contentHeaders = (type: string, coding: string | undefined, length: number | undefined): string[] => {
   if (length === undefined) return [];
