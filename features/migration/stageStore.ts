@@ -5,7 +5,7 @@ import { moveSchema, stageInForceSchema } from "./stage.ts";
 /** The stage of an endpoint that was set at run time, and its moves, the newest first. */
 const recordSchema = z.strictObject({ stage: stageInForceSchema, moves: z.array(moveSchema) });
 
-/** What is stored of an endpoint. */
+/** The stored record of an endpoint. */
 export type StageRecord = z.infer<typeof recordSchema>;
 
 /** The records that survive a restart, by endpoint. */

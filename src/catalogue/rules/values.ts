@@ -5,6 +5,7 @@ import { around, withDescription, isShallow, isUnset, type Json, rule, type Rule
 /** Text stays text, whatever it looks like: `"2019"` is not a year. */
 export const text: Rule<string> = rule("text", 'text stays text: `"2019"` -> `"2019"`', z.string(), (legacy) => legacy);
 
+/** `"61"` -> `61` */
 export const integer: Rule<number> = rule("integer", '`"61"` -> `61`', z.int(), (legacy) => {
   if (typeof legacy !== "string" || !/^-?\d+$/.test(legacy)) return legacy;
   const value = Number(legacy);
@@ -21,6 +22,7 @@ const numberIn = (written: string): number | null => {
   return Number.isFinite(value) ? value : null;
 };
 
+/** `"898.0"` -> `898`, `"NaN"` and `""` -> `null` */
 export const number: Rule<number | null> = rule(
   "number",
   '`"898.0"` -> `898`; a text with no number in it (`"NaN"`, `""`) -> `null`',
@@ -31,10 +33,12 @@ export const number: Rule<number | null> = rule(
   },
 );
 
+/** `"true"` -> `true` */
 export const boolean: Rule<boolean> = rule("boolean", '`"true"` -> `true`', z.boolean(), (legacy) =>
   legacy === "true" ? true : legacy === "false" ? false : legacy,
 );
 
+/** `"2021-04-04 04:04:04"` -> `"2021-04-04T04:04:04"` */
 export const timestamp: Rule<string> = rule(
   "timestamp",
   '`"2021-04-04 04:04:04"` -> `"2021-04-04T04:04:04"`',
@@ -46,6 +50,7 @@ export const timestamp: Rule<string> = rule(
     typeof legacy === "string" && legacy[10] === " " ? legacy.replace(/^(\d{4}-\d{2}-\d{2}) +(?=\d)/, "$1T") : legacy,
 );
 
+/** `"Sparse_ARFF"` -> `"sparse_arff"` */
 export const lowercase: Rule<string> = rule(
   "lowercase",
   '`"Sparse_ARFF"` -> `"sparse_arff"`',

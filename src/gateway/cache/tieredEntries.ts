@@ -27,7 +27,7 @@ export type WriteMark = { here: number; shared: string | undefined };
 
 const EVERYTHING = "*";
 
-/** What entries in memory and behind it work with. */
+/** The settings of `TieredEntries`. */
 export type TieredEntriesSettings = {
   store: Store;
   openTier?: OpenSharedTier | undefined;
