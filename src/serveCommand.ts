@@ -104,11 +104,9 @@ const open = async (isCheck: boolean) => {
   const { core, stored } = gateway;
   const addConsole = features.openConsole({ ...core, stored, off }, gateway.features.consoleParts);
   const operators = openOperators(gateway, settings, addConsole);
-  const close = async () => {
-    await operators.close();
-    await gateway.close();
-    await upstream.close();
-  };
+  const closing = new AsyncDisposableStack();
+  for (const part of [upstream, gateway, operators]) closing.defer(() => part.close());
+  const close = () => closing.disposeAsync();
   const { endpoints } = catalogue;
   return { gateway, operators, settings, fragments, endpoints, observer, upstream, off, close };
 };

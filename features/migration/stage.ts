@@ -59,7 +59,7 @@ export const stageInForceSchema = stageSchema.extend({
    * The configured stage (JSON) when this stage was set. If the configuration differs from it
    * later, the configuration wins.
    */
-  configured: z.string(),
+  configured: z.string().default(""),
 });
 
 export type StageInForce = z.infer<typeof stageInForceSchema>;

@@ -7,7 +7,7 @@ import { root } from "./imports.ts";
 const budget = {
   "src transforms": 19_942,
   "src transforms features libraries tools": 38_626,
-  test: 38_207,
+  test: 38_225,
 };
 
 test.each(Object.entries(budget))("%s has at most %i lines", (folders, most) => {

@@ -23,6 +23,7 @@ export const legacyDialect = (
     if (who === "nobody") return { cacheKey, owner: undefined, keyed: false };
     if (cacheKey.personal || who === "browser") return undefined;
     const owner = key === undefined ? undefined : exchange.caller?.id;
+    if (key !== undefined && owner === undefined) return undefined;
     if (owner !== undefined && !keys.isProven(owner)) return undefined;
     return { cacheKey, owner, keyed: true };
   },

@@ -140,9 +140,10 @@ export abstract class UpstreamRequest implements Dispatcher.DispatchHandler, Tur
   }
 
   onResponseStarted(): void {
+    // undici also calls this for each interim answer: the first shows that the upstream answers.
+    if (!this.isAnswered) this.upstream.health?.begun?.(this);
     this.isAnswered = true;
     this.#maySendAgain = false;
-    this.upstream.health?.begun?.(this);
     this.upstream.parts?.begun(this);
   }
 

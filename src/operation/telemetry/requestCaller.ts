@@ -10,7 +10,7 @@ import { clientAddress } from "../network/addresses.ts";
  * - A random secret: only this process (`idOfKey`; the cache, verified keys, rate limits, the access log).
  * - The URL of Redis: all gateways that share it, which count a caller's requests together (rate limits).
  * - A stored secret: later processes, since the list of clients outlives a restart (retirement).
- * - No secret: each gateway, where a caller has the same bucket. It is one of 100, which hides the key (migration).
+ * - A fixed word: each gateway, where a caller has the same bucket. It is one of 100, which hides the key (migration).
  */
 export const hashOfKey = (key: string, secret: string): string =>
   hash("sha256", secret + key.toLowerCase(), "base64url");

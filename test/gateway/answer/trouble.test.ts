@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { get, httpUpstream } from "../proxy/support.ts";
+import type { Socket } from "node:net";
+import { clock } from "../cache/support.ts";
+import { get, httpUpstream, rawUpstream } from "../proxy/support.ts";
 import { listeningGateway, recordingUpstream } from "../http/support.ts";
 import { exchange, expectDetail, heldUpstream, taggingRequest } from "./support.ts";
 import { startServer } from "../../../src/gateway/server.ts";
@@ -134,4 +136,21 @@ test("a client that knows our name and a waiting request's id does not prove a l
   expect(loopOf(gateway).errors).toEqual([["request_loop", 1]]);
   held[0]?.end();
   await slow;
+});
+
+test("a request that has an interim answer at once is not slow, however late the final answer is", async () => {
+  const { pass } = clock();
+  const waiting: Socket[] = [];
+  const { origin } = await rawUpstream((socket) => {
+    socket.write("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n");
+    waiting.push(socket);
+  });
+  const { port, core } = await listeningGateway(origin);
+  const asked = ["/a", "/b", "/c"].map((path) => fetch(`http://127.0.0.1:${port}${path}`));
+  await until(() => waiting.length === 3 && core.load() > 0);
+  await settled();
+  pass(6000);
+  for (const socket of waiting) socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(core.legacyTroubles()).toEqual([]);
 });
