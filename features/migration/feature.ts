@@ -113,7 +113,7 @@ const open = async (
   };
 };
 
-/** True if the cache may answer a request before its stage is looked up: legacy answers it, whoever asks. */
+/** True if the cache may answer a request before its stage is looked up: legacy answers it for every caller. */
 const mayHit =
   (migration: Migration) =>
   (endpoint: string, _isKeyed: boolean, headers: IncomingHttpHeaders): boolean =>

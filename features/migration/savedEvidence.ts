@@ -8,7 +8,7 @@ const evidenceSchema = z.strictObject({ of: z.string().max(100), requests: compa
 type EvidenceRecord = z.infer<typeof evidenceSchema>;
 
 /** The compared requests, by endpoint. */
-export type EvidenceStore = KeyValueStore<EvidenceRecord>;
+type EvidenceStore = KeyValueStore<EvidenceRecord>;
 
 /** Opens the stored evidence. Evidence that cannot be read is collected again. */
 export const openEvidenceStore = ({ open }: Pick<Stores, "open">): Promise<EvidenceStore> =>

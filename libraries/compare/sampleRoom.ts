@@ -7,7 +7,7 @@ const charsOf = (sample: object | undefined): number => (sample === undefined ? 
 export class SampleRoom {
   #free = MAX_CHARS;
 
-  /** Takes the room for a sample, which may replace another one. False: not enough is left. */
+  /** Takes the room for a sample, which may replace another. False: not enough is left. */
   take(sample: object, replaced?: object): boolean {
     const growth = charsOf(sample) - charsOf(replaced);
     if (growth > this.#free) return false;

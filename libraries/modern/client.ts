@@ -44,9 +44,6 @@ export type ModernParts = Watch & {
 /** An endpoint, and the input of the request to modern. */
 type EndpointInput = { endpoint: NamedEndpoint; input: Record<string, unknown> };
 
-/** The client of the new implementation. */
-export type ModernClient = ReturnType<typeof openModern>["client"];
-
 /** Milliseconds without a request for a caller, after which any answer shows that modern is back. */
 const QUIET_MS = 15_000;
 

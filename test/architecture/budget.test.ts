@@ -5,8 +5,8 @@ import { root } from "./imports.ts";
 
 /** Lines of TypeScript at most. Who adds takes away; a number rises only in a commit that says why. */
 const budget = {
-  "src transforms": 19_942,
-  "src transforms features libraries tools": 38_626,
+  "src transforms": 19_939,
+  "src transforms features libraries tools": 38_620,
   test: 38_225,
 };
 

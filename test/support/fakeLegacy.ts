@@ -9,7 +9,7 @@ import { isProbeOfLegacy } from "../gateway/http/support.ts";
 /** The keys of the two users that the fake knows. */
 export const keys = { alice: "a".repeat(32), bob: "b".repeat(32) };
 const people = ["nobody", "alice", "bob"] as const;
-/** Nobody has no key. */
+/** A caller; `nobody` is a caller without a key. */
 export type Person = (typeof people)[number];
 
 const personOf = (key: string | undefined): Person | undefined =>

@@ -78,7 +78,7 @@ export const renderJson = (document: Tree): string =>
     .replaceAll(/[\u0080-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /** An element after parsing, without its attributes. */
-export type Markup = { name: string; text: string; children: Markup[] };
+type Markup = { name: string; text: string; children: Markup[] };
 
 const tokens = /<(\/?)([a-z][\w.-]*)>|&(amp|lt|gt|quot|apos);|&#(\d+);|[^<&]+|[<&]/giy;
 const entities: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };

@@ -18,7 +18,7 @@ const OVER_MS = 30_000;
 /** `calm`: the sentence if nothing is wrong. `failedUntil`: when clients got errors last (ISO 8601). */
 type Shown = { troubles: readonly PageTrouble[]; calm: Html; failedUntil: string | undefined };
 
-/** What clients get: wrong answers or many errors now, or within the last hour; few errors; none; and all is well. */
+/** The answers to clients: wrong or many errors now, or within the last hour; few errors; none; and all is well. */
 type Verdict = { state: "harm" | "over" | "few" | "unharmed" | "calm"; text: string | Html };
 
 const colours = { harm: "trouble", over: "drift", few: "drift", unharmed: "drift", calm: "" };

@@ -5,9 +5,6 @@ type FormFields = {
   isWhole: boolean;
 };
 
-/** Reads the fields of certain names. */
-export type FieldReader = ReturnType<typeof fieldReader>;
-
 /** The most fields that are read, as in PHP, which ignores the others (max_input_vars). */
 export const MAX_FIELDS = 1000;
 /** Characters of a name and of a value that are read. */

@@ -4,7 +4,7 @@ import type { LegacyTarget } from "./legacyTarget.ts";
 /**
  * The way a client of legacy's server reads errors. `none`: it saves any body as its data file, so errors have no body.
  */
-export type GatewayErrorFormat = "json" | "xml" | "none";
+type GatewayErrorFormat = "json" | "xml" | "none";
 
 /**
  * The format of errors for a request; `undefined`: the request is neither for legacy's interface nor for a data file.

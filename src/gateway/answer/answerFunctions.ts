@@ -7,7 +7,7 @@ import type { Context } from "./context.ts";
 export type FetchRequest = Caller & Pick<Context, "endpoint" | "input" | "legacy">;
 
 /** A caller whose key legacy has to accept; if the endpoint writes, legacy also has to let the key write. */
-export type AuthorizedCaller = Caller & { endpoint: { writes?: unknown } };
+type AuthorizedCaller = Caller & { endpoint: { writes?: unknown } };
 
 /**
  * The fate of a write, by its answer. `written`: the backend has processed it, and its entity may have changed.

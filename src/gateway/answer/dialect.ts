@@ -7,7 +7,7 @@ import type { Reply, WriteHeaders } from "../cache/reply.ts";
 // The hit path answers reads of the new and of the legacy interface. A dialect is the difference between them.
 
 /** A request for a known path: its cache key, and its caller. */
-export type KnownRequest = {
+type KnownRequest = {
   cacheKey: CacheKey;
   /** The id of the caller's key. */
   owner: string | undefined;

@@ -17,7 +17,7 @@ const groupsOf = ({ groups, owner }: Pick<CountedEntry, "groups" | "owner">): re
   owner === undefined ? groups : [...groups, owner];
 
 /** The bytes that an entry counts: key, body, codings, groups, and a constant. */
-export const sizeOf = (key: string, entry: CountedEntry): number => {
+const sizeOf = (key: string, entry: CountedEntry): number => {
   let size = OVERHEAD + 2 * key.length + entry.body.length;
   for (const bytes of Object.values(entry.coded ?? {})) size += bytes.length;
   for (const group of groupsOf(entry)) size += PER_GROUP + group.length;

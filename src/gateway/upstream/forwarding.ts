@@ -130,7 +130,7 @@ export const subnetOf = (address: string): string => {
 };
 
 /** A peer that sends forwarded headers and is not trusted. `requests`: those of its subnet since the start. */
-export type UntrustedProxy = { address: string; requests: number };
+type UntrustedProxy = { address: string; requests: number };
 
 /** The peers whose forwarded headers are not trusted: all callers behind such a proxy look like a single caller. */
 export type UntrustedProxies = ReturnType<typeof openUntrustedProxies>;

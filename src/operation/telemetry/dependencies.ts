@@ -12,7 +12,7 @@ export type DependencyState = Partial<Reason> & { name: string; state: "ok" | "f
  * failing` since 15:50, `stages cannot be moved`). Dependencies that fail alike have the same `trouble`. `isUsed`: true
  * if it serves callers now (default).
  */
-export type FailureMeaning = { trouble: string; effect: string; isUsed?: boolean };
+type FailureMeaning = { trouble: string; effect: string; isUsed?: boolean };
 
 type FailedDependency = DependencyState & FailureMeaning;
 

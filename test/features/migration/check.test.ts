@@ -88,7 +88,7 @@ describe("--check", () => {
     ]);
   });
 
-  test("--check fails for a wrong modern where it answers callers, and notes it elsewhere", async () => {
+  test("--check fails for a wrong modern that answers callers, else it notes it", async () => {
     const extra = (endpoint: string) => ({ endpoint, fault: "extraField", path: "/colour" }) as const;
     const wrong = await standIn({ faults: ["getDataset", "getSetup", "getTaskType"].map(extra) });
     const stages = { getDataset: { stage: "canary", share: 5 }, getSetup: { stage: "modern" } };
@@ -101,7 +101,7 @@ describe("--check", () => {
     expect(wrong.asked()).toMatchObject({ getDataset: 2, getSetup: 2 });
   });
 
-  test("--check is READY if modern fails but answers no caller, and with --strict it is not", async () => {
+  test("--check is READY if modern fails but answers no caller, unless --strict is set", async () => {
     const stages = { getDataset: { stage: "shadow" } };
     const { ready, text } = await checked("http://127.0.0.1:1", { stages });
     expect([ready, text]).toEqual([true, expect.stringMatching(/^note {2}modern getDataset first +\S/m)]);

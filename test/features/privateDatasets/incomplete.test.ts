@@ -140,7 +140,7 @@ describe("a list that says that it may lack something", () => {
     expect(await list(administrator)).toMatchObject(whole);
   });
 
-  test("lists are marked incomplete until each unreadable row is read again or known to be gone", async () => {
+  test("lists are incomplete until each unreadable row is read again, or gone", async () => {
     const front = await fronted();
     const DATA_DIR = temporaryFolder();
     const stored = await through(front, { DATA_DIR });
@@ -180,7 +180,7 @@ describe("a list that says that it may lack something", () => {
     expect(await list(user)).toMatchObject({ ids: [2, 9], isIncomplete: false });
   });
 
-  test("a list by uploader is marked incomplete until all uploaders have listed their rows", async () => {
+  test("a list by uploader is incomplete until all uploaders have listed their rows", async () => {
     const { list } = await through();
     const by = (id: number) => `status/all/uploader/${id}`;
     expect(await list(administrator, by(16))).toMatchObject({ ids: [2], isIncomplete: true });

@@ -189,7 +189,7 @@ test("the table above has every route of every endpoint", () => {
   expect(missing.map(({ route }) => route)).toEqual([]);
 });
 
-test("with a list of origins each is allowed itself, others none, and caches vary by it", async () => {
+test("each listed origin is allowed itself, another is not, and caches vary by it", async () => {
   const gateway = await gatewayFor(legacy.url, { CORS_ORIGINS: "https://a.example, https://b.example" });
   const listed = ["https://a.example", "https://b.example"];
   for (const origin of [...listed, "https://c.example", "https://a.example.evil", "null", undefined])

@@ -138,7 +138,7 @@ test("a client that knows our name and a waiting request's id does not prove a l
   await slow;
 });
 
-test("a request that has an interim answer at once is not slow, however late the final answer is", async () => {
+test("a request with an interim answer at once is not slow, however late its end", async () => {
   const { pass } = clock();
   const waiting: Socket[] = [];
   const { origin } = await rawUpstream((socket) => {

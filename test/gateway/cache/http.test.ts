@@ -309,7 +309,7 @@ test.each(["1", "15", "16"])("with CACHE_BYTES=%s no answer is small enough to b
   expect(core.cache.size().bytes).toBeLessThanOrEqual(Number(bytes));
 });
 
-test("the answers that were used least recently are evicted to stay within CACHE_BYTES, and counted", async () => {
+test("the least recently used answers are evicted for CACHE_BYTES, and counted", async () => {
   const { ask, core } = await cachedGateway({ CACHE_BYTES: "30000" });
   const ids = Array.from({ length: 20 }, (_, i) => i + 1);
   for (const id of ids) for (const asked of [99, id]) expect((await ask(`/v1/datasets/${asked}`)).status).toBe(200);

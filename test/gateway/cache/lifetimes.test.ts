@@ -7,7 +7,7 @@ const long = {
   CACHE_LIFETIMES: JSON.stringify({ getDataset: lifetimes, listDatasets: lifetimes, getSetup: lifetimes }),
 };
 
-describe("a public record: 10 minutes fresh, an hour stale while revalidated, 7 days stale if error", () => {
+describe("a public record: 10 min fresh, 1 h stale while revalidated, 7 d stale if error", () => {
   script("is served with its age and lifetimes, and while legacy is down until they are over")`
     ask /v1/datasets/61 -> 200 nobody 1 fwd=uri-miss stored ttl=600
     legacy is down

@@ -128,7 +128,7 @@ describe("a record that turns private", () => {
   `;
 });
 
-test("a script stops at a step that is none, and at an answer that is not the expected one", async () => {
+test("a script stops at an unknown step, and at an unexpected answer", async () => {
   await expect(run("\nlegacy sleeps")).rejects.toThrow('line 1, "legacy sleeps": no such step');
   await expect(run("ask /v1/datasets/61 -> 200 hit")).rejects.toThrow(/line 1, .*expected '200 fwd=uri-miss stored'/);
   await expect(run("ask /v1/datasets/61 -> 200 hits")).rejects.toThrow("no expectation");

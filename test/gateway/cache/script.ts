@@ -31,8 +31,8 @@ const wordsOf = (answers: Answered[], expected: string): string => {
   const counts = new Map<string, number>();
   for (const answer of answers) {
     const status = answer.how.split("; ").map((word) => word.replace("detail=", ""));
-    const told = how === "" ? [] : status.filter((word) => how.includes("ttl=") || !word.startsWith("ttl="));
-    const words = [answer.status, ...(mark ? [markOf(answer.body)] : []), ...told].join(" ");
+    const shown = how === "" ? [] : status.filter((word) => how.includes("ttl=") || !word.startsWith("ttl="));
+    const words = [answer.status, ...(mark ? [markOf(answer.body)] : []), ...shown].join(" ");
     counts.set(words, (counts.get(words) ?? 0) + 1);
   }
   const lines = [...counts].map(([words, count]) => (counts.size === 1 ? words : `${count} x ${words}`));
@@ -52,7 +52,7 @@ const wordsOf = (answers: Answered[], expected: string): string => {
  * - `legacy is page-502` to all but the gateway's probe; `legacy is down` to all; `legacy is well`.
  * - `legacy got 2`: since the last such step legacy has got so many requests. `19 wait`: for the fetch of another.
  *
- * @throws An error that names the line, if a step is none, or if its answer is not the expected one.
+ * @throws An error that names the line, if a step is unknown or its answer is unexpected.
  */
 export const run = async (
   script: string,

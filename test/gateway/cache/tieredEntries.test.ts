@@ -76,7 +76,7 @@ test("another gateway's entry is served by the shorter of both gateways' lifetim
   expect(found?.entry).toMatchObject({ lifetimes: shorter, freshUntil: 2000 });
 });
 
-test("while an invalidation may be missed, public entries are for outages only, a key's entry is not used", () => {
+test("without every invalidation, public entries are for outages, keys' are not used", () => {
   const { entries, store } = openOver(() => Promise.reject(new Error("asked")), false);
   store.set("k", entryFrom(0));
   expect(entries.lookUp(request, 1)?.freshness).toBe("ifError");

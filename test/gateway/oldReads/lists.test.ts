@@ -129,7 +129,7 @@ describe("a list with a key", () => {
   });
 });
 
-test("a key that legacy has refused stays refused while legacy fails, until it is accepted", async () => {
+test("a refused key stays refused while legacy fails, until it is accepted", async () => {
   const { legacy, ask, core } = await cachingOver(await failingLegacy([1]));
   const wrongKey = `${list}?api_key=${mallory}`;
   const { body } = await ask(list);

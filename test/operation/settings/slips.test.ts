@@ -13,7 +13,7 @@ test.each([
   expect(warningsIn({ [given]: "" })).toEqual([]);
 });
 
-test("a misspelt setting in the configuration file is refused with the name that is meant", () => {
+test("a misspelt setting in the configuration file: the refusal names the right one", () => {
   const path = fileWith('{"ADMIN_TOKEN_FIEL": "x"}');
   const errors = [`ADMIN_TOKEN_FIEL: unknown setting in ${path}; is ADMIN_TOKEN_FILE meant?`];
   expect(settingsOf({ CONFIG: path })).toEqual({ errors, warnings: [] });

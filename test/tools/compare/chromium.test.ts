@@ -32,7 +32,7 @@ const fileWith = async (more = ""): Promise<string> => {
 };
 
 describeInChromium("the report, opened as a file", (open) => {
-  test("compare's report.html unfolds, and is filtered by endpoint, kind, form, text and by links", async () => {
+  test("report.html unfolds, and is filtered by endpoint, kind, form, text and links", async () => {
     const page = await open(await fileWith());
     const example = page.locator("#examples li").first();
     await example.locator("summary").first().click();

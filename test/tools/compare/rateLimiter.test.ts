@@ -3,7 +3,7 @@ import { openRateLimiter } from "../../../tools/compare/rateLimiter.ts";
 
 const { signal } = new AbortController();
 
-test("requests go out at their rate on average: slow answers catch up, a pause saves up no burst", async () => {
+test("requests keep their rate: slow answers catch up, a pause saves up no burst", async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const wait = (ms: number) => new Promise((resolve) => void setTimeout(resolve, ms));

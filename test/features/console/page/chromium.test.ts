@@ -31,7 +31,7 @@ const isDone = async (page: Page) => {
   await page.waitForSelector("#message:not(:empty)");
 };
 
-/** What does not fit: texts wider than the page or their cell, and words in tables that are broken. */
+/** Finds content that does not fit: texts wider than the page or their cell, and words in tables that are broken. */
 const misfits = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {
     const found = document.documentElement.scrollWidth > innerWidth ? ["the page"] : [];

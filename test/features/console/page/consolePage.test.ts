@@ -77,7 +77,7 @@ test("without a script the page has its sections in order, with their values", a
   });
 });
 
-test("each control has a label, each link a target, each drawing a name or it is hidden", async () => {
+test("controls have labels, links have targets, drawings have names or are hidden", async () => {
   const page = await (await underWay()).markup();
   expect(page).toMatch(/viewBox="0 0 30 36"[^>]*>\s*<path class="all" d="M29 36v-36h1v36z"/);
   for (const [svg] of markupOf(page).matchAll(/<svg[^>]*>/g))

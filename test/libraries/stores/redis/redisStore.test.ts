@@ -69,7 +69,7 @@ describeWithRedis("gateways that share a store on Redis", () => {
     expect(textOf(await onRedis(redis.url))).toBe("b=new");
   });
 
-  test("an unreadable value is reported by all gateways, and each keeps the value before it", async () => {
+  test("all gateways report an unreadable value, and keep the value before it", async () => {
     const { redis, a, b } = await begin();
     await redis.talk(`HSET ${KEY} a garbage # changed`);
     await until(() => a.events.length === 1 && b.events.length === 1);
