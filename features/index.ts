@@ -1,4 +1,4 @@
-import type { Additions, Core, OpenSharedTier, Started, TierOptions } from "../src/gateway/index.ts";
+import type { Additions, Core, OpenSecondTier, Started, TierOptions } from "../src/gateway/index.ts";
 import { coreEvents, type EventDefinitions, type SettingsFragment } from "../src/operation/index.ts";
 import type { ConsolePart } from "../libraries/ui/consolePart.ts";
 import type { AccessLogParts } from "./accessLog/feature.ts";
@@ -13,6 +13,7 @@ const load = (isOn: (fragment: SettingsFragment) => boolean) =>
   awaitEach({
     stores: featureOf(import("../libraries/stores/feature.ts")),
     sharedCache: isOn(fragmentOf.sharedCache) ? featureOf(import("./sharedCache/feature.ts")) : undefined,
+    diskCache: isOn(fragmentOf.diskCache) ? featureOf(import("./diskCache/feature.ts")) : undefined,
     webhook: isOn(fragmentOf.webhook) ? featureOf(import("./webhook/feature.ts")) : undefined,
     privateDatasets: isOn(fragmentOf.privateDatasets) ? featureOf(import("./privateDatasets/feature.ts")) : undefined,
     migration: featureOf(import("./migration/feature.ts")),
@@ -55,13 +56,16 @@ export const loadFeatures = async (settings: AllSettings, parts: FeatureParts = 
   const isOn = (fragment: SettingsFragment): boolean => fragment.isOn?.(settings) ?? true;
   const loaded = await load(isOn);
   const { sharedCache } = loaded;
+  const disk = loaded.diskCache?.open(settings);
   return {
     events: eventsOf(loaded),
     /** The lines about features that are not loaded. */
     off: fragments.flatMap((fragment: SettingsFragment) => (isOn(fragment) ? [] : (fragment.whenOff ?? []))),
-    openTier:
-      sharedCache && ((options: TierOptions): OpenSharedTier => sharedCache.sharedTier(settings, options, parts)),
-    open: (core: Core, closing: AsyncDisposableStack) => openFeatures(core, closing, loaded, settings, parts),
+    openTier: sharedCache
+      ? (options: TierOptions): OpenSecondTier => sharedCache.sharedTier(settings, options, parts)
+      : disk && ((options: TierOptions): OpenSecondTier | undefined => disk.openTier(options)),
+    open: (core: Core, closing: AsyncDisposableStack) =>
+      openFeatures(core, closing, { ...loaded, disk }, settings, parts),
     /** Adds the page to the operators' listener, once the gateway is put together. */
     openConsole: loaded.console.open,
   };
@@ -71,7 +75,7 @@ export const loadFeatures = async (settings: AllSettings, parts: FeatureParts = 
 const openFeatures = async (
   core: Core,
   closing: AsyncDisposableStack,
-  loaded: Loaded,
+  loaded: Loaded & { disk: ReturnType<NonNullable<Loaded["diskCache"]>["open"]> | undefined },
   settings: AllSettings,
   parts: FeatureParts,
 ) => {
@@ -87,6 +91,7 @@ const openFeatures = async (
   const tracing = closed(loaded.tracing?.open(settings, parts));
   const documents = loaded.documents?.open(core, settings);
   const incidents = closed(await loaded.incidents.open(core, stores));
+  const disk = await loaded.disk?.open(core);
 
   // The order counts in steps and layers; in other lists it means nothing.
   const additions: Additions = {
@@ -121,9 +126,10 @@ const openFeatures = async (
       retirement.console,
       rateLimit.console,
       incidents?.console,
+      disk?.console,
     ),
     /** In the order of the lines that `--check` prints. */
-    checks: some(loaded.sharedCache?.openCheck(core), privateDatasets?.check, migration.check),
+    checks: some(loaded.sharedCache?.openCheck(core), disk?.check, privateDatasets?.check, migration.check),
     /**
      * Starts the background work of the features, one after the other; the results are parts of the lines that the
      * start prints.

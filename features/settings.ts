@@ -1,6 +1,7 @@
 import type { SettingsOf } from "../src/operation/index.ts";
 import { settings as stores } from "../libraries/stores/settings.ts";
 import { settings as sharedCache } from "./sharedCache/settings.ts";
+import { settings as diskCache } from "./diskCache/settings.ts";
 import { settings as webhook } from "./webhook/settings.ts";
 import { settings as privateDatasets } from "./privateDatasets/settings.ts";
 import { settings as migration } from "./migration/settings.ts";
@@ -15,6 +16,7 @@ import { settings as operators } from "../src/gateway/operators/settings.ts";
 export const fragmentOf = {
   stores,
   sharedCache,
+  diskCache,
   webhook,
   privateDatasets,
   migration,

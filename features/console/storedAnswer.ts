@@ -30,7 +30,7 @@ export const storedAnswer = ({ entry, freshness }: FoundEntry) => {
 };
 
 const whyNotFresh = ({ isDoubtful, isOutdated, storedAt, lifetimes, freshUntil }: Entry): string => {
-  if (isDoubtful) return "Redis was away, and a write may have been missed";
+  if (isDoubtful) return "a write may have been missed: Redis was away, or the gateway was restarted";
   if (isOutdated) return "a write has changed what it is about, or may have";
   return freshUntil < storedAt + lifetimes.fresh ? "it was purged, or marked by a write" : "its time is over";
 };

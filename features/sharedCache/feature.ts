@@ -1,5 +1,5 @@
 import type { CheckReport } from "../../libraries/check/checkReport.ts";
-import type { Core, OpenSharedTier, TierOptions } from "../../src/gateway/index.ts";
+import type { Core, OpenSecondTier, TierOptions } from "../../src/gateway/index.ts";
 import { sharedCacheEvents } from "./events.ts";
 import { redisTier } from "./redisTier.ts";
 import type { DataSettings } from "../../libraries/stores/settings.ts";
@@ -23,7 +23,7 @@ const sharedTier = (
   settings: DataSettings,
   { observer, meter, dependencies, longest }: TierOptions,
   { redisTimeout: timeout = TIMEOUT_MS, waitForOthers }: TierParts = {},
-): OpenSharedTier => {
+): OpenSecondTier => {
   const calls = meter.counter("shared_tier_calls_total", "Requests to the shared tier.", ["call", "result"]);
   for (const [call, results] of Object.entries(knownCalls)) for (const result of results) calls(call, result);
   const report = dependencies.add("redis", {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Invalidation, OpenSharedTier } from "../../src/gateway/index.ts";
+import type { Invalidation, OpenSecondTier } from "../../src/gateway/index.ts";
 import { connectRedis } from "../../libraries/stores/redis.ts";
 import { Deliveries } from "./deliveries.ts";
 import { readMessage, writeMessage } from "./invalidationMessage.ts";
@@ -25,10 +25,10 @@ export class Replication {
   /** Held while all invalidations until a moment ago have arrived here. */
   readonly lease: ReplicationLease;
   readonly #id = randomUUID();
-  readonly #owner: Parameters<OpenSharedTier>[0];
+  readonly #owner: Parameters<OpenSecondTier>[0];
   readonly #channels: ReturnType<typeof channelsOf>;
 
-  constructor(settings: ReplicationSettings, owner: Parameters<OpenSharedTier>[0]) {
+  constructor(settings: ReplicationSettings, owner: Parameters<OpenSecondTier>[0]) {
     const { url, timeout, onEvent, build, waitForOthers } = settings;
     this.#owner = owner;
     this.#channels = channelsOf(url);

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { temporary } from "../../src/operation/index.ts";
+import { temporary } from "../../src/operation/settings/temporary.ts";
 
 /** Reasons by the codes of the system, and of SQLite: read-only, input or output, full, cannot open. */
 const reasons: Record<string, string> = {

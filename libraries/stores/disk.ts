@@ -1,6 +1,7 @@
+import { extname } from "node:path";
 import { temporary, withTimeout } from "../../src/operation/index.ts";
 import { refusal, unreadable } from "./dataDirectory.ts";
-import { type DiskPatience, endWithoutThread, firstAnswer, diskSilent } from "./diskThread.ts";
+import { type DiskPatience, endWithoutThread, firstAnswer, diskSilent, startDiskThread } from "./diskThread.ts";
 import { StoringThread } from "./storingThread.ts";
 
 /** The disk with the values of stores that no other process uses. */
@@ -23,7 +24,8 @@ export const openDisk = async ({ directory, timeout = 1000, onEnded, ...patience
   let isOpen = false;
   /** The number of waits that took too long, and are not over. */
   let late = 0;
-  const thread = new StoringThread(directory, (error) => {
+  const module = new URL(`sqliteThread${extname(import.meta.url)}`, import.meta.url);
+  const thread = new StoringThread(startDiskThread(module, directory), (error) => {
     if (isOpen) onEnded(error);
   });
   const answer = await firstAnswer(thread.nextMessage(), thread.worker, patience);

@@ -1,4 +1,3 @@
-import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { threadEnvironment, withTimeout } from "../../src/operation/index.ts";
 
@@ -8,16 +7,9 @@ import { threadEnvironment, withTimeout } from "../../src/operation/index.ts";
  */
 export type DiskPatience = { hint?: number | undefined; patience?: number | undefined; onHanging: () => void };
 
-/**
- * Runs a module of this folder in a separate thread, which gets the directory as its data: a disk that hangs delays
- * nothing else.
- */
-export const startDiskThread = (name: string, directory: string): Worker =>
-  new Worker(new URL(`${name}${extname(import.meta.url)}`, import.meta.url), {
-    name: "store",
-    workerData: directory,
-    env: threadEnvironment,
-  });
+/** Runs a module in a separate thread, which gets its data: a disk that hangs delays nothing else. */
+export const startDiskThread = (module: URL, workerData: unknown): Worker =>
+  new Worker(module, { name: "store", workerData, env: threadEnvironment });
 
 /** The first answer of such a thread; "late" if the disk hangs. The thread then does not keep the process alive. */
 export const firstAnswer = async <T>(

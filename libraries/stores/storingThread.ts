@@ -1,10 +1,6 @@
 import type { Worker } from "node:worker_threads";
-import { startDiskThread } from "./diskThread.ts";
 
-/**
- * The thread that holds the database of a directory. Its first message is the stored texts; then it answers each write
- * in order.
- */
+/** A thread that holds a database. Its first message says that it is open; then it answers each message, in order. */
 export class StoringThread {
   readonly worker: Worker;
   /** The calls that wait for the thread's messages. */
@@ -13,8 +9,8 @@ export class StoringThread {
   #failure: Error | undefined;
 
   /** `onFailed`: called once if it has failed, and when it has ended. From then on nothing is written. */
-  constructor(directory: string, onFailed: (error: Error) => void) {
-    this.worker = startDiskThread("sqliteThread", directory);
+  constructor(worker: Worker, onFailed: (error: Error) => void) {
+    this.worker = worker;
     this.#exit.promise.catch(() => undefined);
     const fail = (error: Error): void => {
       if (this.#failure !== undefined) return;

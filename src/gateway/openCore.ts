@@ -24,7 +24,7 @@ import { openUnconfirmedWrites } from "./answer/unconfirmedWrites.ts";
 import { type OnWrite, openWrites } from "./answer/writes.ts";
 import { Cache } from "./cache/cache.ts";
 import { longestLifetime } from "./cache/policy.ts";
-import type { OpenSharedTier } from "./cache/sharedTier.ts";
+import type { OpenSecondTier } from "./cache/secondTier.ts";
 import { maxEntryBytes, openStore } from "./cache/store.ts";
 import { openGuard } from "./http/guard.ts";
 import { openOwnErrors } from "./http/ownErrors.ts";
@@ -44,12 +44,16 @@ import { answerTimeout, collectTimeout, sharedTimeout, upstreamSettings } from "
  * The cache's second tier is opened with this, before there is a core for features. `longest`: milliseconds that any
  * entry is stored.
  */
-export type TierOptions = Pick<Core, "observer" | "meter" | "dependencies"> & { longest: number };
+export type TierOptions = Pick<Core, "observer" | "meter" | "dependencies" | "isCheck"> & {
+  longest: number;
+  /** Called if the tier has entries of an earlier run: whether legacy fails is then found out at once. */
+  onRestored: () => void;
+};
 
 /** Parts of the core that are replaced or added. */
 export type CoreParts = {
   /** Opens the cache's second tier. */
-  openTier?: ((options: TierOptions) => OpenSharedTier) | undefined;
+  openTier?: ((options: TierOptions) => OpenSecondTier | undefined) | undefined;
   isCheck?: boolean;
   /** The settings for reading large answers that differ from the defaults. */
   reading?: Partial<ReaderSettings>;
@@ -207,7 +211,7 @@ const openAnswering = (
   settings: Settings,
   { keyProbes, module, opaqueReads }: Catalogue,
   opened: Operation & Pick<Core, "endpoints" | "lifetimes" | "errors"> & { legacy: ReturnType<typeof openLegacy> },
-  { openTier, reading, aroundClient = (client) => client }: CoreParts,
+  { openTier, isCheck = false, reading, aroundClient = (client) => client }: CoreParts,
 ) => {
   const { observer, meter, dependencies, memory, events, endpoints, lifetimes, errors, legacy } = opened;
   const onError = observer.fault;
@@ -220,7 +224,7 @@ const openAnswering = (
       bytes: Math.floor(settings.CACHE_BYTES * (1 - PATHS_SHARE)),
       entryBytes: maxEntryBytes(settings.CACHE_BYTES),
     }),
-    openTier: openTier?.({ meter, observer, dependencies, longest }),
+    openTier: openTier?.({ meter, observer, dependencies, longest, isCheck, onRestored: () => legacy.outage.probe() }),
     timeout: sharedTimeout(settings),
     count: meter.cache,
     onError,

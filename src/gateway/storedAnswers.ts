@@ -36,7 +36,7 @@ export const openStoredAnswers = (
       const entries = await Promise.all(
         keys.map(async (cacheKey) => {
           const request = { cacheKey, owner: undefined, wanted: {} };
-          return (await cache.lookUpShared(request)) ?? cache.lookUp(request, performance.now());
+          return (await cache.lookUpInTier(request)) ?? cache.lookUp(request, performance.now());
         }),
       );
       return entries.filter((entry) => entry !== undefined);

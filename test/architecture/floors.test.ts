@@ -38,15 +38,18 @@ test("a floor imports itself and the floors below it", () => {
 const doors = new Set(["catalogue", "operation", "gateway"].map((floor) => `src/${floor}/index.ts`));
 /** Where the features are named: they are opened by the first, their settings are joined by the second. */
 const lists = ["features/index.ts", "features/settings.ts"];
+const inThreads = [
+  "src/gateway/threads/thread.ts",
+  "libraries/stores/dataDirectory.ts",
+  "features/diskCache/entryFile.ts",
+];
 /**
- * The files that may import modules beside the doors: the composition root, mostly loaded late, the thread that
- * reads answers, which loads little, and the server of the kit. The kit has no doors, since they import packages: what
+ * The files that may import modules beside the doors: the composition root, mostly loaded late, what threads load,
+ * which is little, and the server of the kit. The kit has no doors, since they import packages: what
  * it takes of `src`, for the server and for `fixtures`, are the light files of its manifest.
  */
 const besideDoors = (file: string): boolean =>
-  floorOf(file) === "root" ||
-  file.startsWith("tools/serveKit/") ||
-  [...lists, "src/gateway/threads/thread.ts"].includes(file);
+  floorOf(file) === "root" || file.startsWith("tools/serveKit/") || [...lists, ...inThreads].includes(file);
 
 test("a floor's modules are imported by its door, from the inside by themselves", () => {
   const crosses = ({ from, to }: Import) => floorOf(from) !== floorOf(to) && to.startsWith("src/");

@@ -13,6 +13,7 @@ const lights = {
   Legacy: { legacy: "failing", legacy_sample: "invented" },
   Modern: { modern: "failing" },
   Redis: { redis: "failing" },
+  Disk: { disk_cache: "failing" },
   Store: { store: "failing", stages: "lost" },
 } as const satisfies Record<string, Record<string, string>>;
 

@@ -35,7 +35,7 @@ export class Cache extends TieredEntries {
     authorize: Authorize,
   ): Promise<Served | Extract<F, NotForCache>> {
     let found = this.lookUp(request, this.#settings.now());
-    if (found?.freshness !== "fresh") found = (await this.lookUpShared(request)) ?? found;
+    if (found?.freshness !== "fresh") found = (await this.lookUpInTier(request)) ?? found;
     if (found?.freshness === "fresh") return serve(found.entry, HIT, authorize);
     if (found?.freshness === "stale") {
       this.#refresh(request, found.entry, fetchAnswer).catch(this.#settings.onError);

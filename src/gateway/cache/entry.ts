@@ -16,7 +16,7 @@ export type Entry = Answer & {
   lifetimes: Lifetimes;
   /** A soft invalidation sets it to the current time. */
   freshUntil: number;
-  /** The connection to the shared tier was lost since it was stored: an invalidation may have been missed. */
+  /** An invalidation may have been missed: Redis was lost since it was stored, or the gateway was not running. */
   isDoubtful?: true;
   /** A write has changed it, or may have: it is served only if legacy fails. */
   isOutdated?: true;
@@ -75,8 +75,8 @@ export const bytesOf = (text: string | Buffer): Buffer => {
 /** The strong validator of these bytes: 22 characters of a SHA-256. */
 export const tagOf = (bytes: Buffer): string => hash("sha256", bytes, "base64url").slice(0, 22);
 
-/** The lifetimes of one answer in milliseconds. */
-export type Lifetimes = { fresh: number; staleWhileRevalidate: number; staleIfError: number };
+/** The lifetimes of one answer in milliseconds. `mayTurnPrivate`: legacy may show it to fewer callers later. */
+export type Lifetimes = { fresh: number; staleWhileRevalidate: number; staleIfError: number; mayTurnPrivate?: true };
 
 /**
  * Looks up the lifetimes of an answer by its status. `isUnfinished`: its document is not complete yet. `undefined`: the

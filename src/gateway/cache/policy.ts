@@ -1,7 +1,7 @@
 import type { CacheRequest, Directives } from "./cacheRequest.ts";
 import { type DeclaredLifetimes, type Duration, milliseconds } from "../../catalogue/index.ts";
 import { type Entry, type Lifetimes, type LifetimesOf } from "./entry.ts";
-import type { Invalidation } from "./sharedTier.ts";
+import type { Invalidation } from "./secondTier.ts";
 
 // The cache's policy: may an answer be stored, may it be served, for how long, and to whom. docs/caching.md says the
 // same in the same order. All else in this folder is the mechanism. Durations are in milliseconds, times on the clock
@@ -49,6 +49,7 @@ const lifetimesByStatus = (declared: DeclaredLifetimes): Record<number, Lifetime
     fresh: milliseconds(fresh),
     staleWhileRevalidate: milliseconds(staleWhileRevalidate),
     staleIfError: milliseconds(staleIfError),
+    ...(declared.mayTurnPrivate && { mayTurnPrivate: true }),
   };
   const notFound = freshFor(milliseconds(notFoundTtl));
   return { 200: ok, 404: notFound, 410: notFound, 412: freshFor(milliseconds(preconditionTtl)) };
@@ -178,7 +179,7 @@ export const freshnessOf = (entry: Entry, now: number, wanted: Directives, isInS
   return staleness < staleIfError ? "ifError" : "not";
 };
 
-// ---- More than one gateway
+// ---- The second tier
 
 /** Milliseconds by which `storedAt` of an entry may have changed on its way through the shared tier. */
 const IMPRECISION = 1000;
@@ -189,6 +190,24 @@ const IMPRECISION = 1000;
  */
 export const isBetter = (theirs: Entry, ours: Entry | undefined): boolean =>
   ours === undefined || ours.isDoubtful === true || theirs.storedAt > ours.storedAt + IMPRECISION;
+
+/**
+ * An entry that was stored before the gateway was started. Others may have written meanwhile, so it is served only if
+ * legacy fails; if it may have turned private, for an hour from when it was fetched.
+ */
+export const afterRestart = (entry: Entry): Entry => {
+  const { lifetimes, storedAt, freshUntil } = entry;
+  const doubtful: Entry = { ...entry, isDoubtful: true };
+  if (lifetimes.mayTurnPrivate !== true) return doubtful;
+  const hour = milliseconds(MAX_PRIVATE_STALE);
+  const staleIfError = Math.min(lifetimes.staleIfError, Math.max(0, storedAt + hour - freshUntil));
+  const fresh = Math.min(lifetimes.fresh, hour);
+  return {
+    ...doubtful,
+    freshUntil: Math.min(freshUntil, storedAt + hour),
+    lifetimes: { ...lifetimes, fresh, staleWhileRevalidate: 0, staleIfError },
+  };
+};
 
 /** Another gateway's entry, with lifetimes limited to this gateway's; `undefined` if it may not be stored here. */
 export const withinLifetimes = (entry: Entry, allowed: Lifetimes | undefined): Entry | undefined => {

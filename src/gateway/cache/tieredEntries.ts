@@ -15,7 +15,7 @@ import {
   mayUsePublic,
   withinLifetimes,
 } from "./policy.ts";
-import type { Invalidation, OpenSharedTier, SharedTier } from "./sharedTier.ts";
+import type { Invalidation, OpenSecondTier, SecondTier } from "./secondTier.ts";
 import { openSingleFlight } from "./singleFlight.ts";
 import type { Store } from "./store.ts";
 
@@ -30,7 +30,7 @@ const EVERYTHING = "*";
 /** The settings of `TieredEntries`. */
 export type TieredEntriesSettings = {
   store: Store;
-  openTier?: OpenSharedTier | undefined;
+  openTier?: OpenSecondTier | undefined;
   /** Milliseconds that a look-up in the shared tier, or a fetch, may take. */
   timeout: number;
   /** Called for each entry that is invalidated. */
@@ -45,7 +45,7 @@ export type TieredEntriesSettings = {
 export class TieredEntries {
   readonly #settings: TieredEntriesSettings;
   readonly #store: Store;
-  readonly #tier: SharedTier | undefined;
+  readonly #tier: SecondTier | undefined;
   readonly #invalidations;
   readonly #compression;
   readonly #lookups;
@@ -80,13 +80,16 @@ export class TieredEntries {
 
   #withFreshness(request: CacheRequest, entry: Entry | undefined, at: number): FoundEntry | undefined {
     if (entry === undefined || !mayUse(request, entry)) return undefined;
-    return { entry, freshness: freshnessOf(entry, at, request.wanted, this.#tier?.trusted()) };
+    return { entry, freshness: freshnessOf(entry, at, request.wanted, this.#tier?.trusted?.()) };
   }
 
   /** Looks up with the entry of the shared tier, if that is better than the entry in memory; else `undefined`. */
-  async lookUpShared(request: CacheRequest): Promise<FoundEntry | undefined> {
-    if (!this.#tier?.trusted() || !mayUsePublic(request)) return undefined;
+  async lookUpInTier(request: CacheRequest): Promise<FoundEntry | undefined> {
     const { key } = request.cacheKey;
+    const tier = this.#tier;
+    if (tier === undefined || !mayUsePublic(request) || tier.mayHave?.(key) === false) return undefined;
+    // A tier of this gateway alone has nothing better than the memory.
+    if (tier.trusted === undefined ? this.#store.get(key) !== undefined : !tier.trusted()) return undefined;
     const entry = await (this.#lookups.get(key) ?? this.#lookups.launch(key, this.#findInTier(request.cacheKey)));
     return entry && this.lookUp(request, this.#settings.now(), entry);
   }
@@ -100,6 +103,7 @@ export class TieredEntries {
     // Another gateway may be configured with longer lifetimes.
     const entry = withinLifetimes(theirs, lifetimesOf(judgedStatus(theirs)));
     if (entry === undefined || this.#settings.now() >= expiryOf(entry)) return undefined;
+    if (entry.isDoubtful) this.#doubtedAt ??= new Date().toISOString();
     if (this.#store.set(key, entry)) this.#compression.offer(key, entry);
     return entry;
   }
@@ -121,14 +125,15 @@ export class TieredEntries {
     if (previous?.tag === entry.tag) entry.coded = previous.coded;
     if (!this.#store.set(key, entry)) return false;
     this.#compression.offer(key, entry);
-    if (this.#tier && isShared(entry)) this.#share(this.#tier, key, entry, mark.shared).catch(this.#settings.onError);
+    if (this.#tier && isShared(entry)) this.#share(this.#tier, key, entry, mark.shared);
     return true;
   }
 
-  /** Compresses first, which saves memory and time in the tier. An entry invalidated since the mark is not stored. */
-  async #share(tier: SharedTier, key: string, entry: Entry, mark: string | undefined): Promise<void> {
-    await this.#compression.request(key, entry, "br");
-    tier.set(key, entry, mark);
+  /** An entry invalidated since the mark is not stored. */
+  #share(tier: SecondTier, key: string, entry: Entry, mark: string | undefined): void {
+    const compressing = tier.coding && this.#compression.request(key, entry, tier.coding);
+    if (compressing === undefined) tier.set(key, entry, mark);
+    else compressing.then(() => tier.set(key, entry, mark)).catch(this.#settings.onError);
   }
 
   /** Deletes this entry, in all gateways unless it has an owner. */
@@ -192,9 +197,9 @@ export class TieredEntries {
     return undefined;
   }
 
-  /** Says if the shared tier is trusted; `undefined` without a shared tier. */
+  /** Says if Redis is trusted; `undefined` if no other gateway shares the second tier. */
   sharing(): "in step" | "cut off" | undefined {
-    return this.#tier && (this.#tier.trusted() ? "in step" : "cut off");
+    return this.#tier?.trusted && (this.#tier.trusted() ? "in step" : "cut off");
   }
 
   size(): ReturnType<Store["size"]> {

@@ -49,7 +49,7 @@ export class CachedReads {
     const { cache } = this.#core;
     const request = requestOf(read);
     const found = cache.lookUp(request, performance.now());
-    return found?.freshness === "fresh" ? found : ((await cache.lookUpShared(request)) ?? found);
+    return found?.freshness === "fresh" ? found : ((await cache.lookUpInTier(request)) ?? found);
   }
 
   /** The public answer; `notForCache`: the request has to be proxied. */

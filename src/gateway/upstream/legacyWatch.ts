@@ -98,6 +98,11 @@ export class LegacyWatch {
     for (const listener of this.#listeners) listener(health, before);
   }
 
+  /** Probes now: until that is over, legacy is in doubt. */
+  probe(): void {
+    this.#note({ type: "due" });
+  }
+
   #follow(next: LegacyHealth["probe"]): void {
     clearTimeout(this.#nextProbe);
     if (this.#isStopped || next === undefined) return;

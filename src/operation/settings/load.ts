@@ -83,6 +83,7 @@ export const loadSettings = <F extends SettingsFragment>(
     ...readableByAll(path, exposed),
     ...(isStrict ? slipWarnings(environment, new Set([...names, "CONFIG"])) : []),
     ...doubtful(settings),
+    ...fragments.flatMap(({ warningsOf }) => warningsOf?.(settings) ?? []),
   ];
   return errors.length > 0 ? { errors, warnings } : { settings, warnings };
 };

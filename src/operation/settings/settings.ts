@@ -166,6 +166,8 @@ export type SettingsFragment = {
   defaultsOf?(this: void, settings: Settings): Record<string, unknown>;
   /** The errors of settings that are valid one by one: the name, what was given, what is allowed. */
   errorsOf?(this: void, settings: Settings, endpoints: KnownEndpoints): string[];
+  /** Warnings of settings of which one has no effect. */
+  warningsOf?(this: void, settings: Settings): string[];
   /** True if the feature is loaded; default: always. */
   isOn?(this: void, settings: Settings): boolean;
   /** The console's text for the feature if it is not loaded. */

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { type Entry, entryOf } from "../../../src/gateway/cache/entry.ts";
 import { compress } from "../../../src/gateway/cache/compression.ts";
-import type { Invalidation } from "../../../src/gateway/cache/sharedTier.ts";
+import type { Invalidation } from "../../../src/gateway/cache/secondTier.ts";
 import { redisTier } from "../../../features/sharedCache/redisTier.ts";
 import type { startRedis } from "../../libraries/stores/redis/redisServer.ts";
 import { until } from "../../support/waiting.ts";

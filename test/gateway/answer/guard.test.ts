@@ -5,7 +5,7 @@ import type { AddedSteps, Additions } from "../../../src/gateway/answer/addition
 import type { Core } from "../../../src/gateway/answer/core.ts";
 import type { GatewayParts } from "../../support/gateway.ts";
 import type { Step } from "../../../src/gateway/http/step.ts";
-import type { SharedTier } from "../../../src/gateway/cache/sharedTier.ts";
+import type { SecondTier } from "../../../src/gateway/cache/secondTier.ts";
 import { listeningGateway } from "../http/support.ts";
 import { get, httpUpstream, rawUpstream, request } from "../proxy/support.ts";
 import { valueOf } from "../../support/metrics.ts";
@@ -37,7 +37,7 @@ const openUpstream = () =>
     else response.end(incoming.url?.includes("procedure") ? procedures : measures);
   });
 
-const tier = (faulty: Partial<SharedTier>): GatewayParts => ({
+const tier = (faulty: Partial<SecondTier>): GatewayParts => ({
   openTier: () => () => ({
     trusted: () => true,
     mark: () => "1",

@@ -4,7 +4,7 @@ import { monotonic } from "../../../src/operation/limits/monotonic.ts";
 import type { Entry } from "../../../src/gateway/cache/entry.ts";
 import { lifetimesBy } from "../../../src/gateway/cache/policy.ts";
 import { replyWith } from "../../../src/gateway/cache/reply.ts";
-import type { SharedTier } from "../../../src/gateway/cache/sharedTier.ts";
+import type { SecondTier } from "../../../src/gateway/cache/secondTier.ts";
 import { openStore } from "../../../src/gateway/cache/store.ts";
 import { tierWith } from "./support.ts";
 import { settled, until } from "../../support/waiting.ts";
@@ -13,7 +13,7 @@ const MIB = 1024 ** 2;
 const lifetimesOf = lifetimesBy({ fresh: "1m", staleWhileRevalidate: "1m", staleIfError: "1m" });
 
 /** A cache whose legacy answers with `bytes` times `fill`, and how clients ask it. */
-const openWith = (entryBytes = MIB, tier?: Partial<SharedTier>) => {
+const openWith = (entryBytes = MIB, tier?: Partial<SecondTier>) => {
   const store = openStore({ bytes: 512 * MIB, entryBytes });
   const cache = new Cache({
     store,

@@ -1,5 +1,5 @@
 import { onTestFinished, vi } from "vitest";
-import type { SharedTier } from "../../../src/gateway/cache/sharedTier.ts";
+import type { SecondTier } from "../../../src/gateway/cache/secondTier.ts";
 import { asking, listeningGateway } from "../http/support.ts";
 import { fakeLegacy, type FakeLegacy, keys } from "../../support/fakeLegacy.ts";
 import type { GatewayParts } from "../../support/gateway.ts";
@@ -66,7 +66,8 @@ export const filledGateway = async (...about: Parameters<typeof cachedGateway>) 
 };
 
 /** An empty shared tier, except for the members that the test gives. */
-export const tierWith = (tier: Partial<SharedTier>): SharedTier => ({
+export const tierWith = (tier: Partial<SecondTier>): SecondTier => ({
+  coding: "br",
   trusted: () => true,
   mark: () => "a",
   get: async () => undefined,

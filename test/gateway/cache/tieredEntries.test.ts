@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { entryKey } from "../../../src/gateway/cache/cacheRequest.ts";
 import { type Entry, entryOf } from "../../../src/gateway/cache/entry.ts";
 import { lifetimesBy } from "../../../src/gateway/cache/policy.ts";
-import type { Invalidation } from "../../../src/gateway/cache/sharedTier.ts";
+import type { Invalidation } from "../../../src/gateway/cache/secondTier.ts";
 import { openStore } from "../../../src/gateway/cache/store.ts";
 import { TieredEntries } from "../../../src/gateway/cache/tieredEntries.ts";
 import { tierWith } from "./support.ts";
@@ -42,7 +42,7 @@ test.each<[string, Invalidation, boolean]>([
 ])("an entry of the shared tier invalidated on its way (%s): stored %s", async (_, invalidation, isStored) => {
   let arrive: (entry: Entry) => void = () => undefined;
   const { entries } = openOver(() => new Promise((resolve) => (arrive = resolve)));
-  const found = entries.lookUpShared(request);
+  const found = entries.lookUpInTier(request);
   await entries.invalidate(invalidation);
   arrive(entryFrom(0));
   expect([(await found) !== undefined, entries.lookUp(request, 1) !== undefined]).toEqual([isStored, isStored]);
@@ -55,7 +55,7 @@ test.each([
 ])("an entry of the shared tier that is %s than the one in memory", async (_, storedAt, expected) => {
   const { entries, store } = openOver(async () => entryFrom(storedAt));
   store.set("k", entryFrom(0));
-  expect((await entries.lookUpShared(request))?.entry.body.toString()).toBe(expected);
+  expect((await entries.lookUpInTier(request))?.entry.body.toString()).toBe(expected);
   expect(entries.lookUp(request, 1)?.entry.storedAt).toBe(expected === undefined ? 0 : storedAt);
 });
 
@@ -63,7 +63,7 @@ test("an older entry of the shared tier is served in place of a doubtful one", a
   const { entries, store } = openOver(async () => entryFrom(-500));
   store.set("k", { ...entryFrom(0), isDoubtful: true });
   expect(entries.lookUp(request, 1)?.freshness).toBe("ifError");
-  expect((await entries.lookUpShared(request))?.freshness).toBe("fresh");
+  expect((await entries.lookUpInTier(request))?.freshness).toBe("fresh");
   expect(entries.lookUp(request, 1)?.entry.storedAt).toBe(-500);
 });
 
@@ -71,7 +71,7 @@ test("another gateway's entry is served by the shorter of both gateways' lifetim
   const theirs = { fresh: 5000, staleWhileRevalidate: 500, staleIfError: 9000 };
   const { entries } = openOver(async () => ({ ...entryFrom(0), lifetimes: theirs, freshUntil: 5000 }));
   const lifetimesOf = lifetimesBy({ fresh: "2s", staleWhileRevalidate: "1s", staleIfError: "3s" });
-  const found = await entries.lookUpShared({ ...request, cacheKey: { ...request.cacheKey, lifetimesOf } });
+  const found = await entries.lookUpInTier({ ...request, cacheKey: { ...request.cacheKey, lifetimesOf } });
   const shorter = { fresh: 2000, staleWhileRevalidate: 500, staleIfError: 3000 };
   expect(found?.entry).toMatchObject({ lifetimes: shorter, freshUntil: 2000 });
 });

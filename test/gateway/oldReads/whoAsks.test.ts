@@ -93,7 +93,7 @@ test("a client that leaves while the public answer is fetched is not kept in mem
   answers.resolve();
   await until(() => legacy.running === 0);
   await settled();
-  const lookUp = vi.spyOn(core.cache, "lookUpShared");
+  const lookUp = vi.spyOn(core.cache, "lookUpInTier");
   await becomeDown(gateway);
   // Each of these three reads looks once; the request that has left would look again.
   expect(lookUp).toHaveBeenCalledTimes(3);

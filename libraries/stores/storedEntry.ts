@@ -23,30 +23,46 @@ const headSchema = z.object({
   headers: z.record(z.string().regex(/^[\w-]{1,100}$/), headerValue).optional(),
   storedAt: z.number(),
   freshUntil: z.number(),
-  lifetimes: z.object({ fresh: z.number(), staleWhileRevalidate: z.number(), staleIfError: z.number() }),
-  groups: z.array(headerValue),
+  lifetimes: z.object({
+    fresh: z.number(),
+    staleWhileRevalidate: z.number(),
+    staleIfError: z.number(),
+    mayTurnPrivate: z.literal(true).optional(),
+  }),
+  groups: z.array(headerValue).readonly(),
   isBrotli: z.boolean(),
 });
 
 const decompress = promisify(brotliDecompress);
 
+type Head = z.input<typeof headSchema>;
+
 /** The most bytes of a decompressed body: the default limit of legacy's answers. */
 const MAX_BODY = 32 * 1024 ** 2;
 
-/** An entry as bytes: the version, the length of a JSON head, the head, the body (compressed if that is smaller). */
-export const toWire = (entry: Entry): Buffer => {
+/** What a store keeps of an entry: all but its body as JSON, and its body, compressed if that is smaller. */
+export const toStored = (entry: Entry): { head: string; body: Buffer } => {
   const { br } = entry.coded;
+  const { endpoint, status, judged, tag, type, headers, lifetimes, groups } = entry;
   const storedAt = monotonic.toStored(entry.storedAt);
-  const moments = { storedAt, freshUntil: storedAt + entry.freshUntil - entry.storedAt };
-  const head = Buffer.from(JSON.stringify(headSchema.parse({ ...entry, ...moments, isBrotli: br !== undefined })));
+  const freshUntil = storedAt + entry.freshUntil - entry.storedAt;
+  const isBrotli = br !== undefined;
+  const head: Head = { endpoint, status, tag, storedAt, freshUntil, lifetimes, groups, isBrotli };
+  return { head: JSON.stringify({ ...head, judged, type, headers }), body: br ?? entry.body };
+};
+
+/** The same as bytes: the version, the length of the head, the head, the body. */
+export const toWire = (entry: Entry): Buffer => {
+  const { head, body } = toStored(entry);
+  const headBytes = Buffer.from(head);
   const start = Buffer.alloc(5);
   start.writeUInt8(VERSION, 0);
-  start.writeUInt32BE(head.length, 1);
-  return Buffer.concat([start, head, br ?? entry.body]);
+  start.writeUInt32BE(headBytes.length, 1);
+  return Buffer.concat([start, headBytes, body]);
 };
 
 /**
- * Reads an entry; `undefined` if it was stored in the future.
+ * Reads the bytes of an entry; `undefined` if it was stored in the future.
  *
  * @throws If another version wrote it, if the bytes have changed, or if the body decompresses to too many.
  */
@@ -54,11 +70,15 @@ export const fromWire = async (bytes: Buffer): Promise<Entry | undefined> => {
   if (bytes.readUInt8(0) !== VERSION) throw new Error("written by another version");
   const end = 5 + bytes.readUInt32BE(1);
   if (end > bytes.length) throw new Error("cut off");
-  const head = headSchema.parse(JSON.parse(bytes.toString("utf8", 5, end)));
+  return fromStored(bytes.toString("utf8", 5, end), bytes.subarray(end));
+};
+
+/** The same for the head and the body of an entry. */
+export const fromStored = async (headText: string, bodyBytes: Buffer): Promise<Entry | undefined> => {
+  const head = headSchema.parse(JSON.parse(headText));
   const { isBrotli, status, judged, tag, type, headers, freshUntil, ...about } = head;
   const storedAt = monotonic.fromStored(about.storedAt);
   if (storedAt === undefined) return undefined;
-  const bodyBytes = bytes.subarray(end);
   const body = copyOf(isBrotli ? await decompress(bodyBytes, { maxOutputLength: MAX_BODY }) : bodyBytes);
   if (tagOf(body) !== tag) throw new Error("not the bytes that were written");
   const coded = isBrotli ? { br: copyOf(bodyBytes) } : {};

@@ -1,0 +1,108 @@
+import { parentPort, workerData } from "node:worker_threads";
+import type { Invalidation } from "../../src/gateway/index.ts";
+import { EntryFile, type EntryRow, type FileSize, type FoundRow, isDamaged, takeAway, Unusable } from "./entryFile.ts";
+import { KnownKeys } from "./knownKeys.ts";
+
+/** `known`: the memory of `KnownKeys`. */
+export type ThreadData = { directory: string; bytes: number; known: SharedArrayBuffer };
+
+/** A message to the thread. Each gets one answer, in order. */
+export type Ask =
+  | { get: string }
+  | { put: readonly EntryRow[]; block: SharedArrayBuffer }
+  | { invalidate: Invalidation }
+  | { begin: string }
+  | { closeGap: number }
+  | { tend: true };
+
+/** An answer of the thread; its first comes unasked, when it has opened the file. An `Error` says that it failed. */
+export type Told = {
+  found?: FoundRow | undefined;
+  /** The number of entries that were stored. */
+  stored?: number;
+  isMore?: boolean;
+  size?: FileSize;
+  /** The file was opened since the last answer. `emptied`: why it was begun anew. */
+  opened?: Opened | undefined;
+};
+
+type Opened = { marks: number; gapsBegun: number; hasEntries: boolean; emptied?: string };
+
+const { directory, bytes, known: shared } = workerData as ThreadData;
+const known = new KnownKeys(shared);
+let file: EntryFile | undefined;
+let opened: Opened | undefined;
+
+const open = (emptied?: string): EntryFile => {
+  const entries = new EntryFile(directory, bytes, known);
+  const { descriptor, gapsBegun } = entries.marks;
+  const hasEntries = entries.hasEntries();
+  opened = { marks: descriptor, gapsBegun, hasEntries, ...(emptied !== undefined && { emptied }) };
+  return entries;
+};
+
+const openOrBegin = (): EntryFile => {
+  try {
+    return open();
+  } catch (error) {
+    if (!isLost(error)) throw error;
+    return beginAnew(error);
+  }
+};
+
+const isLost = (error: unknown): boolean => isDamaged(error) || error instanceof Unusable;
+
+const beginAnew = (why: unknown): EntryFile => {
+  try {
+    file?.close();
+  } finally {
+    file = undefined;
+    takeAway(directory, isDamaged(why));
+  }
+  return open((why as Error).message);
+};
+
+const perform = (ask: Ask): Told => {
+  if ("begin" in ask) file = beginAnew(new Unusable(ask.begin));
+  file ??= openOrBegin();
+  if (!known.areComplete) file.countKeys();
+  if ("get" in ask) return { found: file.get(ask.get) };
+  if ("put" in ask) return { stored: file.put(ask.put, ask.block), size: file.size() };
+  if ("tend" in ask) return { isMore: file.tend(), size: file.size() };
+  if ("invalidate" in ask) file.invalidate(ask.invalidate);
+  if ("closeGap" in ask) file.marks.closed(ask.closeGap);
+  return {};
+};
+
+const answer = (ask: () => Told, isWrite: boolean): Told | Error => {
+  try {
+    return ask();
+  } catch (error) {
+    // What a write has changed must not stay: rather nothing stays.
+    if (!isWrite && !isLost(error)) return error as Error;
+    try {
+      file = beginAnew(error);
+      return ask();
+    } catch (again) {
+      return again as Error;
+    }
+  }
+};
+
+const send = (told: Told | Error): void => {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  parentPort?.postMessage(told instanceof Error ? told : { ...told, opened });
+  if (!(told instanceof Error)) opened = undefined;
+};
+
+const openFirst = (): Told => {
+  file = openOrBegin();
+  return {};
+};
+
+send(answer(openFirst, false));
+parentPort?.on("message", (ask: Ask | "close") => {
+  if (ask !== "close") return send(answer(() => perform(ask), "invalidate" in ask));
+  file?.close();
+  parentPort?.close();
+});

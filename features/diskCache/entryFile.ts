@@ -1,0 +1,353 @@
+import { closeSync, existsSync, openSync, renameSync, rmSync, type StatsFs, statfsSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { makeDataDirectory } from "../../libraries/stores/dataDirectory.ts";
+import type { Invalidation } from "../../src/gateway/index.ts";
+import { monotonic } from "../../src/operation/limits/monotonic.ts";
+import { type KnownKeys, numberOf } from "./knownKeys.ts";
+import { Marks } from "./marks.ts";
+
+/**
+ * An entry to store: its key, all names by which it can be invalidated (a JSON list), its head, and the place of its
+ * body in a block of memory that both threads share.
+ */
+export type EntryRow = { key: string; names: string; head: string; at: number; length: number };
+
+/**
+ * What an invalidation makes of the entries with a name. `list`: a list stays for failures of legacy, as with
+ * `failure`; all else is deleted. `stale`: see `soft` of `Invalidation`.
+ */
+export type Kind = "deleted" | "list" | "failure" | "stale";
+
+/** An entry that was found, and what invalidations since it was stored make of it. `at`: ms since the epoch. */
+export type FoundRow = {
+  head: string;
+  body: Uint8Array;
+  isOfEarlierRun: boolean;
+  since: readonly { kind: Kind; at: number }[];
+};
+
+/** The size of the file: its entries, its bytes in use, and the bytes that it may have now. */
+export type FileSize = { entries: number; bytes: number; room: number };
+
+/** The entries in the file cannot be used. */
+export class Unusable extends Error {}
+
+/** A database with another number in `user_version` was written by another version. */
+const FORMAT = 1;
+const PAGE_BYTES = 8192;
+/** Bytes of the log that SQLite writes beside the file, at most. */
+const LOG_BYTES = 8 * 1024 ** 2;
+/** Entries that are evicted at a time. */
+const BATCH = 64;
+/** Bytes of pages that are given back to the disk at a time. */
+const GIVEN_BACK = 8 * 1024 ** 2;
+/** The share of the disk, and the bytes, that stay free. */
+const FREE_SHARE = 0.1;
+const FREE_BYTES = 1024 ** 3;
+/** Milliseconds by which the clock may go back. */
+const SKEW = 60_000;
+/** Invalidations that are remembered. Beyond it, the older half counts for all entries from before. */
+const MAX_INVALIDATIONS = 100_000;
+const MAX_TOUCHED = 10_000;
+
+const tables = `
+  CREATE TABLE entries (id INTEGER PRIMARY KEY, number INTEGER NOT NULL UNIQUE, key TEXT NOT NULL,
+    stored INTEGER NOT NULL, names TEXT NOT NULL, head TEXT NOT NULL, body BLOB NOT NULL) STRICT;
+  CREATE TABLE invalidations (name TEXT, kind TEXT, sequence INTEGER NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (name, kind)) STRICT, WITHOUT ROWID;
+  CREATE INDEX invalidations_in_order ON invalidations (sequence);
+  CREATE TABLE state (clock INTEGER NOT NULL, invalidated INTEGER NOT NULL) STRICT;
+  INSERT INTO state VALUES (0, 0);
+  PRAGMA user_version = ${FORMAT};`;
+
+/** The names under which an invalidation is remembered. */
+const namesOf = ({
+  groups = [],
+  lists = [],
+  endpoint,
+  all,
+  soft = false,
+  hold = 0,
+}: Invalidation): [string, Kind][] => {
+  const softly = hold > 0 ? "failure" : "stale";
+  const whole = [...(endpoint === undefined ? [] : [`@${endpoint}`]), ...(all ? ["*"] : [])];
+  return [
+    ...groups.map((name): [string, Kind] => [name, soft ? softly : lists.includes(name) ? "list" : "deleted"]),
+    ...whole.map((name): [string, Kind] => [name, soft ? softly : "deleted"]),
+  ];
+};
+
+/** The file of entries in a directory. */
+export const entryFileIn = (directory: string): string => join(directory, "catalog-gateway-cache.sqlite");
+
+/** The file of entries in `DATA_DIR`: an SQLite database that only one process may use at a time. */
+export class EntryFile {
+  readonly marks: Marks;
+  readonly #directory: string;
+  readonly #bytes: number;
+  readonly #known: KnownKeys;
+  readonly #statfs: typeof statfsSync;
+  readonly #database: DatabaseSync;
+  readonly #statements;
+  /** Entries and invalidations are numbered in one order. Entries up to `#firstOwn` are of earlier runs. */
+  #sequence: number;
+  readonly #firstOwn: number;
+  /** The lowest id: entries have their ids in the order in which they were used. */
+  #lowest: number;
+  #touched = new Set<number>();
+  #clock: number;
+  #entries = 0;
+
+  /** @throws `Unusable`, or an error of SQLite or the system. */
+  constructor(directory: string, bytes: number, known: KnownKeys, statfs: typeof statfsSync = statfsSync) {
+    this.#directory = directory;
+    this.#bytes = bytes;
+    this.#known = known;
+    this.#statfs = statfs;
+    known.forget();
+    const file = entryFileIn(directory);
+    makeDataDirectory(directory);
+    // For this user only; SQLite gives its other files the same permissions.
+    closeSync(openSync(file, "a", 0o600));
+    this.#database = new DatabaseSync(file);
+    try {
+      this.#prepare(`${file}.marks`);
+      this.#statements = this.#prepareStatements();
+      const { clock, invalidated } = this.#one("SELECT clock, invalidated FROM state");
+      const { lowest, highest } = this.#one(
+        "SELECT coalesce(min(id), 0) AS lowest, coalesce(max(id), 0) AS highest FROM entries",
+      );
+      this.#clock = clock as number;
+      this.#lowest = lowest as number;
+      this.#sequence = Math.max(highest as number, invalidated as number);
+      this.#firstOwn = this.#sequence;
+      this.#checkClock();
+      this.marks = openMarks(`${file}.marks`);
+      const lack = this.marks.lack(invalidated as number);
+      if (lack !== undefined) throw new Unusable(lack);
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+  }
+
+  #prepare(marks: string): void {
+    this.#database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA auto_vacuum = INCREMENTAL;
+      PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${LOG_BYTES};
+      BEGIN EXCLUSIVE; COMMIT`);
+    const { user_version: format } = this.#one("PRAGMA user_version");
+    if (format !== 0 && format !== FORMAT)
+      throw Object.assign(new Error(`another version's format (${String(format)})`), { errcode: NOT_A_DATABASE });
+    this.#database.exec("PRAGMA journal_mode = WAL");
+    if (format === FORMAT) return;
+    Marks.begin(marks);
+    this.#database.exec(`BEGIN; ${tables} COMMIT`);
+  }
+
+  #prepareStatements() {
+    const prepare = (sql: string) => this.#database.prepare(sql);
+    return {
+      pages: prepare("PRAGMA page_count"),
+      freePages: prepare("PRAGMA freelist_count"),
+      find: prepare("SELECT id, key, stored, names, head, body FROM entries WHERE number = ?"),
+      since: prepare(
+        "SELECT kind, min(at) AS at FROM invalidations WHERE name IN (SELECT value FROM json_each(?)) AND sequence > ? GROUP BY kind",
+      ),
+      insert: prepare("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)"),
+      remove: prepare("DELETE FROM entries WHERE number = ?"),
+      oldest: prepare("SELECT id, number FROM entries ORDER BY id LIMIT ?"),
+      removeUpTo: prepare("DELETE FROM entries WHERE id <= ?"),
+      touch: prepare("UPDATE entries SET id = ? WHERE id = ?"),
+      invalidate: prepare("INSERT OR REPLACE INTO invalidations VALUES (?, ?, ?, ?)"),
+      note: prepare("UPDATE state SET clock = ?, invalidated = coalesce(?, invalidated)"),
+    };
+  }
+
+  #one(sql: string): Record<string, unknown> {
+    return this.#database.prepare(sql).get() as Record<string, unknown>;
+  }
+
+  /** True if it has entries of an earlier run. */
+  hasEntries(): boolean {
+    return this.#lowest > 0;
+  }
+
+  /** Reads all keys, a second for a million. Before that, any key may be in the file. */
+  countKeys(): void {
+    const numbers = this.#database.prepare("SELECT number FROM entries").iterate();
+    this.#entries = 0;
+    const count = function* count(this: EntryFile) {
+      for (const { number } of numbers) {
+        this.#entries++;
+        yield number as number;
+      }
+    };
+    this.#known.countAll(count.call(this));
+  }
+
+  size(): FileSize {
+    return { entries: this.#entries, bytes: this.#used(), room: this.#room() };
+  }
+
+  /** Bytes of the file, and of its pages that are in use. */
+  #length(): number {
+    return (this.#statements.pages.get()?.["page_count"] as number) * PAGE_BYTES;
+  }
+
+  #used(): number {
+    return this.#length() - (this.#statements.freePages.get()?.["freelist_count"] as number) * PAGE_BYTES;
+  }
+
+  /** The bytes that the file may have: less than its bound where the disk is short of room. */
+  #room(): number {
+    const room = this.#length() + freeRoom(this.#statfs(this.#directory));
+    return Math.max(0, Math.min(this.#bytes - LOG_BYTES, room));
+  }
+
+  /** If the clock was set back, nobody knows how old the entries are. */
+  #checkClock(): void {
+    const now = monotonic.toStored(monotonic.now());
+    if (now < this.#clock - SKEW) throw new Unusable("the clock was set back");
+    this.#clock = Math.max(this.#clock, now);
+  }
+
+  /** Finds an entry that no invalidation has deleted. */
+  get(key: string): FoundRow | undefined {
+    this.#checkClock();
+    const row = this.#statements.find.get(numberOf(key));
+    if (row === undefined || row["key"] !== key) return undefined;
+    const stored = row["stored"] as number;
+    const since = this.#statements.since.all(row["names"] as string, stored) as { kind: Kind; at: number }[];
+    if (since.some(({ kind }) => kind === "deleted")) return undefined;
+    const id = row["id"] as number;
+    if (id < (this.#lowest + this.#sequence) / 2 && this.#touched.size < MAX_TOUCHED) this.#touched.add(id);
+    const [head, body] = [row["head"] as string, row["body"] as Uint8Array];
+    return { head, body, isOfEarlierRun: stored <= this.#firstOwn, since };
+  }
+
+  /** Stores entries, in place of those with the same keys; the least recently used go. Returns how many are stored. */
+  put(rows: readonly EntryRow[], block: SharedArrayBuffer): number {
+    this.#checkClock();
+    const latest = new Map(rows.map((row) => [numberOf(row.key), row]));
+    const incoming = rows.reduce((sum, { length }) => sum + length + PAGE_BYTES, 0);
+    return this.#transact((added, removed) => {
+      for (const number of latest.keys()) this.#remove(number, removed);
+      const room = this.#room();
+      if (incoming > room) return 0;
+      while (this.#used() + incoming > room && this.#evict(removed) > 0);
+      for (const [number, { key, names, head, at, length }] of latest) {
+        const id = ++this.#sequence;
+        this.#statements.insert.run(id, number, key, id, names, head, new Uint8Array(block, at, length));
+        added.push(number);
+      }
+      return rows.length;
+    });
+  }
+
+  #remove(number: number, removed: number[]): void {
+    if (this.#known.mayHave(number) && this.#statements.remove.run(number).changes > 0) removed.push(number);
+  }
+
+  /** Deletes the least recently used entries; returns how many. */
+  #evict(removed: number[]): number {
+    const oldest = this.#statements.oldest.all(BATCH) as { id: number; number: number }[];
+    for (const { number } of oldest) removed.push(number);
+    const last = oldest.at(-1);
+    if (last !== undefined) this.#statements.removeUpTo.run(last.id);
+    this.#lowest = last === undefined ? this.#sequence : last.id;
+    return oldest.length;
+  }
+
+  /** Returns when it is on the disk. */
+  invalidate(invalidation: Invalidation): void {
+    const now = monotonic.toStored(monotonic.now());
+    // Also after a failure of the power.
+    this.#database.exec("PRAGMA synchronous = FULL");
+    this.#transact((_, removed) => {
+      const sequence = ++this.#sequence;
+      for (const key of invalidation.keys ?? []) this.#remove(numberOf(key), removed);
+      for (const [name, kind] of namesOf(invalidation)) this.#statements.invalidate.run(name, kind, sequence, now);
+      this.#joinOldest(now);
+      this.#note(this.#sequence);
+    });
+    this.#database.exec("PRAGMA synchronous = NORMAL");
+    this.marks.invalidated(this.#sequence);
+  }
+
+  #joinOldest(now: number): void {
+    const { count } = this.#one("SELECT count(*) AS count FROM invalidations");
+    if ((count as number) <= MAX_INVALIDATIONS) return;
+    const sql = `SELECT sequence FROM invalidations ORDER BY sequence LIMIT 1 OFFSET ${MAX_INVALIDATIONS / 2}`;
+    const { sequence } = this.#one(sql) as { sequence: number };
+    this.#database.prepare("DELETE FROM invalidations WHERE sequence <= ?").run(sequence);
+    this.#statements.invalidate.run("*", "deleted", sequence, now);
+  }
+
+  #note(invalidated: SQLInputValue): void {
+    this.#statements.note.run(this.#clock, invalidated);
+  }
+
+  /** Moves the entries that were read last to the end, and gives room back to the disk; true if there is more to do. */
+  tend(): boolean {
+    this.#checkClock();
+    const room = this.#room();
+    const length = this.#length();
+    this.#transact((_, removed) => {
+      for (const id of this.#touched) this.#statements.touch.run(++this.#sequence, id);
+      this.#touched.clear();
+      for (let i = 0; i < BATCH && this.#used() > room && this.#evict(removed) > 0; i++);
+    });
+    if (length <= room) return false;
+    this.#database.exec(`PRAGMA incremental_vacuum(${GIVEN_BACK / PAGE_BYTES}); PRAGMA wal_checkpoint(TRUNCATE)`);
+    return this.#length() < length;
+  }
+
+  #transact<T>(work: (added: number[], removed: number[]) => T): T {
+    const [added, removed]: [number[], number[]] = [[], []];
+    this.#database.exec("BEGIN");
+    try {
+      const result = work(added, removed);
+      this.#note(null);
+      this.#database.exec("COMMIT");
+      for (const number of removed) this.#known.remove(number);
+      for (const number of added) this.#known.add(number);
+      this.#entries += added.length - removed.length;
+      return result;
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.marks.close();
+    this.#database.close();
+  }
+}
+
+/** The bytes of a disk that may still be taken; negative if it is short of room. */
+export const freeRoom = ({ bavail, bsize, blocks }: StatsFs): number =>
+  bavail * bsize - Math.max(FREE_SHARE * blocks * bsize, FREE_BYTES);
+
+/** @throws `Unusable` if the file is missing. */
+const openMarks = (path: string): Marks => {
+  if (!existsSync(path)) throw new Unusable("its marks are missing");
+  return new Marks(path);
+};
+
+const NOT_A_DATABASE = 26;
+/** SQLite's codes for: the file is malformed, it is not a database. */
+const DAMAGED: ReadonlySet<unknown> = new Set([11, NOT_A_DATABASE]);
+
+/** True if the file is malformed, or was written by another version. */
+export const isDamaged = (error: unknown): boolean =>
+  DAMAGED.has(((error as { errcode?: number }).errcode ?? 0) & 0xff);
+
+/** Takes the file away: `isDamaged` as it is, under another name, for who wants to know what was wrong with it. */
+export const takeAway = (directory: string, isDamagedFile: boolean): void => {
+  const file = entryFileIn(directory);
+  for (const part of ["", "-wal"])
+    if (isDamagedFile && existsSync(file + part)) renameSync(file + part, `${file}.set-aside${part}`);
+    else rmSync(file + part, { force: true });
+};
