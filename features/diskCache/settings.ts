@@ -17,13 +17,17 @@ const errorsOf = ({ CACHE_DISK_BYTES, DATA_DIR, REDIS_URL, CACHE_BYTES }: DiskCa
   if (CACHE_DISK_BYTES === undefined || REDIS_URL !== undefined) return [];
   if (DATA_DIR === undefined)
     return ["CACHE_DISK_BYTES: given without DATA_DIR; allowed is both, since the answers are stored there"];
-  return CACHE_BYTES > 0 ? [] : ["CACHE_DISK_BYTES: given with CACHE_BYTES=0, which switches the cache off"];
+  return CACHE_BYTES > 0
+    ? []
+    : ["CACHE_DISK_BYTES: given with CACHE_BYTES 0, which caches nothing; allowed is any other CACHE_BYTES"];
 };
 
 const warningsOf = ({ CACHE_DISK_BYTES, REDIS_URL }: DiskCacheSettings): string[] =>
   CACHE_DISK_BYTES === undefined || REDIS_URL === undefined
     ? []
-    : ["CACHE_DISK_BYTES: given with REDIS_URL, where gateways share their answers: nothing is cached on the disk"];
+    : [
+        "CACHE_DISK_BYTES: given with REDIS_URL, which caches answers instead: nothing is cached on the disk; better is one of both",
+      ];
 
 export const settings = {
   shape,

@@ -40,6 +40,24 @@ test("a stage other than legacy needs MODERN_URL", () => {
   expect(errors({ STAGES, MODERN_URL: "http://127.0.0.1:9000" })).toEqual([]);
 });
 
+test.each<[message: string, given: Record<string, string>]>([
+  ["given without DATA_DIR; allowed is both", {}],
+  ["given with CACHE_BYTES 0, which caches nothing; allowed is any other", { DATA_DIR: "/data", CACHE_BYTES: "0" }],
+  ["given with REDIS_URL, .*: nothing is cached on the disk; better is", { REDIS_URL: "redis://127.0.0.1" }],
+])("CACHE_DISK_BYTES %s: with %j", (message, given) => {
+  const found = warningsIn({ ...given, CACHE_DISK_BYTES: "67108864" });
+  expect(found).toEqual([expect.stringMatching(new RegExp(`^CACHE_DISK_BYTES: ${message}`))]);
+});
+
+test("CACHE_DISK_BYTES is valid with DATA_DIR, and with REDIS_URL a warning", () => {
+  const CACHE_DISK_BYTES = "67108864";
+  expect(warningsIn({ CACHE_DISK_BYTES, DATA_DIR: "/data" })).toEqual([]);
+  expect(errors({ CACHE_DISK_BYTES, REDIS_URL: "redis://127.0.0.1", DATA_DIR: "/data" })).toEqual([]);
+  expect(errors({ CACHE_DISK_BYTES: "67108863", DATA_DIR: "/data" })).toEqual([
+    expect.stringMatching(/^CACHE_DISK_BYTES: .*; allowed is an integer from 67108864 to 1099511627776$/),
+  ]);
+});
+
 test.each([
   [{}, 18_000],
   [{ PORT: "8001" }, 18_001],
@@ -164,7 +182,7 @@ test("the help describes every setting once in plain text, the most used ones fi
   const names = ["CONFIG", ...Object.keys(settingsSchemaOf(fragments).shape)];
   expect([rows.length, new Set(rows)]).toEqual([names.length, new Set(names)]);
   const [cache = ""] = /^Cache and storage:\n( {2}.*\n)+/m.exec(help) ?? [];
-  for (const name of ["CACHE_BYTES", "CACHE_LIFETIMES"]) expect(cache).toContain(`  ${name} `);
+  for (const name of ["CACHE_BYTES", "CACHE_LIFETIMES", "CACHE_DISK_BYTES"]) expect(cache).toContain(`  ${name} `);
   // Descriptions are Markdown, for the documents.
   expect(help + errors({ WEBHOOK_URL: "https://hooks.example/x" }).join("\n")).not.toMatch(/`|\]\(/);
 });
