@@ -42,13 +42,15 @@ const scrape = async (environment: Record<string, string>): Promise<FamilyValues
   return core.meter.read();
 };
 
-/** A shared cache that is away, and a migration: together they have all metrics. */
+/** A shared cache that is away, a migration, and a cache on the disk: together they have all metrics. */
 const scrapes = () =>
   Promise.all([
     scrape({ REDIS_URL: "redis://127.0.0.1:9", DATA_DIR: temporaryFolder(), CACHE_LEGACY: "all" }),
     scrape({
       MODERN_URL: "http://127.0.0.1:9/v1",
       STAGES: '{"getDataset": {"stage": "shadow", "gate": {}}}',
+      CACHE_DISK_BYTES: String(64 * 1024 ** 2),
+      DATA_DIR: temporaryFolder(),
     }),
   ]);
 
@@ -73,7 +75,7 @@ test("a scrape has the state of each dependency", async () => {
   });
   expect(named).toEqual([
     ["legacy", "redis", "reader_threads", "upstream_urls", "store"],
-    ["legacy", "reader_threads", "upstream_urls", "stages", "modern"],
+    ["legacy", "disk_cache", "reader_threads", "upstream_urls", "store", "stages", "modern"],
   ]);
 });
 
