@@ -5,7 +5,8 @@ import { numberFrom } from "../../tools/optionValues.ts";
 import { openCommandLine, runCommand } from "../../tools/runCommand.ts";
 import { type StandIn, startStandIn } from "../standIn/startStandIn.ts";
 import { sendTraffic } from "../standIn/traffic.ts";
-import { startProgram } from "../support/program.ts";
+import { type Program, startProgram } from "../support/program.ts";
+import { temporaryFolder } from "../support/temporaryFolder.ts";
 import { findingOf, plantedFaults } from "./plantedFaults.ts";
 
 /** The demo's gate moves soon: a person is watching. */
@@ -25,10 +26,10 @@ const oldPaths = ["json/data/61", "json/data/list/limit/5", "xml/data/2", "json/
 const keyed = ["json/data/list/limit/5", "json/task/list/limit/5"].map((path) => `${path}?api_key=${"0".repeat(32)}`);
 const allPaths = [...oldPaths, ...keyed];
 
-/** The forms in which legacy fails, and what each is. */
+/** The forms in which legacy fails, what each is, and whether the gateway is restarted in it. */
 const outages = [
-  ["database", "its database is stopped (code 107)"],
-  ["page-503", "its front answers 503"],
+  ["database", "its database is stopped (code 107)", false],
+  ["page-503", "its front answers 503, and a restart", true],
 ] as const;
 
 /** Sends what clients of the new interface do not: evidence for two gates, and requests of old clients. */
@@ -57,41 +58,59 @@ const run = async ({ rate, outages: fails }: { rate: number; outages: boolean })
     legacyUrl: modernLegacy.url,
     faults: plantedFaults.map(({ fault }) => fault),
   });
-  const gateway = await startProgram({
+  const settings = {
     LOG_LEVEL: "silent",
     MIRROR_RATE: "500",
     CACHE_LEGACY: "all",
+    CACHE_DISK_BYTES: String(256 * 1024 ** 2),
+    DATA_DIR: temporaryFolder(),
     PORT: "8000",
     ...(process.env as Record<string, string>),
     LEGACY_URL: legacy.url,
     MODERN_URL: modern.url,
     STAGES: JSON.stringify(stages),
-  });
-  void gateway.ended.then(() => stopping.abort());
-  const [client, page] = [gateway.port, gateway.adminPort].map((port) => `http://127.0.0.1:${port}`) as [
-    string,
-    string,
-  ];
+  };
+  let gateway: Program | undefined;
+  const start = async (ports: Record<string, string> = {}): Promise<Program> => {
+    const started = await startProgram({ ...settings, ...ports });
+    gateway = started;
+    void started.ended.then(() => gateway === started && stopping.abort());
+    return started;
+  };
+  const { port, adminPort } = await start();
+  const restart = async (): Promise<void> => {
+    const running = gateway;
+    gateway = undefined;
+    await running?.stop();
+    if (!signal.aborted) await start({ PORT: String(port), ADMIN_PORT: String(adminPort) });
+  };
+  const [client, page] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${adminPort}`];
   print(`Operators' page: ${page}/   new interface: ${client}/v1/datasets/61`);
   print(`${plantedFaults.length} faults are planted in the new implementation. Found by comparing it with legacy:`);
   const sending = sendTraffic(client, rate, signal, sendBeside);
   await watch(page, modern, signal);
   if (!signal.aborted) {
     print("listEvaluationMeasures goes back to shadow by its gate; getDatasetQualities climbs to modern.");
-    if (fails) await showOutages(legacy.url, client, signal);
+    if (fails) await showOutages(legacy.url, client, restart, signal);
     print("The traffic goes on. Ctrl-C ends it.");
   }
   await sending;
-  await gateway.stop();
+  await gateway?.stop();
   await modern.close();
   await modernLegacy.close();
   await legacy.close();
 };
 
-const showOutages = async (legacy: string, client: string, signal: AbortSignal): Promise<void> => {
-  print("Legacy fails in two forms, for ten seconds each. Old clients go on:");
-  for (const [form, what] of outages) {
+const showOutages = async (
+  legacy: string,
+  client: string,
+  restart: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> => {
+  print("Legacy fails in two forms, for ten seconds each. In the second the gateway is restarted. Old clients go on:");
+  for (const [form, what, isRestart] of outages) {
     await fetch(`${legacy}/outage/${form}`, { method: "POST" });
+    if (isRestart) await restart();
     print(`  ${what.padEnd(36)} ${await askInOutage(client, signal)}`);
   }
   await fetch(`${legacy}/outage`, { method: "DELETE" });
@@ -144,7 +163,7 @@ const differencesOf = async (page: string, kind: string): Promise<DifferenceView
 
 const command = openCommandLine("npm run demo --")
   .description(
-    `A migration to look at: the sample legacy, a stand-in for the new implementation with ${plantedFaults.length} faults planted in it, clients of both interfaces, and the gateway between them with its operators' page, until Ctrl-C. It prints each fault when the comparison has found it. Then legacy fails in two forms, for ten seconds each.`,
+    `A migration to look at: the sample legacy, a stand-in for the new implementation with ${plantedFaults.length} faults planted in it, clients of both interfaces, and the gateway between them with its operators' page, until Ctrl-C. It prints each fault when the comparison has found it. Then legacy fails in two forms, for ten seconds each, and the gateway is restarted in the second.`,
   )
   .option("--rate <n>", "requests a second", numberFrom(1, 200), 20)
   .option("--no-outages", "legacy does not fail")
