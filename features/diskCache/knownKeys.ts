@@ -43,7 +43,8 @@ export class KnownKeys {
 
   /** Another file was opened: until its entries are counted, it may have any. */
   forget(): void {
-    this.#counts.fill(0);
+    // New memory is zero already, and takes no room until it is written.
+    if (this.areComplete) this.#counts.fill(0);
   }
 
   /** All entries are counted. */
