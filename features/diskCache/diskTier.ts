@@ -57,7 +57,7 @@ export class DiskTier implements SecondTier {
   readonly #tending: NodeJS.Timeout;
   #size: FileSize = { entries: 0, bytes: 0, isShort: false };
   /** The marks' file, opened beside the thread, which may hang; `undefined` until it exists. */
-  #marks: Promise<FileHandle> | undefined;
+  #marks: Promise<FileHandle | void> | undefined;
   #gap = 0;
   #isGap = false;
   readonly #unwritten = new Unwritten();
@@ -207,8 +207,9 @@ export class DiskTier implements SecondTier {
   }
 
   async #mark(): Promise<void> {
-    if (this.#marks === undefined) return;
-    const marking = markGap(await this.#marks, ++this.#gap);
+    const file = await this.#marks;
+    if (!file) return;
+    const marking = markGap(file, ++this.#gap);
     const marked = await withTimeout(marking, MARK_MS).catch((error: Error) => this.#lost(error));
     if (marked === "late") endWithoutThread(marking);
   }
@@ -257,7 +258,7 @@ export class DiskTier implements SecondTier {
     const { size, opened } = told;
     if (size) this.#size = size;
     if (opened) {
-      this.#marks ??= open(marksIn(this.#settings.directory), "r+");
+      this.#marks ??= open(marksIn(this.#settings.directory), "r+").catch((error: Error) => this.#lost(error));
       this.#gap = opened.gapsBegun;
       if (opened.emptied !== undefined) this.#settings.onEmptied(opened.emptied);
       if (opened.hasEntries) this.#settings.onRestored();
