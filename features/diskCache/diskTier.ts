@@ -1,3 +1,4 @@
+import { type FileHandle, open } from "node:fs/promises";
 import { extname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endWithoutThread, startDiskThread } from "../../libraries/stores/diskThread.ts";
@@ -9,7 +10,7 @@ import type { Ask, ThreadData, Told } from "./entriesThread.ts";
 import type { EntryRow, FileSize, FoundRow } from "./entryFile.ts";
 import { KnownKeys, numberOf } from "./knownKeys.ts";
 import { Unwritten } from "./unwritten.ts";
-import { markGap } from "./marks.ts";
+import { markGap, marksIn } from "./marks.ts";
 
 /** Milliseconds that the disk may take for an answer, also until its file is opened. */
 const PATIENCE_MS = 1000;
@@ -54,9 +55,9 @@ export class DiskTier implements SecondTier {
   readonly #thread: StoringThread;
   readonly #first: Promise<Told>;
   readonly #tending: NodeJS.Timeout;
-  #size: FileSize = { entries: 0, bytes: 0, room: 0 };
-  /** The marks' file; `undefined` until it is open. */
-  #marks: number | undefined;
+  #size: FileSize = { entries: 0, bytes: 0, isShort: false };
+  /** The marks' file, opened beside the thread, which may hang; `undefined` until it exists. */
+  #marks: Promise<FileHandle | void> | undefined;
   #gap = 0;
   #isGap = false;
   readonly #unwritten = new Unwritten();
@@ -83,6 +84,7 @@ export class DiskTier implements SecondTier {
     this.#inTime(this.#first, PATIENCE_AT_START_MS).catch((error: Error) => this.#lost(error));
     const tend = () => void this.#tend().catch((error: Error) => this.#lost(error));
     this.#tending = setInterval(tend, TEND_MS).unref();
+    tend();
   }
 
   /** Resolves when the file is open, or not in time. */
@@ -109,12 +111,22 @@ export class DiskTier implements SecondTier {
     try {
       const patience = this.#known.areComplete ? PATIENCE_MS : PATIENCE_AT_START_MS;
       const told = await this.#inTime(this.#ask({ get: key }), patience);
-      const entry = told === "late" ? undefined : await readFound(told.found);
+      const entry = told === "late" ? undefined : await this.#read(told.found);
       count("get", told === "late" ? "late" : entry ? "hit" : "miss");
       return this.#isGap ? undefined : entry;
     } catch (error) {
       count("get", "failed");
       this.#lost(error as Error);
+      return undefined;
+    }
+  }
+
+  async #read(found: FoundRow | undefined): Promise<Entry | undefined> {
+    try {
+      return found && (await readFound(found));
+    } catch (error) {
+      // A part of the file is not what was written: no part of it is believed.
+      await this.#ask({ begin: `an entry is damaged: ${(error as Error).message}` });
       return undefined;
     }
   }
@@ -195,8 +207,9 @@ export class DiskTier implements SecondTier {
   }
 
   async #mark(): Promise<void> {
-    if (this.#marks === undefined) return;
-    const marking = markGap(this.#marks, ++this.#gap);
+    const file = await this.#marks;
+    if (!file) return;
+    const marking = markGap(file, ++this.#gap);
     const marked = await withTimeout(marking, MARK_MS).catch((error: Error) => this.#lost(error));
     if (marked === "late") endWithoutThread(marking);
   }
@@ -221,13 +234,15 @@ export class DiskTier implements SecondTier {
     // What comes from now on stands behind this message, and begins another gap if it is late.
     this.#isGap = false;
     await this.#ask({ closeGap: this.#gap });
-    this.#up();
   }
 
   async #tend(): Promise<void> {
     for (let isMore = true; isMore && this.#late === 0 && !this.#isClosed;) {
       const told = await this.#inTime(this.#ask({ tend: true }), PATIENCE_AT_START_MS);
       isMore = told !== "late" && told.isMore === true;
+      if (this.#size.isShort) this.#lost(new Error("the disk of DATA_DIR is nearly full"));
+      // Only this ends a trouble: it reads and writes.
+      else if (told !== "late" && this.#mayRead()) this.#settings.report(true);
     }
   }
 
@@ -243,7 +258,7 @@ export class DiskTier implements SecondTier {
     const { size, opened } = told;
     if (size) this.#size = size;
     if (opened) {
-      this.#marks = opened.marks;
+      this.#marks ??= open(marksIn(this.#settings.directory), "r+").catch((error: Error) => this.#lost(error));
       this.#gap = opened.gapsBegun;
       if (opened.emptied !== undefined) this.#settings.onEmptied(opened.emptied);
       if (opened.hasEntries) this.#settings.onRestored();
@@ -255,23 +270,13 @@ export class DiskTier implements SecondTier {
   /** An answer, or "late". While one is late, the thread is asked nothing that can be left. */
   async #inTime(asking: Promise<Told>, patience: number): Promise<Told | "late"> {
     const told = await withTimeout(asking, patience);
-    if (told !== "late") {
-      this.#up();
-      return told;
-    }
+    if (told !== "late") return told;
     this.#late++;
     this.#lost(new Error(`it did not answer within ${patience} ms`));
     endWithoutThread(asking);
-    const isOver = () => {
-      this.#late--;
-      this.#up();
-    };
+    const isOver = () => this.#late--;
     asking.then(isOver, isOver);
     return "late";
-  }
-
-  #up(): void {
-    if (this.#late === 0 && !this.#isGap) this.#settings.report(true);
   }
 
   #lost({ message }: Error): void {
@@ -286,13 +291,14 @@ export class DiskTier implements SecondTier {
     const closing = this.#thread.close();
     const closed = await withTimeout(closing, PATIENCE_MS).catch((error: Error) => this.#lost(error));
     if (closed === "late") endWithoutThread(closing);
+    await (await this.#marks)?.close();
   }
 }
 
 /** The entry as it may be used now, by what has come since it was stored. */
-const readFound = async (found: FoundRow | undefined): Promise<Entry | undefined> => {
-  const entry = found && (await fromStored(found.head, Buffer.from(found.body)));
-  if (found === undefined || entry === undefined) return undefined;
+const readFound = async (found: FoundRow): Promise<Entry | undefined> => {
+  const entry = await fromStored(found.head, Buffer.from(found.body));
+  if (entry === undefined) return undefined;
   for (const { kind, at } of found.since) {
     if (kind === "list" && entry.status !== 200) return undefined;
     if (!makeStale(entry, monotonic.fromStored(at) ?? monotonic.now(), kind !== "stale")) return undefined;

@@ -5,7 +5,7 @@ import { makeDataDirectory } from "../../libraries/stores/dataDirectory.ts";
 import type { Invalidation } from "../../src/gateway/index.ts";
 import { monotonic } from "../../src/operation/limits/monotonic.ts";
 import { type KnownKeys, numberOf } from "./knownKeys.ts";
-import { Marks } from "./marks.ts";
+import { Marks, marksIn } from "./marks.ts";
 
 /**
  * An entry to store: its key, all names by which it can be invalidated (a JSON list), its head, and the place of its
@@ -27,8 +27,8 @@ export type FoundRow = {
   since: readonly { kind: Kind; at: number }[];
 };
 
-/** The size of the file: its entries, its bytes in use, and the bytes that it may have now. */
-export type FileSize = { entries: number; bytes: number; room: number };
+/** The size of the file: its entries, its bytes in use, and whether the disk has no room for more. */
+export type FileSize = { entries: number; bytes: number; isShort: boolean };
 
 /** The entries in the file cannot be used. */
 export class Unusable extends Error {}
@@ -38,6 +38,8 @@ const FORMAT = 1;
 const PAGE_BYTES = 8192;
 /** Bytes of the log that SQLite writes beside the file, at most. */
 const LOG_BYTES = 8 * 1024 ** 2;
+/** Bytes of entries that come together. */
+const BLOCK_BYTES = 1024 ** 2;
 /** Entries that are evicted at a time. */
 const BATCH = 64;
 /** Bytes of pages that are given back to the disk at a time. */
@@ -49,7 +51,10 @@ const FREE_BYTES = 1024 ** 3;
 const SKEW = 60_000;
 /** Invalidations that are remembered. Beyond it, the older half counts for all entries from before. */
 const MAX_INVALIDATIONS = 100_000;
-const MAX_TOUCHED = 10_000;
+/** Entries that were read since the last `tend`, at most: each is written again there. */
+const MAX_TOUCHED = 500;
+/** Numbers that are read at a time. */
+const PIECE = 20_000;
 
 const tables = `
   CREATE TABLE entries (id INTEGER PRIMARY KEY, number INTEGER NOT NULL UNIQUE, key TEXT NOT NULL,
@@ -112,7 +117,7 @@ export class EntryFile {
     closeSync(openSync(file, "a", 0o600));
     this.#database = new DatabaseSync(file);
     try {
-      this.#prepare(`${file}.marks`);
+      this.#prepare();
       this.#statements = this.#prepareStatements();
       const { clock, invalidated } = this.#one("SELECT clock, invalidated FROM state");
       const { lowest, highest } = this.#one(
@@ -123,7 +128,7 @@ export class EntryFile {
       this.#sequence = Math.max(highest as number, invalidated as number);
       this.#firstOwn = this.#sequence;
       this.#checkClock();
-      this.marks = openMarks(`${file}.marks`);
+      this.marks = openMarks(marksIn(directory));
       const lack = this.marks.lack(invalidated as number);
       if (lack !== undefined) throw new Unusable(lack);
     } catch (error) {
@@ -132,7 +137,7 @@ export class EntryFile {
     }
   }
 
-  #prepare(marks: string): void {
+  #prepare(): void {
     this.#database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA auto_vacuum = INCREMENTAL;
       PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${LOG_BYTES};
       BEGIN EXCLUSIVE; COMMIT`);
@@ -141,7 +146,7 @@ export class EntryFile {
       throw Object.assign(new Error(`another version's format (${String(format)})`), { errcode: NOT_A_DATABASE });
     this.#database.exec("PRAGMA journal_mode = WAL");
     if (format === FORMAT) return;
-    Marks.begin(marks);
+    Marks.begin(marksIn(this.#directory));
     this.#database.exec(`BEGIN; ${tables} COMMIT`);
   }
 
@@ -150,6 +155,9 @@ export class EntryFile {
     return {
       pages: prepare("PRAGMA page_count"),
       freePages: prepare("PRAGMA freelist_count"),
+      numbers: prepare(
+        `SELECT json_group_array(number) AS numbers FROM (SELECT number FROM entries WHERE number > ? ORDER BY number LIMIT ${PIECE})`,
+      ),
       find: prepare("SELECT id, key, stored, names, head, body FROM entries WHERE number = ?"),
       since: prepare(
         "SELECT kind, min(at) AS at FROM invalidations WHERE name IN (SELECT value FROM json_each(?)) AND sequence > ? GROUP BY kind",
@@ -173,21 +181,29 @@ export class EntryFile {
     return this.#lowest > 0;
   }
 
-  /** Reads all keys, a second for a million. Before that, any key may be in the file. */
+  /** Reads the numbers of all entries: 0.2 s for a million. Before that, any entry may be in the file. */
   countKeys(): void {
-    const numbers = this.#database.prepare("SELECT number FROM entries").iterate();
+    this.#known.forget();
     this.#entries = 0;
-    const count = function* count(this: EntryFile) {
-      for (const { number } of numbers) {
-        this.#entries++;
-        yield number as number;
-      }
-    };
-    this.#known.countAll(count.call(this));
+    for (let numbers = this.#numbersAfter(-1); numbers.length > 0; numbers = this.#numbersAfter(numbers.at(-1))) {
+      for (const number of numbers) this.#known.add(number);
+      this.#entries += numbers.length;
+    }
+    this.#known.complete();
+  }
+
+  /** The next numbers. One JSON text takes an eighth of the time of as many rows. */
+  #numbersAfter(last: number | undefined): number[] {
+    return JSON.parse(this.#statements.numbers.get(last ?? null)?.["numbers"] as string) as number[];
   }
 
   size(): FileSize {
-    return { entries: this.#entries, bytes: this.#used(), room: this.#room() };
+    const [used, room] = [this.#used(), this.#room()];
+    return {
+      entries: this.#entries,
+      bytes: used,
+      isShort: room < this.#bytes - LOG_BYTES && used + BLOCK_BYTES > room,
+    };
   }
 
   /** Bytes of the file, and of its pages that are in use. */

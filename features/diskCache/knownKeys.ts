@@ -41,16 +41,15 @@ export class KnownKeys {
     return !this.areComplete || this.#counts[this.#placeOf(number)] !== 0;
   }
 
-  /** Counts the entries of a file anew. */
-  countAll(numbers: Iterable<number>): void {
-    this.forget();
-    for (const number of numbers) this.add(number);
-    this.#counts[0] = 1;
-  }
-
   /** Another file was opened: until its entries are counted, it may have any. */
   forget(): void {
-    this.#counts.fill(0);
+    // New memory is zero already, and takes no room until it is written.
+    if (this.areComplete) this.#counts.fill(0);
+  }
+
+  /** All entries are counted. */
+  complete(): void {
+    this.#counts[0] = 1;
   }
 
   add(number: number): void {

@@ -1,8 +1,12 @@
-import { closeSync, fstatSync, openSync, readSync, write, writeSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
+import { join } from "node:path";
 
 /** The places of the marks in their file, each a number of 8 bytes. */
 const places = { invalidated: 0, gapsBegun: 8, gapsClosed: 16 };
 const BYTES = 24;
+
+export const marksIn = (directory: string): string => join(directory, "catalog-gateway-cache.sqlite.marks");
 
 /**
  * A small file beside the entries. It shows at a start if the entries lack an invalidation: the last one that they had,
@@ -10,10 +14,10 @@ const BYTES = 24;
  * the system that needs no room on the disk, so that most troubled disks take it, or take it later.
  */
 export class Marks {
-  readonly descriptor: number;
+  readonly #descriptor: number;
 
   constructor(path: string) {
-    this.descriptor = openSync(path, "r+");
+    this.#descriptor = openSync(path, "r+");
   }
 
   /** Makes the file for new entries. */
@@ -26,8 +30,8 @@ export class Marks {
   /** The reason why the entries lack an invalidation. `invalidated`: the number of the last one that they had. */
   lack(invalidated: number): string | undefined {
     const marks = Buffer.alloc(BYTES);
-    if (fstatSync(this.descriptor).size !== BYTES) return "its marks are cut off";
-    readSync(this.descriptor, marks, 0, BYTES, 0);
+    if (fstatSync(this.#descriptor).size !== BYTES) return "its marks are cut off";
+    readSync(this.#descriptor, marks, 0, BYTES, 0);
     if (marks.readBigUInt64LE(places.gapsBegun) !== marks.readBigUInt64LE(places.gapsClosed))
       return "a write was not written to it before the gateway ended";
     return marks.readBigUInt64LE(places.invalidated) > invalidated ? "its end is cut off" : undefined;
@@ -35,22 +39,22 @@ export class Marks {
 
   get gapsBegun(): number {
     const mark = Buffer.alloc(8);
-    readSync(this.descriptor, mark, 0, 8, places.gapsBegun);
+    readSync(this.#descriptor, mark, 0, 8, places.gapsBegun);
     return Number(mark.readBigUInt64LE());
   }
 
   /** The entries have had this invalidation. */
   invalidated(number: number): void {
-    writeSync(this.descriptor, numberBytes(number), 0, 8, places.invalidated);
+    writeSync(this.#descriptor, numberBytes(number), 0, 8, places.invalidated);
   }
 
   /** All invalidations of this gap, and of those before it, were written. */
   closed(gap: number): void {
-    writeSync(this.descriptor, numberBytes(gap), 0, 8, places.gapsClosed);
+    writeSync(this.#descriptor, numberBytes(gap), 0, 8, places.gapsClosed);
   }
 
   close(): void {
-    closeSync(this.descriptor);
+    closeSync(this.#descriptor);
   }
 }
 
@@ -60,8 +64,6 @@ const numberBytes = (number: number): Buffer => {
   return bytes;
 };
 
-/** Marks the beginning of a gap. Called in another thread than the one that holds the file, which may hang. */
-export const markGap = (descriptor: number, gap: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    write(descriptor, numberBytes(gap), 0, 8, places.gapsBegun, (error) => (error ? reject(error) : resolve()));
-  });
+/** Marks the beginning of a gap. */
+export const markGap = (file: FileHandle, gap: number): Promise<unknown> =>
+  file.write(numberBytes(gap), 0, 8, places.gapsBegun);

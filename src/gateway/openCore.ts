@@ -227,6 +227,7 @@ const openAnswering = (
     openTier: openTier?.({ meter, observer, dependencies, longest, isCheck, onRestored: () => legacy.outage.probe() }),
     timeout: sharedTimeout(settings),
     count: meter.cache,
+    isFailing: () => legacy.outage.isOn(),
     onError,
     now: monotonic.now,
   });

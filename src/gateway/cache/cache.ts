@@ -9,7 +9,11 @@ import { type FoundEntry, TieredEntries, type TieredEntriesSettings } from "./ti
 
 type CacheEvent = "refreshed" | "refresh_failed" | "coalesced" | "dropped" | "not_stored";
 
-type CacheSettings = Omit<TieredEntriesSettings, "onInvalidated"> & { count: (event: CacheEvent) => void };
+type CacheSettings = Omit<TieredEntriesSettings, "onInvalidated"> & {
+  count: (event: CacheEvent) => void;
+  /** True while legacy fails. */
+  isFailing: () => boolean;
+};
 
 /** Called before an entry is served; the answer that it returns, if any, is served instead. */
 type Authorize = () => Promise<Answer | undefined>;
@@ -58,8 +62,10 @@ export class Cache extends TieredEntries {
   ): Promise<Served | NotForCache> {
     const ifError = found?.freshness === "ifError" ? found.entry : undefined;
     const serveStale = (entry: Entry) => serve(entry, { fwd: "stale", detail: "stale-if-error" }, authorize);
-    // Legacy is known to be down: this request does not wait to find that out again.
-    if (ifError && this.#isPaused(ifError)) return serveStale(ifError);
+    // Legacy is known to be down: this request waits neither to find that out again, nor for a fetch from before.
+    const isKnown = (entry: Entry) =>
+      this.#isPaused(entry) || (this.#settings.isFailing() && this.#fetches.isRunning(request.cacheKey.key));
+    if (ifError && isKnown(ifError)) return serveStale(ifError);
 
     const fwd = found === undefined ? "uri-miss" : ifError ? "stale" : "request";
     const before = found?.entry.owner === undefined ? found?.entry : undefined;

@@ -20,6 +20,7 @@ const openWith = (entryBytes = MIB, tier?: Partial<SecondTier>) => {
     openTier: tier && (() => tierWith(tier)),
     timeout: 60_000,
     now: monotonic.now,
+    isFailing: () => false,
     count: () => undefined,
     onError: (error) => expect.unreachable(String(error)),
   });
