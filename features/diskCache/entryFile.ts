@@ -138,8 +138,9 @@ export class EntryFile {
   }
 
   #prepare(): void {
-    this.#database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA auto_vacuum = INCREMENTAL;
-      PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${LOG_BYTES};
+    // The mode of locking comes before the first access: SQLite then maps no file (`-shm`) into memory.
+    this.#database.exec(`PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = ${PAGE_BYTES};
+      PRAGMA auto_vacuum = INCREMENTAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${LOG_BYTES};
       BEGIN EXCLUSIVE; COMMIT`);
     const { user_version: format } = this.#one("PRAGMA user_version");
     if (format !== 0 && format !== FORMAT)
