@@ -6,7 +6,7 @@ export const diskCacheEvents: EventDefinitions = {
     level: "error",
     msg: "The cache's disk does not do what it is asked.",
     notes:
-      "It did not answer in time, or failed: `why` says more. Answers come from memory and legacy; what a write changes is taken out of the disk before that is read again. `disk_cache_up` ends it.",
+      "It did not answer in time, failed, or is nearly full: `why` says more. Answers come from memory and legacy; what a write changes is taken out of the disk before that is read again. `disk_cache_up` ends it.",
   },
   disk_cache_emptied: {
     level: "warn",

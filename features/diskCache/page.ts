@@ -11,7 +11,7 @@ export const diskCachePage = (size: () => FileSize | undefined, ofLastOutage: ()
     const facts = [html`<strong>${counted(entries, "answer")}</strong> on the disk (${bytes(taken)})`];
     if (share !== undefined)
       facts.push(html`<strong>${percent(share)}</strong> of the last outage’s requests answered from the disk`);
-    const remedy = html`Repair the disk of <code>DATA_DIR</code>; nothing has to be pressed here.`;
+    const remedy = html`Make room on the disk of <code>DATA_DIR</code>, or repair it; nothing has to be pressed here`;
     return { sections: [], facts, remedies: { disk_cache: remedy } };
   },
 });
