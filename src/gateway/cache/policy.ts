@@ -161,7 +161,7 @@ export const isFailure = (status: number): boolean => status >= 500;
 export const mayStore = ({ noStore }: Directives): boolean => noStore !== true;
 
 /**
- * How a request with these directives may use the entry (RFC 9111, RFC 5861). `isInStep`: the shared tier delivers
+ * How a request with these directives may use the entry (RFC 9111, RFC 5861). `isInStep`: the second tier delivers
  * every invalidation now.
  */
 export const freshnessOf = (entry: Entry, now: number, wanted: Directives, isInStep = true): Freshness => {
@@ -181,11 +181,11 @@ export const freshnessOf = (entry: Entry, now: number, wanted: Directives, isInS
 
 // ---- The second tier
 
-/** Milliseconds by which `storedAt` of an entry may have changed on its way through the shared tier. */
+/** Milliseconds by which `storedAt` of an entry may have changed on its way through the second tier. */
 const IMPRECISION = 1000;
 
 /**
- * True if the shared tier's entry replaces the entry in memory: it is newer, or the entry in memory may have missed an
+ * True if the second tier's entry replaces the entry in memory: it is newer, or the entry in memory may have missed an
  * invalidation.
  */
 export const isBetter = (theirs: Entry, ours: Entry | undefined): boolean =>

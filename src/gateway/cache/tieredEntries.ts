@@ -31,7 +31,7 @@ const EVERYTHING = "*";
 export type TieredEntriesSettings = {
   store: Store;
   openTier?: OpenSecondTier | undefined;
-  /** Milliseconds that a look-up in the shared tier, or a fetch, may take. */
+  /** Milliseconds that a look-up in the second tier, or a fetch, may take. */
   timeout: number;
   /** Called for each entry that is invalidated. */
   onInvalidated: () => void;
@@ -41,7 +41,7 @@ export type TieredEntriesSettings = {
   now: () => number;
 };
 
-/** All entries: those in memory, and those in the shared tier behind it. */
+/** All entries: those in memory, and those in the second tier behind it. */
 export class TieredEntries {
   readonly #settings: TieredEntriesSettings;
   readonly #store: Store;
@@ -67,7 +67,7 @@ export class TieredEntries {
 
   /**
    * The most useful entry in memory for a request: the owner's or the public entry. `at`: on the clock of the entries.
-   * `shared`: the public entry, if it was found in the shared tier.
+   * `shared`: the public entry, if it was found in the second tier.
    */
   lookUp(request: CacheRequest, at: number, shared?: Entry): FoundEntry | undefined {
     const { cacheKey, owner } = request;
@@ -83,7 +83,7 @@ export class TieredEntries {
     return { entry, freshness: freshnessOf(entry, at, request.wanted, this.#tier?.trusted?.()) };
   }
 
-  /** Looks up with the entry of the shared tier, if that is better than the entry in memory; else `undefined`. */
+  /** Looks up with the entry of the second tier, if that is better than the entry in memory; else `undefined`. */
   async lookUpInTier(request: CacheRequest): Promise<FoundEntry | undefined> {
     const { key } = request.cacheKey;
     const tier = this.#tier;

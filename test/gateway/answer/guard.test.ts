@@ -104,7 +104,7 @@ const places: [place: string, module: GatewayParts, path: string, status: number
     "/v1/estimationprocedure/list",
     500,
   ],
-  ["the shared tier", tier({ set: planted }), LIST, 200],
+  ["the second tier", tier({ set: planted }), LIST, 200],
   [
     "what answers in legacy's place",
     open(() => before("passThrough", (req, _, next) => (isPlanted(req) ? planted() : next()))),

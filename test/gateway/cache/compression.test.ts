@@ -149,7 +149,7 @@ test("at most 32 MiB are compressed at a time; a hit beyond that tries later", a
   await hasCoding("b", "gzip");
 });
 
-test("the shared tier gets an entry compressed, and it is there in memory as well", async () => {
+test("the second tier gets an entry compressed, and it is there in memory as well", async () => {
   const shared: Entry[] = [];
   const { ask } = openWith(MIB, { set: (_, entry) => void shared.push(entry) });
   await ask("a");

@@ -65,7 +65,7 @@ export const filledGateway = async (...about: Parameters<typeof cachedGateway>) 
   return { ...gateway, invalidated };
 };
 
-/** An empty shared tier, except for the members that the test gives. */
+/** An empty second tier, except for the members that the test gives. */
 export const tierWith = (tier: Partial<SecondTier>): SecondTier => ({
   coding: "br",
   trusted: () => true,

@@ -16,7 +16,7 @@ const request = {
   wanted: {},
 };
 
-/** Entries over a shared tier that has an entry, now or later. */
+/** Entries over a second tier that has an entry, now or later. */
 const openOver = (get: () => Promise<Entry>, isInStep = true) => {
   const store = openStore({ bytes: 100_000, entryBytes: 10_000 }, () => 1);
   const ignore = () => undefined;
@@ -39,7 +39,7 @@ test.each<[string, Invalidation, boolean]>([
   ["everything, softly", { all: true, soft: true }, false],
   ["something else", { groups: ["h"] }, true],
   ["something else, softly", { groups: ["h"], soft: true }, true],
-])("an entry of the shared tier invalidated on its way (%s): stored %s", async (_, invalidation, isStored) => {
+])("an entry of the second tier invalidated on its way (%s): stored %s", async (_, invalidation, isStored) => {
   let arrive: (entry: Entry) => void = () => undefined;
   const { entries } = openOver(() => new Promise((resolve) => (arrive = resolve)));
   const found = entries.lookUpInTier(request);
@@ -52,14 +52,14 @@ test.each([
   ["newer", 2000, "x"],
   ["no newer", 10, undefined],
   ["older", -2000, undefined],
-])("an entry of the shared tier that is %s than the one in memory", async (_, storedAt, expected) => {
+])("an entry of the second tier that is %s than the one in memory", async (_, storedAt, expected) => {
   const { entries, store } = openOver(async () => entryFrom(storedAt));
   store.set("k", entryFrom(0));
   expect((await entries.lookUpInTier(request))?.entry.body.toString()).toBe(expected);
   expect(entries.lookUp(request, 1)?.entry.storedAt).toBe(expected === undefined ? 0 : storedAt);
 });
 
-test("an older entry of the shared tier is served in place of a doubtful one", async () => {
+test("an older entry of the second tier is served in place of a doubtful one", async () => {
   const { entries, store } = openOver(async () => entryFrom(-500));
   store.set("k", { ...entryFrom(0), isDoubtful: true });
   expect(entries.lookUp(request, 1)?.freshness).toBe("ifError");

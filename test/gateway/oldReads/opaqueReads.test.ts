@@ -184,7 +184,7 @@ describe("a read without an endpoint", () => {
   });
 });
 
-test("the shared tier gets their lifetimes where those of all endpoints are shorter", async () => {
+test("the second tier gets their lifetimes where those of all endpoints are shorter", async () => {
   const short = { fresh: "1m", staleWhileRevalidate: "0s", staleIfError: "0s" };
   const cached = Object.entries(endpoints).filter(([, { cache }]) => cache !== undefined);
   const lifetimes = Object.fromEntries(cached.map(([name]) => [name, short]));
