@@ -9,7 +9,6 @@ import { monotonic, withTimeout } from "../../src/operation/index.ts";
 import type { Ask, ThreadData, Told } from "./entriesThread.ts";
 import type { EntryRow, FileSize, FoundRow } from "./entryFile.ts";
 import { KnownKeys, numberOf } from "./knownKeys.ts";
-import { Unwritten } from "./unwritten.ts";
 import { markGap, marksIn } from "./marks.ts";
 
 /** Milliseconds that the disk may take for an answer, also until its file is opened. */
@@ -17,8 +16,11 @@ const PATIENCE_MS = 1000;
 const PATIENCE_AT_START_MS = 5000;
 /** Milliseconds that a write waits for the mark of a gap, after it has waited for the disk. */
 const MARK_MS = 500;
-/** Milliseconds after which entries go to the thread. */
+/** Milliseconds, or bytes, after which entries go to the thread. */
 const COLLECT_MS = 100;
+const COLLECT_BYTES = 1024 ** 2;
+/** Bytes of entries that wait for the disk, at most. */
+const MAX_UNWRITTEN = 16 * 1024 ** 2;
 /** Milliseconds between two times at which room is given back, or a file that failed is begun anew. */
 const TEND_MS = 5000;
 const AGAIN_MS = 1000;
@@ -36,6 +38,8 @@ type DiskTierSettings = {
   report: (isUp: boolean, why?: string) => void;
   count: (call: keyof typeof results, result: string) => void;
 };
+
+type CollectedRow = Pick<EntryRow, "key" | "names" | "head"> & { body: Buffer };
 
 /** The calls of the tier, and their results. */
 export const results = {
@@ -60,7 +64,10 @@ export class DiskTier implements SecondTier {
   #marks: Promise<FileHandle | void> | undefined;
   #gap = 0;
   #isGap = false;
-  readonly #unwritten = new Unwritten();
+  /** Entries that are not sent to the thread yet, their bytes, and those of all entries that are not stored yet. */
+  #collected: CollectedRow[] = [];
+  #collectedBytes = 0;
+  #unwritten = 0;
   #collecting: NodeJS.Timeout | undefined;
   /** When the invalidations were sent that the file has not had yet; and whether it has missed any. */
   readonly #tellingSince: number[] = [];
@@ -138,29 +145,43 @@ export class DiskTier implements SecondTier {
   set(key: string, entry: Entry): void {
     const names = JSON.stringify([...entry.groups, `@${entry.endpoint}`, "*"]);
     const { head, body } = toStored(entry);
-    if (!this.#unwritten.hasRoom(body)) this.#flush();
-    if (!this.#unwritten.add({ key, names, head }, body)) return this.#settings.count("put", "dropped");
-    this.#collecting ??= setTimeout(() => this.#flush(), COLLECT_MS).unref();
+    if (this.#unwritten + body.length > MAX_UNWRITTEN) return this.#settings.count("put", "dropped");
+    this.#collected.push({ key, names, head, body });
+    this.#collectedBytes += body.length;
+    this.#unwritten += body.length;
+    if (this.#collectedBytes >= COLLECT_BYTES) this.#flush();
+    else this.#collecting ??= setTimeout(() => this.#flush(), COLLECT_MS).unref();
   }
 
   /** Sends the collected entries to the thread. */
   #flush(): void {
     clearTimeout(this.#collecting);
     this.#collecting = undefined;
-    const taken = this.#unwritten.take();
-    if (taken === undefined) return;
-    const { rows, block } = taken;
+    if (this.#collected.length === 0) return;
+    const rows = this.#collected;
+    const block = new SharedArrayBuffer(this.#collectedBytes);
+    this.#collected = [];
+    this.#collectedBytes = 0;
     this.#inTime(this.#write(rows, block), PATIENCE_MS).catch((error: Error) => this.#lost(error));
   }
 
-  async #write(rows: readonly EntryRow[], block: SharedArrayBuffer): Promise<Told> {
+  /** Writes entries, whose bodies are copied into the block. */
+  async #write(rows: readonly CollectedRow[], block: SharedArrayBuffer): Promise<Told> {
+    const bytes = new Uint8Array(block);
+    let end = 0;
+    const put = rows.map(({ body, ...row }): EntryRow => {
+      const at = end;
+      bytes.set(body, at);
+      end += body.length;
+      return { ...row, at, length: body.length };
+    });
     let result = "failed";
     try {
-      const told = await this.#ask({ put: rows, block });
+      const told = await this.#ask({ put, block });
       result = told.stored === 0 ? "dropped" : "stored";
       return told;
     } finally {
-      this.#unwritten.release(block);
+      this.#unwritten -= end;
       for (let i = 0; i < rows.length; i++) this.#settings.count("put", result);
     }
   }
