@@ -158,30 +158,28 @@ export class DiskTier implements SecondTier {
     clearTimeout(this.#collecting);
     this.#collecting = undefined;
     if (this.#collected.length === 0) return;
-    const rows = this.#collected;
     const block = new SharedArrayBuffer(this.#collectedBytes);
-    this.#collected = [];
-    this.#collectedBytes = 0;
-    this.#inTime(this.#write(rows, block), PATIENCE_MS).catch((error: Error) => this.#lost(error));
-  }
-
-  /** Writes entries, whose bodies are copied into the block. */
-  async #write(rows: readonly CollectedRow[], block: SharedArrayBuffer): Promise<Told> {
     const bytes = new Uint8Array(block);
     let end = 0;
-    const put = rows.map(({ body, ...row }): EntryRow => {
+    const rows = this.#collected.map(({ body, ...row }): EntryRow => {
       const at = end;
       bytes.set(body, at);
       end += body.length;
       return { ...row, at, length: body.length };
     });
+    this.#collected = [];
+    this.#collectedBytes = 0;
+    this.#inTime(this.#write(rows, block), PATIENCE_MS).catch((error: Error) => this.#lost(error));
+  }
+
+  async #write(rows: readonly EntryRow[], block: SharedArrayBuffer): Promise<Told> {
     let result = "failed";
     try {
-      const told = await this.#ask({ put, block });
+      const told = await this.#ask({ put: rows, block });
       result = told.stored === 0 ? "dropped" : "stored";
       return told;
     } finally {
-      this.#unwritten -= end;
+      this.#unwritten -= block.byteLength;
       for (let i = 0; i < rows.length; i++) this.#settings.count("put", result);
     }
   }
