@@ -72,7 +72,7 @@ export const consoleApp = (
   return app;
 };
 
-const notAcknowledged = "Purged here. Another gateway, or Redis, has not acknowledged it yet.";
+const notAcknowledged = "Purged here. Another gateway, Redis or the disk has not acknowledged it yet.";
 
 const noRead = (url: string): string => `${url} is the address of no read that the cache may answer.`;
 

@@ -1,15 +1,14 @@
-import { type FileHandle, open } from "node:fs/promises";
 import { extname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endWithoutThread, startDiskThread } from "../../libraries/stores/diskThread.ts";
 import { fromStored, toStored } from "../../libraries/stores/storedEntry.ts";
 import { StoringThread } from "../../libraries/stores/storingThread.ts";
-import { afterRestart, type Entry, type Invalidation, makeStale, type SecondTier } from "../../src/gateway/index.ts";
+import { type Entry, type Invalidation, makeStale, type SecondTier } from "../../src/gateway/index.ts";
 import { monotonic, withTimeout } from "../../src/operation/index.ts";
 import type { Ask, ThreadData, Told } from "./entriesThread.ts";
-import type { EntryRow, FileSize, FoundRow } from "./entryFile.ts";
+import { entryFileIn, type EntryRow, type FileSize, type FoundRow } from "./entryFile.ts";
 import { KnownKeys, numberOf } from "./knownKeys.ts";
-import { markGap, marksIn } from "./marks.ts";
+import { markGap, marksOf } from "./marks.ts";
 
 /** Milliseconds that the disk may take for an answer, also until its file is opened. */
 const PATIENCE_MS = 1000;
@@ -19,13 +18,14 @@ const MARK_MS = 500;
 /** Milliseconds, or bytes, after which entries go to the thread. */
 const COLLECT_MS = 100;
 const COLLECT_BYTES = 1024 ** 2;
-/** Bytes of entries that wait for the disk, at most. */
+/** Bytes of entries that wait for the disk, at most, and those that an entry takes beside its texts and body. */
 const MAX_UNWRITTEN = 16 * 1024 ** 2;
+const OVERHEAD = 500;
 /** Milliseconds between two times at which room is given back, or a file that failed is begun anew. */
 const TEND_MS = 5000;
 const AGAIN_MS = 1000;
 /** Invalidations that wait for the disk, at most. */
-const MAX_TELLING = 1000;
+const MAX_TELLING = 10_000;
 
 type DiskTierSettings = {
   directory: string;
@@ -58,12 +58,12 @@ export class DiskTier implements SecondTier {
   readonly #known: KnownKeys;
   readonly #thread: StoringThread;
   readonly #first: Promise<Told>;
-  readonly #tending: NodeJS.Timeout;
   #size: FileSize = { entries: 0, bytes: 0, isShort: false };
-  /** The marks' file, opened beside the thread, which may hang; `undefined` until it exists. */
-  #marks: Promise<FileHandle | void> | undefined;
-  #gap = 0;
-  #isGap = false;
+  #tending: NodeJS.Timeout | undefined;
+  /** When the gap began in which the file is not read. */
+  #gapSince: number | undefined;
+  /** The last mark of a gap or of its end: one is written after the other. */
+  #marking = Promise.resolve();
   /** Entries that are not sent to the thread yet, their bytes, and those of all entries that are not stored yet. */
   #collected: CollectedRow[] = [];
   #collectedBytes = 0;
@@ -72,9 +72,10 @@ export class DiskTier implements SecondTier {
   /** When the invalidations were sent that the file has not had yet; and whether it has missed any. */
   readonly #tellingSince: number[] = [];
   #hasMissed = false;
-  #isEnding = false;
   /** Answers that take too long, and have not come yet. */
   #late = 0;
+  /** Something has failed since the last `tend`. */
+  #hasFailed = false;
   #isClosed = false;
 
   constructor(settings: DiskTierSettings) {
@@ -89,9 +90,7 @@ export class DiskTier implements SecondTier {
     this.#thread.worker.unref();
     this.#first = this.#nextAnswer();
     this.#inTime(this.#first, PATIENCE_AT_START_MS).catch((error: Error) => this.#lost(error));
-    const tend = () => void this.#tend().catch((error: Error) => this.#lost(error));
-    this.#tending = setInterval(tend, TEND_MS).unref();
-    tend();
+    this.#tendSoon(0);
   }
 
   /** Resolves when the file is open, or not in time. */
@@ -118,9 +117,9 @@ export class DiskTier implements SecondTier {
     try {
       const patience = this.#known.areComplete ? PATIENCE_MS : PATIENCE_AT_START_MS;
       const told = await this.#inTime(this.#ask({ get: key }), patience);
-      const entry = told === "late" ? undefined : await this.#read(told.found);
+      const entry = told === "late" ? undefined : await this.#read(key, told.found);
       count("get", told === "late" ? "late" : entry ? "hit" : "miss");
-      return this.#isGap ? undefined : entry;
+      return this.#mayRead() ? entry : undefined;
     } catch (error) {
       count("get", "failed");
       this.#lost(error as Error);
@@ -128,27 +127,28 @@ export class DiskTier implements SecondTier {
     }
   }
 
-  async #read(found: FoundRow | undefined): Promise<Entry | undefined> {
+  async #read(key: string, found: FoundRow | undefined): Promise<Entry | undefined> {
     try {
       return found && (await readFound(found));
     } catch (error) {
-      // A part of the file is not what was written: no part of it is believed.
-      await this.#ask({ begin: `an entry is damaged: ${(error as Error).message}` });
-      return undefined;
+      // It is not what was written.
+      await this.#ask({ invalidate: { keys: [key] } });
+      throw error;
     }
   }
 
   #mayRead(): boolean {
-    return this.#late === 0 && !this.#isGap && !this.#isClosed;
+    return this.#late === 0 && this.#gapSince === undefined && !this.#isClosed;
   }
 
   set(key: string, entry: Entry): void {
     const names = JSON.stringify([...entry.groups, `@${entry.endpoint}`, "*"]);
     const { head, body } = toStored(entry);
-    if (this.#unwritten + body.length > MAX_UNWRITTEN) return this.#settings.count("put", "dropped");
+    const bytes = body.length + head.length + names.length + OVERHEAD;
+    if (this.#unwritten + bytes > MAX_UNWRITTEN) return this.#settings.count("put", "dropped");
     this.#collected.push({ key, names, head, body });
-    this.#collectedBytes += body.length;
-    this.#unwritten += body.length;
+    this.#collectedBytes += bytes;
+    this.#unwritten += bytes;
     if (this.#collectedBytes >= COLLECT_BYTES) this.#flush();
     else this.#collecting ??= setTimeout(() => this.#flush(), COLLECT_MS).unref();
   }
@@ -158,8 +158,9 @@ export class DiskTier implements SecondTier {
     clearTimeout(this.#collecting);
     this.#collecting = undefined;
     if (this.#collected.length === 0) return;
-    const block = new SharedArrayBuffer(this.#collectedBytes);
+    const block = new SharedArrayBuffer(this.#collected.reduce((sum, { body }) => sum + body.length, 0));
     const bytes = new Uint8Array(block);
+    const waiting = this.#collectedBytes;
     let end = 0;
     const rows = this.#collected.map(({ body, ...row }): EntryRow => {
       const at = end;
@@ -169,7 +170,8 @@ export class DiskTier implements SecondTier {
     });
     this.#collected = [];
     this.#collectedBytes = 0;
-    this.#inTime(this.#write(rows, block), PATIENCE_MS).catch((error: Error) => this.#lost(error));
+    const writing = this.#write(rows, block).finally(() => (this.#unwritten -= waiting));
+    this.#inTime(writing, PATIENCE_MS).catch((error: Error) => this.#lost(error));
   }
 
   async #write(rows: readonly EntryRow[], block: SharedArrayBuffer): Promise<Told> {
@@ -179,7 +181,6 @@ export class DiskTier implements SecondTier {
       result = told.stored === 0 ? "dropped" : "stored";
       return told;
     } finally {
-      this.#unwritten -= block.byteLength;
       for (let i = 0; i < rows.length; i++) this.#settings.count("put", result);
     }
   }
@@ -189,10 +190,10 @@ export class DiskTier implements SecondTier {
     this.#flush();
     const telling = this.#tell(invalidation);
     const [first = 0] = this.#tellingSince;
-    const left = this.#isGap ? 0 : Math.max(0, first + PATIENCE_MS - performance.now());
-    const isTold = (await withTimeout(telling, left)) === true;
+    const left = this.#gapSince === undefined ? first + PATIENCE_MS - performance.now() : 0;
+    const isTold = (await withTimeout(telling, Math.max(0, left))) === true;
     this.#settings.count("invalidate", isTold ? "done" : "late");
-    if (!isTold) await this.#beginGap();
+    if (!isTold) await this.#inGap();
     return isTold;
   }
 
@@ -212,56 +213,68 @@ export class DiskTier implements SecondTier {
       return false;
     } finally {
       this.#tellingSince.shift();
-      if (this.#isGap && this.#tellingSince.length === 0) this.#endGap().catch((error: Error) => this.#lost(error));
+      this.#endGap();
     }
   }
 
-  /** Resolves when the mark is on the disk, or not in time. */
-  async #beginGap(): Promise<void> {
-    if (this.#isGap) return;
-    this.#isGap = true;
-    this.#lost(new Error("it has not taken in time what a write has changed"));
-    if (this.#tellingSince.length === 0) this.#endGap().catch((error: Error) => this.#lost(error));
-    await this.#mark();
-  }
-
-  async #mark(): Promise<void> {
-    const file = await this.#marks;
-    if (!file) return;
-    const marking = markGap(file, ++this.#gap);
-    const marked = await withTimeout(marking, MARK_MS).catch((error: Error) => this.#lost(error));
-    if (marked === "late") endWithoutThread(marking);
-  }
-
-  /** The file has had all invalidations, or is begun anew if it has missed any. */
-  async #endGap(): Promise<void> {
-    if (this.#isEnding) return;
-    this.#isEnding = true;
-    while (this.#hasMissed && !this.#isClosed) {
-      this.#hasMissed = false;
-      try {
-        await this.#ask({ begin: "it has missed what a write has changed" });
-      } catch (error) {
-        this.#lost(error as Error);
-        this.#hasMissed = true;
-        await sleep(AGAIN_MS, undefined, { ref: false });
-      }
+  /** Resolves when the gap is marked, or its mark is late: then a start after `kill -9` does not know of it. */
+  async #inGap(): Promise<void> {
+    if (this.#gapSince === undefined) {
+      this.#gapSince = performance.now();
+      this.#lost(new Error("it has not taken in time what a write has changed"));
+      this.#mark(true);
+      this.#endGap();
     }
-    this.#isEnding = false;
-    // The last of them calls this again.
-    if (this.#tellingSince.length > 0 || this.#isClosed) return;
-    // What comes from now on stands behind this message, and begins another gap if it is late.
-    this.#isGap = false;
-    await this.#ask({ closeGap: this.#gap });
+    const left = this.#gapSince + MARK_MS - performance.now();
+    if ((await withTimeout(this.#marking, Math.max(0, left))) === "late") endWithoutThread(this.#marking);
   }
 
+  #mark(isGap: boolean): void {
+    const path = marksOf(entryFileIn(this.#settings.directory));
+    this.#marking = this.#marking.then(() => markGap(path, isGap)).catch((error: Error) => this.#lost(error));
+  }
+
+  /** Ends the gap once the file has had all invalidations, or was begun anew because it has missed any. */
+  #endGap(): void {
+    if (this.#gapSince === undefined || this.#tellingSince.length > 0 || this.#isClosed) return;
+    if (this.#hasMissed) return void this.#beginAnew().catch((error: Error) => this.#lost(error));
+    this.#gapSince = undefined;
+    this.#mark(false);
+  }
+
+  async #beginAnew(): Promise<void> {
+    this.#hasMissed = false;
+    this.#tellingSince.push(performance.now());
+    try {
+      await this.#ask({ begin: "it has missed what a write has changed" });
+    } catch (error) {
+      this.#lost(error as Error);
+      this.#hasMissed = true;
+      await sleep(AGAIN_MS, undefined, { ref: false });
+    }
+    this.#tellingSince.shift();
+    this.#endGap();
+  }
+
+  #tendSoon(ms: number): void {
+    const tend = () => this.#tend().catch((error: Error) => this.#lost(error));
+    if (!this.#isClosed) this.#tending = setTimeout(() => void tend(), ms).unref();
+  }
+
+  /** Lets the thread do what is due, and again after some seconds. */
   async #tend(): Promise<void> {
-    for (let isMore = true; isMore && this.#late === 0 && !this.#isClosed;) {
-      const told = await this.#inTime(this.#ask({ tend: true }), PATIENCE_AT_START_MS);
-      isMore = told !== "late" && told.isMore === true;
+    const isWell = !this.#hasFailed;
+    this.#hasFailed = false;
+    try {
+      for (let isMore = true; isMore && this.#late === 0;) {
+        const told = await this.#inTime(this.#ask({ tend: true }), PATIENCE_AT_START_MS);
+        isMore = told !== "late" && told.isMore === true;
+      }
       if (this.#size.isShort) this.#lost(new Error("the disk of DATA_DIR is nearly full"));
       // Only this ends a trouble: it reads and writes.
-      else if (told !== "late" && this.#mayRead()) this.#settings.report(true);
+      else if (isWell && this.#mayRead()) this.#settings.report(true);
+    } finally {
+      this.#tendSoon(TEND_MS);
     }
   }
 
@@ -277,11 +290,10 @@ export class DiskTier implements SecondTier {
     const { size, opened } = told;
     if (size) this.#size = size;
     if (opened) {
-      this.#marks ??= open(marksIn(this.#settings.directory), "r+").catch((error: Error) => this.#lost(error));
-      this.#gap = opened.gapsBegun;
       if (opened.emptied !== undefined) this.#settings.onEmptied(opened.emptied);
       if (opened.hasEntries) this.#settings.onRestored();
-      if (this.#isGap) await this.#mark();
+      // Its marks are new, too.
+      if (this.#gapSince !== undefined) this.#mark(true);
     }
     return told;
   }
@@ -290,37 +302,39 @@ export class DiskTier implements SecondTier {
   async #inTime(asking: Promise<Told>, patience: number): Promise<Told | "late"> {
     const told = await withTimeout(asking, patience);
     if (told !== "late") return told;
-    this.#late++;
     this.#lost(new Error(`it did not answer within ${patience} ms`));
-    endWithoutThread(asking);
+    if (this.#late++ === 0) endWithoutThread(asking);
     const isOver = () => this.#late--;
     asking.then(isOver, isOver);
     return "late";
   }
 
   #lost({ message }: Error): void {
+    this.#hasFailed = true;
     this.#settings.report(false, message);
   }
 
   /** Resolves when the last entries are on the disk, or not in time. */
   async close(): Promise<void> {
-    clearInterval(this.#tending);
+    clearTimeout(this.#tending);
     this.#flush();
     this.#isClosed = true;
     const closing = this.#thread.close();
     const closed = await withTimeout(closing, PATIENCE_MS).catch((error: Error) => this.#lost(error));
-    if (closed === "late") endWithoutThread(closing);
-    await (await this.#marks)?.close();
+    if (closed === "late") return endWithoutThread(closing);
+    // It has had all that was sent.
+    if (this.#gapSince !== undefined && !this.#hasMissed) this.#mark(false);
+    if ((await withTimeout(this.#marking, MARK_MS)) === "late") endWithoutThread(this.#marking);
   }
 }
 
 /** The entry as it may be used now, by what has come since it was stored. */
 const readFound = async (found: FoundRow): Promise<Entry | undefined> => {
-  const entry = await fromStored(found.head, Buffer.from(found.body));
+  const entry = await fromStored(found.head, Buffer.from(found.body.buffer, found.body.byteOffset, found.body.length));
   if (entry === undefined) return undefined;
   for (const { kind, at } of found.since) {
     if (kind === "list" && entry.status !== 200) return undefined;
     if (!makeStale(entry, monotonic.fromStored(at) ?? monotonic.now(), kind !== "stale")) return undefined;
   }
-  return found.isOfEarlierRun ? afterRestart(entry) : entry;
+  return found.isOfEarlierRun ? { ...entry, isDoubtful: true } : entry;
 };

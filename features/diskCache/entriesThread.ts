@@ -12,7 +12,6 @@ export type Ask =
   | { put: readonly EntryRow[]; block: SharedArrayBuffer }
   | { invalidate: Invalidation }
   | { begin: string }
-  | { closeGap: number }
   | { tend: true };
 
 /** An answer of the thread; its first comes unasked, when it has opened the file. An `Error` says that it failed. */
@@ -26,7 +25,7 @@ export type Told = {
   opened?: Opened | undefined;
 };
 
-type Opened = { gapsBegun: number; hasEntries: boolean; emptied?: string };
+type Opened = { hasEntries: boolean; emptied?: string };
 
 const { directory, bytes, known: shared } = workerData as ThreadData;
 const known = new KnownKeys(shared);
@@ -35,8 +34,7 @@ let opened: Opened | undefined;
 
 const open = (emptied?: string): EntryFile => {
   const entries = new EntryFile(directory, bytes, known);
-  const { gapsBegun } = entries.marks;
-  opened = { gapsBegun, hasEntries: entries.hasEntries(), ...(emptied !== undefined && { emptied }) };
+  opened = { hasEntries: entries.hasEntries(), ...(emptied !== undefined && { emptied }) };
   return entries;
 };
 
@@ -69,7 +67,6 @@ const perform = (ask: Ask): Told => {
   if ("put" in ask) return { stored: file.put(ask.put, ask.block), size: file.size() };
   if ("tend" in ask) return { isMore: file.tend(), size: file.size() };
   if ("invalidate" in ask) file.invalidate(ask.invalidate);
-  if ("closeGap" in ask) file.marks.closed(ask.closeGap);
   return {};
 };
 

@@ -5,7 +5,7 @@ import { makeDataDirectory } from "../../libraries/stores/dataDirectory.ts";
 import type { Invalidation } from "../../src/gateway/index.ts";
 import { monotonic } from "../../src/operation/limits/monotonic.ts";
 import { type KnownKeys, numberOf } from "./knownKeys.ts";
-import { Marks, marksIn } from "./marks.ts";
+import { beginMarks, lackBy, markInvalidated, marksOf } from "./marks.ts";
 
 /**
  * An entry to store: its key, all names by which it can be invalidated (a JSON list), its head, and the place of its
@@ -40,8 +40,9 @@ const PAGE_BYTES = 8192;
 const LOG_BYTES = 8 * 1024 ** 2;
 /** Bytes of entries that come together. */
 const BLOCK_BYTES = 1024 ** 2;
-/** Entries that are evicted at a time. */
+/** Entries that are evicted at a time, and how many times in one step. */
 const BATCH = 64;
+const MAX_BATCHES = 64;
 /** Bytes of pages that are given back to the disk at a time. */
 const GIVEN_BACK = 8 * 1024 ** 2;
 /** The share of the disk, and the bytes, that stay free. */
@@ -51,8 +52,6 @@ const FREE_BYTES = 1024 ** 3;
 const SKEW = 60_000;
 /** Invalidations that are remembered. Beyond it, the older half counts for all entries from before. */
 const MAX_INVALIDATIONS = 100_000;
-/** Entries that were read since the last `tend`, at most: each is written again there. */
-const MAX_TOUCHED = 500;
 /** Numbers that are read at a time. */
 const PIECE = 20_000;
 
@@ -88,7 +87,7 @@ export const entryFileIn = (directory: string): string => join(directory, "catal
 
 /** The file of entries in `DATA_DIR`: an SQLite database that only one process may use at a time. */
 export class EntryFile {
-  readonly marks: Marks;
+  readonly #marks: string;
   readonly #directory: string;
   readonly #bytes: number;
   readonly #known: KnownKeys;
@@ -100,7 +99,6 @@ export class EntryFile {
   readonly #firstOwn: number;
   /** The lowest id: entries have their ids in the order in which they were used. */
   #lowest: number;
-  #touched = new Set<number>();
   #clock: number;
   #entries = 0;
 
@@ -112,6 +110,7 @@ export class EntryFile {
     this.#statfs = statfs;
     known.forget();
     const file = entryFileIn(directory);
+    this.#marks = marksOf(file);
     makeDataDirectory(directory);
     // For this user only; SQLite gives its other files the same permissions.
     closeSync(openSync(file, "a", 0o600));
@@ -128,8 +127,7 @@ export class EntryFile {
       this.#sequence = Math.max(highest as number, invalidated as number);
       this.#firstOwn = this.#sequence;
       this.#checkClock();
-      this.marks = openMarks(marksIn(directory));
-      const lack = this.marks.lack(invalidated as number);
+      const lack = lackBy(this.#marks, invalidated as number);
       if (lack !== undefined) throw new Unusable(lack);
     } catch (error) {
       this.#database.close();
@@ -147,7 +145,7 @@ export class EntryFile {
       throw Object.assign(new Error(`another version's format (${String(format)})`), { errcode: NOT_A_DATABASE });
     this.#database.exec("PRAGMA journal_mode = WAL");
     if (format === FORMAT) return;
-    Marks.begin(marksIn(this.#directory));
+    beginMarks(this.#marks);
     this.#database.exec(`BEGIN; ${tables} COMMIT`);
   }
 
@@ -168,7 +166,9 @@ export class EntryFile {
       oldest: prepare("SELECT id, number FROM entries ORDER BY id LIMIT ?"),
       removeUpTo: prepare("DELETE FROM entries WHERE id <= ?"),
       touch: prepare("UPDATE entries SET id = ? WHERE id = ?"),
-      invalidate: prepare("INSERT OR REPLACE INTO invalidations VALUES (?, ?, ?, ?)"),
+      invalidate: prepare(
+        "INSERT INTO invalidations VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET (sequence, at) = (excluded.sequence, excluded.at) WHERE excluded.sequence > sequence",
+      ),
       note: prepare("UPDATE state SET clock = ?, invalidated = coalesce(?, invalidated)"),
     };
   }
@@ -238,7 +238,8 @@ export class EntryFile {
     const since = this.#statements.since.all(row["names"] as string, stored) as { kind: Kind; at: number }[];
     if (since.some(({ kind }) => kind === "deleted")) return undefined;
     const id = row["id"] as number;
-    if (id < (this.#lowest + this.#sequence) / 2 && this.#touched.size < MAX_TOUCHED) this.#touched.add(id);
+    const isOld = id < (this.#lowest + this.#sequence) / 2;
+    if (isOld) this.#statements.touch.run(++this.#sequence, id);
     const [head, body] = [row["head"] as string, row["body"] as Uint8Array];
     return { head, body, isOfEarlierRun: stored <= this.#firstOwn, since };
   }
@@ -252,7 +253,7 @@ export class EntryFile {
       for (const number of latest.keys()) this.#remove(number, removed);
       const room = this.#room();
       if (incoming > room) return 0;
-      while (this.#used() + incoming > room && this.#evict(removed) > 0);
+      if (!this.#evictUntil(room - incoming, removed)) return 0;
       for (const [number, { key, names, head, at, length }] of latest) {
         const id = ++this.#sequence;
         this.#statements.insert.run(id, number, key, id, names, head, new Uint8Array(block, at, length));
@@ -266,14 +267,17 @@ export class EntryFile {
     if (this.#known.mayHave(number) && this.#statements.remove.run(number).changes > 0) removed.push(number);
   }
 
-  /** Deletes the least recently used entries; returns how many. */
-  #evict(removed: number[]): number {
-    const oldest = this.#statements.oldest.all(BATCH) as { id: number; number: number }[];
-    for (const { number } of oldest) removed.push(number);
-    const last = oldest.at(-1);
-    if (last !== undefined) this.#statements.removeUpTo.run(last.id);
-    this.#lowest = last === undefined ? this.#sequence : last.id;
-    return oldest.length;
+  /** Deletes the least recently used entries until so many bytes are in use; false if it takes more than one step. */
+  #evictUntil(most: number, removed: number[]): boolean {
+    for (let i = 0; i < MAX_BATCHES && this.#used() > most; i++) {
+      const oldest = this.#statements.oldest.all(BATCH) as { id: number; number: number }[];
+      const last = oldest.at(-1);
+      if (last === undefined) break;
+      for (const { number } of oldest) removed.push(number);
+      this.#statements.removeUpTo.run(last.id);
+      this.#lowest = last.id;
+    }
+    return this.#used() <= most;
   }
 
   /** Returns when it is on the disk. */
@@ -289,7 +293,7 @@ export class EntryFile {
       this.#note(this.#sequence);
     });
     this.#database.exec("PRAGMA synchronous = NORMAL");
-    this.marks.invalidated(this.#sequence);
+    markInvalidated(this.#marks, this.#sequence);
   }
 
   #joinOldest(now: number): void {
@@ -305,15 +309,13 @@ export class EntryFile {
     this.#statements.note.run(this.#clock, invalidated);
   }
 
-  /** Moves the entries that were read last to the end, and gives room back to the disk; true if there is more to do. */
+  /** Gives room back to the disk; true if there is more to do. */
   tend(): boolean {
     this.#checkClock();
     const room = this.#room();
     const length = this.#length();
     this.#transact((_, removed) => {
-      for (const id of this.#touched) this.#statements.touch.run(++this.#sequence, id);
-      this.#touched.clear();
-      for (let i = 0; i < BATCH && this.#used() > room && this.#evict(removed) > 0; i++);
+      this.#evictUntil(room, removed);
     });
     if (length <= room) return false;
     this.#database.exec(`PRAGMA incremental_vacuum(${GIVEN_BACK / PAGE_BYTES}); PRAGMA wal_checkpoint(TRUNCATE)`);
@@ -338,7 +340,6 @@ export class EntryFile {
   }
 
   close(): void {
-    this.marks.close();
     this.#database.close();
   }
 }
@@ -346,12 +347,6 @@ export class EntryFile {
 /** The bytes of a disk that may still be taken; negative if it is short of room. */
 export const freeRoom = ({ bavail, bsize, blocks }: StatsFs): number =>
   bavail * bsize - Math.max(FREE_SHARE * blocks * bsize, FREE_BYTES);
-
-/** @throws `Unusable` if the file is missing. */
-const openMarks = (path: string): Marks => {
-  if (!existsSync(path)) throw new Unusable("its marks are missing");
-  return new Marks(path);
-};
 
 const NOT_A_DATABASE = 26;
 /** SQLite's codes for: the file is malformed, it is not a database. */

@@ -1,69 +1,42 @@
-import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
-import type { FileHandle } from "node:fs/promises";
-import { join } from "node:path";
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { open } from "node:fs/promises";
 
-/** The places of the marks in their file, each a number of 8 bytes. */
-const places = { invalidated: 0, gapsBegun: 8, gapsClosed: 16 };
-const BYTES = 24;
+// A small file beside the entries shows at a start if they lack an invalidation. It has the number of the last one that
+// they had, in 8 bytes, and a byte that is 1 in a gap, in which invalidations could not be written. Marks need no more
+// room on the disk, so that most troubled disks take them, or take them later.
+const GAP = 8;
+const BYTES = 9;
 
-export const marksIn = (directory: string): string => join(directory, "catalog-gateway-cache.sqlite.marks");
+export const marksOf = (file: string): string => `${file}.marks`;
 
-/**
- * A small file beside the entries. It shows at a start if the entries lack an invalidation: the last one that they had,
- * and how many gaps, in which invalidations could not be written, have begun and were closed. A mark is one call to
- * the system that needs no room on the disk, so that most troubled disks take it, or take it later.
- */
-export class Marks {
-  readonly #descriptor: number;
+/** Makes the marks for new entries. */
+export const beginMarks = (path: string): void => writeFileSync(path, Buffer.alloc(BYTES), { mode: 0o600 });
 
-  constructor(path: string) {
-    this.#descriptor = openSync(path, "r+");
-  }
-
-  /** Makes the file for new entries. */
-  static begin(path: string): void {
-    const descriptor = openSync(path, "w", 0o600);
-    writeSync(descriptor, Buffer.alloc(BYTES));
-    closeSync(descriptor);
-  }
-
-  /** The reason why the entries lack an invalidation. `invalidated`: the number of the last one that they had. */
-  lack(invalidated: number): string | undefined {
-    const marks = Buffer.alloc(BYTES);
-    if (fstatSync(this.#descriptor).size !== BYTES) return "its marks are cut off";
-    readSync(this.#descriptor, marks, 0, BYTES, 0);
-    if (marks.readBigUInt64LE(places.gapsBegun) !== marks.readBigUInt64LE(places.gapsClosed))
-      return "a write was not written to it before the gateway ended";
-    return marks.readBigUInt64LE(places.invalidated) > invalidated ? "its end is cut off" : undefined;
-  }
-
-  get gapsBegun(): number {
-    const mark = Buffer.alloc(8);
-    readSync(this.#descriptor, mark, 0, 8, places.gapsBegun);
-    return Number(mark.readBigUInt64LE());
-  }
-
-  /** The entries have had this invalidation. */
-  invalidated(number: number): void {
-    writeSync(this.#descriptor, numberBytes(number), 0, 8, places.invalidated);
-  }
-
-  /** All invalidations of this gap, and of those before it, were written. */
-  closed(gap: number): void {
-    writeSync(this.#descriptor, numberBytes(gap), 0, 8, places.gapsClosed);
-  }
-
-  close(): void {
-    closeSync(this.#descriptor);
-  }
-}
-
-const numberBytes = (number: number): Buffer => {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(BigInt(number));
-  return bytes;
+/** The reason why the entries lack an invalidation. `invalidated`: the number of the last one that they had. */
+export const lackBy = (path: string, invalidated: number): string | undefined => {
+  if (!existsSync(path)) return "its marks are missing";
+  const marks = readFileSync(path);
+  if (marks.length !== BYTES) return "its marks are cut off";
+  if (marks[GAP] === 1) return "a write was not written to it before the gateway ended";
+  return marks.readBigUInt64LE() > invalidated ? "its end is cut off" : undefined;
 };
 
-/** Marks the beginning of a gap. */
-export const markGap = (file: FileHandle, gap: number): Promise<unknown> =>
-  file.write(numberBytes(gap), 0, 8, places.gapsBegun);
+/** The entries have had the invalidation with this number. */
+export const markInvalidated = (path: string, number: number): void => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(BigInt(number));
+  const descriptor = openSync(path, "r+");
+  try {
+    writeSync(descriptor, bytes, 0, 8, 0);
+  } finally {
+    closeSync(descriptor);
+  }
+};
+
+/** Marks a gap, or its end, beside the thread of the entries, which may hang. Without marks there are no entries. */
+export const markGap = async (path: string, isGap: boolean): Promise<void> => {
+  if (!existsSync(path)) return;
+  await using file = await open(path, "r+");
+  await file.write(Buffer.of(isGap ? 1 : 0), 0, 1, GAP);
+  await file.datasync();
+};

@@ -23,12 +23,7 @@ const headSchema = z.object({
   headers: z.record(z.string().regex(/^[\w-]{1,100}$/), headerValue).optional(),
   storedAt: z.number(),
   freshUntil: z.number(),
-  lifetimes: z.object({
-    fresh: z.number(),
-    staleWhileRevalidate: z.number(),
-    staleIfError: z.number(),
-    mayTurnPrivate: z.literal(true).optional(),
-  }),
+  lifetimes: z.object({ fresh: z.number(), staleWhileRevalidate: z.number(), staleIfError: z.number() }),
   groups: z.array(headerValue).readonly(),
   isBrotli: z.boolean(),
 });

@@ -10,7 +10,7 @@ export { type Catalogue, type Pattern, patterns, type PreparedEndpoint } from ".
 export { type Fetched, legacyName } from "./cache/cacheRequest.ts";
 export { acceptedCodings, compress, copyOf, MIN_BODY } from "./cache/compression.ts";
 export { bytesOf, type Coding, type Entry, entryOf, tagOf } from "./cache/entry.ts";
-export { afterRestart, expiryOf, freshOnly, makeStale, withDefaults } from "./cache/policy.ts";
+export { expiryOf, freshOnly, makeStale, withDefaults } from "./cache/policy.ts";
 export { contentHeaders, etagOf, matchesTag } from "./cache/reply.ts";
 export { legacyDecision, type Served, uncached } from "./cache/served.ts";
 export type { Invalidation, OpenSecondTier, SecondTier } from "./cache/secondTier.ts";

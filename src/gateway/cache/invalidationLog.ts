@@ -32,8 +32,8 @@ export const openInvalidationLog = ({
     sizeCalculation: (_, group) => OVERHEAD + 2 * group.length,
     dispose: (write, _, reason) => void (reason === "evict" && applyEviction(write)),
   });
-  const isSince = (write: LoggedWrite | undefined, mark: number): boolean =>
-    write !== undefined && (write.sequence > mark || write.until > now());
+  const isSince = (write: LoggedWrite | undefined, mark: number, withHolds: boolean): boolean =>
+    write !== undefined && (write.sequence > mark || (withHolds && write.until > now()));
 
   return {
     /** Taken before a read begins. */
@@ -49,11 +49,15 @@ export const openInvalidationLog = ({
         if (writes.peek(group) !== write) applyEviction(write);
       }
     },
-    /** True if any of these groups was, or may have been, written since the mark. */
-    written(groups: readonly string[], mark: number): boolean {
+    /**
+     * True if any of these groups was, or may have been, written since the mark. `withHolds`: also if a write from
+     * before may still be going on.
+     */
+    written(groups: readonly string[], mark: number, withHolds = true): boolean {
       // The most frequent case: no write at all since the mark.
       if (mark === sequence && lastUntil <= now()) return false;
-      return isSince(lastEvicted, mark) || groups.some((group) => isSince(writes.peek(group), mark));
+      if (isSince(lastEvicted, mark, withHolds)) return true;
+      return groups.some((group) => isSince(writes.peek(group), mark, withHolds));
     },
   };
 };

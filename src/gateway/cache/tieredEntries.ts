@@ -4,6 +4,7 @@ import { openCompression } from "./compression.ts";
 import type { Entry } from "./entry.ts";
 import { openInvalidationLog } from "./invalidationLog.ts";
 import {
+  afterRestart,
   type Freshness,
   freshnessOf,
   isBetter,
@@ -98,14 +99,21 @@ export class TieredEntries {
   async #findInTier({ key, lifetimesOf }: CacheKey): Promise<Entry | undefined> {
     const mark = this.#invalidations.mark();
     const theirs = await this.#tier?.get(key);
-    if (theirs === undefined || this.wasWritten(theirs, mark)) return undefined;
+    if (theirs === undefined || this.#wasWrittenSince(key, theirs, mark)) return undefined;
     if (!isBetter(theirs, this.#store.get(key))) return undefined;
     // Another gateway may be configured with longer lifetimes.
-    const entry = withinLifetimes(theirs, lifetimesOf(judgedStatus(theirs)));
+    const allowed = withinLifetimes(theirs, lifetimesOf(judgedStatus(theirs)));
+    const entry = allowed?.isDoubtful ? afterRestart(allowed) : allowed;
     if (entry === undefined || this.#settings.now() >= expiryOf(entry)) return undefined;
     if (entry.isDoubtful) this.#doubtedAt ??= new Date().toISOString();
     if (this.#store.set(key, entry)) this.#compression.offer(key, entry);
     return entry;
+  }
+
+  /** The tier of this gateway alone has had each invalidation before: a write that may still be going on, too. */
+  #wasWrittenSince(key: string, { groups, endpoint }: Entry, mark: number): boolean {
+    const withHolds = this.#tier?.trusted !== undefined;
+    return this.#invalidations.written([...groups, `@${endpoint}`, EVERYTHING, key], mark, withHolds);
   }
 
   mark(): WriteMark {
@@ -123,7 +131,11 @@ export class TieredEntries {
     const previous = this.#store.get(key);
     // Most refreshes bring the same bytes again: their codings are still right.
     if (previous?.tag === entry.tag) entry.coded = previous.coded;
-    if (!this.#store.set(key, entry)) return false;
+    if (!this.#store.set(key, entry)) {
+      // The tier may have the entry before this one.
+      if (this.#tier?.mayHave?.(key)) this.invalidateEntry(key, entry);
+      return false;
+    }
     this.#compression.offer(key, entry);
     if (this.#tier && isShared(entry)) this.#share(this.#tier, key, entry, mark.shared);
     return true;
@@ -139,6 +151,7 @@ export class TieredEntries {
   /** Deletes this entry, in all gateways unless it has an owner. */
   invalidateEntry(key: string, entry: Entry): void {
     this.#store.delete(key);
+    this.#invalidations.write([key]);
     if (isShared(entry)) this.#tier?.invalidate({ keys: [key] }).catch(this.#settings.onError);
   }
 
@@ -162,7 +175,7 @@ export class TieredEntries {
     this.#lookups.clear();
     const named = endpoint === undefined ? groups : [...groups, `@${endpoint}`];
     // A soft invalidation is logged as well: a fetch that began before it must not be stored as fresh.
-    this.#invalidations.write(all ? [EVERYTHING] : named, hold && now + hold);
+    this.#invalidations.write(all ? [EVERYTHING] : [...named, ...keys], hold && now + hold);
     const byGroup = this.#store.inGroups(groups);
     const byEndpoint =
       all || endpoint !== undefined ? this.#store.all().filter(([, entry]) => all || entry.endpoint === endpoint) : [];
