@@ -38,17 +38,9 @@ const open = (emptied?: string): EntryFile => {
   return entries;
 };
 
-const openOrBegin = (): EntryFile => {
-  try {
-    return open();
-  } catch (error) {
-    if (!isLost(error)) throw error;
-    return beginAnew(error);
-  }
-};
-
 const isLost = (error: unknown): boolean => isDamaged(error) || error instanceof Unusable;
 
+/** Takes the file away, and begins a new one. */
 const beginAnew = (why: unknown): EntryFile => {
   try {
     file?.close();
@@ -59,26 +51,28 @@ const beginAnew = (why: unknown): EntryFile => {
   return open((why as Error).message);
 };
 
-const perform = (ask: Ask): Told => {
-  if ("begin" in ask) file = beginAnew(new Unusable(ask.begin));
-  file ??= openOrBegin();
+const perform = (ask: Ask | "open"): Told => {
+  file ??= open();
+  if (ask === "open") return {};
   if (!known.areComplete) file.countKeys();
   if ("get" in ask) return { found: file.get(ask.get) };
   if ("put" in ask) return { stored: file.put(ask.put, ask.block), size: file.size() };
   if ("tend" in ask) return { isMore: file.tend(), size: file.size() };
   if ("invalidate" in ask) file.invalidate(ask.invalidate);
+  else file = beginAnew(new Unusable(ask.begin));
   return {};
 };
 
-const answer = (ask: () => Told, isWrite: boolean): Told | Error => {
+const answer = (ask: Ask | "open"): Told | Error => {
   try {
-    return ask();
+    return perform(ask);
   } catch (error) {
     // What a write has changed must not stay: rather nothing stays.
+    const isWrite = ask !== "open" && ("invalidate" in ask || "begin" in ask);
     if (!isWrite && !isLost(error)) return error as Error;
     try {
       file = beginAnew(error);
-      return ask();
+      return perform(ask);
     } catch (again) {
       return again as Error;
     }
@@ -91,14 +85,9 @@ const send = (told: Told | Error): void => {
   if (!(told instanceof Error)) opened = undefined;
 };
 
-const openFirst = (): Told => {
-  file = openOrBegin();
-  return {};
-};
-
-send(answer(openFirst, false));
+send(answer("open"));
 parentPort?.on("message", (ask: Ask | "close") => {
-  if (ask !== "close") return send(answer(() => perform(ask), "invalidate" in ask));
+  if (ask !== "close") return send(answer(ask));
   file?.close();
   parentPort?.close();
 });
