@@ -281,7 +281,8 @@ export class EntryFile {
     const sql = `SELECT sequence FROM invalidations ORDER BY sequence LIMIT 1 OFFSET ${MAX_INVALIDATIONS / 2}`;
     const { sequence } = this.#one(sql) as { sequence: number };
     this.#database.prepare("DELETE FROM invalidations WHERE sequence <= ?").run(sequence);
-    this.#statements.invalidate.run("*", "deleted", sequence, now);
+    // A later one of all entries counts for those before it as well.
+    this.#database.prepare("INSERT OR IGNORE INTO invalidations VALUES ('*', 'deleted', ?, ?)").run(sequence, now);
   }
 
   #note(invalidated: SQLInputValue): void {
