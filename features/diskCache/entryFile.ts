@@ -156,7 +156,7 @@ export class EntryFile {
       ),
       insert: prepare("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)"),
       remove: prepare("DELETE FROM entries WHERE number = ?"),
-      oldest: prepare("SELECT id, number FROM entries ORDER BY id LIMIT ?"),
+      oldest: prepare("SELECT id, number, length(body) AS length FROM entries ORDER BY id LIMIT ?"),
       removeUpTo: prepare("DELETE FROM entries WHERE id <= ?"),
       touch: prepare("UPDATE entries SET id = ? WHERE id = ?"),
       invalidate: prepare("INSERT OR REPLACE INTO invalidations VALUES (?, ?, ?, ?)"),
@@ -235,7 +235,7 @@ export class EntryFile {
       for (const number of latest.keys()) this.#remove(number, removed);
       const room = this.#room();
       if (incoming > room) return 0;
-      while (this.#used() + incoming > room && this.#evict(removed) > 0);
+      while (this.#used() + incoming > room && this.#evict(this.#used() + incoming - room, removed) > 0);
       for (const [number, { key, names, head, at, length }] of latest) {
         const id = ++this.#sequence;
         this.#statements.insert.run(id, number, key, id, names, head, new Uint8Array(block, at, length));
@@ -249,14 +249,17 @@ export class EntryFile {
     if (this.#known.mayHave(number) && this.#statements.remove.run(number).changes > 0) removed.push(number);
   }
 
-  /** Deletes the least recently used entries; returns how many. */
-  #evict(removed: number[]): number {
-    const oldest = this.#statements.oldest.all(BATCH) as { id: number; number: number }[];
-    for (const { number } of oldest) removed.push(number);
-    const last = oldest.at(-1);
+  /** Deletes the least recently used entries, for about so many bytes; returns how many. */
+  #evict(bytes: number, removed: number[]): number {
+    const oldest = this.#statements.oldest.all(BATCH) as { id: number; number: number; length: number }[];
+    let freed = 0;
+    const enough = oldest.findIndex(({ length }) => (freed += length) >= bytes);
+    const evicted = enough === -1 ? oldest : oldest.slice(0, enough + 1);
+    for (const { number } of evicted) removed.push(number);
+    const last = evicted.at(-1);
     if (last !== undefined) this.#statements.removeUpTo.run(last.id);
     this.#lowest = last === undefined ? this.#sequence : last.id;
-    return oldest.length;
+    return evicted.length;
   }
 
   /** Returns when it is on the disk. */
@@ -297,7 +300,7 @@ export class EntryFile {
     this.#transact((_, removed) => {
       for (const id of this.#touched) this.#statements.touch.run(++this.#sequence, id);
       this.#touched.clear();
-      for (let i = 0; i < BATCH && this.#used() > room && this.#evict(removed) > 0; i++);
+      for (let i = 0; i < BATCH && this.#used() > room && this.#evict(this.#used() - room, removed) > 0; i++);
     });
     if (length <= room) return false;
     this.#database.exec(`PRAGMA incremental_vacuum(${GIVEN_BACK / PAGE_BYTES}); PRAGMA wal_checkpoint(TRUNCATE)`);
