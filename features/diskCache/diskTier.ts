@@ -6,7 +6,7 @@ import { StoringThread } from "../../libraries/stores/storingThread.ts";
 import { afterRestart, type Entry, type Invalidation, makeStale, type SecondTier } from "../../src/gateway/index.ts";
 import { monotonic, withTimeout } from "../../src/operation/index.ts";
 import type { Ask, ThreadData, Told } from "./entriesThread.ts";
-import type { EntryRow, FileSize, FoundRow } from "./entryFile.ts";
+import { type EntryRow, type FileSize, type FoundRow, marksIn } from "./entryFile.ts";
 import { KnownKeys, numberOf } from "./knownKeys.ts";
 import { Unwritten } from "./unwritten.ts";
 import { markGap } from "./marks.ts";
@@ -55,10 +55,10 @@ export class DiskTier implements SecondTier {
   readonly #first: Promise<Told>;
   readonly #tending: NodeJS.Timeout;
   #size: FileSize = { entries: 0, bytes: 0, room: 0 };
-  /** The marks' file; `undefined` until it is open. */
-  #marks: number | undefined;
-  #gap = 0;
   #isGap = false;
+  /** The last gap that was marked, and the marking of this gap, which ends in time. */
+  #gap = 0;
+  #marking: Promise<void> | undefined;
   readonly #unwritten = new Unwritten();
   #collecting: NodeJS.Timeout | undefined;
   /** When the invalidations were sent that the file has not had yet; and whether it has missed any. */
@@ -187,16 +187,17 @@ export class DiskTier implements SecondTier {
 
   /** Resolves when the mark is on the disk, or not in time. */
   async #beginGap(): Promise<void> {
-    if (this.#isGap) return;
-    this.#isGap = true;
-    this.#lost(new Error("it has not taken in time what a write has changed"));
-    if (this.#tellingSince.length === 0) this.#endGap().catch((error: Error) => this.#lost(error));
-    await this.#mark();
+    if (!this.#isGap) {
+      this.#isGap = true;
+      this.#lost(new Error("it has not taken in time what a write has changed"));
+      this.#marking = this.#mark();
+      if (this.#tellingSince.length === 0) this.#endGap().catch((error: Error) => this.#lost(error));
+    }
+    await this.#marking;
   }
 
   async #mark(): Promise<void> {
-    if (this.#marks === undefined) return;
-    const marking = markGap(this.#marks, ++this.#gap);
+    const marking = markGap(marksIn(this.#settings.directory)).then((gap) => void (this.#gap = gap));
     const marked = await withTimeout(marking, MARK_MS).catch((error: Error) => this.#lost(error));
     if (marked === "late") endWithoutThread(marking);
   }
@@ -205,6 +206,7 @@ export class DiskTier implements SecondTier {
   async #endGap(): Promise<void> {
     if (this.#isEnding) return;
     this.#isEnding = true;
+    await this.#marking;
     while (this.#hasMissed && !this.#isClosed) {
       this.#hasMissed = false;
       try {
@@ -243,11 +245,10 @@ export class DiskTier implements SecondTier {
     const { size, opened } = told;
     if (size) this.#size = size;
     if (opened) {
-      this.#marks = opened.marks;
-      this.#gap = opened.gapsBegun;
       if (opened.emptied !== undefined) this.#settings.onEmptied(opened.emptied);
       if (opened.hasEntries) this.#settings.onRestored();
-      if (this.#isGap) await this.#mark();
+      // The marks of a file that was begun anew are new as well.
+      if (this.#isGap) await (this.#marking = this.#mark());
     }
     return told;
   }

@@ -26,7 +26,7 @@ export type Told = {
   opened?: Opened | undefined;
 };
 
-type Opened = { marks: number; gapsBegun: number; hasEntries: boolean; emptied?: string };
+type Opened = { hasEntries: boolean; emptied?: string };
 
 const { directory, bytes, known: shared } = workerData as ThreadData;
 const known = new KnownKeys(shared);
@@ -35,9 +35,7 @@ let opened: Opened | undefined;
 
 const open = (emptied?: string): EntryFile => {
   const entries = new EntryFile(directory, bytes, known);
-  const { descriptor, gapsBegun } = entries.marks;
-  const hasEntries = entries.hasEntries();
-  opened = { marks: descriptor, gapsBegun, hasEntries, ...(emptied !== undefined && { emptied }) };
+  opened = { hasEntries: entries.hasEntries(), ...(emptied !== undefined && { emptied }) };
   return entries;
 };
 

@@ -80,6 +80,7 @@ const namesOf = ({
 
 /** The file of entries in a directory. */
 export const entryFileIn = (directory: string): string => join(directory, "catalog-gateway-cache.sqlite");
+export const marksIn = (directory: string): string => `${entryFileIn(directory)}.marks`;
 
 /** The file of entries in `DATA_DIR`: an SQLite database that only one process may use at a time. */
 export class EntryFile {
@@ -112,7 +113,7 @@ export class EntryFile {
     closeSync(openSync(file, "a", 0o600));
     this.#database = new DatabaseSync(file);
     try {
-      this.#prepare(`${file}.marks`);
+      this.#prepare(marksIn(directory));
       this.#statements = this.#prepareStatements();
       const { clock, invalidated } = this.#one("SELECT clock, invalidated FROM state");
       const { lowest, highest } = this.#one(
@@ -123,7 +124,7 @@ export class EntryFile {
       this.#sequence = Math.max(highest as number, invalidated as number);
       this.#firstOwn = this.#sequence;
       this.#checkClock();
-      this.marks = openMarks(`${file}.marks`);
+      this.marks = openMarks(marksIn(directory));
       const lack = this.marks.lack(invalidated as number);
       if (lack !== undefined) throw new Unusable(lack);
     } catch (error) {
