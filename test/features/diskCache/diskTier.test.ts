@@ -1,3 +1,6 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { DiskTier } from "../../../features/diskCache/diskTier.ts";
@@ -6,9 +9,11 @@ import { freshnessOf } from "../../../src/gateway/cache/policy.ts";
 import type { Invalidation } from "../../../src/gateway/cache/secondTier.ts";
 import { openStore } from "../../../src/gateway/cache/store.ts";
 import { TieredEntries } from "../../../src/gateway/cache/tieredEntries.ts";
+import { entryFileIn } from "../../../features/diskCache/entryFile.ts";
+import { until } from "../../support/waiting.ts";
 import { casesOf } from "../../support/cases.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
-import { MiB } from "./support.ts";
+import { MiB, setVersion } from "./support.ts";
 
 /** A tier on a disk, and what it has reported and counted. Its disk is never late. */
 const tierOn = (directory = temporaryFolder()) => {
@@ -92,7 +97,7 @@ test("an entry from the disk may be used as if it had stayed in memory, whatever
           memory.put(run + each.key, stored, memory.mark());
         } else {
           const { keys = [] } = each.invalidation;
-          expect(await memory.invalidate({ ...each.invalidation, keys: keys.map((key) => run + key) })).toBe(true);
+          await memory.invalidate({ ...each.invalidation, keys: keys.map((key) => run + key) });
         }
       await tier.invalidate({ groups: ["of nothing"] });
       for (const key of ["0", "1", "2"]) {
@@ -107,4 +112,86 @@ test("an entry from the disk may be used as if it had stayed in memory, whatever
     }),
     { numRuns: casesOf(100) },
   );
+});
+
+test("an entry comes back as it was stored: its bytes, their coding, headers and lifetimes", async () => {
+  const { tier, counted } = tierOn();
+  const text = "long ".repeat(1000);
+  const stored = entryOf(
+    { status: 200, body: text, type: "text/plain", headers: { "x-a": "b" } },
+    { endpoint: "e", groups: ["a", "a/1"], lifetimes: longest, storedAt: performance.now() },
+  );
+  const coded = { ...stored, coded: { br: brotliCompressSync(text) } };
+  tier.set("plain", stored);
+  tier.set("coded", coded);
+  await tier.invalidate({ groups: ["of nothing"] });
+  for (const [key, before] of Object.entries({ plain: stored, coded })) {
+    const { storedAt, freshUntil, ...found } = (await tier.get(key)) as Entry;
+    const { storedAt: _, freshUntil: __, ...expected } = before;
+    expect(found).toEqual(expected);
+    expect([storedAt - before.storedAt, freshUntil - before.freshUntil].every((ms) => Math.abs(ms) < 2)).toBe(true);
+  }
+  expect(await tier.get("other")).toBe(undefined);
+  expect(counted).toEqual({ "put stored": 2, "get hit": 2, "get miss": 1, "invalidate done": 1 });
+});
+
+const plain = (body: string) =>
+  entryOf({ status: 200, body }, { endpoint: "e", groups: [], lifetimes: longest, storedAt: performance.now() });
+
+test("what the disk cannot take in time is dropped and counted, and memory stays bounded", async () => {
+  const { tier, counted } = tierOn();
+  const body = "x".repeat(300_000);
+  const stored = plain(body);
+  // The thread's answers come in a later turn.
+  for (let i = 0; i < 50; i++) tier.set(`${i}`, stored);
+  const dropped = counted["put dropped"];
+  expect(dropped).toBe(50 - 4 * 3);
+  await tier.invalidate({ groups: ["of nothing"] });
+  expect(counted).toMatchObject({ "put stored": 12, "put dropped": dropped });
+  expect([tier.mayHave("0"), tier.mayHave("49")]).toEqual([true, false]);
+  // The blocks are free again.
+  for (let i = 0; i < 12; i++) tier.set(`again ${i}`, stored);
+  await tier.invalidate({ groups: ["of nothing"] });
+  expect(counted).toMatchObject({ "put stored": 24, "put dropped": dropped });
+});
+
+test.each<[string, (file: string) => void, RegExp]>([
+  ["malformed", (file) => writeFileSync(file, "x".repeat(9000)), /malformed|not a database/],
+  ["of another version", (file) => setVersion(file, 99), /another version/],
+  ["without its marks", (file) => rmSync(`${file}.marks`), /its marks are missing/],
+])("a file that is %s is said to be emptied, and the tier works", async (_, change, why) => {
+  const { tier: first, directory } = tierOn();
+  const stored = plain("x");
+  first.set("a", stored);
+  await first.close();
+  change(entryFileIn(directory));
+  const { tier, reported } = tierOn(directory);
+  expect(await tier.get("a")).toBe(undefined);
+  expect(reported.filter((report) => report !== "up")).toEqual([expect.stringMatching(why)]);
+  tier.set("b", stored);
+  await tier.close();
+  const last = tierOn(directory);
+  expect((await last.tier.get("b"))?.isDoubtful).toBe(true);
+  expect(last.reported).toContain("restored");
+});
+
+test("a directory that cannot be used costs a report, and nothing else", async () => {
+  const directory = temporaryFolder();
+  mkdirSync(join(entryFileIn(directory), "full"), { recursive: true });
+  const { tier, reported, counted } = tierOn(directory);
+  const stored = plain("x");
+  expect(await tier.get("a")).toBe(undefined);
+  tier.set("a", stored);
+  expect(await tier.invalidate({ groups: ["a"] })).toBe(false);
+  expect(await tier.get("a")).toBe(undefined);
+  expect(reported.at(-1)).toMatch(/^lost: /);
+  expect(counted).toEqual({ "get failed": 1, "put failed": 1, "invalidate late": 1 });
+  rmSync(entryFileIn(directory), { recursive: true });
+  await until(() => reported.at(-1) === "up");
+  expect(reported.filter((report) => report.startsWith("emptied"))).toEqual([
+    "emptied: it has missed what a write has changed",
+  ]);
+  tier.set("a", stored);
+  expect(await tier.invalidate({ groups: ["b"] })).toBe(true);
+  expect(await tier.get("a")).toMatchObject({ body: Buffer.from("x") });
 });

@@ -10,14 +10,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { EntryFile, entryFileIn, isDamaged, takeAway, Unusable } from "../../../features/diskCache/entryFile.ts";
 import { KnownKeys } from "../../../features/diskCache/knownKeys.ts";
 import type { Invalidation } from "../../../src/gateway/index.ts";
 import { casesOf } from "../../support/cases.ts";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
-import { MiB } from "./support.ts";
+import { MiB, setVersion } from "./support.ts";
 
 /** Bytes of the files on the disk. */
 const taken = (directory: string) =>
@@ -188,11 +187,6 @@ test.each<[string, (file: string) => void, RegExp]>([
   close();
   expect(reopened(directory, [...keys, "again"])).toEqual(["again"]);
 });
-const setVersion = (file: string, version: number): void => {
-  const database = new DatabaseSync(file);
-  database.exec(`PRAGMA user_version = ${version}`);
-  database.close();
-};
 
 test("a clock that was set back makes the file unusable, now and at a start", () => {
   vi.useFakeTimers({ toFake: ["Date"] });

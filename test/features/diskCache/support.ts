@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { cachingOver } from "../../gateway/oldReads/support.ts";
 import type { FakeLegacy } from "../../support/fakeLegacy.ts";
 import { pageOfMetrics, valueOf } from "../../support/metrics.ts";
@@ -45,4 +46,11 @@ export const restart = async ({ legacy, given, server, close }: DiskGateway): Pr
   await server.stop(0);
   await close();
   return gatewayOn(legacy, given);
+};
+
+/** Sets the version of a database's format. */
+export const setVersion = (file: string, version: number): void => {
+  const database = new DatabaseSync(file);
+  database.exec(`PRAGMA user_version = ${version}`);
+  database.close();
 };
