@@ -55,14 +55,14 @@ const lifetimes = fc.record({
   staleWhileRevalidate: fc.constantFrom(0, hour),
   staleIfError: fc.constantFrom(0, 7 * 24 * hour),
 });
-const groups = fc.constantFrom(["a", "a/1"], ["a", "a/2"], ["as"], ["as", "b"], ["as", "a/1"]);
+const groups = fc.constantFrom(["a", "a/1"], ["as"], ["as", "b"], ["as", "a/1"]);
 const entry = fc.record({
   lifetimes,
   groups,
   status: fc.constantFrom(200, 200, 404),
   endpoint: fc.constantFrom("e", "f"),
 });
-const named = fc.uniqueArray(fc.constantFrom("a", "a/1", "a/2", "as", "b"), { minLength: 1 });
+const named = fc.uniqueArray(fc.constantFrom("a/1", "as", "b"), { minLength: 1 });
 /** All that writes, purges and refused refreshes send. */
 const invalidation: fc.Arbitrary<Invalidation> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ groups: named, lists: fc.constantFrom(["as"], []) }) },
@@ -86,7 +86,7 @@ test("an entry from the disk may be used as if it had stayed in memory, whatever
   const { tier } = tierOn();
   let runs = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
       const run = `${runs++} `;
       await tier.invalidate({ all: true });
       const memory = entriesOver(tier, 10 * MiB);
@@ -110,7 +110,7 @@ test("an entry from the disk may be used as if it had stayed in memory, whatever
         expect(uses(found)).toEqual(uses(stayed));
       }
     }),
-    { numRuns: casesOf(100) },
+    { numRuns: casesOf(300) },
   );
 });
 
