@@ -106,6 +106,8 @@ export class DiskTier implements SecondTier {
   async get(key: string): Promise<Entry | undefined> {
     const { count } = this.#settings;
     if (!this.#mayRead()) return undefined;
+    // The file has an older one.
+    if (this.#unwritten.has(key)) this.#flush();
     try {
       const patience = this.#known.areComplete ? PATIENCE_MS : PATIENCE_AT_START_MS;
       const told = await this.#inTime(this.#ask({ get: key }), patience);

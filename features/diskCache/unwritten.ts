@@ -16,6 +16,10 @@ export class Unwritten {
     return this.#block === undefined || this.#length + body.length <= this.#block.byteLength;
   }
 
+  has(key: string): boolean {
+    return this.#rows.some((row) => row.key === key);
+  }
+
   /** Collects an entry. False if all blocks wait for the disk. */
   add(row: Pick<EntryRow, "key" | "names" | "head">, body: Uint8Array): boolean {
     this.#block ??= this.#next(body.length);
