@@ -138,6 +138,14 @@ test("an entry comes back as it was stored: its bytes, their coding, headers and
 const plain = (body: string) =>
   entryOf({ status: 200, body }, { endpoint: "e", groups: [], lifetimes: longest, storedAt: performance.now() });
 
+test("an entry that is still to be written is found in place of an older one", async () => {
+  const { tier } = tierOn();
+  tier.set("a", plain("old"));
+  await tier.invalidate({ groups: ["of nothing"] });
+  tier.set("a", plain("new"));
+  expect((await tier.get("a"))?.body.toString()).toBe("new");
+});
+
 test("what the disk cannot take in time is dropped and counted, and memory stays bounded", async () => {
   const { tier, counted } = tierOn();
   const body = "x".repeat(300_000);

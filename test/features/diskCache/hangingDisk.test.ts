@@ -88,6 +88,23 @@ test("a write does not wait long for a disk that hangs, and the disk is read whe
   expect(next.output.error).not.toContain("disk_cache_emptied");
 });
 
+test("a disk that is known to hang is not read", async () => {
+  const { disk, start } = await opened();
+  const { ask, calls, evict, readiness, child, ended } = await start(disk.option);
+  await ask(path);
+  await ask("/v1/datasets/62");
+  await evict();
+  disk.hang();
+  // It is to be written.
+  await ask("/v1/datasets/63");
+  await until(async () => /"name":"disk_cache","state":"failed"/.test(await readiness()));
+  expect((await ask("/v1/datasets/62")).how).toMatch(/^fwd=uri-miss; stored/);
+  expect([await calls("get", "late"), await calls("get", "hit")]).toEqual([0, 0]);
+  child.kill("SIGTERM");
+  expect(await ended).toBe(0);
+  disk.release();
+});
+
 test("a start after a kill in such a gap begins an empty file", async () => {
   const { disk, legacy, start } = await opened();
   const first = await start(disk.option);
