@@ -163,6 +163,18 @@ test("what the disk cannot take in time is dropped and counted, and memory stays
   expect(counted).toMatchObject({ "put stored": 24, "put dropped": dropped });
 });
 
+test("the file is begun anew after more invalidations than can wait for it", async () => {
+  const { tier, reported } = tierOn();
+  tier.set("a", plain("x"));
+  await tier.invalidate({ groups: ["of nothing"] });
+  const told = await Promise.all(Array.from({ length: 1010 }, (_, i) => tier.invalidate({ groups: [`${i}`] })));
+  expect(told.filter((isTold) => !isTold)).toHaveLength(10);
+  expect(await tier.get("a")).toBe(undefined);
+  await until(() => reported.at(-1) === "up");
+  expect(reported).toContain("emptied: it has missed what a write has changed");
+  expect(await tier.get("a")).toBe(undefined);
+});
+
 test.each<[string, (file: string) => void, RegExp]>([
   ["malformed", (file) => writeFileSync(file, "x".repeat(9000)), /malformed|not a database/],
   ["of another version", (file) => setVersion(file, 99), /another version/],
