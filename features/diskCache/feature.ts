@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { statfs } from "node:fs/promises";
+import { stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { CheckReport } from "../../libraries/check/checkReport.ts";
 import { checkDirectory } from "../../libraries/stores/checkDirectory.ts";
@@ -7,7 +7,7 @@ import type { ConsolePart } from "../../libraries/ui/consolePart.ts";
 import { bytes } from "../../libraries/ui/wording.ts";
 import type { Core, OpenSecondTier, TierOptions } from "../../src/gateway/index.ts";
 import { DiskTier, results } from "./diskTier.ts";
-import { freeRoom } from "./entryFile.ts";
+import { entryFileIn, freeRoom } from "./entryFile.ts";
 import { diskCacheEvents } from "./events.ts";
 import type { DiskCacheSettings } from "./settings.ts";
 
@@ -61,7 +61,9 @@ const open = ({ DATA_DIR, CACHE_DISK_BYTES }: DiskCacheSettings) => {
         const why = await checkDirectory(directory, { onHanging: () => undefined });
         if (why !== undefined) return row(false, "CACHE_DISK_BYTES", why, "correct DATA_DIR");
         // A missing directory is made at the start.
-        const free = freeRoom(await statfs(existsSync(directory) ? directory : dirname(directory)));
+        const left = freeRoom(await statfs(existsSync(directory) ? directory : dirname(directory)));
+        // The cache may have taken all that it can use.
+        const free = left + ((await stat(entryFileIn(directory)).catch(() => undefined))?.size ?? 0);
         const found = `${bytes(Math.max(0, Math.min(free, most)))} of ${bytes(most)} can be used: a tenth of the disk stays free, and at least 1 GiB`;
         row(free > 0, "CACHE_DISK_BYTES", found, "make room on the disk of DATA_DIR");
       };
