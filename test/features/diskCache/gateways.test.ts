@@ -1,6 +1,9 @@
-import { cpSync, readdirSync, readFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { check } from "../../../tools/check.ts";
+import { startSampleLegacy } from "../../../tools/sampleLegacy/startSampleLegacy.ts";
+import { gatewayFor } from "../../support/gateway.ts";
 import { alice, clock, markOf } from "../../gateway/cache/support.ts";
 import { minute } from "../../gateway/oldReads/support.ts";
 import { fakeLegacy } from "../../support/fakeLegacy.ts";
@@ -246,4 +249,22 @@ test("operators see the disk: by address, in numbers, and after an outage", asyn
   const after = (await (await see("/cache")).json()) as { disk: Record<string, number> };
   expect(await (await see("/")).text()).toMatch(/<strong>25 %<\/strong> of the last outage’s requests/);
   expect(after.disk["ofLastOutage"]).toBe(0.25);
+});
+
+test("--check says how much of the disk can be used, and opens no file", async () => {
+  const legacy = await startSampleLegacy();
+  onTestFinished(() => legacy.close());
+  const DATA_DIR = temporaryFolder();
+  // The cache itself may have taken the room.
+  writeFileSync(join(DATA_DIR, "catalog-gateway-cache.sqlite"), "");
+  truncateSync(join(DATA_DIR, "catalog-gateway-cache.sqlite"), 2 ** 41);
+  const gateway = await gatewayFor(legacy.url, { DATA_DIR, CACHE_DISK_BYTES: `${2 ** 40}` }, { isCheck: true });
+  onTestFinished(() => gateway.close());
+  const lines: string[] = [];
+  const print = (line: string) => void lines.push(line);
+  const { settings } = gateway.core;
+  await check(gateway, { settings, strict: false, print, off: [], parts: gateway.features.checks });
+  const can = /^ok .* 1,024 GiB of 1,024 GiB can be used: a tenth of the disk stays free, and at least 1 GiB/;
+  expect(lines.filter((line) => line.includes("CACHE_DISK_BYTES"))).toEqual([expect.stringMatching(can)]);
+  expect(readdirSync(DATA_DIR).filter((name) => name.includes("cache"))).toHaveLength(1);
 });
