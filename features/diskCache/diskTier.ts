@@ -114,6 +114,8 @@ export class DiskTier implements SecondTier {
   async get(key: string): Promise<Entry | undefined> {
     const { count } = this.#settings;
     if (!this.#mayRead()) return undefined;
+    // The file may have an older one.
+    if (this.#collected.some((row) => row.key === key)) this.#flush();
     try {
       const patience = this.#known.areComplete ? PATIENCE_MS : PATIENCE_AT_START_MS;
       const told = await this.#inTime(this.#ask({ get: key }), patience);

@@ -163,7 +163,7 @@ export class EntryFile {
       ),
       insert: prepare("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)"),
       remove: prepare("DELETE FROM entries WHERE number = ?"),
-      oldest: prepare("SELECT id, number FROM entries ORDER BY id LIMIT ?"),
+      oldest: prepare("SELECT id, number, length(body) AS length FROM entries ORDER BY id LIMIT ?"),
       removeUpTo: prepare("DELETE FROM entries WHERE id <= ?"),
       touch: prepare("UPDATE entries SET id = ? WHERE id = ?"),
       invalidate: prepare(
@@ -270,10 +270,16 @@ export class EntryFile {
   /** Deletes the least recently used entries until so many bytes are in use; false if it takes more than one step. */
   #evictUntil(most: number, removed: number[]): boolean {
     for (let i = 0; i < MAX_BATCHES && this.#used() > most; i++) {
-      const oldest = this.#statements.oldest.all(BATCH) as { id: number; number: number }[];
-      const last = oldest.at(-1);
+      let excess = this.#used() - most;
+      const oldest = this.#statements.oldest.all(BATCH) as { id: number; number: number; length: number }[];
+      const evicted = oldest.filter(({ length }) => {
+        const isEvicted = excess > 0;
+        excess -= length;
+        return isEvicted;
+      });
+      const last = evicted.at(-1);
       if (last === undefined) break;
-      for (const { number } of oldest) removed.push(number);
+      for (const { number } of evicted) removed.push(number);
       this.#statements.removeUpTo.run(last.id);
       this.#lowest = last.id;
     }

@@ -1,41 +1,10 @@
-import { spawn, spawnSync } from "node:child_process";
-import { closeSync, constants, openSync, unlinkSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
-import { watchProgram } from "../../support/program.ts";
+import { expect, test } from "vitest";
 import { temporaryFolder } from "../../support/temporaryFolder.ts";
 import { until } from "../../support/waiting.ts";
 import { openAt, put, textOf } from "./support.ts";
-
-/** A switch that makes the disk of a process fail: `option` is for its Node. */
-const openTrouble = () => {
-  const path = join(temporaryFolder(), "trouble");
-  const file = pathToFileURL(join(import.meta.dirname, "troubledDisk.ts"));
-  return {
-    option: `--import=${file.href}?${encodeURIComponent(path)}`,
-    /** From now on each write hangs, in a call to the system. */
-    hang: () => spawnSync("mkfifo", [path]),
-    /** Lets the calls that hang go on. */
-    release() {
-      const pipe = openSync(path, constants.O_RDWR);
-      unlinkSync(path);
-      closeSync(pipe);
-    },
-    /** The next write ends its thread. */
-    endThread: () => writeFileSync(path, "end"),
-  };
-};
-
-/** A process of Node with these arguments. */
-const startNode = (args: string[], settings: Record<string, string> = {}) => {
-  const child = spawn(process.execPath, args, {
-    env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", DRAIN_DELAY_MS: "0", ...settings },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  return watchProgram(child);
-};
+import { openTrouble, startNode } from "./troubledProcess.ts";
 
 /** A process that stores values, as `storingChild.ts` says. */
 const startTwice = (option: string, directory = temporaryFolder()) =>
