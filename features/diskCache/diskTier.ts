@@ -25,7 +25,7 @@ const OVERHEAD = 500;
 const TEND_MS = 5000;
 const AGAIN_MS = 1000;
 /** Invalidations that wait for the disk, at most. */
-const MAX_TELLING = 10_000;
+const MAX_TELLING = 2000;
 
 type DiskTierSettings = {
   directory: string;
@@ -59,7 +59,8 @@ export class DiskTier implements SecondTier {
   readonly #thread: StoringThread;
   readonly #first: Promise<Told>;
   #size: FileSize = { entries: 0, bytes: 0, isShort: false };
-  #tending: NodeJS.Timeout | undefined;
+  readonly #tending: NodeJS.Timeout;
+  #isTending = false;
   /** When the gap began in which the file is not read. */
   #gapSince: number | undefined;
   /** The last mark of a gap or of its end: one is written after the other. */
@@ -90,7 +91,8 @@ export class DiskTier implements SecondTier {
     this.#thread.worker.unref();
     this.#first = this.#nextAnswer();
     this.#inTime(this.#first, PATIENCE_AT_START_MS).catch((error: Error) => this.#lost(error));
-    this.#tendSoon(0);
+    this.#tending = setInterval(() => this.#tend(), TEND_MS).unref();
+    this.#tend();
   }
 
   /** Resolves when the file is open, or not in time. */
@@ -241,7 +243,9 @@ export class DiskTier implements SecondTier {
     if (this.#gapSince === undefined || this.#tellingSince.length > 0 || this.#isClosed) return;
     if (this.#hasMissed) return void this.#beginAnew().catch((error: Error) => this.#lost(error));
     this.#gapSince = undefined;
+    this.#hasFailed = false;
     this.#mark(false);
+    this.#tend();
   }
 
   async #beginAnew(): Promise<void> {
@@ -258,26 +262,25 @@ export class DiskTier implements SecondTier {
     this.#endGap();
   }
 
-  #tendSoon(ms: number): void {
-    const tend = () => this.#tend().catch((error: Error) => this.#lost(error));
-    if (!this.#isClosed) this.#tending = setTimeout(() => void tend(), ms).unref();
-  }
-
-  /** Lets the thread do what is due, and again after some seconds. */
-  async #tend(): Promise<void> {
+  /** Lets the thread do what is due. */
+  #tend(): void {
+    if (this.#isTending || this.#isClosed) return;
+    this.#isTending = true;
     const isWell = !this.#hasFailed;
     this.#hasFailed = false;
-    try {
-      for (let isMore = true; isMore && this.#late === 0;) {
-        const told = await this.#inTime(this.#ask({ tend: true }), PATIENCE_AT_START_MS);
-        isMore = told !== "late" && told.isMore === true;
-      }
-      if (this.#size.isShort) this.#lost(new Error("the disk of DATA_DIR is nearly full"));
-      // Only this ends a trouble: it reads and writes.
-      else if (isWell && this.#mayRead()) this.#settings.report(true);
-    } finally {
-      this.#tendSoon(TEND_MS);
+    this.#askToTend(isWell)
+      .catch((error: Error) => this.#lost(error))
+      .finally(() => (this.#isTending = false));
+  }
+
+  async #askToTend(isWell: boolean): Promise<void> {
+    for (let isMore = true; isMore && this.#late === 0;) {
+      const told = await this.#inTime(this.#ask({ tend: true }), PATIENCE_AT_START_MS);
+      isMore = told !== "late" && told.isMore === true;
     }
+    if (this.#size.isShort) this.#lost(new Error("the disk of DATA_DIR is nearly full"));
+    // Only this ends a trouble: it reads and writes.
+    else if (isWell && this.#mayRead()) this.#settings.report(true);
   }
 
   /** Asks the thread. Rejects if it fails. */
@@ -318,7 +321,7 @@ export class DiskTier implements SecondTier {
 
   /** Resolves when the last entries are on the disk, or not in time. */
   async close(): Promise<void> {
-    clearTimeout(this.#tending);
+    clearInterval(this.#tending);
     this.#flush();
     this.#isClosed = true;
     const closing = this.#thread.close();

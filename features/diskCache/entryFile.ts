@@ -52,6 +52,8 @@ const FREE_BYTES = 1024 ** 3;
 const SKEW = 60_000;
 /** Invalidations that are remembered. Beyond it, the older half counts for all entries from before. */
 const MAX_INVALIDATIONS = 100_000;
+/** Bytes of entries that were read: each is written again by the next `tend`. */
+const MAX_TOUCHED = 4 * 1024 ** 2;
 /** Numbers that are read at a time. */
 const PIECE = 20_000;
 
@@ -99,6 +101,9 @@ export class EntryFile {
   readonly #firstOwn: number;
   /** The lowest id: entries have their ids in the order in which they were used. */
   #lowest: number;
+  /** The old entries that were read since the last `tend`, and their bytes. */
+  readonly #touched = new Set<number>();
+  #touchedBytes = 0;
   #clock: number;
   #entries = 0;
 
@@ -237,10 +242,12 @@ export class EntryFile {
     const stored = row["stored"] as number;
     const since = this.#statements.since.all(row["names"] as string, stored) as { kind: Kind; at: number }[];
     if (since.some(({ kind }) => kind === "deleted")) return undefined;
-    const id = row["id"] as number;
+    const [id, head, body] = [row["id"] as number, row["head"] as string, row["body"] as Uint8Array];
     const isOld = id < (this.#lowest + this.#sequence) / 2;
-    if (isOld) this.#statements.touch.run(++this.#sequence, id);
-    const [head, body] = [row["head"] as string, row["body"] as Uint8Array];
+    if (isOld && this.#touchedBytes + body.length <= MAX_TOUCHED) {
+      this.#touched.add(id);
+      this.#touchedBytes += body.length;
+    }
     return { head, body, isOfEarlierRun: stored <= this.#firstOwn, since };
   }
 
@@ -315,12 +322,15 @@ export class EntryFile {
     this.#statements.note.run(this.#clock, invalidated);
   }
 
-  /** Gives room back to the disk; true if there is more to do. */
+  /** Moves the entries that were read to the end, and gives room back to the disk; true if there is more to do. */
   tend(): boolean {
     this.#checkClock();
     const room = this.#room();
     const length = this.#length();
     this.#transact((_, removed) => {
+      for (const id of this.#touched) this.#statements.touch.run(++this.#sequence, id);
+      this.#touched.clear();
+      this.#touchedBytes = 0;
       this.#evictUntil(room, removed);
     });
     if (length <= room) return false;
