@@ -4,11 +4,17 @@ import type { EntryRow } from "./entryFile.ts";
 const BLOCK_BYTES = 1024 ** 2;
 const MAX_BLOCKS = 4;
 
-/** Entries on their way to the file, in blocks of memory that both threads share. */
+/**
+ * Entries on their way to the file, in blocks of memory that both threads share. A block is filled further while the
+ * thread stores its beginning: each write of a client sends the few entries before it, too few for a block each.
+ */
 export class Unwritten {
   #rows: EntryRow[] = [];
+  /** The block that is filled, and how much of it. */
   #block: SharedArrayBuffer | undefined;
   #length = 0;
+  /** How many times each block was taken and not yet given back. */
+  readonly #taken = new Map<SharedArrayBuffer, number>();
   readonly #free: SharedArrayBuffer[] = [];
   #blocks = 0;
 
@@ -16,9 +22,11 @@ export class Unwritten {
     return this.#block === undefined || this.#length + body.length <= this.#block.byteLength;
   }
 
-  /** Collects an entry. False if all blocks wait for the disk. */
+  /** Collects an entry. If the block has no room for it, the entries before it must have been taken. */
   add(row: Pick<EntryRow, "key" | "names" | "head">, body: Uint8Array): boolean {
+    if (!this.hasRoom(body)) this.#leaveBlock();
     this.#block ??= this.#next(body.length);
+    // All blocks wait for the disk.
     if (this.#block === undefined) return false;
     this.#rows.push({ ...row, at: this.#length, length: body.length });
     new Uint8Array(this.#block).set(body, this.#length);
@@ -36,15 +44,29 @@ export class Unwritten {
 
   /** Takes the collected entries; `undefined` if there are none. The block is to be given back by `release`. */
   take(): { rows: readonly EntryRow[]; block: SharedArrayBuffer } | undefined {
-    if (this.#block === undefined) return undefined;
+    if (this.#block === undefined || this.#rows.length === 0) return undefined;
     const taken = { rows: this.#rows, block: this.#block };
     this.#rows = [];
-    this.#block = undefined;
-    this.#length = 0;
+    this.#taken.set(this.#block, 1 + (this.#taken.get(this.#block) ?? 0));
     return taken;
   }
 
   release(block: SharedArrayBuffer): void {
+    const left = (this.#taken.get(block) ?? 0) - 1;
+    if (left > 0) return void this.#taken.set(block, left);
+    this.#taken.delete(block);
+    if (block !== this.#block) this.#giveBack(block);
+    else if (this.#rows.length === 0) this.#leaveBlock();
+  }
+
+  #leaveBlock(): void {
+    const block = this.#block;
+    this.#block = undefined;
+    this.#length = 0;
+    if (block !== undefined && !this.#taken.has(block)) this.#giveBack(block);
+  }
+
+  #giveBack(block: SharedArrayBuffer): void {
     if (block.byteLength === BLOCK_BYTES) this.#free.push(block);
     else this.#blocks--;
   }
