@@ -55,6 +55,8 @@ export class DiskTier implements SecondTier {
   readonly #first: Promise<Told>;
   readonly #tending: NodeJS.Timeout;
   #size: FileSize = { entries: 0, bytes: 0, room: 0 };
+  /** The disk is so full that nothing is stored. */
+  #isShort = false;
   /** The marks' file; `undefined` until it is open. */
   #marks: number | undefined;
   #gap = 0;
@@ -241,7 +243,11 @@ export class DiskTier implements SecondTier {
   async #nextAnswer(): Promise<Told> {
     const told = (await this.#thread.nextMessage()) as Told;
     const { size, opened } = told;
-    if (size) this.#size = size;
+    if (size) {
+      this.#size = size;
+      this.#isShort = size.room === 0;
+      if (this.#isShort) this.#lost(new Error("nothing is stored: a tenth of the disk stays free, and at least 1 GiB"));
+    }
     if (opened) {
       this.#marks = opened.marks;
       this.#gap = opened.gapsBegun;
@@ -271,7 +277,7 @@ export class DiskTier implements SecondTier {
   }
 
   #up(): void {
-    if (this.#late === 0 && !this.#isGap) this.#settings.report(true);
+    if (this.#late === 0 && !this.#isGap && !this.#isShort) this.#settings.report(true);
   }
 
   #lost({ message }: Error): void {
