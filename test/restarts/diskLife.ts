@@ -6,8 +6,9 @@ import { openCatalogue } from "./diskCatalogue.ts";
 import type { Address } from "./diskModel.ts";
 
 const CLIENTS = 16;
-/** The share of writes among the requests. */
+/** The share of writes among the requests. At the end all clients write, for so many milliseconds at most. */
 const WRITES = 0.02;
+const WRITING_MS = 200;
 
 /** A legacy and a gateway with a small memory, which stores on the disk what it has answered. */
 export type Life = Awaited<ReturnType<typeof startLife>>;
@@ -32,12 +33,12 @@ export const startLife = async (folder = temporaryFolder()) => {
 const pickFrom = (addresses: readonly Address[]): Address =>
   addresses[Math.floor(addresses.length * Math.random() ** 5)] as Address;
 
-/** Sends requests for this time (ms). Then the signal ends the gateway, a few milliseconds after a write was sent. */
+/** Sends requests for this time (ms). Then the signal ends the gateway, while all clients write. */
 export const load = async ({ catalogue, gateway }: Life, ms: number, signal: "SIGKILL" | "SIGTERM") => {
   const { port, child, ended } = gateway;
   const wrong: string[] = [];
   let [reads, writes, killedAt] = [0, 0, Number.POSITIVE_INFINITY];
-  let isDue = false;
+  let isEnding = false;
   const isOver = () => killedAt < performance.now();
   const kill = (): void => {
     killedAt = performance.now();
@@ -55,18 +56,18 @@ export const load = async ({ catalogue, gateway }: Life, ms: number, signal: "SI
     const made = catalogue.randomWrite();
     const { path } = made.request;
     made.begin();
-    const answering = ask(port, path, made.request);
-    if (isDue) setTimeout(kill, Math.random() * 10);
-    isDue = false;
-    const { status, body } = await answering;
+    const { status, body } = await ask(port, path, made.request);
     made.end(status === 200);
     writes++;
     if (status !== 200 && !isOver()) wrong.push(`${path}: ${status} ${body.toString().slice(0, 200)}`);
   };
   const client = async (): Promise<void> => {
-    while (!isOver()) await (Math.random() < WRITES ? write() : read());
+    while (!isOver()) await (isEnding || Math.random() < WRITES ? write() : read());
   };
-  setTimeout(() => (isDue = true), ms);
+  setTimeout(() => {
+    isEnding = true;
+    setTimeout(kill, Math.random() * WRITING_MS);
+  }, ms);
   await Promise.all(Array.from({ length: CLIENTS }, client));
   await ended;
   return { reads, writes, killedAt, wrong };
