@@ -65,6 +65,8 @@ export class DiskTier implements SecondTier {
   readonly #tellingSince: number[] = [];
   #hasMissed = false;
   #isEnding = false;
+  /** The last entries could not be stored. That others can be read does not end the trouble. */
+  #cannotStore = false;
   /** Answers that take too long, and have not come yet. */
   #late = 0;
   #isClosed = false;
@@ -150,6 +152,7 @@ export class DiskTier implements SecondTier {
       result = told.stored === 0 ? "dropped" : "stored";
       return told;
     } finally {
+      this.#cannotStore ||= result === "failed";
       this.#unwritten.release(block);
       for (let i = 0; i < rows.length; i++) this.#settings.count("put", result);
     }
@@ -245,7 +248,10 @@ export class DiskTier implements SecondTier {
   async #nextAnswer(): Promise<Told> {
     const told = (await this.#thread.nextMessage()) as Told;
     const { size, opened } = told;
-    if (size) this.#size = size;
+    if (size) {
+      this.#size = size;
+      this.#cannotStore = false;
+    }
     if (opened) {
       if (opened.emptied !== undefined) this.#settings.onEmptied(opened.emptied);
       if (opened.hasEntries) this.#settings.onRestored();
@@ -274,7 +280,7 @@ export class DiskTier implements SecondTier {
   }
 
   #up(): void {
-    if (this.#late === 0 && !this.#isGap) this.#settings.report(true);
+    if (this.#late === 0 && !this.#isGap && !this.#cannotStore) this.#settings.report(true);
   }
 
   #lost({ message }: Error): void {
