@@ -56,9 +56,10 @@ export class DiskTier implements SecondTier {
   readonly #tending: NodeJS.Timeout;
   #size: FileSize = { entries: 0, bytes: 0, room: 0 };
   #isGap = false;
-  /** The last gap that was marked, and the marking of this gap, which ends in time. */
+  /** The last gap that was marked; the marking of this gap, and a write's wait for it, which is bounded. */
   #gap = 0;
   #marking: Promise<void> | undefined;
+  #markWait: Promise<void> | undefined;
   readonly #unwritten = new Unwritten();
   #collecting: NodeJS.Timeout | undefined;
   /** When the invalidations were sent that the file has not had yet; and whether it has missed any. */
@@ -195,16 +196,23 @@ export class DiskTier implements SecondTier {
     if (!this.#isGap) {
       this.#isGap = true;
       this.#lost(new Error("it has not taken in time what a write has changed"));
-      this.#marking = this.#mark();
+      this.#mark();
       if (this.#tellingSince.length === 0) this.#endGap().catch((error: Error) => this.#lost(error));
     }
-    await this.#marking;
+    await this.#markWait;
   }
 
-  async #mark(): Promise<void> {
-    const marking = markGap(marksIn(this.#settings.directory)).then((gap) => void (this.#gap = gap));
-    const marked = await withTimeout(marking, MARK_MS).catch((error: Error) => this.#lost(error));
-    if (marked === "late") endWithoutThread(marking);
+  #mark(): void {
+    this.#marking = this.#writeMark();
+    this.#markWait = waitBriefly(this.#marking);
+  }
+
+  async #writeMark(): Promise<void> {
+    try {
+      this.#gap = await markGap(marksIn(this.#settings.directory));
+    } catch (error) {
+      this.#lost(error as Error);
+    }
   }
 
   /** The file has had all invalidations, or is begun anew if it has missed any. */
@@ -216,6 +224,7 @@ export class DiskTier implements SecondTier {
       this.#hasMissed = false;
       try {
         await this.#ask({ begin: "it has missed what a write has changed" });
+        await this.#marking;
       } catch (error) {
         this.#lost(error as Error);
         this.#hasMissed = true;
@@ -256,7 +265,8 @@ export class DiskTier implements SecondTier {
       if (opened.emptied !== undefined) this.#settings.onEmptied(opened.emptied);
       if (opened.hasEntries) this.#settings.onRestored();
       // The marks of a file that was begun anew are new as well.
-      if (this.#isGap) await (this.#marking = this.#mark());
+      if (this.#isGap) this.#mark();
+      await this.#markWait;
     }
     return told;
   }
@@ -297,6 +307,10 @@ export class DiskTier implements SecondTier {
     if (closed === "late") endWithoutThread(closing);
   }
 }
+
+const waitBriefly = async (marking: Promise<void>): Promise<void> => {
+  if ((await withTimeout(marking, MARK_MS)) === "late") endWithoutThread(marking);
+};
 
 /** The entry as it may be used now, by what has come since it was stored. */
 const readFound = async (found: FoundRow | undefined): Promise<Entry | undefined> => {
