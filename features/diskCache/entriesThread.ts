@@ -1,6 +1,15 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Invalidation } from "../../src/gateway/index.ts";
-import { EntryFile, type EntryRow, type FileSize, type FoundRow, isDamaged, takeAway, Unusable } from "./entryFile.ts";
+import {
+  EntryFile,
+  type EntryRow,
+  type FileSize,
+  type FoundRow,
+  isBusy,
+  isDamaged,
+  takeAway,
+  Unusable,
+} from "./entryFile.ts";
 import { KnownKeys } from "./knownKeys.ts";
 
 /** `known`: the memory of `KnownKeys`. */
@@ -69,7 +78,7 @@ const answer = (ask: Ask | "open"): Told | Error => {
   } catch (error) {
     // What a write has changed must not stay: rather nothing stays.
     const isWrite = ask !== "open" && ("invalidate" in ask || "begin" in ask);
-    if (!isWrite && !isLost(error)) return error as Error;
+    if (isBusy(error) || !(isWrite || isLost(error))) return error as Error;
     try {
       file = beginAnew(error);
       return perform(ask);

@@ -21,8 +21,8 @@ const opened = async () => {
     LOG_LEVEL: "info",
     DOCUMENTS: "false",
   };
-  const start = async (...options: string[]) => {
-    const program = startNode([...options, "src/main.ts"], settings);
+  const start = async (option?: string, blocks?: number) => {
+    const program = startNode([...(option === undefined ? [] : [option]), "src/main.ts"], settings, blocks);
     const ask = asking(await program.listening());
     const admin = /operators: (\S+)/.exec(program.output.out)?.[1] as string;
     /** The number of calls of the disk with this result. */
@@ -137,4 +137,33 @@ test("a thread that has ended costs a report, and every later read and write goe
   legacy.trouble = "down";
   const next = await start();
   expect((await next.ask(path)).status).toBeGreaterThan(500);
+});
+
+test("on a full disk all is answered, in one trouble, and what a write took out stays out", async () => {
+  const { legacy, start } = await opened();
+  const { ask, calls, tag, output, child, ended } = await start(undefined, 800);
+  await ask(path);
+  let id = 100;
+  /** Reads another answer; true if it is stored. */
+  const isStored = async (): Promise<boolean> => {
+    const counts = async () => [await calls("put", "stored"), await calls("put", "failed")];
+    const before = await counts();
+    expect((await ask(`/v1/datasets/${id++}`)).status).toBe(200);
+    await until(async () => String(await counts()) !== String(before));
+    return (await calls("put", "failed")) === before[1];
+  };
+  for (let refused = 0; refused < 4;) refused = (await isStored()) ? 0 : refused + 1;
+  const { length } = output.error;
+  for (const known of [100, 101, 102]) {
+    expect((await ask(`/v1/datasets/${known}`)).how).toMatch(/^hit/);
+    expect(await isStored()).toBe(false);
+  }
+  expect(await calls("get", "hit")).toBeGreaterThan(0);
+  expect(output.error.slice(length)).not.toContain("disk_cache_");
+  await tag();
+  expect(markOf((await ask(path)).body)).toBe("nobody 2");
+  child.kill("SIGKILL");
+  await ended;
+  legacy.trouble = "down";
+  expect(markOf((await (await start()).ask(path)).body)).not.toBe("nobody 1");
 });

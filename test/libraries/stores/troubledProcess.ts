@@ -25,9 +25,10 @@ export const openTrouble = () => {
   };
 };
 
-/** A process of Node with these arguments. */
-export const startNode = (args: string[], settings: Record<string, string> = {}) => {
-  const child = spawn(process.execPath, args, {
+/** A process of Node with these arguments. `blocks`: where a file would get larger, a write fails as on a full disk. */
+export const startNode = (args: string[], settings: Record<string, string> = {}, blocks?: number) => {
+  const limit = `trap '' XFSZ; ulimit -f ${blocks ?? "unlimited"}; exec "$0" "$@"`;
+  const child = spawn("sh", ["-c", limit, process.execPath, ...args], {
     env: { PATH: process.env["PATH"], PORT: "0", ADMIN_PORT: "0", DRAIN_DELAY_MS: "0", ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
