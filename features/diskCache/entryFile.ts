@@ -368,9 +368,15 @@ const NOT_A_DATABASE = 26;
 /** SQLite's codes for: the file is malformed, it is not a database. */
 const DAMAGED: ReadonlySet<unknown> = new Set([11, NOT_A_DATABASE]);
 
+const BUSY = 5;
+
+const codeOf = (error: unknown): number => ((error as { errcode?: number }).errcode ?? 0) & 0xff;
+
 /** True if the file is malformed, or was written by another version. */
-export const isDamaged = (error: unknown): boolean =>
-  DAMAGED.has(((error as { errcode?: number }).errcode ?? 0) & 0xff);
+export const isDamaged = (error: unknown): boolean => DAMAGED.has(codeOf(error));
+
+/** True if another process has the file. */
+export const isBusy = (error: unknown): boolean => codeOf(error) === BUSY;
 
 /** Takes the file away: `isDamaged` as it is, under another name, for who wants to know what was wrong with it. */
 export const takeAway = (directory: string, isDamagedFile: boolean): void => {
