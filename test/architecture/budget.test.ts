@@ -5,9 +5,9 @@ import { root } from "./imports.ts";
 
 /** Lines of TypeScript at most. Who adds takes away; a number rises only in a commit that says why. */
 const budget = {
-  "src transforms": 19_939,
-  "src transforms features libraries tools": 38_620,
-  test: 38_225,
+  "src transforms": 20_006,
+  "src transforms features libraries tools": 39_818,
+  test: 39_715,
 };
 
 test.each(Object.entries(budget))("%s has at most %i lines", (folders, most) => {

@@ -35,6 +35,7 @@ const openOver = (get: () => Promise<Entry>, isInStep = true) => {
 
 test.each<[string, Invalidation, boolean]>([
   ["softly", { groups: ["g/1"], soft: true }, false],
+  ["by its key", { keys: ["k"] }, false],
   ["hard", { groups: ["g/1"] }, false],
   ["everything, softly", { all: true, soft: true }, false],
   ["something else", { groups: ["h"] }, true],
