@@ -6,8 +6,9 @@ import { StoringThread } from "../../libraries/stores/storingThread.ts";
 import { type Entry, type Invalidation, makeStale, type SecondTier } from "../../src/gateway/index.ts";
 import { monotonic, withTimeout } from "../../src/operation/index.ts";
 import type { Ask, ThreadData, Told } from "./entriesThread.ts";
-import { entryFileIn, type EntryRow, type FileSize, type FoundRow } from "./entryFile.ts";
+import { entryFileIn, type FileSize, type FoundRow } from "./entryFile.ts";
 import { KnownKeys, numberOf } from "./knownKeys.ts";
+import { type EntryRow, Rows } from "./rows.ts";
 import { markGap, marksOf } from "./marks.ts";
 
 /** Milliseconds that the disk may take for an answer, also until its file is opened. */
@@ -15,12 +16,14 @@ const PATIENCE_MS = 1000;
 const PATIENCE_AT_START_MS = 5000;
 /** Milliseconds that a write waits for the mark of a gap, after it has waited for the disk. */
 const MARK_MS = 500;
-/** Milliseconds, or bytes, after which entries go to the thread. */
+/** Milliseconds after which entries go to the thread, or the bytes of a block that is full. */
 const COLLECT_MS = 100;
-const COLLECT_BYTES = 1024 ** 2;
-/** Bytes of entries that wait for the disk, at most, and those that an entry takes beside its texts and body. */
+const BLOCK_BYTES = 1024 ** 2;
+/** Bytes of entries that wait for the disk, at most, and blocks, of which many are almost empty. */
 const MAX_UNWRITTEN = 16 * 1024 ** 2;
-const OVERHEAD = 500;
+const MAX_BLOCKS = 64;
+/** Blocks that are kept: new ones make the garbage collector work. */
+const MAX_FREE = 2;
 /** Milliseconds between two times at which room is given back, or a file that failed is begun anew. */
 const TEND_MS = 5000;
 const AGAIN_MS = 1000;
@@ -38,8 +41,6 @@ type DiskTierSettings = {
   report: (isUp: boolean, why?: string) => void;
   count: (call: keyof typeof results, result: string) => void;
 };
-
-type CollectedRow = Pick<EntryRow, "key" | "names" | "head"> & { body: Buffer };
 
 /** The calls of the tier, and their results. */
 export const results = {
@@ -65,10 +66,13 @@ export class DiskTier implements SecondTier {
   #gapSince: number | undefined;
   /** The last mark of a gap or of its end: one is written after the other. */
   #marking = Promise.resolve();
-  /** Entries that are not sent to the thread yet, their bytes, and those of all entries that are not stored yet. */
-  #collected: CollectedRow[] = [];
-  #collectedBytes = 0;
+  /** Entries that are not sent to the thread yet, and their keys. */
+  #rows: Rows | undefined;
+  readonly #collected = new Set<string>();
+  /** Bytes of entries that are not stored yet, their blocks, and blocks to use again. */
   #unwritten = 0;
+  #blocks = 0;
+  readonly #free: Rows[] = [];
   #collecting: NodeJS.Timeout | undefined;
   /** When the invalidations were sent that the file has not had yet; and whether it has missed any. */
   readonly #tellingSince: number[] = [];
@@ -117,7 +121,7 @@ export class DiskTier implements SecondTier {
     const { count } = this.#settings;
     if (!this.#mayRead()) return undefined;
     // The file may have an older one.
-    if (this.#collected.some((row) => row.key === key)) this.#flush();
+    if (this.#collected.has(key)) this.#flush();
     try {
       const patience = this.#known.areComplete ? PATIENCE_MS : PATIENCE_AT_START_MS;
       const told = await this.#inTime(this.#ask({ get: key }), patience);
@@ -147,45 +151,47 @@ export class DiskTier implements SecondTier {
 
   set(key: string, entry: Entry): void {
     const names = JSON.stringify([...entry.groups, `@${entry.endpoint}`, "*"]);
-    const { head, body } = toStored(entry);
-    const bytes = body.length + head.length + names.length + OVERHEAD;
-    if (this.#unwritten + bytes > MAX_UNWRITTEN) return this.#settings.count("put", "dropped");
-    this.#collected.push({ key, names, head, body });
-    this.#collectedBytes += bytes;
-    this.#unwritten += bytes;
-    if (this.#collectedBytes >= COLLECT_BYTES) this.#flush();
-    else this.#collecting ??= setTimeout(() => this.#flush(), COLLECT_MS).unref();
+    const row: EntryRow = { key, names, ...toStored(entry) };
+    if (this.#rows?.hasRoom(row) === false) this.#flush();
+    this.#rows ??= this.#takeBlock(Rows.sizeOf(row));
+    if (this.#rows === undefined) return this.#settings.count("put", "dropped");
+    this.#rows.add(row);
+    this.#collected.add(key);
+    this.#collecting ??= setTimeout(() => this.#flush(), COLLECT_MS).unref();
+  }
+
+  /** A block with so much room; `undefined` if too much waits for the disk. */
+  #takeBlock(size: number): Rows | undefined {
+    if (this.#unwritten + size > MAX_UNWRITTEN || this.#blocks === MAX_BLOCKS) return undefined;
+    this.#blocks++;
+    return (size <= BLOCK_BYTES && this.#free.pop()) || new Rows(Math.max(BLOCK_BYTES, size));
   }
 
   /** Sends the collected entries to the thread. */
   #flush(): void {
     clearTimeout(this.#collecting);
     this.#collecting = undefined;
-    if (this.#collected.length === 0) return;
-    const block = new SharedArrayBuffer(this.#collected.reduce((sum, { body }) => sum + body.length, 0));
-    const bytes = new Uint8Array(block);
-    const waiting = this.#collectedBytes;
-    let end = 0;
-    const rows = this.#collected.map(({ body, ...row }): EntryRow => {
-      const at = end;
-      bytes.set(body, at);
-      end += body.length;
-      return { ...row, at, length: body.length };
-    });
-    this.#collected = [];
-    this.#collectedBytes = 0;
-    const writing = this.#write(rows, block).finally(() => (this.#unwritten -= waiting));
-    this.#inTime(writing, PATIENCE_MS).catch((error: Error) => this.#lost(error));
+    const rows = this.#rows;
+    if (rows === undefined) return;
+    this.#rows = undefined;
+    this.#collected.clear();
+    this.#inTime(this.#write(rows), PATIENCE_MS).catch((error: Error) => this.#lost(error));
   }
 
-  async #write(rows: readonly EntryRow[], block: SharedArrayBuffer): Promise<Told> {
+  async #write(rows: Rows): Promise<Told> {
+    const { block, count, length } = rows;
+    this.#unwritten += length;
     let result = "failed";
     try {
-      const told = await this.#ask({ put: rows, block });
+      const told = await this.#ask({ put: block, count });
       result = told.stored === 0 ? "dropped" : "stored";
       return told;
     } finally {
-      for (let i = 0; i < rows.length; i++) this.#settings.count("put", result);
+      this.#unwritten -= length;
+      this.#blocks--;
+      rows.clear();
+      if (block.byteLength === BLOCK_BYTES && this.#free.length < MAX_FREE) this.#free.push(rows);
+      for (let i = 0; i < count; i++) this.#settings.count("put", result);
     }
   }
 

@@ -1,16 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Invalidation } from "../../src/gateway/index.ts";
-import {
-  EntryFile,
-  type EntryRow,
-  type FileSize,
-  type FoundRow,
-  isBusy,
-  isDamaged,
-  takeAway,
-  Unusable,
-} from "./entryFile.ts";
+import { EntryFile, type FileSize, type FoundRow, isBusy, isDamaged, takeAway, Unusable } from "./entryFile.ts";
 import { KnownKeys } from "./knownKeys.ts";
+import { readRows } from "./rows.ts";
 
 /** `known`: the memory of `KnownKeys`. */
 export type ThreadData = { directory: string; bytes: number; known: SharedArrayBuffer };
@@ -18,7 +10,7 @@ export type ThreadData = { directory: string; bytes: number; known: SharedArrayB
 /** A message to the thread. Each gets one answer, in order. */
 export type Ask =
   | { get: string }
-  | { put: readonly EntryRow[]; block: SharedArrayBuffer }
+  | { put: SharedArrayBuffer; count: number }
   | { invalidate: Invalidation }
   | { begin: string }
   | { tend: true };
@@ -65,7 +57,7 @@ const perform = (ask: Ask | "open"): Told => {
   if (ask === "open") return {};
   if (!known.areComplete) file.countKeys();
   if ("get" in ask) return { found: file.get(ask.get) };
-  if ("put" in ask) return { stored: file.put(ask.put, ask.block), size: file.size() };
+  if ("put" in ask) return { stored: file.put(readRows(ask.put, ask.count)), size: file.size() };
   if ("tend" in ask) return { isMore: file.tend(), size: file.size() };
   if ("invalidate" in ask) file.invalidate(ask.invalidate);
   else file = beginAnew(new Unusable(ask.begin));

@@ -5,13 +5,8 @@ import { makeDataDirectory } from "../../libraries/stores/dataDirectory.ts";
 import type { Invalidation } from "../../src/gateway/index.ts";
 import { monotonic } from "../../src/operation/limits/monotonic.ts";
 import { type KnownKeys, numberOf } from "./knownKeys.ts";
+import type { EntryRow } from "./rows.ts";
 import { beginMarks, lackBy, markInvalidated, marksOf } from "./marks.ts";
-
-/**
- * An entry to store: its key, all names by which it can be invalidated (a JSON list), its head, and the place of its
- * body in a block of memory that both threads share.
- */
-export type EntryRow = { key: string; names: string; head: string; at: number; length: number };
 
 /**
  * What an invalidation makes of the entries with a name. `list`: a list stays for failures of legacy, as with
@@ -252,18 +247,18 @@ export class EntryFile {
   }
 
   /** Stores entries, in place of those with the same keys; the least recently used go. Returns how many are stored. */
-  put(rows: readonly EntryRow[], block: SharedArrayBuffer): number {
+  put(rows: readonly EntryRow[]): number {
     this.#checkClock();
     const latest = new Map(rows.map((row) => [numberOf(row.key), row]));
-    const incoming = rows.reduce((sum, { length }) => sum + length + PAGE_BYTES, 0);
+    const incoming = rows.reduce((sum, { body }) => sum + body.length + PAGE_BYTES, 0);
     return this.#transact((added, removed) => {
       for (const number of latest.keys()) this.#remove(number, removed);
       const room = this.#room();
       if (incoming > room) return 0;
       if (!this.#evictUntil(room - incoming, removed)) return 0;
-      for (const [number, { key, names, head, at, length }] of latest) {
+      for (const [number, { key, names, head, body }] of latest) {
         const id = ++this.#sequence;
-        this.#statements.insert.run(id, number, key, id, names, head, new Uint8Array(block, at, length));
+        this.#statements.insert.run(id, number, key, id, names, head, body);
         added.push(number);
       }
       return rows.length;

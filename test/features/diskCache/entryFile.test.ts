@@ -38,14 +38,11 @@ const open = ({ directory = temporaryFolder(), bytes = 64 * MiB } = {}) => {
     close,
     /** Stores entries of these bytes, in one batch. */
     put: (entries: Record<string, number>, names = ["g/1", "g", "@e", "*"]) => {
-      const block = new SharedArrayBuffer(Object.values(entries).reduce((sum, length) => sum + length));
-      let at = 0;
       const rows = Object.entries(entries).map(([key, length]) => {
-        new Uint8Array(block, at, length).fill(key.length);
-        at += length;
-        return { key, names: JSON.stringify(names), head: `head of ${key}`, at: at - length, length };
+        const body = Buffer.alloc(length, key.length);
+        return { key, names: JSON.stringify(names), head: `head of ${key}`, body };
       });
-      return file.put(rows, block);
+      return file.put(rows);
     },
     has: (key: string) => file.get(key)?.head === `head of ${key}`,
     get: (key: string) => file.get(key),
