@@ -30,7 +30,7 @@ const headSchema = z.object({
 
 const decompress = promisify(brotliDecompress);
 
-type Head = z.input<typeof headSchema>;
+type Head = Record<keyof z.input<typeof headSchema>, unknown>;
 
 /** The most bytes of a decompressed body: the default limit of legacy's answers. */
 const MAX_BODY = 32 * 1024 ** 2;
@@ -42,8 +42,9 @@ export const toStored = (entry: Entry): { head: string; body: Buffer } => {
   const storedAt = monotonic.toStored(entry.storedAt);
   const freshUntil = storedAt + entry.freshUntil - entry.storedAt;
   const isBrotli = br !== undefined;
-  const head: Head = { endpoint, status, tag, storedAt, freshUntil, lifetimes, groups, isBrotli };
-  return { head: JSON.stringify({ ...head, judged, type, headers }), body: br ?? entry.body };
+  const times = { storedAt, freshUntil, lifetimes };
+  const head: Head = { endpoint, status, judged, tag, type, headers, ...times, groups, isBrotli };
+  return { head: JSON.stringify(head), body: br ?? entry.body };
 };
 
 /** The same as bytes: the version, the length of the head, the head, the body. */
