@@ -150,6 +150,7 @@ export class DiskTier implements SecondTier {
   }
 
   set(key: string, entry: Entry): void {
+    if (this.#isClosed) return;
     const names = JSON.stringify([...entry.groups, `@${entry.endpoint}`, "*"]);
     const row: EntryRow = { key, names, ...toStored(entry) };
     if (this.#rows?.hasRoom(row) === false) this.#flush();
@@ -229,14 +230,15 @@ export class DiskTier implements SecondTier {
 
   /** Resolves when the gap is marked, or its mark is late: then a start after `kill -9` does not know of it. */
   async #inGap(): Promise<void> {
-    if (this.#gapSince === undefined) {
-      this.#gapSince = performance.now();
+    const isFirst = this.#gapSince === undefined;
+    const since = (this.#gapSince ??= performance.now());
+    if (isFirst) {
       this.#lost(new Error("it has not taken in time what a write has changed"));
       this.#mark(true);
       this.#endGap();
     }
-    const left = this.#gapSince + MARK_MS - performance.now();
-    if ((await withTimeout(this.#marking, Math.max(0, left))) === "late") endWithoutThread(this.#marking);
+    const marked = await withTimeout(this.#marking, Math.max(0, since + MARK_MS - performance.now()));
+    if (isFirst && marked === "late") endWithoutThread(this.#marking);
   }
 
   #mark(isGap: boolean): void {

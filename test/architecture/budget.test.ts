@@ -6,7 +6,7 @@ import { root } from "./imports.ts";
 /** Lines of TypeScript at most. Who adds takes away; a number rises only in a commit that says why. */
 const budget = {
   "src transforms": 20_006,
-  "src transforms features libraries tools": 39_879,
+  "src transforms features libraries tools": 39_881,
   test: 39_715,
 };
 
