@@ -35,7 +35,7 @@ type Head = Record<keyof z.input<typeof headSchema>, unknown>;
 /** The most bytes of a decompressed body: the default limit of legacy's answers. */
 const MAX_BODY = 32 * 1024 ** 2;
 
-/** What a store keeps of an entry: all but its body as JSON, and its body, compressed if that is smaller. */
+/** An entry as a store keeps it: all but its body as JSON, and its body, compressed if that is smaller. */
 export const toStored = (entry: Entry): { head: string; body: Buffer } => {
   const { br } = entry.coded;
   const { endpoint, status, judged, tag, type, headers, lifetimes, groups } = entry;
