@@ -1,7 +1,6 @@
-import { extname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endWithoutThread, startDiskThread } from "../../libraries/stores/diskThread.ts";
-import { fromStored, toStored } from "../../libraries/stores/storedEntry.ts";
+import { fromStored, namesFor, toStored } from "../../libraries/stores/storedEntry.ts";
 import { StoringThread } from "../../libraries/stores/storingThread.ts";
 import { type Entry, type Invalidation, makeStale, type SecondTier } from "../../src/gateway/index.ts";
 import { monotonic, withTimeout } from "../../src/operation/index.ts";
@@ -22,9 +21,9 @@ const BLOCK_BYTES = 1024 ** 2;
 /** Bytes of entries that wait for the disk, at most, and blocks, of which many are almost empty. */
 const MAX_UNWRITTEN = 16 * 1024 ** 2;
 const MAX_BLOCKS = 64;
-/** Blocks that are kept: new ones make the garbage collector work. */
+/** Blocks that are kept to be used again: a new block makes the garbage collector work. */
 const MAX_FREE = 2;
-/** Milliseconds between two times at which room is given back, or a file that failed is begun anew. */
+/** Milliseconds between two times at which room is given back, or a file that failed is emptied again. */
 const TEND_MS = 5000;
 const AGAIN_MS = 1000;
 /** Invalidations that wait for the disk, at most. */
@@ -35,7 +34,7 @@ type DiskTierSettings = {
   bytes: number;
   /** The file has entries of an earlier run. */
   onRestored: () => void;
-  /** The file was begun anew. */
+  /** The file was replaced by an empty one. */
   onEmptied: (why: string) => void;
   /** The disk does what it is asked, or not. */
   report: (isUp: boolean, why?: string) => void;
@@ -82,19 +81,23 @@ export class DiskTier implements SecondTier {
   /** Something has failed since the last `tend`. */
   #hasFailed = false;
   #isClosed = false;
+  /** Reports a failure of the disk. */
+  readonly #lost = ({ message }: Error): void => {
+    this.#hasFailed = true;
+    this.#settings.report(false, message);
+  };
 
   constructor(settings: DiskTierSettings) {
     this.#settings = settings;
     const { directory, bytes } = settings;
     this.#known = new KnownKeys(bytes);
     const data: ThreadData = { directory, bytes, known: this.#known.shared };
-    const module = new URL(`entriesThread${extname(import.meta.url)}`, import.meta.url);
-    this.#thread = new StoringThread(startDiskThread(module, data), (error) => {
+    this.#thread = new StoringThread(startDiskThread("entriesThread", import.meta.url, data), (error) => {
       if (!this.#isClosed) this.#lost(error);
     });
     this.#thread.worker.unref();
     this.#first = this.#nextAnswer();
-    this.#inTime(this.#first, PATIENCE_AT_START_MS).catch((error: Error) => this.#lost(error));
+    this.#inTime(this.#first, PATIENCE_AT_START_MS).catch(this.#lost);
     this.#tending = setInterval(() => this.#tend(), TEND_MS).unref();
     this.#tend();
   }
@@ -107,10 +110,6 @@ export class DiskTier implements SecondTier {
   /** The file as it was a few seconds ago. */
   size(): FileSize {
     return this.#size;
-  }
-
-  mark(): undefined {
-    return undefined;
   }
 
   mayHave(key: string): boolean {
@@ -151,7 +150,7 @@ export class DiskTier implements SecondTier {
 
   set(key: string, entry: Entry): void {
     if (this.#isClosed) return;
-    const names = JSON.stringify([...entry.groups, `@${entry.endpoint}`, "*"]);
+    const names = JSON.stringify(namesFor(entry));
     const row: EntryRow = { key, names, ...toStored(entry) };
     if (this.#rows?.hasRoom(row) === false) this.#flush();
     this.#rows ??= this.#takeBlock(Rows.sizeOf(row));
@@ -176,7 +175,7 @@ export class DiskTier implements SecondTier {
     if (rows === undefined) return;
     this.#rows = undefined;
     this.#collected.clear();
-    this.#inTime(this.#write(rows), PATIENCE_MS).catch((error: Error) => this.#lost(error));
+    this.#inTime(this.#write(rows), PATIENCE_MS).catch(this.#lost);
   }
 
   async #write(rows: Rows): Promise<Told> {
@@ -243,24 +242,24 @@ export class DiskTier implements SecondTier {
 
   #mark(isGap: boolean): void {
     const path = marksOf(entryFileIn(this.#settings.directory));
-    this.#marking = this.#marking.then(() => markGap(path, isGap)).catch((error: Error) => this.#lost(error));
+    this.#marking = this.#marking.then(() => markGap(path, isGap)).catch(this.#lost);
   }
 
-  /** Ends the gap once the file has had all invalidations, or was begun anew because it has missed any. */
+  /** Ends the gap once the file has had all invalidations, or was emptied because it has missed any. */
   #endGap(): void {
     if (this.#gapSince === undefined || this.#tellingSince.length > 0 || this.#isClosed) return;
-    if (this.#hasMissed) return void this.#beginAnew().catch((error: Error) => this.#lost(error));
+    if (this.#hasMissed) return void this.#emptyFile().catch(this.#lost);
     this.#gapSince = undefined;
     this.#hasFailed = false;
     this.#mark(false);
     this.#tend();
   }
 
-  async #beginAnew(): Promise<void> {
+  async #emptyFile(): Promise<void> {
     this.#hasMissed = false;
     this.#tellingSince.push(performance.now());
     try {
-      await this.#ask({ begin: "it has missed what a write has changed" });
+      await this.#ask({ empty: "it has missed what a write has changed" });
     } catch (error) {
       this.#lost(error as Error);
       this.#hasMissed = true;
@@ -277,7 +276,7 @@ export class DiskTier implements SecondTier {
     const isWell = !this.#hasFailed;
     this.#hasFailed = false;
     this.#askToTend(isWell)
-      .catch((error: Error) => this.#lost(error))
+      .catch(this.#lost)
       .finally(() => (this.#isTending = false));
   }
 
@@ -322,18 +321,13 @@ export class DiskTier implements SecondTier {
     return "late";
   }
 
-  #lost({ message }: Error): void {
-    this.#hasFailed = true;
-    this.#settings.report(false, message);
-  }
-
   /** Resolves when the last entries are on the disk, or not in time. */
   async close(): Promise<void> {
     clearInterval(this.#tending);
     this.#flush();
     this.#isClosed = true;
     const closing = this.#thread.close();
-    const closed = await withTimeout(closing, PATIENCE_MS).catch((error: Error) => this.#lost(error));
+    const closed = await withTimeout(closing, PATIENCE_MS).catch(this.#lost);
     if (closed === "late") return endWithoutThread(closing);
     // It has had all that was sent.
     if (this.#gapSince !== undefined && !this.#hasMissed) this.#mark(false);

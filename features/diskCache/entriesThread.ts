@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Invalidation } from "../../src/gateway/index.ts";
-import { EntryFile, type FileSize, type FoundRow, isBusy, isDamaged, takeAway, Unusable } from "./entryFile.ts";
+import { isBusy, isDamaged } from "../../libraries/stores/dataDirectory.ts";
+import { EntryFile, type FileSize, type FoundRow, takeAway, Unusable } from "./entryFile.ts";
 import { KnownKeys } from "./knownKeys.ts";
 import { readRows } from "./rows.ts";
 
@@ -12,7 +13,7 @@ export type Ask =
   | { get: string }
   | { put: SharedArrayBuffer; count: number }
   | { invalidate: Invalidation }
-  | { begin: string }
+  | { empty: string }
   | { tend: true };
 
 /** An answer of the thread; its first comes unasked, when it has opened the file. An `Error` says that it failed. */
@@ -22,7 +23,7 @@ export type Told = {
   stored?: number;
   isMore?: boolean;
   size?: FileSize;
-  /** The file was opened since the last answer. `emptied`: why it was begun anew. */
+  /** The file was opened since the last answer. `emptied`: why it was replaced by an empty file. */
   opened?: Opened | undefined;
 };
 
@@ -41,13 +42,13 @@ const open = (emptied?: string): EntryFile => {
 
 const isLost = (error: unknown): boolean => isDamaged(error) || error instanceof Unusable;
 
-/** Takes the file away, and begins a new one. */
-const beginAnew = (why: unknown): EntryFile => {
+/** Replaces the file by an empty one. */
+const emptyFile = (why: unknown): EntryFile => {
   try {
     file?.close();
   } finally {
     file = undefined;
-    takeAway(directory, isDamaged(why));
+    takeAway(directory, isDamaged(why) || (why instanceof Unusable && why.isKept));
   }
   return open((why as Error).message);
 };
@@ -60,7 +61,7 @@ const perform = (ask: Ask | "open"): Told => {
   if ("put" in ask) return { stored: file.put(readRows(ask.put, ask.count)), size: file.size() };
   if ("tend" in ask) return { isMore: file.tend(), size: file.size() };
   if ("invalidate" in ask) file.invalidate(ask.invalidate);
-  else file = beginAnew(new Unusable(ask.begin));
+  else file = emptyFile(new Unusable(ask.empty));
   return {};
 };
 
@@ -69,10 +70,10 @@ const answer = (ask: Ask | "open"): Told | Error => {
     return perform(ask);
   } catch (error) {
     // What a write has changed must not stay: rather nothing stays.
-    const isWrite = ask !== "open" && ("invalidate" in ask || "begin" in ask);
+    const isWrite = ask !== "open" && ("invalidate" in ask || "empty" in ask);
     if (isBusy(error) || !(isWrite || isLost(error))) return error as Error;
     try {
-      file = beginAnew(error);
+      file = emptyFile(error);
       return perform(ask);
     } catch (again) {
       return again as Error;

@@ -25,8 +25,15 @@ export type FoundRow = {
 /** The size of the file: its entries, its bytes in use, and whether the disk has no room for more. */
 export type FileSize = { entries: number; bytes: number; isShort: boolean };
 
-/** The entries in the file cannot be used. */
-export class Unusable extends Error {}
+/** The entries in the file cannot be used. `isKept`: the file is set aside, not deleted. */
+export class Unusable extends Error {
+  readonly isKept: boolean;
+
+  constructor(message: string, isKept = false) {
+    super(message);
+    this.isKept = isKept;
+  }
+}
 
 /** A database with another number in `user_version` was written by another version. */
 const FORMAT = 1;
@@ -141,8 +148,7 @@ export class EntryFile {
       PRAGMA auto_vacuum = INCREMENTAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${LOG_BYTES};
       BEGIN EXCLUSIVE; COMMIT`);
     const { user_version: format } = this.#one("PRAGMA user_version");
-    if (format !== 0 && format !== FORMAT)
-      throw Object.assign(new Error(`another version's format (${String(format)})`), { errcode: NOT_A_DATABASE });
+    if (format !== 0 && format !== FORMAT) throw new Unusable(`another version's format (${String(format)})`, true);
     this.#database.exec("PRAGMA journal_mode = WAL");
     if (format === FORMAT) return;
     beginMarks(this.#marks);
@@ -222,7 +228,7 @@ export class EntryFile {
     return Math.max(0, Math.min(this.#bytes - LOG_BYTES, room));
   }
 
-  /** If the clock was set back, nobody knows how old the entries are. */
+  /** If the clock was set back, the ages of the entries are unknown. */
   #checkClock(): void {
     const now = monotonic.toStored(monotonic.now());
     if (now < this.#clock - SKEW) throw new Unusable("the clock was set back");
@@ -359,24 +365,10 @@ export class EntryFile {
 export const freeRoom = ({ bavail, bsize, blocks }: StatsFs): number =>
   bavail * bsize - Math.max(FREE_SHARE * blocks * bsize, FREE_BYTES);
 
-const NOT_A_DATABASE = 26;
-/** SQLite's codes for: the file is malformed, it is not a database. */
-const DAMAGED: ReadonlySet<unknown> = new Set([11, NOT_A_DATABASE]);
-
-const BUSY = 5;
-
-const codeOf = (error: unknown): number => ((error as { errcode?: number }).errcode ?? 0) & 0xff;
-
-/** True if the file is malformed, or was written by another version. */
-export const isDamaged = (error: unknown): boolean => DAMAGED.has(codeOf(error));
-
-/** True if another process has the file. */
-export const isBusy = (error: unknown): boolean => codeOf(error) === BUSY;
-
-/** Takes the file away: `isDamaged` as it is, under another name, for who wants to know what was wrong with it. */
-export const takeAway = (directory: string, isDamagedFile: boolean): void => {
+/** Takes the file away. `isKept`: as it is, under another name, for whoever wants to know what was wrong with it. */
+export const takeAway = (directory: string, isKept: boolean): void => {
   const file = entryFileIn(directory);
   for (const part of ["", "-wal"])
-    if (isDamagedFile && existsSync(file + part)) renameSync(file + part, `${file}.set-aside${part}`);
+    if (isKept && existsSync(file + part)) renameSync(file + part, `${file}.set-aside${part}`);
     else rmSync(file + part, { force: true });
 };

@@ -1,9 +1,9 @@
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
 
-// A small file beside the entries shows at a start if they lack an invalidation. It has the number of the last one that
-// they had, in 8 bytes, and a byte that is 1 in a gap, in which invalidations could not be written. Marks need no more
-// room on the disk, so that most troubled disks take them, or take them later.
+// A small file beside the entries shows at a start if they lack an invalidation. It has the number of their last
+// invalidation, in 8 bytes, and a byte that is 1 in a gap, in which invalidations could not be written. Marks need no
+// more room on the disk, so that most troubled disks take them, or take them later.
 const GAP = 8;
 const BYTES = 9;
 
@@ -12,7 +12,7 @@ export const marksOf = (file: string): string => `${file}.marks`;
 /** Makes the marks for new entries. */
 export const beginMarks = (path: string): void => writeFileSync(path, Buffer.alloc(BYTES), { mode: 0o600 });
 
-/** The reason why the entries lack an invalidation. `invalidated`: the number of the last one that they had. */
+/** The reason why the entries lack an invalidation. `invalidated`: the number of their last. */
 export const lackBy = (path: string, invalidated: number): string | undefined => {
   if (!existsSync(path)) return "its marks are missing";
   const marks = readFileSync(path);

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { buildId, withTimeout } from "../../src/operation/index.ts";
 import { type Entry, expiryOf, type OpenSecondTier, type SecondTier } from "../../src/gateway/index.ts";
 import { Replication, type ReplicationSettings } from "./replication.ts";
-import { entryName, EPOCH, groupsFor, isListable, scripts, VERSIONS } from "./scripts.ts";
-import { fromWire, toWire } from "../../libraries/stores/storedEntry.ts";
+import { entryName, EPOCH, isListable, scripts, VERSIONS } from "./scripts.ts";
+import { fromWire, namesFor, toWire } from "../../libraries/stores/storedEntry.ts";
 
 type RedisTierSettings = Omit<ReplicationSettings, "build"> & {
   /** Entries of other builds are not read; default: this build's id. */
@@ -22,7 +22,7 @@ const COOLDOWN_MS = 1000;
  */
 export const redisTier =
   ({ longest, count, build = buildId(), ...settings }: RedisTierSettings) =>
-  (owner: Parameters<OpenSecondTier>[0]): SecondTier & { trusted(): boolean } => {
+  (owner: Parameters<OpenSecondTier>[0]): SecondTier & Required<Pick<SecondTier, "trusted" | "mark">> => {
     const { timeout } = settings;
     const replication = new Replication({ ...settings, build }, owner);
     const { connection, deliveries, lease } = replication;
@@ -57,7 +57,7 @@ export const redisTier =
       set(key, entry, mark) {
         if (!lease.isHeld() || mark === undefined || entry.owner !== undefined || !entry.groups.every(isListable))
           return;
-        const groups = groupsFor(entry).join("\n");
+        const groups = namesFor(entry).join("\n");
         const left = expiryOf(entry) - performance.now();
         if (left <= 0) return;
         const about = [VERSIONS, mark, randomUUID(), String(longest), String(Math.ceil(left)), toWire(entry), groups];

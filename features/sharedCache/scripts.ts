@@ -1,4 +1,4 @@
-import type { Entry, Invalidation } from "../../src/gateway/index.ts";
+import type { Invalidation } from "../../src/gateway/index.ts";
 import { channelPrefix } from "../../libraries/stores/redis.ts";
 
 const PREFIX = "catalog-gateway:1:";
@@ -33,9 +33,6 @@ export const channelsOf = (url: string) => {
 
 /** The number of epochs that Redis remembers: a gateway that has missed fewer can tell that Redis has lost none. */
 const MAX_EPOCHS = 1000;
-
-/** All groups by which an entry can be invalidated. */
-export const groupsFor = ({ groups, endpoint }: Entry): string[] => [...groups, `@${endpoint}`, "*"];
 
 /**
  * True if a group's name is a single line. Groups are stored as lines: a name of two lines would be read as two

@@ -25,6 +25,12 @@ type StoreError = Error & { code?: string; errcode?: number };
 // SQLite refines its codes in the upper bits.
 const codeOf = ({ code, errcode }: StoreError) => (errcode === undefined ? code : errcode & 0xff);
 
+/** True if another process has locked the database. */
+export const isBusy = (error: unknown): boolean => codeOf(error as StoreError) === 5;
+
+/** True if the file is malformed, or no database. */
+export const isDamaged = (error: unknown): boolean => [11, 26].includes(codeOf(error as StoreError) as number);
+
 /** The reason why a directory for `DATA_DIR` cannot be used, and the requirement. One line. */
 export const dataDirectoryError = (directory: string, error: StoreError): string => {
   const reason = reasons[codeOf(error) ?? ""];

@@ -1,4 +1,3 @@
-import { extname } from "node:path";
 import { temporary, withTimeout } from "../../src/operation/index.ts";
 import { refusal, unreadable } from "./dataDirectory.ts";
 import { type DiskPatience, endWithoutThread, firstAnswer, diskSilent, startDiskThread } from "./diskThread.ts";
@@ -24,8 +23,7 @@ export const openDisk = async ({ directory, timeout = 1000, onEnded, ...patience
   let isOpen = false;
   /** The number of waits that took too long, and are not over. */
   let late = 0;
-  const module = new URL(`sqliteThread${extname(import.meta.url)}`, import.meta.url);
-  const thread = new StoringThread(startDiskThread(module, directory), (error) => {
+  const thread = new StoringThread(startDiskThread("sqliteThread", import.meta.url, directory), (error) => {
     if (isOpen) onEnded(error);
   });
   const answer = await firstAnswer(thread.nextMessage(), thread.worker, patience);

@@ -1,3 +1,4 @@
+import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { threadEnvironment, withTimeout } from "../../src/operation/index.ts";
 
@@ -7,9 +8,12 @@ import { threadEnvironment, withTimeout } from "../../src/operation/index.ts";
  */
 export type DiskPatience = { hint?: number | undefined; patience?: number | undefined; onHanging: () => void };
 
-/** Runs a module in a separate thread, which gets its data: a disk that hangs delays nothing else. */
-export const startDiskThread = (module: URL, workerData: unknown): Worker =>
-  new Worker(module, { name: "store", workerData, env: threadEnvironment });
+/**
+ * Runs a module in a separate thread, which gets its data: a disk that hangs delays nothing else. The module lies
+ * beside the caller's, whose `import.meta.url` is `beside`.
+ */
+export const startDiskThread = (name: string, beside: string, workerData: unknown): Worker =>
+  new Worker(new URL(`${name}${extname(beside)}`, beside), { name: "store", workerData, env: threadEnvironment });
 
 /** The first answer of such a thread; "late" if the disk hangs. The thread then does not keep the process alive. */
 export const firstAnswer = async <T>(

@@ -1,12 +1,9 @@
 import { closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { databaseIn, makeDataDirectory, refusal, unreadable } from "./dataDirectory.ts";
+import { databaseIn, isBusy, isDamaged, makeDataDirectory, refusal, unreadable } from "./dataDirectory.ts";
 
 /** A database with another number in `user_version` was written by another version. */
 const FORMAT = 1;
-/** SQLite's codes for: another process has locked the file, it is malformed, it is not a database. */
-const BUSY = 5;
-const DAMAGED: ReadonlySet<unknown> = new Set([11, 26]);
 
 /**
  * Opens the database of a directory that only one process may use at a time. The operating system frees the lock when
@@ -29,11 +26,11 @@ export const sqliteDisk = (directory: string) => {
   } catch (error) {
     database?.close();
     const { errcode, message } = error as Error & { errcode?: number };
-    if (errcode === BUSY) {
+    if (isBusy(error)) {
       const why = `another process uses it and holds ${file}; allowed is one gateway a directory`;
       throw refusal(directory, Object.assign(new Error(why), { errcode }));
     }
-    throw refusal(directory, DAMAGED.has(errcode) ? unreadable(directory, message) : (error as Error));
+    throw refusal(directory, isDamaged(error) ? unreadable(directory, message) : (error as Error));
   }
 };
 

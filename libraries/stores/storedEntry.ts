@@ -30,6 +30,9 @@ const headSchema = z.object({
 
 const decompress = promisify(brotliDecompress);
 
+/** All names by which a stored entry can be invalidated. */
+export const namesFor = ({ groups, endpoint }: Entry): string[] => [...groups, `@${endpoint}`, "*"];
+
 type Head = Record<keyof z.input<typeof headSchema>, unknown>;
 
 /** The most bytes of a decompressed body: the default limit of legacy's answers. */

@@ -30,7 +30,7 @@ export type SecondTier = {
    * The last invalidation that was received. It is read before a fetch, and the answer is stored only if no other
    * invalidation has been received by then.
    */
-  mark(): string | undefined;
+  mark?(): string | undefined;
   /** False if it surely has no such entry, so that no time is lost with `get`. */
   mayHave?(key: string): boolean;
   get(key: string): Promise<Entry | undefined>;

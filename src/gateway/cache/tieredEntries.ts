@@ -99,7 +99,10 @@ export class TieredEntries {
   async #findInTier({ key, lifetimesOf }: CacheKey): Promise<Entry | undefined> {
     const mark = this.#invalidations.mark();
     const theirs = await this.#tier?.get(key);
-    if (theirs === undefined || this.#wasWrittenSince(key, theirs, mark)) return undefined;
+    // A tier of this gateway alone has had the writes from before, also those that may still be going on.
+    const withHolds = this.#tier?.trusted !== undefined;
+    if (theirs === undefined || this.wasWritten(theirs, mark, withHolds)) return undefined;
+    if (this.#invalidations.written([key], mark, withHolds)) return undefined;
     if (!isBetter(theirs, this.#store.get(key))) return undefined;
     // Another gateway may be configured with longer lifetimes.
     const allowed = withinLifetimes(theirs, lifetimesOf(judgedStatus(theirs)));
@@ -110,19 +113,16 @@ export class TieredEntries {
     return entry;
   }
 
-  /** The tier of this gateway alone has had each invalidation before: a write that may still be going on, too. */
-  #wasWrittenSince(key: string, { groups, endpoint }: Entry, mark: number): boolean {
-    const withHolds = this.#tier?.trusted !== undefined;
-    return this.#invalidations.written([...groups, `@${endpoint}`, EVERYTHING, key], mark, withHolds);
-  }
-
   mark(): WriteMark {
-    return { here: this.#invalidations.mark(), shared: this.#tier?.mark() };
+    return { here: this.#invalidations.mark(), shared: this.#tier?.mark?.() };
   }
 
-  /** True if a member of these groups was, or may have been, written since the mark. */
-  wasWritten({ groups, endpoint }: Pick<Entry, "groups" | "endpoint">, mark: number): boolean {
-    return this.#invalidations.written([...groups, `@${endpoint}`, EVERYTHING], mark);
+  /**
+   * True if a member of these groups was written since the mark, or may have been. `withHolds`: also if a write from
+   * before may still be going on.
+   */
+  wasWritten({ groups, endpoint }: Pick<Entry, "groups" | "endpoint">, mark: number, withHolds = true): boolean {
+    return this.#invalidations.written([...groups, `@${endpoint}`, EVERYTHING], mark, withHolds);
   }
 
   /** Stores an entry. False if it is too large, or if one of its groups was written since the mark. */

@@ -11,7 +11,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { EntryFile, entryFileIn, isDamaged, takeAway, Unusable } from "../../../features/diskCache/entryFile.ts";
+import { isDamaged } from "../../../libraries/stores/dataDirectory.ts";
+import { EntryFile, entryFileIn, takeAway, Unusable } from "../../../features/diskCache/entryFile.ts";
 import { KnownKeys } from "../../../features/diskCache/knownKeys.ts";
 import type { Invalidation } from "../../../src/gateway/index.ts";
 import { casesOf } from "../../support/cases.ts";
