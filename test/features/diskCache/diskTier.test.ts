@@ -82,7 +82,7 @@ const request = (key: string) => ({
   wanted: {},
 });
 
-test("an entry from the disk may be used as if it had stayed in memory, whatever was invalidated", async () => {
+test("an invalidation makes the same of an entry on the disk as in memory", async () => {
   const { tier } = tierOn();
   let runs = 0;
   await fc.assert(
@@ -114,7 +114,7 @@ test("an entry from the disk may be used as if it had stayed in memory, whatever
   );
 });
 
-test("an entry comes back as it was stored: its bytes, their coding, headers and lifetimes", async () => {
+test("an entry comes back with its bytes, their coding, headers and lifetimes", async () => {
   const { tier, counted } = tierOn();
   const text = "long ".repeat(1000);
   const stored = entryOf(
@@ -146,7 +146,7 @@ test("an entry that is still to be written is found in place of an older one", a
   expect((await tier.get("a"))?.body.toString()).toBe("new");
 });
 
-test("what the disk cannot take in time is dropped and counted, and memory stays bounded", async () => {
+test("entries that the disk does not take in time are dropped and counted", async () => {
   const { tier, counted } = tierOn();
   const body = "x".repeat(300_000);
   const stored = plain(body);

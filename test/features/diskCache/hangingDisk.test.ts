@@ -55,7 +55,7 @@ const opened = async () => {
   return { disk, legacy, start };
 };
 
-test("a write does not wait long for a disk that hangs, and the disk is read when it has it", async () => {
+test("a write waits a second for a disk that hangs, which is read when it has it", async () => {
   const { disk, legacy, start } = await opened();
   const { ask, calls, evict, readiness, tag, output, child, ended } = await start(disk.option);
   await ask(path);
@@ -139,7 +139,7 @@ test("a thread that has ended costs a report, and every later read and write goe
   expect((await next.ask(path)).status).toBeGreaterThan(500);
 });
 
-test("on a full disk all is answered, in one trouble, and what a write took out stays out", async () => {
+test("a full disk is one trouble, and what a write took out stays out", async () => {
   const { legacy, start } = await opened();
   const { ask, calls, tag, output, child, ended } = await start(undefined, 800);
   await ask(path);
