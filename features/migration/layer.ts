@@ -6,6 +6,7 @@ import {
   type Core,
   type Handler,
   type Layer,
+  type OldReadBackend,
   type Served,
   uncached,
   type Writes,
@@ -43,10 +44,16 @@ export const openLayer = (
 
   /** Modern reads or, if it gives no answer, legacy. Both sides are compared afterwards. */
   const read = async (context: Context, next: Handler, decided: StageDecision): Promise<Served> => {
-    const byModern = decided.backend === "modern" ? await backend.read(context) : undefined;
-    const served: Served = byModern ?? (await next(context));
-    const isFallback = decided.backend === "modern" && byModern === undefined;
-    const decision: StageDecision = isFallback ? { ...decided, backend: "legacy", reason: "fallback" } : decided;
+    const isModern = decided.backend === "modern";
+    const byModern = isModern ? await backend.read(context) : undefined;
+    const byLegacy = byModern ?? (await next(context));
+    // If neither side answers, modern's earlier answer is better than none.
+    const stored = isModern && byModern === undefined && byLegacy.answer.status >= 500 ? await backend.readStored(context) : undefined;
+    const served: Served = byModern ?? stored ?? byLegacy;
+    const isFallback = isModern && byModern === undefined;
+    const decision: StageDecision = isFallback
+      ? { ...decided, backend: stored ? "modern" : "legacy", reason: "fallback" }
+      : decided;
     if (decision.stage === "legacy") return { ...served, decision };
     answers(decision.backend, decision.reason).value++;
     const afterwards = () => {
@@ -80,6 +87,13 @@ export const openLayer = (
 
   return {
     layer,
+    /** Modern's answers to old clients. */
+    oldReads: {
+      backend: modern.identity,
+      mayAnswer: (endpoint) => migration.movesOldClients(endpoint),
+      read: backend.read,
+      count: ({ backend: side, reason }) => void answers(side, reason).value++,
+    } satisfies OldReadBackend,
     /** Decides which side answers this caller, by the endpoint's stage and the side that the request names. */
     decide: (endpoint: string, asker: CallerIdentity) => decide(migration.stages.of(endpoint), bucketing(asker)),
     shed: shadow.shed,

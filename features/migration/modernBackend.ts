@@ -1,9 +1,10 @@
 import { canonicalRequest } from "../../libraries/compare/canonicalRequest.ts";
+import { idOfKey } from "../../src/operation/index.ts";
 import {
+  type CacheKey,
   type Context,
   type Core,
   type Fetched,
-  freshOnly,
   type Served,
   uncached,
   type WriteFate,
@@ -60,8 +61,8 @@ export const openModernBackend = (core: AnsweringCore, modern: Modern, migration
       return failed ? undefined : uncached(answer, "bypass");
     }
     const answered = await cache.answer(
-      // If modern fails, legacy answers: stale answers of modern are not served.
-      { cacheKey: { ...cacheKey, lifetimesOf: freshOnly(cacheKey.lifetimesOf) }, owner: undefined, wanted },
+      // If modern fails, legacy answers: stale answers of modern are served only if legacy fails, too.
+      { cacheKey: forFailure(cacheKey), owner: undefined, wanted: { ...wanted, onlyFresh: true } },
       fetch,
       async () => undefined,
     );
@@ -75,10 +76,28 @@ export const openModernBackend = (core: AnsweringCore, modern: Modern, migration
      * key are not cached: a key may read cached answers only after legacy has accepted it.
      */
     read,
+    /** Modern's stored answer for this caller, for when neither side answers; `undefined`: there is none. */
+    async readStored({ endpoint, input, key }: Context): Promise<Served | undefined> {
+      const cacheKey = endpoint.cacheKey?.(input, modern.identity);
+      if (cacheKey === undefined) return undefined;
+      const request = { cacheKey, owner: key === undefined ? undefined : idOfKey(key), wanted: {} };
+      const found = (await cache.lookUpInTier(request)) ?? cache.lookUp(request, performance.now());
+      if (found === undefined || found.freshness === "not" || found.entry.status !== 200) return undefined;
+      return { answer: found.entry, entry: found.entry, how: { fwd: "stale", detail: "stale-if-error" } };
+    },
     /** Sends a write to modern, once. If modern fails, the write is not sent to legacy. */
     write: async (context: Context): Promise<Served> => writes.confirm(context, writeAnswer(await ask(context))),
   };
 };
+
+/** The same cache key; its answers are not served while they are fetched again. */
+const forFailure = (cacheKey: CacheKey): CacheKey => ({
+  ...cacheKey,
+  lifetimesOf(...asked) {
+    const lifetimes = cacheKey.lifetimesOf(...asked);
+    return lifetimes && { ...lifetimes, staleWhileRevalidate: 0 };
+  },
+});
 
 const noAnswer: Answer = answerOf({ kind: "broken", message: "The new implementation gave no answer." });
 

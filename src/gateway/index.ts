@@ -2,12 +2,12 @@
 
 export type { WriteFate } from "./answer/answerFunctions.ts";
 export type { CallerIdentity, Context, Handler, Layer } from "./answer/context.ts";
-export { type Additions, nothing, type Started } from "./answer/additions.ts";
+export { type Additions, nothing, type OldReadBackend, type Started } from "./answer/additions.ts";
 export type { Core, Notice } from "./answer/core.ts";
 export type { OnWrite, Writes } from "./answer/writes.ts";
 export { unauthenticated } from "./answer/legacyFetch.ts";
 export { type Catalogue, type Pattern, patterns, type PreparedEndpoint } from "./answer/prepared.ts";
-export { type Fetched, legacyName } from "./cache/cacheRequest.ts";
+export { type CacheKey, type Fetched, legacyName } from "./cache/cacheRequest.ts";
 export { acceptedCodings, compress, copyOf, MIN_BODY } from "./cache/compression.ts";
 export { bytesOf, type Coding, type Entry, entryOf, tagOf } from "./cache/entry.ts";
 export { expiryOf, freshOnly, makeStale, withDefaults } from "./cache/policy.ts";

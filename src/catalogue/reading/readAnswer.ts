@@ -1,5 +1,6 @@
 import { fitOfOurs, isComplete } from "./fits.ts";
 import type { Answer } from "../endpoint/answer.ts";
+import { type OldForm, type OldFormTask, writeOldForm } from "./oldForm.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { fitOf } from "../endpoint/transform.ts";
 import { type LegacyReading, readLegacy } from "../legacy/reading.ts";
@@ -105,8 +106,12 @@ const write = ({ cache }: Readable, input: Input, ours: Json, as: ReadTask["as"]
   };
 };
 
-/** The jobs of reading a body: an answer of legacy, or of the new implementation. Each has its task and its result. */
+/**
+ * The jobs with a body: to read an answer of legacy, or of the new implementation, and to write one of ours as legacy
+ * would. Each has its task and its result.
+ */
 export type Jobs = {
+  oldForm: { task: OldFormTask; result: OldForm };
   legacy: { task: ReadTask; result: Read };
   modern: { task: Omit<ReadTask, "as">; result: ReadModern };
 };
@@ -135,6 +140,7 @@ const readers: {
   [K in keyof Jobs]: (e: Readable, task: Jobs[K]["task"], body: Buffer) => Jobs[K]["result"];
 } = {
   legacy: readLegacyAnswer,
+  oldForm: writeOldForm,
   modern: (endpoint, { input }, body) => {
     const document = parseJson(body.toString("utf8"));
     if (document === undefined) return { failed: "its answer is no JSON" };

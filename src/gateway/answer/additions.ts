@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { HttpExchange } from "../../operation/index.ts";
-import { type Decision, legacyDecision } from "../cache/served.ts";
+import { type Decision, legacyDecision, type Served } from "../cache/served.ts";
 import type { Step } from "../http/step.ts";
-import type { CallerIdentity, Layer } from "./context.ts";
+import type { CallerIdentity, Context, Layer } from "./context.ts";
 import type { Core } from "./core.ts";
 import type { Writes } from "./writes.ts";
 
@@ -34,6 +34,7 @@ export type Additions = {
   steps: () => AddedSteps;
   /** They go around the handler that asks legacy, the innermost first. */
   layers: readonly Layer[];
+  oldReadBackend: OldReadBackend | undefined;
   /**
    * The backend that answers this caller, and the stage. A refused request passes no layer, but its answer
    * names them too.
@@ -73,6 +74,18 @@ export type Additions = {
   legacyOnlyChecksKeys: () => boolean;
 };
 
+/** A backend that answers reads of the legacy interface in legacy's place, with documents of the new interface. */
+export type OldReadBackend = {
+  /** Identifies the backend in cache keys. */
+  backend: string;
+  /** True if old clients' reads of this endpoint follow its stage now; `decide` then says which side answers a caller. */
+  mayAnswer: (endpoint: string) => boolean;
+  /** The backend's answer, or an entry of it; `undefined`: it has none, and legacy answers. */
+  read: (context: Context) => Promise<Served | undefined>;
+  /** Counts an answer to an old client by the side that made it. */
+  count: (decision: Decision) => void;
+};
+
 /** Parts of the lines that a start prints: `listensOn` joins the first line, `line` follows it. */
 export type Started = { listensOn?: string; line?: string };
 
@@ -80,6 +93,7 @@ export type Started = { listensOn?: string; line?: string };
 export const nothing = ({ openWrites }: Pick<Core, "openWrites">): Additions => ({
   steps: () => ({ hitPath: [], router: [], passThrough: [] }),
   layers: [],
+  oldReadBackend: undefined,
   decide: () => legacyDecision,
   backends: [],
   mayHit: [],

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { HttpExchange } from "../../operation/index.ts";
 import type { CacheKey } from "../cache/cacheRequest.ts";
+import type { Decision } from "../cache/served.ts";
 import type { Step } from "../http/step.ts";
 import type { Reply, WriteHeaders } from "../cache/reply.ts";
 
@@ -11,8 +12,12 @@ type KnownRequest = {
   cacheKey: CacheKey;
   /** The id of the caller's key. */
   owner: string | undefined;
-  /** It came with a key or a session. */
+  /** It came with a key or a session, or other callers get another side's answer. */
   keyed: boolean;
+  /** The name of the entry's form that answers it, if that is not the entry itself. */
+  form?: string | undefined;
+  /** The side that answers the caller, if a read of the legacy interface follows its endpoint's stage. */
+  decision?: Decision | undefined;
 };
 
 /** The differences of one interface when the hit path answers its reads. `Read`: the knowledge of a path. */

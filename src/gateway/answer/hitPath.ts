@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { type CacheKey, readDirectives } from "../cache/cacheRequest.ts";
 import { sendWhole } from "../http/httpServer.ts";
 import { openKeptReplies } from "../cache/keptReplies.ts";
-import { replyWith } from "../cache/reply.ts";
+import { decisionHeader, replyWith } from "../cache/reply.ts";
 import { HIT } from "../cache/served.ts";
 import { corsList } from "../http/cors.ts";
 import { isLoop } from "../upstream/forwarding.ts";
@@ -44,7 +44,7 @@ export const openHitPath = (
       const exchange = exchangeOf(response);
       const asked = dialect.ask(request, exchange, known.read);
       if (asked === undefined) return next();
-      const { cacheKey, owner, keyed } = asked;
+      const { cacheKey, owner, keyed, form, decision } = asked;
       const { isOfLegacy } = dialect;
       if (isOfLegacy) {
         for (const mayAnswer of mayHitOldRead) if (!mayAnswer(exchange)) return next();
@@ -53,23 +53,26 @@ export const openHitPath = (
       const wanted = readDirectives(headers["cache-control"], headers.pragma);
       const found = cache.lookUp({ cacheKey, owner: isOfLegacy ? undefined : owner, wanted }, now);
       if (found?.freshness !== "fresh") return next();
-      const { entry } = found;
+      const entry = form === undefined ? found.entry : found.entry.forms?.[form];
+      if (entry === undefined) return next();
       // A resource that the public does not find may be a private one of the caller.
       if (keyed && entry.owner === undefined && entry.status !== 200) return next();
       // The router writes errors in the other format.
       if (entry.status >= 400 && errorFormats(headers.accept, path) !== undefined) return next();
       const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch, origin } = headers;
       // Headers of features differ by the path, of which one entry may have several.
-      const kind = `${path}\n${method} ${keyed} ${acceptEncoding}\n${ifNoneMatch}\n${origin}`;
+      const side = decision === undefined ? "" : decisionHeader({ decision });
+      const kind = `${path}\n${method} ${keyed} ${acceptEncoding}\n${ifNoneMatch}\n${origin}\n${side}`;
       const reply = kept(entry, kind, now, () => {
         const cors = dialect.cors(request, exchange);
         const replyRequest = { method, acceptEncoding, ifNoneMatch, keyed, cors };
-        return replyWith({ answer: entry, entry, how: HIT }, replyRequest, now, dialect.writeHeaders);
+        return replyWith({ answer: entry, entry, how: HIT, decision }, replyRequest, now, dialect.writeHeaders);
       });
       exchange.endpoint = isOfLegacy ? undefined : cacheKey.endpoint;
       exchange.isProxied = isOfLegacy;
       exchange.oldRead = isOfLegacy ? cacheKey.endpoint : undefined;
       exchange.cache = "hit";
+      if (decision) Object.assign(exchange, { stage: decision.stage, backend: decision.backend });
       const isSent = sendWhole(response, reply);
       dialect.count(asked, isSent ? reply : undefined, performance.now() - exchange.started);
     },

@@ -11,14 +11,15 @@ export type Store = ReturnType<typeof openStore>;
 const OVERHEAD = 1536;
 const PER_GROUP = 160;
 
-type CountedEntry = Pick<Entry, "body" | "groups"> & Partial<Pick<Entry, "coded" | "owner">>;
+type CountedEntry = Pick<Entry, "body" | "groups"> & Partial<Pick<Entry, "coded" | "forms" | "owner">>;
 
 const groupsOf = ({ groups, owner }: Pick<CountedEntry, "groups" | "owner">): readonly string[] =>
   owner === undefined ? groups : [...groups, owner];
 
-/** The bytes that an entry counts: key, body, codings, groups, and a constant. */
+/** The bytes that an entry counts: key, body, codings, groups, forms, and a constant. */
 const sizeOf = (key: string, entry: CountedEntry): number => {
   let size = OVERHEAD + 2 * key.length + entry.body.length;
+  for (const [name, form] of Object.entries(entry.forms ?? {})) size += sizeOf(name, { ...form, groups: [] });
   for (const bytes of Object.values(entry.coded ?? {})) size += bytes.length;
   for (const group of groupsOf(entry)) size += PER_GROUP + group.length;
   return size;
@@ -55,8 +56,11 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
     },
   });
   const fits = (key: string, entry: CountedEntry): boolean => sizeOf(key, entry) <= entries.maxEntrySize;
-  /** True if this very entry is still stored under the key. */
-  const holds = (key: string, entry: Entry): boolean => entries.peek(key) === entry;
+  /** True if this very entry is still stored under the key, or is a form of the stored entry. */
+  const holds = (key: string, entry: Entry): boolean => {
+    const stored = entries.peek(key);
+    return stored === entry || Object.values(stored?.forms ?? {}).includes(entry);
+  };
   /** Stores an entry. False if it is too large; the previous entry is then deleted as well. */
   const set = (key: string, entry: Entry): boolean => {
     entries.set(key, entry);
@@ -68,6 +72,14 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
       else members.set(group, new Set([key]));
     }
     return true;
+  };
+  /** Changes a stored entry, and counts its bytes again; false if it would become too large. */
+  const change = (key: string, entry: Entry, changes: Partial<Entry>): boolean => {
+    if (!fits(key, { ...entry, ...changes })) return false;
+    Object.assign(entry, changes);
+    // lru-cache takes a new size only with another value.
+    entries.delete(key);
+    return set(key, entry);
   };
   return {
     /** An entry that has expired is deleted, and the result is `undefined`. */
@@ -86,13 +98,15 @@ export const openStore = ({ bytes, entryBytes }: { bytes: number; entryBytes: nu
      * large.
      */
     setCoding(key: string, entry: Entry, coding: Coding, content: Buffer): void {
-      const coded = { ...entry.coded, [coding]: content };
-      if (!holds(key, entry) || !fits(key, { ...entry, coded })) return;
-      entry.coded = coded;
-      // lru-cache takes a new size only with another value.
-      entries.delete(key);
-      set(key, entry);
+      const stored = entries.peek(key);
+      if (stored === undefined || !holds(key, entry)) return;
+      const before = entry.coded;
+      entry.coded = { ...before, [coding]: content };
+      if (!change(key, stored, {})) entry.coded = before;
     },
+    /** Adds a form to a stored entry, and counts its bytes. False if the entry is gone, or would become too large. */
+    setForm: (key: string, entry: Entry, name: string, form: Entry): boolean =>
+      entries.peek(key) === entry && change(key, entry, { forms: { ...entry.forms, [name]: form } }),
     delete: (key: string): void => void entries.delete(key),
     /** The keys and entries of these groups, or of an owner. */
     inGroups(groups: readonly string[]): [string, Entry][] {

@@ -141,6 +141,11 @@ export class TieredEntries {
     return true;
   }
 
+  /** Keeps a form of an entry with it, if the entry is stored and has room for it. */
+  keepForm(key: string, entry: Entry, name: string, form: Entry): void {
+    if (this.#store.setForm(key, entry, name, form)) this.#compression.offer(key, form);
+  }
+
   /** An entry invalidated since the mark is not stored. */
   #share(tier: SecondTier, key: string, entry: Entry, mark: string | undefined): void {
     const compressing = tier.coding && this.#compression.request(key, entry, tier.coding);

@@ -1,4 +1,5 @@
 import type { CacheKey, Directives } from "../cache/cacheRequest.ts";
+import type { Side } from "./movedReads.ts";
 import type { PathRead } from "./pathRead.ts";
 import type { ReadSender } from "./whoAsks.ts";
 
@@ -8,6 +9,8 @@ export type OldRead = PathRead &
     cacheKey: CacheKey;
     /** The form of a read by POST. Legacy demands a key for it, and gives the same answer to each key. */
     posted?: string;
+    /** The side that answers it; absent if it does not follow its endpoint's stage. */
+    side?: Side | undefined;
     /** The id of the caller's key. */
     owner: string | undefined;
     /** The client's address. */

@@ -13,6 +13,7 @@ import { ownCaller } from "../upstream/legacyClient.ts";
 import { CachedReads } from "./cachedReads.ts";
 import { legacyDialect } from "./dialect.ts";
 import type { OldRead } from "./oldRead.ts";
+import { MovedReads } from "./movedReads.ts";
 import { type Known, nextStep } from "./nextStep.ts";
 import { openFormReads, type ReadForm } from "./formRead.ts";
 import { openPathReads, type PathRead, type ReadPath } from "./pathRead.ts";
@@ -41,6 +42,8 @@ type OldReadParts = {
   legacy: string;
   headers: Additions["legacyHeaders"];
   onLegacyBody: Additions["onLegacyBody"];
+  decide: Additions["decide"];
+  backend: Additions["oldReadBackend"];
 };
 
 /**
@@ -56,18 +59,20 @@ export class OldReads {
   readonly #dialect: Dialect<PathRead>;
   readonly #cached: CachedReads;
   readonly #replies: Replies;
+  readonly #moved: MovedReads | undefined;
   readonly #substituteFor;
   readonly #showsMoreToKeys = new LRUCache<string, true>(SHOWS_MORE);
 
   constructor(core: WholeCore, parts: OldReadParts) {
-    const { counts, headers, legacy } = parts;
+    const { counts, headers, legacy, backend } = parts;
     this.#core = core;
     this.#parts = parts;
     this.readPath = openPathReads(core, legacy);
     this.#readForm = openFormReads(core, this.readPath);
-    this.#dialect = legacyDialect(core, headers, counts);
+    const moved = (this.#moved = backend && new MovedReads(core, { ...parts, backend }));
+    this.#dialect = legacyDialect(core, headers, counts, moved);
     this.#cached = new CachedReads(core);
-    this.#replies = openReplies(core, { cached: this.#cached, counts, dialect: this.#dialect });
+    this.#replies = openReplies(core, { cached: this.#cached, counts, dialect: this.#dialect, moved });
     this.#substituteFor = openSubstitutes(core, { cached: this.#cached, replies: this.#replies });
   }
 
@@ -82,7 +87,8 @@ export class OldReads {
     if (sender === undefined) return false;
     const path = this.#readGet(pathOf(req.url ?? "/"));
     if (path === undefined) return false;
-    this.#begin(req, res, this.#oldRead(req, res, path, sender), pass);
+    const side = this.#moved?.sideOf(path, req, exchangeOf(res));
+    this.#begin(req, res, { ...this.#oldRead(req, res, path, sender), side }, pass);
     return true;
   }
 
@@ -138,6 +144,11 @@ export class OldReads {
   async #answerFor(req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean | Substitute> {
     const { outage } = this.#core;
     const { cacheKey, isList, posted, who } = read;
+    const moved = read.side && (await this.#moved?.answer(req, res, read, () => this.#checkKey(read)));
+    if (moved !== undefined) {
+      if (!res.destroyed) this.#replies.send(req, res, read, moved);
+      return true;
+    }
     const mayShowMore = cacheKey.personal || this.#showsMoreToKeys.has(cacheKey.key);
     const asked = { isList, mayShowMore, isPassing: this.#cached.isPassing(read), isAlike: posted !== undefined };
     let served: Served | NotForCache = "notForCache";
@@ -168,6 +179,7 @@ export class OldReads {
         case "say103":
           return this.#replies.sendRefusal(res, read);
         default: {
+          if (known.found === "failure" && read.side && (await this.#replies.sendStored(req, res, read))) return true;
           const reply = step === "say107" ? uncached(this.#cached.unasked(read).answer) : served;
           if (!res.destroyed) this.#replies.send(req, res, read, reply as Served);
           return true;

@@ -5,10 +5,12 @@ import type { Dialect } from "../answer/dialect.ts";
 import type { Core } from "../answer/core.ts";
 import { replyWith } from "../cache/reply.ts";
 import type { Served } from "../cache/served.ts";
+import type { FoundEntry } from "../cache/tieredEntries.ts";
 import { legacyCorsList } from "../http/cors.ts";
 import { sendWhole } from "../http/httpServer.ts";
 import { sendReply, unstoredHeaders } from "../http/ownErrors.ts";
 import type { CachedReads } from "./cachedReads.ts";
+import { legacysDecision, type MovedReads } from "./movedReads.ts";
 import type { OldRead } from "./oldRead.ts";
 import type { PathRead } from "./pathRead.ts";
 
@@ -23,10 +25,24 @@ const wrongKeyReply = {
   body: Buffer.from(wrongKey.body),
 };
 
-/** Sends answers to reads of old clients, and counts them. */
+/**
+ * A stored public answer of legacy that stands in place of none. A resource that the public cannot find may be the
+ * caller's own; a list's "no results" is an answer like its rows.
+ */
+const storedOf = (found: FoundEntry | undefined, { isList }: OldRead): Served | undefined => {
+  if (found === undefined || found.freshness === "not" || (found.entry.status !== 200 && !isList)) return undefined;
+  return { answer: found.entry, entry: found.entry, how: { fwd: "stale", detail: "stale-if-error" } };
+};
+
+/** Sends answers to reads of old clients, and counts them. `moved`: those that another backend may answer. */
 export const openReplies = (
   { keys }: Pick<Core, "keys">,
-  { cached, counts, dialect }: { cached: CachedReads; counts: ReadCounts; dialect: Dialect<PathRead> },
+  {
+    cached,
+    counts,
+    dialect,
+    moved,
+  }: { cached: CachedReads; counts: ReadCounts; dialect: Dialect<PathRead>; moved: MovedReads | undefined },
 ) => {
   const send = (req: IncomingMessage, res: ServerResponse, read: OldRead, served: Served): void => {
     const { status } = served.answer;
@@ -38,9 +54,14 @@ export const openReplies = (
     // A made-up key in a form does not count as a caller.
     if (read.posted !== undefined && exchange.caller && keys.wasAccepted(read.owner)) exchange.caller.id = read.owner;
     const { "accept-encoding": acceptEncoding, "if-none-match": ifNoneMatch } = req.headers;
-    const keyed = read.who !== "nobody";
+    const keyed = read.who !== "nobody" || read.side?.isDivided === true;
+    const decision = served.decision ?? (read.side && legacysDecision(read.side));
+    if (decision) {
+      Object.assign(exchange, { stage: decision.stage, backend: decision.backend });
+      moved?.count(decision);
+    }
     const request = { method: "GET", acceptEncoding, ifNoneMatch, keyed, cors: dialect.cors(req, exchange) };
-    const reply = replyWith(served, request, performance.now(), dialect.writeHeaders);
+    const reply = replyWith({ ...served, decision }, request, performance.now(), dialect.writeHeaders);
     const isSent = sendWhole(res, reply);
     counts.count(read.cacheKey.endpoint, isSent ? result : "error", performance.now() - exchange.started);
   };
@@ -54,17 +75,14 @@ export const openReplies = (
   };
 
   /**
-   * Sends the stored public answer instead of an answer that cannot be used, unless an answer was sent already. False:
-   * there is no stored answer to send.
+   * Sends the stored public answer instead of an answer that cannot be used, unless an answer was sent already: legacy's
+   * or, where the read has moved, the other backend's. False: there is no stored answer to send.
    */
   const sendStored = async (req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean> => {
-    const found = await cached.findStored(read);
+    const stored = storedOf(await cached.findStored(read), read) ?? (await moved?.findStored(req, res, read));
     if (res.headersSent) return true;
-    if (found === undefined || found.freshness === "not" || res.destroyed) return false;
-    const { entry } = found;
-    // A resource that the public cannot find may be the caller's own. A list's "no results" is an answer like its rows.
-    if (entry.status !== 200 && !read.isList) return false;
-    send(req, res, read, { answer: entry, entry, how: { fwd: "stale", detail: "stale-if-error" } });
+    if (stored === undefined || res.destroyed) return false;
+    send(req, res, read, stored);
     return true;
   };
 

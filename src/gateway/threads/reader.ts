@@ -131,6 +131,8 @@ export const openReader = (settings: ReaderSettings) => {
       runStep("transform", { endpoint: task.endpoint }, () => run("legacy", task, ...of)),
     /** Reads an answer of the new implementation, for `libraries/modern`, in the same threads and with their bounds. */
     readModern: (task: Jobs["modern"]["task"], ...of: BodyToRead) => run("modern", task, ...of),
+    /** Writes a document of ours in legacy's form. */
+    writeOldForm: (task: Jobs["oldForm"]["task"], ...of: BodyToRead) => run("oldForm", task, ...of),
     /** `waiting`: bodies that wait for a thread. `bytes`: of all bodies that wait or are being read. */
     size: () => ({ threads: pool?.threads.length ?? 0, waiting: pool?.queueSize ?? 0, bytes }),
     close: async (): Promise<void> => pool?.destroy(),

@@ -1,0 +1,48 @@
+import type { LegacyForm, LegacyFormat } from "../endpoint/legacyForm.ts";
+import { type LegacyWriter, legacyWriter } from "../legacy/writeLegacy.ts";
+import { parseJson } from "../rules/parseJson.ts";
+import type { Readable, Written } from "./readAnswer.ts";
+
+type Input = Record<string, unknown>;
+
+/**
+ * A document of ours, to be written in legacy's form. Its rows are only counted if there are as many as `page`, or
+ * without a `format`. `others`: the documents, joined as one JSON list, that answer what an earlier result `needs`.
+ */
+export type OldFormTask = { endpoint: string; format?: LegacyFormat; page?: number | undefined; others?: string };
+
+/**
+ * The document in legacy's form. `rows`: of a list. `needs`: legacy's form has values that are not in our document, but
+ * in the answers to these inputs of another endpoint.
+ */
+export type OldForm = { rows: number } & ({ written: Written } | { needs: Input[] } | { failed: string });
+
+const writers = new WeakMap<LegacyForm, LegacyWriter>();
+
+/** The writer of an endpoint's documents in legacy's form; each thread makes it once. */
+export const oldFormWriter = (output: Readable["output"], form: LegacyForm): LegacyWriter => {
+  const known = writers.get(form) ?? legacyWriter(output, form);
+  writers.set(form, known);
+  return known;
+};
+
+/** Writes a document of ours in legacy's form. */
+export const writeOldForm = (
+  { output, legacyForm }: Pick<Readable, "output" | "legacyForm">,
+  { format, page = Infinity, others }: OldFormTask,
+  body: Buffer,
+): OldForm => {
+  const ours = parseJson(body.toString("utf8"));
+  const rows = Array.isArray(ours) ? ours.length : 0;
+  if (ours === undefined || legacyForm === undefined) return { rows, failed: "it has no form of legacy" };
+  const { complete } = legacyForm;
+  const needs = complete && Array.isArray(ours) && format !== "json" && others === undefined;
+  if (needs) return { rows, needs: complete.inputs(ours) };
+  if (format === undefined || rows >= page) return { rows, needs: [] };
+  const { documentOf, write } = oldFormWriter(output, legacyForm);
+  const document = documentOf(ours, format);
+  const known = others === undefined ? undefined : parseJson(others);
+  const whole = complete && Array.isArray(known) ? complete.into(document, known) : document;
+  const type = format === "json" ? "application/json; charset=utf-8" : "text/xml; charset=utf-8";
+  return { rows, written: { answer: { status: 200, type, body: write(whole, format) }, groups: [], unfinishedUntil: undefined } };
+};

@@ -1,0 +1,317 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import {
+  type Answer,
+  isObject,
+  type ErrorTable,
+  judgedStatus,
+  type LegacyForm,
+  type OldFormTask,
+  parseJson,
+  writeLegacyError,
+} from "../../catalogue/index.ts";
+import { headerOf, type HttpExchange, openHolding } from "../../operation/index.ts";
+import type { Additions, OldReadBackend } from "../answer/additions.ts";
+import { type Context, fromNode } from "../answer/context.ts";
+import type { WholeCore } from "../answer/core.ts";
+import type { PreparedEndpoint } from "../answer/prepared.ts";
+import { callerOf } from "../answer/requestInput.ts";
+import type { CacheKey } from "../cache/cacheRequest.ts";
+import { bytesOf, entryOf } from "../cache/entry.ts";
+import { type Decision, type Served, uncached } from "../cache/served.ts";
+import { openSingleFlight } from "../cache/singleFlight.ts";
+import type { Known } from "./nextStep.ts";
+import type { OldRead } from "./oldRead.ts";
+import type { PathRead } from "./pathRead.ts";
+
+/** The most pages that are joined to a list without a limit, and the most lists that are joined at a time. */
+const MAX_PAGES = 50;
+const MAX_JOINING = 3;
+
+/** A read of an old client as a request of the new interface. */
+export type MovedRead = {
+  endpoint: PreparedEndpoint;
+  form: LegacyForm;
+  input: Record<string, unknown>;
+  /** The key of the backend's entry. */
+  cacheKey: CacheKey;
+  /** The name of the entry's form that answers the read. */
+  formName: string;
+  /** The rows of a page, if the read is a list without a limit. */
+  page: number | undefined;
+};
+
+/** The side that answers a read of an old client. `moved`: the request to the backend; absent: legacy answers. */
+export type Side = { decision: Decision; isDivided: boolean; moved?: MovedRead };
+
+/** The decision for an answer that legacy made, or its cache. */
+export const legacysDecision = ({ decision, moved }: Side): Decision =>
+  moved === undefined ? decision : { ...decision, backend: "legacy", reason: "fallback" };
+
+type Input = Record<string, unknown>;
+
+/**
+ * Answers reads of old clients by a backend of the new interface: its documents are written in legacy's form. The forms
+ * stay with the backend's entries, which both interfaces share. Where there is no answer, legacy answers as ever.
+ */
+export class MovedReads {
+  readonly #core: WholeCore;
+  readonly #backend: OldReadBackend;
+  readonly #decide: Additions["decide"];
+  /** By the knowledge of a path; `null`: legacy alone can answer it. */
+  readonly #moved = new WeakMap<object, MovedRead | null>();
+  readonly #joining;
+  readonly #joiningClients = new Set<string>();
+
+  constructor(core: WholeCore, { backend, decide }: { backend: OldReadBackend; decide: Additions["decide"] }) {
+    this.#core = core;
+    this.#backend = backend;
+    this.#decide = decide;
+    this.#joining = openSingleFlight<Answer | undefined>(2 * core.totalTimeout);
+  }
+
+  /** The side that answers this caller; `undefined`: legacy answers every caller. */
+  sideOf(read: PathRead, request: IncomingMessage, { caller }: HttpExchange): Side | undefined {
+    if (!("endpoint" in read.judging) || !this.#backend.mayAnswer(read.name) || caller === undefined) return undefined;
+    const moved = this.#movedRead(read, read.judging.endpoint, read.judging.input);
+    if (moved === null) return undefined;
+    const decision = this.#decide(read.name, { caller, header: (name) => headerOf(request, name) });
+    const isDivided = decision.stage === "canary" || decision.reason === "forced";
+    return decision.backend === "legacy" ? { decision, isDivided } : { decision, isDivided, moved };
+  }
+
+  /** Counts an answer by the side that made it. */
+  count(decision: Decision): void {
+    this.#backend.count(decision);
+  }
+
+  /** The backend's answer in legacy's form; `undefined`: legacy answers. `key`: legacy's verdict on the key. */
+  async answer(
+    req: IncomingMessage,
+    res: ServerResponse,
+    read: OldRead,
+    checkKey: () => Promise<NonNullable<Known["key"]>>,
+  ): Promise<Served | undefined> {
+    const { side: { moved } = {}, who, owner, cacheKey } = read;
+    // Legacy alone knows whose session it is, and what a browser has changed on the website.
+    if (moved === undefined || who === "browser" || (who === "session" && cacheKey.personal)) return undefined;
+    const verdict = await checkKey();
+    if (verdict === "refused" || verdict === "wasRefused") return undefined;
+    const isKnown = owner !== undefined && (verdict === "accepted" || this.#core.keys.wasAccepted(owner));
+    return this.#withContext(req, res, read, moved, async (context) => {
+      const isForAll = !(isKnown && cacheKey.personal);
+      const served = await this.#ask(isForAll ? { ...context, key: undefined } : context, read, moved);
+      if (served === undefined || judgedStatus(served.answer) === 200 || who === "nobody" || !isForAll) return served;
+      // A resource that the public does not find may be a private one of the caller.
+      return isKnown ? this.#ask(context, read, moved) : undefined;
+    });
+  }
+
+  /** The backend's stored answer to the public, for when neither side answers. */
+  async findStored(req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<Served | undefined> {
+    const { moved } = read.side ?? {};
+    if (moved === undefined) return undefined;
+    const request = { cacheKey: moved.cacheKey, owner: undefined, wanted: {} };
+    const { cache } = this.#core;
+    const found = (await cache.lookUpInTier(request)) ?? cache.lookUp(request, performance.now());
+    if (found === undefined || found.freshness === "not" || found.entry.status !== 200) return undefined;
+    const { entry } = found;
+    const served: Served = { answer: entry, entry, how: { fwd: "stale", detail: "stale-if-error" } };
+    return this.#withContext(req, res, read, moved, (context) => this.#inOldForm(served, context, read, moved));
+  }
+
+  #movedRead(read: PathRead, endpoint: PreparedEndpoint, given: Input): MovedRead | null {
+    let moved = this.#moved.get(read);
+    if (moved === undefined) {
+      moved = movedRead(read, endpoint, given, this.#backend.backend) ?? null;
+      this.#moved.set(read, moved);
+    }
+    return moved;
+  }
+
+  async #withContext<T>(
+    req: IncomingMessage,
+    res: ServerResponse,
+    { key, wanted: { onlyIfCached: _, ...wanted } }: OldRead,
+    { endpoint, input }: MovedRead,
+    use: (context: Context) => Promise<T>,
+  ): Promise<T> {
+    const holding = openHolding(this.#core.memory, true);
+    try {
+      const received = fromNode(req, res, holding, this.#core.trusted);
+      const caller = { ...callerOf(this.#core, received), key };
+      return await use({ ...received, ...caller, endpoint, input, legacy: endpoint.legacy(input), wanted });
+    } finally {
+      holding.close();
+    }
+  }
+
+  async #ask(context: Context, read: OldRead, moved: MovedRead): Promise<Served | undefined> {
+    const served = await this.#backend.read(context);
+    return served && this.#inOldForm(served, context, read, moved);
+  }
+
+  /** The same answer in legacy's form. The form stays with the entry, unless it is made of several. */
+  async #inOldForm(served: Served, context: Context, read: OldRead, moved: MovedRead): Promise<Served | undefined> {
+    const { entry, answer } = served;
+    const { decision } = read.side ?? {};
+    const kept = entry?.forms?.[moved.formName];
+    if (entry && kept) {
+      kept.freshUntil = entry.freshUntil;
+      return { ...served, answer: kept, entry: kept, decision };
+    }
+    const { none } = moved.form;
+    const isNone = answer.status === 404 && none !== undefined;
+    const written =
+      answer.status === 200 || isNone
+        ? await this.#write(isNone ? { ...answer, body: JSON.stringify(none) } : answer, context, read, moved)
+        : oldError(this.#core.errors, answer, moved.form, read.form);
+    if (written === "long") {
+      const joined = await this.#join(answer, context, read, moved);
+      return joined && { ...uncached(joined, "bypass"), decision };
+    }
+    if (written === undefined) return undefined;
+    if (entry === undefined) return { ...served, answer: written, decision };
+    const form = { ...entryOf(written, entry), freshUntil: entry.freshUntil };
+    this.#core.cache.keepForm(moved.cacheKey.key, entry, moved.formName, form);
+    return { ...served, answer: form, entry: form, decision };
+  }
+
+  /** Writes a 200 in legacy's form. `long`: it is the first page of several. */
+  async #write(answer: Answer, context: Context, read: OldRead, moved: MovedRead): Promise<Answer | "long" | undefined> {
+    const body = bytesOf(answer.body);
+    const task = { endpoint: moved.endpoint.name, format: read.form };
+    let form = await this.#writeForm({ ...task, page: moved.page }, body, context);
+    if (form !== undefined && moved.page !== undefined && form.rows >= moved.page) return "long";
+    if (form && "needs" in form) {
+      const others = await this.#askOthers(form.needs, context, moved);
+      form = others && (await this.#writeForm({ ...task, others: listOf(others).toString() }, body, context));
+    }
+    return form && "written" in form ? form.written.answer : undefined;
+  }
+
+  async #writeForm(task: OldFormTask, body: Buffer, { deadline, holding }: Context) {
+    // A copy: the bytes of a large answer go to a thread.
+    const form = await this.#core.reader.writeOldForm(task, Buffer.from(body), deadline, holding);
+    return "failure" in form || "failed" in form ? undefined : form;
+  }
+
+  /** The backend's documents with the values that these rows lack. */
+  async #askOthers(inputs: readonly Input[], context: Context, { form }: MovedRead): Promise<Buffer[] | undefined> {
+    const endpoint = this.#core.endpoints.find(({ name }) => name === form.complete?.endpoint);
+    if (endpoint === undefined) return undefined;
+    const found: Buffer[] = [];
+    for (const input of inputs) {
+      const served = await this.#backend.read({ ...context, endpoint, input, legacy: endpoint.legacy(input) });
+      if (served?.answer.status !== 200 && served?.answer.status !== 404) return undefined;
+      if (served.answer.status === 200) found.push(bytesOf(served.answer.body));
+    }
+    return found;
+  }
+
+  /** Joins the pages of a list, once for all who ask for it at the same time. `undefined` if too many are joined now. */
+  async #join(first: Answer, context: Context, read: OldRead, moved: MovedRead): Promise<Answer | undefined> {
+    const { client, form, owner = "" } = read;
+    const id = `${moved.cacheKey.key} ${form} ${context.key === undefined ? "" : owner}`;
+    const running = this.#joining.get(id);
+    if (running !== undefined) return running;
+    if (this.#joiningClients.size >= MAX_JOINING || this.#joiningClients.has(client)) return undefined;
+    this.#joiningClients.add(client);
+    try {
+      return await this.#joining.launch(id, this.#joinPages(bytesOf(first.body), context, read, moved));
+    } finally {
+      this.#joiningClients.delete(client);
+    }
+  }
+
+  async #joinPages(
+    first: Buffer,
+    context: Context,
+    { form: format }: OldRead,
+    moved: MovedRead,
+  ): Promise<Answer | undefined> {
+    const { page = 0, form, input } = moved;
+    const { name: endpoint } = moved.endpoint;
+    const pages = [first];
+    const others: Buffer[] = [];
+    let bytes = first.length;
+    for (let last: Buffer | undefined = first; last !== undefined; ) {
+      const counted = await this.#writeForm({ endpoint }, last, context);
+      if (counted === undefined) return undefined;
+      if (form.complete && format === "xml" && "needs" in counted) {
+        const found = await this.#askOthers(counted.needs, context, moved);
+        if (found === undefined) return undefined;
+        others.push(...found);
+      }
+      if (counted.rows < page) break;
+      if (pages.length === MAX_PAGES) return undefined;
+      const next = await this.#backend.read({ ...context, input: { ...input, offset: pages.length * page } });
+      if (next?.answer.status === 404) break;
+      if (next?.answer.status !== 200) return undefined;
+      last = bytesOf(next.answer.body);
+      bytes += last.length;
+      if (bytes > this.#core.settings.MAX_REPLY_BYTES || context.holding?.take(last.length) === false) return undefined;
+      pages.push(last);
+    }
+    const task = { endpoint, format, others: listOf(others).toString() };
+    const whole = await this.#writeForm(task, listOf(pages), context);
+    return whole && "written" in whole ? whole.written.answer : undefined;
+  }
+}
+
+/** The read of an old client as a request to the backend; `undefined`: legacy answers it otherwise. */
+const movedRead = (
+  { form: format, cacheKeys }: PathRead,
+  endpoint: PreparedEndpoint,
+  given: Input,
+  backend: string,
+): MovedRead | undefined => {
+  const { legacyForm: form, input: fields } = endpoint;
+  const { limit, offset } = given;
+  if (form === undefined || endpoint.cacheKey === undefined) return undefined;
+  // Legacy refuses these, and our defaults would hide it.
+  const hasNoFilter = Object.values(given).every((value) => value === undefined);
+  if (endpoint.rejectEarly?.(given) !== undefined || (form.needsFilter && hasNoFilter)) return undefined;
+  if (offset !== undefined && limit === undefined) return undefined;
+  const isWhole = limit === undefined && Object.hasOwn(fields, "limit");
+  if (isWhole && form.page === undefined) return undefined;
+  const input = Object.fromEntries(
+    Object.entries(fields).map(([name, { fallback }]) => [
+      name,
+      given[name] ?? (name === "limit" ? form.page : fallback?.value),
+    ]),
+  );
+  return {
+    endpoint,
+    form,
+    input,
+    cacheKey: { ...endpoint.cacheKey(input, backend), endpoint: cacheKeys.http.endpoint },
+    formName: isWhole ? `whole ${format}` : format,
+    page: isWhole ? form.page : undefined,
+  };
+};
+
+/**
+ * Legacy's error for an error of the new interface, with legacy's code and message. `undefined`: it has no code, or
+ * legacy has no such error.
+ */
+const oldError = (
+  errors: ErrorTable,
+  { status, body }: Answer,
+  { codes }: LegacyForm,
+  format: PathRead["form"],
+): Answer | undefined => {
+  if (status < 402 || status >= 500 || status === 410) return undefined;
+  const document = parseJson(body.toString());
+  const detail = document !== undefined && isObject(document) ? document["detail"] : undefined;
+  if (detail === undefined || !isObject(detail)) return undefined;
+  const { code, message, additional_information: additional } = detail as Partial<Record<string, string>>;
+  if (code === undefined || message === undefined) return undefined;
+  const mapped = codes?.[code];
+  const said = mapped === undefined ? message : (errors.get(Number(mapped))?.message ?? message);
+  const error = { code: mapped ?? code, message: said, ...(additional !== undefined && { additional }) };
+  return { status: 412, judged: status, ...writeLegacyError(format, error) };
+};
+
+/** Joins JSON lists to one. */
+const listOf = (lists: readonly Buffer[]): Buffer =>
+  Buffer.from(`[${lists.map((list) => list.toString("utf8").slice(1, -1)).filter(Boolean).join(",")}]`);
