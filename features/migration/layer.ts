@@ -48,7 +48,10 @@ export const openLayer = (
     const byModern = isModern ? await backend.read(context) : undefined;
     const byLegacy = byModern ?? (await next(context));
     // If neither side answers, modern's earlier answer is better than none.
-    const stored = isModern && byModern === undefined && byLegacy.answer.status >= 500 ? await backend.readStored(context) : undefined;
+    const stored =
+      isModern && byModern === undefined && byLegacy.answer.status >= 500
+        ? await backend.readStored(context)
+        : undefined;
     const served: Served = byModern ?? stored ?? byLegacy;
     const isFallback = isModern && byModern === undefined;
     const decision: StageDecision = isFallback

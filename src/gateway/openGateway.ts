@@ -86,6 +86,14 @@ const openInterface = ({ core, identity, legacy }: OpenedCore, features: Additio
   const oldReads =
     settings.CACHE_LEGACY.length === 0
       ? undefined
-      : new OldReads(core, { counts: openReadCounts(meter), hitPath, legacy: identity, headers, onLegacyBody, decide, backend: features.oldReadBackend });
+      : new OldReads(core, {
+          counts: openReadCounts(meter),
+          hitPath,
+          legacy: identity,
+          headers,
+          onLegacyBody,
+          decide,
+          backend: features.oldReadBackend,
+        });
   return { app, hitPath, proxy, oldReads, stored: openStoredAnswers(core, features, { app, oldReads }) };
 };

@@ -44,5 +44,8 @@ export const writeOldForm = (
   const known = others === undefined ? undefined : parseJson(others);
   const whole = complete && Array.isArray(known) ? complete.into(document, known) : document;
   const type = format === "json" ? "application/json; charset=utf-8" : "text/xml; charset=utf-8";
-  return { rows, written: { answer: { status: 200, type, body: write(whole, format) }, groups: [], unfinishedUntil: undefined } };
+  return {
+    rows,
+    written: { answer: { status: 200, type, body: write(whole, format) }, groups: [], unfinishedUntil: undefined },
+  };
 };

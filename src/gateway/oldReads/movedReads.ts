@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   type Answer,
-  isObject,
   type ErrorTable,
+  isObject,
+  type Jobs,
   judgedStatus,
   type LegacyForm,
-  type OldFormTask,
   parseJson,
   writeLegacyError,
 } from "../../catalogue/index.ts";
@@ -177,7 +177,12 @@ export class MovedReads {
   }
 
   /** Writes a 200 in legacy's form. `long`: it is the first page of several. */
-  async #write(answer: Answer, context: Context, read: OldRead, moved: MovedRead): Promise<Answer | "long" | undefined> {
+  async #write(
+    answer: Answer,
+    context: Context,
+    read: OldRead,
+    moved: MovedRead,
+  ): Promise<Answer | "long" | undefined> {
     const body = bytesOf(answer.body);
     const task = { endpoint: moved.endpoint.name, format: read.form };
     let form = await this.#writeForm({ ...task, page: moved.page }, body, context);
@@ -189,7 +194,7 @@ export class MovedReads {
     return form && "written" in form ? form.written.answer : undefined;
   }
 
-  async #writeForm(task: OldFormTask, body: Buffer, { deadline, holding }: Context) {
+  async #writeForm(task: Jobs["oldForm"]["task"], body: Buffer, { deadline, holding }: Context) {
     // A copy: the bytes of a large answer go to a thread.
     const form = await this.#core.reader.writeOldForm(task, Buffer.from(body), deadline, holding);
     return "failure" in form || "failed" in form ? undefined : form;
@@ -234,7 +239,7 @@ export class MovedReads {
     const pages = [first];
     const others: Buffer[] = [];
     let bytes = first.length;
-    for (let last: Buffer | undefined = first; last !== undefined; ) {
+    for (let last: Buffer | undefined = first; last !== undefined;) {
       const counted = await this.#writeForm({ endpoint }, last, context);
       if (counted === undefined) return undefined;
       if (form.complete && format === "xml" && "needs" in counted) {
@@ -314,4 +319,9 @@ const oldError = (
 
 /** Joins JSON lists to one. */
 const listOf = (lists: readonly Buffer[]): Buffer =>
-  Buffer.from(`[${lists.map((list) => list.toString("utf8").slice(1, -1)).filter(Boolean).join(",")}]`);
+  Buffer.from(
+    `[${lists
+      .map((list) => list.toString("utf8").slice(1, -1))
+      .filter(Boolean)
+      .join(",")}]`,
+  );
