@@ -1,5 +1,6 @@
 import {
   flag,
+  form,
   integer,
   integerFrom,
   type JsonObject,
@@ -102,6 +103,17 @@ const evaluationList = <T>(
 
     wrappers: ["evaluations", "evaluation"],
     row: evaluation,
+    // Its JSON, which has fewer members and no matrix, is not read: the new interface is made of the XML.
+    legacyForm: form(
+      `evaluations{evaluation*{#run_id uploader/xml #task_id #setup_id #flow_id flow_name ${
+        exampleMembers
+          ? `parameters{parameter*{id flow_id
+        flow_name full_name parameter_name data_type default_value value}} `
+          : ""
+      }data_id/xml? data_name? evaluation_engine_id/xml? function
+        upload_time #value? values/xml? #array_data?}}`,
+      { isTemplate: true, page: MAX_ROWS },
+    ),
 
     // Callers see evaluations of their own runs on tasks under embargo.
     groups: runGroups,

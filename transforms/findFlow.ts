@@ -4,6 +4,7 @@ import {
   dropped,
   endpoint,
   entity,
+  form,
   get,
   integer,
   type Json,
@@ -87,6 +88,13 @@ export const findFlow = endpoint("GET /flow/exists/{name}/{external_version?}", 
     problems: { "flow-not-found": unknownFlow },
   },
   output: unwrapped("flow_exists", object({ flow_id: renamed("id", unlessDenied(integer)), exists: dropped })),
+  legacyForm: form("flow_exists{exists id}", {
+    adapt(legacy) {
+      const id = member(legacy, "flow_exists", "id") ?? -1;
+      return { flow_exists: { exists: String(id !== -1), id } };
+    },
+    none: { flow_id: -1 },
+  }),
 
   cache: { ...lasting, groups: (_, ours) => (ours ? entity("flow", ours.flow_id) : [collection("flow")]) },
   first: {

@@ -2,14 +2,15 @@ import {
   anyOrder,
   commaSeparated,
   endpoint,
+  form,
   get,
   identifier,
   integer,
+  isoTimestamp,
   isUnset,
   type Json,
   type JsonObject,
   list,
-  lowercase,
   member,
   nullable,
   object,
@@ -19,6 +20,7 @@ import {
   unwrapped,
   urlList,
 } from "../src/catalogue/index.ts";
+import { formatName } from "./formatName.ts";
 import { legacyError } from "./legacyErrors.ts";
 import { firstDataset } from "./firstEntry.ts";
 import { ofDataset } from "./lifetimes.ts";
@@ -62,7 +64,7 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
       contributor: commaSeparated,
       citation: nullable(text),
       paper_url: nullable(text),
-      upload_date: nullable(timestamp),
+      upload_date: nullable(isoTimestamp),
       processing_date: nullable(timestamp),
       error: nullable(text),
       warning: nullable(text),
@@ -76,12 +78,16 @@ export const getDataset = endpoint("GET /datasets/{dataset_id}", {
       url: nullable(text),
       parquet_url: onlyWhen("Present only where `format` is `arff`.", isArff, nullable(text)),
       file_id: nullable(integer),
-      format: nullable(lowercase),
+      format: nullable(formatName),
       original_data_url: urlList,
       md5_checksum: nullable(text),
     }),
   ),
 
+  legacyForm: form(`data_set_description{id name version description description_version format creator* contributor*
+    collection_date? upload_date language? licence? url parquet_url? file_id? default_target_attribute? row_id_attribute?
+    ignore_attribute* version_label? citation? tag* visibility? original_data_url? paper_url? status processing_date?
+    error? warning? md5_checksum}`),
   cache: {
     ...ofDataset("10m"),
     unfinishedUntil: (ours) => (isProcessed(ours) ? undefined : uploadedAt(ours) + PROCESSED_WITHIN),

@@ -3,6 +3,7 @@ import {
   dropped,
   endpoint,
   entriesOf,
+  form,
   get,
   identifier,
   integer,
@@ -40,6 +41,7 @@ const asWritten = (_: string, value: Json, { source }: { source?: string }): Jso
  */
 const nominalValues: Rule<string[]> = {
   ...list(text),
+  to: "nominal_value",
   name: "nominalValues",
   does: '`nominal_value`, or else `nominal_values`, which may be a JSON text -> always a list of texts: `"[\\"a\\", 1.0]"` -> `["a", "1.0"]`',
   read(legacy, note, parent) {
@@ -81,6 +83,11 @@ export const getDatasetFeatures = endpoint("GET /datasets/features/{dataset_id}"
     ),
   ),
 
+  legacyForm: form(
+    `data_features{feature*{index name data_type ontology* nominal_value* is_target is_ignore is_row_identifier
+    number_of_missing_values}}`,
+    { codes: { 111: "271", 112: "275" } },
+  ),
   cache: ofDataset("24h"),
   first: firstDataset,
   examples: { small: { dataset_id: 1 }, notProcessed: { dataset_id: 18 }, unknown: { dataset_id: 1_000_000 } },

@@ -1,4 +1,15 @@
-import { anyOrder, endpoint, get, identifier, list, number, object, text, unwrapped } from "../src/catalogue/index.ts";
+import {
+  anyOrder,
+  endpoint,
+  form,
+  get,
+  identifier,
+  javaNumber,
+  list,
+  object,
+  text,
+  unwrapped,
+} from "../src/catalogue/index.ts";
 import { firstDataset } from "./firstEntry.ts";
 import { legacyError } from "./legacyErrors.ts";
 import { ofDataset } from "./lifetimes.ts";
@@ -14,8 +25,9 @@ export const getDatasetQualities = endpoint("GET /datasets/qualities/{dataset_id
   recover: { code: 361, look: ({ dataset_id }) => get`/data/${dataset_id}`, errors: new Set([112]) },
   modern: { codes: [111] },
 
-  output: unwrapped("data_qualities", unwrapped("quality", anyOrder(list(object({ name: text, value: number }))))),
+  output: unwrapped("data_qualities", unwrapped("quality", anyOrder(list(object({ name: text, value: javaNumber }))))),
 
+  legacyForm: form("data_qualities{quality*{name value}}", { codes: { 111: "361", 112: "361" } }),
   cache: ofDataset("24h"),
   first: firstDataset,
   examples: { small: { dataset_id: 1 }, notProcessed: { dataset_id: 18 }, unknown: { dataset_id: 1_000_000 } },

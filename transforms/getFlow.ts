@@ -4,9 +4,11 @@ import {
   dropped,
   endpoint,
   entity,
+  form,
   get,
   identifier,
   integer,
+  isoTimestamp,
   list,
   nested,
   nullable,
@@ -14,7 +16,6 @@ import {
   renamed,
   type Rule,
   text,
-  timestamp,
   unwrapped,
 } from "../src/catalogue/index.ts";
 import { legacyError } from "./legacyErrors.ts";
@@ -53,7 +54,7 @@ const flow: Rule<Flow> = nested((within) =>
     version: nullable(integer),
     external_version: nullable(text),
     description: nullable(text),
-    upload_date: nullable(timestamp),
+    upload_date: nullable(isoTimestamp),
     language: nullable(text),
     dependencies: nullable(text),
     parameter: list(
@@ -90,6 +91,11 @@ export const getFlow = endpoint("GET /flows/{flow_id}", {
   echoes: { flow_id: ["id"] },
   modern: { problems: { "flow-not-found": legacyError(181) } },
   output: unwrapped("flow", flow),
+  legacyForm:
+    form(`flow{id uploader name custom_name? class_name? version external_version? description? creator* contributor*
+    upload_date licence? language? full_description? installation_notes? dependencies?
+    parameter*{name data_type default_value description} component*{identifier flow^} tag* source_url? binary_url?
+    source_format? binary_format? source_md5? binary_md5?}`),
   cache: {
     ...lasting,
     groups: ({ flow_id }, ours) => [

@@ -2,6 +2,7 @@ import {
   boolean,
   endpoint,
   entity,
+  form,
   get,
   identifier,
   integer,
@@ -46,6 +47,7 @@ export const getRunTrace = endpoint("GET /run/trace/{run_id}", {
     }),
   ),
 
+  legacyForm: form("trace{run_id trace_iteration*{repeat fold iteration setup_string evaluation selected}}"),
   cache: { ...lasting, groups: ({ run_id }, ours) => entity("run", run_id, ours !== undefined) },
   examples: { one: { run_id: 1 }, none: { run_id: 3 }, unknown: { run_id: 1_000_000 } },
   exampleAnswer: {

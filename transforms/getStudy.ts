@@ -3,10 +3,13 @@ import {
   collection,
   endpoint,
   entity,
+  form,
   get,
   identifierOr,
   integer,
+  isoTimestamp,
   isUnset,
+  type JsonObject,
   list,
   markup,
   member,
@@ -15,7 +18,6 @@ import {
   object,
   renamed,
   type Rule,
-  timestamp,
   unwrapped,
 } from "../src/catalogue/index.ts";
 import { legacyError } from "./legacyErrors.ts";
@@ -29,6 +31,12 @@ export const legacyStudies: ReadonlySet<number> = new Set([
 
 /** `{"data": {"data_id": ["1", "2"]}}` -> `[1, 2]`, under its new name. */
 const idsIn = (group: string, id: string): Rule<number[]> => renamed(group, unwrapped(id, anyOrder(list(integer))));
+
+/** A study of tasks has no flows, setups and runs; one of runs has all groups, also empty ones. */
+const membersOf = (legacy: JsonObject): JsonObject => {
+  const { flows: _, setups: __, runs: ___, ...ofTasks } = legacy["study"] as JsonObject;
+  return ofTasks["main_entity_type"] === "task" ? { study: ofTasks } : legacy;
+};
 
 export const getStudy = endpoint("GET /studies/{id_or_alias}", {
   summary: "A study: what it is about, and the ids of all that belongs to it.",
@@ -63,7 +71,7 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
       description: nullable(markup),
       visibility: nullable(markup),
       status: nullable(markup),
-      creation_date: nullable(timestamp),
+      creation_date: nullable(isoTimestamp),
       creator: nullable(integer),
       data_ids: idsIn("data", "data_id"),
       task_ids: idsIn("tasks", "task_id"),
@@ -73,6 +81,11 @@ export const getStudy = endpoint("GET /studies/{id_or_alias}", {
     }),
   ),
 
+  legacyForm: form(
+    `study{id alias? main_entity_type benchmark_suite? name description visibility status creation_date creator
+      data{data_id*} tasks{task_id*} flows?{flow_id*} setups?{setup_id*} runs?{run_id*}}`,
+    { adapt: membersOf, codes: { 112: "602" } },
+  ),
   cache: {
     fresh: "5m",
     staleWhileRevalidate: "1h",

@@ -2,6 +2,7 @@ import {
   commaSeparated,
   endpoint,
   entity,
+  form,
   get,
   identifier,
   integer,
@@ -35,6 +36,8 @@ export const getTaskType = endpoint("GET /tasktype/{id}", {
     }),
   }),
 
+  legacyForm: form(`task_type{id name description creator* contributor* creation_date
+    input*{@name requirement? data_type?}}`),
   cache: { ...fixed, groups: ({ id }, ours) => entity("tasktype", id, ours !== undefined) },
   examples: { classification: { id: 1 }, unknown: { id: 1_000_000 } },
   exampleAnswer: {

@@ -1,11 +1,12 @@
 import {
   collection,
   dropped,
+  form,
   getSegments,
   havingValue,
   integer,
+  javaNumber,
   list,
-  lowercase,
   nullable,
   number,
   object,
@@ -25,6 +26,7 @@ import {
   page,
   tagFilter,
 } from "./filters.ts";
+import { formatName } from "./formatName.ts";
 import { legacyError } from "./legacyErrors.ts";
 import { pagedList } from "./pagedList.ts";
 
@@ -51,16 +53,20 @@ export const listDatasets = pagedList("POST /datasets/list", {
     did: integer,
     name: nullable(verbatim(text)),
     version: nullable(integer),
-    format: nullable(verbatim(lowercase)),
+    format: nullable(verbatim(formatName)),
     file_id: nullable(integer),
     status: nullable(text),
     md5_checksum: nullable(text),
     // Legacy omits qualities without a value.
-    quality: havingValue("value", number, list(object({ name: text, value: number }))),
+    quality: havingValue("value", number, list(object({ name: text, value: javaNumber }))),
     // Only the XML, which is used if the JSON is broken, names the uploader.
     uploader: dropped,
   }),
 
+  legacyForm: form(
+    `data{dataset*{#did name #version uploader/xml? status format md5_checksum/json="" #file_id? quality*{@name =value}}}`,
+    { isTemplate: true, page: 10_000 },
+  ),
   groups: () => [collection("dataset")],
   examples: { firstFive: { limit: 5 }, byTag: { tag: "flowers", limit: 10 }, none: { data_name: "no-such-dataset" } },
   exampleAnswer: [

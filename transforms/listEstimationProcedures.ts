@@ -2,6 +2,7 @@ import {
   boolean,
   collection,
   endpoint,
+  form,
   get,
   integer,
   list,
@@ -36,6 +37,8 @@ export const listEstimationProcedures = endpoint("GET /estimationprocedure/list"
       ),
     ),
   ),
+  legacyForm: form(`estimationprocedures{estimationprocedure*{id ttid name type repeats? folds? percentage?
+    stratified_sampling?}}`),
   modern: { codes: [500] },
   cache: { ...fixed, groups: () => [collection("estimationprocedure")] },
   examples: { all: {} },

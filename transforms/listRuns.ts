@@ -1,7 +1,13 @@
 import {
   dropped,
+  entriesOf,
   flag,
+  form,
   integer,
+  type Json,
+  type JsonObject,
+  type LegacyForm,
+  member,
   nullable,
   object,
   optionalField,
@@ -17,6 +23,29 @@ import { requireFilter, runFilters, runGroups } from "./runLists.ts";
 
 /** Legacy requires at least one of these filters. */
 const narrowing = [...Object.keys(runFilters), "task_type", "study"];
+
+/** The most tasks that a request asks for. */
+const MAX_TASKS = 500;
+
+/** The types of the runs' tasks, which only legacy's XML has. */
+const taskTypes: NonNullable<LegacyForm["complete"]> = {
+  endpoint: "listTasks",
+  inputs(runs) {
+    const ids = [...new Set(runs.map((run) => member(run, "task_id")))];
+    return Array.from({ length: Math.ceil(ids.length / MAX_TASKS) }, (_, i) => ({
+      task_id: ids.slice(i * MAX_TASKS, (i + 1) * MAX_TASKS),
+      status: "all",
+      limit: MAX_TASKS,
+      offset: 0,
+    }));
+  },
+  into(legacy, tasks) {
+    const types = new Map(tasks.map((task) => [member(task, "task_id"), member(task, "task_type_id")]));
+    const typeOf = (run: Json): Json => types.get(member(run, "task_id")) ?? "";
+    const runs = entriesOf(member(legacy, "runs", "run")) as JsonObject[];
+    return { runs: { run: runs.map((run) => ({ ...run, task_type_id: typeOf(run) })) } };
+  },
+};
 
 export const listRuns = pagedList("POST /runs/list", {
   summary: `The runs that match every filter: at least one of ${narrowing.join(", ")}.`,
@@ -55,6 +84,10 @@ export const listRuns = pagedList("POST /runs/list", {
     task_type_id: dropped,
   }),
 
+  legacyForm: form(
+    `runs{run*{#run_id #task_id task_type_id/xml? #setup_id #flow_id #uploader upload_time error_message run_details}}`,
+    { isTemplate: true, page: MAX_ROWS, complete: taskTypes },
+  ),
   // Callers see their own runs on tasks under embargo.
   groups: runGroups,
   examples: { ofTask: { task: 1, limit: 5 }, one: { run: 1 }, none: { task: 1_000_000 } },

@@ -1,4 +1,4 @@
-import { collection, integer, object, optional } from "../src/catalogue/index.ts";
+import { collection, form, integer, object, optional } from "../src/catalogue/index.ts";
 import { idList, listBy, MAX_ROWS, page, tagFilter } from "./filters.ts";
 import { legacyError } from "./legacyErrors.ts";
 import { limitTooHigh } from "./outcomes.ts";
@@ -16,6 +16,11 @@ export const listSetups = pagedList("POST /setups/list", {
   wrappers: ["setups", "setup"],
   row: object({ setup_id: integer, flow_id: integer, parameter: optional(listedParameters) }),
 
+  legacyForm: form(
+    `setups{setup*{setup_id flow_id
+    parameter*{id flow_id flow_name full_name parameter_name data_type default_value value}}}`,
+    { page: MAX_ROWS, needsFilter: true },
+  ),
   isPublic: true,
   groups: () => [collection("setup")],
   examples: { firstFive: { limit: 5 }, byFlow: { flow: 103 }, none: { tag: "no-such-tag" } },

@@ -2,6 +2,7 @@ import {
   collection,
   commaSeparated,
   endpoint,
+  form,
   get,
   integer,
   list,
@@ -22,6 +23,7 @@ export const listTaskTypes = endpoint("GET /tasktype/list", {
       ),
     }),
   }),
+  legacyForm: form("task_types{task_type*{id name description creator}}"),
   cache: { ...fixed, groups: () => [collection("tasktype")] },
   examples: { all: {} },
   exampleAnswer: {

@@ -1,10 +1,11 @@
 import {
   anyOrder,
   collection,
+  form,
   havingValue,
   integer,
+  javaNumber,
   list,
-  lowercase,
   nullable,
   number,
   object,
@@ -13,6 +14,7 @@ import {
   verbatim,
 } from "../src/catalogue/index.ts";
 import { datasetName, datasetSizes, datasetStatus, idFilter, idList, listBy, page, tagFilter } from "./filters.ts";
+import { formatName } from "./formatName.ts";
 import { legacyError } from "./legacyErrors.ts";
 import { pagedList } from "./pagedList.ts";
 
@@ -42,14 +44,19 @@ export const listTasks = pagedList("POST /tasks/list", {
     did: nullable(integer),
     name: nullable(verbatim(text)),
     status: nullable(text),
-    format: nullable(lowercase),
+    format: nullable(formatName),
     input: list(object({ name: text, value: nullable(text) })),
     // Legacy omits qualities without a value.
-    quality: havingValue("value", number, list(object({ name: text, value: number }))),
+    quality: havingValue("value", number, list(object({ name: text, value: javaNumber }))),
     // The list of legacy has no such field.
     tags: anyOrder(list(text)),
   }),
 
+  legacyForm: form(
+    `tasks{task*{#task_id #task_type_id task_type #did name status format input*?{@name =value} quality*?{@name =value}
+      tags*?}}`,
+    { isTemplate: true, page: 10_000 },
+  ),
   // The list shows the names and states of datasets.
   groups: () => [collection("task"), collection("dataset")],
   examples: { firstFive: { limit: 5 }, byType: { task_type_id: 8 }, none: { tag: "no-such-tag" } },

@@ -52,6 +52,7 @@ export {
   unescaped,
 } from "./endpoint/input.ts";
 export type { LegacyPaths, LegacyWrite, LegacyWriteKnowledge, OpaqueRead } from "./endpoint/legacyInterface.ts";
+export { form, type LegacyForm } from "./endpoint/legacyForm.ts";
 export { get, getSegments, type LegacyRequest, post, type Unsent, upload } from "./endpoint/legacyRequest.ts";
 export { type DeclaredLifetimes, type Duration, isDuration, milliseconds } from "./endpoint/lifetimes.ts";
 export type { LegacyError, Outcome, OutcomeKind } from "./endpoint/outcome.ts";
@@ -126,6 +127,8 @@ export { around, isObject, isUnset, type Json, type JsonObject, type Rule } from
 export {
   boolean,
   integer,
+  isoTimestamp,
+  javaNumber,
   jsonList,
   lowercase,
   markup,

@@ -2,6 +2,7 @@ import type { Touched } from "./groups.ts";
 import type { DeclaredLifetimes } from "./lifetimes.ts";
 import type { Json, JsonObject, Rule } from "../rules/rule.ts";
 import type { Fields, InputOf } from "./field.ts";
+import type { LegacyForm } from "./legacyForm.ts";
 import type { LegacyRequest, Unsent } from "./legacyRequest.ts";
 import type { Outcome } from "./outcome.ts";
 
@@ -135,6 +136,8 @@ export type Definition<F extends Fields = Fields, T = unknown, Input = InputOf<F
   /** The way to read a row that legacy does not list, and the conditions that the list's input sets for it. */
   rowById?: RowById & { filters: RowFilters<Input> };
   output: Rule<T>;
+  /** The form of legacy's documents, if our answers can be written back for old clients. */
+  legacyForm?: LegacyForm;
   /**
    * A request to legacy for a list of one entry, and the input that its document gives: an example that works with any
    * catalogue.

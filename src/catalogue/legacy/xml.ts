@@ -83,7 +83,7 @@ export const xmlReaderFor = (endpoint: {
   recover?: { verbatim?: readonly string[] };
 }): XmlReader => {
   const { output, harmlessNotices: harmless = [], recover } = endpoint;
-  const verbatim = [...flaggedPaths("verbatim", output), ...(recover?.verbatim ?? [])];
+  const verbatim = [...verbatimPaths(output), ...(recover?.verbatim ?? [])];
   return Object.assign(xmlReader(markupPaths(output), verbatim), { harmless });
 };
 
@@ -135,3 +135,6 @@ const stepTo = (rule: Rule, place: string, inner: Rule): string[] => {
 
 /** The paths of texts that may hold markup. */
 export const markupPaths = (rule: Rule): string[] => flaggedPaths("markup", rule);
+
+/** The paths of texts that legacy does not escape in its XML. */
+export const verbatimPaths = (rule: Rule): string[] => flaggedPaths("verbatim", rule);

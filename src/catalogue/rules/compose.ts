@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { unnoted } from "./notes.ts";
+import { writeBack } from "./writeBack.ts";
 import {
   around,
   withDescription,
@@ -189,6 +190,8 @@ export const ifGiven = <T>(inner: Rule<T>): Rule<T | undefined> => ({
   schema: withDescription(inner.schema.optional(), inner.schema.description, "Absent where legacy leaves it out."),
   ...around(inner, ifGiven),
   mayBeAbsent: true,
+  // A field without a value is an empty element.
+  write: (ours) => writeBack(inner, ours) ?? "",
   read: (legacy, note, parent) => (legacy === undefined ? undefined : inner.read(legacy, note, parent)),
 });
 

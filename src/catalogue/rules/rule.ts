@@ -25,6 +25,8 @@ export type Rule<T = unknown> = {
    * legacy object around the value.
    */
   read(legacy: Json | undefined, note: Note, parent: JsonObject): Json | undefined;
+  /** The legacy value for ours, if it differs; without it the value is written as it is. */
+  write?(ours: Json): Json | undefined;
   /**
    * The inner rules, by the place in our document: a field's name, `*` for the entries of a list, `""` for the same
    * place.
@@ -36,6 +38,8 @@ export type Rule<T = unknown> = {
   repeats?(): Rule<T>;
   /** The legacy field that it reads, if that has another name. */
   from?: string;
+  /** The legacy field that it is written to, if that is not the one it reads. */
+  to?: string;
   /** The legacy member that holds the value for the inner rule. */
   wrapper?: string;
   /** An unset value leaves no field behind. */
@@ -60,10 +64,12 @@ export const rule = <T>(
   does: string,
   schema: z.ZodType<T>,
   convert: (legacy: Json | undefined) => Json | undefined,
+  write?: (ours: Json) => Json | undefined,
 ): Rule<T> => ({
   name,
   does,
   schema,
+  ...(write && { write }),
   read(legacy, note) {
     const ours = convert(legacy);
     if (ours !== legacy) note.changed(name, legacy, ours);

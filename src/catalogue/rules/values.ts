@@ -33,6 +33,18 @@ export const number: Rule<number | null> = rule(
   },
 );
 
+/** A number that legacy has as Java writes it: `898.0`, `1.0E-4`. */
+export const javaNumber: Rule<number | null> = {
+  ...number,
+  write(ours) {
+    if (typeof ours !== "number") return undefined;
+    const size = Math.abs(ours);
+    const isPlain = size === 0 || (size >= 1e-3 && size < 1e7);
+    const [digits = "", exponent] = (isPlain ? String(ours) : ours.toExponential()).split("e");
+    return `${digits.includes(".") ? digits : `${digits}.0`}${exponent === undefined ? "" : `E${Number(exponent)}`}`;
+  },
+};
+
 /** `"true"` -> `true` */
 export const boolean: Rule<boolean> = rule("boolean", '`"true"` -> `true`', z.boolean(), (legacy) =>
   legacy === "true" ? true : legacy === "false" ? false : legacy,
@@ -48,7 +60,11 @@ export const timestamp: Rule<string> = rule(
   ),
   (legacy) =>
     typeof legacy === "string" && legacy[10] === " " ? legacy.replace(/^(\d{4}-\d{2}-\d{2}) +(?=\d)/, "$1T") : legacy,
+  (ours) => (typeof ours === "string" ? ours.replace("T", " ") : ours),
 );
+
+/** A timestamp that legacy writes with its `T`. */
+export const isoTimestamp: Rule<string> = { ...timestamp, write: (ours) => ours };
 
 /** `"Sparse_ARFF"` -> `"sparse_arff"` */
 export const lowercase: Rule<string> = rule(
@@ -92,6 +108,7 @@ export const numberList = (levels: number): Rule<Json[]> =>
       const value = parseJson(legacy.replaceAll(/[^[\],\s]+/g, (entry) => String(numberIn(entry))));
       return Array.isArray(value) ? value : legacy;
     },
+    (ours) => (isUnset(ours) ? undefined : JSON.stringify(ours).replaceAll("null", "?")),
   );
 
 const areNumbers = (list: unknown[], levels: number): boolean =>
@@ -116,4 +133,5 @@ export const jsonList: Rule<Json[] | string> = rule(
     const value = typeof legacy === "string" ? parseJson(legacy) : undefined;
     return Array.isArray(value) ? value : legacy;
   },
+  (ours) => (Array.isArray(ours) ? (isUnset(ours) ? "" : JSON.stringify(ours)) : ours),
 );

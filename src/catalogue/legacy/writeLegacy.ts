@@ -1,0 +1,134 @@
+import { type LegacyForm, type LegacyFormat, type Shape, shapeOf } from "../endpoint/legacyForm.ts";
+import { trimmed } from "../rules/blanks.ts";
+import { entriesOf } from "../rules/compose.ts";
+import { isObject, isUnset, type Json, type JsonObject, type Rule } from "../rules/rule.ts";
+import { writeBack } from "../rules/writeBack.ts";
+import { markupPaths, verbatimPaths } from "./xml.ts";
+
+/** Writes our documents as legacy does, for clients of its interface. */
+export type LegacyWriter = {
+  /** Our document with legacy's names and values. */
+  documentOf(ours: Json, format: LegacyFormat): JsonObject;
+  /** The text of such a document. */
+  write(document: JsonObject, format: LegacyFormat): string;
+  /** What our reader makes of that text: the text is neither written nor parsed. */
+  asRead(document: JsonObject, format: LegacyFormat): JsonObject;
+};
+
+/** The writer for an endpoint's answers, from its tree of rules and legacy's form of its documents. */
+export const legacyWriter = (output: Rule, form: LegacyForm): LegacyWriter => {
+  const root = shapeOf(form);
+  const verbatim = new Set(verbatimPaths(output));
+  const markup = new Set(markupPaths(output));
+  const readings: Record<LegacyFormat, Reading> = {
+    xml: { format: "xml", textOf: (shape, value) => readXml(writtenText(value), shape, verbatim, markup) },
+    json: form.isTemplate
+      ? { format: "json", isTemplate: true, textOf: templateValue }
+      : { format: "json", textOf: (_, value) => readText(writtenText(value)) },
+  };
+  const asRead = (document: JsonObject, format: LegacyFormat): JsonObject => ({
+    [root.name]: contentOf(root, document[root.name] ?? "", readings[format]),
+  });
+  return {
+    documentOf(ours, format) {
+      const legacy = writeBack(output, ours);
+      const document = isObject(legacy) ? legacy : {};
+      return form.adapt?.(document, format) ?? document;
+    },
+    asRead,
+    write(document, format) {
+      if (format === "xml") return `${xmlOf(root, document[root.name] ?? "", verbatim)}\n`;
+      const json = JSON.stringify(asRead(document, "json"));
+      return form.isTemplate ? json : escapedJson(json);
+    },
+  };
+};
+
+/** The values for which an element is written: none, one or many. */
+const valuesFor = (shape: Shape, value: Json | undefined): readonly Json[] => {
+  if (shape.constant !== undefined) return [shape.constant];
+  if (shape.times === "") return [value ?? ""];
+  if (shape.times === "?") return value === undefined || isLeftOut(shape, value) ? [] : [value];
+  const values = entriesOf(value);
+  return shape.times === "+" && values.length === 0 ? [""] : values;
+};
+
+const isLeftOut = ({ inside }: Shape, value: Json): boolean =>
+  (isUnset(value) && value !== "") ||
+  (isObject(value) && inside?.every((inner) => valuesFor(inner, value[inner.name]).length === 0) === true);
+
+/** A list stands as one text where legacy has no list. */
+const writtenText = (value: Json): string =>
+  Array.isArray(value) ? value.map(writtenText).join(",") : isObject(value) || value === null ? "" : String(value);
+
+/** The way that a reader finds a document: the value that it has for a text, and lists as a template writes them. */
+type Reading = { format: LegacyFormat; isTemplate?: true; textOf(shape: Shape, value: Json): Json };
+
+const contentOf = (shape: Shape, value: Json, reading: Reading): Json => {
+  if (shape.inside === undefined) return reading.textOf(shape, value);
+  const { format, isTemplate = false } = reading;
+  const members = isObject(value) ? value : {};
+  const content: JsonObject = {};
+  // Our reader puts an element's attributes behind what is inside, legacy's JSON before it.
+  const attributes: JsonObject = {};
+  for (const inner of shape.inside) {
+    if (inner.only !== undefined && inner.only !== format) continue;
+    const values = valuesFor(inner, members[inner.name]).map((each) => contentOf(inner, each, reading));
+    if (isTemplate && inner.times.startsWith("*")) {
+      if (inner.times === "*" || values.length > 0) content[inner.name] = values;
+    } else if (values.length > 0 && !(inner.is === "text" && !isTemplate && isUnset(values[0]))) {
+      const place = format === "xml" && inner.is === "attribute" ? attributes : content;
+      place[inner.is === "text" ? "value" : inner.name] = values.length === 1 ? (values[0] as Json) : values;
+    }
+  }
+  Object.assign(content, attributes);
+  // Legacy makes its JSON from its XML, where an element with nothing inside is an empty list.
+  return isTemplate || Object.keys(content).length > 0 ? content : [];
+};
+
+/** A text of the XML, as it is in legacy's JSON: an empty one is an empty list. */
+const readText = (text: string): Json => trimmed(text.replaceAll(/\r\n?/g, "\n")) || [];
+
+/** Our reader does not decode a verbatim text, and keeps its blanks except around markup. */
+const readXml = (text: string, { path }: Shape, verbatim: ReadonlySet<string>, markup: ReadonlySet<string>): Json => {
+  if (!verbatim.has(path)) return readText(text);
+  const written = xmlText(text, true);
+  return markup.has(path) ? readText(written) : written.replaceAll(/\r\n?/g, "\n");
+};
+
+/** A template writes a number without quotes, and a matrix as one list of its numbers. */
+const templateValue = ({ isNumber }: Shape, value: Json): Json => {
+  if (!isNumber || isUnset(value)) return writtenText(value);
+  if (typeof value !== "string" || !value.startsWith("[")) return Number(value);
+  return (value.match(/[^[\],\s]+/g) ?? []).map((entry) => (entry === "?" ? entry : Number(entry)));
+};
+
+/** A JSON text as PHP's `json_encode` writes it: slashes are escaped, and all that is not ASCII. */
+const escapedJson = (json: string): string =>
+  json
+    .replaceAll("/", String.raw`\/`)
+    .replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+const xmlOf = (shape: Shape, value: Json, verbatim: ReadonlySet<string>): string => {
+  const { name, path, inside } = shape;
+  const members = isObject(value) ? value : {};
+  let start = `<oml:${name}${path === name ? ' xmlns:oml="http://openml.org/openml"' : ""}`;
+  let content = inside === undefined ? xmlText(writtenText(value), verbatim.has(path)) : "";
+  for (const inner of inside ?? [])
+    for (const each of inner.only === "json" ? [] : valuesFor(inner, members[inner.name]))
+      if (inner.is === "attribute") start += ` ${inner.name}="${xmlText(writtenText(each))}"`;
+      else content += inner.is === "text" ? xmlText(writtenText(each)) : `\n${xmlOf(inner, each, verbatim)}`;
+  return `${start}>${content}${inside !== undefined && content.startsWith("\n") ? "\n" : ""}</oml:${name}>`;
+};
+
+const references: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+/** These signs, and the characters that XML 1.0 does not have. */
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const unfitSigns = /[&<>"\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+/** A text that XML can hold as it is: its `&` begin references. */
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const wellFormed = /^(?:[^&<\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|&(?:amp|lt|gt|quot|apos|#\d+);)*$/;
+
+/** A text in XML. Legacy does not escape a verbatim text, and its clients do not decode it. */
+const xmlText = (text: string, isVerbatim = false): string =>
+  isVerbatim && wellFormed.test(text) ? text : text.replaceAll(unfitSigns, (sign) => references[sign] ?? "\ufffd");

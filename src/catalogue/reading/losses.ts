@@ -1,0 +1,50 @@
+import { isObject, type Json, type JsonObject } from "../rules/rule.ts";
+
+/** The most places that are named of a document. */
+const MAX_PLACES = 20;
+
+/**
+ * The places at which a document that we write for old clients departs from legacy's: `/flow/parameter/name`, at most
+ * 20. An entry of a list has the place of the list. Members in another order are a departure of their object; a number
+ * that is spelled differently is not.
+ */
+export const lossesOf = (legacy: JsonObject, written: JsonObject): string[] => {
+  const places = new Set<string>();
+  compare(legacy, written, "", places);
+  return [...places];
+};
+
+const compare = (legacy: Json | undefined, written: Json | undefined, at: string, places: Set<string>): void => {
+  if (legacy === written || isSameNumber(legacy, written) || places.size >= MAX_PLACES) return;
+  if (isObject(legacy) && isObject(written)) compareMembers(legacy, written, at, places);
+  else if (Array.isArray(legacy) && Array.isArray(written) && legacy.length === written.length)
+    for (let i = 0; i < legacy.length; i++) compare(legacy[i], written[i], at, places);
+  else places.add(at);
+};
+
+const compareMembers = (legacy: JsonObject, written: JsonObject, at: string, places: Set<string>): void => {
+  const names = Object.keys(legacy);
+  const others = Object.keys(written);
+  if (names.length === others.length && names.every((name, i) => name === others[i])) {
+    for (const name of names) compare(legacy[name], written[name], `${at}/${name}`, places);
+    return;
+  }
+  const shared = names.filter((name) => Object.hasOwn(written, name));
+  const sharedOthers = others.filter((name) => Object.hasOwn(legacy, name));
+  if (shared.some((name, i) => name !== sharedOthers[i])) places.add(at);
+  for (const name of shared) compare(legacy[name], written[name], `${at}/${name}`, places);
+  for (const [one, other] of [
+    [names, written],
+    [others, legacy],
+  ] as const)
+    for (const name of one) if (!Object.hasOwn(other, name) && places.size < MAX_PLACES) places.add(`${at}/${name}`);
+};
+
+const isSameNumber = (legacy: Json | undefined, written: Json | undefined): boolean =>
+  typeof legacy === "string" && typeof written === "string" && /\S/.test(legacy) && Number(legacy) === Number(written);
+
+/** The reason why a loss at this place is accepted; `undefined`: no loss of the form names the place. */
+export const lossReason = (losses: Readonly<Record<string, string>> = {}, place: string): string | undefined => {
+  if (Object.hasOwn(losses, place)) return losses[place];
+  return Object.entries(losses).find(([name]) => name.endsWith("/*") && place.startsWith(name.slice(0, -1)))?.[1];
+};
