@@ -91,11 +91,13 @@ export const getFlow = endpoint("GET /flows/{flow_id}", {
   echoes: { flow_id: ["id"] },
   modern: { problems: { "flow-not-found": legacyError(181) } },
   output: unwrapped("flow", flow),
-  legacyForm:
-    form(`flow{id uploader name custom_name? class_name? version external_version? description? creator* contributor*
+  legacyForm: form(
+    `flow{id uploader name custom_name? class_name? version external_version? description? creator* contributor*
     upload_date licence? language? full_description? installation_notes? dependencies?
     parameter*{name data_type default_value description} component*{identifier flow^} tag* source_url? binary_url?
-    source_format? binary_format? source_md5? binary_md5?}`),
+    source_format? binary_format? source_md5? binary_md5?}`,
+    { isNamedOnly: true },
+  ),
   cache: {
     ...lasting,
     groups: ({ flow_id }, ours) => [

@@ -110,11 +110,13 @@ export const getRun = endpoint("GET /run/{run_id}", {
     }),
   ),
 
-  legacyForm:
-    form(`run{run_id uploader uploader_name task_id task_type task_evaluation_measure? flow_id flow_name setup_id
+  legacyForm: form(
+    `run{run_id uploader uploader_name task_id task_type task_evaluation_measure? flow_id flow_name setup_id
     error* error_message? run_details? setup_string parameter_setting*{name value component} tag*
     input_data?{dataset*{did name url}}
-    output_data?{file*{did="-1" file_id name url} evaluation*{@repeat @fold name value? array_data?}}}`),
+    output_data?{file*{did="-1" file_id name url} evaluation*{@repeat @fold name value? array_data?}}}`,
+    { isNamedOnly: true },
+  ),
   cache: {
     ...lasting,
     groups: ({ run_id }, ours) => entity("run", run_id, ours !== undefined),

@@ -33,6 +33,8 @@ export type LegacyForm = {
    * sentence with the reason. A place that ends in `/*` stands for all places below.
    */
   losses?: Readonly<Record<string, string>>;
+  /** Nearly every answer loses a field. The setting that moves old clients then has to name the endpoint. */
+  isNamedOnly?: true;
 };
 
 /** An element of legacy's document, an attribute, or the text beside attributes; `path`: `task.input.name`. */
