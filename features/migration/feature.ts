@@ -11,12 +11,13 @@ import { migrationEvents } from "./events.ts";
 import { addMigrationRoutes } from "./console/routes.ts";
 import { openModern } from "./modern.ts";
 import { meterStages } from "./metrics.ts";
+import { movedReads } from "./oldClients.ts";
 import { Migration } from "./migration.ts";
 import { openEvidenceStore } from "./savedEvidence.ts";
 import { stageText } from "./stage.ts";
 import type { LayeredCore } from "./layer.ts";
 import { openStageStore, type StageStore } from "./stageStore.ts";
-import { type MigrationSettings, movedReads } from "./settings.ts";
+import type { MigrationSettings } from "./settings.ts";
 
 /**
  * Replaces parts of the feature in tests. Milliseconds: `recheck` until a mismatch is checked again, `look` between two

@@ -128,7 +128,9 @@ const whyWorse = ({ parity, errorRate, p95 }: Gate, { recent, modern }: Evidence
 export const whyNotAdvance = (at: Pick<Stage, "stage">, evidence: Evidence, gate?: Gate): string | undefined => {
   if (evidence.isWrite) return "writes are never compared";
   const why = gate === undefined ? whyNotExplained(at, evidence.all) : whyNotProven(gate, evidence);
-  return why ?? (evidence.oldClients && whyOldClientsStay(evidence.oldClients));
+  const held = evidence.oldClients && whyOldClientsStay(evidence.oldClients);
+  // A reason that is given against one of them is given against both.
+  return why && held ? `${why}; ${held}` : (why ?? held);
 };
 
 const whyNotExplained = ({ stage }: Pick<Stage, "stage">, { compared, drift, unexplained }: Parity) => {

@@ -1,10 +1,11 @@
 import { shellQuoted } from "../../libraries/compare/curls.ts";
 import { type Difference, type ResultCounts, resultOf, zeroCounts } from "../../libraries/compare/difference.ts";
-import { lossReason } from "../../src/catalogue/index.ts";
+import { type Endpoint, lossReason } from "../../src/catalogue/index.ts";
 import type { Core, OldAnswerRead } from "../../src/gateway/index.ts";
 import { type ComparedRequests, openComparedRequests } from "./comparedRequests.ts";
 import { openDifferences } from "./differences.ts";
 import type { OldEvidence } from "./gate.ts";
+import { isIn, type MigrationSettings } from "./settings.ts";
 
 type ReadingCore = Pick<Core, "catalogue" | "events" | "provedReads" | "settings">;
 
@@ -73,6 +74,20 @@ export class OldClients {
     });
   }
 }
+
+/**
+ * The endpoints whose old clients follow the stage: those that `MOVE_LEGACY` names. `all` are those of `CACHE_LEGACY`
+ * that need not be named.
+ */
+export const movedReads = (
+  { MOVE_LEGACY: moved, CACHE_LEGACY: cached }: Pick<MigrationSettings, "MOVE_LEGACY" | "CACHE_LEGACY">,
+  endpoints: Readonly<Record<string, Endpoint>>,
+): string[] =>
+  Object.entries(endpoints).flatMap(([name, { legacyForm }]) =>
+    moved.includes(name) || (isIn(name, moved) && legacyForm && !legacyForm.isNamedOnly && isIn(name, cached))
+      ? [name]
+      : [],
+  );
 
 const none = zeroCounts();
 

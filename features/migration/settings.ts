@@ -54,21 +54,8 @@ const errorsOf = (settings: MigrationSettings, endpoints: KnownEndpoints): strin
   ];
 };
 
-const isIn = (name: string, names: readonly string[]): boolean => names.includes("all") || names.includes(name);
-
-/**
- * The endpoints whose old clients follow the stage: those that `MOVE_LEGACY` names. `all` are those of `CACHE_LEGACY`
- * that need not be named.
- */
-export const movedReads = (
-  { MOVE_LEGACY: moved, CACHE_LEGACY: cached }: Pick<MigrationSettings, "MOVE_LEGACY" | "CACHE_LEGACY">,
-  endpoints: KnownEndpoints,
-): string[] =>
-  Object.entries(endpoints).flatMap(([name, { legacyForm }]) =>
-    moved.includes(name) || (isIn(name, moved) && legacyForm && !legacyForm.isNamedOnly && isIn(name, cached))
-      ? [name]
-      : [],
-  );
+/** True if a setting with this list covers the endpoint. */
+export const isIn = (name: string, names: readonly string[]): boolean => names.includes("all") || names.includes(name);
 
 const wrongMoves = (
   { MOVE_LEGACY: moved, CACHE_LEGACY: cached, MODERN_URL }: MigrationSettings,
