@@ -158,7 +158,7 @@ describe("a step towards modern", () => {
 
 describe("an endpoint that modern answers already", () => {
   test("its old clients follow once the evidence holds, and go back when it does not", async () => {
-    const { migration, readOld } = await opened({ getDataset: { stage: "modern" } }, "getDataset");
+    const { migration, readOld } = await opened({ getDataset: { stage: "canary", share: 5 } }, "getDataset");
     const moves = () => migration.movesOldClients("getDataset");
     expect(moves()).toBe(false);
     await readOld("json/data/61");
