@@ -243,14 +243,15 @@ const parityCell = (endpoint: string, { stage, parity: found }: StageView): Html
     >${expectedNote(found)}${unexplainedNote(endpoint, found)}`;
 };
 
-/** The evidence on old clients, and whether they follow the stage. */
-const oldClientsNote = (endpoint: string, { oldClients, oldClientsHeld: held }: StageView): Html => {
+/** The evidence on old clients, and who answers them while modern has callers. */
+const oldClientsNote = (endpoint: string, { oldClients, oldClientsHeld }: StageView): Html => {
   if (oldClients === undefined) return html``;
-  const { equal, expected, unexplained, isMoved } = oldClients;
+  const { compared, equal, expected, unexplained, isMoved } = oldClients;
   const losses = `${formatNumber(expected)} named ${expected === 1 ? "loss" : "losses"}`;
   const others = unexplained === 0 ? "0 others" : unexplainedLink(endpoint, counted(unexplained, "other"));
-  const where = isMoved ? "; they follow" : held === undefined ? "" : `; legacy answers them: ${held}`;
-  return html` <span class="where">old clients: ${formatNumber(equal)} same, ${losses}, ${others}${where}</span>`;
+  const counts = compared === 0 ? "nothing compared" : html`${formatNumber(equal)} same, ${losses}, ${others}`;
+  const answered = isMoved ? "; they follow" : oldClientsHeld === undefined ? "" : "; legacy answers them";
+  return html`<div class="where">old clients: ${counts}${answered}</div>`;
 };
 
 const expectedNote = ({ expected, compared }: Parity): Html =>
