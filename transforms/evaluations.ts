@@ -24,7 +24,7 @@ import {
 } from "../src/catalogue/index.ts";
 import { idFilter, listBy, MAX_ROWS } from "./filters.ts";
 import { legacyError } from "./legacyErrors.ts";
-import { bareSigns, repeats } from "./legacyLosses.ts";
+import { bareSigns, noNumber, repeats } from "./legacyLosses.ts";
 import { limitTooHigh } from "./outcomes.ts";
 import { pagedList } from "./pagedList.ts";
 import { requireFilter, runFilters, runGroups } from "./runLists.ts";
@@ -129,6 +129,8 @@ const evaluationList = <T>(
         losses: {
           "/evaluations/evaluation/flow_name": bareSigns,
           "/evaluations/evaluation/data_name": bareSigns,
+          "/evaluations/evaluation/value": noNumber,
+          "/evaluations/evaluation/array_data": noNumber,
           "/evaluations/evaluation/parameters/parameter": repeats,
         },
       },

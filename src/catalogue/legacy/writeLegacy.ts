@@ -70,13 +70,13 @@ type Reading = { format: LegacyFormat; isTemplate?: true; textOf(shape: Shape, v
 const contentOf = (shape: Shape, value: Json, reading: Reading): Json => {
   if (shape.inside === undefined) return reading.textOf(shape, value);
   const { format, isTemplate = false } = reading;
-  const members = isObject(value) ? value : {};
+  if (!isObject(value)) return isTemplate ? {} : [];
   const content: JsonObject = {};
   // Our reader puts an element's attributes behind what is inside, legacy's JSON before it.
   const attributes: JsonObject = {};
   for (const inner of shape.inside) {
     if (inner.only !== undefined && inner.only !== format) continue;
-    const values = valuesFor(inner, members[inner.name]).map((each) => contentOf(inner, each, reading));
+    const values = valuesFor(inner, value[inner.name]).map((each) => contentOf(inner, each, reading));
     if (isTemplate && inner.times.startsWith("*")) {
       if (inner.times === "*" || values.length > 0) content[inner.name] = values;
     } else if (values.length > 0 && !(inner.is === "text" && !isTemplate && isUnset(values[0]))) {
@@ -107,16 +107,16 @@ const escapedJson = (json: string): string =>
     .replaceAll("/", String.raw`\/`)
     .replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-const xmlOf = (shape: Shape, value: Json, verbatim: ReadonlySet<string>): string => {
-  const { name, path, inside } = shape;
-  const members = isObject(value) ? value : {};
-  let start = `<oml:${name}${path === name ? ' xmlns:oml="http://openml.org/openml"' : ""}`;
-  let content = inside === undefined ? xmlText(writtenText(value), verbatim.has(path)) : "";
-  for (const inner of inside ?? [])
-    for (const each of inner.only === "json" ? [] : valuesFor(inner, members[inner.name]))
-      if (inner.is === "attribute") start += ` ${inner.name}="${xmlText(writtenText(each))}"`;
-      else content += inner.is === "text" ? xmlText(writtenText(each)) : `\n${xmlOf(inner, each, verbatim)}`;
-  return `${start}>${content}${inside !== undefined && content.startsWith("\n") ? "\n" : ""}</oml:${name}>`;
+const xmlOf = ({ name, path, inside }: Shape, value: Json, verbatim: ReadonlySet<string>): string => {
+  const start = `<oml:${name}${path === name ? ' xmlns:oml="http://openml.org/openml"' : ""}`;
+  if (inside === undefined) return `${start}>${xmlText(writtenText(value), verbatim.has(path))}</oml:${name}>`;
+  let [attributes, text, elements] = ["", "", ""];
+  for (const inner of isObject(value) ? inside : [])
+    for (const each of inner.only === "json" ? [] : valuesFor(inner, (value as JsonObject)[inner.name]))
+      if (inner.is === "attribute") attributes += ` ${inner.name}="${xmlText(writtenText(each))}"`;
+      else if (inner.is === "text") text = xmlText(writtenText(each));
+      else elements += `\n${xmlOf(inner, each, verbatim)}`;
+  return `${start}${attributes}>${elements === "" ? text : `${elements}\n`}</oml:${name}>`;
 };
 
 /** An `&` or `<` that breaks XML. */
