@@ -62,7 +62,7 @@ type LegacyDocument = Extract<LegacyReading, { is: "document" }>;
  * A legacy document, converted and written, with the places that are lost where our document is written back; or its
  * outcome; or the places at which it does not fit.
  */
-type Converted = { written: Written; lost?: string[] } | { outcome: Outcome } | Unfit;
+type Converted = { written: Written; lost?: string[] | undefined } | { outcome: Outcome } | Unfit;
 
 /** `complete`: the document departs only in single values, so old clients may get it. */
 type Unfit = { mismatch: string[]; complete?: Pick<Written, "unfinishedUntil"> };
@@ -100,11 +100,10 @@ const convert = (
   if (legacy === undefined) return { mismatch: ["/: missing"] };
   const fit = fitOf(endpoint, input, endpoint.output.read(legacy, note, legacy));
   if ("outcome" in fit) return fit;
-  if (fit.ok)
-    return {
-      written: write(endpoint, input, fit.ours, as),
-      ...(isProved && { lost: lostIn(endpoint, reading, fit.ours) }),
-    };
+  if (fit.ok) {
+    const written = write(endpoint, input, fit.ours, as);
+    return isProved ? { written, lost: lostIn(endpoint, reading, fit.ours) } : { written };
+  }
   const { mismatch, ours, issues } = fit;
   if (ours === undefined || !isComplete(endpoint.output, ours, issues)) return { mismatch };
   return { mismatch, complete: { unfinishedUntil: endpoint.cache?.unfinishedUntil?.(ours) } };
