@@ -37,11 +37,18 @@ const forward = async (url: string, response: ServerResponse): Promise<void> => 
   response.end(odd.isOn ? body.replace('{"id":"3"', '{"odd":"1","id":"3"') : body);
 };
 
-const opened = async (stages: Parameters<typeof staged>[0], MOVE_LEGACY: string, more: Record<string, string> = {}) => {
+const opened = async (
+  stages: Parameters<typeof staged>[0],
+  MOVE_LEGACY: string,
+  { environment = {}, parts = {} }: Parameters<typeof staged>[1] = {},
+) => {
   odd.isOn = true;
   const inFront = (url: string) => httpUpstream((request, response) => void forward(url + request.url, response));
-  const environment = { CACHE_LEGACY: "all", MOVE_LEGACY, ...more };
-  const all = await staged(stages, { environment, inFront });
+  const all = await staged(stages, {
+    environment: { CACHE_LEGACY: "all", MOVE_LEGACY, ...environment },
+    parts,
+    inFront,
+  });
   /** Reads a path of legacy's interface, past the cache. */
   const readOld = async (path: string, init: RequestInit = {}) => {
     const headers = { "Cache-Control": "no-cache" };
@@ -62,7 +69,9 @@ const lossy = "1 of 1 compared answer to old clients would lose what no named lo
 
 describe("the evidence on old clients", () => {
   test("each request counts once, by its latest result, with samples of what is lost", async () => {
-    const gateway = await opened({}, "getDataset,getFlow");
+    // Answers are read in a thread.
+    const parts = { reading: { large: { json: 0, xml: 0 } } };
+    const gateway = await opened({}, "getDataset,getFlow", { parts });
     const { operate, readOld } = gateway;
     const { key = "" } = sampleCatalogue.users[0] ?? {};
     for (const path of ["data/61", "json/data/61", `json/data/3?api_key=${key}`, "json/flow/104", "json/task/1"])
@@ -112,10 +121,10 @@ describe("the evidence on old clients", () => {
 
   test("it outlives a restart", async () => {
     const DATA_DIR = temporaryFolder();
-    const first = await opened({}, "getDataset", { DATA_DIR });
+    const first = await opened({}, "getDataset", { environment: { DATA_DIR } });
     for (const path of ["json/data/61", "json/data/3"]) await first.readOld(path);
     await first.close();
-    const second = await opened({}, "getDataset", { DATA_DIR, MODERN_URL: first.modern.url });
+    const second = await opened({}, "getDataset", { environment: { DATA_DIR, MODERN_URL: first.modern.url } });
     expect(await oldClientsOf(second)).toMatchObject({ equal: 1, unexplained: 1 });
   });
 });
