@@ -1,4 +1,3 @@
-import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import type { DifferenceView } from "../../../features/migration/differences.ts";
 import type { StageView } from "../../../features/migration/migration.ts";
@@ -30,12 +29,11 @@ test.each<[errors: RegExp[], given: Record<string, string>]>([
 /** Legacy's dataset 3 has a field that no rule knows, where this is on. */
 const odd = { isOn: true };
 
-const forward = async (url: string, response: ServerResponse): Promise<void> => {
-  const answer = await fetch(url);
-  const body = await answer.text();
-  response.writeHead(answer.status, { "Content-Type": answer.headers.get("content-type") ?? "" });
-  response.end(odd.isOn ? body.replace('{"id":"3"', '{"odd":"1","id":"3"') : body);
-};
+const inFront = (url: string) =>
+  httpUpstream((request, response) => {
+    const alter = (body: string) => (odd.isOn ? body.replace('{"id":"3"', '{"odd":"1","id":"3"') : body);
+    void fetch(url + request.url).then(async (answer) => response.end(alter(await answer.text())));
+  });
 
 const opened = async (
   stages: Parameters<typeof staged>[0],
@@ -43,21 +41,16 @@ const opened = async (
   { environment = {}, parts = {} }: Parameters<typeof staged>[1] = {},
 ) => {
   odd.isOn = true;
-  const inFront = (url: string) => httpUpstream((request, response) => void forward(url + request.url, response));
-  const all = await staged(stages, {
-    environment: { CACHE_LEGACY: "all", MOVE_LEGACY, ...environment },
-    parts,
-    inFront,
-  });
+  const given = { CACHE_LEGACY: "all", MOVE_LEGACY, ...environment };
+  const all = await staged(stages, { environment: given, parts, inFront });
   /** Reads a path of legacy's interface, past the cache. */
   const readOld = async (path: string, init: RequestInit = {}) => {
     const headers = { "Cache-Control": "no-cache" };
     await (await fetch(`http://127.0.0.1:${all.port}/api/v1/${path}`, { headers, ...init })).arrayBuffer();
   };
-  const settings = all.gateway.core.settings as MigrationSettings;
-  /** Puts changed settings in force, as a reload does. */
-  const reload = (changed: Partial<MigrationSettings>) =>
-    all.gateway.features.migration.reload({ ...settings, ...changed });
+  const { core, features } = all.gateway;
+  const reload = (changed: object) =>
+    features.migration.reload({ ...(core.settings as MigrationSettings), ...changed });
   return { ...all, readOld, reload };
 };
 
