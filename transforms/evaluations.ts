@@ -131,7 +131,7 @@ const evaluationList = <T>(
           "/evaluations/evaluation/data_name": bareSigns,
           "/evaluations/evaluation/value": noNumber,
           "/evaluations/evaluation/array_data": noNumber,
-          "/evaluations/evaluation/parameters/parameter": repeats,
+          ...(exampleMembers && { "/evaluations/evaluation/parameters/parameter": repeats }),
         },
       },
     ),

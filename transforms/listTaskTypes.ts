@@ -24,7 +24,7 @@ export const listTaskTypes = endpoint("GET /tasktype/list", {
       ),
     }),
   }),
-  legacyForm: form("task_types{task_type*{id name description creator}}", {
+  legacyForm: form("task_types{task_type+{id name description creator}}", {
     losses: { "/task_types/task_type/creator": splitNames },
   }),
   cache: { ...fixed, groups: () => [collection("tasktype")] },

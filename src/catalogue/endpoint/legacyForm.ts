@@ -84,13 +84,12 @@ const kinds: Record<string, Shape["is"]> = { "@": "attribute", "=": "text" };
  * @throws An Error if the text departs from the notation of `form`.
  */
 export const shapeOf = ({ elements }: LegacyForm): Shape => {
+  const unreadable = new Error(`a form cannot be read: ${elements}`);
   const open: Pick<Shape, "name" | "path" | "inside">[] = [{ name: "", path: "", inside: [] }];
   for (token.lastIndex = 0; token.lastIndex < elements.length;) {
-    const at = token.lastIndex;
-    const [, sign = "", name, only, constant, times = "", brace] = token.exec(elements) ?? [];
+    const [found, sign = "", name, only, constant, times = "", brace] = token.exec(elements) ?? [];
     const around = open.at(-1);
-    if (token.lastIndex === 0 || around?.inside === undefined)
-      throw new Error(`a form cannot be read at: ${elements.slice(at, at + 40)}`);
+    if (found === undefined || around?.inside === undefined) throw unreadable;
     if (name === undefined) {
       open.pop();
       continue;
@@ -108,5 +107,7 @@ export const shapeOf = ({ elements }: LegacyForm): Shape => {
     around.inside.push(inner);
     if (brace !== undefined) open.push(inner);
   }
-  return open[0]?.inside?.[0] as Shape;
+  const [root] = open[0]?.inside ?? [];
+  if (open.length !== 1 || root === undefined) throw unreadable;
+  return root;
 };

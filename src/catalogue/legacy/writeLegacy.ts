@@ -9,11 +9,11 @@ import { markupPaths, verbatimPaths } from "./xml.ts";
 /** Writes our documents as legacy does, for clients of its interface. */
 export type LegacyWriter = {
   /** Our document with legacy's names and values. */
-  documentOf(ours: Json, format: LegacyFormat): JsonObject;
+  documentOf: (ours: Json, format: LegacyFormat) => JsonObject;
   /** The text of such a document. */
-  write(document: JsonObject, format: LegacyFormat): string;
+  write: (document: JsonObject, format: LegacyFormat) => string;
   /** What our reader makes of that text: the text is neither written nor parsed. */
-  asRead(document: JsonObject, format: LegacyFormat): JsonObject;
+  asRead: (document: JsonObject, format: LegacyFormat) => JsonObject;
 };
 
 /** The writer for an endpoint's answers, from its tree of rules and legacy's form of its documents. */
@@ -113,7 +113,7 @@ const xmlOf = ({ name, path, inside }: Shape, value: Json, verbatim: ReadonlySet
   let [attributes, text, elements] = ["", "", ""];
   for (const inner of isObject(value) ? inside : [])
     for (const each of inner.only === "json" ? [] : valuesFor(inner, (value as JsonObject)[inner.name]))
-      if (inner.is === "attribute") attributes += ` ${inner.name}="${xmlText(writtenText(each))}"`;
+      if (inner.is === "attribute") attributes += ` ${inner.name}="${escapeXml(writtenText(each), /[&<>"\t\n\r]/g)}"`;
       else if (inner.is === "text") text = xmlText(writtenText(each));
       else elements += `\n${xmlOf(inner, each, verbatim)}`;
   return `${start}${attributes}>${elements === "" ? text : `${elements}\n`}</oml:${name}>`;

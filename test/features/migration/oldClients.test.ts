@@ -1,4 +1,3 @@
-import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import type { DifferenceView } from "../../../features/migration/differences.ts";
 import type { StageView } from "../../../features/migration/migration.ts";
@@ -30,27 +29,28 @@ test.each<[errors: RegExp[], given: Record<string, string>]>([
 /** Legacy's dataset 3 has a field that no rule knows, where this is on. */
 const odd = { isOn: true };
 
-const forward = async (url: string, response: ServerResponse): Promise<void> => {
-  const answer = await fetch(url);
-  const body = await answer.text();
-  response.writeHead(answer.status, { "Content-Type": answer.headers.get("content-type") ?? "" });
-  response.end(odd.isOn ? body.replace('{"id":"3"', '{"odd":"1","id":"3"') : body);
-};
+const inFront = (url: string) =>
+  httpUpstream((request, response) => {
+    const alter = (body: string) => (odd.isOn ? body.replace('{"id":"3"', '{"odd":"1","id":"3"') : body);
+    void fetch(url + request.url).then(async (answer) => response.end(alter(await answer.text())));
+  });
 
-const opened = async (stages: Parameters<typeof staged>[0], MOVE_LEGACY: string, more: Record<string, string> = {}) => {
+const opened = async (
+  stages: Parameters<typeof staged>[0],
+  MOVE_LEGACY: string,
+  { environment = {}, parts = {} }: Parameters<typeof staged>[1] = {},
+) => {
   odd.isOn = true;
-  const inFront = (url: string) => httpUpstream((request, response) => void forward(url + request.url, response));
-  const environment = { CACHE_LEGACY: "all", MOVE_LEGACY, ...more };
-  const all = await staged(stages, { environment, inFront });
+  const given = { CACHE_LEGACY: "all", MOVE_LEGACY, ...environment };
+  const all = await staged(stages, { environment: given, parts, inFront });
   /** Reads a path of legacy's interface, past the cache. */
   const readOld = async (path: string, init: RequestInit = {}) => {
     const headers = { "Cache-Control": "no-cache" };
     await (await fetch(`http://127.0.0.1:${all.port}/api/v1/${path}`, { headers, ...init })).arrayBuffer();
   };
-  const settings = all.gateway.core.settings as MigrationSettings;
-  /** Puts changed settings in force, as a reload does. */
-  const reload = (changed: Partial<MigrationSettings>) =>
-    all.gateway.features.migration.reload({ ...settings, ...changed });
+  const { core, features } = all.gateway;
+  const reload = (changed: object) =>
+    features.migration.reload({ ...(core.settings as MigrationSettings), ...changed });
   return { ...all, readOld, reload };
 };
 
@@ -62,7 +62,9 @@ const lossy = "1 of 1 compared answer to old clients would lose what no named lo
 
 describe("the evidence on old clients", () => {
   test("each request counts once, by its latest result, with samples of what is lost", async () => {
-    const gateway = await opened({}, "getDataset,getFlow");
+    // Answers are read in a thread.
+    const parts = { reading: { large: { json: 0, xml: 0 } } };
+    const gateway = await opened({}, "getDataset,getFlow", { parts });
     const { operate, readOld } = gateway;
     const { key = "" } = sampleCatalogue.users[0] ?? {};
     for (const path of ["data/61", "json/data/61", `json/data/3?api_key=${key}`, "json/flow/104", "json/task/1"])
@@ -112,10 +114,10 @@ describe("the evidence on old clients", () => {
 
   test("it outlives a restart", async () => {
     const DATA_DIR = temporaryFolder();
-    const first = await opened({}, "getDataset", { DATA_DIR });
+    const first = await opened({}, "getDataset", { environment: { DATA_DIR } });
     for (const path of ["json/data/61", "json/data/3"]) await first.readOld(path);
     await first.close();
-    const second = await opened({}, "getDataset", { DATA_DIR, MODERN_URL: first.modern.url });
+    const second = await opened({}, "getDataset", { environment: { DATA_DIR, MODERN_URL: first.modern.url } });
     expect(await oldClientsOf(second)).toMatchObject({ equal: 1, unexplained: 1 });
   });
 });
