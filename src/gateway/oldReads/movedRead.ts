@@ -34,12 +34,9 @@ export const legacysDecision = ({ decision, moved }: Side): Decision =>
   moved === undefined ? decision : { ...decision, backend: "legacy", reason: "fallback" };
 
 /** The read of an old client as a request to the backend; `undefined`: legacy answers it otherwise. */
-export const movedRead = (
-  { form: format, cacheKeys }: PathRead,
-  endpoint: PreparedEndpoint,
-  given: Input,
-  backend: string,
-): MovedRead | undefined => {
+export const movedRead = ({ form: format, cacheKeys, judging }: PathRead, backend: string): MovedRead | undefined => {
+  if (!("endpoint" in judging)) return undefined;
+  const { endpoint, input: given } = judging;
   const { legacyForm: form, input: fields } = endpoint;
   const { limit, offset } = given;
   if (form === undefined || endpoint.cacheKey === undefined) return undefined;
