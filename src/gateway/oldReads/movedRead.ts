@@ -10,6 +10,7 @@ import type { PreparedEndpoint } from "../answer/prepared.ts";
 import type { CacheKey } from "../cache/cacheRequest.ts";
 import type { Decision } from "../cache/served.ts";
 import type { PathRead } from "./pathRead.ts";
+import type { ReadSender } from "./whoAsks.ts";
 
 type Input = Record<string, unknown>;
 
@@ -28,6 +29,14 @@ export type MovedRead = {
 
 /** The side that answers a read of an old client. `moved`: the request to the backend; absent: legacy answers. */
 export type Side = { decision: Decision; isDivided: boolean; moved?: MovedRead };
+
+/** True if the backend may answer. Legacy alone knows whose session it is, and what a browser's user has changed. */
+export const mayMove = ({
+  side,
+  who,
+  cacheKey,
+}: Pick<ReadSender, "who"> & { side?: Side | undefined; cacheKey: CacheKey }): boolean =>
+  side?.moved !== undefined && who !== "browser" && !(who === "session" && cacheKey.personal);
 
 /** The decision for an answer that legacy made, or its cache. */
 export const legacysDecision = ({ decision, moved }: Side): Decision =>

@@ -61,18 +61,18 @@ export class MovedReads {
     this.#backend.count(decision);
   }
 
-  /** The backend's answer in legacy's form; `undefined`: legacy answers. `key`: legacy's verdict on the key. */
+  /**
+   * The backend's answer in legacy's form; `undefined`: legacy answers. `verdict`: legacy's on the key, which it has not
+   * refused.
+   */
   async answer(
     req: IncomingMessage,
     res: ServerResponse,
     read: OldRead,
-    checkKey: () => Promise<NonNullable<Known["key"]>>,
+    verdict: Known["key"],
   ): Promise<Served | undefined> {
     const { side: { moved, decision } = {}, who, owner, cacheKey } = read;
-    // Legacy alone knows whose session it is, and what a browser has changed on the website.
-    if (moved === undefined || who === "browser" || (who === "session" && cacheKey.personal)) return undefined;
-    const verdict = await checkKey();
-    if (verdict === "refused" || verdict === "wasRefused") return undefined;
+    if (moved === undefined) return undefined;
     const isKnown = owner !== undefined && (verdict === "accepted" || this.#core.keys.wasAccepted(owner));
     const served = await this.#withContext(req, res, read, moved, async (context) => {
       const isForAll = !(isKnown && cacheKey.personal);
@@ -162,20 +162,20 @@ export class MovedReads {
     read: OldRead,
     moved: MovedRead,
   ): Promise<Answer | "long" | undefined> {
-    const body = bytesOf(answer.body);
+    const body = () => Buffer.from(bytesOf(answer.body));
     const task = { endpoint: moved.endpoint.name, format: read.form };
-    let form = await this.#writeForm({ ...task, page: moved.page }, body, context);
+    let form = await this.#writeForm({ ...task, page: moved.page }, body(), context);
     if (form !== undefined && moved.page !== undefined && form.rows >= moved.page) return "long";
     if (form && "needs" in form) {
       const others = await this.#askOthers(form.needs, context, moved);
-      form = others && (await this.#writeForm({ ...task, others: listOf(others).toString() }, body, context));
+      form = others && (await this.#writeForm({ ...task, others: listOf(others).toString() }, body(), context));
     }
     return form && "written" in form ? form.written.answer : undefined;
   }
 
+  /** The bytes of a large body go to a thread: it has to be a copy. */
   async #writeForm(task: Jobs["oldForm"]["task"], body: Buffer, { deadline, holding }: Context) {
-    // A copy: the bytes of a large answer go to a thread.
-    const form = await this.#core.reader.writeOldForm(task, Buffer.from(body), deadline, holding);
+    const form = await this.#core.reader.writeOldForm(task, body, deadline, holding);
     return "failure" in form || "failed" in form ? undefined : form;
   }
 
@@ -221,7 +221,7 @@ export class MovedReads {
     const others: Buffer[] = [];
     let bytes = first.length;
     for (let last: Buffer | undefined = first; last !== undefined;) {
-      const counted = await this.#writeForm({ endpoint }, last, context);
+      const counted = await this.#writeForm({ endpoint }, Buffer.from(last), context);
       if (counted === undefined) return undefined;
       if (form.complete && format === "xml" && "needs" in counted) {
         const found = await this.#askOthers(counted.needs, context, moved);

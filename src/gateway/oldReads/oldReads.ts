@@ -13,6 +13,7 @@ import { ownCaller } from "../upstream/legacyClient.ts";
 import { CachedReads } from "./cachedReads.ts";
 import { legacyDialect } from "./dialect.ts";
 import type { OldRead } from "./oldRead.ts";
+import { mayMove } from "./movedRead.ts";
 import { MovedReads } from "./movedReads.ts";
 import { type Known, nextStep } from "./nextStep.ts";
 import { openFormReads, type ReadForm } from "./formRead.ts";
@@ -150,15 +151,19 @@ export class OldReads {
   async #answerFor(req: IncomingMessage, res: ServerResponse, read: OldRead): Promise<boolean | Substitute> {
     const { outage } = this.#core;
     const { cacheKey, isList, posted, who } = read;
-    const moved = read.side && (await this.#moved?.answer(req, res, read, () => this.#checkKey(read)));
-    if (moved !== undefined) {
-      if (!res.destroyed) this.#replies.send(req, res, read, moved);
-      return true;
-    }
     const mayShowMore = cacheKey.personal || this.#showsMoreToKeys.has(cacheKey.key);
     const asked = { isList, mayShowMore, isPassing: this.#cached.isPassing(read), isAlike: posted !== undefined };
     let served: Served | NotForCache = "notForCache";
     const known: Known = { who, legacy: this.#legacyNow(), asked };
+    if (mayMove(read)) {
+      const key = await this.#checkKey(read);
+      if (key === "refused" || key === "wasRefused") known.key = key;
+      else {
+        const moved = await this.#moved?.answer(req, res, read, key);
+        if (moved && !res.destroyed) this.#replies.send(req, res, read, moved);
+        if (moved) return true;
+      }
+    }
     for (;;) {
       const step = nextStep(known);
       switch (step) {
